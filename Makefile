@@ -1,0 +1,74 @@
+# Each of run, test, lint, bench and long does its own set-up; `make` alone lists what there is.
+SHELL := /bin/sh
+.DEFAULT_GOAL := help
+.DELETE_ON_ERROR:
+export PIP_DISABLE_PIP_VERSION_CHECK := 1
+
+# The first Python that is 3.11 or newer, best one that can make a virtual environment. Or say which: make test PYTHON=/usr/bin/python3
+first_python = $(shell for python in python3.13 python3.12 python3.11 python3; do \
+	$$python -c 'import sys; $(1) sys.exit(sys.version_info < (3, 11))' 2>/dev/null && { echo $$python; break; }; done)
+PYTHON ?= $(or $(call first_python,import ensurepip;),$(call first_python))
+
+BIN := .venv/bin
+DECLARED := pyproject.toml setup.py tests/constraints.txt
+INSTALL := $(BIN)/python -m pip install -qq --constraint tests/constraints.txt --editable
+# What a stamp holds: what was declared when the environment was made, and where the checkout lay (an environment cannot be moved).
+STATE := { cat $(DECLARED) | cksum; pwd; }
+# Two makes at once take turns, and the second finds the work done.
+alone = $(if $(shell command -v flock),flock .venv.lock) sh -euc
+
+.PHONY: help run test lint format bench long clean browser .venv
+
+help: ## this list
+	@sed -n 's/^\([a-z.]*\):.*## /\1	/p' Makefile | expand -t 10
+
+run: .venv/run.stamp ## the inspector, a resolver and a demo site: make run, make run ARGS='--port 8080'
+	@exec $(BIN)/ararat serve $(ARGS)
+
+test: .venv/test.stamp browser ## every test but those that take minutes: make test, make test ARGS='-k urn'
+	@$(BIN)/python -m pytest $(ARGS)
+
+lint: .venv/test.stamp ## what ruff and pyright have to say
+	@$(BIN)/ruff check .
+	@$(BIN)/ruff format --check .
+	@$(BIN)/pyright
+
+format: .venv/test.stamp ## let ruff order the imports and lay out the code
+	@$(BIN)/ruff check --fix .
+	@$(BIN)/ruff format .
+
+bench: .venv/test.stamp ## how fast it is, beside what it is compared with
+	@$(BIN)/python -m pytest -p no:randomly -m '' -s tests/bench $(ARGS)
+
+long: .venv/test.stamp browser ## the tests that take minutes
+	@$(BIN)/python -m pytest -m long $(ARGS)
+
+clean: ## remove everything that make made
+	rm -rf .venv .venv.lock build dist *.egg-info static/vendor test-results .hypothesis .pytest_cache .ruff_cache
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +
+
+.venv: .venv/test.stamp ## the virtual environment, with all that the tests need
+
+# What running needs, and no more.
+.venv/run.stamp: $(DECLARED)
+	@[ -n "$(PYTHON)" ] || { echo "Ararat needs Python 3.11 or newer, and found none. On Debian 12 or later: apt-get install python3 python3-venv" >&2; exit 1; }
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "Ararat needs Python 3.11 or newer; $(PYTHON) is not." >&2; exit 1; }
+	@$(PYTHON) -c 'import ensurepip' 2>/dev/null || { \
+	  echo "$(PYTHON) cannot make a virtual environment: the package python3-venv is missing. Do: apt-get install python3-venv" >&2; exit 1; }
+	@$(alone) 'if [ "$$(cat $@ 2>/dev/null)" = "$$($(STATE))" ]; then touch $@; exit; fi; \
+	  echo "Setting up .venv with $(PYTHON)"; \
+	  [ "$$(tail -n 1 $@ 2>/dev/null)" = "$$(pwd)" ] || $(PYTHON) -m venv --clear .venv; \
+	  $(INSTALL) .; \
+	  mkdir -p .venv/src; ln -sfn ../.. .venv/src/ararat; \
+	  $(STATE) > $@'
+
+.venv/test.stamp: .venv/run.stamp
+	@$(alone) 'if cmp -s $< $@; then touch $@; exit; fi; echo "Adding what the tests need"; $(INSTALL) ".[test]"; cp $< $@'
+
+# tests/e2e/conftest.py knows where browsers are and says what to do where there is none.
+browser: .venv/test.stamp
+	@$(BIN)/python tests/e2e/conftest.py >/dev/null 2>&1 || { \
+	  [ -z "$$ARARAT_BROWSER" ] && [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null && \
+	  echo "No browser for the end-to-end tests: installing Debian's (apt-get install chromium)" && \
+	  apt-get -qq update && DEBIAN_FRONTEND=noninteractive apt-get -qq install -y chromium >/dev/null; } || \
+	  $(BIN)/python tests/e2e/conftest.py

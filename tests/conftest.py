@@ -1,0 +1,339 @@
+"""What all rooms of the tests share: the test vectors, the hostile corpus, and real servers as processes of their own.
+
+A test asks for rows with a mark and gets them one by one, each named by its id:
+
+    @pytest.mark.vectors("ark-parse")
+    def test_an_ark_is_read_as_the_draft_says(vector): ...      # a Vector
+
+    @pytest.mark.naughty()                                      # or of some classes: @pytest.mark.naughty("bidi")
+    def test_no_input_makes_it_fail(naughty): ...               # a Naughty
+"""
+
+from __future__ import annotations
+
+import contextlib
+import dataclasses
+import functools
+import json
+import os
+import re
+import signal
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator, Sequence
+from http.client import HTTPResponse
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+DATA = Path(__file__).parent / "data"
+
+
+# Rows of data ---------------------------------------------------------------------------------------------------------
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Vector:
+    """One row of vectors.jsonl."""
+
+    id: str
+    kind: str
+    input: Any
+    expect: dict[str, Any]
+    req: list[str]
+    source: str
+    note: str = ""
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Naughty:
+    """One row of hostile/naughty-identifiers.jsonl; hostile/README.md says what its fields mean."""
+
+    id: str
+    category: str
+    input: str
+    verdict: str
+    http: tuple[int, ...]
+    must: str
+    kind: str | None = None
+    normal: str | None = None
+    must_not_appear_raw: tuple[str, ...] = ()
+    never_in_html: tuple[str, ...] = ()
+    note: str = ""
+
+
+def _rows(name: str) -> Iterator[dict[str, Any]]:
+    with (DATA / name).open(encoding="ascii") as lines:
+        yield from (json.loads(line) for line in lines if line.strip())
+
+
+@functools.cache
+def _vectors() -> tuple[Vector, ...]:
+    return tuple(Vector(**row) for row in _rows("vectors.jsonl"))
+
+
+@functools.cache
+def _naughty() -> tuple[Naughty, ...]:
+    return tuple(_naughty_row(**row) for row in _rows("hostile/naughty-identifiers.jsonl"))
+
+
+def _naughty_row(
+    *, input: str | None, http: list[int], rule: str = "", must_not_appear_raw: Sequence[str] = (), **row: Any
+) -> Naughty:
+    return Naughty(
+        category=row.pop("class"),
+        input=eval(rule, {"__builtins__": {}}) if input is None else input,
+        http=tuple(http),
+        # "U+202E" in the file, the character itself here
+        must_not_appear_raw=tuple(chr(int(code_point.removeprefix("U+"), 16)) for code_point in must_not_appear_raw),
+        never_in_html=tuple(row.pop("never_in_html", ())),
+        **row,
+    )
+
+
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    if mark := metafunc.definition.get_closest_marker("vectors"):
+        _parametrize(
+            metafunc,
+            "vector",
+            [row for row in _vectors() if row.kind in mark.args],
+            {row.kind for row in _vectors()},
+            mark.args,
+        )
+    if mark := metafunc.definition.get_closest_marker("naughty"):
+        rows = [row for row in _naughty() if not mark.args or row.category in mark.args]
+        _parametrize(metafunc, "naughty", rows, {row.category for row in _naughty()}, mark.args)
+
+
+def _parametrize(
+    metafunc: pytest.Metafunc, argument: str, rows: Sequence[Vector | Naughty], known: set[str], asked: tuple[str, ...]
+) -> None:
+    if unknown := set(asked) - known:
+        raise pytest.UsageError(
+            f"{metafunc.definition.nodeid}: no rows of {sorted(unknown)}; there are {sorted(known)}"
+        )
+    metafunc.parametrize(argument, [pytest.param(row, id=row.id) for row in rows])
+
+
+@pytest.fixture(scope="session")
+def data() -> Path:
+    """The folder tests/data."""
+    return DATA
+
+
+@pytest.fixture
+def fixture_fx1() -> dict[str, Any]:
+    """The bindings that vectors of kind `http` name as "FX1", fresh for each test."""
+    return json.loads((DATA / "fixture_FX1.json").read_text("ascii"))
+
+
+# Servers --------------------------------------------------------------------------------------------------------------
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Answer:
+    """What a server said, field by field as it came."""
+
+    status: int
+    reason: str
+    headers: tuple[tuple[str, str], ...]
+    body: bytes
+
+    def all(self, name: str) -> list[str]:
+        """Every value of a field, in order."""
+        return [value for field, value in self.headers if field.lower() == name.lower()]
+
+    def header(self, name: str) -> str | None:
+        """The value of a field that may stand once, or None."""
+        values = self.all(name)
+        assert len(values) < 2, f"{name} stands {len(values)} times: {values}"
+        return values[0] if values else None
+
+    @property
+    def text(self) -> str:
+        return self.body.decode("utf-8")
+
+    def json(self) -> Any:
+        return json.loads(self.body)
+
+
+@dataclasses.dataclass(slots=True)
+class Server:
+    """A server process that a test started, listening on loopback on a port of the kernel's choice."""
+
+    process: subprocess.Popen[bytes]
+    log_file: Path
+    port: int = 0
+
+    @property
+    def origin(self) -> str:
+        """`http://127.0.0.1:PORT`, without a slash."""
+        return f"http://127.0.0.1:{self.port}"
+
+    def log(self) -> str:
+        """All it has written to its standard output and standard error so far."""
+        return self.log_file.read_text("utf-8", errors="backslashreplace")
+
+    def ask(self, raw: bytes, timeout: float = 10) -> Answer:
+        """Send these bytes as they are on a connection of their own; read one answer."""
+        method = raw.split(b" ", 1)[0].decode("latin-1")
+        with socket.create_connection(("127.0.0.1", self.port), timeout) as connection:
+            connection.sendall(raw)
+            with HTTPResponse(connection, method=method) as response:
+                response.begin()
+                return Answer(response.status, response.reason, tuple(response.getheaders()), response.read())
+
+    def get(self, target: str, method: str = "GET", **headers: str) -> Answer:
+        """Ask for a target, sent as it is; a field is written `accept_language="en"`."""
+        fields = {"Host": f"127.0.0.1:{self.port}", "Connection": "close"}
+        fields |= {name.replace("_", "-").title(): value for name, value in headers.items()}
+        head = [f"{method} {target} HTTP/1.1", *(f"{name}: {value}" for name, value in fields.items())]
+        return self.ask("\r\n".join([*head, "", ""]).encode("latin-1"))
+
+    def exchange(self, raw: bytes, timeout: float = 10) -> bytes:
+        """Send these bytes; return everything that comes back until the server closes the connection."""
+        with socket.create_connection(("127.0.0.1", self.port), timeout) as connection:
+            connection.sendall(raw)
+            return b"".join(iter(functools.partial(connection.recv, 65536), b""))
+
+    def wait_for(self, pattern: str, times: int = 1, seconds: float = 20) -> str:
+        """Wait until the log has this pattern so many times; return its first group, or fail with the log."""
+        deadline = time.monotonic() + seconds
+        while len(found := re.findall(pattern, self.log())) < times:
+            if self.process.poll() is not None:
+                pytest.fail(
+                    f"the server ended with {self.process.returncode} before {pattern!r} was in its log:\n{self.log()}"
+                )
+            if time.monotonic() > deadline:
+                pytest.fail(f"{pattern!r} was not in the server's log after {seconds} s:\n{self.log()}")
+            time.sleep(0.01)
+        return found[0]
+
+    def stop(self, with_signal: signal.Signals = signal.SIGTERM, seconds: float = 10) -> int:
+        """End the process and its workers; return its exit code."""
+        if self.process.poll() is None:
+            self.process.send_signal(with_signal)
+        try:
+            code = self.process.wait(seconds)
+        except subprocess.TimeoutExpired:
+            code = -1
+        # The process leads a group of its own; workers that outlived it are in it, and nothing else is.
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(self.process.pid, signal.SIGKILL)
+        self.process.wait(5)
+        return code
+
+
+@pytest.fixture(scope="session")
+def start_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[..., Server]]:
+    """start_server(command, environ={}, folder=None) runs a command as a server; all are ended with the run."""
+    started: list[Server] = []
+
+    def start(
+        command: Sequence[str | Path], environ: dict[str, str] | None = None, folder: Path | None = None
+    ) -> Server:
+        folder = folder or tmp_path_factory.mktemp("server")
+        log = folder / "server.log"
+        with log.open("wb") as output:
+            # ARARAT_* of the person who runs the tests must not change what is tested.
+            clean = {name: value for name, value in os.environ.items() if not name.startswith("ARARAT_")}
+            process = subprocess.Popen(
+                [*map(str, command)],
+                stdin=subprocess.DEVNULL,
+                stdout=output,
+                stderr=subprocess.STDOUT,
+                cwd=folder,
+                env=clean | {"PYTHONUNBUFFERED": "1"} | (environ or {}),
+                start_new_session=True,
+            )
+        server = Server(process, log)
+        started.append(server)
+        return server
+
+    yield start
+    for server in started:
+        server.stop(seconds=3)
+
+
+GUNICORN_SETTINGS = """\
+def post_worker_init(worker):
+    worker.log.info("worker ready")
+"""
+
+
+@pytest.fixture
+def wsgi_server(start_server: Callable[..., Server], tmp_path: Path) -> Iterator[Callable[..., Server]]:
+    """wsgi_server(source) serves the WSGI callable `application` of a module with this source by a real gunicorn.
+
+    Keywords: workers=1, threads=1 (more than one makes gunicorn's worker a gthread), preload=False, environ, options.
+    It returns when every worker has loaded the application; the servers end with the test."""
+    started: list[Server] = []
+
+    def serve(
+        source: str,
+        *,
+        workers: int = 1,
+        threads: int = 1,
+        preload: bool = False,
+        environ: dict[str, str] | None = None,
+        options: Sequence[str] = (),
+    ) -> Server:
+        folder = tmp_path / f"server-{len(started)}"
+        folder.mkdir()
+        (folder / "site_under_test.py").write_text(source, "utf-8")
+        (folder / "settings.py").write_text(GUNICORN_SETTINGS, "utf-8")
+        command = [
+            sys.executable,
+            "-m",
+            "gunicorn",
+            "--config",
+            "settings.py",
+            "--bind",
+            "127.0.0.1:0",
+            "--no-control-socket",
+        ]
+        command += ["--workers", str(workers), "--threads", str(threads), *(["--preload"] if preload else []), *options]
+        server = start_server([*command, "site_under_test:application"], environ, folder)
+        started.append(server)
+        server.port = int(server.wait_for(r"Listening at: http://127\.0\.0\.1:(\d+)"))
+        server.wait_for("worker ready", times=workers)
+        return server
+
+    yield serve
+    for server in started:
+        server.stop()
+
+
+@pytest.fixture(scope="session")
+def serve_ararat(
+    start_server: Callable[..., Server], tmp_path_factory: pytest.TempPathFactory
+) -> Callable[..., Server]:
+    """serve_ararat(*options) runs `ararat serve` with a database of its own, and returns when it answers."""
+
+    def serve(*options: str, environ: dict[str, str] | None = None) -> Server:
+        folder = tmp_path_factory.mktemp("ararat")
+        command = [Path(sys.executable).with_name("ararat"), "serve", "--host", "127.0.0.1", "--port", "0"]
+        if "--database" not in options:
+            command += ["--database", f"sqlite:///{folder / 'bindings.sqlite'}"]
+        server = start_server([*command, *options], environ, folder)
+        server.port = int(server.wait_for(r"http://127\.0\.0\.1:(\d+)"))
+        deadline = time.monotonic() + 20
+        while True:
+            try:
+                assert server.get("/healthz").status == 200, server.log()
+            except ConnectionError:
+                assert time.monotonic() < deadline, server.log()
+                time.sleep(0.02)
+            else:
+                return server
+
+    return serve
+
+
+@pytest.fixture(scope="session")
+def ararat_server(serve_ararat: Callable[..., Server]) -> Server:
+    """One `ararat serve` with its samples, as a stranger would start it; all tests that only read share it."""
+    return serve_ararat()

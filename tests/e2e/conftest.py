@@ -1,0 +1,148 @@
+"""A real browser for the end-to-end tests, and a watch over everything a page says that nobody asked it to say.
+
+Run as a script, it prints the browser that the tests will use, or what to do where there is none (exit code 1).
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from playwright.sync_api import BrowserContext, ConsoleMessage, Playwright, Request, sync_playwright
+
+ON_PATH = (
+    "chromium",
+    "chromium-browser",
+    "google-chrome-stable",
+    "google-chrome",
+    "chrome",
+    "microsoft-edge",
+    "msedge",
+)
+ELSEWHERE = ("/Applications/Google Chrome.app/Contents/MacOS/Google Chrome",)
+QUIET = (
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-dev-shm-usage",
+    "--disable-gpu",
+    "--disable-quic",
+    "--disable-sync",
+    "--no-first-run",
+)
+
+
+class NoBrowser(LookupError):
+    """There is no browser to test with; the message says what to do."""
+
+
+def find_browser(playwright: Playwright) -> str:
+    """Return the path of the Chromium to test with: the one asked for, Playwright's own, or one of this machine.
+
+    NoBrowser if there is none, or if ARARAT_BROWSER names something that cannot be run.
+    """
+    if asked := os.environ.get("ARARAT_BROWSER"):
+        if shutil.which(asked):
+            return asked
+        raise NoBrowser(f"ARARAT_BROWSER={asked} is not a program that can be run")
+    # The path is given whether or not anything was downloaded to it.
+    own = playwright.chromium.executable_path
+    found = [own] if Path(own).exists() else []
+    found += [path for path in map(shutil.which, ON_PATH) if path]
+    found += [path for path in ELSEWHERE if Path(path).exists()]
+    if not found:
+        raise NoBrowser(
+            "no browser for the end-to-end tests. One of these helps:\n"
+            "  apt-get install chromium                               on Debian and Ubuntu, as root\n"
+            "  .venv/bin/python -m playwright install chromium        a download of about 150 MB\n"
+            "  export ARARAT_BROWSER=/path/to/chrome                  any Chromium, Chrome or Edge you have"
+        )
+    return found[0]
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    for item in items:
+        if item.path.is_relative_to(Path(__file__).parent):
+            item.add_marker("e2e")
+
+
+@pytest.fixture(scope="session")
+def browser_type_launch_args(browser_type_launch_args: dict[str, Any], playwright: Playwright) -> dict[str, Any]:
+    try:
+        browser = find_browser(playwright)
+    except NoBrowser as missing:
+        # Never a skip: a run that tested no page must not look like one that did.
+        raise pytest.UsageError(str(missing)) from None
+    flags = [*browser_type_launch_args.get("args", ()), *QUIET]
+    if hasattr(os, "geteuid") and os.geteuid() == 0:
+        flags.append("--no-sandbox")  # Chromium refuses to run as root otherwise
+    return browser_type_launch_args | {"executable_path": browser, "args": flags}
+
+
+class Watch:
+    """What went wrong in a page without a test asking: errors on the console, violated policies, requests to strangers.
+
+    Chromium reports a violated Content-Security-Policy on the console as an error, so the console tells of both.
+    """
+
+    def __init__(self) -> None:
+        """Begin with nothing wrong."""
+        self.seen: list[str] = []
+        self.expected: list[str] = []
+        self.origins: set[str] = set()
+
+    def expect(self, part: str) -> None:
+        """Let pass, in this test, what has this text in it (a page of status 404 is an error on the console, too)."""
+        self.expected.append(part)
+
+    def watch(self, context: BrowserContext) -> None:
+        """Watch every page of a context, those opened later too."""
+        context.on("console", self._console)
+        context.on("weberror", lambda error: self.seen.append(f"uncaught: {error.error}"))
+        context.on("request", self._request)
+
+    def complaints(self) -> list[str]:
+        """Everything seen that no test expected."""
+        return [line for line in self.seen if not any(part in line for part in self.expected)]
+
+    def _console(self, message: ConsoleMessage) -> None:
+        if message.type in {"error", "warning"}:
+            self.seen.append(f"console {message.type}: {message.text} ({message.location.get('url')})")
+
+    def _request(self, request: Request) -> None:
+        inside = request.url.startswith(("data:", "about:", "blob:", *(f"{origin}/" for origin in self.origins)))
+        if not inside:
+            self.seen.append(f"request outside: {request.method} {request.url}")
+
+
+@pytest.fixture(autouse=True)
+def page_watch(request: pytest.FixtureRequest) -> Iterator[Watch]:
+    """Fails the test in whose pages something went wrong; `page_watch.expect(text)` lets one thing pass.
+
+    A test that opens a context of its own hands it to `page_watch.watch(context)`.
+    """
+    watch = Watch()
+    if "ararat_server" in request.fixturenames:
+        watch.origins.add(request.getfixturevalue("ararat_server").origin)
+    if "context" in request.fixturenames:
+        watch.watch(request.getfixturevalue("context"))
+    yield watch
+    assert watch.complaints() == []
+
+
+@pytest.fixture(scope="session")
+def base_url(ararat_server: Any) -> str:
+    """Tests write page.goto("/"): pytest-playwright puts this before it."""
+    return ararat_server.origin
+
+
+if __name__ == "__main__":
+    with sync_playwright() as found:
+        try:
+            print(find_browser(found))
+        except NoBrowser as missing:
+            sys.exit(f"error: {missing}")
