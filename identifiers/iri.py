@@ -1,0 +1,90 @@
+"""Characters and octets of IRIs: the productions of RFC 3987 that the ARK and URN grammars are built on.
+
+Each constant is the inside of a regular expression's character class (or, for :data:`PCT_ENCODED`, an expression) and
+bears the name of its production. Nothing here knows what an ARK is.
+"""
+
+from __future__ import annotations
+
+import re
+
+# RFC 3987, section 2.2:
+#     ucschar = %xA0-D7FF / %xF900-FDCF / %xFDF0-FFEF / %x10000-1FFFD / %x20000-2FFFD / ... / %xE1000-EFFFD
+#     iprivate = %xE000-F8FF / %xF0000-FFFFD / %x100000-10FFFD
+UCSCHAR = "\u00a0-\ud7ff\uf900-\ufdcf\ufdf0-\uffef" + "".join(
+    f"{chr(plane << 16 | (0x1000 if plane == 14 else 0))}-{chr(plane << 16 | 0xFFFD)}" for plane in range(1, 15)
+)
+IPRIVATE = "\ue000-\uf8ff\U000f0000-\U000ffffd\U00100000-\U0010fffd"
+
+# RFC 3986, section 2.3:  unreserved = ALPHA / DIGIT / "-" / "." / "_" / "~"
+UNRESERVED = r"A-Za-z0-9\-._~"
+# RFC 3986, section 2.2:  sub-delims = "!" / "$" / "&" / "'" / "(" / ")" / "*" / "+" / "," / ";" / "="
+SUB_DELIMS = "!$&'()*+,;="
+# RFC 3986, section 2.1:  pct-encoded = "%" HEXDIG HEXDIG      (HEXDIG takes either case: RFC 3986, section 6.2.2.1)
+PCT_ENCODED = "%[0-9A-Fa-f]{2}"
+# RFC 3986, section 3.3:  pchar = unreserved / pct-encoded / sub-delims / ":" / "@"       (octets without pct-encoded)
+PCHAR = f"{UNRESERVED}{SUB_DELIMS}:@"
+# RFC 3987, section 2.2:  ipchar = iunreserved / pct-encoded / sub-delims / ":" / "@"
+IPCHAR = f"{PCHAR}{UCSCHAR}"
+
+TRIPLET = re.compile(PCT_ENCODED)
+"""One percent-encoded octet."""
+
+NON_ASCII = re.compile("[^\x00-\x7f]+")
+"""A run of characters outside ASCII."""
+
+_OCTETS = {octet: f"%{octet:02X}" for octet in range(0x80, 0x100)}
+
+
+def triplets(chars: str) -> re.Pattern[str]:
+    """What matches the percent-encoded octets, in either case, that stand for the given ASCII characters."""
+    second: dict[str, str] = {}
+    for octet in sorted(f"{ord(char):02X}" for char in chars):
+        second[octet[0]] = second.get(octet[0], "") + octet[1] + octet[1].lower() * octet[1].isalpha()
+    return re.compile("%(?:" + "|".join(f"{first}[{digits}]" for first, digits in second.items()) + ")")
+
+
+ALPHANUMERIC = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
+UNRESERVED_TRIPLETS = triplets(ALPHANUMERIC + "-._~")
+"""The percent-encoded octets that stand for an unreserved character."""
+
+_LOWER_TRIPLET = re.compile("%(?:[a-f][0-9A-Fa-f]|[0-9A-F][a-f])")
+
+
+def run(inside: str, *, least: int = 1) -> str:
+    """An expression for ``least`` (0 or 1) or more characters of a class or percent-encoded octets.
+
+    Its quantifiers are possessive: whatever the input, a match is found or given up in one pass.
+    """
+    return f"(?:[{inside}]++|{PCT_ENCODED})" + ("++" if least else "*+")
+
+
+def decode(text: str, octets: re.Pattern[str]) -> str:
+    """``text`` with each of the percent-encoded ``octets``, a pattern from :func:`triplets`, decoded once.
+
+    >>> decode("%61%2f%2541", UNRESERVED_TRIPLETS)
+    'a%2f%2541'
+    """
+    return octets.sub(lambda octet: chr(int(octet[0][1:], 16)), text) if "%" in text else text
+
+
+def upper_hex(text: str) -> str:
+    """``text`` with the hexadecimal digits of its percent-encoded octets in upper case (RFC 3986, section 6.2.2.1).
+
+    >>> upper_hex("a%2fb")
+    'a%2Fb'
+    """
+    return _LOWER_TRIPLET.sub(lambda octet: octet[0].upper(), text) if "%" in text else text
+
+
+def encode(text: str) -> str:
+    """``text`` with everything outside ASCII as percent-encoded UTF-8 (RFC 3987, section 3.1); no normalization.
+
+    A lone surrogate has no UTF-8: it raises UnicodeEncodeError. No IRI holds one.
+
+    >>> encode("4\\u0431")
+    '4%D0%B1'
+    """
+    if text.isascii():
+        return text
+    return text.encode().decode("latin-1").translate(_OCTETS)

@@ -1,0 +1,190 @@
+"""What is to be said of a text that may be an identifier: one value, the same for page, API and terminal.
+
+:func:`examine` is total: it gives a :class:`Report` for any str, however hostile, and never raises.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from itertools import islice
+from typing import Any, Literal
+
+from . import display, embedding, repair, urn
+from .ark import Ark
+from .embedding import EmbeddedArk
+from .normalization import Step
+from .problems import IdentifierError, Problem
+from .reading import is_pseudo_ark, read
+from .segments import Segment
+from .urn import Urn
+
+Form = Literal["basic", "extended", "embedded", "pseudo-ark", "urn", "iri", "none"]
+Conformance = Literal["strict", "liberal"]
+
+DEEPEST = 100
+"""Members of a hierarchy that a report gives at most: the ARK itself and its nearest containers."""
+
+OFFICIAL_PREFIX = "https://n2t.net"
+"""ARK draft, section 7.1: "The official resolver for the ARK system has prefix equal to https://n2t.net"."""
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """Everything known about one text without asking anybody. The fields are those of the JSON, in its order.
+
+    ``valid`` is whether the scheme's own grammar takes the text, for a URN in at least one profile. ``suggestion`` is a
+    repaired identifier, offered and never applied. ``parts`` are as written; ``hierarchy``, ``variant_of`` and
+    ``normal_form`` are in normal form, of an embedded ARK those of the ARK inside.
+    """
+
+    input: str
+    form: Form
+    valid: bool
+    conformance: Conformance | None
+    normal_form: str | None = None
+    parts: Mapping[str, Any] = field(default_factory=dict)
+    segments: tuple[Segment, ...] = ()
+    inflection: str = ""
+    service: str = "unknown"
+    steps: tuple[Step, ...] = ()
+    hierarchy: tuple[str, ...] = ()
+    variant_of: str | None = None
+    equivalents: tuple[str, ...] = ()
+    embedding: Mapping[str, Any] | None = None
+    profiles: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    registry: Mapping[str, Any] | None = None
+    policy: Mapping[str, Any] | None = None
+    problems: tuple[Problem, ...] = ()
+    suggestion: str | None = None
+
+    def as_dict(self) -> dict[str, Any]:
+        """The report as JSON holds it. Dump it with ASCII escapes: ``input`` is as hostile as it came."""
+        whole = {name: getattr(self, name) for name in self.__slots__}
+        for name in ("segments", "steps", "problems"):
+            whole[name] = [each.as_dict() for each in whole[name]]
+        for name in ("hierarchy", "equivalents"):
+            whole[name] = list(whole[name])
+        return whole
+
+
+def examine(
+    text: str, *, prefix: str | None = None, profile: str | None = None, policies: tuple[str, ...] = ()
+) -> Report:
+    """Report on ``text``, taken whole and exactly as given. Never raises for a str.
+
+    ``prefix`` is the resolver prefix of this site, under which one of the equivalents is then given; ``profile`` the
+    URN profile that decides whether a URN is valid ("urnbis-01" or "rfc8141"; either, if None); ``policies`` are
+    names of IRI policy profiles to judge by.
+
+    >>> report = examine("ark:/12345/x6-np1.pdf.en")
+    >>> report.form, report.valid, report.conformance, report.normal_form
+    ('basic', True, 'strict', 'ark:12345/x6np1.en.pdf')
+    >>> examine("ark:12345").problems[0].code
+    'no-name'
+    """
+    try:
+        identifier = read(text, profile)
+    except IdentifierError as error:
+        return _unread(text, error.problem)
+    if isinstance(identifier, Urn):
+        return _urn_report(identifier, prefix)
+    return _ark_report(identifier, prefix)
+
+
+def _ark_report(identifier: Ark | EmbeddedArk, prefix: str | None) -> Report:
+    embedded = identifier if isinstance(identifier, EmbeddedArk) else None
+    ark = identifier.ark if isinstance(identifier, EmbeddedArk) else identifier
+    whole = ark.query is None and ark.fragment is None
+    return Report(
+        input=identifier.text,
+        form="embedded" if embedded else "basic" if whole else "extended",
+        valid=True,
+        conformance="strict" if identifier.strict else "liberal",
+        normal_form=ark.normal_form,
+        parts={
+            "prefix": embedded.prefix if embedded else None,
+            "naan": ark.naan,
+            "name": ark.name,
+            "components": list(ark.components),
+            "variants": list(ark.variants),
+            "query": ark.query,
+            "fragment": ark.fragment,
+        },
+        segments=identifier.segments,
+        inflection=ark.inflection,
+        service=ark.service,
+        steps=ark.steps,
+        hierarchy=tuple(islice(ark.ancestry(), DEEPEST))[::-1],
+        variant_of=ark.variant_of,
+        equivalents=_unique(_ark_spellings(identifier.text, ark.normal_form, prefix)),
+        embedding=_embedding(identifier.text),
+        problems=identifier.problems,
+        suggestion=repair.visible(identifier.text),
+    )
+
+
+def _urn_report(name: Urn, prefix: str | None) -> Report:
+    spellings = [name.text, name.normal_form]
+    if prefix:
+        spellings.append(f"{prefix.removesuffix('/')}/{name.normal_form}")
+    return Report(
+        input=name.text,
+        form="urn",
+        valid=True,
+        conformance="strict" if name.strict else "liberal",
+        normal_form=name.normal_form,
+        parts={
+            "nid": name.nid,
+            "nss": name.nss,
+            "query": name.query,
+            "fragment": name.fragment,
+            "assigned_name": name.assigned_name,
+        },
+        segments=name.segments,
+        inflection=name.inflection,
+        service=name.service,
+        steps=name.steps,
+        equivalents=_unique(iter(spellings)),
+        profiles=name.profiles,
+        problems=name.problems,
+    )
+
+
+def _unread(text: str, problem: Problem) -> Report:
+    found = _embedding(text)
+    if is_pseudo_ark(text):
+        form: Form = "pseudo-ark"
+    elif urn.LABEL.match(text):
+        form = "urn"
+    else:
+        form = "iri" if found else "none"
+    return Report(
+        input=text,
+        form=form,
+        valid=False,
+        conformance=None,
+        embedding=found,
+        problems=(problem,),
+        suggestion=repair.suggestion(text, problem),
+    )
+
+
+def _embedding(text: str) -> dict[str, Any] | None:
+    cut = embedding.split(text)
+    return cut and {"prefix": cut.prefix, "ark": cut.ark.text, "boundary": cut.boundary}
+
+
+def _ark_spellings(text: str, normal_form: str, prefix: str | None) -> Iterator[str]:
+    # 99 of 100 real ARKs are spelled ark:/, and the resolver nearby may know only the spelling that was given: it
+    # comes first.
+    yield display.percent(text)
+    yield normal_form.replace("ark:", "ark:/", 1)
+    yield normal_form
+    yield f"{OFFICIAL_PREFIX}/{normal_form}"
+    if prefix:
+        yield f"{prefix.removesuffix('/')}/{normal_form}"
+
+
+def _unique(spellings: Iterator[str]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(spellings))
