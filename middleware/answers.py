@@ -1,0 +1,191 @@
+"""A resolution as HTTP: status, header fields, body.
+
+Locations and links begin with the announced prefix, or with the path the middleware is mounted at; nothing of the
+request's ``Host`` or forwarding fields is ever in them. An answer depends on the request target, the method and, where
+it says so by ``Vary``, on ``Accept``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from http import HTTPStatus
+from typing import TYPE_CHECKING, Protocol
+
+from markupsafe import escape
+from werkzeug.datastructures import MIMEAccept
+from werkzeug.http import parse_accept_header
+
+from . import pages
+from .description import FORMS, describe
+from .explanation import explain
+from .resolver import Resolution
+from .settings import Settings
+
+if TYPE_CHECKING:
+    from _typeshed.wsgi import StartResponse
+
+Headers = list[tuple[str, str]]
+
+METHODS = "GET, HEAD, OPTIONS"
+RETRY_AFTER = "10"
+"""Seconds after which a store that could not be reached may be asked for again."""
+
+_ALWAYS = (
+    ("X-Content-Type-Options", "nosniff"),
+    ("Referrer-Policy", "no-referrer"),
+    # What is answered is public and knows no cookie, so every page may read it.
+    ("Access-Control-Allow-Origin", "*"),
+    ("Access-Control-Expose-Headers", "Link, Location"),
+)
+
+# How long a refusal may be kept: an identifier may be bound at any time; what is no identifier is asked for once.
+_REFUSAL_SECONDS = {404: 60, 410: 60}
+
+_SEE = """\
+<!doctype html><html lang="en"><title>{status}</title><p>See <a href="{location}">{location}</a>.</p></html>
+"""
+_REFUSAL_FORMS = ("text/html", "application/problem+json", "application/json", "text/plain")
+
+
+class View(Protocol):
+    """What is told in three forms."""
+
+    def as_html(self) -> bytes:
+        """A page."""
+        ...
+
+    def as_json(self) -> bytes:
+        """A JSON object."""
+        ...
+
+    def as_text(self) -> bytes:
+        """Plain text."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """A whole answer. ``start`` hands it to the server; to HEAD without its body, with the same header fields."""
+
+    status: int
+    headers: Headers
+    body: bytes
+
+    def start(self, start_response: StartResponse, *, head: bool = False) -> Iterable[bytes]:
+        """Begin the response and return its body."""
+        start_response(f"{self.status} {HTTPStatus(self.status).phrase}", self.headers)
+        return () if head else (self.body,)
+
+
+class Answers:
+    """Makes the answers of one resolver.
+
+    ``root`` is what links begin with, ``accept`` the request's Accept field, ``secure`` whether it came by https.
+    """
+
+    def __init__(self, settings: Settings) -> None:
+        self._settings = settings
+        self._found_for = f"public, max-age={settings.cache}"
+
+    def redirect(self, resolution: Resolution, root: str, *, secure: bool) -> Answer:
+        """302, 303 or 307 to the target, or to the identifier's own description where there is no target."""
+        info = f"{root}/{resolution.key}?info"
+        target = info if resolution.target is None else resolution.target
+        # A path is one of this site.
+        location = root + target if target.startswith("/") and resolution.target is not None else target
+        body = _SEE.format(status=resolution.status, location=escape(location)).encode()
+        headers = [
+            ("Location", location),
+            ("Link", describedby(info)),
+            ("Content-Type", "text/html; charset=utf-8"),
+            ("Content-Length", str(len(body))),
+            ("Content-Security-Policy", pages.UNSTYLED),
+            ("Cache-Control", self._found_for),
+        ]
+        return Answer(resolution.status, self._with_common(headers, secure), body)
+
+    def description(self, resolution: Resolution, root: str, accept: str | None, *, secure: bool) -> Answer:
+        """200 with what is known of the identifier."""
+        if resolution.binding is None:
+            raise ValueError("nothing is bound, so nothing can be described")
+        view = describe(resolution.binding, root)
+        info = f"{view.address}?info"
+        media_type = preferred(accept, tuple(FORMS))
+        links = [("Link", describedby(info)), ("Link", f'<{info}>; rel="canonical"')]
+        # Relative, for these are at the very address that was asked for, and a long name is said often enough.
+        links += [("Link", f'<?info>; rel="alternate"; type="{form}"') for form in FORMS if form != media_type]
+        return self._told(200, view, media_type, [*links, ("Cache-Control", self._found_for)], secure)
+
+    def refusal(self, resolution: Resolution, root: str, accept: str | None, *, secure: bool) -> Answer:
+        """400, 404, 405, 410, 414 or 503: why, and where to go from here."""
+        view = explain(resolution, root, self._settings.inspector)
+        headers: Headers = []
+        if resolution.binding is not None:
+            headers.append(("Link", describedby(f"{root}/{resolution.key}?info")))
+        if resolution.status == 405:
+            headers.append(("Allow", METHODS))
+        if resolution.status == 503:
+            headers.append(("Retry-After", RETRY_AFTER))
+        seconds = _REFUSAL_SECONDS.get(resolution.status)
+        headers.append(("Cache-Control", "no-store" if seconds is None else f"public, max-age={seconds}"))
+        media_type = preferred(accept, _REFUSAL_FORMS)
+        return self._told(resolution.status, view, media_type, headers, secure)
+
+    def options(self, *, secure: bool) -> Answer:
+        """204 with the methods there are, also for a browser that asks before a request from another site."""
+        headers = [
+            ("Allow", METHODS),
+            ("Access-Control-Allow-Methods", METHODS),
+            ("Access-Control-Allow-Headers", "*"),
+            ("Cache-Control", "no-store"),
+        ]
+        return Answer(204, self._with_common(headers, secure), b"")
+
+    def _told(self, status: int, view: View, media_type: str, headers: Headers, secure: bool) -> Answer:
+        if media_type == "text/html":
+            body, content_type = view.as_html(), "text/html; charset=utf-8"
+            headers.append(("Content-Security-Policy", pages.content_security_policy()))
+        elif media_type == "text/plain":
+            body, content_type = view.as_text(), "text/plain; charset=utf-8"
+        else:
+            body, content_type = view.as_json(), "application/json" if status == 200 else "application/problem+json"
+        headers += [("Content-Type", content_type), ("Content-Length", str(len(body))), ("Vary", "Accept")]
+        return Answer(status, self._with_common(headers, secure), body)
+
+    def _with_common(self, headers: Headers, secure: bool) -> Headers:
+        headers += _ALWAYS
+        # RFC 6797, section 7.2: "An HSTS Host MUST NOT include the STS header field in HTTP responses conveyed over
+        # non-secure transport."
+        if secure and self._settings.hsts is not None:
+            headers.append(("Strict-Transport-Security", self._settings.hsts))
+        return headers
+
+
+def last_resort() -> Answer:
+    """503 without anything that could fail a second time: no template, no setting."""
+    body = b"The resolver cannot answer at the moment.\n"
+    headers = [
+        ("Content-Type", "text/plain; charset=utf-8"),
+        ("Content-Length", str(len(body))),
+        ("Cache-Control", "no-store"),
+        ("Retry-After", RETRY_AFTER),
+        *_ALWAYS,
+    ]
+    return Answer(503, headers, body)
+
+
+def describedby(info: str) -> str:
+    """The value of the Link field that every answer for a bound name has (17beta policy, section 3.2; POL-032)."""
+    return f'<{info}>; rel="describedby"'
+
+
+def preferred(accept: str | None, forms: tuple[str, ...]) -> str:
+    """The media type that an Accept field asks for; the first of them where it leaves the choice or none will do.
+
+    >>> [preferred(accept, tuple(FORMS)) for accept in ("application/json;q=0.9, text/*;q=0.1", "*/*", "image/png")]
+    ['application/json', 'text/html', 'text/html']
+    """
+    if not accept:
+        return forms[0]
+    return parse_accept_header(accept, MIMEAccept).best_match(forms, forms[0])

@@ -1,0 +1,252 @@
+"""What names are bound to: looking it up, changing it, and its history.
+
+>>> import tempfile
+>>> folder = tempfile.TemporaryDirectory()
+>>> b = open_bindings(f"{folder.name}/bindings.sqlite")
+>>> b.bind("ark:/12345/d-oc", "https://example.org/1", resource="report 7")
+'bound'
+>>> b.lookup("ark:12345/doc").target
+'https://example.org/1'
+>>> b.bind("ark:12345/doc", "https://example.org/2", resource="report 7")
+'relocated'
+>>> [event.action for event in b.history("ark:12345/doc")]
+['bound', 'relocated']
+>>> b.close(); folder.cleanup()
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Iterable, Mapping
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Self
+
+from . import assignment, names, texts
+from .assignment import Change, Outcome
+from .binding import Binding, Event, Kind
+from .errors import BindingError, BindingsUnavailable, Collision
+from .names import Name
+
+if TYPE_CHECKING:
+    from .store import Store
+
+DATABASE_SUFFIXES = (".sqlite", ".sqlite3", ".db")
+TABLE_SUFFIXES = (".csv", ".tsv", ".jsonl", ".ndjson", ".anvl", ".txt")
+
+_TRIES = 5
+
+_log = logging.getLogger(__name__)
+
+
+def _now() -> datetime:
+    return datetime.now(UTC)
+
+
+class Bindings:
+    """The bindings of a site, in a database. Made by :func:`open_bindings`; may be used by all threads and by forked
+    processes.
+
+    Names may be given in any spelling, or as an Ark or Urn. Every method raises :class:`BindingsUnavailable` when the
+    database cannot be reached; after that, the next call tries again. A change that returned is durable.
+    """
+
+    def __init__(self, store: Store, clock: Callable[[], datetime] = _now) -> None:
+        self.store = store
+        self._clock = clock
+
+    def __repr__(self) -> str:
+        return f"<Bindings {self.store}>"
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *exc: object) -> None:
+        self.close()
+
+    def bind(
+        self,
+        identifier: Name,
+        target: str | None = None,
+        *,
+        kind: str = "located",
+        resource: str | None = None,
+        metadata: Mapping[str, str] | None = None,
+        passthrough: bool | None = None,
+        alternates: Mapping[str, str] | None = None,
+        redirect: int | None = None,
+        scope: str | None = None,
+        actor: str | None = None,
+    ) -> Outcome:
+        """Bind a name to a target; "bound", "unchanged" or "relocated".
+
+        ``target`` is an http(s) address or a path of this site (:mod:`destination`). ``kind`` is "located", "related",
+        "described" (then there is no target) or "served" (then it is a path). ``resource`` is any text that names the
+        thing itself, 1 to 2,000 characters. ``metadata``: :mod:`metadata`. ``alternates``: :mod:`alternates`.
+        ``redirect`` is 302 or 307. ``scope`` is "name". ``actor`` says who does it, for the history. What is None is
+        left as it is on record, or for a new name no metadata, no alternates, no passthrough, 302.
+
+        A name that is bound already: the same target and kind give "unchanged", and whatever else is stated is brought
+        up to date and goes to the history; another target or kind gives "relocated" if ``resource`` is the one on
+        record. Anything else raises :class:`BindingConflict`, since a name is never re-assigned. What can never be
+        bound raises :class:`BindingError`.
+
+        Source: ARK-084, ARK-085, ARK-106, ARK-108, POL-023, URN-002.
+        """
+        proposal = assignment.propose(
+            identifier,
+            target,
+            kind=kind,
+            redirect=redirect,
+            resource=resource,
+            passthrough=passthrough,
+            scope=scope,
+            alternates=alternates,
+            metadata=metadata,
+        )
+        outcome = self._change(proposal.key, actor, lambda existing, now: assignment.bind(existing, proposal, now))
+        if outcome == "bound":
+            for doubt in names.doubts(identifier):
+                _log.warning("%s is bound: %s", proposal.key, doubt.message)
+        return outcome
+
+    def relocate(
+        self, identifier: Name, target: str | None = None, *, kind: Kind | None = None, actor: str | None = None
+    ) -> Outcome:
+        """Move a name, by somebody who knows that the same thing is there now; "relocated" or "unchanged".
+
+        ``kind`` changes how it is answered, where it is given. Raises :class:`BindingConflict` for a withdrawn name.
+        """
+        return self._change_bound(
+            identifier, actor, lambda existing, now: assignment.relocate(existing, target, kind, now)
+        )
+
+    def withdraw(self, identifier: Name, *, reason: str | None = None, actor: str | None = None) -> Outcome:
+        """Take a name out of use; "withdrawn", or "unchanged" where it was. It stays on record and is never given
+        again.
+        """
+        return self._change_bound(identifier, actor, lambda existing, now: assignment.withdraw(existing, reason, now))
+
+    def restore(self, identifier: Name, *, resource: str | None = None, actor: str | None = None) -> Outcome:
+        """Take a withdrawn name into use again; "restored", or "unchanged" where it is in use.
+
+        ``resource`` has to be the one on record, and None where none is; :class:`BindingConflict` is raised otherwise.
+        """
+        return self._change_bound(identifier, actor, lambda existing, now: assignment.restore(existing, resource, now))
+
+    def lookup(self, identifier: Name) -> Binding | None:
+        """What is on record of a name, or None. Raises :class:`BindingError` for what is no identifier at all."""
+        key = names.key(names.read(identifier))
+        return self.store.fetch((key,)).get(key)
+
+    def fetch(self, keys: Iterable[str]) -> dict[str, Binding]:
+        """The bindings of those keys that have one, in one statement.
+
+        A key is the normal form of a Basic ARK, or the assigned name of a URN.
+        """
+        return self.store.fetch(keys)
+
+    def history(self, identifier: Name) -> list[Event]:
+        """Every change of a name, the first first; empty for a name that was never bound."""
+        return self.store.history(names.key(names.read(identifier)))
+
+    def close(self) -> None:
+        """Close the connections to the database. Nothing can be asked afterwards."""
+        self.store.close()
+
+    def now(self) -> datetime:
+        """The time that a change made now goes on record with, in UTC."""
+        return self._clock()
+
+    def _change_bound(
+        self, identifier: Name, actor: str | None, decide: Callable[[Binding, datetime], Change]
+    ) -> Outcome:
+        key = names.key(names.read(identifier))
+
+        def decide_bound(existing: Binding | None, now: datetime) -> Change:
+            if existing is None:
+                raise BindingError("not-bound", identifier=key)
+            return decide(existing, now)
+
+        return self._change(key, actor, decide_bound)
+
+    def _change(self, key: str, actor: str | None, decide: Callable[[Binding | None, datetime], Change]) -> Outcome:
+        check_actor(actor)
+        faster: Collision | None = None
+        for _ in range(_TRIES):
+            try:
+                with self.store.transaction() as transaction:
+                    change = decide(transaction.get([key]).get(key), self.now())
+                    if change.action:
+                        transaction.put([change], actor)
+                    beside = transaction.get(names.confusable(key)) if change.outcome == "bound" else {}
+                for other in beside:
+                    _log.warning("%s is bound beside %s: generic software may take one for the other", key, other)
+                return change.outcome
+            except Collision as collision:
+                # Somebody bound the same name between our look and our writing: look again.
+                faster = collision
+        raise BindingsUnavailable(f"{self.store}: other writers were faster {_TRIES} times") from faster
+
+
+def check_actor(actor: str | None) -> None:
+    """Raise :class:`BindingError` unless ``actor`` is None or a text that can stand in a history."""
+    if actor is not None:
+        texts.check(actor, "actor-text", "actor", assignment.MOST_ACTOR)
+
+
+def open_bindings(url_or_path: str | Path, *, clock: Callable[[], datetime] = _now) -> Bindings:
+    """The bindings in a database, which gets its tables where it is empty.
+
+    ``url_or_path`` is ``sqlite:///bindings.sqlite`` (four slashes before an absolute path), the path of a file that
+    ends in .sqlite, .sqlite3 or .db, or a ``postgresql://`` URL in any form that libpq understands. ``clock`` gives the
+    time in UTC.
+
+    Raises :class:`BindingError` with the code ``database-url``, ``database-in-memory``, ``file-store``,
+    ``driver-missing``, ``foreign-database``, ``database-encoding`` or ``schema-version``, and
+    :class:`BindingsUnavailable` where the database cannot be reached.
+
+    >>> open_bindings("bindings")
+    Traceback (most recent call last):
+    ararat.middleware.errors.BindingError: bindings names no database (database-url)
+    expected sqlite:///FILE, postgresql://HOST/NAME or a file that ends in .sqlite, .sqlite3 or .db (Ararat, bindings)
+    """
+    # SQLAlchemy takes longer to load than all of Ararat; whoever opens no database should not wait for it.
+    from .store import open_store
+
+    return Bindings(open_store(_database(url_or_path)), clock)
+
+
+def _database(url_or_path: str | Path) -> Any:
+    from .postgresql import PostgreSQL
+    from .sqlite import SQLite
+
+    given = str(url_or_path)
+    scheme, mark, rest = given.partition("://")
+    if isinstance(url_or_path, Path) or not mark:
+        if given == ":memory:":
+            raise BindingError("database-in-memory")
+        return SQLite(_database_file(given))
+    # "postgresql+psycopg" is how SQLAlchemy says it, "postgres" how some hosts do.
+    if scheme in ("postgresql", "postgres", "postgresql+psycopg"):
+        return PostgreSQL(f"postgresql://{rest}")
+    if scheme != "sqlite":
+        raise BindingError("database-url", f"there is no kind of database called {texts.shown(scheme)}")
+    if rest in ("", "/", "/:memory:"):
+        raise BindingError("database-in-memory")
+    if not rest.startswith("/"):
+        said = "three slashes follow sqlite: before the path of a file, four before an absolute one"
+        raise BindingError("database-url", said)
+    if "?" in rest:
+        raise BindingError("database-url", "no options follow the path of an SQLite file")
+    return SQLite(Path(rest[1:]))
+
+
+def _database_file(given: str) -> Path:
+    suffix = Path(given).suffix.lower()
+    if suffix in TABLE_SUFFIXES:
+        remedy = f"ararat import --database sqlite:///bindings.sqlite {texts.shown(given)}"
+        raise BindingError("file-store", f"no site can be served from a {suffix} file yet: {remedy}")
+    if suffix not in DATABASE_SUFFIXES:
+        raise BindingError("database-url", f"{texts.shown(given) or 'nothing'} names no database")
+    return Path(given)

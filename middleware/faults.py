@@ -1,0 +1,212 @@
+"""What can be wrong with a binding, a resolver prefix, a database or a table: stable codes in one catalogue.
+
+What is wrong with the *identifier itself* keeps its code from :data:`ararat.identifiers.PROBLEMS`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Fault:
+    """One entry of the catalogue: what a code means wherever it occurs."""
+
+    code: str
+    title: str
+    expected: str
+    reference: str = "Ararat, bindings"
+
+
+def _catalogue(*rows: tuple[str, str, str] | tuple[str, str, str, str]) -> dict[str, Fault]:
+    return {row[0]: Fault(*row) for row in rows}
+
+
+_ARK, _URN, _POLICY = "ARK draft", "URN draft", "17beta policy"
+
+FAULTS: dict[str, Fault] = _catalogue(
+    # the name
+    (
+        "inflected-ark",
+        "a query or fragment is not part of a name",
+        "the ARK without what follows ? or #",
+        f"{_ARK}, section 4",
+    ),
+    (
+        "urn-not-assigned",
+        "a URN with a query or fragment is not an assigned name",
+        "the URN without what follows ? or #",
+        f"{_URN}, section 2",
+    ),
+    ("name-too-long", "the name is longer than 255 characters", "at most 255 characters", f"{_ARK}, section 4"),
+    ("not-bound", "the name is not bound", "a name that is bound"),
+    # what is said of it
+    ("kind-unknown", "there is no such kind of binding", "located, related, described or served"),
+    ("status-unknown", "there is no such status", "live or withdrawn"),
+    ("scope-unknown", "there is no such scope", "name"),
+    ("scope-unsupported", "a binding for everything below a name is not supported yet", "the scope name"),
+    (
+        "passthrough-without-target",
+        "there is no target that the rest of a name could be passed on to",
+        "passthrough on a binding with a target",
+    ),
+    ("passthrough-unknown", "passthrough is neither true nor false", "true or false"),
+    ("redirect-status", "a name cannot be answered with this status", "302 or 307", f"{_ARK}, section 7.1.2"),
+    (
+        "permanent-redirect-forbidden",
+        "301 and 308 would say that the name has moved for good",
+        "302 or 307",
+        f"{_ARK}, section 7.1.2",
+    ),
+    ("resource-text", "the resource is not a plain text", "1 to 2,000 characters, none of them a control character"),
+    ("actor-text", "the actor is not a plain text", "1 to 200 characters, none of them a control character"),
+    ("reason-text", "the reason is not a plain text", "1 to 2,000 characters, none of them a control character"),
+    (
+        "metadata-key",
+        "there is no such metadata element",
+        "who, what, when, where, persistence, availability, variance, allocated or policy",
+    ),
+    (
+        "metadata-text",
+        "a metadata element is not a plain text",
+        "1 to 4,000 characters, none of them a control character",
+    ),
+    (
+        "alternate-selector",
+        "an alternate is not chosen by a media type, a language or both",
+        "text/html, en, or text/html;en",
+    ),
+    ("alternate-twice", "two alternates are chosen by the same media type and language", "each choice once"),
+    # targets
+    ("target-missing", "there is no target", "an http or https address, or a path of this site"),
+    ("target-unwanted", "a described name leads to its description and has no target", "no target, or another kind"),
+    (
+        "target-relative",
+        "the target depends on where it is read",
+        "an http or https address, or a path that begins with exactly one /",
+    ),
+    ("target-scheme", "the target has a scheme that nobody is sent to", "http or https"),
+    (
+        "target-userinfo",
+        "the target holds a user name or password",
+        "an address without anything before an @",
+        "RFC 9110, section 4.2.4",
+    ),
+    (
+        "target-host",
+        "the target's host cannot be one",
+        "a host name, an IPv4 or a bracketed IPv6 address, and a port of 1 to 65535",
+        "RFC 3986, section 3.2",
+    ),
+    (
+        "target-character",
+        "the target holds a character that no address can hold",
+        "letters, digits, -._~!$&'()*+,;=:@/ and %XX",
+        "RFC 3986, section 3.3",
+    ),
+    ("target-too-long", "the target is too long for the head of an answer", "at most 2,048 octets"),
+    (
+        "target-dot-segment",
+        "a path of this site has a dot-segment",
+        "a path without segments that are . or .. alone",
+        "RFC 3986, section 5.2.4",
+    ),
+    ("target-not-local", "a served name is answered by this site", "a path that begins with exactly one /"),
+    ("target-itself", "the name would lead to itself", "another target"),
+    (
+        "reserved-target",
+        "the path belongs to the resolver itself",
+        "a path of the site, outside /ark: and /urn:",
+        f"{_POLICY}, section 4",
+    ),
+    # names are never re-assigned
+    (
+        "bound-otherwise",
+        "the name is bound to another place, and nothing says that the same thing is there",
+        "the resource that is on record, or the command relocate",
+        f"{_POLICY}, section 3",
+    ),
+    (
+        "other-resource",
+        "the name belongs to another resource",
+        "another name; one that was given is never given again",
+        f"{_POLICY}, section 3",
+    ),
+    ("withdrawn", "the name is withdrawn", "the command restore, for the same resource", f"{_POLICY}, section 3"),
+    # databases
+    (
+        "database-url",
+        "this names no database",
+        "sqlite:///FILE, postgresql://HOST/NAME or a file that ends in .sqlite, .sqlite3 or .db",
+    ),
+    (
+        "database-in-memory",
+        "a database in memory is not shared by threads and workers, and is lost with them",
+        "a file",
+    ),
+    (
+        "file-store",
+        "a file of this kind cannot be served from yet",
+        "ararat import --database sqlite:///bindings.sqlite FILE",
+    ),
+    ("driver-missing", "the driver for PostgreSQL is not installed", "pip install 'ararat[postgres]'"),
+    (
+        "foreign-database",
+        "the database holds other tables and none of Ararat's",
+        "an empty database, or one that Ararat made",
+    ),
+    ("database-encoding", "the database does not keep texts in UTF-8", "a database with the encoding UTF8"),
+    ("schema-version", "the database was made by another version of Ararat", "ararat migrate"),
+    ("read-only", "these bindings can be read, not changed", "a database that can be written"),
+    # tables
+    ("table-encoding", "the file is not UTF-8", "UTF-8, with or without a byte order mark", "RFC 3629, section 3"),
+    ("table-nul", "the file holds a NUL character", "text", "RFC 4180, section 2"),
+    (
+        "table-syntax",
+        "the line is not CSV",
+        "fields with commas between them; one with a comma, quote or line break in double quotes",
+        "RFC 4180, section 2",
+    ),
+    (
+        "table-fields",
+        "the line has another number of fields than the header",
+        "one field for each column",
+        "RFC 4180, section 2",
+    ),
+    ("table-too-long", "the line is too long", "lines of at most 1,000,000 octets"),
+    ("table-empty", "the file has no header", "a first line that names the columns", "RFC 4180, section 2"),
+    (
+        "table-column",
+        "there is no such column",
+        "identifier, target, target[text/html;en], kind, resource, status, passthrough, scope or a metadata element",
+    ),
+    ("table-column-twice", "a column is named twice", "each column once"),
+    ("table-column-missing", "a column is missing", "the columns identifier and target"),
+    ("duplicate-line", "two lines say different things of one name", "one line for each name"),
+    # resolver prefixes
+    (
+        "prefix-scheme",
+        "the resolver prefix does not begin with http:// or https://",
+        "http:// or https://",
+        f"{_ARK}, section 7.1",
+    ),
+    (
+        "prefix-userinfo",
+        "the resolver prefix holds a user name or password",
+        "an address without anything before an @",
+        "RFC 9110, section 4.2.4",
+    ),
+    (
+        "prefix-host",
+        "the resolver prefix's host cannot be one",
+        "a host name, an IPv4 or a bracketed IPv6 address, and a port of 1 to 65535",
+        f"{_ARK}, section 7.1",
+    ),
+    (
+        "prefix-path",
+        "what follows the resolver prefix's host is no path",
+        "a path of letters, digits, -._~!$&'()*+,;=:@/ and %XX, without query and fragment",
+        f"{_ARK}, section 7.1",
+    ),
+)
+"""The codes that bindings add to those of identifiers."""

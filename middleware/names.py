@@ -1,0 +1,121 @@
+"""Names that can be bound: from any spelling to the one key, and what is never bound."""
+
+from __future__ import annotations
+
+import re
+from typing import TypeAlias
+
+from ..identifiers import Ark, EmbeddedArk, IdentifierError, Problem, Urn, display, length, parse
+from ..identifiers.ark import BASE29
+from ..identifiers.characters import BIDI_FORMATTING
+from .errors import BindingError
+
+Name: TypeAlias = Ark | EmbeddedArk | Urn | str
+"""A name in any spelling; of an address with an ARK in it, the ARK counts."""
+
+_BASE29 = re.compile(f"[{BASE29}]+")
+
+
+def read(identifier: Name) -> Ark | Urn:
+    """The ARK or URN that is meant. Raises :class:`BindingError` with the code of what is wrong with it.
+
+    >>> read("https://n2t.net/ark:/12345/x6-np1").normal_form
+    'ark:12345/x6np1'
+    """
+    if isinstance(identifier, str):
+        try:
+            identifier = parse(identifier)
+        except IdentifierError as error:
+            raise BindingError.of(error, display.percent(error.text)) from error
+    if isinstance(identifier, EmbeddedArk):
+        if not identifier.boundary:
+            raise BindingError("label-inside-segment", identifier=display.percent(identifier.text))
+        return identifier.ark
+    return identifier
+
+
+def key(name: Ark | Urn) -> str:
+    """The key under which a name is bound and found, whatever follows ? or #.
+
+    >>> key(read("ark:/12345/x6-np1?info#p1"))
+    'ark:12345/x6np1'
+    """
+    return name.basic if isinstance(name, Ark) else name.assigned_name
+
+
+def assignable(identifier: Name) -> str:
+    """The key of a name that may be bound. Raises :class:`BindingError` for one that may not.
+
+    Source: ARK-019, ARK-142, URN-017, POL-023; decisions A-04, A-07, A-09, A-11; requirements 3.37.
+
+    >>> assignable("ark:/12345/d-oc")
+    'ark:12345/doc'
+    >>> assignable("ark:9-9999/x")
+    Traceback (most recent call last):
+    ararat.middleware.errors.BindingError: ark:99999/x: NAAN 99999 is reserved for invalid ARKs (naan-reserved-invalid)
+    expected a NAAN that an organization holds (ARK draft, section 3.1)
+    """
+    name = read(identifier)
+    found = key(name)
+    if code := _never_bound(name, found):
+        raise BindingError(code, identifier=found)
+    return found
+
+
+def _never_bound(name: Ark | Urn, key: str) -> str | None:
+    # "The <query> part MUST NOT be present in any *assigned* URN." Nor is a fragment part of an ARK's resource (A-12).
+    if name.normal_form != key:
+        return "inflected-ark" if isinstance(name, Ark) else "urn-not-assigned"
+    if length.code_points(name.text) > length.ALWAYS_ACCEPTED:
+        return "name-too-long"
+    if ("/." in key or "/%2E" in key) and any(segment.replace("%2E", ".") in (".", "..") for segment in key.split("/")):
+        return "dot-segment"
+    if isinstance(name, Urn):
+        return None
+    naan = key[4 : key.index("/")]
+    # "Applications that handle ARKs ... SHOULD recognize NAAN 99999 as being invalid"
+    if naan == "99999":
+        return "naan-reserved-invalid"
+    if not _BASE29.fullmatch(naan):
+        return "naan-not-base29"
+    # "IRIs MUST NOT contain bidirectional formatting characters" (RFC 3987, section 4.1); encoded they are octets.
+    if not name.text.isascii() and BIDI_FORMATTING.intersection(name.text):
+        return "bidi-formatting"
+    return None
+
+
+def doubts(identifier: Name) -> list[Problem]:
+    """What speaks against a name that may be bound: characters that nobody sees, or that are none yet (A-09).
+
+    >>> [doubt.code for doubt in doubts("ark:12345/a\\u200bb")]
+    ['hidden-char']
+    """
+    name = read(identifier)
+    if name.text.isascii():
+        return []
+    return [found for found in name.problems if found.code in ("hidden-char", "unassigned")]
+
+
+def confusable(key: str) -> list[str]:
+    """The keys of ARKs that generic software may take for this one, since it may decode %2E (A-08); at most nine.
+
+    >>> confusable("ark:12345/a%2Eb"), confusable("ark:12345/a.b.c")
+    (['ark:12345/a.b'], ['ark:12345/a%2Eb%2Ec', 'ark:12345/a%2Eb.c', 'ark:12345/a.b%2Ec'])
+    """
+    if not key.startswith("ark:"):
+        return []
+    if "%2E" in key:
+        spellings = [key.replace("%2E", ".")]
+    elif "." in key:
+        dots = [place for place, char in enumerate(key) if char == "."]
+        encoded = [f"{key[:place]}%2E{key[place + 1 :]}" for place in dots[:8]]
+        spellings = [key.replace(".", "%2E"), *encoded]
+    else:
+        return []
+    found = []
+    for spelling in spellings:
+        try:
+            found.append(parse(spelling).normal_form)
+        except IdentifierError:
+            continue
+    return list(dict.fromkeys(found))

@@ -1,0 +1,121 @@
+"""Bindings in PostgreSQL, or whatever speaks its protocol: one server, or several with standbys in one URL.
+
+The URL is libpq's own, so everything that libpq understands can stand in it. What is shown of it, in messages and in
+``str()``, is host, port and name: neither user nor password.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from typing import TYPE_CHECKING, Any
+
+from sqlalchemy import Engine, create_engine
+from sqlalchemy.pool import NullPool
+
+from .errors import BindingError, BindingsUnavailable
+
+if TYPE_CHECKING:
+    import psycopg
+
+CONNECT_SECONDS = 2
+READ_MILLISECONDS = 1000
+
+_READ_ONLY = """
+SELECT set_config('default_transaction_read_only', 'on', false), set_config('statement_timeout', %s, false)
+"""
+
+
+class PostgreSQL:
+    """A PostgreSQL database. ``str()`` of it shows where it is."""
+
+    dialect_name = "postgresql"
+    # Binds wait, and so does whoever came first; readers do not.
+    lock_out_writers = "LOCK TABLE bindings IN SHARE ROW EXCLUSIVE MODE"
+
+    def __init__(self, url: str) -> None:
+        try:
+            import psycopg
+            from psycopg.conninfo import conninfo_to_dict
+        except ImportError:
+            raise BindingError("driver-missing") from None
+        self._psycopg = psycopg
+        self.driver_error: type[Exception] = psycopg.Error
+        try:
+            self._parameters: dict[str, Any] = conninfo_to_dict(url)
+        except psycopg.Error:
+            # The driver's message, and any exception that is chained to ours, would repeat the URL with its password.
+            raise BindingError("database-url", "this PostgreSQL URL cannot be read") from None
+        self._parameters.setdefault("connect_timeout", CONNECT_SECONDS)
+        self._parameters.setdefault("application_name", "ararat")
+        # The statements are for the driver itself, which counts its parameters instead of naming them.
+        self.engine: Engine = create_engine(
+            "postgresql+psycopg://",
+            creator=self._connect,
+            poolclass=NullPool,
+            paramstyle="format",
+            hide_parameters=True,
+        )
+
+    def __str__(self) -> str:
+        hosts = str(self._parameters.get("host", "")).split(",")
+        ports = str(self._parameters.get("port", "")).split(",")
+        where = [f"{host}:{port}" if port else host for host, port in zip(hosts, ports * len(hosts), strict=False)]
+        return f"postgresql://{','.join(where)}/{self._parameters.get('dbname', '')}"
+
+    def mark(self) -> Hashable:
+        """Nothing: a connection to a server says itself when it is no longer good."""
+        return None
+
+    def connect_to_read(self) -> psycopg.Connection[Any]:
+        """A connection that cannot write, and on which no statement takes longer than a second."""
+        try:
+            connection = self._connect()
+        except self.driver_error as error:
+            raise self.unavailable(error) from error
+        try:
+            connection.autocommit = True
+            connection.prepare_threshold = 0
+            connection.execute(_READ_ONLY, (str(READ_MILLISECONDS),))
+        except self.driver_error as error:
+            connection.close()
+            raise self.unavailable(error) from error
+        return connection
+
+    def create(self) -> None:
+        """A database is made by those who run the server; see that it keeps what it is given."""
+        try:
+            with self._connect() as connection:
+                encoding = connection.info.parameter_status("server_encoding")
+        except self.driver_error as error:
+            raise self.unavailable(error) from error
+        if encoding != "UTF8":
+            raise BindingError("database-encoding", f"{self} keeps texts in {encoding}")
+
+    def prepare(self) -> None:
+        """Nothing: what a server needs is set on the server."""
+
+    def unavailable(self, error: Exception) -> BindingsUnavailable:
+        """What to raise for a failure of the driver or the server."""
+        first = (str(error).strip().splitlines() or [type(error).__name__])[0]
+        return BindingsUnavailable(f"{self}: {first}")
+
+    def is_read_only(self, error: Exception) -> bool:
+        """Whether a write failed because the server is a standby."""
+        return isinstance(error, self._psycopg.errors.ReadOnlySqlTransaction)
+
+    def is_collision(self, error: Exception) -> bool:
+        """Whether a write failed because another one was faster, and can be tried again."""
+        raised = self._psycopg.errors
+        return isinstance(error, (raised.IntegrityError, raised.DeadlockDetected, raised.SerializationFailure))
+
+    def names_no_table(self, error: Exception) -> bool:
+        """Whether a read failed because there is no such table."""
+        return isinstance(error, self._psycopg.errors.UndefinedTable)
+
+    @staticmethod
+    def many(keys: list[str]) -> list[str]:
+        """Many keys as the one parameter of a statement."""
+        return keys
+
+    def _connect(self) -> psycopg.Connection[Any]:
+        return self._psycopg.connect(**self._parameters)

@@ -1,0 +1,299 @@
+"""What a resolver answers for an identifier: the order of resolution, without HTTP and without a store.
+
+In comes the identifier as received (what stands below the prefix: ``ark:12345/x?info``), a ``fetch`` that finds
+bindings by their keys, the site's rules and its settings; out comes a :class:`Resolution`, which
+:mod:`~ararat.middleware.answers` turns into HTTP. Nothing is raised for any str; what ``fetch`` raises goes through.
+
+    1. too long, not an identifier, NAAN 99999, dot-segments      refused, and nothing is looked up
+    2. ``?`` ``??`` ``?info``                                     the description of what is bound
+    3. the binding of the very name                               redirect, served answer, tombstone
+    4. a container that lets what is below it through             (to come; between 3 and 5 in :func:`resolve`)
+    5. a rule of the site for a shoulder or a NAAN                a binding made on the spot
+    6. another resolver for a NAAN that is not ours               (to come; after 5)
+    7. nothing                                                    404, naming the nearest bound container
+
+Every spelling of an identifier gets the same answer, since only its normal form is looked up: "A HTTP ARK resolver
+MUST treat equally all resolution requests for Extended ARKs with the same normal form" (ARK draft, section 7.1).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import islice
+from typing import Literal
+from urllib.parse import quote
+
+from ..identifiers import Ark, IdentifierError, Problem, Urn, ark, iri, length, urn
+from . import destination
+from .binding import Binding
+from .errors import BindingError
+from .refusals import refusal, status_of
+from .settings import METADATA_INFLECTIONS, Settings
+
+Identifier = Ark | Urn
+Fetch = Callable[[Sequence[str]], Mapping[str, Binding]]
+"""The bindings of some keys (normal forms), by key; a key that is not bound is not in the answer."""
+
+Rules = Callable[[Identifier], Binding | None]
+"""The binding that a rule of the site makes for an identifier nothing is bound to, or None."""
+
+Outcome = Literal["located", "related", "described", "served", "metadata", "refused"]
+
+NEAREST_CONTAINERS = 16
+LONGEST_BOUND = 255
+"""Code points of a name beyond which nothing is ever bound, so that nothing need be looked up."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Resolution:
+    """What is answered for one identifier.
+
+    ``given``       the identifier as received, with its inflection
+    ``status``      the HTTP status; of a served answer 200, though the site may answer otherwise
+    ``outcome``     what is done: "located", "related" and "described" redirect, "served" hands over to the site,
+                    "metadata" describes, "refused" says why not (see ``problem``)
+    ``identifier``  what was read, without its inflection; None where nothing could be read
+    ``inflection``  in normal form, with its question mark; "" where there is none
+    ``binding``     what the answer rests on; None where nothing is bound
+    ``target``      where a redirect leads or which path of the site answers; None leads to the description
+    ``query``       what a served binding hands on to the site, without its question mark
+    ``problem``     why the answer is a refusal
+    ``container``   the nearest container that is bound, where the identifier itself is not
+    """
+
+    given: str
+    status: int
+    outcome: Outcome
+    identifier: Identifier | None = None
+    inflection: str = ""
+    binding: Binding | None = None
+    target: str | None = None
+    query: str | None = None
+    problem: Problem | None = None
+    container: str | None = None
+
+    @property
+    def key(self) -> str | None:
+        """The normal form under which the identifier is bound and found, or None where it could not be read."""
+        return key_of(self.identifier) if self.identifier is not None else None
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """A request that was understood: what for, and with which inflection."""
+
+    given: str
+    identifier: Identifier
+    key: str
+    query: str | None
+    inflection: str
+
+
+def no_rules(identifier: Identifier) -> None:
+    """The rules of a site that has none."""
+
+
+def key_of(identifier: Identifier) -> str:
+    """The normal form under which an identifier is bound and found: no query, no fragment (A-12, U-02)."""
+    return identifier.basic if isinstance(identifier, Ark) else identifier.assigned_name
+
+
+def resolve(identifier: str, fetch: Fetch, rules: Rules, settings: Settings) -> Resolution:
+    """What to answer for an identifier, given as it was received.
+
+    >>> resolve("ark:12345/", lambda keys: {}, no_rules, Settings()).problem.code
+    'empty-name'
+    >>> resolve("ark:12345/x", lambda keys: {}, no_rules, Settings()).status
+    404
+    """
+    asked = understand(identifier, settings)
+    if isinstance(asked, Resolution):
+        return asked
+    # Whatever binding is found or made, _bound answers by it, inflections first (steps 2 and 3).
+    if binding := _exact(asked.key, fetch):
+        return _bound(asked, binding, settings)
+    near = _containers(asked.identifier, fetch)
+    if binding := rules(asked.identifier):
+        return _bound(asked, binding, settings)
+    return _unbound(asked, near, settings)
+
+
+def refuse(
+    given: str,
+    problem: Problem,
+    *,
+    asked: Asked | None = None,
+    binding: Binding | None = None,
+    container: str | None = None,
+) -> Resolution:
+    """The resolution that says why there is no other one."""
+    identifier, inflection = (asked.identifier, asked.inflection) if asked else (None, "")
+    return Resolution(
+        given=given,
+        status=status_of(problem.code),
+        outcome="refused",
+        identifier=identifier,
+        inflection=inflection,
+        binding=binding,
+        problem=problem,
+        container=container,
+    )
+
+
+def understand(given: str, settings: Settings) -> Asked | Resolution:
+    """What is asked for, or the refusal of what cannot be asked for."""
+    if length.may_refuse(given, settings.max_length):
+        # "When a HTTP ARK resolver declines to serve a request for resolution on the basis of length it MUST reply with
+        # the HTTP status code 414."  What is long is neither read nor looked up.
+        return refuse(given, refusal("too-long", 0, len(given)))
+    core, mark, rest = given.partition("?")
+    query = settings.without_ignored(rest) if mark else None
+    try:
+        # The query is no part of what has to be an identifier: request-uri = prefix "/" request-core ["?" query]
+        identifier = _read(core, settings)
+    except IdentifierError as error:
+        return refuse(given, error.problem)
+    key = key_of(identifier)
+    whole = 0, len(core)
+    if isinstance(identifier, Ark):
+        # "Applications that handle ARKs ... SHOULD recognize NAAN 99999 as being invalid"
+        if key.startswith("ark:99999/"):
+            return refuse(given, refusal("naan-reserved-invalid", *whole))
+        if identifier.dot_segment:
+            return refuse(given, refusal("dot-segment", *whole))
+        return Asked(given, identifier, key, query, _inflection(query))
+    # RFC 8141, section 2.3: r- and q-components take no part in what is named. The draft has no such thing.
+    if query is not None and query.startswith(("+", "=")):
+        query = None
+    return Asked(given, identifier, key, query, _inflection(query))
+
+
+def _read(core: str, settings: Settings) -> Identifier:
+    if urn.LABEL.match(core):
+        return urn.parse(core)
+    try:
+        return ark.parse(core)
+    except IdentifierError as error:
+        # A-13: a slash at the end is let go, with no redirect to say so.
+        if error.problem.code == "trailing-slash" and settings.ignore_trailing_slash:
+            return ark.parse(core[:-1])
+        raise
+
+
+def _inflection(query: str | None) -> str:
+    # "In the query and fragment: Decode all percent-encoded characters that match the unreserved rule in [URIs]."
+    return "" if query is None else "?" + iri.upper_hex(iri.decode(query, iri.UNRESERVED_TRIPLETS))
+
+
+def _exact(key: str, fetch: Fetch) -> Binding | None:
+    return fetch((key,)).get(key) if _may_be_bound(key) else None
+
+
+def _may_be_bound(key: str) -> bool:
+    return length.code_points(key) <= LONGEST_BOUND
+
+
+def _containers(identifier: Identifier, fetch: Fetch) -> list[Binding]:
+    """The bindings of the nearest containers, nearest first; a URN has none."""
+    if isinstance(identifier, Urn):
+        return []
+    # The nearest ones alone: a hostile ARK can have thousands.
+    nearest = islice(identifier.ancestry(), 1, 1 + NEAREST_CONTAINERS)
+    keys = [key for key in nearest if _may_be_bound(key)]
+    found = fetch(keys) if keys else {}
+    return [found[key] for key in keys if key in found]
+
+
+def _unbound(asked: Asked, near: list[Binding], settings: Settings) -> Resolution:
+    # "The HTTP status code 404 signifies that this resolver does not possess a location for the referent of the ARK."
+    # I-03: so it is for the description of what is not bound.
+    container = next((binding.identifier for binding in near if binding.is_live), None)
+    message = settings.not_ours(asked.identifier)
+    return refuse(asked.given, refusal("not-bound", 0, len(asked.given), message), asked=asked, container=container)
+
+
+def _bound(asked: Asked, binding: Binding, settings: Settings) -> Resolution:
+    if asked.inflection in METADATA_INFLECTIONS:
+        # I-03: the description outlives what it describes.
+        return _found(asked, binding, 200, "metadata")
+    core = asked.given.partition("?")[0]
+    if not binding.is_live:
+        return refuse(asked.given, refusal("withdrawn", 0, len(core)), asked=asked, binding=binding)
+    if asked.inflection and not _passes_queries(binding, settings):
+        place = len(core), len(asked.given)
+        return refuse(asked.given, refusal("unknown-inflection", *place), asked=asked, binding=binding)
+    if binding.kind == "described":
+        # A thing without a page has its description, and that is not the thing itself.
+        return _found(asked, binding, 303, "described")
+    target = _usable_target(asked, binding, settings)
+    if target is None:
+        return refuse(asked.given, refusal("target-unusable", 0, len(core)), asked=asked, binding=binding)
+    if binding.kind == "served":
+        return _found(asked, binding, 200, "served", target, asked.query)
+    target = _with_query(target, asked.query)
+    if binding.kind == "related":
+        # "303 signifies that a resource related to the referent of the ARK is tentatively available"
+        return _found(asked, binding, 303, "related", target)
+    # "A HTTP ARK resolver MUST use HTTP status code 302 or 307 instead of 301 or 308"
+    return _found(asked, binding, 307 if binding.redirect == 307 else 302, "located", target)
+
+
+def _found(
+    asked: Asked, binding: Binding, status: int, outcome: Outcome, target: str | None = None, query: str | None = None
+) -> Resolution:
+    return Resolution(
+        given=asked.given,
+        status=status,
+        outcome=outcome,
+        identifier=asked.identifier,
+        inflection=asked.inflection,
+        binding=binding,
+        target=target,
+        query=query,
+    )
+
+
+def _passes_queries(binding: Binding, settings: Settings) -> bool:
+    # I-02: "a served binding passes any other query on to the site unchanged"
+    return binding.kind == "served" or (settings.forward_query and binding.kind in ("located", "related"))
+
+
+def _usable_target(asked: Asked, binding: Binding, settings: Settings) -> str | None:
+    """The stored target if it may still be used: others can write to a store, and rules can have become stricter."""
+    try:
+        target = destination.check(binding.target, binding.kind)
+    except BindingError:
+        return None
+    return None if target is None or _leads_to_itself(asked, target, settings) else target
+
+
+def _leads_to_itself(asked: Asked, target: str, settings: Settings) -> bool:
+    for prefix in ("", *settings.own_prefixes):
+        core = target.removeprefix(f"{prefix}/") if target.startswith(f"{prefix}/") else ""
+        if core[:4].lower() in _LABELS:
+            understood = understand(core.partition("#")[0], settings)
+            return isinstance(understood, Asked) and (understood.key, understood.inflection) == (asked.key, "")
+    return False
+
+
+_LABELS = ("ark:", "urn:")
+
+
+def _with_query(target: str, query: str | None) -> str:
+    """The target with a query added to its own, ahead of its fragment.
+
+    >>> _with_query("https://example.org/a?b=c#d", "e=f g%"), _with_query("/a", None)
+    ('https://example.org/a?b=c&e=f%20g%25#d', '/a')
+    """
+    if query is None:
+        return target
+    address, mark, fragment = target.partition("#")
+    joint = "&" if "?" in address else "?"
+    return address + joint + _NO_TRIPLET.sub("%25", quote(query, safe=_QUERY)) + mark + fragment
+
+
+# RFC 3986, section 3.4:  query = *( pchar / "/" / "?" )
+_QUERY = "%/?:@!$&'()*+,;=~"
+_NO_TRIPLET = re.compile("%(?![0-9A-Fa-f]{2})")

@@ -1,0 +1,160 @@
+"""The tables of a bindings database, the same in SQLite and PostgreSQL, and what the database itself keeps anybody from
+doing.
+
+``bindings`` has one row a name, ``events`` one row a change: the whole binding as it was after it, so that the history
+replays to the current state. ``rules`` is for shoulders and NAANs that are answered by a template; ``ararat`` holds the
+version of this schema and a counter that goes up whenever a rule changes.
+
+Rows are never deleted, events never changed, and a resource that is on record never becomes another one: triggers see
+to that, also against a hand at the database's own prompt.
+"""
+
+from __future__ import annotations
+
+from hashlib import sha256
+from typing import Any
+
+from sqlalchemy import (
+    BigInteger,
+    CheckConstraint,
+    Column,
+    Integer,
+    MetaData,
+    SmallInteger,
+    Table,
+    Text,
+    UniqueConstraint,
+    event,
+)
+from sqlalchemy.schema import DDL
+
+from .binding import ACTIONS, KINDS, REDIRECTS, SCOPES, STATUSES
+
+VERSION = 1
+"""Counts changes of the schema; a database of another version is opened by no server."""
+
+metadata = MetaData()
+
+# Octet by octet: ark:12345/X is not ark:12345/x, whatever the locale. SQLite compares so by default (BINARY).
+_OCTETS = Text().with_variant(Text(collation="C"), "postgresql")
+
+# PostgreSQL's index entries end near 2,700 octets; 255 characters, each of them percent-encoded, are 3,060.
+_MOST_KEY_OCTETS = 1024
+
+
+def index_key(identifier: str) -> str:
+    """What stands in the key columns for a name: the name itself, unless an index could not hold it.
+
+    A long one is its beginning, a "#", which no name holds, and a hash of the whole.
+
+    >>> index_key("ark:12345/x"), len(index_key("ark:12345/" + 250 * "%F0%9F%98%80"))
+    ('ark:12345/x', 965)
+    """
+    if len(identifier) <= _MOST_KEY_OCTETS:
+        return identifier
+    return f"{identifier[:900]}#{sha256(identifier.encode()).hexdigest()}"
+
+
+def _one_of(column: str, allowed: tuple[Any, ...]) -> CheckConstraint:
+    return CheckConstraint(f"{column} IN ({', '.join(map(repr, allowed))})", name=f"{column}_known")
+
+
+def _state() -> list[Column[Any]]:
+    """The columns of a binding but for its key: a row of either table holds the whole state."""
+    return [
+        Column("long_identifier", Text),  # where the key is not the identifier itself
+        Column("kind", Text, nullable=False),
+        Column("target", Text),
+        Column("status", Text, nullable=False),
+        Column("redirect", SmallInteger, nullable=False),
+        Column("resource", Text),
+        Column("passthrough", SmallInteger, nullable=False),
+        Column("scope", Text, nullable=False),
+        Column("alternates", Text),  # JSON, or null for none; so are the elements
+        Column("metadata", Text),
+        Column("reason", Text),
+        Column("changed", Text, nullable=False),  # RFC 3339 in UTC, always with microseconds
+        Column("revision", Integer, nullable=False),
+    ]
+
+
+bindings = Table(
+    "bindings",
+    metadata,
+    Column("key", _OCTETS, primary_key=True),
+    *_state(),
+    _one_of("kind", KINDS),
+    _one_of("status", STATUSES),
+    _one_of("redirect", REDIRECTS),
+    _one_of("passthrough", (0, 1)),
+    _one_of("scope", SCOPES),
+    CheckConstraint("(target IS NULL) = (kind = 'described')", name="target_unless_described"),
+)
+
+events = Table(
+    "events",
+    metadata,
+    Column("id", BigInteger().with_variant(Integer, "sqlite"), primary_key=True, autoincrement=True),
+    Column("key", _OCTETS, nullable=False),
+    *_state(),
+    Column("action", Text, nullable=False),
+    Column("actor", Text),
+    Column("source", Text),  # the file and line of an imported table
+    UniqueConstraint("key", "revision"),
+    _one_of("action", ACTIONS),
+)
+
+rules = Table(
+    "rules",
+    metadata,
+    Column("prefix", _OCTETS, primary_key=True),  # a NAAN or shoulder in normal form: ark:12345/ or ark:12345/x5
+    Column("template", Text, nullable=False),
+    Column("redirect", SmallInteger, nullable=False),
+    Column("changed", Text, nullable=False),
+    Column("actor", Text),
+    _one_of("redirect", REDIRECTS),
+)
+
+about = Table("ararat", metadata, Column("name", Text, primary_key=True), Column("value", Text, nullable=False))
+
+lines = Table(
+    "lines",
+    MetaData(),
+    Column("key", _OCTETS, primary_key=True),
+    Column("source", Text, nullable=False),
+    prefixes=["TEMPORARY"],
+    sqlite_with_rowid=False,
+    postgresql_on_commit="DROP",
+)
+"""Which line of a table that is being imported spoke of which name without changing it; gone with the transaction."""
+
+STATE = tuple(column.name for column in bindings.columns)
+"""The columns that make a binding, the key first, in the order in which rows are read and written."""
+
+_OTHER_RESOURCE = "OLD.resource <> NEW.resource OR (OLD.resource IS NOT NULL AND NEW.resource IS NULL)"
+_NEVER = (
+    ("bindings", "DELETE", "", "a name is never deleted"),
+    ("bindings", "UPDATE", "WHEN (OLD.key <> NEW.key)", "a name is never renamed"),
+    ("bindings", "UPDATE", f"WHEN ({_OTHER_RESOURCE})", "a name is never re-assigned"),
+    ("events", "DELETE", "", "history is never deleted"),
+    ("events", "UPDATE", "", "history is never changed"),
+)
+
+_POSTGRESQL_REFUSAL = """
+CREATE FUNCTION ararat_never() RETURNS trigger LANGUAGE plpgsql AS
+$$ BEGIN RAISE EXCEPTION '%%', TG_ARGV[0] USING ERRCODE = 'integrity_constraint_violation'; END $$
+"""
+
+
+def _on_create(statement: str, dialect: str) -> None:
+    event.listen(metadata, "after_create", DDL(statement).execute_if(dialect=dialect))
+
+
+_on_create(_POSTGRESQL_REFUSAL, "postgresql")
+for _number, (_table, _act, _when, _why) in enumerate(_NEVER):
+    _trigger = f"CREATE TRIGGER {_table}_never_{_number} BEFORE {_act} ON {_table} FOR EACH ROW {_when}"
+    _on_create(f"{_trigger} BEGIN SELECT RAISE(ABORT, '{_why}'); END", "sqlite")
+    _on_create(f"{_trigger} EXECUTE FUNCTION ararat_never('{_why}')", "postgresql")
+for _table in ("bindings", "events"):
+    _trigger = f"CREATE TRIGGER {_table}_never_emptied BEFORE TRUNCATE ON {_table}"
+    _on_create(f"{_trigger} EXECUTE FUNCTION ararat_never('{_table} are never emptied')", "postgresql")

@@ -1,0 +1,219 @@
+"""The settings of a resolver: what they mean, and that they are right before the first request comes.
+
+A wrong setting raises ValueError when the middleware is made, naming the setting; one that this version cannot carry
+out yet raises NotImplementedError. A resolver that answers wrongly is worse than one that does not start.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass, field
+from urllib.parse import unquote
+
+from ..identifiers import Ark, IdentifierError, Urn, ark, iri, length
+from . import destination
+from . import prefix as resolver_prefix
+from .errors import Refused
+
+SCHEMES = ("ark", "urn")
+"""The schemes whose semantics are known here: the reserved paths "MUST be allocated only for defined identifier schemes
+(not necessarily an URI scheme) and MUST match the semantics of that scheme" (17beta policy, section 4)."""
+
+METADATA_INFLECTIONS = ("?", "??", "?info")
+"""What asks for a description (ARK draft, section 3.4); no setting can make anything else of these."""
+
+# fmt: off
+TRACKING = (
+    "utm_*", "fbclid", "gclid", "gclsrc", "dclid", "gbraid", "wbraid", "srsltid", "msclkid", "yclid", "ysclid",
+    "twclid", "ttclid", "igsh", "igshid", "li_fat_id", "mc_cid", "mc_eid", "mkt_tok", "_ga", "_gl", "_hsenc", "_hsmi",
+    "vero_id",
+)
+"""Parameters that platforms append to the links people share; they ask a resolver for nothing (I-02). A star stands for
+any end."""
+# fmt: on
+
+_YEAR = 365 * 24 * 3600
+
+# RFC 6797, section 6.1:
+#     Strict-Transport-Security = "Strict-Transport-Security" ":" [ directive ]  *( ";" [ directive ] )
+# Of the directives max-age is required; the others that exist are names without a value.
+_HSTS = re.compile(r"max-age=\"?[0-9]+\"?(?:[ \t]*;[ \t]*[a-z]+)*", re.IGNORECASE)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Settings:
+    """What a site decides about its resolver.
+
+    ``prefix``                the announced resolver prefix (``https://example.org``), with which links begin. None:
+                              links are path-absolute
+    ``also``                  other prefixes that are this resolver too
+    ``naans``                 the NAANs this resolver answers for. None: all
+    ``forward``               send ARKs of other NAANs on to their own resolver; needs ``naans``. To come
+    ``schemes``               the reserved schemes, of "ark" and "urn"
+    ``max_length``            octets, at least 255, above which an identifier may be refused: see A-11 for what may not
+    ``ignore_trailing_slash`` take ``ark:12345/x/`` for ``ark:12345/x`` (A-13)
+    ``ignored_parameters``    names of query parameters that count as not given; ``utm_*`` is every name that so begins
+    ``forward_query``         hand an unknown inflection on to the target of a located or related binding
+    ``inflections``           inflections of the site's own, each with its description. To come
+    ``cache``                 seconds for which a found answer may be kept, 0 to a year
+    ``hsts``                  the Strict-Transport-Security field of answers to secure requests. None: none
+    ``inspector``             where an inspector is, a path of this site or an http(s) address. None: nowhere
+
+    >>> Settings(prefix="HTTPS://Example.org/").prefix
+    'https://example.org'
+    >>> Settings(max_length=254)
+    Traceback (most recent call last):
+    ValueError: max_length: a limit of 254 is below 255, the least that the ARK draft allows (sections 4 and 7.1.1)
+    """
+
+    prefix: str | None = None
+    also: Iterable[str] = ()
+    naans: Collection[str] | None = None
+    forward: bool = False
+    schemes: Collection[str] = SCHEMES
+    max_length: int = length.DEFAULT_LIMIT
+    ignore_trailing_slash: bool = True
+    ignored_parameters: Iterable[str] = TRACKING
+    forward_query: bool = False
+    inflections: Mapping[str, str] = field(default_factory=dict)
+    cache: int = 300
+    hsts: str | None = None
+    inspector: str | None = None
+    own_prefixes: tuple[str, ...] = field(init=False)
+    _ignored_names: frozenset[str] = field(init=False, repr=False)
+    _ignored_beginnings: tuple[str, ...] = field(init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        ignored = _several("ignored_parameters", self.ignored_parameters)
+        self._put(
+            prefix=None if self.prefix is None else _prefix("prefix", self.prefix),
+            also=tuple(_prefix("also", prefix) for prefix in _several("also", self.also)),
+            naans=None if self.naans is None else frozenset(map(_naan, _several("naans", self.naans))),
+            schemes=_schemes(_several("schemes", self.schemes)),
+            inspector=None if self.inspector is None else _inspector(self.inspector),
+            ignored_parameters=ignored,
+            _ignored_names=frozenset(name for name in ignored if not name.endswith("*")),
+            _ignored_beginnings=tuple(name[:-1] for name in ignored if name.endswith("*")),
+        )
+        self._put(own_prefixes=tuple(prefix for prefix in (self.prefix, *self.also) if prefix is not None))
+        _check_length(self.max_length)
+        _check_forward(self.forward, self.naans)
+        _check_inflections(self.inflections)
+        if not 0 <= self.cache <= _YEAR:
+            raise ValueError(f"cache: {self.cache} is not a number of seconds from 0 to {_YEAR}")
+        if self.hsts is not None and not _HSTS.fullmatch(self.hsts):
+            raise ValueError(f"hsts: {self.hsts!r} is not like 'max-age=31536000; includeSubDomains' (RFC 6797)")
+
+    def without_ignored(self, query: str) -> str | None:
+        """A query without the parameters that platforms append; None where nothing else is in it (I-02).
+
+        >>> settings = Settings()
+        >>> [settings.without_ignored(query) for query in ("utm_source=x&fbclid=y", "info&gclid=1", "")]
+        [None, 'info', '']
+        """
+        parameters = query.split("&")
+        kept = [parameter for parameter in parameters if not self._ignores(parameter)]
+        if len(kept) == len(parameters):
+            return query
+        return "&".join(kept) if any(kept) else None
+
+    def not_ours(self, identifier: Ark | Urn) -> str | None:
+        """Why this resolver has nothing to say of an ARK, where that is because of its NAAN."""
+        if self.naans is None or isinstance(identifier, Urn):
+            return None
+        naan = identifier.basic[4:].partition("/")[0]
+        return None if naan in self.naans else f"this resolver answers for {_listed(self.naans)}, not for NAAN {naan}"
+
+    def _ignores(self, parameter: str) -> bool:
+        name = unquote(parameter.partition("=")[0])
+        return name in self._ignored_names or name.startswith(self._ignored_beginnings)
+
+    def _put(self, **values: object) -> None:
+        for name, value in values.items():
+            object.__setattr__(self, name, value)
+
+
+def _several(setting: str, values: Iterable[str]) -> tuple[str, ...]:
+    # A lone str is a collection of its letters, which nobody ever means.
+    if isinstance(values, str):
+        raise ValueError(f"{setting}: {values!r} is one text where several are expected: write [{values!r}]")
+    return tuple(values)
+
+
+def _prefix(setting: str, prefix: str) -> str:
+    # "The prefix of an HTTP resolver MUST match the http-resolver-prefix production rule."
+    try:
+        return resolver_prefix.check(prefix)
+    except Refused as error:
+        raise ValueError(f"{setting}: {error}") from None
+
+
+def _inspector(inspector: str) -> str:
+    """The address or path without a slash at its end: like a prefix it is what a slash and more is added to."""
+    if not inspector.startswith("/"):
+        return _prefix("inspector", inspector)
+    try:
+        path = destination.check(inspector, "located") or ""
+    except Refused as error:
+        raise ValueError(f"inspector: {error}") from None
+    if "?" in path or "#" in path:
+        raise ValueError(f"inspector: {inspector!r} has a query or a fragment; give the path of its page")
+    return path.removesuffix("/")
+
+
+def _naan(naan: str) -> str:
+    try:
+        normal = ark.parse(f"ark:{naan}/x").basic.removesuffix("/x")[4:]
+    except IdentifierError as error:
+        raise ValueError(f"naans: {naan!r} is no NAAN: {error.problem.message}") from None
+    if "/" in normal:
+        raise ValueError(f"naans: {naan!r} is no NAAN: it has a slash in it")
+    if normal == "99999":
+        raise ValueError(
+            "naans: NAAN 99999 is reserved for invalid ARKs and never answered for (ARK draft, section 3.1)"
+        )
+    return normal
+
+
+def _schemes(schemes: tuple[str, ...]) -> tuple[str, ...]:
+    for scheme in schemes:
+        if scheme not in SCHEMES:
+            raise ValueError(f"schemes: {scheme!r} is not one of {', '.join(SCHEMES)}")
+    if not schemes:
+        raise ValueError(f"schemes: name at least one of {', '.join(SCHEMES)}")
+    return schemes
+
+
+def _check_length(max_length: int) -> None:
+    try:
+        length.may_refuse("", max_length)
+    except ValueError as error:
+        raise ValueError(f"max_length: {error}") from None
+
+
+def _check_forward(forward: bool, naans: Collection[str] | None) -> None:
+    if not forward:
+        return
+    if naans is None:
+        raise ValueError("forward: say which NAANs are answered here (naans=[…]), or nothing is left to forward")
+    raise NotImplementedError("forward: sending ARKs of other NAANs on comes with a later version; leave it False")
+
+
+def _check_inflections(inflections: Mapping[str, str]) -> None:
+    for inflection in inflections:
+        if not inflection.startswith("?"):
+            raise ValueError(
+                f"inflections: {inflection!r} does not begin with a question mark (ARK draft, section 3.4)"
+            )
+        normal = iri.upper_hex(iri.decode(inflection, iri.UNRESERVED_TRIPLETS))
+        # "?info MUST NOT be used for a different purpose." "? and ?? are reserved for a possible standard meaning"
+        if normal in METADATA_INFLECTIONS:
+            raise ValueError(f"inflections: {inflection!r} asks for the description, always (ARK draft, section 3.4)")
+    if inflections:
+        raise NotImplementedError("inflections: those of a site's own come with a later version; leave them out")
+
+
+def _listed(naans: Collection[str]) -> str:
+    few = sorted(naans)[:5]
+    return f"NAAN {', '.join(few)}" + (" and others" if len(naans) > len(few) else "")

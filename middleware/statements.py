@@ -1,0 +1,110 @@
+"""Statements of a store, as text for the driver, and how a row becomes a binding and a binding a row."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping
+from datetime import datetime
+from types import MappingProxyType
+from typing import Any
+
+from sqlalchemy import Dialect, bindparam, func, insert, select, update
+
+from . import schema
+from .binding import NOTHING, Binding, rfc3339
+from .readers import Row
+
+_TO_JSON = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
+
+
+class Statements:
+    """The statements, as text for the driver; each takes its parameters in the order of its columns."""
+
+    def __init__(self, dialect: Dialect) -> None:
+        self._dialect = dialect
+        table, events = schema.bindings, schema.events
+        state = [table.c[name] for name in schema.STATE]
+        if dialect.name == "sqlite":
+            keys = select(func.json_each(bindparam("keys")).table_valued("value").c.value)
+            wanted, noted, known = (each.c.key.in_(keys) for each in (table, schema.lines, events))
+        else:
+            wanted, noted, known = (each.c.key == func.any(bindparam("keys")) for each in (table, schema.lines, events))
+        self.one = self._text(select(*state).where(table.c.key == bindparam("key")))
+        self.many = self._text(select(*state).where(wanted))
+        self.hold = self._text(select(*state).where(wanted).with_for_update())
+        self.insert = self._text(insert(table), schema.STATE)
+        self.update = self._text(
+            update(table)
+            .where(table.c.key == bindparam("old"))
+            .values({name: bindparam(name) for name in schema.STATE[1:]})
+        )
+        recorded = [events.c[name] for name in (*schema.STATE, "action", "actor", "source")]
+        self.event = self._text(insert(events).inline(), [column.name for column in recorded])
+        self.history = self._text(select(*recorded).where(events.c.key == bindparam("key")).order_by(events.c.revision))
+        self.note = self._text(insert(schema.lines))
+        self.noted = self._text(select(schema.lines).where(noted))
+        since = known & (events.c.id > bindparam("last"))
+        self.changed_since = self._text(select(events.c.key, events.c.source).where(since))
+
+    def _text(self, statement: Any, columns: Iterable[str] | None = None) -> str:
+        return str(statement.compile(dialect=self._dialect, column_keys=columns and list(columns)))
+
+
+def binding_of(row: Row) -> Binding:
+    """The binding that a row of :data:`schema.STATE` holds."""
+    (
+        key,
+        long,
+        kind,
+        target,
+        status,
+        redirect,
+        resource,
+        passthrough,
+        scope,
+        alternates,
+        metadata,
+        reason,
+        changed,
+        revision,
+    ) = row
+    return Binding(
+        long or key,
+        kind,
+        target,
+        status,
+        redirect,
+        resource,
+        passthrough == 1,
+        scope,
+        _mapping(alternates),
+        _mapping(metadata),
+        reason,
+        datetime.fromisoformat(changed),
+        revision,
+    )
+
+
+def row_of(binding: Binding) -> Row:
+    """The row of :data:`schema.STATE` that holds a binding."""
+    key = schema.index_key(binding.identifier)
+    return (
+        key,
+        None if key == binding.identifier else binding.identifier,
+        binding.kind,
+        binding.target,
+        binding.status,
+        binding.redirect,
+        binding.resource,
+        int(binding.passthrough),
+        binding.scope,
+        _TO_JSON(dict(binding.alternates)) if binding.alternates else None,
+        _TO_JSON(dict(binding.metadata)) if binding.metadata else None,
+        binding.reason,
+        rfc3339(binding.changed),
+        binding.revision,
+    )
+
+
+def _mapping(stored: str | None) -> Mapping[str, str]:
+    return NOTHING if stored is None else MappingProxyType(json.loads(stored))

@@ -1,0 +1,226 @@
+"""Rows of bindings and events: how they are read fast, and changed safely. The rules are not here but in
+:mod:`assignment`.
+
+:meth:`Store.fetch` is the hot path: one prepared statement for one key, one for many, on a connection that is kept. The
+statements are built with SQLAlchemy from the tables of :mod:`schema`, once, and given to the driver itself. Changes go
+through :meth:`Store.transaction`; one that has ended without an exception is durable.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+
+from sqlalchemy import Connection as CoreConnection
+from sqlalchemy import func, insert, inspect, select
+from sqlalchemy.exc import DBAPIError
+
+from . import schema
+from .assignment import Change
+from .binding import Binding, Event
+from .errors import BindingError, BindingsUnavailable, Collision, ReadOnlyBindings
+from .postgresql import PostgreSQL
+from .readers import Connection, Readers, Row
+from .sqlite import SQLite
+from .statements import Statements, binding_of, row_of
+
+# Two servers that start at once make one schema: any number that nobody else locks will do ("ararat").
+_SCHEMA_LOCK = 0x617261726174
+_VERSION = "SELECT value FROM ararat WHERE name = 'schema'"
+
+
+class Store:
+    """The tables of one database. It is opened with :func:`open_store`; ``str()`` of it shows where it is."""
+
+    def __init__(self, database: SQLite | PostgreSQL) -> None:
+        self._database = database
+        self._readers = Readers(database, self._verify)
+        self._statements = Statements(database.engine.dialect)
+        self._closed = False
+
+    def __str__(self) -> str:
+        return str(self._database)
+
+    def fetch(self, identifiers: Iterable[str]) -> dict[str, Binding]:
+        """The bindings of those identifiers (keys) that have one. One statement, however many they are."""
+        # A key is printable ASCII; nothing else is in the tables, and nothing else reaches the database.
+        keys = [schema.index_key(name) for name in identifiers if name.isascii() and name.isprintable()]
+        if not keys:
+            return {}
+        if len(keys) == 1:
+            rows = self._readers.rows(self._statements.one, keys)
+        else:
+            rows = self._readers.rows(self._statements.many, (self._database.many(keys),))
+        return {binding.identifier: binding for binding in map(binding_of, rows)}
+
+    def history(self, identifier: str) -> list[Event]:
+        """Every change of a name, the first first."""
+        before: Binding | None = None
+        events: list[Event] = []
+        for *state, action, actor, source in self._readers.rows(
+            self._statements.history, (schema.index_key(identifier),)
+        ):
+            after = binding_of(tuple(state))
+            events.append(Event(action, actor, source, before, after))
+            before = after
+        return events
+
+    @contextmanager
+    def transaction(self, *, alone: bool = False) -> Iterator[Transaction]:
+        """All or nothing: what is put in it is durable when it ends, and gone when it ends with an exception.
+
+        With ``alone`` every other writer waits for its end. Raises :class:`Collision` where another writer was faster,
+        :class:`ReadOnlyBindings` and :class:`BindingsUnavailable`.
+        """
+        if self._closed:
+            raise BindingsUnavailable("these bindings were closed")
+        try:
+            with self._database.engine.connect() as connection:
+                self._require_version(connection.exec_driver_sql(_VERSION).scalar_one_or_none())
+                if alone and self._database.lock_out_writers:
+                    connection.exec_driver_sql(self._database.lock_out_writers)
+                yield Transaction(connection, self._statements, self._database)
+                connection.commit()
+        except DBAPIError as error:
+            raise self._failure(error) from error
+
+    def close(self) -> None:
+        """Close every connection; the store cannot be used any more."""
+        self._closed = True
+        self._readers.close()
+
+    def _verify(self, connection: Connection) -> None:
+        row = connection.execute(_VERSION, ()).fetchone()
+        self._require_version(row and row[0])
+
+    def _require_version(self, version: str | None) -> None:
+        # It was ours when it was opened: somebody has put another database in its place, or is just migrating it.
+        if wrong := _wrong_version(self._database, version):
+            raise BindingsUnavailable(wrong)
+
+    def _failure(self, error: DBAPIError) -> Exception:
+        cause = error.orig if isinstance(error.orig, Exception) else error
+        if self._database.is_read_only(cause):
+            return ReadOnlyBindings(f"{self} can be read, not changed")
+        if self._database.is_collision(cause):
+            return Collision(str(cause))
+        return self._database.unavailable(cause)
+
+
+class Transaction:
+    """Rows as this transaction sees them, and changes that become rows."""
+
+    def __init__(self, connection: CoreConnection, statements: Statements, database: SQLite | PostgreSQL) -> None:
+        self.connection = connection
+        self._statements = statements
+        self._database = database
+
+    def get(self, identifiers: Sequence[str]) -> dict[str, Binding]:
+        """The bindings of those identifiers that have one, held against other writers until the end."""
+        if not identifiers:
+            return {}
+        keys = [schema.index_key(name) for name in identifiers]
+        found = self.connection.exec_driver_sql(self._statements.hold, (self._database.many(keys),))
+        return {binding.identifier: binding for binding in map(binding_of, found)}
+
+    def put(self, changes: Sequence[Change], actor: str | None, sources: Sequence[str | None] = (None,)) -> None:
+        """Write the bindings as they are after these changes, which change something, and one event for each.
+
+        ``sources`` says for each change where it comes from.
+        """
+        rows = [(change, row_of(change.after)) for change in changes]
+        new = [row for change, row in rows if change.after.revision == 1]
+        changed = [row[1:] + row[:1] for change, row in rows if change.after.revision > 1]
+        events = [(*row, change.action, actor, source) for (change, row), source in zip(rows, sources, strict=True)]
+        self._many(self._statements.insert, new)
+        self._many(self._statements.update, changed)
+        self._many(self._statements.event, events)
+
+    def start_noting(self) -> None:
+        """Begin to keep in mind which lines of a table speak of which names: in the database, since a table may be of
+        any length.
+
+        The events from here on are those of the table.
+        """
+        schema.lines.create(self.connection)
+        self._last_event = self.connection.execute(select(func.coalesce(func.max(schema.events.c.id), 0))).scalar_one()
+
+    def note(self, sources: Mapping[str, str]) -> None:
+        """Keep in mind where these identifiers, of which nothing was changed, were spoken of."""
+        self._many(self._statements.note, [(schema.index_key(name), source) for name, source in sources.items()])
+
+    def noted(self, identifiers: Sequence[str]) -> dict[str, str]:
+        """Where those of these identifiers were spoken of that were, whether that changed something or not."""
+        if not identifiers:
+            return {}
+        keys = {schema.index_key(name): name for name in identifiers}
+        wanted = self._database.many(list(keys))
+        unchanged = self.connection.exec_driver_sql(self._statements.noted, (wanted,))
+        changed = self.connection.exec_driver_sql(self._statements.changed_since, (wanted, self._last_event))
+        return {keys[key]: source for found in (unchanged, changed) for key, source in found}
+
+    def _many(self, statement: str, parameters: list[Row]) -> None:
+        if parameters:
+            self.connection.exec_driver_sql(statement, parameters)
+
+    def undo(self) -> None:
+        """Take back everything so far."""
+        self.connection.rollback()
+
+
+def open_store(database: SQLite | PostgreSQL) -> Store:
+    """The store in a database; its schema is made where the database is empty.
+
+    Raises :class:`BindingError` with the code ``foreign-database`` for a database with tables of somebody else and none
+    of ours, ``schema-version`` for one that another version of Ararat made, and BindingsUnavailable where it cannot be
+    reached.
+    """
+    if not _has_schema(database):
+        _make_schema(database)
+    database.prepare()
+    return Store(database)
+
+
+def _has_schema(database: SQLite | PostgreSQL) -> bool:
+    if isinstance(database, SQLite) and not database.is_there():
+        return False
+    connection = database.connect_to_read()
+    try:
+        row = connection.execute(_VERSION, ()).fetchone()
+    except database.driver_error as error:
+        if database.names_no_table(error):
+            return False
+        raise database.unavailable(error) from error
+    finally:
+        connection.close()
+    if wrong := _wrong_version(database, row and row[0]):
+        raise BindingError("schema-version", wrong)
+    return True
+
+
+def _wrong_version(database: SQLite | PostgreSQL, version: str | None) -> str | None:
+    """What is wrong with a schema of this version, and what to do; None for ours."""
+    if version == str(schema.VERSION):
+        return None
+    newer = version is not None and version.isdecimal() and int(version) > schema.VERSION
+    remedy = "update Ararat" if newer else f"run: ararat migrate --database {database}"
+    return f"{database} has version {version or 'none'} of the schema and this Ararat needs {schema.VERSION}; {remedy}"
+
+
+def _make_schema(database: SQLite | PostgreSQL) -> None:
+    try:
+        database.create()
+        with database.engine.begin() as connection:
+            if isinstance(database, PostgreSQL):
+                connection.execute(select(func.pg_advisory_xact_lock(_SCHEMA_LOCK)))
+            tables = set(inspect(connection).get_table_names())
+            if schema.about.name in tables:
+                return  # made by somebody else since we looked
+            if tables:
+                raise BindingError("foreign-database", f"{database} holds the table {min(tables)} and none of Ararat's")
+            schema.metadata.create_all(connection)
+            versions = [{"name": "schema", "value": str(schema.VERSION)}, {"name": "rules", "value": "0"}]
+            connection.execute(insert(schema.about), versions)
+    except DBAPIError as error:
+        cause = error.orig if isinstance(error.orig, Exception) else error
+        raise database.unavailable(cause) from error

@@ -1,0 +1,184 @@
+"""The request target as the client wrote it, out of a WSGI environ, and whether it lies under a reserved scheme.
+
+WSGI decodes the path before anyone can look at it: in ``PATH_INFO`` the distinct names ``a%2Fb`` and ``a/b`` have
+become one, ``/ark%3A…`` looks like ``/ark:…``, and ``QUERY_STRING`` has one spelling for "no query" and for the
+inflection ``?``. Most servers also hand over what came on the wire, as ``REQUEST_URI`` or ``RAW_URI``; :func:`recover`
+reads that.
+
+The raw target is believed only while it says what ``PATH_INFO`` says. A middleware further out may have rewritten the
+path, and one that guards access has judged ``PATH_INFO``: where the two disagree ``PATH_INFO`` holds, and the target
+is *inexact*. It is inexact too on a server that gives no raw target (wsgiref, granian, bjoern). An inexact target has
+lost the difference between ``%2F`` and ``/``, between ``%2E`` and ``.``, and cannot tell a bare ``?`` from no query:
+ask ``?info`` there.
+
+Nothing here knows an ARK; nothing is raised, whatever stands in the environ.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from itertools import product
+from typing import Any
+from urllib.parse import quote, quote_from_bytes, unquote, unquote_to_bytes
+
+# RFC 3986, section 3.3:  pchar = unreserved / pct-encoded / sub-delims / ":" / "@"
+# What stays as it is when a path must be quoted again; "%" does not, for it stood there as %25.
+_PCHAR_AND_SLASH = "/:;@!$&'()*+,=~"
+
+# RFC 9112, section 3.2.2:  absolute-form = absolute-URI
+_HTTP_AUTHORITY = re.compile(r"[Hh][Tt][Tt][Pp][Ss]?://[^/?#]*")
+_ENCODED_SLASH = re.compile(rb"(%2[Ff])")
+_ENCODED_DOT = re.compile("%2e", re.IGNORECASE)
+_NOT_ASCII = re.compile(rb"[^\x00-\x7f]")
+_DOT_SEGMENTS = {b".", b".."}
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """A request target below the mount of the application (``SCRIPT_NAME``), without its fragment.
+
+    ``path`` is ASCII, percent-encoded as the client left it. ``query`` is None without a question mark and "" after a
+    bare one. ``exact`` is False where they had to be rebuilt. ``dotted`` says that a segment is ``.`` or ``..``,
+    encoded or not, raw or decoded: whoever checked the path further out may have checked another one.
+    """
+
+    path: str
+    query: str | None
+    exact: bool = True
+    dotted: bool = False
+
+    @property
+    def identifier(self) -> str:
+        """What stands below the prefix, as received: for a reserved path the identifier with its inflection.
+
+        >>> Target("/ark:12345/x", "info").identifier
+        'ark:12345/x?info'
+        """
+        below = self.path[1:]
+        return below if self.query is None else f"{below}?{self.query}"
+
+
+def reserved_labels(schemes: Iterable[str]) -> frozenset[str]:
+    """The beginnings of reserved paths, in every mix of ASCII case: ``/ark:``, ``/ARK:`` and so on.
+
+        resolver-reserved = web-prefix "/" scheme ":" *ipchar *("/" *ipchar)       (17beta policy, section 4; POL-037)
+
+    A list of spellings rather than a fold, since folding would make other letters into these (U+212A KELVIN SIGN).
+
+    >>> len(reserved_labels(["ark"])), "/aRk:" in reserved_labels(["ark"]), "/ar\\u212a:" in reserved_labels(["ark"])
+    (8, True, False)
+    """
+    return frozenset(
+        f"/{''.join(letters)}:" for scheme in schemes for letters in product(*((c.lower(), c.upper()) for c in scheme))
+    )
+
+
+def recover(environ: Mapping[str, Any]) -> Target:
+    """The target of a request, as exact as the server allows.
+
+    >>> recover({"PATH_INFO": "/ark:12345/a/b", "QUERY_STRING": "", "REQUEST_URI": "/ark:12345/a%2Fb?"}).identifier
+    'ark:12345/a%2Fb?'
+    >>> recover({"PATH_INFO": "/ark:12345/a/b", "QUERY_STRING": ""})
+    Target(path='/ark:12345/a/b', query=None, exact=False, dotted=False)
+    """
+    path_info = _octets(_origin_form(_text(environ, "PATH_INFO")))
+    query_string = _ascii(_octets(_text(environ, "QUERY_STRING")))
+    mount = _octets(_text(environ, "SCRIPT_NAME"))
+    dotted = b"." in path_info and not _DOT_SEGMENTS.isdisjoint(path_info.split(b"/"))
+    for key in ("REQUEST_URI", "RAW_URI"):
+        raw = _origin_form(_text(environ, key)).partition("#")[0]
+        path, mark, query = raw.partition("?")
+        dotted = dotted or _has_dot_segment(path)
+        for below in (_below(path, mount), path) if mount else (path,):
+            if below and _agree(below, path_info):
+                query = _ascii(_octets(query))
+                if query == query_string:
+                    return Target(_ascii(_octets(below)), query if mark else None, True, dotted)
+                return Target(_ascii(_octets(below)), query_string or None, False, dotted)
+    return Target(quote_from_bytes(path_info, safe=_PCHAR_AND_SLASH), query_string or None, False, dotted)
+
+
+def mount_path(environ: Mapping[str, Any]) -> str:
+    """``SCRIPT_NAME`` as references begin with it: percent-encoded, no slash at its end, at most one at its start.
+
+    >>> mount_path({"SCRIPT_NAME": "/a pp"}), mount_path({"SCRIPT_NAME": "//evil.example/"}), mount_path({})
+    ('/a%20pp', '/evil.example', '')
+    """
+    mount = _text(environ, "SCRIPT_NAME").strip("/")
+    # Two slashes at the start would begin an authority.
+    return f"/{quote(_octets(mount), safe=_PCHAR_AND_SLASH)}" if mount else ""
+
+
+def _text(environ: Mapping[str, Any], key: str) -> str:
+    value = environ.get(key)
+    return value if isinstance(value, str) else ""
+
+
+def _octets(text: str) -> bytes:
+    """The octets of a native string of WSGI, one in each character (PEP 3333); of any other str, its UTF-8."""
+    try:
+        return text.encode("latin-1")
+    except UnicodeEncodeError:
+        return text.encode("utf-8", "surrogatepass")
+
+
+def _ascii(octets: bytes) -> str:
+    if not octets.isascii():
+        octets = _NOT_ASCII.sub(lambda found: b"%%%02X" % found[0][0], octets)
+    return octets.decode("ascii")
+
+
+def _origin_form(target: str) -> str:
+    """The target from its path on; "" for one that has no path (``*``, an authority, an address of another scheme)."""
+    if target.startswith("/"):
+        return target
+    absolute = _HTTP_AUTHORITY.match(target)
+    if absolute is None:
+        return ""
+    rest = target[absolute.end() :]
+    return rest if rest.startswith("/") else f"/{rest}"
+
+
+def _below(path: str, mount: bytes) -> str:
+    """What follows the mount in a raw path, however the client spelled the mount; "" where the path is not below it."""
+    place, seen = 0, b""
+    while len(seen) < len(mount) and place < len(path):
+        width = 3 if path[place] == "%" else 1
+        seen += unquote_to_bytes(_octets(path[place : place + width]))
+        place += width
+    return path[place:] if seen == mount else ""
+
+
+def _agree(raw: str, path_info: bytes) -> bool:
+    """Whether a server would make ``path_info`` of the raw path.
+
+    Each alternative is what one kind of server does, to the octet. Anything more forgiving would let a raw target in
+    past a middleware that had rewritten the path.
+    """
+    octets = _octets(raw)
+    if octets == path_info and b"%" not in octets:
+        return True
+    decoded = unquote_to_bytes(octets)
+    return (
+        decoded == path_info
+        # waitress makes one slash of all that a target begins with
+        or (octets.startswith(b"//") and b"/" + decoded.lstrip(b"/") == path_info)
+        # cheroot, and Apache under "AllowEncodedSlashes NoDecode", leave %2F
+        or (b"%2" in octets and path_info in _slashes_left(octets))
+        # werkzeug's development server puts U+FFFD for what is no UTF-8
+        or (b"\xef\xbf\xbd" in path_info and unquote(raw).encode("utf-8", "surrogatepass") == path_info)
+    )
+
+
+def _slashes_left(octets: bytes) -> tuple[bytes, bytes]:
+    between = _ENCODED_SLASH.split(octets)
+    decoded = [part if _ENCODED_SLASH.fullmatch(part) else unquote_to_bytes(part) for part in between]
+    return b"".join(decoded), b"%2F".join(decoded[::2])
+
+
+def _has_dot_segment(path: str) -> bool:
+    if "." not in path and "%2" not in path:
+        return False
+    return any(segment in (".", "..") for segment in _ENCODED_DOT.sub(".", path).split("/"))

@@ -1,0 +1,226 @@
+"""What the middleware's tests share: databases (SQLite, PostgreSQL), fresh for each test, and bindings in memory."""
+
+from __future__ import annotations
+
+import os
+import pwd
+import shutil
+import signal
+import socket
+import subprocess
+import tempfile
+import time
+from collections.abc import Callable, Iterable, Iterator
+from datetime import UTC, datetime
+from itertools import count
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from ararat.middleware.binding import Binding
+from ararat.middleware.bindings import Bindings, open_bindings
+
+NO_SERVER = "NOTHING IS TESTED ON POSTGRESQL: no server is installed (apt-get install postgresql, or set PG_BINDIR)"
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    if any(NO_SERVER in str(report.longrepr) for report in terminalreporter.stats.get("skipped", [])):
+        terminalreporter.write_line(NO_SERVER, red=True, bold=True)
+
+
+class Cluster:
+    """A PostgreSQL server of this test run alone, on loopback; its files are gone with it."""
+
+    def __init__(self, binaries: Path) -> None:
+        self._binaries = binaries
+        self._folder = Path(tempfile.mkdtemp(prefix="ararat-postgresql-"))
+        self._names = count()
+        self._process: subprocess.Popen[Any] | None = None
+        self._as_user: dict[str, Any] = {}
+        if os.geteuid() == 0:
+            # PostgreSQL refuses to run as root.
+            user = next(found for name in ("postgres", "nobody") if (found := _user(name)))
+            os.chown(self._folder, user.pw_uid, user.pw_gid)
+            self._as_user = {"user": user.pw_uid, "group": user.pw_gid, "extra_groups": []}
+
+    def start(self) -> None:
+        options = ["-U", "ararat", "-A", "trust", "-E", "UTF8", "--locale=C.UTF-8", "--no-sync"]
+        self._run("initdb", "-D", str(self._folder / "data"), *options)
+        with socket.socket() as free:
+            free.bind(("127.0.0.1", 0))
+            self.port = free.getsockname()[1]
+        self.resume()
+
+    def resume(self) -> None:
+        """Start the server on the same port with the same data, and wait until it answers."""
+        settings = ["-c", "synchronous_commit=off", "-c", "full_page_writes=off", "-c", "shared_buffers=16MB"]
+        command = [
+            self._binaries / "postgres",
+            "-D",
+            "data",
+            "-p",
+            str(self.port),
+            "-h",
+            "127.0.0.1",
+            "-k",
+            self._folder,
+            "-F",
+            *settings,
+        ]
+        with (self._folder / "log").open("ab") as log:
+            process = self._process = subprocess.Popen(command, stdout=log, stderr=log, **self._common())
+        deadline = time.monotonic() + 20
+        while subprocess.run(
+            [self._binaries / "pg_isready", "-q", "-h", "127.0.0.1", "-p", str(self.port)], check=False
+        ).returncode:
+            if process.poll() is not None or time.monotonic() > deadline:
+                pytest.fail(f"PostgreSQL does not start:\n{(self._folder / 'log').read_text()}")
+            time.sleep(0.02)
+
+    def halt(self, how: signal.Signals = signal.SIGINT) -> None:
+        """Stop the server; its data stay."""
+        if self._process and self._process.poll() is None:
+            self._process.send_signal(how)
+            self._process.wait(10)
+
+    def new_database(self, encoding: str = "UTF8") -> str:
+        """The URL of an empty database."""
+        name = f"test{next(self._names)}"
+        locale = [] if encoding == "UTF8" else ["-E", encoding, "--locale=C", "-T", "template0"]
+        self._run("createdb", *self._where(), *locale, name)
+        return f"{self._url()}/{name}"
+
+    def new_schema(self) -> str:
+        """The URL of an empty schema of the one database that all tests share; it is made in no time."""
+        name = f"test{next(self._names)}"
+        self._run("psql", *self._where(), "-q", "-c", f"CREATE SCHEMA {name}", "postgres")
+        return f"{self._url()}/postgres?options=-c%20search_path%3D{name}"
+
+    def remove(self) -> None:
+        self.halt(signal.SIGQUIT)
+        shutil.rmtree(self._folder)
+
+    def _url(self) -> str:
+        return f"postgresql://ararat@127.0.0.1:{self.port}"
+
+    def _where(self) -> list[str]:
+        return ["-h", "127.0.0.1", "-p", str(self.port), "-U", "ararat"]
+
+    def _run(self, program: str, *arguments: str) -> None:
+        subprocess.run(
+            [self._binaries / program, *arguments], check=True, capture_output=True, timeout=60, **self._common()
+        )
+
+    def _common(self) -> dict[str, Any]:
+        environ = {"PATH": f"{self._binaries}:/usr/bin:/bin", "LC_ALL": "C.UTF-8", "HOME": str(self._folder)}
+        return {"cwd": self._folder, "env": environ, **self._as_user}
+
+
+def _user(name: str) -> pwd.struct_passwd | None:
+    try:
+        return pwd.getpwnam(name)
+    except KeyError:
+        return None
+
+
+def _binaries() -> Path | None:
+    """The folder of PostgreSQL's server programs: $PG_BINDIR, Debian's newest, or that of PATH."""
+    on_path = shutil.which("initdb")
+    folders = [
+        os.environ.get("PG_BINDIR"),
+        *sorted(Path("/usr/lib/postgresql").glob("*/bin"), reverse=True),
+        on_path and Path(on_path).parent,
+    ]
+    return next((Path(folder) for folder in folders if folder and (Path(folder) / "initdb").exists()), None)
+
+
+@pytest.fixture(scope="session")
+def cluster() -> Iterator[Cluster]:
+    """A PostgreSQL server. Where none is installed these tests are skipped, or fail if CI is set."""
+    binaries = _binaries()
+    if binaries is None:
+        if os.environ.get("CI"):
+            pytest.fail(NO_SERVER)
+        pytest.skip(NO_SERVER)
+    server = Cluster(binaries)
+    try:
+        server.start()
+        yield server
+    finally:
+        server.remove()
+
+
+@pytest.fixture(params=["sqlite", "postgresql"])
+def database(request: pytest.FixtureRequest, tmp_path: Path) -> str:
+    """The URL of an empty database, of each kind in turn."""
+    if request.param == "sqlite":
+        return f"sqlite:///{tmp_path / 'bindings.sqlite'}"
+    return request.getfixturevalue("cluster").new_schema()
+
+
+@pytest.fixture
+def open_store() -> Iterator[Callable[..., Bindings]]:
+    """open_bindings, of which everything is closed at the end of the test."""
+    opened: list[Bindings] = []
+
+    def open_(url_or_path: str | Path, **options: Any) -> Bindings:
+        opened.append(open_bindings(url_or_path, **options))
+        return opened[-1]
+
+    yield open_
+    for bindings in opened:
+        bindings.close()
+
+
+@pytest.fixture
+def bindings(database: str, open_store: Callable[..., Bindings]) -> Bindings:
+    """Empty bindings, in each kind of database in turn."""
+    return open_store(database)
+
+
+# What the resolver's tests share -------------------------------------------------------------------------------------
+
+
+class Held:
+    """Bindings held in memory: what a resolver asks of a store, and `asked`, the keys of each question."""
+
+    def __init__(self, *bindings: Binding) -> None:
+        self._bindings = {binding.identifier: binding for binding in bindings}
+        self.asked: list[list[str]] = []
+
+    def fetch(self, keys: Iterable[str]) -> dict[str, Binding]:
+        self.asked.append(list(keys))
+        return {key: self._bindings[key] for key in self.asked[-1] if key in self._bindings}
+
+
+@pytest.fixture(scope="session")
+def binding() -> Callable[..., Binding]:
+    """binding(identifier, target, **fields) makes a Binding as a store would: located and live if nothing is said."""
+
+    def make(identifier: str, target: str | None = None, **fields: object) -> Binding:
+        kind = "located" if target else "described"
+        usual = {
+            "kind": kind,
+            "status": "live",
+            "redirect": 302,
+            "resource": None,
+            "passthrough": False,
+            "scope": "name",
+        }
+        usual |= {
+            "alternates": {},
+            "metadata": {},
+            "reason": None,
+            "changed": datetime(2026, 10, 4, 12, tzinfo=UTC),
+            "revision": 1,
+        }
+        return Binding(identifier, target=target, **usual | fields)  # type: ignore[arg-type]
+
+    return make
+
+
+@pytest.fixture(scope="session")
+def held() -> type[Held]:
+    """held(*bindings) is bindings in memory."""
+    return Held

@@ -1,0 +1,152 @@
+"""open_bindings: what names a database, and whose database it is."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import threading
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+import pytest
+from sqlalchemy import create_engine, text
+from sqlalchemy.exc import DBAPIError
+from sqlalchemy.pool import NullPool
+
+from ararat.middleware.bindings import Bindings, open_bindings
+from ararat.middleware.errors import BindingError, BindingsUnavailable
+
+NAME = "ark:12345/doc"
+
+
+def execute(database: str, statement: str, **parameters: str) -> None:
+    """Run a statement by another hand."""
+    with create_engine(database, poolclass=NullPool).begin() as connection:
+        connection.execute(text(statement), parameters)
+
+
+@pytest.mark.parametrize(
+    ("given", "code", "said"),
+    [
+        pytest.param(
+            "catalogue.csv", "file-store", "ararat import --database sqlite:///bindings.sqlite catalogue.csv", id="CSV"
+        ),
+        pytest.param(
+            Path("a b.TSV"), "file-store", "ararat import --database sqlite:///bindings.sqlite a b.TSV", id="TSV"
+        ),
+        pytest.param("x.jsonl", "file-store", "ararat import", id="JSON Lines"),
+        pytest.param("x.anvl", "file-store", "ararat import", id="ANVL"),
+        pytest.param("x.txt", "file-store", "ararat import", id="text"),
+        pytest.param("bindings", "database-url", "bindings names no database", id="a word"),
+        pytest.param("", "database-url", "nothing names no database", id="nothing"),
+        pytest.param("x.\u202eetilqs", "database-url", "{202e}etilqs", id="a disguised ending"),
+        pytest.param(
+            "mysql://u:secret@h/d", "database-url", "there is no kind of database called mysql", id="another database"
+        ),
+        pytest.param("sqlite://x.sqlite", "database-url", "three slashes", id="two slashes"),
+        pytest.param("sqlite:///x.sqlite?mode=ro", "database-url", "no options", id="options"),
+        pytest.param("sqlite://", "database-in-memory", "", id="SQLAlchemy's memory"),
+        pytest.param("sqlite:///:memory:", "database-in-memory", "", id="memory by URL"),
+        pytest.param(":memory:", "database-in-memory", "", id="memory"),
+        pytest.param("postgresql://u:secret@[h/d", "database-url", "cannot be read", id="a URL that libpq cannot read"),
+        pytest.param(
+            "postgresql://u:secret@h/d?no_such_option=1",
+            "database-url",
+            "cannot be read",
+            id="an option that libpq does not know",
+        ),
+    ],
+)
+def test_what_names_no_database_is_said_without_its_password(given: Any, code: str, said: str) -> None:
+    with pytest.raises(BindingError) as refused:
+        open_bindings(given)
+    assert refused.value.code == code
+    assert said in str(refused.value)
+    assert str(refused.value).isascii()
+    chain: BaseException | None = refused.value
+    while chain is not None:
+        assert "secret" not in f"{chain!r} {chain}"
+        chain = chain.__cause__ or (None if chain.__suppress_context__ else chain.__context__)
+
+
+def test_an_empty_database_gets_its_tables_once(database: str, open_store: Callable[..., Bindings]) -> None:
+    assert open_store(database).bind(NAME, "/x") == "bound"
+    assert open_store(database).lookup(NAME) is not None
+
+
+def test_many_can_open_an_empty_database_at_once(database: str, open_store: Callable[..., Bindings]) -> None:
+    barrier = threading.Barrier(6, timeout=20)
+
+    def open_and_ask(_: int) -> object:
+        barrier.wait()
+        return open_store(database).lookup(NAME)
+
+    with ThreadPoolExecutor(6) as pool:
+        assert list(pool.map(open_and_ask, range(6))) == [None] * 6
+
+
+def test_a_database_with_tables_of_somebody_else_is_left_alone(database: str) -> None:
+    execute(database, "CREATE TABLE customers (id INTEGER)")
+    with pytest.raises(BindingError) as refused:
+        open_bindings(database)
+    assert refused.value.code == "foreign-database"
+    assert "customers" in str(refused.value)
+    with pytest.raises(DBAPIError):
+        execute(database, "SELECT * FROM bindings")
+
+
+@pytest.mark.parametrize(
+    ("version", "remedy"), [("0", "ararat migrate --database"), ("2", "update Ararat"), ("x", "ararat migrate")]
+)
+def test_a_database_of_another_version_is_not_served(
+    database: str, open_store: Callable[..., Bindings], version: str, remedy: str
+) -> None:
+    running = open_store(database)
+    running.bind(NAME, "/x")
+    running.store._readers.close_idle()
+    execute(database, "UPDATE ararat SET value = :version WHERE name = 'schema'", version=version)
+    with pytest.raises(BindingError, match=remedy) as refused:
+        open_bindings(database)
+    assert refused.value.code == "schema-version"
+    with pytest.raises(BindingsUnavailable, match=remedy):
+        running.lookup(NAME)
+    with pytest.raises(BindingsUnavailable, match=remedy):
+        running.bind(NAME, "/x")
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "DELETE FROM bindings",
+        "DELETE FROM events",
+        "UPDATE events SET actor = 'somebody else'",
+        "UPDATE bindings SET resource = 'R2'",
+        "UPDATE bindings SET resource = NULL",
+        "UPDATE bindings SET key = 'ark:12345/other'",
+        "UPDATE bindings SET kind = 'lost'",
+        "UPDATE bindings SET status = 'deleted'",
+        "UPDATE bindings SET redirect = 301",
+        "UPDATE bindings SET target = NULL",
+        "INSERT INTO bindings SELECT * FROM bindings",
+    ],
+)
+def test_the_database_itself_keeps_names_and_their_history(
+    database: str, open_store: Callable[..., Bindings], statement: str
+) -> None:
+    bindings = open_store(database)
+    bindings.bind(NAME, "/x", resource="R1", actor="me")
+    before = bindings.lookup(NAME), bindings.history(NAME)
+    with pytest.raises(DBAPIError):
+        execute(database, statement)
+    assert (bindings.lookup(NAME), bindings.history(NAME)) == before
+
+
+def test_no_web_framework_client_or_database_library_is_loaded_until_it_is_needed() -> None:
+    program = (
+        "import sys, ararat.middleware.bindings, ararat.middleware.importing\n"
+        "print(*sorted({'flask', 'httpcore2', 'click', 'sqlalchemy', 'psycopg', 'idna'} & set(sys.modules)))"
+    )
+    ran = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=60, check=True)
+    assert ran.stdout == "\n"

@@ -1,0 +1,141 @@
+"""Settings: what is taken, and that what is wrong or still to come is said before the first request."""
+
+from __future__ import annotations
+
+import inspect
+
+import pytest
+
+from ararat.identifiers import parse
+from ararat.middleware import ResolverMiddleware
+from ararat.middleware.settings import Settings
+
+
+def test_settings_have_the_names_and_defaults_of_the_middlewares_keywords():
+    keywords = inspect.signature(ResolverMiddleware).parameters
+    settings = inspect.signature(Settings).parameters
+    assert set(keywords) - set(settings) == {"app", "bindings", "on_resolve"}
+    for name, parameter in settings.items():
+        # A mapping that is made for each is one that is empty.
+        default = {} if name == "inflections" else parameter.default
+        assert keywords[name].default == default, name
+        assert keywords[name].annotation == parameter.annotation, name
+
+
+@pytest.mark.parametrize(
+    ("setting", "said"),
+    [
+        pytest.param({"prefix": "ftp://x"}, "prefix: ftp://x does not begin with http:// or https://", id="prefix"),
+        pytest.param(
+            {"prefix": "https://x.example/?q"}, "prefix: a resolver prefix has no query", id="prefix with a query"
+        ),
+        pytest.param(
+            {"also": "https://x.example"},
+            "also: 'https://x.example' is one text where several are expected",
+            id="also, one text",
+        ),
+        pytest.param({"also": ["x"]}, "also: x does not begin", id="also"),
+        pytest.param({"naans": ["1234l"]}, "naans: '1234l' is no NAAN: a NAAN cannot hold 'l'", id="no NAAN"),
+        pytest.param({"naans": ["12345/x"]}, "naans: '12345/x' is no NAAN", id="more than a NAAN"),
+        pytest.param({"naans": ["9-9999"]}, "naans: NAAN 99999 is reserved for invalid ARKs", id="NAAN 99999"),
+        pytest.param({"naans": "12345"}, "naans: '12345' is one text", id="NAANs, one text"),
+        pytest.param({"forward": True}, "forward: say which NAANs are answered here", id="forward without naans"),
+        pytest.param({"schemes": ["doi"]}, "schemes: 'doi' is not one of ark, urn", id="unknown scheme"),
+        pytest.param({"schemes": []}, "schemes: name at least one", id="no scheme"),
+        pytest.param({"max_length": 254}, "max_length: a limit of 254 is below 255", id="length"),
+        pytest.param({"cache": -1}, "cache: -1 is not a number of seconds from 0", id="cache"),
+        pytest.param(
+            {"hsts": "max-age=1\r\nX: y"}, "hsts: 'max-age=1\\r\\nX: y' is not like", id="hsts with another field"
+        ),
+        pytest.param({"hsts": "includeSubDomains"}, "hsts: 'includeSubDomains' is not like", id="hsts without an age"),
+        pytest.param(
+            {"inspector": "javascript:alert(1)"},
+            "inspector: javascript:alert(1) does not begin with http",
+            id="inspector",
+        ),
+        pytest.param(
+            {"inspector": "//evil.example"},
+            "inspector: //evil.example leaves the scheme to the reader",
+            id="inspector, half an address",
+        ),
+        pytest.param({"inspector": "/?q="}, "inspector: '/?q=' has a query", id="inspector with a query"),
+        pytest.param(
+            {"inflections": {"?info": "x"}}, "inflections: '?info' asks for the description, always", id="?info"
+        ),
+        pytest.param(
+            {"inflections": {"?%69nfo": "x"}}, "inflections: '?%69nfo' asks for the description", id="?info, encoded"
+        ),
+        pytest.param({"inflections": {"?": "x"}}, "inflections: '?' asks for the description", id="?"),
+        pytest.param({"inflections": {"??": "x"}}, "inflections: '??' asks for the description", id="??"),
+        pytest.param(
+            {"inflections": {"cite": "x"}},
+            "inflections: 'cite' does not begin with a question mark",
+            id="no inflection",
+        ),
+        pytest.param(
+            {"ignored_parameters": "utm_*"}, "ignored_parameters: 'utm_*' is one text", id="parameters, one text"
+        ),
+    ],
+)
+def test_a_wrong_setting_is_refused_by_its_name(setting, said):
+    with pytest.raises(ValueError) as refused:  # noqa: PT011 - the text is what is tested
+        Settings(**setting)
+    assert str(refused.value).startswith(said)
+
+
+@pytest.mark.parametrize("setting", [{"naans": ["12345"], "forward": True}, {"inflections": {"?cite": "A citation"}}])
+def test_what_comes_later_is_not_silently_ignored(setting):
+    with pytest.raises(NotImplementedError, match=r"comes? with a later version"):
+        Settings(**setting)
+
+
+def test_prefixes_and_naans_are_kept_in_their_stored_form():
+    settings = Settings(prefix="HTTPS://R.example/", also=["http://r.example/a/"], naans=["1-2345"])
+    assert settings.own_prefixes == ("https://r.example", "http://r.example/a")
+    assert settings.naans == {"12345"}
+
+
+@pytest.mark.parametrize(
+    ("given", "kept"),
+    [
+        pytest.param("/", "", id="the site itself"),
+        pytest.param("/inspect", "/inspect", id="path"),
+        pytest.param("/inspect/", "/inspect", id="path with a slash"),
+        pytest.param("https://inspect.example/", "https://inspect.example", id="address"),
+    ],
+)
+def test_an_inspector_is_kept_without_a_slash_at_its_end(given, kept):
+    assert Settings(inspector=given).inspector == kept
+
+
+@pytest.mark.parametrize(
+    ("query", "rest"),
+    [
+        pytest.param("utm_source=x&fbclid=y", None, id="all of them"),
+        pytest.param("page=2&utm_medium=x", "page=2", id="one of two"),
+        pytest.param("fbclid=y&info", "info", id="an inflection that was shared"),
+        pytest.param("&fbclid=y", None, id="a bare question mark that was shared"),
+        pytest.param("fbclid", None, id="no value"),
+        pytest.param("%66bclid=1", None, id="encoded name"),
+        pytest.param("FBCLID=1", "FBCLID=1", id="other case"),
+        pytest.param("xfbclid=1&utm=2", "xfbclid=1&utm=2", id="other names"),
+        pytest.param("", "", id="bare question mark"),
+        pytest.param("?", "?", id="two question marks"),
+        pytest.param("a&&b", "a&&b", id="nothing dropped, nothing changed"),
+    ],
+)
+def test_parameters_that_platforms_append_are_dropped(query, rest):
+    assert Settings().without_ignored(query) == rest
+
+
+def test_a_site_says_which_parameters_are_ignored():
+    settings = Settings(ignored_parameters=["sid"])
+    assert settings.without_ignored("sid=1&fbclid=2") == "fbclid=2"
+    assert Settings(ignored_parameters=()).without_ignored("fbclid=2") == "fbclid=2"
+
+
+def test_an_ark_of_another_naan_is_told_from_ones_own():
+    settings = Settings(naans=["12345", "b5072"])
+    assert settings.not_ours(parse("ark:12-345/x")) is None  # type: ignore[arg-type]
+    assert settings.not_ours(parse("urn:foo:a")) is None  # type: ignore[arg-type]
+    assert settings.not_ours(parse("ark:67531/x")) == "this resolver answers for NAAN 12345, b5072, not for NAAN 67531"  # type: ignore[arg-type]

@@ -1,0 +1,427 @@
+"""The middleware in front of a site: what reaches the site, what does not, and that neither harms the other."""
+
+from __future__ import annotations
+
+import json
+import logging
+import subprocess
+import sys
+from types import SimpleNamespace
+
+import pytest
+from flask import Flask, Response, redirect, request, stream_with_context
+from hypothesis import given
+from hypothesis import strategies as st
+from werkzeug.middleware.dispatcher import DispatcherMiddleware
+from werkzeug.test import Client, create_environ, run_wsgi_app
+
+from ararat.middleware import BindingsUnavailable, ResolverMiddleware
+
+
+class Site:
+    """A bare WSGI function that keeps what it was called with."""
+
+    def __init__(self, body=(b"the ", b"site"), status="200 OK", headers=(("Content-Type", "text/plain"),)):
+        self.body, self.status, self.headers = body, status, list(headers)
+        self.calls = []
+
+    def __call__(self, environ, start_response):
+        self.calls.append((environ, start_response))
+        start_response(self.status, self.headers)
+        return self.body
+
+
+@pytest.fixture
+def store(held, binding):
+    return held(
+        binding("ark:12345/doc", "https://example.org/doc"),
+        binding("ark:12345/page", "/page", kind="served"),
+        binding("ark:12345/x", "https://example.org/x"),
+    )
+
+
+# What is not ours -----------------------------------------------------------------------------------------------------
+
+PASSED_THROUGH = [
+    pytest.param("/", "/", id="root"),
+    pytest.param("", "", id="nothing"),
+    pytest.param("/index.html", "/index.html", id="page"),
+    pytest.param("/ark/12345/doc", "/ark/12345/doc", id="no colon"),
+    pytest.param("/ark", "/ark", id="the label alone, without its colon"),
+    pytest.param("/arkx:12345/doc", "/arkx:12345/doc", id="longer label"),
+    pytest.param("/x/ark:12345/doc", "/x/ark:12345/doc", id="not in the first segment"),
+    pytest.param("/doi:10.1/x", "/doi:10.1/x", id="another scheme"),
+    pytest.param("/ark:12345/doc", "/ark%3A12345/doc", id="encoded colon"),
+    pytest.param("/ark:12345/doc", "/%61rk:12345/doc", id="encoded letter"),
+    pytest.param("/ark:12345/doc", "//ark:12345/doc", id="two slashes"),
+    pytest.param("*", "*", id="asterisk-form"),
+    pytest.param("/\xe2\x84\xaa:1", "/%e2%84%aa:1", id="another letter k"),
+]
+
+
+@pytest.mark.parametrize(("path_info", "raw"), PASSED_THROUGH)
+@pytest.mark.parametrize("method", ["GET", "POST", "OPTIONS", "BREW"])
+def test_what_is_not_reserved_reaches_the_site_as_it_came(store, path_info, raw, method):
+    site = Site()
+    environ = {
+        "PATH_INFO": path_info,
+        "RAW_URI": raw,
+        "REQUEST_METHOD": method,
+        "QUERY_STRING": "a=%2",
+        "HTTP_X": "\xff",
+        "strange.key": object(),
+        "wsgi.input": None,
+    }
+    before = dict(environ)
+
+    def start_response(status, headers, exc_info=None):
+        return lambda data: None
+
+    body = ResolverMiddleware(site, store)(environ, start_response)
+    assert body is site.body
+    ((seen, started),) = site.calls
+    assert seen is environ
+    assert seen == before
+    assert started is start_response
+    assert store.asked == []
+
+
+def test_a_body_that_was_not_read_a_stream_and_its_end_are_the_sites(store):
+    class Streamed:
+        closed = False
+
+        def __iter__(self):
+            yield b"one"
+            yield b"two"
+
+        def close(self):
+            self.closed = True
+
+    class Untouchable:
+        def __getattr__(self, name):
+            raise AssertionError(f"the request's body was asked for {name}")
+
+    streamed = Streamed()
+    environ = create_environ("/page", method="POST") | {"wsgi.input": Untouchable()}
+    chunks, _, _ = run_wsgi_app(ResolverMiddleware(Site(streamed), store), environ)
+    assert next(iter(chunks)) == b"one"
+    assert not streamed.closed
+    chunks.close()  # type: ignore[attr-defined]
+    assert streamed.closed
+
+
+@pytest.mark.parametrize("path", ["/page", "/ark:12345/page"])
+def test_write_works_through_the_middleware(store, path):
+    def site(environ, start_response):
+        start_response("200 OK", [("Content-Type", "text/plain")])(b"written ")
+        return [b"returned"]
+
+    assert Client(ResolverMiddleware(site, store)).get(path).text == "written returned"
+
+
+@pytest.mark.parametrize("path", ["/page", "/ark:12345/page"])
+def test_exc_info_reaches_the_server(store, path):
+    def site(environ, start_response):
+        start_response("200 OK", [("Content-Type", "text/plain")])(b"written ")
+        try:
+            raise ValueError("late")
+        except ValueError:
+            start_response("500 Late", [("Content-Type", "text/plain")], sys.exc_info())
+        return [b"never sent"]
+
+    # The header fields are on their way: the server raises what exc_info holds, as PEP 3333 says.
+    with pytest.raises(ValueError, match="late"):
+        Client(ResolverMiddleware(site, store)).get(path)
+
+
+@pytest.mark.parametrize("path", ["/page", "/ark:12345/page"])
+def test_what_the_site_raises_is_not_swallowed(store, path):
+    def site(environ, start_response):
+        raise LookupError("the site's own")
+
+    with pytest.raises(LookupError, match="the site's own"):
+        run_wsgi_app(ResolverMiddleware(site, store), create_environ(path))
+
+
+# What is ours ---------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "path", ["/ark:12345/doc", "/ark:12345/nope", "/ARK:", "/urn:x", "/ark:12345/doc?info", "/ark:12345/doc?x"]
+)
+@pytest.mark.parametrize("method", ["GET", "HEAD", "OPTIONS", "POST", "TRACE"])
+def test_what_is_reserved_never_reaches_the_site_and_its_body_is_not_read(store, path, method):
+    site = Site()
+    environ = create_environ(path, method=method) | {"wsgi.input": None}
+    run_wsgi_app(ResolverMiddleware(site, store), environ)
+    assert site.calls == []
+
+
+def test_a_scheme_that_is_not_reserved_here_is_the_sites(store):
+    site = Site()
+    client = Client(ResolverMiddleware(site, store, schemes=["ark"]))
+    assert client.get("/urn:foo:a").text == "the site"
+    assert client.get("/ark:12345/doc").status_code == 302
+
+
+def test_a_path_that_another_middleware_has_rewritten_is_the_one_that_counts(store):
+    environ = create_environ("/ark:12345/doc") | {"PATH_INFO": "/ark:12345/x"}
+    _, _, headers = run_wsgi_app(ResolverMiddleware(Site(), store), environ)
+    assert headers["Location"] == "https://example.org/x"
+    environ = create_environ("/ark:12345/doc") | {"PATH_INFO": "/forbidden"}
+    assert b"".join(run_wsgi_app(ResolverMiddleware(Site(), store), environ)[0]) == b"the site"
+
+
+@pytest.mark.parametrize("raw", ["/ark:12345/a/../doc", "/x/../ark:12345/doc", "/ark:12345/%2e%2E/ark:12345/doc"])
+def test_a_target_with_dot_segments_is_refused_though_a_server_removed_them(store, raw):
+    environ = create_environ("/ark:12345/doc") | {"REQUEST_URI": raw}
+    _, status, _ = run_wsgi_app(ResolverMiddleware(Site(), store), environ)
+    assert status == "400 Bad Request"
+
+
+# Served ---------------------------------------------------------------------------------------------------------------
+
+
+def test_a_served_name_is_answered_by_the_site_at_its_path(store):
+    site = Site()
+    environ = create_environ("/ark:/12345/pa-ge?page=2&utm_source=x", environ_overrides={"ararat.hop": True})
+    started = []
+    body = ResolverMiddleware(site, store, prefix="https://r.example")(environ, lambda *answer: started.append(answer))  # type: ignore[arg-type]
+    ((seen, _),) = site.calls
+    assert (seen["PATH_INFO"], seen["QUERY_STRING"]) == ("/page", "page=2")
+    assert seen["REQUEST_URI"] == seen["RAW_URI"] == "/page?page=2"
+    assert seen["ararat.ark"] == environ["ararat.ark"] == "ark:12345/page"
+    assert seen["ararat.hop"] is True
+    assert seen["wsgi.input"] is environ["wsgi.input"]
+    assert environ["PATH_INFO"] == "/ark:/12345/pa-ge"
+    assert body is site.body
+    link = "Link", '<https://r.example/ark:12345/page?info>; rel="describedby"'
+    assert started == [("200 OK", [("Content-Type", "text/plain"), link])]
+
+
+def test_a_served_name_is_described_by_the_resolver_and_not_by_the_site(store):
+    site = Site()
+    assert "ark:12345/page" in Client(ResolverMiddleware(site, store)).get("/ark:12345/page?info").text
+    assert site.calls == []
+
+
+@pytest.fixture
+def flask_site():
+    site = Flask(__name__)
+
+    @site.get("/page")
+    def page():
+        seen = request.environ
+        return f"page {request.args.get('page', '1')} at {seen['REQUEST_URI']}, {seen.get('ararat.ark')}"
+
+    @site.get("/folder/")
+    def folder():
+        return "folder"
+
+    @site.get("/moved")
+    def moved():
+        return redirect("/elsewhere", 301)
+
+    @site.get("/stream")
+    def stream():
+        return Response(stream_with_context(iter(["a", "b"])), content_type="text/plain")
+
+    @site.get("/ark:12345/doc")
+    def shadowed():
+        return "never seen"
+
+    return site
+
+
+@pytest.fixture
+def flask_client(flask_site, held, binding):
+    names = {"page": "/page", "folder": "/folder", "moved": "/moved", "stream": "/stream", "none": "/none"}
+    store = held(
+        *(binding(f"ark:12345/{name}", path, kind="served") for name, path in names.items()),
+        binding("ark:12345/doc", "/page"),
+    )
+    flask_site.wsgi_app = ResolverMiddleware(flask_site.wsgi_app, store)  # type: ignore[method-assign]
+    return flask_site.test_client()
+
+
+def test_in_front_of_flask(flask_client):
+    assert flask_client.get("/page").text == "page 1 at /page, None"
+    assert flask_client.get("/ark:12345/page?page=2").text == "page 2 at /page?page=2, ark:12345/page"
+    assert flask_client.get("/ark:12345/stream").text == "ab"
+    assert flask_client.get("/ark:12345/none").status_code == 404
+    assert flask_client.head("/ark:12345/page").data == b""
+    assert flask_client.get("/ark:12345/doc").location == "/page"
+    assert flask_client.post("/ark:12345/page").status_code == 405
+
+
+@pytest.mark.parametrize(
+    ("name", "status", "location"), [("folder", 307, "http://localhost/folder/"), ("moved", 302, "/elsewhere")]
+)
+def test_a_permanent_redirect_of_flask_becomes_a_temporary_one_below_an_ark_alone(flask_client, name, status, location):
+    served = flask_client.get(f"/ark:12345/{name}")
+    assert (served.status_code, served.location) == (status, location)
+    assert flask_client.get(f"/{name}").status_code in (301, 308)
+
+
+# Mounts ---------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("mount", ["/app", "/a/b", "/a pp"])
+def test_mounted_under_a_path_every_address_is_below_it(store, mount):
+    site = Site()
+    mounted = DispatcherMiddleware(Site((b"other",)), {mount: ResolverMiddleware(site, store, inspector="/inspect")})
+    client, quoted = Client(mounted), mount.replace(" ", "%20")
+    assert client.get(f"{mount}/ark:12345/doc").location == "https://example.org/doc"
+    assert f"<{quoted}/ark:12345/doc?info>" in client.get(f"{mount}/ark:12345/doc").headers["Link"]
+    assert f'href="{quoted}/ark:12345/doc"' in client.get(f"{mount}/ark:12345/doc?").text
+    assert f'href="{quoted}/inspect/?q=ark%3A12345%2Fnope"' in client.get(f"{mount}/ark:12345/nope").text
+    assert client.get(f"{mount}/ark:12345/page").text == "the site"
+    seen, _ = site.calls[0]
+    assert (seen["SCRIPT_NAME"], seen["PATH_INFO"], seen["RAW_URI"]) == (mount, "/page", f"{quoted}/page")
+    assert client.get("/ark:12345/doc").text == "other"
+
+
+def test_around_a_dispatcher_the_root_is_reserved_and_mounts_are_not(store):
+    client = Client(ResolverMiddleware(DispatcherMiddleware(Site(), {"/app": Site((b"app",))}), store))
+    assert client.get("/ark:12345/doc").status_code == 302
+    assert client.get("/app/ark:12345/doc").text == "app"
+    assert client.get("/app").text == "app"
+
+
+# Trouble --------------------------------------------------------------------------------------------------------------
+
+
+class Broken:
+    def __init__(self, error):
+        self.error = error
+
+    def fetch(self, keys):
+        raise self.error
+
+
+def test_when_the_store_is_down_names_get_503_and_the_site_is_as_ever(caplog):
+    client = Client(ResolverMiddleware(Site(), Broken(BindingsUnavailable("no\nhost\u202e"))))  # type: ignore[arg-type]
+    for path in ("/ark:12345/doc", "/ark:12345/doc?info", "/urn:foo:a"):
+        answer = client.get(path, headers={"Accept": "application/json"})
+        assert (answer.status_code, json.loads(answer.data)["code"]) == (503, "bindings-unavailable")
+        assert int(answer.headers["Retry-After"]) > 0
+        assert answer.headers["Cache-Control"] == "no-store"
+    assert client.get("/ark:12345").status_code == 400
+    assert client.options("/ark:12345/doc").status_code == 204
+    assert client.get("/index.html").text == "the site"
+    assert "no\\u{a}host\\u{202e}" in caplog.text
+
+
+@pytest.mark.parametrize("error", [RuntimeError("unforeseen"), MemoryError(), AssertionError(), RecursionError()])
+def test_what_nobody_foresaw_is_logged_and_answered_without_details(error, caplog):
+    client = Client(ResolverMiddleware(Site(), Broken(error)))  # type: ignore[arg-type]
+    answer = client.get("/ark:12345/doc")
+    assert (answer.status_code, answer.text) == (503, "The resolver cannot answer at the moment.\n")
+    assert int(answer.headers["Retry-After"]) > 0
+    assert client.head("/ark:12345/doc").data == b""
+    assert client.get("/index.html").text == "the site"
+    assert [record.levelno for record in caplog.records] == [logging.ERROR, logging.ERROR]
+    assert "ark:12345/doc" in caplog.text
+
+
+def test_a_page_that_cannot_be_made_harms_nobody(store, monkeypatch, caplog):
+    monkeypatch.setattr("ararat.middleware.pages.render", SimpleNamespace())
+    client = Client(ResolverMiddleware(Site(), store))
+    assert client.get("/ark:12345/nope").status_code == 503
+    assert client.get("/ark:12345/doc").status_code == 302
+    assert "no answer could be made" in caplog.text
+
+
+def test_on_resolve_is_told_of_every_resolution(store):
+    told = []
+    client = Client(ResolverMiddleware(Site(), store, on_resolve=told.append))
+    for path in (
+        "/ark:/12345/doc",
+        "/ark:12345/page",
+        "/ark:12345/nope",
+        "/ark:",
+        "/ark:12345/doc?info",
+        "/index.html",
+    ):
+        client.get(path)
+    assert [(resolution.given, resolution.key, resolution.status, resolution.outcome) for resolution in told] == [
+        ("ark:/12345/doc", "ark:12345/doc", 302, "located"),
+        ("ark:12345/page", "ark:12345/page", 200, "served"),
+        ("ark:12345/nope", "ark:12345/nope", 404, "refused"),
+        ("ark:", None, 400, "refused"),
+        ("ark:12345/doc?info", "ark:12345/doc", 200, "metadata"),
+    ]
+
+
+def test_an_on_resolve_that_fails_changes_no_answer(store, caplog):
+    def fail(resolution):
+        raise KeyError(resolution.given)
+
+    assert Client(ResolverMiddleware(Site(), store, on_resolve=fail)).get("/ark:12345/doc").status_code == 302
+    assert "on_resolve failed" in caplog.text
+
+
+# Whatever comes -------------------------------------------------------------------------------------------------------
+
+native = st.text(st.characters(max_codepoint=0xFF), max_size=30)
+path = st.one_of(
+    native,
+    st.text("/.:arkARKun%2Fe512345x?#-\xe9\r\n\0", max_size=40).map("/ark:12345/".__add__),
+    st.text("/.:arkARKun%2Fe512345x?#-\xe9\r\n\0", max_size=40).map("/urn:".__add__),
+)
+environs = st.fixed_dictionaries(
+    {"PATH_INFO": path, "REQUEST_METHOD": st.sampled_from(["GET", "HEAD", "POST", "OPTIONS", "", "\xff"])},
+    optional={
+        "SCRIPT_NAME": native,
+        "QUERY_STRING": native,
+        "REQUEST_URI": path | st.none(),
+        "RAW_URI": path,
+        "HTTP_ACCEPT": native,
+        "HTTP_HOST": native,
+        "wsgi.url_scheme": st.sampled_from(["http", "https", "\xff"]),
+    },
+)
+
+
+class Everything:
+    """Bindings in which most keys are bound, in every way there is."""
+
+    ways = (
+        {"target": "https://example.org/"},
+        {"target": "/page", "kind": "served"},
+        {},
+        {"target": "/about", "kind": "related"},
+        {"target": "/gone", "status": "withdrawn"},
+        {"target": "javascript:alert(1)"},
+    )
+
+    def __init__(self, make):
+        self.make = make
+
+    def fetch(self, keys):
+        return {key: self.make(key, **self.ways[len(key) % 6]) for key in keys if len(key) % 7}
+
+
+@given(environ=environs)
+def test_whatever_the_environ_the_answer_is_whole_and_never_a_permanent_redirect(binding, environ):
+    started = []
+    site = Site(status="308 Permanent Redirect", headers=[])
+    middleware = ResolverMiddleware(site, Everything(binding), hsts="max-age=1")  # type: ignore[arg-type]
+    body = middleware(environ, lambda *answer: started.append(answer))  # type: ignore[arg-type]
+    assert all(type(chunk) is bytes for chunk in body)
+    ((status, headers),) = started
+    if site.calls and site.calls[0][0] is environ:
+        return
+    assert status[:3] in {"200", "204", "302", "303", "307", "400", "404", "405", "410", "414"}
+    for name, value in headers:
+        assert type(name) is type(value) is str
+        assert not set("\r\n\0") & set(name + value)
+        assert value.isascii()
+
+
+def test_importing_the_middleware_loads_none_of_what_only_the_inspector_needs():
+    code = (
+        "import sys, ararat.middleware; print(sorted({'flask', 'httpcore2', 'click', 'htmx_flask'} & set(sys.modules)))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=60)
+    assert done.stdout == "[]\n"
