@@ -7,6 +7,7 @@
 
 from __future__ import annotations
 
+from . import namespaces
 from .ark import Ark
 from .embedding import EmbeddedArk
 from .finding import Match, find
@@ -31,6 +32,7 @@ __all__ = [
     "equivalent",
     "examine",
     "find",
+    "namespaces",
     "normalize",
     "parse",
 ]

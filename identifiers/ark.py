@@ -15,9 +15,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from itertools import product
+from typing import NamedTuple
 
-from . import ark_faults, characters, display, iri, length
+from . import ark_faults, characters, confusables, display, iri, length
 from .normalization import ARK_UNRESERVED, Parts, Step, hyphenless, normal, split_variants, steps
 from .problems import IdentifierError, Problem, problem
 from .segments import Segment
@@ -48,13 +50,67 @@ IFRAGMENT = iri.run(f"{iri.IPCHAR}/?", least=0)
 EXTENDED_ARK = re.compile(
     rf"(?P<label>[Aa][Rr][Kk]:/?)(?P<naan>{NAAN})/(?P<path>{PATH})(?P<tail>(?:\?(?P<query>{IQUERY}))?(?:#(?P<fragment>{IFRAGMENT}))?)"
 )
+# Nearly every ARK there is holds nothing that a rule of section 6 changes but the label: such a one is read at once.
+# One variant has nothing to be sorted with.
+_PLAIN = re.compile(
+    rf"[Aa][Rr][Kk]:/?([{BASE29}]++/[{ARK_UNRESERVED}]++(?:/[{ARK_UNRESERVED}]++)*+(?:\.[{ARK_UNRESERVED}]++)?+)"
+)
+
 LABEL = re.compile("[Aa][Rr][Kk]:")
-"""The label. Only ASCII letters are compared, so that no other k is ever folded into this one."""
+LABELS = frozenset(map("".join, product("aA", "rR", "kK", ":")))
+"""The label in every case. Only ASCII letters are compared, so that no other k is ever folded into this one."""
 
 _NORMAL_NAAN = re.compile(f"[{BASE29}]+")
 _OUTSIDE_BASE29 = re.compile(f"[^{BASE29}]")
 _ENCODED_DOT = re.compile("%2E", re.IGNORECASE)
 _METADATA = ("?", "??", "?info")
+
+
+class Written(NamedTuple):
+    """The parts of an Extended ARK as they are written."""
+
+    label: str
+    naan: str
+    name: str
+    components: tuple[str, ...]
+    variants: tuple[str, ...]
+    query: str | None
+    fragment: str | None
+    parts: Parts
+
+    @classmethod
+    def of(cls, text: str) -> Written:
+        """The parts of ``text``, which must be an Extended ARK."""
+        label, naan, path, tail, query, fragment = _read(text).group(
+            "label", "naan", "path", "tail", "query", "fragment"
+        )
+        *containers, last = path.split("/")
+        head, variants = split_variants(last)
+        name, *components = [*containers, head]
+        return cls(
+            label, naan, name, tuple(components), variants, query, fragment, Parts(label, f"{naan}/{path}", tail)
+        )
+
+    def segments(self) -> Iterator[Segment]:
+        """The parts with their places, in order and without gaps."""
+        place = 0
+        for part, written in self._in_order():
+            yield Segment(part, place, place + len(written))
+            place += len(written)
+
+    def _in_order(self) -> Iterator[tuple[str, str]]:
+        yield "label", self.label
+        yield "naan", self.naan
+        yield "separator", "/"
+        yield "name", self.name
+        for component in self.components:
+            yield "component", "/" + component
+        for variant in self.variants:
+            yield "variant", "." + variant
+        if self.query is not None:
+            yield "query", "?" + self.query
+        if self.fragment is not None:
+            yield "fragment", "#" + self.fragment
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -73,15 +129,7 @@ class Ark:
     """
 
     text: str
-    label: str
-    naan: str
-    name: str
-    components: tuple[str, ...]
-    variants: tuple[str, ...]
-    query: str | None
-    fragment: str | None
-    normal_form: str = field(repr=False)
-    _body: str = field(repr=False)
+    normal_form: str
 
     def __eq__(self, other: object) -> bool:
         if isinstance(other, Ark):
@@ -93,6 +141,46 @@ class Ark:
 
     def __str__(self) -> str:
         return self.normal_form
+
+    @property
+    def written(self) -> Written:
+        """The parts as written, read from ``text`` each time: most ARKs are only ever compared and looked up."""
+        return Written.of(self.text)
+
+    @property
+    def label(self) -> str:
+        """The label as written, with the slash of the classic form."""
+        return self.written.label
+
+    @property
+    def naan(self) -> str:
+        """The Name Assigning Authority Number as written."""
+        return self.written.naan
+
+    @property
+    def name(self) -> str:
+        """The Name as written."""
+        return self.written.name
+
+    @property
+    def components(self) -> tuple[str, ...]:
+        """The components as written, without their slashes."""
+        return self.written.components
+
+    @property
+    def variants(self) -> tuple[str, ...]:
+        """The variants as written and in that order, without their dots."""
+        return self.written.variants
+
+    @property
+    def query(self) -> str | None:
+        """The query as written, or None: the bare question mark is an empty query, not none."""
+        return self.written.query
+
+    @property
+    def fragment(self) -> str | None:
+        """The fragment as written, or None."""
+        return self.written.fragment
 
     @property
     def basic(self) -> str:
@@ -121,7 +209,7 @@ class Ark:
     @property
     def steps(self) -> tuple[Step, ...]:
         """What normalization changes, rule by rule."""
-        return tuple(steps(self._parts))
+        return tuple(steps(self.written.parts))
 
     @property
     def hierarchy(self) -> tuple[str, ...]:
@@ -170,78 +258,46 @@ class Ark:
     @property
     def segments(self) -> tuple[Segment, ...]:
         """The parts with their places in ``text``, in order and without gaps."""
-        return tuple(self._segments())
+        return tuple(self.written.segments())
 
     @property
     def problems(self) -> tuple[Problem, ...]:
         """What should be known about the ARK though it can be read, in the order of the text."""
         return tuple(sorted(self._problems(), key=lambda found: (found.start, found.end)))
 
-    @property
-    def _parts(self) -> Parts:
-        head = len(self.label) + len(self._body)
-        return Parts(self.label, self._body, self.text[head:])
-
-    def _segments(self) -> Iterator[Segment]:
-        place = 0
-
-        def next_segment(part: str, written: str) -> Segment:
-            nonlocal place
-            place += len(written)
-            return Segment(part, place - len(written), place)
-
-        yield next_segment("label", self.label)
-        yield next_segment("naan", self.naan)
-        yield next_segment("separator", "/")
-        yield next_segment("name", self.name)
-        for component in self.components:
-            yield next_segment("component", "/" + component)
-        for variant in self.variants:
-            yield next_segment("variant", "." + variant)
-        if self.query is not None:
-            yield next_segment("query", "?" + self.query)
-        if self.fragment is not None:
-            yield next_segment("fragment", "#" + self.fragment)
-
     def _liberties(self) -> Iterator[Problem]:
         """What only the letter of the grammar, or an example, allows."""
-        naan = len(self.label), len(self.label) + len(self.naan)
-        if "-" in self.naan:
+        written = self.written
+        naan = len(written.label), len(written.label) + len(written.naan)
+        if "-" in written.naan:
             yield problem("naan-hyphen", *naan)
-        if "%" in self.naan and not _NORMAL_NAAN.fullmatch(self.basic[4:].partition("/")[0]):
+        if "%" in written.naan and not _NORMAL_NAAN.fullmatch(self.basic[4:].partition("/")[0]):
             yield problem("naan-not-base29", *naan)
-        if "." in self.name or any("." in component for component in self.components):
-            for segment in self._segments():
+        if "." in written.name or any("." in component for component in written.components):
+            for segment in written.segments():
                 if segment.part in ("name", "component") and "." in self.text[segment.start : segment.end]:
                     yield problem("dot-in-name", segment.start, segment.end)
         yield from bidi_formatting(self.text)
 
     def _problems(self) -> Iterator[Problem]:
-        naan = len(self.label), len(self.label) + len(self.naan)
-        body = naan[0], naan[0] + len(self._body)
+        written = self.written
+        naan = len(written.label), len(written.label) + len(written.naan)
+        body = naan[0], naan[0] + len(written.parts.body)
         yield from self._liberties()
         # "Applications that handle ARKs ... SHOULD recognize NAAN 99999 as being invalid"
         if self.basic.startswith("ark:99999/"):
             yield problem("naan-reserved-invalid", *naan)
         if self.dot_segment:
             yield problem("dot-segment", naan[1], body[1])
-        if dot := _ENCODED_DOT.search(self._body):
+        if dot := _ENCODED_DOT.search(written.parts.body):
             yield problem("encoded-dot", body[0] + dot.start(), body[0] + dot.end())
         if control := ark_faults.encoded_control(self.text):
             yield problem("encoded-control", *control.span())
         yield from character_notes(self.text)
-        if self.variants:
-            yield from self._variant_notes(body)
+        if written.variants:
+            yield from _variant_notes(written.variants, body[1])
         if length.may_refuse(self.text):
             yield problem("too-long", 0, len(self.text))
-
-    def _variant_notes(self, body: tuple[int, int]) -> Iterator[Problem]:
-        first = body[1] - sum(1 + len(variant) for variant in self.variants)
-        written = normal(Parts("ark:", "/".join(self.variants), "")).body.split("/")
-        if written != sorted(written):
-            yield problem("variants-reordered", first, body[1])
-        if len(written) != len(set(written)):
-            yield problem("variants-deduplicated", first, body[1])
 
 
 _BIDI_FORMATTING = re.compile(f"[{''.join(sorted(characters.BIDI_FORMATTING))}]")
@@ -264,17 +320,12 @@ def parse(text: str) -> Ark:
                  ^
     expected a slash and a Name after the NAAN (ARK draft, section 3.2)
     """
-    read = EXTENDED_ARK.fullmatch(text)
-    if read is None:
-        raise IdentifierError(text, ark_faults.first_fault(text))
-    label, naan, path, tail, query, fragment = read.group("label", "naan", "path", "tail", "query", "fragment")
-    body = f"{naan}/{path}"
-    normal_parts = normal(Parts(label, body, tail))
-    _require_ark(text, len(label), naan, path, normal_parts.body)
-    *containers, last = path.split("/")
-    head, variants = split_variants(last) if "." in last else (last, ())
-    name, *components = [*containers, head]
-    return Ark(text, label, naan, name, tuple(components), variants, query, fragment, "".join(normal_parts), body)
+    if plain := _PLAIN.fullmatch(text):
+        return Ark(text, "ark:" + plain[1])
+    read = _read(text)
+    normal_parts = normal(Parts(read["label"], text[read.start("naan") : read.start("tail")], read["tail"]))
+    _require_ark(text, read, normal_parts.body)
+    return Ark(text, "".join(normal_parts))
 
 
 def normalize(text: str) -> str:
@@ -319,6 +370,11 @@ def character_notes(text: str) -> Iterator[Problem]:
     for code, chars in kinds.items():
         start, end = _place(re.compile(f"[{re.escape(''.join(chars))}]"), text)
         yield problem(code, start, end, f"{display.named(text[start])} {_HIDDEN_MESSAGES[code]}")
+    if look := confusables.first(text):
+        twin = confusables.looks_like(look[0])
+        yield problem(
+            "confusable", *look.span(), f"{display.named(look[0])} looks like {twin}, but is another character"
+        )
     if not display.is_composed(text):
         yield problem("non-nfc", *first)
 
@@ -333,17 +389,32 @@ _HIDDEN_MESSAGES = {
 }
 
 
-def _require_ark(text: str, start: int, naan: str, path: str, normal_body: str) -> None:
+def _variant_notes(variants: tuple[str, ...], end: int) -> Iterator[Problem]:
+    start = end - sum(1 + len(variant) for variant in variants)
+    compared = normal(Parts("ark:", "/".join(variants), "")).body.split("/")
+    if compared != sorted(compared):
+        yield problem("variants-reordered", start, end)
+    if len(compared) != len(set(compared)):
+        yield problem("variants-deduplicated", start, end)
+
+
+def _read(text: str) -> re.Match[str]:
+    read = EXTENDED_ARK.fullmatch(text)
+    if read is None:
+        raise IdentifierError(text, ark_faults.first_fault(text))
+    return read
+
+
+def _require_ark(text: str, read: re.Match[str], normal_body: str) -> None:
     """Refuse what the productions match though its normal form is no ARK.
 
     Theorem 2: "An extended ARK is a Basic ARK if and only if its normal form is a Basic ARK."
     """
-    if "%" not in naan and "-" not in path and "%" not in path and "-" not in naan:
-        return
-    normal_naan = normal_body.partition("/")[0]
-    if _OUTSIDE_BASE29.search(iri.TRIPLET.sub("", normal_naan)):
-        raise IdentifierError(text, problem("naan-decodes-outside-base29", start, start + len(naan)))
-    for part in (naan, *path.split("/")):
-        if not hyphenless(part):
-            raise IdentifierError(text, problem("empty-after-normalization", start, start + len(part)))
-        start += len(part) + 1
+    start, end = read.span("naan")
+    if "%" in read["naan"] and _OUTSIDE_BASE29.search(iri.TRIPLET.sub("", normal_body.partition("/")[0])):
+        raise IdentifierError(text, problem("naan-decodes-outside-base29", start, end))
+    if normal_body[0] == "/" or normal_body[-1] == "/" or "//" in normal_body:
+        for part in text[start : read.end("path")].split("/"):
+            if not hyphenless(part):
+                raise IdentifierError(text, problem("empty-after-normalization", start, start + len(part)))
+            start += len(part) + 1

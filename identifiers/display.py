@@ -12,11 +12,13 @@ import re
 import unicodedata
 from dataclasses import dataclass
 
-from . import characters
+from . import characters, iri
 
 _UNPRINTABLE = re.compile(r"[^\x20-\x7e]")
 _SURROGATE = re.compile("[\ud800-\udfff]")
 _OCTETS = {octet: f"%{octet:02X}" for octet in (*range(0x20), *range(0x7F, 0x100))}
+_ENCODED_NON_ASCII = re.compile("(?:%[89A-Fa-f][0-9A-Fa-f])+")
+_UCSCHAR = re.compile(f"[{iri.UCSCHAR}]")
 _LONG_RUN = 16
 
 
@@ -66,6 +68,20 @@ def percent(text: str) -> str:
     """
     whole = _SURROGATE.sub(lambda found: escape(found[0]), text)
     return whole.encode().decode("latin-1").translate(_OCTETS)
+
+
+def decoded(text: str) -> str:
+    """An identifier in ASCII as people read it: percent-encoded UTF-8 as the characters it stands for.
+
+    What is ASCII, cannot be seen, or is no UTF-8 stays percent-encoded, so that percent-encoding the rest again gives
+    the identifier back. The result is for eyes alone, and goes through :func:`atoms` like all that is shown.
+
+    Source: RFC 3987, section 3.2; URN-049.
+
+    >>> decoded("urn:foo:caf%C3%A9%2F%E2%80%AE%FF")
+    'urn:foo:caf\u00e9%2F%E2%80%AE%FF'
+    """
+    return _ENCODED_NON_ASCII.sub(_visibly, text) if "%" in text else text
 
 
 def atoms(text: str) -> list[Atom]:
@@ -143,6 +159,18 @@ _WHY = {
     "unassigned": "has no character assigned to it yet",
     None: "is percent-encoded in the normal form",
 }
+
+
+def _visibly(octets: re.Match[str]) -> str:
+    # What is no UTF-8 comes out as surrogates, which is_hidden knows.
+    chars = bytes.fromhex(octets[0].replace("%", "")).decode("utf-8", "surrogateescape")
+    return "".join(map(_visible_or_octets, chars))
+
+
+def _visible_or_octets(char: str) -> str:
+    if _UCSCHAR.match(char) and not characters.is_hidden(char):
+        return char
+    return "".join(f"%{octet:02X}" for octet in char.encode("utf-8", "surrogateescape"))
 
 
 def _chips(char: str, run: str) -> list[Atom]:

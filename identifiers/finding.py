@@ -1,17 +1,20 @@
 """Identifiers in running text.
 
-A paste that is one token is taken whole, so that what is wrong with it can be said. In anything longer ARKs (bare and
-in addresses) and URNs are looked for: each match has its place, the text as it stands there, and, where its end looks
-like punctuation of the sentence, a suggestion without it. The time taken is linear in the length of the text.
+A paste that is one token is taken whole, so that what is wrong with it can be said. In anything longer ARKs (bare, in
+addresses, percent-encoded) and URNs are looked for. Each match has its place, the text as it stands there and, where a
+person would read it otherwise, a suggestion and why: sentences put punctuation behind identifiers, typesetters put
+hyphens into them, markup puts entities. The time taken is linear in the length of the text.
 """
 
 from __future__ import annotations
 
+import html
 import re
+import unicodedata
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from . import ark, embedding, iri
+from . import ark, embedding, iri, repair
 from .normalization import ARK_UNRESERVED
 from .problems import IdentifierError
 from .reading import ASCII_SPACE, parse
@@ -21,22 +24,34 @@ from .reading import ASCII_SPACE, parse
 class Match:
     """An identifier at ``text[start:end]``, counted in code points.
 
-    ``literal`` is the longest match of the grammar there; ``suggestion`` what it probably is once closing punctuation
-    is cut off, or None where nothing is to be cut.
+    ``literal`` is the longest match of the grammar there. ``suggestion`` is what it probably is, or None where that
+    is the literal itself; ``why`` says by which of "closing-punctuation", "trailing-slash", "typographic-character",
+    "html-entity" and "encoded-label" the two differ.
     """
 
     start: int
     end: int
     literal: str
     suggestion: str | None = None
+    why: tuple[str, ...] = ()
+
+
+# Spaces beyond ASCII are in ucschar, but in running text they are where a word ends.
+_SPACES = "\u00a0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000"
+_UCSCHAR = f"(?![{_SPACES}])[{iri.UCSCHAR}]"
+
+
+def _run(inside: str, *, least: int = 1) -> str:
+    return f"(?:[{inside}]++|{_UCSCHAR}|{iri.PCT_ENCODED})" + ("++" if least else "*+")
 
 
 # The longest match of the *strict* grammar: dots delimit non-empty variants, so that a sentence's full stop is left
 # out.
-_STRICT_CHARS = iri.run(rf"{ARK_UNRESERVED}\-{iri.UCSCHAR}")
-_VARIANT_PATH = rf"(?:\.{_STRICT_CHARS})*+"
+_NAME_CHARS = _run(rf"{ARK_UNRESERVED}\-")
+_QUERY = _run(f"{iri.PCHAR}/?", least=0)
 _ARK = re.compile(
-    rf"[Aa][Rr][Kk]:/?{ark.NAAN}/{_STRICT_CHARS}(?:/{_STRICT_CHARS})*+{_VARIANT_PATH}(?:\?{ark.IQUERY})?(?:#{ark.IFRAGMENT})?"
+    rf"[Aa][Rr][Kk]:/?{ark.NAAN}/{_NAME_CHARS}(?:/{_NAME_CHARS})*+(?:\.{_NAME_CHARS})*+"
+    rf"(?:\?{_QUERY}(?:#{_QUERY})?|#{_QUERY}|/(?![^\s<>\"'),;.]))?"
 )
 # URN draft, section 2.3.3: in text a NSS ends before the first excluded character (U-04, U-08). RFC 8141's slash is
 # let in.
@@ -44,17 +59,22 @@ _URN = re.compile(
     rf"[Uu][Rr][Nn]:[A-Za-z0-9][A-Za-z0-9\-]{{1,31}}:{iri.run(iri.PCHAR)}(?:/{iri.run(iri.PCHAR + '/', least=0)})?"
     rf"(?:\?{iri.run(iri.PCHAR + '/?', least=0)})?(?:#{iri.run(iri.PCHAR + '/?', least=0)})?"
 )
-_LABEL = re.compile("(?<![A-Za-z0-9])(?:[Aa][Rr][Kk]|[Uu][Rr][Nn]):")
-_ADDRESS = re.compile(rf"(?<![A-Za-z0-9+.\-])[A-Za-z][A-Za-z0-9+.\-]{{0,30}}://{iri.run(iri.IPCHAR + '/', least=0)}")
+_ENCODED = re.compile(rf"[Aa][Rr][Kk]%3[Aa](?:[{ARK_UNRESERVED}\-./]++|{iri.PCT_ENCODED})++")
+_LABEL = re.compile("(?<![A-Za-z0-9])(?:[Aa][Rr][Kk](?::|%3[Aa])|[Uu][Rr][Nn]:)")
+_ADDRESS = re.compile(rf"(?<![A-Za-z0-9+.\-])[A-Za-z][A-Za-z0-9+.\-]{{0,30}}://{_run(f'{iri.PCHAR}/', least=0)}")
 _SCHEME = re.compile(rf"{embedding.SCHEME}:")
-_CLOSING = ".,;:!?'*_\""
+_SPACE = re.compile(f"[{ASCII_SPACE}]")
+_ENTITY = re.compile("&(?:#[0-9]+|#[xX][0-9A-Fa-f]+|[A-Za-z]+);")
+_CLOSING = frozenset(".,;:!?'*_\"")
+_BRACKETS = {")": "(", "]": "[", "}": "{", ">": "<"}
+_COLON_AND_SLASH = iri.triplets(":/")
 
 
 def find(text: str) -> list[Match]:
     """The identifiers in ``text``, in its order, none overlapping another.
 
     White space (space, tab, CR, LF) around a paste is let go. One token that begins with a scheme, or in which
-    nothing is found, is one match whole, whatever it is.
+    nothing is found, is one match whole, whatever it is; where it holds several identifiers, those are the matches.
 
     Source: URN draft, section 2.3.3; ARK-060, URN-045.
 
@@ -62,22 +82,20 @@ def find(text: str) -> list[Match]:
     ['ark:12345/x.en', 'https://n2t.net/ark:12345/y?info']
     """
     token = text.strip(ASCII_SPACE)
-    if not token:
-        return []
-    if re.search(f"[{ASCII_SPACE}]", token):
-        return list(_running(text))
+    found = list(_running(text))
+    if not token or len(found) > 1 or _SPACE.search(token):
+        return found
+    if found and not _SCHEME.match(token):
+        return found
     start = text.index(token[0])
-    whole = Match(start, start + len(token), token, _trimmed(token))
-    if _SCHEME.match(token):
-        return [whole]
-    return list(_running(text)) or [whole]
+    return [_match(start, start + len(token), token)]
 
 
 def _running(text: str) -> Iterator[Match]:
     place = 0
     addresses = _Addresses(text)
     while label := _LABEL.search(text, place):
-        found = _longest(text, label.start(), addresses.around(label.start(), place))
+        found = _longest(text, label, addresses.around(label.start(), place))
         if found is None:
             place = label.end()
         else:
@@ -90,29 +108,46 @@ class _Addresses:
 
     def __init__(self, text: str) -> None:
         self._found = _ADDRESS.finditer(text)
-        self._span = (0, 0)
+        self._span: tuple[float, float] = (0, 0)
 
     def around(self, place: int, least: int) -> int | None:
         """The start of the address that ``place`` stands in, unless it begins before ``least``."""
         while self._span[1] <= place:
             following = next(self._found, None)
-            self._span = following.span() if following else (len(self._span) << 62, 1 << 62)
+            self._span = following.span() if following else (float("inf"), float("inf"))
         start = self._span[0]
-        return start if least <= start < place else None
+        return int(start) if least <= start < place else None
 
 
-def _longest(text: str, start: int, address: int | None) -> Match | None:
-    found = (_ARK if text[start] in "aA" else _URN).match(text, start)
+def _longest(text: str, label: re.Match[str], address: int | None) -> Match | None:
+    start, written = label.start(), label[0]
+    grammar = _ARK if written[0] in "aA" and written[-1] == ":" else _URN if written[-1] == ":" else _ENCODED
+    found = grammar.match(text, start)
     if found is None:
         return None
-    if address is not None and text[start] in "aA":
-        embedded = text[address : found.end()]
-        if _reads(embedded):
-            return Match(address, found.end(), embedded, _trimmed(embedded))
-    return Match(start, found.end(), found[0], _trimmed(found[0])) if _reads(found[0]) else None
+    starts = [start] if address is None or grammar is _URN else [address, start]
+    for begin in starts:
+        match = _match(begin, found.end(), text[begin : found.end()])
+        if _reads(match.literal) or match.suggestion is not None:
+            return match
+    return None
+
+
+def _match(start: int, end: int, literal: str) -> Match:
+    """The match with the suggestion that is to be made for it."""
+    suggestion, why = literal, []
+    for code, repaired in _REPAIRS:
+        changed = repaired(suggestion)
+        if changed != suggestion and _reads(changed):
+            suggestion = changed
+            why.append(code)
+    return Match(start, end, literal, suggestion if why else None, tuple(why))
 
 
 def _reads(literal: str) -> bool:
+    if literal[:4] in ("ark:", "ARK:") and "%" not in literal and "-" not in literal and _ARK.fullmatch(literal):
+        # What the strict grammar matches is an ARK, unless what is decoded or deleted leaves nothing.
+        return literal[-1] != "/"
     try:
         parse(literal)
     except IdentifierError:
@@ -120,15 +155,43 @@ def _reads(literal: str) -> bool:
     return True
 
 
-def _trimmed(literal: str) -> str | None:
-    """``literal`` without the closing punctuation of a sentence, where that can be read; None where it has none."""
-    shorter = literal
-    while True:
-        cut = shorter.rstrip(_CLOSING)
-        for opening, closing in ("()", "[]", "{}", "<>"):
-            if cut.endswith(closing) and cut.count(closing) > cut.count(opening):
-                cut = cut[:-1]
-        if cut == shorter:
+def _without_closing(literal: str) -> str:
+    """``literal`` without the punctuation of the sentence behind it. A bracket with a partner stays."""
+    end = len(literal)
+    open_brackets = {closing: literal.count(opening) - literal.count(closing) for closing, opening in _BRACKETS.items()}
+    while end:
+        char = literal[end - 1]
+        if char in open_brackets:
+            if open_brackets[char] >= 0:
+                break
+            open_brackets[char] += 1
+        elif char not in _CLOSING and (char.isascii() or unicodedata.category(char) not in ("Pe", "Pf", "Pi", "Po")):
             break
-        shorter = cut
-    return shorter if shorter != literal and _reads(shorter) else None
+        end -= 1
+    return literal[:end]
+
+
+def _without_entities(literal: str) -> str:
+    if not _ENTITY.search(literal):
+        return literal
+    plain = html.unescape(literal)
+    found = next(_running(plain), None) if plain != literal else None
+    return found.literal if found else literal
+
+
+def _with_plain_label(literal: str) -> str:
+    label = literal.lower().find("ark%3a") if "%3" in literal else -1
+    return literal if label < 0 else literal[:label] + iri.decode(literal[label:], _COLON_AND_SLASH)
+
+
+def _visible(literal: str) -> str:
+    return repair.visible(literal) or literal
+
+
+_REPAIRS = (
+    ("encoded-label", _with_plain_label),
+    ("html-entity", _without_entities),
+    ("closing-punctuation", _without_closing),
+    ("trailing-slash", lambda literal: literal.removesuffix("/")),
+    ("typographic-character", _visible),
+)

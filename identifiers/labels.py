@@ -12,16 +12,18 @@ import re
 import unicodedata
 from typing import NamedTuple
 
-from . import characters
+from . import characters, confusables
 
-_LOOKS_LIKE = {
-    "a": "\u0430\u0410\u03b1\u0391\u0251\u1d00\u2c6d\u0561\u0250",
-    "r": "\u0440\u0420\u03c1\u03a1\u0280\u0433\u1d26\u2c85\u027e\u0491",
-    "k": "\u043a\u041a\u03ba\u039a\u1d0b\u049b\u03f0\u2c95\u212a",
-    "u": "\u0443\u0423\u03c5\u03a5\u028b\u1d1c\u057d\u03c5\u0446",
-    "n": "\u043d\u041d\u03bd\u039d\u0274\u0578\u057c\u043f\u0438",
+# How the letters of the two labels are written in other alphabets: what they sound like, which is not what they look
+# like.
+_SOUNDS_LIKE = {
+    "a": "\u0430\u0410\u03b1\u0391\u0561\u0531\u10d0",
+    "r": "\u0440\u0420\u03c1\u03a1\u0580\u0550\u10e0",
+    "k": "\u043a\u041a\u03ba\u039a\u056f\u053f\u10d9",
+    "u": "\u0443\u0423\u03c5\u03a5\u0578\u0548\u10e3",
+    "n": "\u043d\u041d\u03bd\u039d\u0576\u0546\u10dc",
 }
-_ASCII = {ord(char): letter for letter, chars in _LOOKS_LIKE.items() for char in chars}
+_TRANSLITERATED = {char: letter for letter, chars in _SOUNDS_LIKE.items() for char in chars}
 _COLONS = "\uff1a\ufe55\ufe13\ufe30\u2236\ua789\u02d0\u0589\u05c3\u1803\u205a"
 _LONGEST = 24
 
@@ -52,6 +54,7 @@ def lookalike(text: str) -> Lookalike | None:
 
 
 def _plain(written: str) -> str:
-    visible = characters.HIDDEN.sub("", written).strip()
-    folded = unicodedata.normalize("NFKC", visible).translate(_ASCII)
-    return folded.casefold() if folded.isascii() else ""
+    """The label that is written, in lower-case ASCII; "" where that is none."""
+    visible = unicodedata.normalize("NFKC", characters.HIDDEN.sub("", written).strip())
+    letters = [_TRANSLITERATED.get(char) or confusables.looks_like(char) or char for char in visible]
+    return "".join(letters).lower() if all(map(str.isascii, letters)) else ""

@@ -79,6 +79,8 @@ def split_variants(segment: str) -> tuple[str, tuple[str, ...]]:
     >>> split_variants("x.en.pdf"), split_variants("a..b"), split_variants("-.d")
     (('x', ('en', 'pdf')), ('a.', ('b',)), ('-.d', ()))
     """
+    if "." not in segment:
+        return segment, ()
     parts = segment.split(".")
     first = len(parts)
     while first > 1 and hyphenless(parts[first - 1]):
@@ -90,34 +92,36 @@ def split_variants(segment: str) -> tuple[str, tuple[str, ...]]:
 
 def _scheme_case(ark: Parts) -> Parts:
     # "Convert the scheme to lowercase." The grammar has seen that the label is ASCII.
-    return ark._replace(label=ark.label.lower())
+    return ark if ark.label.islower() else Parts(ark.label.lower(), ark.body, ark.tail)
 
 
 def _classic_slash(ark: Parts) -> Parts:
     # 'If the ARK starts with "ark:/" then replace that portion with "ark:".'
-    return ark._replace(label=ark.label[:4])
+    return Parts(ark.label[:4], ark.body, ark.tail) if ark.label[4:] else ark
 
 
 def _percent_decoding(ark: Parts) -> Parts:
     # "Decode all percent-encoded characters that after decoding would match the ARK-unreserved production rule."
     # Once: %2541 stays %2541 (N-03).
-    return ark._replace(body=iri.decode(ark.body, _BODY_TRIPLETS))
+    return Parts(ark.label, iri.decode(ark.body, _BODY_TRIPLETS), ark.tail) if "%" in ark.body else ark
 
 
 def _hex_case(ark: Parts) -> Parts:
     # N-02: not in the list of steps, but the draft's worked example is in upper case, and sorting variants needs one
     # case.
-    return ark._replace(body=iri.upper_hex(ark.body), tail=iri.upper_hex(ark.tail))
+    if "%" not in ark.body and "%" not in ark.tail:
+        return ark
+    return Parts(ark.label, iri.upper_hex(ark.body), iri.upper_hex(ark.tail))
 
 
 def _hyphens(ark: Parts) -> Parts:
     # 'Delete all instances of "-" (U+002D).'
-    return ark._replace(body=ark.body.replace("-", ""))
+    return Parts(ark.label, ark.body.replace("-", ""), ark.tail) if "-" in ark.body else ark
 
 
 def _non_ascii(ark: Parts) -> Parts:
     # "Percent-encode all non-ASCII characters." No Unicode normalization: composed and decomposed stay two ARKs (A-10).
-    return ark._replace(body=iri.encode(ark.body))
+    return ark if ark.body.isascii() else Parts(ark.label, iri.encode(ark.body), ark.tail)
 
 
 def _variants(ark: Parts) -> Parts:
@@ -128,13 +132,15 @@ def _variants(ark: Parts) -> Parts:
         return ark
     containers, slash, segment = ark.body.rpartition("/")
     head, variants = split_variants(segment)
-    return ark._replace(body=containers + slash + ".".join([head, *sorted(set(variants))]))
+    return Parts(ark.label, containers + slash + ".".join([head, *sorted(set(variants))]), ark.tail)
 
 
 def _query_and_fragment(ark: Parts) -> Parts:
     # "In the query and fragment: Decode all percent-encoded characters that match the unreserved rule in [URIs].
     # Percent-encode all non-ASCII characters."  Hyphens stay (N-05).
-    return ark._replace(tail=iri.encode(iri.decode(ark.tail, iri.UNRESERVED_TRIPLETS)))
+    if not ark.tail:
+        return ark
+    return Parts(ark.label, ark.body, iri.encode(iri.decode(ark.tail, iri.UNRESERVED_TRIPLETS)))
 
 
 RULES: tuple[Rule, ...] = (

@@ -123,7 +123,7 @@ _ARK, _URN, _IRI = "ARK draft", "URN draft", "RFC 3987"
 PROBLEMS: dict[str, Definition] = _catalogue(
     # -- what the text is not --------------------------------------------------------------------------------------
     ("empty", "error", "nothing was given", "an identifier", f"{_ARK}, section 4", ""),
-    ("no-scheme", "error", "there is no scheme", "an identifier that begins with ark: or urn:", f"{_ARK}, section 4", "ark"),
+    ("no-scheme", "error", "it begins with neither ark: nor urn:", "an identifier that begins with ark: or urn:", f"{_ARK}, section 4", "ark"),
     ("surrounding-space", "error", "white space surrounds the identifier", "no white space around it", f"{_ARK}, section 4", " ark:12345/x"),
     ("transliterated-label", "error", "the label reads like ark or urn but is not that word in ASCII", "the label ark: or urn: in ASCII letters", f"{_ARK}, section 5.2", "\u0430rk:12345/x"),
     ("no-ark-label", "error", "no ark: or urn: label stands in this address", "an address with an ARK in its path", f"{_ARK}, section 4.1", "https://n2t.net/12345/437719"),
@@ -158,6 +158,7 @@ PROBLEMS: dict[str, Definition] = _catalogue(
     ("encoded-control", "note", "a percent-encoded control or formatting character is part of the name", "names of visible characters", f"{_ARK}, section 8.1", "ark:12345/a%00b"),
     ("non-ascii", "note", "non-ASCII characters are percent-encoded in the normal form", "ASCII alone in new names", f"{_ARK}, section 5", "ark:12345/4\u0431"),
     ("non-nfc", "note", "the text is not in Unicode normal form C, and ARKs are compared without it", "composed characters", f"{_ARK}, section 6", "ark:12345/e\u0301"),
+    ("confusable", "warning", "a character looks like an ASCII one, but is another", "the ASCII character, if that is meant", "UTS #39, section 4", "ark:12345/x\u0430"),
     ("unassigned", "warning", "a code point has no character assigned to it in the Unicode version used", "assigned characters", f"{_ARK}, section 8.1.1", "ark:12345/a\u0378b"),
     ("bidi-formatting", "warning", "bidirectional formatting characters must not stand in an IRI", "no LRM RLM LRE RLE LRO RLO PDF", f"{_IRI}, section 4.1", "ark:12345/a\u202eb"),
     ("hidden-char", "warning", "a character cannot be seen", "visible characters", f"{_ARK}, section 8.1.1", "ark:12345/a\u200bb"),
@@ -178,6 +179,8 @@ PROBLEMS: dict[str, Definition] = _catalogue(
     ("needless-percent-encoding", "note", "a character that needs no percent-encoding has one", "the character itself", f"{_URN}, section 2.3.2", "urn:foo:%41"),
     ("fragment-not-opted-in", "note", "fragments are for namespaces that provide for them", "no fragment", f"{_URN}, section 2", "urn:foo:a#s"),
     ("query-not-assigned", "note", "a URN with a query is a request to a resolver, not an assigned name", "no query", f"{_URN}, section 2", "urn:foo:a?meta"),
+    ("fragment-unknown", "note", "the namespace provides for fragments, but not for this one", "a fragment like those the namespace defines; others are ignored", f"{_URN}, section 2", None),
+    ("nss-invalid", "warning", "the name breaks a rule of its namespace", "a name by the rules of its namespace", f"{_URN}, section 2", "urn:isbn:0451450524"),
     ("query-component", "error", "the query is neither an r-component (?+) nor a q-component (?=)", "?+ or ?= and at least one character", "RFC 8141, section 2.3", "urn:foo:a?meta"),
     ("rfc2141-invalid", "note", "& and ~ are not in the older URN syntax", "neither & nor ~", "RFC 2141, section 2.2", "urn:foo:a&b"),
 )  # fmt: skip

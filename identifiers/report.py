@@ -10,7 +10,8 @@ from dataclasses import dataclass, field
 from itertools import islice
 from typing import Any, Literal
 
-from . import display, embedding, repair, urn
+from . import ark as arks
+from . import display, embedding, kunze, registries, repair, urn
 from .ark import Ark
 from .embedding import EmbeddedArk
 from .normalization import Step
@@ -35,7 +36,8 @@ class Report:
 
     ``valid`` is whether the scheme's own grammar takes the text, for a URN in at least one profile. ``suggestion`` is a
     repaired identifier, offered and never applied. ``parts`` are as written; ``hierarchy``, ``variant_of`` and
-    ``normal_form`` are in normal form, of an embedded ARK those of the ARK inside.
+    ``normal_form`` are in normal form, of an embedded ARK those of the ARK inside. ``kunze`` is the normal form by
+    draft-kunze-ark and the rules by which it differs, where it does.
     """
 
     input: str
@@ -43,6 +45,7 @@ class Report:
     valid: bool
     conformance: Conformance | None
     normal_form: str | None = None
+    kunze: Mapping[str, Any] | None = None
     parts: Mapping[str, Any] = field(default_factory=dict)
     segments: tuple[Segment, ...] = ()
     inflection: str = ""
@@ -95,21 +98,23 @@ def examine(
 def _ark_report(identifier: Ark | EmbeddedArk, prefix: str | None) -> Report:
     embedded = identifier if isinstance(identifier, EmbeddedArk) else None
     ark = identifier.ark if isinstance(identifier, EmbeddedArk) else identifier
-    whole = ark.query is None and ark.fragment is None
+    written = ark.written
+    whole = written.query is None and written.fragment is None
     return Report(
         input=identifier.text,
         form="embedded" if embedded else "basic" if whole else "extended",
         valid=True,
         conformance="strict" if identifier.strict else "liberal",
         normal_form=ark.normal_form,
+        kunze=_kunze(ark.text, ark.basic),
         parts={
             "prefix": embedded.prefix if embedded else None,
-            "naan": ark.naan,
-            "name": ark.name,
-            "components": list(ark.components),
-            "variants": list(ark.variants),
-            "query": ark.query,
-            "fragment": ark.fragment,
+            "naan": written.naan,
+            "name": written.name,
+            "components": list(written.components),
+            "variants": list(written.variants),
+            "query": written.query,
+            "fragment": written.fragment,
         },
         segments=identifier.segments,
         inflection=ark.inflection,
@@ -118,7 +123,8 @@ def _ark_report(identifier: Ark | EmbeddedArk, prefix: str | None) -> Report:
         hierarchy=tuple(islice(ark.ancestry(), DEEPEST))[::-1],
         variant_of=ark.variant_of,
         equivalents=_unique(_ark_spellings(identifier.text, ark.normal_form, prefix)),
-        embedding=_embedding(identifier.text),
+        embedding=embedded and {"prefix": embedded.prefix, "ark": ark.text, "boundary": embedded.boundary},
+        registry=registries.of_ark(ark),
         problems=identifier.problems,
         suggestion=repair.visible(identifier.text),
     )
@@ -140,6 +146,9 @@ def _urn_report(name: Urn, prefix: str | None) -> Report:
             "query": name.query,
             "fragment": name.fragment,
             "assigned_name": name.assigned_name,
+            "canonical": name.canonical,
+            "display": name.display,
+            "details": name.details,
         },
         segments=name.segments,
         inflection=name.inflection,
@@ -147,7 +156,8 @@ def _urn_report(name: Urn, prefix: str | None) -> Report:
         steps=name.steps,
         equivalents=_unique(iter(spellings)),
         profiles=name.profiles,
-        problems=name.problems,
+        registry=registries.of_urn(name),
+        problems=tuple(sorted(name.problems + name.findings, key=lambda found: (found.start, found.end))),
     )
 
 
@@ -164,10 +174,18 @@ def _unread(text: str, problem: Problem) -> Report:
         form=form,
         valid=False,
         conformance=None,
+        kunze=_kunze(text, None) if form == "pseudo-ark" else None,
         embedding=found,
+        registry=registries.of_scheme(text) if form in ("iri", "none") else None,
         problems=(problem,),
         suggestion=repair.suggestion(text, problem),
     )
+
+
+def _kunze(text: str, ours: str | None) -> dict[str, Any] | None:
+    """The normal form of draft-kunze-ark, where it is an ARK to us too and differs from ours."""
+    form = kunze.beside(text, ours)
+    return form.as_dict() if form and arks.EXTENDED_ARK.fullmatch(form.normal_form) else None
 
 
 def _embedding(text: str) -> dict[str, Any] | None:

@@ -14,7 +14,8 @@ from operator import attrgetter
 from typing import Any
 from urllib.parse import quote
 
-from . import display, iri
+from . import display, iri, namespaces, urn_faults
+from .namespaces import Namespace
 from .normalization import Step
 from .problems import IdentifierError, Problem, problem
 from .segments import Segment
@@ -25,12 +26,6 @@ PROFILES = (DRAFT, RFC8141)
 
 LABEL = re.compile("[Uu][Rr][Nn]:")
 
-# URN draft, section 2.1:  NID = ( ALPHA / DIGIT ) 1*31( ALPHA / DIGIT / "-" )
-_NID_CHARS = re.compile(r"[A-Za-z0-9][A-Za-z0-9\-]*+")
-# URN draft, section 2.2:  NSS = 1*pchar          RFC 8141, section 2:  NSS = pchar *(pchar / "/")
-_NSS_CHARS = re.compile(iri.run(f"{iri.PCHAR}/", least=0))
-# RFC 3986, section 3.4:  query = *( pchar / "/" / "?" )      fragment is the same
-_QUERY_CHARS = re.compile(iri.run(f"{iri.PCHAR}/?", least=0))
 _PCHAR_MARKS = iri.SUB_DELIMS + ":@"
 _PLACE = attrgetter("start", "end")
 
@@ -85,6 +80,60 @@ class Urn:
         (URN-051).
         """
         return self.assigned_name + iri.upper_hex(self._tail)
+
+    @property
+    def namespace(self) -> Namespace | None:
+        """What is known of the namespace, or None where it has no record here."""
+        return namespaces.lookup(self.nid)
+
+    @property
+    def canonical_name(self) -> str:
+        """The assigned name as its namespace writes it: names that it holds equivalent have one (URN-032, URN-053).
+
+        >>> parse("urn:isbn:0-451-45052-3").canonical_name
+        'urn:isbn:9780451450524'
+        """
+        known = self.namespace
+        return f"urn:{known.nid}:{known.canonical(self.nss)}" if known else self.assigned_name
+
+    @property
+    def canonical(self) -> str:
+        """The canonical name with query and fragment. It is ASCII: "all URN transport and interchanges MUST take place
+        in this format" (URN-047)."""
+        return self.canonical_name + iri.upper_hex(self._tail)
+
+    @property
+    def display(self) -> str:
+        """The URN as people like to read it, never to be sent: for eyes, and through :func:`display.atoms` (URN-049).
+
+        >>> parse("URN:ISBN:0451450523").display, parse("urn:foo:%C3%A9").display
+        ('urn:isbn:0-451-45052-3', 'urn:foo:\u00e9')
+        """
+        known = self.namespace
+        name = known.display(self.nss) if known else display.decoded(self.nss)
+        return f"urn:{self.nid.lower()}:{name}{display.decoded(self._tail)}"
+
+    @property
+    def details(self) -> dict[str, str]:
+        """What the namespace reads off the name, under short labels.
+
+        >>> parse("urn:uuid:f81d4fae-7dec-11d0-a765-00a0c91e6bf6").details["version"]
+        '1, from a time since 1582 and a node'
+        """
+        known = self.namespace
+        return known.details(self.nss) if known else {}
+
+    @property
+    def findings(self) -> tuple[Problem, ...]:
+        """What the namespace has to say against the name: warnings, which do not make the URN invalid (URN-015).
+
+        Kept apart from ``problems``, so that nobody pays for them who only resolves.
+
+        >>> [found.message for found in parse("urn:oid:1.03").findings]
+        ['the number begins with a zero']
+        """
+        known = self.namespace
+        return known.check(self.nss, 5 + len(self.nid)) if known else ()
 
     @property
     def strict(self) -> bool:
@@ -155,14 +204,14 @@ def parse(text: str, profile: str | None = None) -> Urn:
     if LABEL.match(text) is None:
         raise IdentifierError(text, problem("no-scheme", 0, min(4, len(text))) if text else problem("empty", 0, 0))
     nid, nss, query, fragment = _cut(text)
-    shared = sorted(_shared_faults(text, nid, nss, query, fragment), key=_PLACE)
+    shared = sorted(urn_faults.shared(text, nid, nss, query, fragment), key=_PLACE)
     if shared or nss is None:
         raise IdentifierError(text, shared[0])
-    faults = {DRAFT: list(_draft_faults(nid, nss)), RFC8141: list(_rfc8141_faults(nid, nss, query))}
+    faults = {DRAFT: list(urn_faults.draft(nid, nss)), RFC8141: list(urn_faults.rfc8141(nid, nss, query))}
     judged = (profile,) if profile else PROFILES
     if all(faults[each] for each in judged):
         raise IdentifierError(text, min((faults[each][0] for each in judged), key=_PLACE))
-    notes = list(_notes(nid, nss, query, fragment))
+    notes = list(urn_faults.notes(nid, nss, query, fragment))
     profiles = {
         DRAFT: _draft(nid, nss, query, fragment, faults[DRAFT], notes),
         RFC8141: _rfc8141(nid, nss, query, fragment, faults[RFC8141]),
@@ -175,21 +224,41 @@ def parse(text: str, profile: str | None = None) -> Urn:
     return Urn(text, nid, nss, query, fragment, profiles, tuple(sorted(warnings + notes, key=_PLACE)))
 
 
-def build(nid: str, raw_nss: str) -> str:
+def build(nid: str, raw_nss: str | tuple[str, ...]) -> str:
     """The URN of a name that may hold any characters: what a URN cannot hold is percent-encoded UTF-8 (URN-033).
 
-    Raises :class:`~ararat.identifiers.problems.IdentifierError` where no URN comes of it.
+    In a name given whole, as a str, the namespace's special characters keep their meaning. In a name given as a tuple
+    of its parts they stand for themselves and are percent-encoded, and the parts are joined by the namespace's
+    delimiter, a colon where nothing is known of the namespace (URN-040).
+
+    Raises :class:`~ararat.identifiers.problems.IdentifierError` where no URN comes of it, and ValueError for parts in a
+    namespace whose names have none.
 
     >>> build("foo", "\\u00e9/100%")
     'urn:foo:%C3%A9%2F100%25'
+    >>> build("foo", "a:b"), build("foo", ("a:b", "c"))
+    ('urn:foo:a:b', 'urn:foo:a%3Ab:c')
     """
+    if isinstance(raw_nss, str):
+        return parse(f"urn:{nid}:{_encoded(raw_nss)}", DRAFT).text
+    known = namespaces.lookup(nid)
+    delimiter = known.delimiter if known else ":"
+    if delimiter is None:
+        raise ValueError(f"the names of the namespace {nid} are not made of parts: give the name whole, as a str")
+    # "the character used in a literal sense MUST be encoded with "%" followed by the hexadecimal representation of that
+    # octet"
+    special = {ord(char): f"%{ord(char):02X}" for char in namespaces.special(nid)}
+    nss = delimiter.join(_encoded(part).translate(special) for part in raw_nss)
+    return parse(f"urn:{nid}:{nss}", DRAFT).text
+
+
+def _encoded(raw: str) -> str:
     # URN-036 to URN-044: "/", "?", "#", "[", "]", a literal "%" and everything outside the repertoire only
     # percent-encoded.
     try:
-        nss = quote(raw_nss, safe=_PCHAR_MARKS)
+        return quote(raw, safe=_PCHAR_MARKS)
     except UnicodeEncodeError as error:
-        raise IdentifierError(raw_nss, problem("nss-char", error.start, error.start + 1)) from None
-    return parse(f"urn:{nid}:{nss}", DRAFT).text
+        raise IdentifierError(raw, problem("nss-char", error.start, error.start + 1)) from None
 
 
 def equivalent(a: Urn, b: Urn, profile: str = DRAFT) -> bool:
@@ -200,6 +269,51 @@ def equivalent(a: Urn, b: Urn, profile: str = DRAFT) -> bool:
     (False, True)
     """
     return a.assigned_name == b.assigned_name if profile == RFC8141 else a == b
+
+
+@dataclass(frozen=True, slots=True)
+class Equivalence:
+    """Whether two URNs are lexically equivalent, and by whose word. It is as true as its ``equivalent``.
+
+    ``by`` names who says so: a profile, "urnbis-01" or "rfc8141", and after it the NID of the namespace whose own rule
+    it took. Where the answer is no, it names all who were asked. ``why`` is the reason in words, ``reference`` where it
+    stands. Of functional equivalence, which only those who assign names can tell, nothing is said (URN-055).
+    """
+
+    equivalent: bool
+    by: tuple[str, ...]
+    why: str
+    reference: str
+
+    def __bool__(self) -> bool:
+        return self.equivalent
+
+
+def equivalence(a: Urn, b: Urn) -> Equivalence:
+    """Whether two URNs are lexically equivalent by any rule known here, the one of the widest acceptance first.
+
+    :func:`equivalent` asks one profile; this asks both, and then whether the namespace has a rule of its own, which
+    may only add equalities (URN-053).
+
+    >>> equivalence(parse("urn:isbn:0451450523"), parse("urn:isbn:978-0-451-45052-4#p1")).by
+    ('rfc8141', 'isbn')
+    >>> bool(equivalence(parse("urn:foo:a"), parse("urn:foo:A")))
+    False
+    """
+    if a == b:
+        return Equivalence(True, (DRAFT,), "Their normal forms are equal.", "URN draft, section 5")
+    leaves_out = "Of query and fragment, RFC 8141 takes no notice."
+    if a.assigned_name == b.assigned_name:
+        return Equivalence(True, (RFC8141,), leaves_out, "RFC 8141, section 3.1")
+    known = a.namespace if a.nid.lower() == b.nid.lower() else None
+    if known is None:
+        return Equivalence(False, PROFILES, "Their names differ.", "URN draft, section 5")
+    if a.canonical_name != b.canonical_name:
+        why = "Their names differ, also by the rules of their namespace."
+        return Equivalence(False, (*PROFILES, known.nid), why, known.reference)
+    if a.canonical == b.canonical:
+        return Equivalence(True, (DRAFT, known.nid), known.equivalence, known.reference)
+    return Equivalence(True, (RFC8141, known.nid), f"{known.equivalence} {leaves_out}", known.reference)
 
 
 def _cut(text: str) -> tuple[str, str | None, str | None, str | None]:
@@ -223,72 +337,6 @@ def _segments(nid: str, nss: str, query: str | None, fragment: str | None) -> It
             yield Segment(part, start, end)
 
 
-def _shared_faults(text: str, nid: str, nss: str | None, query: str | None, fragment: str | None) -> Iterator[Problem]:
-    """What both profiles refuse."""
-    end = 4 + len(nid)
-    wrong = _first_wrong(_NID_CHARS, nid)
-    if not nid:
-        yield problem("no-nid", 4, 4)
-    elif wrong is not None:
-        yield _wrong_char(text, 4 + wrong, "nid-char", "a namespace identifier")
-    elif not 2 <= len(nid) <= 32:
-        yield problem("nid-length", 4, end, f"the namespace identifier has {len(nid)} characters")
-    if nss is None:
-        yield problem("no-nid", end, end, "there is no colon after the namespace identifier")
-        return
-    if not nss:
-        yield problem("empty-nss", end + 1, end + 1)
-    starts = end + 1, end + 2 + len(nss), end + 2 + len(nss) + (0 if query is None else len(query) + 1)
-    for start, written, allowed, code, where in (
-        (starts[0], nss, _NSS_CHARS, "nss-char", "a namespace-specific string"),
-        (starts[1], query, _QUERY_CHARS, "bad-query", "a query"),
-        (starts[2], fragment, _QUERY_CHARS, "bad-fragment", "a fragment"),
-    ):
-        wrong = None if written is None else _first_wrong(allowed, written)
-        if wrong is not None:
-            yield _wrong_char(text, start + wrong, code, where)
-
-
-def _draft_faults(nid: str, nss: str) -> Iterator[Problem]:
-    """What the URN draft refuses and RFC 8141 does not."""
-    start = 5 + len(nid)
-    # "the string "urn" (in any combination of upper and lower case) MUST NOT be used as a NID"
-    if nid.lower() == "urn" and nid.isascii():
-        yield problem("reserved-nid", 4, 7)
-    if "/" in nss:
-        yield problem("nss-slash", start + nss.index("/"), start + nss.index("/") + 1)
-    # URN-044: NUL is refused, raw and as %00.
-    if "%00" in nss:
-        yield problem("nul", start + nss.index("%00"), start + nss.index("%00") + 3)
-
-
-def _rfc8141_faults(nid: str, nss: str, query: str | None) -> Iterator[Problem]:
-    """What RFC 8141 refuses and the URN draft does not."""
-    start = 5 + len(nid)
-    if len(nid) > 1 and nid.endswith("-"):
-        yield problem("nid-final-hyphen", start - 2, start - 1)
-    if nss.startswith("/"):
-        yield problem("nss-slash", start, start + 1)
-    if query is not None and _components(query) is None:
-        end = start + len(nss)
-        yield problem("query-component", end, end + 1 + len(query))
-
-
-def _notes(nid: str, nss: str, query: str | None, fragment: str | None) -> Iterator[Problem]:
-    start = 5 + len(nid)
-    if needless := iri.UNRESERVED_TRIPLETS.search(nss):
-        # "Unreserved characters MUST NOT be percent-encoded" (U-03): they are read, and stay as they are.
-        yield problem("needless-percent-encoding", start + needless.start(), start + needless.end())
-    if older := re.search("[&~]", nss):
-        yield problem("rfc2141-invalid", start + older.start(), start + older.end())
-    end = start + len(nss)
-    if query is not None:
-        yield problem("query-not-assigned", end, end + 1 + len(query))
-        end += 1 + len(query)
-    if fragment is not None:
-        yield problem("fragment-not-opted-in", end, end + 1 + len(fragment))
-
-
 def _draft(
     nid: str, nss: str, query: str | None, fragment: str | None, faults: list[Problem], notes: list[Problem]
 ) -> dict[str, Any]:
@@ -300,45 +348,8 @@ def _draft(
 
 
 def _rfc8141(nid: str, nss: str, query: str | None, fragment: str | None, faults: list[Problem]) -> dict[str, Any]:
-    r, q = (None, None) if query is None else _components(query) or (None, None)
+    r, q = (None, None) if query is None else urn_faults.components(query) or (None, None)
     return {"valid": not faults, "nid": nid, "nss": nss, "r": r, "q": q, "f": fragment, "problems": _codes(faults)}
-
-
-def _components(query: str) -> tuple[str | None, str | None] | None:
-    """The r- and q-component that RFC 8141 reads in a query, or None where it reads neither.
-
-    rq-components = [ "?+" r-component ] [ "?=" q-component ]      each = pchar *( pchar / "/" / "?" )
-    An r-component may hold "?=" by the ABNF, but by the prose ends at the first one (U-09).
-    """
-    r, mark, q = None, query[:1] == "=", query[1:]
-    if query[:1] == "+":
-        r, sign, q = query[1:].partition("?=")
-        mark = bool(sign)
-    elif not mark:
-        return None
-    if any(component[:1] in ("", "/", "?") for component in ([] if r is None else [r]) + ([q] if mark else [])):
-        return None
-    return r, q if mark else None
-
-
-def _first_wrong(allowed: re.Pattern[str], written: str) -> int | None:
-    found = allowed.match(written)
-    end = found.end() if found else 0
-    return end if end < len(written) else None
-
-
-def _wrong_char(text: str, place: int, code: str, where: str) -> Problem:
-    char, named = text[place], display.named(text[place])
-    if char == "%":
-        return problem("bad-percent", place, min(len(text), place + 3))
-    if char < " " or "\x7f" <= char <= "\x9f":
-        return problem("control-char", place, place + 1, f"{named} is a control character")
-    if char > "\x7f":
-        # "all URNs are ASCII" (URN-058); the builder percent-encodes.
-        return problem(
-            "non-ascii", place, place + 1, f"{where} cannot hold {named} unless percent-encoded", severity="error"
-        )
-    return problem(code, place, place + 1, f"{where} cannot hold {named}")
 
 
 def _codes(found: list[Problem]) -> list[str]:

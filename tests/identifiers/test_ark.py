@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ararat.identifiers import Ark, IdentifierError, ark, equivalent, examine, parse
-from ararat.identifiers.normalization import RULES, Parts
+from ararat.identifiers.normalization import RULES, Parts, normal
 
 NAME_CHARS = "0123456789abzABZ=~*+@_$-.\u00e9\u0431\u202e\U0001f600"
 TRIPLETS = ["%41", "%2d", "%2D", "%2E", "%2f", "%7E", "%ff", "%C3%A9", "%25", "%00"]
@@ -141,6 +141,11 @@ def test_normalization_is_idempotent_and_gives_printable_ascii(found):
     assert ark.normalize(found.normal_form) == found.normal_form
     assert found.normal_form.isascii()
     assert found.normal_form.isprintable()
+
+
+@given(arks())
+def test_the_normal_form_is_what_the_rules_make_of_it_by_whatever_way_it_was_found(found):
+    assert "".join(normal(found.written.parts)) == found.normal_form
 
 
 @given(candidates)

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ararat.identifiers import ark, characters, display
+from ararat.identifiers import ark, characters, display, iri
 
 
 @pytest.mark.vectors("display")
@@ -32,6 +32,17 @@ def test_atoms_keep_every_character_and_show_none_of_the_hidden(text):
     for atom in atoms:
         assert (atom.chip is None) is not bool(characters.HIDDEN.search(atom.text))
         assert atom.count == (1 if atom.chip is None else len(atom.text))
+
+
+octets = st.integers(0, 255).map("%{:02x}".format) | st.sampled_from([*"%a\u00e9", "%C3%A9", "%E2%80%AE", "%ED%A0%80"])
+
+
+@given(st.text(st.characters(exclude_categories=[])), st.lists(octets).map("".join))
+def test_what_is_decoded_for_eyes_is_seen_and_gives_the_identifier_back_when_encoded(text, encoded):
+    for identifier in (display.percent(text), encoded):
+        shown = display.decoded(identifier)
+        assert iri.upper_hex(display.percent(shown)) == iri.upper_hex(display.percent(identifier))
+        assert not characters.HIDDEN.search(shown)
 
 
 def test_a_long_run_of_one_hidden_character_is_one_chip():

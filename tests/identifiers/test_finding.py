@@ -46,19 +46,69 @@ def test_what_is_found(text, literals):
 
 
 @pytest.mark.parametrize(
-    ("text", "suggestion"),
+    ("text", "literal", "suggestion", "why"),
     [
-        pytest.param("(see urn:foo:a)", "urn:foo:a", id="closing bracket"),
-        pytest.param("a urn:foo:(a) b", None, id="balanced brackets"),
-        pytest.param("is it ark:12345/x?info, or", "ark:12345/x?info", id="comma after an inflection"),
-        pytest.param("is it ark:12345/x??!", "ark:12345/x", id="marks of a question"),
+        pytest.param("(see urn:foo:a)", "urn:foo:a)", "urn:foo:a", "closing-punctuation", id="closing bracket"),
+        pytest.param("a urn:foo:(a) b", "urn:foo:(a)", None, "", id="brackets that belong together"),
+        pytest.param(
+            "it ark:12345/x?info, or", "ark:12345/x?info,", "ark:12345/x?info", "closing-punctuation", id="comma"
+        ),
+        pytest.param("is it ark:12345/x??!", "ark:12345/x??!", "ark:12345/x", "closing-punctuation", id="a question"),
+        pytest.param(
+            "the \u201cark:12345/x\u201d.",
+            "ark:12345/x\u201d",
+            "ark:12345/x",
+            "closing-punctuation",
+            id="quotation marks",
+        ),
+        pytest.param(
+            "at https://n2t.net/ark:/12345/x/ and",
+            "https://n2t.net/ark:/12345/x/",
+            "https://n2t.net/ark:/12345/x",
+            "trailing-slash",
+            id="slash at the end",
+        ),
+        pytest.param(
+            "a ark:12345/x\u2011y b", "ark:12345/x\u2011y", "ark:12345/x-y", "typographic-character", id="hard hyphen"
+        ),
+        pytest.param(
+            "a ark:12345/x\u00ady b", "ark:12345/x\u00ady", "ark:12345/x-y", "typographic-character", id="soft hyphen"
+        ),
+        pytest.param("<p>urn:foo:a&lt;br&gt;</p> b", "urn:foo:a&lt;br&gt;", "urn:foo:a", "html-entity", id="entities"),
+        pytest.param(
+            "go ?id=ark%3A%2F12345%2Fx&y=1 b",
+            "ark%3A%2F12345%2Fx",
+            "ark:/12345/x",
+            "encoded-label",
+            id="encoded in a query",
+        ),
+        pytest.param(
+            "go https://e.org/ark%3a/12345/x b",
+            "https://e.org/ark%3a/12345/x",
+            "https://e.org/ark:/12345/x",
+            "encoded-label",
+            id="encoded in a path",
+        ),
     ],
 )
-def test_closing_punctuation_is_cut_off_in_the_suggestion(text, suggestion):
+def test_what_a_person_would_read_is_suggested_with_the_reason(text, literal, suggestion, why):
     (match,) = find(text)
-    assert (match.suggestion or match.literal) == (suggestion or match.literal)
-    if suggestion:
-        assert match.suggestion == suggestion
+    assert (match.literal, match.suggestion, " ".join(match.why)) == (literal, suggestion, why)
+
+
+def test_several_identifiers_without_white_space_between_them_are_several():
+    assert [match.literal for match in find("ark:12345/x,ark:12345/y;urn:foo:a")] == [
+        "ark:12345/x",
+        "ark:12345/y",
+        "urn:foo:a",
+    ]
+
+
+def test_a_word_ends_at_a_no_break_space_too():
+    assert [match.literal for match in find("see ark:12345/x\u00a0and ark:12345/y\u3000now")] == [
+        "ark:12345/x",
+        "ark:12345/y",
+    ]
 
 
 @given(
@@ -78,8 +128,22 @@ def test_matches_lie_in_order_within_the_text_and_overlap_nowhere(text):
 
 
 @pytest.mark.parametrize(
-    "unit", ["ark:12345/x ", "ark:", "x ark:1/", "http://a/ark:12345/x,", "urn:aa:", "http://", "ark:12345/x?", " ("]
+    "unit",
+    [
+        "ark:12345/x ",
+        "ark:",
+        "x ark:1/",
+        "http://a/ark:12345/x,",
+        "urn:aa:",
+        "http://",
+        "ark:12345/x?",
+        " (",
+        "urn:foo:a)",
+        ")",
+        "&lt;",
+    ],
 )
 @pytest.mark.timeout(30)
 def test_a_long_text_is_gone_through_once(unit):
+    find("a urn:foo:" + unit * (300_000 // len(unit)))
     find("a " + unit * (300_000 // len(unit)))

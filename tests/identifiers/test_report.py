@@ -11,7 +11,19 @@ from hypothesis import strategies as st
 from ararat.identifiers import PROBLEMS, characters, equivalent, examine, find, iri, normalize
 
 FIELDS = [
-    *("input", "form", "valid", "conformance", "normal_form", "parts", "segments", "inflection", "service", "steps"),
+    *(
+        "input",
+        "form",
+        "valid",
+        "conformance",
+        "normal_form",
+        "kunze",
+        "parts",
+        "segments",
+        "inflection",
+        "service",
+        "steps",
+    ),
     *(
         "hierarchy",
         "variant_of",
