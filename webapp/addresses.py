@@ -1,0 +1,178 @@
+"""Where a trace may go: our own table of addresses, and the names that are never public.
+
+The rule is the security design's 0.1. An IPv4 address may be asked unless it lies in a range of the IANA
+special-purpose registry that is not globally reachable; an IPv6 address only if it is global unicast (2000::/3) and in
+none of the ranges there that are something else. What Python's ``ipaddress`` calls global is not used: it calls the
+IPv4-compatible, translated and NAT64 forms of 127.0.0.1 global, and its answers differ between releases.
+
+A verdict is on the address that is connected to, never on how somebody wrote it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_address, ip_network
+
+Address = IPv4Address | IPv6Address
+Network = IPv4Network | IPv6Network
+
+
+@dataclass(frozen=True, slots=True)
+class Range:
+    """A range of addresses that has one meaning, with the document that gives it."""
+
+    network: Network
+    name: str
+    source: str
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """Whether an address or a name may be asked, and the name of the range or rule that decided."""
+
+    allowed: bool
+    name: str
+
+
+def _ranges(*rows: tuple[str, str, str]) -> tuple[Range, ...]:
+    return tuple(Range(ip_network(network), name, source) for network, name, source in rows)
+
+
+# The IANA IPv4 Special-Purpose Address Registry without its globally reachable entries (the AS112 and AMT services),
+# which are ordinary servers of others; multicast and one cloud's address stand in registries of their own.
+IPV4_REFUSED = _ranges(
+    ("0.0.0.0/8", "this network", "RFC 791, section 3.2"),
+    ("10.0.0.0/8", "private use", "RFC 1918"),
+    ("100.64.0.0/10", "shared address space", "RFC 6598"),
+    ("127.0.0.0/8", "loopback", "RFC 1122, section 3.2.1.3"),
+    ("168.63.129.16/32", "platform address of a cloud", "Azure virtual networks"),
+    ("169.254.0.0/16", "link-local", "RFC 3927"),
+    ("172.16.0.0/12", "private use", "RFC 1918"),
+    ("192.0.0.0/24", "IETF protocol assignments", "RFC 6890, section 2.1"),
+    ("192.0.2.0/24", "documentation (TEST-NET-1)", "RFC 5737"),
+    ("192.88.99.0/24", "6to4 relay anycast", "RFC 7526"),
+    ("192.168.0.0/16", "private use", "RFC 1918"),
+    ("198.18.0.0/15", "benchmarking", "RFC 2544"),
+    ("198.51.100.0/24", "documentation (TEST-NET-2)", "RFC 5737"),
+    ("203.0.113.0/24", "documentation (TEST-NET-3)", "RFC 5737"),
+    ("224.0.0.0/4", "multicast", "RFC 5771"),
+    # The limited broadcast address is the last of the reserved ones.
+    ("240.0.0.0/4", "reserved", "RFC 1112, section 4"),
+)
+
+IPV6_GLOBAL_UNICAST = ip_network("2000::/3")
+"""The only part of the IPv6 address space that has global unicast addresses (RFC 4291, section 2.4; IANA)."""
+
+# The first four lie inside 2000::/3 and are refused there; the others, outside of it, are refused anyway and are here
+# for their names. Where two ranges overlap the longer prefix stands first.
+IPV6_REFUSED = _ranges(
+    ("2001::/23", "IETF protocol assignments (Teredo, benchmarking, ORCHID)", "RFC 2928"),
+    ("2001:db8::/32", "documentation", "RFC 3849"),
+    ("2002::/16", "6to4", "RFC 3056"),
+    ("3fff::/20", "documentation", "RFC 9637"),
+    ("::/128", "unspecified", "RFC 4291, section 2.5.2"),
+    ("::1/128", "loopback", "RFC 4291, section 2.5.3"),
+    ("::ffff:0:0:0/96", "IPv4-translated", "RFC 2765"),
+    ("::/96", "IPv4-compatible", "RFC 4291, section 2.5.5.1"),
+    ("64:ff9b::/96", "NAT64", "RFC 6052"),
+    ("64:ff9b:1::/48", "NAT64, local use", "RFC 8215"),
+    ("100::/64", "discard-only", "RFC 6666"),
+    ("100:0:0:1::/64", "dummy prefix", "RFC 9780"),
+    ("5f00::/16", "segment routing", "RFC 9602"),
+    ("fc00::/7", "unique local", "RFC 4193"),
+    ("fe80::/10", "link-local", "RFC 4291, section 2.5.6"),
+    ("fec0::/10", "site-local", "RFC 3879"),
+    ("ff00::/8", "multicast", "RFC 4291, section 2.7"),
+)
+
+NAT64 = IPv6Network("64:ff9b::/96")
+
+# Domains that no public resolver answers for, by RFC 6761 and its successors, and those that networks use inside.
+REFUSED_DOMAINS = {
+    "localhost": "RFC 6761, section 6.3",
+    "invalid": "RFC 6761, section 6.4",
+    "test": "RFC 6761, section 6.2",
+    "local": "RFC 6762",
+    "onion": "RFC 7686",
+    "home.arpa": "RFC 8375",
+    "arpa": "RFC 3172",
+    "internal": "ICANN, reserved for private use",
+    "lan": "used inside networks",
+}
+# Names under which clouds offer their machines' credentials, where the domain does not give them away.
+REFUSED_NAMES = frozenset(
+    {"metadata.goog", "metadata.tencentyun.com", "metadata.packet.net", "metadata.platformequinix.com"}
+)
+
+
+def verdict(address: str | Address, networks: Sequence[Network] = (), *, nat64: bool = False) -> Verdict:
+    """Whether an address may be asked.
+
+    ``networks`` are ranges that the operator allows whatever the table says. An IPv4-mapped IPv6 address is judged as
+    the IPv4 address in it; so is an address of the well-known NAT64 prefix where ``nat64`` says that this network has
+    DNS64, and it is refused otherwise. A zone ("%eth0") is left out of account. A string that is no address is refused.
+
+    Source: security design, section 0.1; RFC 6052, section 2.
+
+    >>> verdict("::ffff:127.0.0.1")
+    Verdict(allowed=False, name='loopback')
+    >>> verdict("2001:db9::1").allowed, verdict("127.0.0.2", parse_networks(["127.0.0.0/8"])).allowed
+    (True, True)
+    """
+    if isinstance(address, str):
+        try:
+            address = ip_address(address.partition("%")[0])
+        except ValueError:
+            return Verdict(False, "not an address")
+    if isinstance(address, IPv6Address):
+        embedded = address.ipv4_mapped
+        if nat64 and address in NAT64:
+            embedded = IPv4Address(int(address) & 0xFFFFFFFF)
+        address = embedded or address
+    if any(address in network for network in networks):
+        return Verdict(True, "allowed by the operator")
+    for refused in IPV4_REFUSED if isinstance(address, IPv4Address) else IPV6_REFUSED:
+        if address in refused.network:
+            return Verdict(False, refused.name)
+    if isinstance(address, IPv6Address) and address not in IPV6_GLOBAL_UNICAST:
+        return Verdict(False, "not global unicast")
+    return Verdict(True, "public")
+
+
+def name_verdict(host: str) -> Verdict:
+    """Whether a host's name may be looked up at all; ``host`` is an A-label form in lower case, with no final dot.
+
+    Refused are names of one label and those in a domain that is never public. A refused name can still be asked where
+    every address it has lies in a network that the operator allows; that is for the caller to find out.
+
+    Source: security design, section 2.3.
+
+    >>> name_verdict("db.internal"), name_verdict("notlocalhost.com").allowed
+    (Verdict(allowed=False, name='internal'), True)
+    """
+    if host in REFUSED_NAMES:
+        return Verdict(False, "metadata service of a cloud")
+    for domain in REFUSED_DOMAINS:
+        if host == domain or host.endswith("." + domain):
+            return Verdict(False, domain)
+    if "." not in host:
+        return Verdict(False, "a single label")
+    return Verdict(True, "public")
+
+
+def parse_networks(texts: Iterable[str | Network]) -> tuple[Network, ...]:
+    """Networks from their CIDR notation ("10.1.0.0/16", "fd00::/8", or one address).
+
+    Raises ValueError naming the text that is none, or that has bits set outside its prefix.
+
+    >>> parse_networks(["10.1.0.0/16", "::1"])
+    (IPv4Network('10.1.0.0/16'), IPv6Network('::1/128'))
+    """
+    networks = []
+    for text in texts:
+        try:
+            networks.append(ip_network(text))
+        except ValueError as error:
+            raise ValueError(f"{str(text)!a} is not a network in CIDR notation: {str(error)!a}") from None
+    return tuple(networks)

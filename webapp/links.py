@@ -1,0 +1,68 @@
+"""The addresses of descriptions that an answer names: ``Link`` fields with ``rel="describedby"`` (RFC 8288, section 3).
+
+The reading is tolerant, as RFC 8288 appendix B.2 asks of it: what is no link is passed over up to the next comma, and
+what was read before it stands. One pass, whatever the field holds.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+
+MOST = 10
+"""Links of one answer that are looked at."""
+
+# RFC 8288, section 3:
+#     Link = #link-value
+#     link-value = "<" URI-Reference ">" *( OWS ";" OWS link-param )
+#     link-param = token BWS [ "=" BWS ( token / quoted-string ) ]
+_TARGET = re.compile(r"[ \t,]*<([^<>]*)>")
+_PARAMETER = re.compile(
+    r"[ \t]*;[ \t]*([^\s=;,\"<>]*)[ \t]*(?:=[ \t]*(?:\"((?:[^\"\\]|\\.)*+)\"?|([^\s;,\"]*)))?", re.DOTALL
+)
+_NEXT = re.compile(r"[^,]*,|[^,]+\Z")
+_QUOTED_PAIR = re.compile(r"\\(.)", re.DOTALL)
+
+
+def describedby(fields: Iterable[str]) -> list[str]:
+    """The targets of all links, in the values of ``Link`` fields, whose relation is describedby, in order and as
+    written.
+
+    A link with an ``anchor`` says something about another resource and is left out (RFC 8288, section 3.2). Never
+    raises.
+
+    >>> describedby(['<?info>; rel="alternate describedby", </css>; rel=preload'])
+    ['?info']
+    """
+    found = []
+    for number, (target, parameters) in enumerate(_links(fields)):
+        if number == MOST:
+            break
+        if "anchor" not in parameters and "describedby" in parameters.get("rel", "").lower().split():
+            found.append(target)
+    return found
+
+
+def _links(fields: Iterable[str]) -> Iterator[tuple[str, dict[str, str]]]:
+    for field in fields:
+        position = 0
+        while position < len(field):
+            if target := _TARGET.match(field, position):
+                parameters, position = _parameters(field, target.end())
+                yield target[1].strip(" \t"), parameters
+            elif skipped := _NEXT.match(field, position):
+                position = skipped.end()
+            else:
+                break
+
+
+def _parameters(field: str, position: int) -> tuple[dict[str, str], int]:
+    parameters: dict[str, str] = {}
+    while found := _PARAMETER.match(field, position):
+        position = found.end()
+        name, quoted, token = found.groups()
+        value = _QUOTED_PAIR.sub(r"\1", quoted) if quoted is not None else token or ""
+        # RFC 8288, section 3.3: "The rel parameter MUST NOT appear more than once in a given link-value; occurrences
+        # after the first MUST be ignored by parsers."
+        parameters.setdefault(name.lower(), value)
+    return parameters, position
