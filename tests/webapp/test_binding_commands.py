@@ -1,0 +1,274 @@
+"""`ararat bind` and its kin, and `ararat import`: what they do to a database, and what they say."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner, Result
+
+from ararat.middleware import open_bindings
+from ararat.webapp import command
+
+DOC = "ark:12345/doc"
+
+
+@pytest.fixture
+def database(tmp_path: Path) -> Path:
+    return tmp_path / "bindings.sqlite"
+
+
+@pytest.fixture
+def ararat(database: Path) -> Callable[..., Result]:
+    """ararat(*arguments, given="") runs the command in this process on a database of its own."""
+
+    def run(*arguments: str, given: str | bytes = "") -> Result:
+        result = CliRunner(env={"ARARAT_DATABASE": str(database)}).invoke(command.main, [*arguments], input=given)
+        if result.exception is not None and not isinstance(result.exception, SystemExit):
+            raise result.exception
+        assert re.fullmatch(r"[\n\x20-\x7e]*", result.output)
+        return result
+
+    return run
+
+
+@pytest.fixture
+def bound(ararat: Callable[..., Result]) -> Callable[..., Result]:
+    """The same, with ark:12345/doc bound already."""
+    assert ararat("bind", DOC, "https://example.org/1", "--resource", "report 7", "--actor", "first").exit_code == 0
+    return ararat
+
+
+def test_a_name_is_bound_under_its_normal_form(ararat: Callable[..., Result]) -> None:
+    result = ararat(
+        "bind", "ark:/12345/d-oc", "https://example.org/1", "--metadata", "who=A library", "--metadata", "what=A=B"
+    )
+    assert (result.exit_code, result.stdout) == (0, "bound ark:12345/doc -> https://example.org/1 (located, by 302)\n")
+    shown = json.loads(ararat("show", "--json", DOC).stdout)
+    assert shown["metadata"] == {"who": "A library", "what": "A=B"}
+
+
+def test_an_address_with_an_ark_in_it_stands_for_the_ark(ararat: Callable[..., Result]) -> None:
+    assert ararat("bind", "https://n2t.net/ark:/12345/doc", "/doc").exit_code == 0
+    assert ararat("show", DOC).exit_code == 0
+
+
+@pytest.mark.parametrize(
+    ("arguments", "expected"),
+    [
+        pytest.param([DOC, "/a", "--kind", "related"], {"kind": "related", "target": "/a"}, id="related"),
+        pytest.param([DOC, "/a", "--kind", "served"], {"kind": "served", "target": "/a"}, id="served"),
+        pytest.param([DOC, "--kind", "described"], {"kind": "described", "target": None}, id="described"),
+        pytest.param([DOC, "/a", "--redirect", "307"], {"redirect": 307}, id="307"),
+        pytest.param(
+            [DOC, "/a", "--alternate", "text/html;en=/en"], {"alternates": {"text/html;en": "/en"}}, id="alternates"
+        ),
+        pytest.param(["urn:example:a", "/a"], {"identifier": "urn:example:a"}, id="a URN"),
+    ],
+)
+def test_everything_a_binding_can_say_can_be_said(
+    arguments: list[str], expected: dict[str, object], ararat: Callable[..., Result]
+) -> None:
+    assert ararat("bind", *arguments).exit_code == 0
+    shown = json.loads(ararat("show", "--json", arguments[0]).stdout)
+    assert {key: shown[key] for key in expected} == expected
+
+
+def test_what_was_said_of_a_name_is_shown_escaped(ararat: Callable[..., Result]) -> None:
+    assert (
+        ararat(
+            "bind", DOC, "/a", "--metadata", "what=a\u202eb", "--resource", "\u2066r", "--actor", "\u200bme"
+        ).exit_code
+        == 0
+    )
+    assert "a\\u{202e}b" in ararat("show", DOC).stdout
+    assert "\\u{200b}me" in ararat("history", DOC).stdout
+    assert json.loads(ararat("show", "--json", DOC).stdout)["metadata"] == {"what": "a\u202eb"}
+
+
+def test_the_same_again_changes_nothing(bound: Callable[..., Result]) -> None:
+    assert bound("bind", DOC, "https://example.org/1").stdout.startswith("unchanged ")
+
+
+def test_a_name_that_is_taken_is_not_moved_and_both_sides_are_shown(bound: Callable[..., Result]) -> None:
+    result = bound("bind", DOC, "https://example.org/2")
+    assert result.exit_code == 1
+    for words in ("bound-otherwise", "https://example.org/1", "https://example.org/2", "report 7", "relocate"):
+        assert words in result.stderr
+    assert "https://example.org/1" in bound("show", DOC).stdout
+
+
+def test_the_resource_on_record_lets_a_name_move(bound: Callable[..., Result]) -> None:
+    assert bound("bind", DOC, "https://example.org/2", "--resource", "report 7").stdout.startswith("relocated ")
+
+
+def test_a_life(bound: Callable[..., Result]) -> None:
+    assert bound("relocate", DOC, "/elsewhere", "--actor", "second").exit_code == 0
+    assert bound("withdraw", DOC, "--reason", "Replaced").exit_code == 0
+    assert "Replaced" in bound("show", DOC).stdout
+    assert bound("restore", DOC, "--resource", "another").exit_code == 1
+    assert bound("restore", DOC, "--resource", "report 7").exit_code == 0
+    events = [json.loads(line) for line in bound("history", "--json", DOC).stdout.splitlines()]
+    assert [event["action"] for event in events] == ["bound", "relocated", "withdrawn", "restored"]
+    assert [event["actor"] for event in events][:2] == ["first", "second"]
+    told = bound("history", DOC).stdout
+    for words in ("bound by first", "relocated by second", "Replaced"):
+        assert words in told
+
+
+def test_who_did_it_is_the_user_of_the_machine_unless_said(
+    ararat: Callable[..., Result], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("LOGNAME", "somebody")
+    ararat("bind", DOC, "/a")
+    assert json.loads(ararat("history", "--json", DOC).stdout)["actor"] == "somebody"
+
+
+def test_no_statement_of_persistence_is_made_up(bound: Callable[..., Result]) -> None:
+    assert "no persistence statement known" in bound("show", DOC).stdout
+    bound("bind", DOC, "https://example.org/1", "--metadata", "persistence=lifetime")
+    assert "no persistence statement known" not in bound("show", DOC).stdout
+
+
+@pytest.mark.parametrize(
+    "arguments", [["show"], ["history"], ["withdraw"], ["restore"]], ids=lambda arguments: arguments[0]
+)
+def test_what_is_not_bound_is_said_to_be_so(arguments: list[str], bound: Callable[..., Result]) -> None:
+    result = bound(*arguments, "ark:12345/other")
+    assert result.exit_code == 1
+    assert "bound" in result.stderr
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        pytest.param(["ark:12345", "/a"], "no-name", id="no identifier"),
+        pytest.param(["ark:99999/x", "/a"], "naan-reserved-invalid", id="NAAN 99999"),
+        pytest.param(["ark:12345/x", "javascript:alert(1)"], "target-scheme", id="a script as target"),
+        pytest.param(["ark:12345/x", "//evil.example"], "target-relative", id="a target that depends on the reader"),
+        pytest.param(["ark:12345/x", "/ark:12345/y"], "reserved-target", id="a reserved path"),
+        pytest.param(["ark:12345/x"], "target-missing", id="no target"),
+        pytest.param(
+            ["ark:12345/x", "/a", "--redirect", "301"], "permanent-redirect-forbidden", id="a permanent redirect"
+        ),
+        pytest.param(["ark:12345/x", "/a", "--metadata", "colour=red"], "metadata-key", id="unknown metadata"),
+        pytest.param(["ark:12345/x", "/a", "--resource", "a\x1b[2J"], "resource-text", id="a control character"),
+    ],
+)
+def test_what_cannot_be_bound_says_code_and_rule(
+    arguments: list[str], words: str, ararat: Callable[..., Result]
+) -> None:
+    result = ararat("bind", *arguments, *(["--kind", "served"] if words == "reserved-target" else []))
+    assert result.exit_code == 2
+    assert words in result.stderr
+    assert "expected" in result.stderr.lower()
+
+
+def test_an_identifier_that_cannot_be_read_is_pointed_at(ararat: Callable[..., Result]) -> None:
+    lines = ararat("show", "ark:12345/x!y").stderr.splitlines()
+    shown = next(number for number, line in enumerate(lines) if line.strip() == "ark:12345/x!y")
+    assert lines[shown][lines[shown + 1].index("^")] == "!"
+
+
+def test_a_slip_of_the_pen_makes_no_database(ararat: Callable[..., Result], tmp_path: Path) -> None:
+    missing = tmp_path / "typo.sqlite"
+    for url in (str(missing), f"sqlite:///{missing}"):
+        result = ararat("show", DOC, "--database", url)
+        assert result.exit_code == 69
+        assert "no database" in result.stderr
+        assert not missing.exists()
+
+
+@pytest.mark.parametrize(
+    ("url", "code", "words"),
+    [
+        pytest.param(
+            "postgresql://somebody:secret@127.0.0.1:1/x?connect_timeout=2", 69, "127.0.0.1", id="nobody there"
+        ),
+        pytest.param("mysql://localhost/x", 2, "database-url", id="another kind"),
+        pytest.param("names.csv", 69, "no database", id="a table that is not there"),
+    ],
+)
+def test_a_database_that_cannot_be_used_is_said_to_be_so(
+    url: str, code: int, words: str, ararat: Callable[..., Result]
+) -> None:
+    if url.startswith("postgresql"):
+        pytest.importorskip("psycopg")
+    result = ararat("show", DOC, "--database", url)
+    assert result.exit_code == code
+    assert words in result.stderr
+    assert "secret" not in result.output
+
+
+def test_a_table_is_named_as_what_import_is_for(ararat: Callable[..., Result], tmp_path: Path) -> None:
+    (tmp_path / "names.csv").write_text("identifier,target\n")
+    result = ararat("bind", DOC, "/a", "--database", str(tmp_path / "names.csv"))
+    assert result.exit_code == 2
+    assert "ararat import" in result.stderr
+
+
+# import ---------------------------------------------------------------------------------------------------------------
+
+TABLE = (
+    "identifier,target,kind,what\nark:/12345/d-oc,https://example.org/1,,A report\nark:12345/cat,/about-cat,related,\n"
+)
+
+
+def test_a_table_is_imported_whole(ararat: Callable[..., Result], tmp_path: Path, database: Path) -> None:
+    (tmp_path / "names.csv").write_text(TABLE)
+    result = ararat("import", str(tmp_path / "names.csv"))
+    assert (result.exit_code, result.stdout) == (0, "Written. 2 lines: 2 added.\n")
+    with open_bindings(database) as bindings:
+        found = bindings.lookup("ark:12345/cat")
+        assert found is not None
+        assert (found.kind, found.target) == ("related", "/about-cat")
+
+
+def test_a_table_is_imported_from_standard_input(ararat: Callable[..., Result]) -> None:
+    assert ararat("import", "-", given=TABLE).exit_code == 0
+    assert ararat("import", "-", given=TABLE).stdout == "Written. 2 lines: 2 unchanged.\n"
+
+
+def test_a_dry_run_says_what_would_happen_and_changes_nothing(bound: Callable[..., Result], tmp_path: Path) -> None:
+    lines = "ark:12345/new,/new,\nark:12345/doc,/moved,report 7\nark:12345/doc2,//bad,\nark:12345,/x,\n"
+    (tmp_path / "names.csv").write_text(f"identifier,target,resource\n{lines}")
+    result = bound("import", "--dry-run", str(tmp_path / "names.csv"))
+    assert result.exit_code == 1
+    assert result.stdout.splitlines() == [
+        "bound     line 2    ark:12345/new -> /new",
+        "relocated line 3    ark:12345/doc -> /moved (was https://example.org/1)",
+        "Nothing was written. 4 lines: 1 to add, 1 to move, 2 refused.",
+    ]
+    assert re.findall(r"refused +line (\d)", result.stderr) == ["4", "5"]
+    assert "no-name" in result.stderr
+    assert bound("show", "ark:12345/new").exit_code == 1
+
+
+def test_a_name_that_may_be_taken_for_another_is_warned_of(ararat: Callable[..., Result]) -> None:
+    result = ararat("import", "-", given="identifier,target\nark:12345/a.b,/1\nark:12345/a%2Eb,/2\n")
+    assert result.exit_code == 0
+    assert re.search(r"^warning +line 3 ", result.stderr, re.MULTILINE)
+
+
+def test_one_refused_line_keeps_out_all_the_others(ararat: Callable[..., Result]) -> None:
+    result = ararat("import", "-", given="identifier,target\nark:12345/a,/a\nark:12345,/b\n")
+    assert result.exit_code == 1
+    assert "line 3" in result.stderr
+    assert ararat("show", "ark:12345/a").exit_code == 1
+
+
+def test_a_line_that_cannot_be_read_names_file_line_and_column(ararat: Callable[..., Result], tmp_path: Path) -> None:
+    (tmp_path / "names.csv").write_text('identifier,target\nark:12345/a,/a\nark:12345/b,"/b\n')
+    result = ararat("import", str(tmp_path / "names.csv"))
+    assert result.exit_code == 2
+    assert re.search(r"names\.csv,\s+line\s+3,\s+column\s+13", result.stderr)
+    assert ararat("show", "ark:12345/a").exit_code == 1
+
+
+def test_a_file_that_is_not_there_is_said_to_be_so(ararat: Callable[..., Result], tmp_path: Path) -> None:
+    result = ararat("import", str(tmp_path / "nothing.csv"))
+    assert result.exit_code == 66
+    assert "No such file" in result.stderr

@@ -1,0 +1,313 @@
+"""`ararat serve` as a process: the whole story over real sockets, and how it starts and stops."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import re
+import signal
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner, Result
+
+from ararat.middleware import open_bindings
+from ararat.webapp import command, demo, serve
+
+ARARAT = Path(sys.executable).with_name("ararat")
+
+
+@pytest.fixture
+def ararat(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., Result]:
+    """ararat(*arguments) runs the command in this process, up to where it would begin to serve."""
+
+    def begin(*_: object) -> None:
+        pytest.fail("it began to serve")
+
+    def run(*arguments: str) -> Result:
+        result = CliRunner().invoke(command.main, [*arguments])
+        if result.exception is not None and not isinstance(result.exception, SystemExit):
+            raise result.exception
+        return result
+
+    for name in [name for name in os.environ if name.startswith("ARARAT_")]:
+        monkeypatch.delenv(name)
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(serve, "run", begin)
+    return run
+
+
+# The story, on one server that all of this reads from -----------------------------------------------------------------
+
+
+def test_the_page_answers(ararat_server: Any) -> None:
+    answer = ararat_server.get("/")
+    assert answer.status == 200
+    assert "Ararat" in answer.text
+
+
+def test_the_demo_site_answers(ararat_server: Any) -> None:
+    assert "names that lead to it" in ararat_server.get("/demo/").text
+
+
+@pytest.mark.parametrize(
+    ("target", "status", "location"),
+    [
+        pytest.param("/ark:12345/mp39n", 302, "/demo/map", id="located"),
+        pytest.param("/ark:/12345/m-p39n", 302, "/demo/map", id="another spelling"),
+        pytest.param("/ark:12345/mp39n/1", 302, "/demo/map/1", id="a component"),
+        pytest.param("/ark:12345/mp39n.svg", 302, "/demo/map.svg", id="a variant"),
+        pytest.param("/ark:12345/m5137", 303, "/demo/mountain", id="related"),
+        pytest.param("/ark:12345/r7t2w", 303, "/ark:12345/r7t2w?info", id="described"),
+        pytest.param("/urn:example:ararat:guide", 302, "/demo/guide", id="a URN"),
+        pytest.param("/ark:12345/d0v3z", 410, None, id="withdrawn"),
+        pytest.param("/ark:12345/nothing", 404, None, id="not bound"),
+        pytest.param("/ark:12345", 400, None, id="no identifier"),
+    ],
+)
+def test_a_name_is_answered_as_it_is_bound(target: str, status: int, location: str | None, ararat_server: Any) -> None:
+    answer = ararat_server.get(target)
+    assert answer.status == status
+    assert answer.header("Location") == (location and ararat_server.origin + location)
+
+
+def test_a_served_name_is_answered_by_the_site_itself(ararat_server: Any) -> None:
+    answer = ararat_server.get("/ark:12345/h3v9b")
+    assert answer.status == 200
+    assert "Heights in metres" in answer.text
+    assert "describedby" in (answer.header("Link") or "")
+    (style,) = re.findall(r'rel="stylesheet" href="([^"]+)"', answer.text)
+    assert ararat_server.get(style).status == 200
+
+
+def test_a_name_is_described(ararat_server: Any) -> None:
+    described = ararat_server.get("/ark:12345/x8rd4?info", accept="application/json")
+    assert described.status == 200
+    assert "1829-10-09" in described.text
+
+
+def test_a_request_line_of_nearly_8190_octets_is_taken(ararat_server: Any) -> None:
+    assert ararat_server.get("/?q=" + "a" * 8000).status == 200
+
+
+def test_a_client_is_not_believed_about_where_the_site_is_mounted(ararat_server: Any) -> None:
+    answer = ararat_server.get(
+        "/ark:12345/mp39n", script_name="/evil", x_forwarded_proto="https", x_forwarded_host="evil.example"
+    )
+    assert answer.header("Location") == f"{ararat_server.origin}/demo/map"
+
+
+def read_events(server: Any, target: str) -> Iterator[tuple[float, str]]:
+    """The names of the events of a stream, each with the moment at which it came."""
+    with socket.create_connection(("127.0.0.1", server.port), 10) as connection, connection.makefile("rb") as stream:
+        connection.sendall(
+            f"GET {target} HTTP/1.1\r\nHost: x\r\nAccept: text/event-stream\r\nConnection: close\r\n\r\n".encode()
+        )
+        for line in stream:
+            if line.startswith(b"event: "):
+                yield time.monotonic(), line[7:].decode().strip()
+
+
+def test_a_trace_arrives_hop_by_hop_and_ends_on_the_demo_page(ararat_server: Any) -> None:
+    events = list(read_events(ararat_server, "/trace?q=ark:12345/x8rd4"))
+    names = [name for _, name in events]
+    assert names[0] == "start"
+    assert names.count("hop") == 3
+    assert names[-1] == "end"
+    hops = [at for at, name in events if name == "hop"]
+    # The shelf is slow: had the hops been kept back, they would have come together.
+    assert hops[1] - hops[0] > demo.SHELF_SECONDS / 2
+
+
+def test_the_command_line_traces_the_same_way(ararat_server: Any) -> None:
+    command = [ARARAT, "trace", "ark:12345/m5137", "--resolver", ararat_server.origin, "--allow-network", "127.0.0.0/8"]
+    result = subprocess.run(command, capture_output=True, timeout=30, check=False, text=True)
+    assert result.returncode == 0
+    assert "303 See Other" in result.stdout
+    assert re.search(rf"A related resource is at\s+{ararat_server.origin}/demo/mountain", result.stdout)
+
+
+def test_the_command_line_asks_no_private_address_unless_told(ararat_server: Any) -> None:
+    command = [ARARAT, "trace", "ark:12345/m5137", "--resolver", ararat_server.origin]
+    result = subprocess.run(command, capture_output=True, timeout=30, check=False, text=True)
+    assert result.returncode == 3
+    assert "--allow-network" in result.stderr
+
+
+# How it starts --------------------------------------------------------------------------------------------------------
+
+
+def test_it_says_where_it_is_and_what_it_serves(ararat_server: Any) -> None:
+    log = ararat_server.log()
+    words = " ".join(log.split())
+    assert len(re.findall(r"^Ararat .* at http://127\.0\.0\.1:\d+$", log, re.MULTILINE)) == 1
+    assert re.search(r"/bindings\.sqlite, gone when this ends", words)
+    assert f"Demo site {ararat_server.origin}/demo/" in words
+    assert log.isascii()
+
+
+def test_samples_are_never_put_into_a_database_of_the_users(serve_ararat: Callable[..., Any], tmp_path: Path) -> None:
+    with open_bindings(tmp_path / "mine.sqlite") as bindings:
+        bindings.bind("ark:12345/mine", "https://example.org/mine")
+    options = ["--database", str(tmp_path / "mine.sqlite"), "--cache", "7"]
+    server = serve_ararat(*options, environ={"ARARAT_PREFIX": "https://names.example.org"})
+    try:
+        assert server.get("/ark:12345/mine").header("Location") == "https://example.org/mine"
+        assert server.get("/ark:12345/mp39n").status == 404
+        assert server.get("/demo/").status == 404
+        assert server.get("/ark:12345/mine").header("Cache-Control") == "public, max-age=7"
+        # The announced prefix, not the address, begins every link.
+        assert "https://names.example.org/ark:12345/mine?info" in (server.get("/ark:12345/mine").header("Link") or "")
+        # And a trace of the name runs here all the same.
+        assert [name for _, name in read_events(server, "/trace?q=ark:12345/mine")][-1] == "end"
+    finally:
+        # Who closes the terminal stops it too.
+        assert server.stop(signal.SIGHUP) == 0
+    assert (tmp_path / "mine.sqlite").exists()
+
+
+def test_a_table_is_served(serve_ararat: Callable[..., Any], tmp_path: Path) -> None:
+    (tmp_path / "names.csv").write_text("identifier,target\nark:12345/doc,https://example.org/doc\n")
+    server = serve_ararat("--bindings", str(tmp_path / "names.csv"))
+    try:
+        assert server.get("/ark:/12345/d-oc").header("Location") == "https://example.org/doc"
+        assert server.get("/ark:12345/mp39n").status == 404
+    finally:
+        stopped(server, signal.SIGINT)
+
+
+@pytest.mark.parametrize(
+    ("options", "code", "words"),
+    [
+        pytest.param(["--bindings", "names.csv"], 66, "cannot be read", id="no table"),
+        pytest.param(["--database", "names.csv"], 2, "ararat import", id="a table as a database"),
+        pytest.param(["--database", "none/b.sqlite"], 69, "none", id="no folder"),
+        pytest.param(["--prefix", "ftp://example.org"], 64, "prefix", id="no prefix"),
+        pytest.param(["--max-length", "10"], 64, "255", id="a limit below the draft's"),
+        pytest.param(["--allow-network", "everywhere", "--trace-elsewhere"], 64, "everywhere", id="no network"),
+        pytest.param(["--host", "192.0.2.1"], 69, "192.0.2.1", id="a host of somebody else"),
+        pytest.param(["--host", "no.such.host.invalid"], 69, "no.such.host.invalid", id="no host"),
+    ],
+)
+def test_what_it_cannot_start_with_it_says(
+    options: list[str], code: int, words: str, ararat: Callable[..., Result]
+) -> None:
+    result = ararat("serve", "--port", "0", *options)
+    assert (result.exit_code, result.stdout) == (code, "")
+    assert words in result.stderr
+
+
+def test_a_port_that_is_taken_is_said_to_be_so(ararat_server: Any, ararat: Callable[..., Result]) -> None:
+    result = ararat("serve", "--port", str(ararat_server.port))
+    assert result.exit_code == 69
+    assert "in use" in result.stderr
+    assert "--port" in result.stderr
+
+
+def test_without_a_port_the_first_free_one_is_taken(monkeypatch: pytest.MonkeyPatch) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        monkeypatch.setattr(serve, "FIRST_PORT", taken.getsockname()[1])
+        with serve.listen("127.0.0.1", None) as listener:
+            assert taken.getsockname()[1] < listener.getsockname()[1] < taken.getsockname()[1] + 100
+
+
+@pytest.mark.parametrize(
+    ("host", "shown"),
+    [
+        pytest.param("127.0.0.1", "http://127.0.0.1:", id="loopback"),
+        pytest.param("0.0.0.0", "http://127.0.0.1:", id="everywhere"),  # noqa: S104 - for a moment
+        pytest.param("::1", "http://[::1]:", id="IPv6"),
+    ],
+)
+def test_the_address_is_one_a_browser_here_can_open(host: str, shown: str) -> None:
+    with contextlib.suppress(OSError), serve.listen(host, 0) as listener:
+        assert serve.address_of(listener) == f"{shown}{listener.getsockname()[1]}"
+
+
+def test_it_is_served_by_waitress_where_a_process_cannot_fork(start_server: Callable[..., Any], tmp_path: Path) -> None:
+    pytest.importorskip("waitress")
+    without_fork = "import os, sys; del os.fork; from ararat.webapp.command import main; main(sys.argv[1:])"
+    server = start_server([sys.executable, "-c", without_fork, "serve", "--port", "0"], {"TMPDIR": str(tmp_path)})
+    server.port = int(server.wait_for(r"http://127\.0\.0\.1:(\d+)"))
+    assert server.get("/ark:12345/mp39n").header("Location") == f"{server.origin}/demo/map"
+    assert [name for _, name in read_events(server, "/trace?q=ark:12345/x8rd4")][-1] == "end"
+    assert server.stop() == 0
+    assert list(tmp_path.iterdir()) == []
+    assert "Traceback" not in server.log()
+
+
+# How it stops ---------------------------------------------------------------------------------------------------------
+
+
+def stopped(server: Any, number: signal.Signals) -> None:
+    """Stop a server that has bindings of its own, and see that they are gone, within the ten seconds stop() waits."""
+    (folder,) = {Path(found).parent for found in re.findall(r"sqlite:///(\S+\.sqlite)", server.log())}
+    assert folder.is_dir()
+    assert server.stop(number) == 0
+    assert not folder.exists()
+    assert "Traceback" not in server.log()
+
+
+def test_it_stops_when_it_is_told_to_and_takes_its_samples_with_it(serve_ararat: Callable[..., Any]) -> None:
+    stopped(serve_ararat(), signal.SIGTERM)
+
+
+def test_an_open_trace_ends_when_the_server_stops(serve_ararat: Callable[..., Any]) -> None:
+    server = serve_ararat("--trace-elsewhere", "--allow-network", "127.0.0.0/8")
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        resolver = f"http://127.0.0.1:{silent.getsockname()[1]}"
+        events = read_events(server, f"/trace?q=ark:12345/x&resolver={resolver}")
+        assert next(events)[1] == "start"
+        server.process.send_signal(signal.SIGTERM)
+        assert [name for _, name in events] == ["end"]
+    assert server.stop() == 0
+
+
+class Stream:
+    """A stream that goes on and on."""
+
+    closed = False
+
+    def __call__(self, environ: dict[str, Any], start_response: Any) -> Iterator[bytes]:
+        start_response("200 OK", [("Content-Type", environ["type"]), ("X-Accel-Buffering", "no")])
+        return self._body()
+
+    def _body(self) -> Iterator[bytes]:
+        try:
+            for _ in range(100):
+                yield b": still waiting\n\n"
+        finally:
+            self.closed = True
+
+
+@pytest.mark.parametrize(
+    ("kind", "last"),
+    [
+        pytest.param("text/event-stream", [b": still waiting\n\n", b"event: end\ndata: shutdown\n\n"], id="events"),
+        pytest.param("text/html", [b": still waiting\n\n"], id="a page"),
+    ],
+)
+def test_a_stream_ends_at_its_next_word_when_the_server_stops(kind: str, last: list[bytes]) -> None:
+    stream = Stream()
+    stoppable = serve.Stoppable(stream)  # type: ignore[arg-type]
+    body = iter(stoppable({"type": kind}, lambda *_: lambda _octets: None))
+    assert next(body) == b": still waiting\n\n"
+    stoppable.stopping.set()
+    assert list(body) == last[1:]
+    assert stream.closed
+
+
+def test_what_is_no_stream_is_handed_on_untouched() -> None:
+    answer = [b"x"]
+
+    def app(environ: dict[str, Any], start_response: Any) -> list[bytes]:
+        start_response("200 OK", [("Content-Type", "text/plain")])
+        return answer
+
+    assert serve.Stoppable(app)({}, lambda *_: lambda _octets: None) is answer  # type: ignore[arg-type]

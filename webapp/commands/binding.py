@@ -1,0 +1,225 @@
+"""``ararat bind`` and its kin: the names of a database, one at a time."""
+
+from __future__ import annotations
+
+import getpass
+import os
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from ..terminal.layout import Sheet
+from . import DONE, NO, UNAVAILABLE, Refused, read_name, store_errors, streams, write
+
+if TYPE_CHECKING:
+    from ...middleware import Bindings
+
+_CODES = "Exit code: 0 done, 1 refused because of what is on record, 2 cannot be bound, 69 no database."
+
+
+def _actor() -> str:
+    try:
+        return getpass.getuser()
+    except (OSError, KeyError):
+        # A container can run as a user that nothing knows by name.
+        return f"uid {os.getuid()}" if hasattr(os, "getuid") else "unknown"
+
+
+database_option: Callable[..., Any] = click.option(
+    "--database",
+    metavar="URL",
+    required=True,
+    envvar="ARARAT_DATABASE",
+    show_envvar=True,
+    help="Where the bindings are: postgresql://..., sqlite:///FILE, or a file that ends in .sqlite or .db.",
+)
+actor_option: Callable[..., Any] = click.option(
+    "--actor",
+    metavar="NAME",
+    default=_actor,
+    envvar="ARARAT_ACTOR",
+    show_envvar=True,
+    show_default="the user that runs the command",
+    help="Who does it; kept in the history.",
+)
+json_option: Callable[..., Any] = click.option("--json", "as_json", is_flag=True, help="One JSON object a line.")
+
+
+@contextmanager
+def opened(url: str, *, make: bool = False) -> Iterator[Bindings]:
+    """The bindings at ``url``, closed at the end; what they refuse is said as a command says it.
+
+    A database file that is not there is made only with ``make``: a slip of the pen must not leave empty ones behind.
+    """
+    from ...middleware import open_bindings
+
+    scheme, mark, path = url.rpartition("sqlite:///") if "://" in url else ("", "file", url)
+    if mark and not scheme and path and not make and not Path(path).exists():
+        raise Refused(
+            f"there is no database at {url}", ("Next", "ararat bind and ararat import make one"), exit_code=UNAVAILABLE
+        )
+    with store_errors():
+        bindings = open_bindings(url)
+        try:
+            yield bindings
+        finally:
+            bindings.close()
+
+
+def _pairs(ctx: click.Context, param: click.Parameter, values: tuple[str, ...]) -> dict[str, str]:
+    pairs: dict[str, str] = {}
+    for value in values:
+        key, equals, text = value.partition("=")
+        if not equals or key in pairs:
+            raise click.BadParameter(f"{value!r} is given twice" if equals else f"{value!r} has no =", ctx, param)
+        pairs[key] = text
+    return pairs
+
+
+@click.command("bind", short_help="Let a name lead to something.", epilog=_CODES)
+@click.argument("identifier", metavar="ID")
+@click.argument("target", metavar="[TARGET]", required=False)
+@click.option(
+    "--kind",
+    type=click.Choice(["located", "related", "described", "served"]),
+    default="located",
+    show_default=True,
+    help="located: the thing is at TARGET; related: something about it is; described: no page; served: by this site.",
+)
+@click.option(
+    "--resource",
+    metavar="TEXT",
+    help="What the thing itself is, whatever its place. Only this lets the name move later.",
+)
+@click.option(
+    "--metadata",
+    metavar="KEY=TEXT",
+    multiple=True,
+    callback=_pairs,
+    help="who, what, when, where, persistence, ...; repeatable.",
+)
+@click.option(
+    "--alternate",
+    metavar="TYPE;LANG=TARGET",
+    multiple=True,
+    callback=_pairs,
+    help="Another target by media type or language; repeatable.",
+)
+@click.option("--passthrough", is_flag=True, default=None, help="Names below this one lead to what is below TARGET.")
+@click.option("--redirect", type=int, help="302 or 307; a name never moves for good.  [default: 302]")
+@actor_option
+@database_option
+def bind_command(
+    identifier: str, target: str | None, database: str, metadata: dict[str, str], alternate: dict[str, str], **said: Any
+) -> int:
+    """Let the name ID lead to TARGET: an http(s) address, or a path of the site that begins with one slash.
+
+    A name is never given to another thing: one that is bound already moves only with the --resource that is on record.
+    """
+    name = read_name(identifier)
+    with opened(database, make=True) as bindings:
+        word = bindings.bind(name, target, metadata=metadata or None, alternates=alternate or None, **said)
+        _say(word, bindings, name)
+    return DONE
+
+
+@click.command("relocate", short_help="Say where the thing of a bound name is now.", epilog=_CODES)
+@click.argument("identifier", metavar="ID")
+@click.argument("target", metavar="TARGET")
+@actor_option
+@database_option
+def relocate_command(identifier: str, target: str, database: str, actor: str) -> int:
+    """Say that the thing that ID names is at TARGET now. It has to be the same thing: only a person can know."""
+    name = read_name(identifier)
+    with opened(database) as bindings:
+        bindings.relocate(name, target, actor=actor)
+        _say("relocated", bindings, name)
+    return DONE
+
+
+@click.command("withdraw", short_help="Retire a name; it keeps its tombstone.", epilog=_CODES)
+@click.argument("identifier", metavar="ID")
+@click.option("--reason", metavar="TEXT", help="Why; shown to whoever asks for the name.")
+@actor_option
+@database_option
+def withdraw_command(identifier: str, reason: str | None, database: str, actor: str) -> int:
+    """Retire the name ID. It is answered with 410 and a tombstone, and never given to anything else."""
+    name = read_name(identifier)
+    with opened(database) as bindings:
+        bindings.withdraw(name, reason=reason, actor=actor)
+        _say("withdrawn", bindings, name)
+    return DONE
+
+
+@click.command("restore", short_help="Bring a withdrawn name back, for the same thing.", epilog=_CODES)
+@click.argument("identifier", metavar="ID")
+@click.option("--resource", metavar="TEXT", help="What the thing is, as it is on record.")
+@actor_option
+@database_option
+def restore_command(identifier: str, resource: str | None, database: str, actor: str) -> int:
+    """Bring the withdrawn name ID back, for the thing it has always named."""
+    name = read_name(identifier)
+    with opened(database) as bindings:
+        bindings.restore(name, resource=resource, actor=actor)
+        _say("restored", bindings, name)
+    return DONE
+
+
+@click.command("show", short_help="Show what a name is bound to.")
+@click.argument("identifier", metavar="ID")
+@json_option
+@database_option
+def show_command(identifier: str, database: str, as_json: bool) -> int:
+    """Show what the name ID is bound to. Exit code: 0 bound, 1 not, 2 ID cannot be read, 69 no database."""
+    from ..terminal import records
+
+    name = read_name(identifier)
+    with opened(database) as bindings:
+        binding = bindings.lookup(name)
+    if binding is None:
+        raise _not_bound(name)
+    if as_json:
+        streams.dump(binding.as_dict())
+    else:
+        write(records.binding_lines(binding, Sheet.of(sys.stdout)))
+    return DONE
+
+
+@click.command("history", short_help="Show all that happened to a name.")
+@click.argument("identifier", metavar="ID")
+@json_option
+@database_option
+def history_command(identifier: str, database: str, as_json: bool) -> int:
+    """Show all that happened to the name ID, the oldest first.
+
+    Exit code: 0 there is something, 1 nothing, 2 ID cannot be read, 69 no database.
+    """
+    from ..terminal import records
+
+    name = read_name(identifier)
+    with opened(database) as bindings:
+        events = bindings.history(name)
+    if not events:
+        raise _not_bound(name)
+    for event in events:
+        if as_json:
+            streams.dump(event.as_dict())
+        else:
+            write(records.event_lines(event, Sheet.of(sys.stdout)))
+    return DONE
+
+
+def _say(word: str, bindings: Bindings, name: Any) -> None:
+    from ..terminal import records
+
+    binding = bindings.lookup(name)
+    if binding is not None:
+        write(records.binding_line(word, binding, Sheet.of(sys.stdout)))
+
+
+def _not_bound(name: Any) -> Refused:
+    return Refused(f"{name.normal_form}: not bound here", ("Next", "ararat bind, if it should be"), exit_code=NO)

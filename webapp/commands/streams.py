@@ -1,0 +1,154 @@
+"""Text from the command line, from standard input and from files; JSON Lines to standard output.
+
+Arguments and input can hold octets that are no UTF-8. They arrive as lone surrogates (as Python reads arguments), are
+reported on like any other text and leave escaped, so that no octet makes a command fail. Input is read as it comes and
+never held whole.
+"""
+
+from __future__ import annotations
+
+import codecs
+import json
+import sys
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, BinaryIO, NamedTuple
+
+from ...identifiers import Match, find
+from . import NO_INPUT, Refused
+
+LONGEST_LINE = 64 * 1024 * 1024
+"""Octets of the longest line that is read as one identifier."""
+
+_CHUNK = 1024 * 1024
+
+
+class Given(NamedTuple):
+    """An identifier as it was given, or in its place what is wrong with the line (``fault``)."""
+
+    place: str
+    text: str
+    fault: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """A match in a text that is read in pieces: its place in the whole, in code points from 0; line, column from 1."""
+
+    match: Match
+    start: int
+    line: int
+    column: int
+
+    @property
+    def end(self) -> int:
+        """Where the match ends in the whole text."""
+        return self.start + len(self.match.literal)
+
+
+def identifiers(texts: Iterable[str], form: str) -> Iterator[Given]:
+    """The identifiers that a command is given: each argument, and for "-" each line of standard input.
+
+    ``form`` is "text", or "json" where each is a JSON string. Empty lines are passed over.
+    """
+    for number, text in enumerate(texts, 1):
+        if text == "-":
+            yield from _lines(form)
+        else:
+            yield _read(f"argument {number}", text, form)
+
+
+def matches(file: str) -> Iterator[Found]:
+    """The identifiers in a text file, or for "-" in standard input.
+
+    A text of up to a million characters is searched whole, a longer one in pieces that are cut at white space.
+    """
+    start, line, column = 0, 1, 1
+    with _opened(file) as stream:
+        for chunk in _chunks(stream):
+            seen = 0
+            for match in find(chunk):
+                line, column = _advanced(chunk[seen : match.start], line, column)
+                seen = match.start
+                yield Found(match, start + match.start, line, column)
+            line, column = _advanced(chunk[seen:], line, column)
+            start += len(chunk)
+
+
+def standard_input() -> BinaryIO:
+    """The octets of standard input. Raises :class:`~ararat.webapp.commands.Refused` where it is closed."""
+    # Python has no sys.stdin where the process was started with it closed.
+    if sys.stdin is None:
+        raise Refused("standard input is closed", exit_code=NO_INPUT)
+    return sys.stdin.buffer
+
+
+def dump(value: dict[str, Any]) -> None:
+    """Write a JSON object as one line of printable ASCII."""
+    sys.stdout.write(json.dumps(value, ensure_ascii=True) + "\n")
+
+
+def _lines(form: str) -> Iterator[Given]:
+    stream = standard_input()
+    number = 0
+    while line := stream.readline(LONGEST_LINE + 1):
+        number += 1
+        place = f"line {number} of standard input"
+        if len(line) > LONGEST_LINE:
+            while line and not line.endswith(b"\n"):
+                line = stream.readline(_CHUNK)
+            yield Given(place, "", f"longer than {LONGEST_LINE:,} octets")
+            continue
+        text = line.removesuffix(b"\n").removesuffix(b"\r").decode("utf-8", "surrogateescape")
+        if text:
+            yield _read(place, text, form)
+
+
+def _read(place: str, text: str, form: str) -> Given:
+    if form == "text":
+        return Given(place, text)
+    try:
+        value = json.loads(text)
+    except json.JSONDecodeError as error:
+        return Given(place, "", f"not a JSON string: {error.msg} at column {error.colno}")
+    except (RecursionError, ValueError):
+        return Given(place, "", "not a JSON string")
+    if not isinstance(value, str):
+        return Given(place, "", "JSON, but not a string")
+    return Given(place, value)
+
+
+@contextmanager
+def _opened(file: str) -> Iterator[BinaryIO]:
+    if file == "-":
+        yield standard_input()
+        return
+    try:
+        with Path(file).open("rb") as stream:
+            yield stream
+    except (OSError, ValueError) as error:
+        why = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
+        raise Refused(f"{file} cannot be read: {why}", exit_code=NO_INPUT) from None
+
+
+def _chunks(stream: BinaryIO) -> Iterator[str]:
+    decoder = codecs.getincrementaldecoder("utf-8")("surrogateescape")
+    waiting = ""
+    while octets := stream.read(_CHUNK):
+        waiting += decoder.decode(octets)
+        if len(waiting) > _CHUNK:
+            cut = max(waiting.rfind(space) for space in " \t\r\n") + 1
+            cut = cut or (len(waiting) if len(waiting) > LONGEST_LINE else 0)
+            if cut:
+                yield waiting[:cut]
+                waiting = waiting[cut:]
+    waiting += decoder.decode(b"", final=True)
+    if waiting:
+        yield waiting
+
+
+def _advanced(text: str, line: int, column: int) -> tuple[int, int]:
+    breaks = text.count("\n")
+    return (line + breaks, len(text) - text.rfind("\n")) if breaks else (line, column + len(text))

@@ -1,0 +1,85 @@
+"""``ararat trace``: the reference algorithm over the network, each hop shown as it comes."""
+
+from __future__ import annotations
+
+import sys
+
+import click
+
+from ..events import End
+from ..terminal.layout import Sheet
+from . import DONE, FAILURE, UNREADABLE, UNSPECIFIED, read_name, streams, write
+
+_CODES = {"success": DONE, "refused": UNREADABLE, "failure": FAILURE, "unspecified": UNSPECIFIED}
+_RESOLVER = "https://n2t.net"
+
+
+@click.command("trace", short_help="Follow an identifier to where it leads.")
+@click.argument("identifier", metavar="ID")
+@click.option(
+    "--resolver", metavar="URL", default=_RESOLVER, show_default=True, help="The resolver prefix that is asked first."
+)
+@click.option(
+    "--method",
+    type=click.Choice(["GET", "HEAD"], case_sensitive=False),
+    default="GET",
+    show_default=True,
+    help="For every request.",
+)
+@click.option("--max-redirects", type=int, metavar="N", default=10, show_default=True, help="5 to 20.")
+@click.option("--json", "as_json", is_flag=True, help="One JSON object for each event, as the web API has it.")
+@click.option(
+    "--allow-network",
+    "networks",
+    metavar="CIDR",
+    multiple=True,
+    envvar="ARARAT_ALLOW_NETWORK",
+    show_envvar=True,
+    help="Also ask hosts in this network, at any port, though its addresses are not public; repeatable.",
+)
+def trace_command(
+    identifier: str, resolver: str, method: str, max_redirects: int, networks: tuple[str, ...], as_json: bool
+) -> int:
+    """Resolve ID as the reference algorithm of the ARK draft does, and show each hop as it comes.
+
+    Nothing is asked but hosts at public addresses, at the ports 80 and 443, unless --allow-network says so. Of an
+    address with an ARK in it the ARK is resolved, at the resolver named.
+
+    Exit code: 0 success, 2 ID cannot be read, 3 failure, 4 an answer that the draft gives no meaning.
+
+    \b
+      ararat trace ark:/12148/btv1b8449691v
+      ararat trace ark:12345/x8rd4 --resolver http://127.0.0.1:8000 --allow-network 127.0.0.0/8
+    """
+    # The client for hops takes a while to load; nobody else waits for it.
+    from ..guard import guarded_fetch
+    from ..terminal import traces
+    from ..trace import TraceError, trace
+
+    try:
+        fetch = guarded_fetch(networks=networks)
+    except ValueError as error:
+        raise click.BadParameter(str(error), param_hint="--allow-network") from None
+    try:
+        events = trace(identifier, fetch=fetch, resolver=resolver, method=method.upper(), max_redirects=max_redirects)
+    except TraceError as error:
+        raise click.UsageError(str(error)) from None
+    if not as_json:
+        # People are shown the place; programs get the same as an event.
+        read_name(identifier)
+    sheet = Sheet.of(sys.stdout)
+    code = DONE
+    for event in events:
+        if as_json:
+            streams.dump(event.as_dict())
+        else:
+            write(traces.event_lines(event, sheet))
+        sys.stdout.flush()
+        if isinstance(event, End):
+            code = _CODES[event.outcome]
+            if event.code in ("blocked", "port"):
+                advice = (
+                    "To ask hosts that are not public, or other ports, name their network: --allow-network 127.0.0.0/8"
+                )
+                write(Sheet.of(sys.stderr).prose(f"ararat: {advice}"), to=sys.stderr)
+    return code

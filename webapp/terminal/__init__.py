@@ -1,0 +1,1 @@
+"""How reports, traces and bindings read in a terminal."""

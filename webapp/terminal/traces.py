@@ -1,0 +1,66 @@
+"""How the events of a trace read in a terminal, each by itself, so that they can be shown as they come."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from .. import remarks
+from ..events import End, Event, Hop, Start
+from .layout import Sheet, Style, identifier, words
+
+_OUTCOMES: dict[str, Style] = {"success": "good", "failure": "bad", "refused": "bad", "unspecified": "doubtful"}
+_INDENT = 6
+
+
+def event_lines(event: Event, sheet: Sheet) -> Iterator[str]:
+    """One event: what is going to be asked, one request and its answer, or the verdict."""
+    if isinstance(event, Start):
+        yield from _start(event, sheet)
+    elif isinstance(event, Hop):
+        yield from _hop(event, sheet)
+    else:
+        yield from _end(event, sheet)
+
+
+def _start(start: Start, sheet: Sheet) -> Iterator[str]:
+    yield from sheet.prose(identifier(start.identifier), style="strong")
+    yield from sheet.prose(
+        f"asked of {identifier(start.resolver)} by {start.method}, with up to {start.max_redirects} redirects",
+        style="soft",
+    )
+    for note in start.notes:
+        yield from sheet.prose(note.text)
+    yield ""
+
+
+def _hop(hop: Hop, sheet: Sheet) -> Iterator[str]:
+    asked = sheet.prose(f"{hop.method} {identifier(hop.url)}", indent=_INDENT)
+    yield f"{sheet.paint(str(hop.number).rjust(3), 'soft')}   {next(asked).lstrip()}"
+    yield from asked
+    milliseconds = f"{round(hop.seconds * 1000):,} ms"
+    if hop.status is None:
+        why = hop.failure.text if hop.failure else "no answer"
+        yield from sheet.prose(f"no answer after {milliseconds}: {why}", indent=_INDENT, style="bad")
+        return
+    target = f" -> {identifier(hop.target)}" if hop.target else ""
+    yield from sheet.prose(
+        f"{remarks.status_words(hop.status)} in {milliseconds}, {hop.state}{target}",
+        indent=_INDENT,
+        style=_status_style(hop.status),
+    )
+    if hop.location is not None and hop.location != hop.target:
+        yield from sheet.prose(f"Location as received: {words(hop.location)}", indent=_INDENT, style="soft")
+    for note in hop.notes:
+        about = f" {identifier(note.href)}" if note.href else ""
+        yield from sheet.prose(note.text + about, indent=_INDENT, style="soft")
+
+
+def _end(end: End, sheet: Sheet) -> Iterator[str]:
+    yield ""
+    yield from sheet.prose(f"{end.outcome.capitalize()}. {end.sentence}", style=_OUTCOMES[end.outcome])
+
+
+def _status_style(status: int) -> Style:
+    if status < 300:
+        return "good"
+    return "name" if status < 400 else "bad"
