@@ -1,0 +1,97 @@
+"use strict";
+// What a keyboard and a clipboard add. Everything else works without this file; htmx brings the fragments.
+(function () {
+  const root = document.documentElement;
+  const box = () => document.getElementById("q");
+  const say = (text) => {
+    const said = document.getElementById("said");
+    if (said) said.textContent = text;
+  };
+  root.classList.add("js");
+
+  // htmx notes the current address in the session storage, for a cache of pages that is switched off. Nothing is kept here.
+  const forget = () => {
+    try { sessionStorage.removeItem("htmx-current-path-for-history"); } catch { /* storage is blocked: nothing was kept */ }
+  };
+  forget();
+  document.addEventListener("htmx:pushedIntoHistory", forget);
+  document.addEventListener("htmx:replacedInHistory", forget);
+
+  async function write(text) {
+    if (navigator.clipboard && window.isSecureContext) return navigator.clipboard.writeText(text);
+    const field = document.createElement("textarea");
+    field.value = text;
+    field.className = "unseen";
+    document.body.append(field);
+    field.select();
+    const copied = document.execCommand("copy");
+    field.remove();
+    if (!copied) throw new Error("not copied");
+  }
+
+  async function copy(button) {
+    const label = button.firstChild;
+    const usual = button.dataset.usual || (button.dataset.usual = label.textContent);
+    try {
+      await write(button.dataset.copy);
+      label.textContent = "Copied";
+      say("Copied " + button.dataset.copy);
+    } catch {
+      label.textContent = "Not copied";
+      say("The browser did not allow to copy");
+    }
+    setTimeout(() => { label.textContent = usual; }, 1600);
+  }
+
+  document.addEventListener("click", (event) => {
+    const button = event.target.closest("button[data-copy]");
+    if (button) copy(button);
+  });
+
+  document.addEventListener("keydown", (event) => {
+    const target = event.target;
+    const typing = target.matches("input, textarea, select");
+    if (event.key === "Escape" && target !== document.body) {
+      target.blur();
+      return;
+    }
+    if (target === box() && target.form && event.key === "Enter" && !event.shiftKey && !event.isComposing) {
+      event.preventDefault();
+      target.form.requestSubmit();
+      return;
+    }
+    if (typing || event.ctrlKey || event.metaKey || event.altKey) return;
+    if (event.key === "/" && box()) {
+      event.preventDefault();
+      box().focus();
+      box().select();
+    } else if (event.key === "c" && String(window.getSelection()) === "") {
+      const card = target.closest("article") || document;
+      const button = card.querySelector(".normal [data-copy]") || document.querySelector(".normal [data-copy]");
+      if (button) copy(button);
+    }
+  });
+
+  // A stream that breaks must not begin again by itself: it would run the trace again, and for ever.
+  document.addEventListener("htmx:sseError", (event) => {
+    const trace = event.target.closest(".trace");
+    event.detail.source.close();
+    if (!trace) return;
+    const lost = document.createElement("p");
+    lost.className = "ended bad";
+    lost.setAttribute("role", "alert");
+    lost.textContent = "The connection was lost before the trace ended. It is not started again by itself.";
+    const frozen = document.createElement("div");
+    frozen.className = "trace";
+    frozen.append(...[...trace.children].map((child) => child.cloneNode(true)), lost);
+    trace.replaceWith(frozen);
+  });
+
+  document.addEventListener("htmx:sseClose", (event) => {
+    const trace = event.target.closest("[aria-busy]");
+    if (trace) trace.removeAttribute("aria-busy");
+  });
+
+  // No answer at all: the page stays as it is, and says so.
+  document.addEventListener("htmx:sendError", () => say("The server could not be reached"));
+})();

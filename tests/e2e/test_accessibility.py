@@ -1,0 +1,110 @@
+"""What axe says of every state of the inspector, in both themes, and that it can be read in every mode."""
+
+from __future__ import annotations
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+from playwright.sync_api import Page, expect
+
+SEVERAL = "ark:/12345/mp-39n.svg, urn:example:maps/17?+r?=q#f, ark:12345/x!y and https://n2t.net/ark:12345/a\u202eb.pdf"
+
+
+def nothing(page: Page) -> None:
+    page.goto("/")
+
+
+def one(page: Page) -> None:
+    page.goto("/?q=ark:/12345/mp-39n/1.pdf%E2%80%AE.en?info")
+
+
+def wrong(page: Page) -> None:
+    page.goto("/?q=ark:B5072/x!")
+
+
+def several(page: Page) -> None:
+    page.goto("/")
+    page.locator("#q").fill(SEVERAL)
+    page.locator("#q").press("Enter")
+    expect(page.locator(".card")).to_have_count(4)
+
+
+def many(page: Page) -> None:
+    page.goto("/")
+    page.locator("#q").fill("\n".join(f"ark:12345/x{number}-b" for number in range(22)))
+    page.locator("#q").press("Enter")
+    expect(page.locator(".rest")).to_be_visible()
+
+
+def not_found(page: Page) -> None:
+    page.goto("/?q=nothing%20in%20here")
+
+
+def traced(page: Page) -> None:
+    page.goto("/?q=ark:12345/m5137")
+    page.get_by_role("link", name="Run the trace").click()
+    expect(page.locator(".ended")).to_be_visible()
+    page.wait_for_timeout(500)
+
+
+def trace_page(page: Page) -> None:
+    page.goto("/trace?q=ark:12345/m5137")
+    page.wait_for_timeout(500)
+
+
+def missing(page: Page) -> None:
+    page.goto("/nowhere")
+
+
+STATES = [nothing, one, wrong, several, many, not_found, traced, trace_page, missing]
+
+
+@pytest.mark.parametrize("state", [pytest.param(state, id=state.__name__) for state in STATES])
+def test_axe_finds_nothing(page, page_watch, state):
+    page_watch.expect("404")
+    state(page)
+    found = Axe().run(page)
+    assert found.violations_count == 0, found.generate_report()
+    page.emulate_media(color_scheme="dark")
+    found = Axe().run(page, options={"runOnly": ["color-contrast"]})
+    assert found.violations_count == 0, found.generate_report()
+
+
+@pytest.mark.parametrize(
+    "media",
+    [
+        pytest.param({"forced_colors": "active"}, id="forced colours"),
+        pytest.param({"reduced_motion": "reduce"}, id="reduced motion"),
+        pytest.param({"media": "print"}, id="print"),
+    ],
+)
+def test_in_every_mode_the_segments_keep_their_borders(page, media):
+    page.emulate_media(**media)
+    one(page)
+    styles = page.locator(".segments > li > bdi").evaluate_all(
+        "all => all.map(one => getComputedStyle(one)).map(style => style.borderBottomStyle)"
+    )
+    labels = page.locator(".segments > li > small").all_inner_texts()
+    assert dict(zip(labels, styles, strict=True)).keys() >= {"NAAN", "Name", "component", "variant"}
+    assert len(set(styles)) >= 5
+
+
+def test_in_print_the_permalink_is_written_out_and_what_can_be_pressed_is_gone(page):
+    page.emulate_media(media="print")
+    one(page)
+    expect(page.locator("form.box")).to_be_hidden()
+    expect(page.get_by_role("link", name="Run the trace")).to_be_hidden()
+    content = page.locator(".permalink").evaluate("one => getComputedStyle(one, '::after').content")
+    assert "attr(href)" in content or "/?q=ark:" in content
+
+
+def test_all_of_it_can_be_reached_by_keyboard(page):
+    page.goto("/?q=ark:/12345/mp-39n.svg")
+    reached = set()
+    for _ in range(30):
+        page.keyboard.press("Tab")
+        reached.add(page.evaluate("document.activeElement.textContent.trim().slice(0, 40)"))
+    assert {"Copy the normal form", "ark:12345/mp39n", "Run the trace", "Permalink"} <= reached
+    skip = page.get_by_role("link", name="Skip to the answer")
+    expect(skip).not_to_be_in_viewport()
+    skip.focus()
+    expect(skip).to_be_in_viewport()

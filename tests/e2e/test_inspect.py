@@ -1,0 +1,276 @@
+"""The inspector in a real browser: paste, read, follow, go back, copy; and what no paste can do to the page."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from playwright.sync_api import Locator, Page, expect
+
+PARAGRAPH = (
+    "Compare ark:/12345/mp-39n.svg with https://n2t.net/ark:/12345/mp39n.txt, read urn:example:ararat:guide "
+    "and leave ark:99999/nothing alone."
+)
+HEBREW = "ark:12345/\u05e9\u05dc\u05d5\u05dd/ab\u0645\u0631\u062d\u0628\u0627.\u05d0\u05d1.en"
+
+
+@pytest.fixture
+def inspect(page: Page):
+    """inspect(text) pastes a text into the box of a fresh page and presses Enter; it returns the answer."""
+
+    def ask(text: str) -> Locator:
+        page.goto("/")
+        page.locator("#q").fill(text)
+        page.locator("#q").press("Enter")
+        answer = page.locator("#answer")
+        expect(answer.locator(".card, .found").first).to_be_visible()
+        return answer
+
+    return ask
+
+
+def boxes(segments: Locator) -> list[tuple[float, float, float, float]]:
+    """Left, top, right and bottom of each element, rounded."""
+    sides = "all => all.map(one => one.getBoundingClientRect()).map(box => [box.left, box.top, box.right, box.bottom])"
+    return [tuple(round(side, 1) for side in box) for box in segments.evaluate_all(sides)]
+
+
+def overlapping(found: list[tuple[float, float, float, float]]) -> list[tuple[int, int]]:
+    """Pairs of boxes that have an area in common."""
+    return [
+        (first, second)
+        for first, one in enumerate(found)
+        for second, other in enumerate(found[:first])
+        if one[0] < other[2] - 0.5 and other[0] < one[2] - 0.5 and one[1] < other[3] - 0.5 and other[1] < one[3] - 0.5
+    ]
+
+
+# What is read ---------------------------------------------------------------------------------------------------------
+
+
+def test_paste_an_ark_and_read_its_normal_form(page, inspect):
+    answer = inspect("ark:/12345/mp-39n.svg")
+    expect(answer.get_by_role("heading", level=2)).to_contain_text(
+        "A valid ARK, not in normal form: 2 changes make it so"
+    )
+    expect(answer.locator(".normal code")).to_have_text("ark:12345/mp39n.svg")
+    expect(answer.locator(".chip b")).to_have_text(["valid", "not normal", "bound here"])
+    expect(answer.locator(".steps del")).to_have_text(["/", "-"])
+    expect(page).to_have_title("ark:/12345/mp-39n.svg - Ararat")
+
+
+def test_the_answer_gets_the_focus_and_is_announced(page, inspect):
+    answer = inspect("ark:/12345/mp-39n.svg")
+    expect(answer.get_by_role("heading", level=2)).to_be_focused()
+    expect(page.get_by_role("status").first).to_have_text("Valid, not normal, bound here")
+
+
+def test_paste_a_urn(inspect):
+    answer = inspect("URN:ISBN:0451450523")
+    expect(answer.locator(".verdict")).to_contain_text("A valid URN, not in normal form")
+    expect(answer.locator(".normal code")).to_have_text("urn:isbn:0451450523")
+    expect(answer.get_by_role("row", name="Valid")).to_contain_text("yes")
+
+
+def test_paste_a_paragraph_that_holds_several(page, inspect):
+    answer = inspect(PARAGRAPH)
+    heading = answer.get_by_role("heading", level=2)
+    expect(heading).to_have_text("Four identifiers, all valid, 1 with a warning")
+    expect(heading).to_be_focused()
+    expect(answer.locator(".normal code")).to_have_text(
+        ["ark:12345/mp39n.svg", "ark:12345/mp39n.txt", "urn:example:ararat:guide", "ark:99999/nothing"]
+    )
+    answer.locator(".contents a").nth(3).click()
+    expect(page.locator("#i4")).to_be_in_viewport()
+
+
+def test_what_is_wrong_is_pointed_at(inspect):
+    answer = inspect("ark:12345/x!y")
+    expect(answer.locator(".verdict")).to_contain_text("Begins like an ARK but is none")
+    expect(answer.locator(".given mark")).to_have_text("!")
+
+
+def test_where_nothing_is_found_the_page_says_so(inspect):
+    expect(inspect("nothing of the kind").get_by_role("heading", level=2)).to_have_text(
+        "No identifier in these 19 characters"
+    )
+
+
+# What cannot be disturbed ---------------------------------------------------------------------------------------------
+
+
+def test_an_override_does_not_disturb_its_neighbours(page, inspect):
+    spoofed = inspect("ark:12345/a\u202eb/c.en").locator(".segments > li > bdi")
+    expect(spoofed.nth(3).locator(".cp")).to_have_text("U+202E RLO")
+    with_override = boxes(spoofed)
+    plain = boxes(inspect("ark:12345/ab/c.en").locator(".segments > li > bdi"))
+    # What stands before it stands where it would without it; what stands after it follows in order on the same line.
+    assert with_override[:3] == plain[:3]
+    assert with_override[3][0] == plain[3][0]
+    assert with_override == sorted(with_override)
+    assert {box[1] for box in with_override} == {with_override[0][1]}
+    assert overlapping(with_override) == []
+    assert "\u202e" not in page.locator("body").evaluate(
+        "body => [...body.querySelectorAll('*')].filter(one => one.id !== 'q').flatMap(one => [...one.childNodes])"
+        ".filter(node => node.nodeType === 3).map(node => node.data).join('')"
+    )
+
+
+def test_segments_in_right_to_left_letters_stand_in_logical_order(inspect):
+    segments = inspect(HEBREW).locator(".segments > li > bdi")
+    expect(segments).to_have_count(7)
+    found = boxes(segments)
+    assert found == sorted(found)
+    assert overlapping(found) == []
+
+
+def test_pieces_of_a_line_stand_in_logical_order(page, inspect):
+    inspect(HEBREW)
+    step = page.locator(".steps code > bdi").first
+    # Of a piece that is broken over two lines, where it begins.
+    begins = "all => all.map(one => { const r = one.getClientRects()[0]; return [Math.round(r.top), r.left] })"
+    found = step.locator("> del, > ins").evaluate_all(begins)
+    assert len(found) == 6
+    assert found == sorted(found)
+
+
+# Not parameters: one page is asked after the other, as a person would, and a browser is not begun for each.
+NARROW = (
+    "ark:/12345/mp-39n/1.pdf.en?info",
+    "ark:12345/" + "x" * 240,
+    "ark:12345/" + "x" * 200 + "/" + "y" * 900 + "/" + "component/" * 30 + "z",
+    "ark:12345/a\u202eb\u200b\u200b\u200b\u2066\U000e0041c/\u00a0d",
+    HEBREW,
+    "ark:12345/" + "\u0e3f" + "\u0301" * 60 + "x/y",
+    "urn:example:maps/17?+r?=q#f",
+    "ark:B5072/" + "x" * 300,
+    PARAGRAPH,
+)
+
+
+def test_at_320_pixels_nothing_overlaps_and_nothing_sticks_out(page, inspect):
+    page.set_viewport_size({"width": 320, "height": 640})
+    for text in NARROW:
+        answer = inspect(text)
+        for segments in answer.locator(".segments").all():
+            assert overlapping(boxes(segments.locator("> li"))) == [], ascii(text)
+            assert overlapping(boxes(segments.locator("> li > bdi"))) == [], ascii(text)
+        assert page.evaluate("document.documentElement.scrollWidth <= document.documentElement.clientWidth"), ascii(
+            text
+        )
+        inside = answer.locator(".segments > li, .card > *, .normal, .steps li, .tree li")
+        assert all(box[2] <= 320 for box in boxes(inside)), ascii(text)
+
+
+HOSTILE = (
+    "<img src=x onerror=alert(1)>",
+    'ark:12345/x"><script>alert(1)</script>',
+    "</textarea><svg onload=alert(1)> ark:12345/x",
+    "ark:12345/x' hx-get='/api/nowhere' hx-trigger='load' y='",
+    "<div hx-swap-oob='innerHTML:body'>ark:12345/x</div>",
+    "https://n2t.net/ark:12345/x#{{7*7}}${7*7}",
+    "ark:12345/\u202e\u2066\x00\x1b[2J\ufeff\ud7ff",
+)
+
+
+def test_no_paste_brings_an_element_of_its_own(page, inspect):
+    for text in HOSTILE:
+        inspect(text)
+        assert page.locator("#q").input_value() == text, ascii(text)
+        assert page.locator("img, iframe, object, [onerror], [onload], [style]").count() == 0, ascii(text)
+        assert page.locator("script").count() == 3, ascii(text)
+        assert page.locator("[hx-trigger]").count() == 0, ascii(text)
+        assert page.locator("form.box").count() == 1, ascii(text)
+
+
+# Going about ----------------------------------------------------------------------------------------------------------
+
+
+def test_follow_the_hierarchy_and_come_back(page, inspect):
+    answer = inspect("ark:12345/mp39n/1.txt")
+    first = page.url
+    expect(answer.locator(".tree small").first).to_have_text("container, bound here")
+    answer.locator(".tree a").first.click()
+    expect(page).to_have_url(re.compile(r"\?q=ark:12345/mp39n$"))
+    expect(answer.locator(".normal code")).to_have_text("ark:12345/mp39n")
+    expect(page.locator("#q")).to_have_value("ark:12345/mp39n")
+    page.go_back()
+    expect(page).to_have_url(first)
+    expect(page.locator(".normal code")).to_have_text("ark:12345/mp39n/1.txt")
+    expect(page.locator("#q")).to_have_value("ark:12345/mp39n/1.txt")
+    expect(page.locator(".top")).to_have_count(1)
+    page.go_forward()
+    expect(page.locator(".normal code")).to_have_text("ark:12345/mp39n")
+    expect(page).to_have_title("ark:12345/mp39n - Ararat")
+    page.locator("#q").fill("ark:12345/m5137")
+    page.locator("#q").press("Enter")
+    expect(page.locator(".normal code")).to_have_text("ark:12345/m5137")
+
+
+def test_the_address_shows_the_same_to_whoever_it_is_sent_to(page, inspect):
+    answer = inspect("ark:/12345/mp-39n.svg?info#f & more")
+    shown = answer.inner_text()
+    page.goto(page.url)
+    assert page.locator("#answer").inner_text() == shown
+
+
+def test_each_example_of_the_empty_page_is_answered(page):
+    page.goto("/")
+    expect(page.locator("#q")).to_be_focused()
+    for number in range(page.locator(".examples a").count()):
+        page.goto("/")
+        page.locator(".examples a").nth(number).click()
+        expect(page.locator("#answer .card").first).to_be_visible()
+        expect(page.locator("#q")).not_to_have_value("")
+
+
+def test_use_a_suggestion(page, inspect):
+    answer = inspect("ark:12345/x8rd4/")
+    answer.get_by_role("link", name="Use this").click()
+    expect(answer.locator(".chip b")).to_have_text(["valid", "normal", "bound here"])
+    expect(page.locator("#q")).to_have_value("ark:12345/x8rd4")
+
+
+def test_keys_find_the_box_leave_it_and_copy(page, context, inspect):
+    context.grant_permissions(["clipboard-read", "clipboard-write"])
+    inspect("ark:/12345/mp-39n")
+    page.keyboard.press("/")
+    expect(page.locator("#q")).to_be_focused()
+    page.keyboard.press("/")
+    expect(page.locator("#q")).to_have_value("/")
+    page.keyboard.press("Escape")
+    expect(page.locator("#q")).not_to_be_focused()
+    page.keyboard.press("c")
+    expect(page.locator(".normal .copy")).to_contain_text("Copied")
+    assert page.evaluate("navigator.clipboard.readText()") == "ark:12345/mp39n"
+
+
+def test_what_is_given_is_copied_in_ascii(page, context, inspect):
+    context.grant_permissions(["clipboard-read", "clipboard-write"])
+    answer = inspect("ark:/12345/a\u202eb")
+    answer.locator(".spellings .copy").first.click()
+    expect(page.get_by_role("status").first).to_have_text("Copied ark:/12345/a%E2%80%AEb")
+    assert page.evaluate("navigator.clipboard.readText()") == "ark:/12345/a%E2%80%AEb"
+
+
+def test_shift_and_enter_make_a_new_line(page):
+    page.goto("/")
+    page.locator("#q").press_sequentially("ark:12345/x8rd4")
+    page.keyboard.press("Shift+Enter")
+    page.keyboard.insert_text("ark:12345/m5137")
+    page.keyboard.press("Enter")
+    expect(page.locator(".found h2")).to_have_text("Two identifiers, both valid")
+
+
+def test_too_much_is_refused_in_plain_words(page, page_watch):
+    page_watch.expect("413")
+    page.goto("/")
+    page.locator("#q").evaluate("box => { box.value = 'x'.repeat(1200000) }")
+    page.get_by_role("button", name="Inspect").click()
+    expect(page.locator("#answer")).to_contain_text("more than a million octets")
+
+
+def test_nothing_is_kept_and_nobody_else_is_asked(page, context, inspect):
+    inspect(PARAGRAPH)
+    assert context.cookies() == []
+    assert page.evaluate("[localStorage.length, sessionStorage.length]") == [0, 0]

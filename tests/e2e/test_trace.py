@@ -1,0 +1,175 @@
+"""The live trace in a real browser: hops one after another, an end that is an end, and no second run by itself."""
+
+from __future__ import annotations
+
+import itertools
+import re
+
+import pytest
+from playwright.sync_api import Page, Request, expect
+
+# Notes when each hop came into the page, in milliseconds.
+ARRIVALS = """
+window.arrivals = [];
+document.addEventListener("DOMContentLoaded", () => new MutationObserver((changes) => {
+  for (const change of changes)
+    for (const node of change.addedNodes)
+      if (node.nodeType === 1)
+        for (const hop of [node, ...node.querySelectorAll("*")])
+          if (hop.matches(".hop")) window.arrivals.push(Math.round(performance.now()));
+}).observe(document.documentElement, {childList: true, subtree: true}));
+"""
+
+SLOW_SITE = """
+import threading
+from types import SimpleNamespace
+
+from ararat.webapp import create_app
+
+HERE = "http://ids.example.org"
+LET_GO = threading.Event()
+
+
+class Names:
+    def fetch(self, keys):
+        return {key: SimpleNamespace(kind="located", status="live") for key in keys}
+
+
+def site(environ, start_response):
+    if environ["PATH_INFO"].startswith("/ark:"):
+        start_response("302 Found", [("Location", "/slow")])
+        return [b""]
+    LET_GO.wait(30)
+    start_response("200 OK", [])
+    return [b""]
+
+
+inspector = create_app(Names(), prefix=HERE, local={HERE: site}, traces=1)
+
+
+def application(environ, start_response):
+    if environ["PATH_INFO"] == "/let-go":
+        LET_GO.set()
+    return inspector(environ, start_response)
+"""
+
+
+@pytest.fixture
+def streams(page: Page) -> list[Request]:
+    """The event streams that the page opens, as they are opened."""
+    opened: list[Request] = []
+    page.on("request", lambda request: opened.append(request) if request.resource_type == "eventsource" else None)
+    return opened
+
+
+@pytest.fixture
+def slow_server(wsgi_server, page_watch):
+    """A site with one place for traces, where every name leads to a page that keeps its readers waiting."""
+    server = wsgi_server(SLOW_SITE, threads=8)
+    page_watch.origins.add(server.origin)
+    return server
+
+
+def test_hops_arrive_one_after_another(page, streams):
+    page.add_init_script(ARRIVALS)
+    page.goto("/?q=ark:12345/x8rd4")
+    page.get_by_role("link", name="Run the trace").click()
+    expect(page.locator(".ended .sentence")).to_contain_text(re.compile("The resource is at http.*/demo/ascent"))
+    expect(page.locator(".hop .answer b")).to_have_text(["302 Found", "302 FOUND", "200 OK"])
+    arrivals = page.evaluate("window.arrivals")
+    gaps = [later - earlier for earlier, later in itertools.pairwise(arrivals)]
+    # The old shelf of the demo takes 0.4 s to say where the page went: the first hop is there before, the last is not.
+    assert len(gaps) == 2
+    assert gaps[0] > 250, gaps
+    assert len(streams) == 1
+
+
+def test_each_hop_says_what_was_asked_and_what_was_answered(page):
+    page.goto("/?q=ark:12345/m5137")
+    page.get_by_role("link", name="Run the trace").click()
+    hop = page.locator(".hop").first
+    expect(hop.locator(".asked")).to_contain_text(re.compile(r"GET http://127\.0\.0\.1:\d+/ark:12345/m5137"))
+    expect(hop.locator(".answer")).to_contain_text("303")
+    expect(hop.locator(".badge")).to_have_text("related")
+    expect(hop.locator(".location")).to_contain_text("/demo/mountain")
+    expect(page.locator(".ended .sentence")).to_contain_text("A related resource is at")
+
+
+def test_after_the_end_nothing_runs_again_by_itself(page, streams):
+    page.goto("/?q=ark:12345/m5137")
+    page.get_by_role("link", name="Run the trace").click()
+    expect(page.locator(".ended")).to_contain_text(re.compile(r"Finished \d\d:\d\d:\d\d UTC"))
+    expect(page.locator(".trace")).not_to_have_attribute("aria-busy", "true")
+    page.wait_for_timeout(3_500)
+    assert len(streams) == 1
+    with page.expect_request(lambda request: request.resource_type == "eventsource"):
+        page.get_by_role("link", name="Run again").click()
+    expect(page.locator(".ended")).to_have_count(1)
+    expect(page.locator(".hop")).to_have_count(2)
+    assert len(streams) == 2
+
+
+def test_the_trace_ends_on_the_page_that_the_name_is_bound_to(page):
+    page.goto("/?q=ark:12345/x8rd4")
+    page.get_by_role("link", name="Run the trace").click()
+    page.get_by_role("link", name="Go there").click()
+    expect(page).to_have_url(re.compile("/demo/ascent$"))
+    page.go_back()
+    expect(page.locator(".normal code")).to_have_text("ark:12345/x8rd4")
+
+
+def test_a_withdrawn_name_says_so_without_blame(page):
+    page.goto("/?q=ark:12345/d0v3z")
+    expect(page.locator(".chip b").last).to_have_text("withdrawn here")
+    page.get_by_role("link", name="Run the trace").click()
+    expect(page.locator(".hop .answer b")).to_contain_text("410")
+    expect(page.locator(".ended")).to_contain_text("unspecified whether")
+
+
+def test_a_name_that_is_not_bound_here_names_the_command_line(page):
+    page.goto("/?q=ark:12345/nobody")
+    expect(page.locator(".command code")).to_have_text("ararat trace ark:12345/nobody")
+    page.get_by_role("link", name="Ask this site all the same").click()
+    expect(page.locator(".hop .answer b")).to_contain_text("404")
+
+
+def test_while_a_hop_waits_the_page_waits_and_says_so(page, slow_server):
+    page.goto(f"{slow_server.origin}/?q=ark:12345/x")
+    page.get_by_role("link", name="Run the trace").click()
+    expect(page.locator(".hop")).to_have_count(1)
+    expect(page.locator(".trace")).to_have_attribute("aria-busy", "true")
+    page.wait_for_timeout(1_500)
+    expect(page.locator(".ended")).to_have_count(0)
+    slow_server.get("/let-go")
+    expect(page.locator(".hop")).to_have_count(2)
+    expect(page.locator(".ended .sentence")).to_contain_text("The resource is at")
+
+
+def test_a_busy_stream_is_asked_once_and_not_in_a_loop(page, context, slow_server, streams):
+    other = context.new_page()
+    other.goto(f"{slow_server.origin}/?q=ark:12345/x")
+    other.get_by_role("link", name="Run the trace").click()
+    expect(other.locator(".hop")).to_have_count(1)
+    page.goto(f"{slow_server.origin}/?q=ark:12345/y")
+    page.get_by_role("link", name="Run the trace").click()
+    expect(page.locator(".ended")).to_contain_text("places for traces are taken")
+    page.wait_for_timeout(3_500)
+    assert len(streams) == 1
+    slow_server.get("/let-go")
+    expect(other.locator(".ended")).to_be_visible()
+    page.get_by_role("link", name="Run again").click()
+    expect(page.locator(".ended .sentence")).to_contain_text("The resource is at")
+
+
+def test_a_connection_that_breaks_does_not_run_the_trace_again(page, slow_server, streams, page_watch):
+    page_watch.expect("ERR_")
+    page_watch.expect("[object Event]")
+    page.goto(f"{slow_server.origin}/?q=ark:12345/x")
+    page.get_by_role("link", name="Run the trace").click()
+    expect(page.locator(".hop")).to_have_count(1)
+    slow_server.process.kill()
+    slow_server.stop()
+    expect(page.locator(".ended")).to_contain_text("The connection was lost")
+    page.wait_for_timeout(1_500)
+    expect(page.locator(".hop")).to_have_count(1)
+    assert len(streams) == 1

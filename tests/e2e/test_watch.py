@@ -1,0 +1,66 @@
+"""The watch over pages sees what it must: without this, a silent page and an unwatched one would look the same."""
+
+from __future__ import annotations
+
+import pytest
+
+SITE = """
+def application(environ, start_response):
+    policy = "default-src 'none'; script-src 'self'; img-src 'self' http://127.0.0.1:9"
+    body, kind = PAGES.get(environ["PATH_INFO"], ("", "text/html"))
+    start_response("200 OK", [("Content-Type", kind), ("Content-Security-Policy", policy)])
+    return [body.encode()]
+
+PAGES = {
+    "/calm": ("<!doctype html><title>calm</title><p>nothing wrong", "text/html"),
+    "/inline": ("<!doctype html><script>document.title = 'ran'</script>", "text/html"),
+    "/style": ("<!doctype html><p style='color: red'>red", "text/html"),
+    "/throws": ("<!doctype html><script src=throw.js></script>", "text/html"),
+    "/throw.js": ("throw new Error('broken on purpose')", "text/javascript"),
+    "/says": ("<!doctype html><script src=say.js></script>", "text/html"),
+    "/say.js": ("console.error('something went wrong')", "text/javascript"),
+    "/stranger": ("<!doctype html><img alt='' src='http://127.0.0.1:9/pixel.png'>", "text/html"),
+}
+"""
+
+
+@pytest.fixture
+def complaints_about(wsgi_server, browser, page_watch):
+    server = wsgi_server(SITE)
+
+    def visit(path):
+        watch = type(page_watch)()
+        watch.origins.add(server.origin)
+        with browser.new_context() as context:
+            watch.watch(context)
+            page = context.new_page()
+            page.goto(f"{server.origin}{path}")
+            page.wait_for_load_state("networkidle")
+        return watch.complaints()
+
+    return visit
+
+
+def test_a_calm_page_brings_no_complaint(complaints_about):
+    assert complaints_about("/calm") == []
+
+
+@pytest.mark.parametrize(
+    ("path", "words"),
+    [
+        pytest.param("/inline", "Content Security Policy", id="inline script"),
+        pytest.param("/style", "Content Security Policy", id="inline style"),
+        pytest.param("/throws", "broken on purpose", id="uncaught error"),
+        pytest.param("/says", "something went wrong", id="console error"),
+        pytest.param("/stranger", "request outside: GET http://127.0.0.1:9/pixel.png", id="request to a stranger"),
+    ],
+)
+def test_the_watch_sees(complaints_about, path, words):
+    assert any(words in line for line in complaints_about(path))
+
+
+def test_what_a_test_expects_is_no_complaint(page_watch):
+    watch = type(page_watch)()
+    watch.seen = ["console error: 404", "console error: 500"]
+    watch.expect("404")
+    assert watch.complaints() == ["console error: 500"]

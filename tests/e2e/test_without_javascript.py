@@ -1,0 +1,102 @@
+"""The same inspector without JavaScript: a form, links, and a page that grows."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+import pytest
+from playwright.sync_api import Page, expect
+
+OTHER_SITE = """
+def application(environ, start_response):
+    start_response("200 OK", [("Content-Type", "text/html")])
+    return [b"<!doctype html><link rel=icon href=data:,><a href='{trace}'>elsewhere</a>"]
+"""
+
+
+@pytest.fixture
+def page(browser, base_url, page_watch) -> Iterator[Page]:
+    """A page of a browser in which no script runs."""
+    with browser.new_context(java_script_enabled=False, base_url=base_url) as context:
+        page_watch.watch(context)
+        yield context.new_page()
+
+
+@pytest.fixture
+def inspect(page):
+    def ask(text):
+        page.goto("/")
+        page.locator("#q").fill(text)
+        page.get_by_role("button", name="Inspect").click()
+        return page.locator("#answer")
+
+    return ask
+
+
+def test_paste_an_ark_and_read_its_normal_form(page, inspect):
+    answer = inspect("ark:/12345/mp-39n.svg")
+    expect(page).to_have_url(re.compile(r"/\?q=ark:/12345/mp-39n\.svg$"))
+    expect(answer.locator(".normal code")).to_have_text("ark:12345/mp39n.svg")
+    expect(answer.get_by_role("heading", level=2)).to_be_focused()
+    expect(answer.locator(".copy").first).to_be_hidden()
+
+
+def test_paste_a_urn(inspect):
+    expect(inspect("URN:ISBN:0451450523").locator(".normal code")).to_have_text("urn:isbn:0451450523")
+
+
+def test_paste_a_paragraph_that_holds_several(inspect):
+    answer = inspect("See ark:12345/x8rd4, then urn:example:ararat:guide; not ark:99999/x")
+    expect(answer.get_by_role("heading", level=2)).to_have_text("Three identifiers, all valid, 1 with a warning")
+
+
+def test_an_override_does_not_disturb_its_neighbours(inspect):
+    segments = inspect("ark:12345/a\u202eb/c.en").locator(".segments > li > bdi")
+    expect(segments.nth(3).locator(".cp")).to_have_text("U+202E RLO")
+    boxes = [segment.bounding_box() for segment in segments.all()]
+    rights = [0.0, *(box["x"] + box["width"] for box in boxes)]
+    assert all(box["x"] >= right - 0.5 for box, right in zip(boxes, rights, strict=False))
+
+
+def test_follow_the_hierarchy(page, inspect):
+    inspect("ark:12345/mp39n/1.txt").locator(".tree a").first.click()
+    expect(page.locator(".normal code")).to_have_text("ark:12345/mp39n")
+    page.go_back()
+    expect(page.locator(".normal code")).to_have_text("ark:12345/mp39n/1.txt")
+
+
+def test_a_text_too_long_for_an_address_is_answered_all_the_same(page, inspect):
+    answer = inspect("ark:12345/x8rd4 " + "and so on " * 400)
+    expect(answer.locator(".notice")).to_contain_text("no permalink")
+    expect(answer.locator(".normal code")).to_have_text("ark:12345/x8rd4")
+
+
+def test_the_trace_is_a_page_that_grows(page):
+    page.goto("/?q=ark:12345/x8rd4")
+    # The page is there, and its first hop, while the old shelf of the demo still keeps the second waiting.
+    page.get_by_role("link", name="Run the trace").click(no_wait_after=True)
+    expect(page.locator(".hop .answer b").first).to_have_text("302 Found")
+    expect(page.locator(".hop .answer b")).to_have_text(["302 Found", "302 FOUND", "200 OK"])
+    expect(page.locator(".ended .sentence")).to_contain_text("The resource is at")
+    page.get_by_role("link", name="Run again").click()
+    expect(page.locator(".ended .sentence")).to_be_visible()
+
+
+def test_a_trace_from_another_site_waits_for_a_click(page, base_url, wsgi_server, page_watch):
+    other = wsgi_server(OTHER_SITE.format(trace=f"{base_url}/trace?q=ark:12345/m5137"))
+    page_watch.origins.add(other.origin)
+    page.goto(other.origin)
+    page.get_by_role("link", name="elsewhere").click()
+    expect(page.locator(".notice")).to_contain_text("waits for a click")
+    expect(page.locator(".hop")).to_have_count(0)
+    page.get_by_role("button", name="Run the trace").click()
+    expect(page.locator(".ended .sentence")).to_contain_text("A related resource is at")
+
+
+def test_too_much_is_refused_in_plain_words(page, page_watch):
+    page_watch.expect("413")
+    page.goto("/")
+    page.locator("#q").fill("x" * 1_200_000, timeout=20_000)
+    page.get_by_role("button", name="Inspect").click()
+    expect(page.get_by_role("alert")).to_contain_text("more than a million octets")

@@ -1,0 +1,65 @@
+"""The header fields of every answer, whatever it is an answer to."""
+
+from __future__ import annotations
+
+import pytest
+
+from ararat.webapp import create_app, headers
+
+POLICY = (
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; font-src 'self'; connect-src 'self'; "
+    "form-action 'self'; base-uri 'none'; object-src 'none'; frame-ancestors 'none'"
+)
+
+answers = pytest.mark.parametrize(
+    ("method", "address"),
+    [
+        pytest.param("GET", "/", id="the empty page"),
+        pytest.param("GET", "/?q=ark:12345/x", id="an answer"),
+        pytest.param("POST", "/", id="a redirect"),
+        pytest.param("GET", "/static/ararat.css", id="an asset"),
+        pytest.param("GET", "/favicon.ico", id="the icon"),
+        pytest.param("GET", "/api/inspect?q=x", id="json"),
+        pytest.param("GET", "/api/inspect", id="a problem"),
+        pytest.param("GET", "/trace", id="the trace page"),
+        pytest.param("GET", "/nowhere", id="not found"),
+        pytest.param("DELETE", "/", id="not allowed"),
+    ],
+)
+
+
+@pytest.fixture(scope="module")
+def client():
+    return create_app().test_client()
+
+
+@answers
+def test_every_answer_is_hardened(client, method, address):
+    with client.open(address, method=method) as response:
+        assert response.headers["Content-Security-Policy"] == headers.CONTENT_SECURITY_POLICY == POLICY
+        assert response.headers["X-Content-Type-Options"] == "nosniff"
+        assert response.headers["Referrer-Policy"] == "no-referrer"
+        assert response.headers["Cross-Origin-Opener-Policy"] == "same-origin"
+        assert response.headers["Cache-Control"]
+        assert "Set-Cookie" not in response.headers
+
+
+@answers
+def test_nothing_is_moved_for_good(client, method, address):
+    doubled = "/" + address.replace("/", "//")
+    for target in (address, doubled, address.partition("?")[0] + "/"):
+        with client.open(f"http://localhost{target}", method=method) as response:
+            assert response.status_code not in (301, 308)
+
+
+@pytest.mark.parametrize("field", ["Host", "X-Forwarded-Host", "X-Forwarded-Proto", "Forwarded", "Referer", "Origin"])
+def test_what_a_client_says_of_itself_changes_nothing(client, field):
+    plain = client.get("/?q=ark:12345/x")
+    said = client.get("/?q=ark:12345/x", headers={field: "evil.example.net"})
+    assert said.data == plain.data
+    assert client.post("/", data={"q": "x"}, headers={field: "evil.example.net"}).location == "/?q=x"
+
+
+def test_the_policy_allows_nothing_inline():
+    assert "unsafe" not in POLICY
+    assert "'none'" in POLICY

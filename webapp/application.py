@@ -1,0 +1,127 @@
+"""The inspector as a Flask application, composed from what it is given."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping, Sequence
+from functools import lru_cache
+from pathlib import Path
+from types import MappingProxyType
+from typing import TYPE_CHECKING
+
+from flask import Flask
+from htmx_flask import Htmx
+from jinja2 import StrictUndefined
+
+from .. import __version__
+from ..identifiers import display
+from ..identifiers.report import OFFICIAL_PREFIX
+from . import api, errors, headers, lines, live, pages
+from .addresses import parse_networks
+from .places import Places
+from .site import EXAMPLES, KEY, MOST_OCTETS, Example, Site, url
+
+if TYPE_CHECKING:
+    from _typeshed.wsgi import WSGIApplication
+
+    from ..middleware import Bindings
+
+_FORM_OVERHEAD = 4096
+VENDORED = ("vendor/htmx-2.min.js", "vendor/hx-sse-2.min.js")
+"""Files below static/ that a build puts there (setup.py)."""
+
+
+class MissingAssets(RuntimeError):
+    """htmx is not where a build puts it. The text says what to run."""
+
+
+def create_app(
+    bindings: Bindings | None = None,
+    *,
+    prefix: str | None = None,
+    local: Mapping[str, WSGIApplication] = MappingProxyType({}),
+    trace_elsewhere: bool = False,
+    networks: Sequence[str] = (),
+    traces: int = 50,
+    traces_each: int = 3,
+    trusted_hosts: Sequence[str] | None = None,
+    examples: Sequence[Example] = EXAMPLES,
+) -> Flask:
+    """Make an inspector, a WSGI application that can be mounted under any path.
+
+    Parameters: ``bindings``, whose names are marked as bound here (None: nothing is said of bindings); ``prefix``, the
+    resolver prefix of this site; ``local``, WSGI applications by the prefix of the hops that they answer in process,
+    looked at when a trace starts; ``trace_elsewhere``, whether a trace of the page goes to other hosts, with
+    ``networks`` (CIDR notation) that it may enter though their addresses are not public; ``traces`` at once in this
+    process, ``traces_each`` of one client; ``trusted_hosts``, the only values of the Host field that are answered
+    (None: any); ``examples`` of the empty page.
+
+    Raises :class:`MissingAssets` where htmx was not built in.
+
+    >>> create_app().test_client().get("/?q=ark:12345/x").status
+    '200 OK'
+    """
+    # The name of the whole package: Flask finds templates/ and static/ beside it.
+    app = Flask(__name__.partition(".")[0])
+    app.config.update(
+        # A form field is not spooled to a file, so the two are one limit; the rest is the form around the paste.
+        MAX_CONTENT_LENGTH=MOST_OCTETS + _FORM_OVERHEAD,
+        MAX_FORM_MEMORY_SIZE=MOST_OCTETS + _FORM_OVERHEAD,
+        MAX_FORM_PARTS=8,
+        TRUSTED_HOSTS=list(trusted_hosts) if trusted_hosts is not None else None,
+        # The address of an asset changes with its content.
+        SEND_FILE_MAX_AGE_DEFAULT=31_536_000,
+    )
+    _require_assets(app)
+    app.extensions[KEY] = Site(
+        bindings=bindings,
+        prefix=prefix,
+        local=local,
+        trace_elsewhere=trace_elsewhere,
+        networks=parse_networks(networks),
+        places=Places(traces, traces_each),
+        examples=tuple(examples),
+    )
+    # The router answers 308 of its own accord where slashes are doubled or missing; here nothing is ever moved for
+    # good.
+    app.url_map.strict_slashes = False
+    app.url_map.merge_slashes = False
+    app.jinja_options = {"undefined": StrictUndefined, "trim_blocks": True, "lstrip_blocks": True}
+    app.jinja_env.globals.update(
+        address=pages.address,
+        ascii=display.percent,
+        asset=asset,
+        duration=live.duration,
+        official=OFFICIAL_PREFIX,
+        plain=lines.plain,
+        plan=live.plan,
+        url_for=url,
+        version=__version__,
+    )
+    Htmx(app)
+    headers.init_app(app)
+    errors.init_app(app)
+    for room in (pages, live, api):
+        app.register_blueprint(room.blueprint)
+    return app
+
+
+def _require_assets(app: Flask) -> None:
+    folder = Path(str(app.static_folder))
+    missing = [name for name in VENDORED if not (folder / name).is_file()]
+    if missing:
+        raise MissingAssets(
+            f"htmx is not in {folder / 'vendor'}: it is put there when the package is built. "
+            "Run `make run`, or `python -m pip install -e .` in the checkout."
+        )
+
+
+def asset(name: str) -> str:
+    """The address of a static file, which changes with its content."""
+    return url("static", filename=name, v=_digest(name))
+
+
+@lru_cache
+def _digest(name: str) -> str:
+    folder = Path(__file__).parent.parent / "static"
+    return hashlib.sha256((folder / name).read_bytes()).hexdigest()[:12]

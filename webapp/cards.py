@@ -1,0 +1,349 @@
+"""What a card shows of a report: words and lines, in the order a reader asks for them. Pure.
+
+However long an identifier is and however much there is to say of it, a card stays within bounds and counts what it
+leaves out. Places are given to people counting from one; in reports they count from zero.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from ..identifiers import Problem, Report, Segment, Step, display
+from ..identifiers.report import OFFICIAL_PREFIX
+from . import facts, inspection, lines, verdicts
+from .lines import Line
+from .verdicts import Chip, Tone
+
+MOST_COPIED = 2000
+"""Characters of the longest text that a button copies or a link repeats."""
+
+MOST_REPEATED = 240
+"""Characters of an identifier that an equivalent or a member of the hierarchy repeats."""
+
+MOST_SEGMENTS = 24
+MOST_PROBLEMS = 20
+MOST_MEMBERS = 8
+MOST_UNUSUAL = 50
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """A segment: what it is, what it is called, how it reads, and the numbers of the problems that touch it.
+
+    Where segments in the middle are left out, a part "gap" stands for ``left_out`` of them.
+    """
+
+    part: str
+    label: str = ""
+    line: Line = ()
+    problems: tuple[int, ...] = ()
+    left_out: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """A step of the normalization, with what it took away and put there."""
+
+    title: str
+    reference: str
+    line: Line
+
+
+@dataclass(frozen=True, slots=True)
+class Member:
+    """A member of the hierarchy: its place in it (``role``) and whether it is bound here (``state``).
+
+    ``identifier`` is what its link inspects, None where that would be too long; ``here``, whether it is the one shown.
+    """
+
+    identifier: str | None
+    line: Line
+    role: str
+    state: str
+    here: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Spelling:
+    """An identifier that is offered; ``copy`` is it as printable ASCII, or None where that is too long for a button."""
+
+    label: str
+    text: str
+    line: Line
+    copy: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Remark:
+    """A problem: how grave, what, where, what was expected instead, and which rule says so."""
+
+    number: int
+    severity: str
+    message: str
+    place: str
+    line: Line
+    expected: str
+    reference: str
+    code: str
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """A row of a table: what it is about, and a cell for each column, in words or as a line."""
+
+    label: str
+    cells: tuple[str | Line, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Known:
+    """What one source knows: rows of a label, a line, and whether that is an identifier."""
+
+    title: str
+    rows: tuple[tuple[str, Line, bool], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Card:
+    """One identifier, ready to be shown. It is ``start`` to ``end`` of the paste, counted from one.
+
+    ``faults`` are errors and warnings; ``subject`` is what a trace would resolve, None where nothing would;
+    ``bound`` is how its own name is bound here: a kind, "withdrawn", or None if it is not, or nobody could be asked.
+    """
+
+    start: int
+    end: int
+    verdict: str
+    tone: Tone
+    summary: str
+    chips: tuple[Chip, Chip, Chip]
+    given: Line
+    parts: tuple[Part, ...]
+    suggestion: Spelling | None
+    faults: tuple[Remark, ...]
+    notes: tuple[Remark, ...]
+    problems_left_out: int
+    normal: Spelling | None
+    changes: tuple[Change, ...]
+    members: tuple[Member, ...]
+    members_left_out: int
+    spellings: tuple[Spelling, ...]
+    profiles: tuple[Row, ...]
+    known: tuple[Known, ...]
+    unusual: tuple[display.Character, ...]
+    unusual_goes_on: bool
+    subject: str | None
+    bound: str | None
+
+
+def card(finding: inspection.Finding) -> Card:
+    """Make the card of a finding.
+
+    >>> from ararat.webapp.inspection import inspect
+    >>> shown = card(inspect("ark:/12345/x6-np1").findings[0])
+    >>> shown.verdict, [part.label for part in shown.parts]
+    ('A valid ARK, not in normal form: 2 changes make it so', ['scheme, classic', 'NAAN', '', 'Name'])
+    """
+    report = finding.report
+    name = next(reversed(inspection.keys(report)), None)
+    problems = sorted(report.problems, key=lambda found: (verdicts.GRAVITY[found.severity], found.start, found.end))
+    remarks = [_remark(number, found, report.input) for number, found in enumerate(problems[:MOST_PROBLEMS], 1)]
+    unusual = display.unusual(report.input, most=MOST_UNUSUAL + 1)
+    return Card(
+        start=finding.match.start + 1,
+        end=finding.match.end,
+        verdict=verdicts.verdict(report),
+        tone=verdicts.tone(report),
+        summary=verdicts.summary(report),
+        chips=verdicts.chips(report, name, finding.bound),
+        given=_given(report),
+        parts=tuple(_parts(report, problems[:MOST_PROBLEMS])),
+        suggestion=_suggestion(finding),
+        faults=tuple(remark for remark in remarks if remark.severity != "note"),
+        notes=tuple(remark for remark in remarks if remark.severity == "note"),
+        problems_left_out=max(0, len(problems) - MOST_PROBLEMS),
+        normal=_spelling("normal form", report.normal_form, lines.MOST) if report.normal_form else None,
+        changes=tuple(_change(step) for step in report.steps),
+        members=tuple(_member(member, report, finding.bound) for member in report.hierarchy[-MOST_MEMBERS:]),
+        members_left_out=max(0, len(report.hierarchy) - MOST_MEMBERS),
+        spellings=tuple(_spellings(report)),
+        profiles=tuple(_profile_rows(list(report.profiles.values()))),
+        known=tuple(_known(source) for source in facts.known(report)),
+        unusual=tuple(unusual[:MOST_UNUSUAL]),
+        unusual_goes_on=len(unusual) > MOST_UNUSUAL,
+        subject=subject(report),
+        bound=finding.bound.get(name) if finding.bound and name else None,
+    )
+
+
+def subject(report: Report) -> str | None:
+    """What resolves, of what is reported on: the ARK, be it inside an address, or the URN.
+
+    >>> from ararat.identifiers import examine
+    >>> subject(examine("https://n2t.net/ark:/12345/x")), subject(examine("ark:12345"))
+    ('ark:/12345/x', None)
+    """
+    if not report.valid:
+        return None
+    return report.embedding["ark"] if report.form == "embedded" and report.embedding else report.input
+
+
+def _given(report: Report) -> Line:
+    # What cannot be read has no segments; then the text itself points at what is wrong with it.
+    if report.valid or not report.problems:
+        return lines.plain(report.input)
+    return lines.pointed(report.input, report.problems[0].start, report.problems[0].end)
+
+
+def _parts(report: Report, problems: Sequence[Problem]) -> Iterator[Part]:
+    half = MOST_SEGMENTS // 2
+    first, last = report.segments[:half], report.segments[half:][-half:]
+    most = max(24, lines.MOST // max(1, len(first) + len(last)))
+    left_out = len(report.segments) - len(first) - len(last)
+    yield from (_part(segment, report, problems, most) for segment in first)
+    if left_out:
+        yield Part("gap", left_out=left_out)
+    yield from (_part(segment, report, problems, most) for segment in last)
+
+
+def _part(segment: Segment, report: Report, problems: Sequence[Problem], most: int) -> Part:
+    written = report.input[segment.start : segment.end]
+    touching = (
+        number
+        for number, found in enumerate(problems, 1)
+        if found.start < segment.end and segment.start < found.end and found.severity != "note"
+    )
+    return Part(segment.part, _label(segment.part, written, report), lines.plain(written, most), tuple(touching))
+
+
+_LABELS = {
+    "prefix": "resolver prefix",
+    "label": "scheme",
+    "naan": "NAAN",
+    "separator": "",
+    "name": "Name",
+    "component": "component",
+    "variant": "variant",
+    "nid": "namespace (NID)",
+    "nss": "name in it (NSS)",
+    "query": "query",
+    "fragment": "fragment",
+}
+
+
+def _label(part: str, written: str, report: Report) -> str:
+    if part == "label" and written.endswith("/"):
+        return "scheme, classic"
+    return "inflection" if part == "query" and report.service == "metadata" else _LABELS.get(part, part)
+
+
+def _remark(number: int, found: Problem, text: str) -> Remark:
+    if found.end - found.start > 1:
+        place = f"characters {found.start + 1:,} to {found.end:,}"
+    else:
+        place = f"character {found.start + 1:,}" if found.start < len(text) else "at the end"
+    message = found.message[:1].upper() + found.message[1:]
+    line = lines.marked(text, found.start, found.end)
+    return Remark(number, found.severity, message, place, line, found.expected, found.reference, found.code)
+
+
+def _known(source: facts.Facts) -> Known:
+    rows = ((fact.label, lines.plain(fact.text), fact.identifier) for fact in source.facts)
+    return Known(source.title, tuple(rows))
+
+
+_WHY_SUGGESTED = {
+    "closing-punctuation": "without the punctuation after it",
+    "trailing-slash": "without the slash at its end",
+    "typographic-character": "with plain hyphens and nothing that cannot be seen",
+    "html-entity": "without the markup in it",
+    "encoded-label": "with its label decoded",
+}
+
+
+def _suggestion(finding: inspection.Finding) -> Spelling | None:
+    if finding.match.suggestion:
+        why = " and ".join(_WHY_SUGGESTED[code] for code in finding.match.why)
+        return _spelling(f"{why.capitalize()}, it reads", finding.match.suggestion)
+    return _spelling("Perhaps this was meant:", finding.report.suggestion) if finding.report.suggestion else None
+
+
+def _change(step: Step) -> Change:
+    by = lines.VARIANTS if step.rule == "variants" else lines.CHARACTERS
+    return Change(step.title, step.reference, lines.compared(step.before, step.after, by))
+
+
+def _member(member: str, report: Report, bound: Mapping[str, str] | None) -> Member:
+    here = member == report.hierarchy[-1]
+    if member == report.variant_of:
+        role = "what this is a variant of"
+    else:
+        role = ("this one, a variant" if report.variant_of else "this one") if here else "container"
+    identifier = member if len(member) <= MOST_COPIED else None
+    return Member(identifier, lines.plain(member, MOST_REPEATED), role, _state(member, here, bound), here)
+
+
+def _state(member: str, here: bool, bound: Mapping[str, str] | None) -> str:
+    if bound is None:
+        return ""
+    if member in bound:
+        return "withdrawn here" if bound[member] == "withdrawn" else "bound here"
+    # H-02: that a part has a container is a statement of meaning, and no promise that the container resolves.
+    return "not bound here" if here else "implied, not bound here"
+
+
+def _spelling(label: str, text: str, most: int = MOST_REPEATED) -> Spelling:
+    copied = display.percent(text)
+    return Spelling(label, text, lines.plain(text, most), copied if len(copied) <= MOST_COPIED else None)
+
+
+def _spellings(report: Report) -> Iterator[Spelling]:
+    given = display.percent(report.input)
+    for text in dict.fromkeys(text if text.isascii() else display.percent(text) for text in report.equivalents):
+        labels = [_spelled(text, report)]
+        if text == given:
+            labels.insert(0, "as given" if text == report.input else "as given, in ASCII")
+        yield _spelling(", ".join(filter(None, labels)), text)
+
+
+def _spelled(text: str, report: Report) -> str:
+    normal_form = report.normal_form or ""
+    if text == normal_form:
+        return "normal form"
+    if text == normal_form.replace("ark:", "ark:/", 1):
+        return "classic form"
+    if text.startswith(f"{OFFICIAL_PREFIX}/") and text.endswith(normal_form):
+        return "at the official resolver"
+    return "at this site" if text.endswith(f"/{normal_form}") else ""
+
+
+_PROFILE_ROWS = (
+    ("valid", "Valid"),
+    ("nid", "NID"),
+    ("nss", "NSS"),
+    ("query", "Query"),
+    ("r", "r-component"),
+    ("q", "q-component"),
+    ("fragment", "Fragment"),
+    ("f", "f-component"),
+    ("assigned", "An assigned name"),
+    ("problems", "Problems"),
+)
+
+
+def _profile_rows(columns: Sequence[Mapping[str, object]]) -> Iterator[Row]:
+    for name, label in _PROFILE_ROWS:
+        if any(column.get(name) is not None for column in columns):
+            yield Row(label, tuple(_cell(column, name) for column in columns))
+
+
+def _cell(column: Mapping[str, object], name: str) -> str | Line:
+    value = column.get(name)
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, str):
+        return lines.plain(value)
+    if isinstance(value, (list, tuple)):
+        return ", ".join(map(str, value)) or "none"
+    return "none" if name in column else ""

@@ -1,0 +1,235 @@
+"""The live trace: server-sent events where they are asked for, else one page that grows hop by hop, without JavaScript.
+
+There is no state on the server: a trace is one GET. It starts for whoever comes from this site's own pages or from
+none, and waits for a click where another site, a prefetch or another trace sent the request.
+"""
+
+from __future__ import annotations
+
+import logging
+import math
+import shlex
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import UTC, datetime
+
+from flask import Blueprint, Response, current_app, render_template, request
+from htmx_flask import request as htmx_request
+from jinja2 import Environment
+from markupsafe import Markup
+
+from ..identifiers import display
+from . import reference, runs, sse
+from .errors import Refused
+from .events import End, Event, Hop, Start
+from .heartbeat import Heartbeat
+from .local import HOP_KEY
+from .runs import Run, Wish
+from .site import LONGEST_ADDRESS, site, url
+
+blueprint = Blueprint("live", __name__)
+
+STREAM_HEADERS = {"Cache-Control": "no-store, no-transform", "X-Accel-Buffering": "no"}
+"""What keeps proxies from holding back or changing what arrives bit by bit."""
+
+_log = logging.getLogger(__name__)
+
+# Where the page is cut so that hops can go between. Nothing that is shown can look like it, since "<" is escaped.
+_CUT = "<!--cut-->"
+_STILL_WAITING = "<!-- still waiting -->\n"
+_SLOWEST = 10_000
+_BROKEN = "Something went wrong on this side, and the trace was given up. It was noted down."
+_LOST = "The connection was lost before the trace ended. It is not started again by itself."
+_UNASKED = "A trace is work for others, so it does not start because another site or a prefetch asks for it."
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """What a card says of the trace that could be run: why that way, where to click, what to type elsewhere."""
+
+    why: str
+    address: str | None = None
+    label: str = ""
+    command: str | None = None
+
+
+@blueprint.get("/trace")
+def trace() -> Response:
+    """The trace of ``q``: a stream, a fragment that connects to one, or a page that grows."""
+    if _wants_stream():
+        return _stream()
+    wish = runs.wished(request.args)
+    if htmx_request.htmx:
+        return Response(render_template("_stream.html", wish=wish), headers={"Cache-Control": "no-store"})
+    if request.method == "HEAD" or not wish.text or unasked():
+        return Response(_page(wish, waiting=True), headers={"Cache-Control": "no-store"})
+    return _progressive(wish, runs.begin(wish))
+
+
+def plan(subject: str, bound: str | None) -> Plan:
+    """How the trace of ``subject`` would go, which is bound here in the way ``bound`` (None: not)."""
+    choice = runs.choose(Wish(subject), bound=bound is not None)
+    if choice.possible:
+        why, wish, label, command = choice.why, Wish(subject), "Run the trace", None
+        why += " Whoever runs a resolver is trusted for its answer."
+    else:
+        why = f"Not bound here, as far as is known, and this page does not ask {choice.resolver}. A command line does:"
+        wish, label = Wish(subject, runs.own_prefix(site())), "Ask this site all the same"
+        command = f"ararat trace {shlex.quote(display.percent(subject))}"
+    address = _address(wish)
+    if len(address) >= LONGEST_ADDRESS:
+        return Plan("It is too long for the address of a trace.")
+    return Plan(why, address if choice.possible or wish.resolver else None, label, command)
+
+
+def width(seconds: float) -> float:
+    """How long the bar for a duration is, in percent: on a logarithmic scale, so that 2 ms and 2 s can both be seen.
+
+    >>> width(0), width(10)
+    (0.0, 100.0)
+    """
+    return round(min(100.0, 100 * math.log10(1 + seconds * 1000) / math.log10(1 + _SLOWEST)), 1)
+
+
+def duration(seconds: float) -> str:
+    """A time as people read it.
+
+    >>> duration(0.0123), duration(1.26)
+    ('12 ms', '1.3 s')
+    """
+    return f"{seconds:.1f} s" if seconds >= 1 else f"{round(seconds * 1000)} ms"
+
+
+def _address(wish: Wish) -> str:
+    return url("live.trace", **wish.arguments())
+
+
+def _wants_stream() -> bool:
+    # A client to which all is the same, as curl is, gets what can be read line by line.
+    accepted = request.accept_mimetypes
+    return not htmx_request.htmx and accepted.best_match([sse.MIMETYPE, "text/html"]) == sse.MIMETYPE
+
+
+def unasked() -> Refused | None:
+    """Why a trace does not start: another site, a prefetch or a trace sent the request. None where a person did."""
+    fields = request.headers
+    purposes = " ".join(fields.get(name, "") for name in ("Sec-Purpose", "Purpose", "X-Moz"))
+    if (
+        fields.get("Sec-Fetch-Site") in ("cross-site", "same-site")
+        or "prefetch" in purposes
+        or HOP_KEY in request.environ
+    ):
+        return Refused(403, "not-started", _UNASKED)
+    return None
+
+
+def _stream() -> Response:
+    fragments = _fragments(Wish(request.args.get("q", "").strip()))
+    try:
+        # The browser's EventSource connects again when a connection breaks; that must not run the trace again.
+        if "Last-Event-ID" in request.headers:
+            raise Refused(400, "connection-lost", _LOST)
+        if refusal := unasked():
+            raise refusal
+        wish = runs.wished(request.args)
+        run = runs.begin(wish)
+    except Refused as refused:
+        # Any status but 200, and the extension would connect for ever.
+        return _event_stream(fragments.last_messages(refused.sentence))
+    response = _event_stream(_fragments(wish).messages(run))
+    response.call_on_close(run.close)
+    return response
+
+
+def _event_stream(messages: Iterator[str]) -> Response:
+    return Response(messages, mimetype=sse.MIMETYPE, headers=STREAM_HEADERS)
+
+
+def _progressive(wish: Wish, run: Run) -> Response:
+    response = Response(_fragments(wish).growing(_page(wish, waiting=False), run), headers=STREAM_HEADERS)
+    response.call_on_close(run.close)
+    return response
+
+
+def _fragments(wish: Wish) -> Fragments:
+    return Fragments(current_app.jinja_env, _address(wish) if wish.text else None)
+
+
+@dataclass(frozen=True, slots=True)
+class Fragments:
+    """The events of a run as HTML. It needs no context of a request, so that a stream holds none.
+
+    ``again`` is the address that runs the trace once more, None where there is nothing to run.
+    """
+
+    environment: Environment
+    again: str | None
+
+    def messages(self, run: Run) -> Iterator[str]:
+        """The run as server-sent events, with one named "end" at the end, whatever happens."""
+        try:
+            for number, event in enumerate(run, 1):
+                if isinstance(event, Heartbeat):
+                    yield sse.HEARTBEAT
+                else:
+                    yield sse.message(_NAMES[type(event)], self.shown(event), number)
+        except Exception:  # noqa: BLE001 - whatever it was, the reader has to learn that it is over
+            _log.exception("a trace broke")
+            yield from self.last_messages(_BROKEN)
+        else:
+            yield sse.message("end", "end")
+
+    def last_messages(self, sentence: str) -> Iterator[str]:
+        """Why there is no run, or no more of it, and the end."""
+        yield sse.message("verdict", self.refusal(sentence))
+        yield sse.message("end", "end")
+
+    def growing(self, page: str, run: Run) -> Iterator[str]:
+        """The page with the run in it, as it happens."""
+        head, opening, closing, tail = page.split(_CUT)
+        yield head
+        try:
+            for event in run:
+                if isinstance(event, Heartbeat):
+                    yield _STILL_WAITING
+                elif isinstance(event, Start):
+                    yield self.shown(event) + opening
+                elif isinstance(event, Hop):
+                    yield self.shown(event)
+                else:
+                    yield closing + self.shown(event)
+        except Exception:  # noqa: BLE001 - as above
+            _log.exception("a trace broke")
+            yield closing + self.refusal(_BROKEN)
+        yield tail
+
+    def shown(self, event: Event) -> str:
+        """One event."""
+        if isinstance(event, Start):
+            return self._render("_started.html", start=event)
+        if isinstance(event, Hop):
+            return self._render("_hop.html", hop=event, width=width(event.seconds))
+        return self._render("_ended.html", end=event, link=_link(event), finished=datetime.now(UTC), again=self.again)
+
+    def refusal(self, sentence: str) -> str:
+        """Why there is no run, or no more of it."""
+        return self._render("_refusal.html", sentence=sentence, again=self.again)
+
+    def _render(self, template: str, **context: object) -> str:
+        return self.environment.get_template(template).render(context)
+
+
+_NAMES: dict[type, str] = {Start: "start", Hop: "hop", End: "verdict"}
+
+
+def _link(end: End) -> str | None:
+    """Where a reader may go on to: http and https are links, and nothing else is (requirements, section 3, item 46)."""
+    if end.outcome != "success" or end.url is None or not reference.parse(end.url).is_web:
+        return None
+    return end.url + (f"#{end.fragment}" if end.fragment is not None else "")
+
+
+def _page(wish: Wish, *, waiting: bool) -> str:
+    title = f"Trace of {display.percent(wish.text[:60])} - Ararat" if wish.text else "Trace - Ararat"
+    cut = Markup(_CUT)  # noqa: S704 - a constant
+    return render_template("trace.html", title=title, wish=wish, waiting=waiting, cut=cut)

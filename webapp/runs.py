@@ -1,0 +1,173 @@
+"""A trace that a client asked for: with which resolver, whether it may start, and its events as they happen.
+
+Page, event stream and API start a trace in one way: :func:`wished` reads what is asked for, :func:`begin` takes a place
+and gives a :class:`Run`, or raises :class:`~ararat.webapp.errors.Refused` with the status that goes with the reason.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from flask import request
+
+from ..identifiers import display, examine
+from ..identifiers.report import OFFICIAL_PREFIX
+from . import inspection, weburl
+from .errors import Refused
+from .events import End, Event, Start
+from .guard import guarded_fetch
+from .heartbeat import Heartbeat, watch
+from .local import HOP_KEY, local_fetch
+from .places import Busy, Place
+from .site import Site, site
+from .trace import TraceError, trace
+
+RETRY_SECONDS = 30
+
+
+@dataclass(frozen=True, slots=True)
+class Wish:
+    """What a trace is asked to do; ``resolver`` is None where none was named."""
+
+    text: str
+    resolver: str | None = None
+    method: str = "GET"
+    max_redirects: int = 10
+
+    def arguments(self) -> dict[str, Any]:
+        """The wish as the query of an address, without what is so anyway."""
+        usual = Wish(self.text)
+        named = {name: getattr(self, name) for name in ("resolver", "method", "max_redirects")}
+        return {"q": self.text} | {name: value for name, value in named.items() if value != getattr(usual, name)}
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """The resolver of a trace, why it is that one, and whether this inspector may ask it."""
+
+    resolver: str
+    why: str
+    possible: bool
+
+
+class Run:
+    """A trace with a place of its own. Its events come once; whoever does not ask for them closes it."""
+
+    def __init__(self, events: Iterator[Event], place: Place, stop: threading.Event) -> None:
+        self._events = events
+        self._place = place
+        self._stop = stop
+        self._begun = False
+
+    def __iter__(self) -> Iterator[Event | Heartbeat]:
+        self._begun = True
+        # The thread that works gives the place back, and not the client that has gone: what still waits still counts.
+        yield from watch(_held(self._place, self._events), stop=self._stop)
+
+    def close(self) -> None:
+        """Give the place back if nothing was started."""
+        if not self._begun:
+            self._place.release()
+
+
+def wished(arguments: Mapping[str, str]) -> Wish:
+    """What the query of a request asks for. Raises Refused where a number is none."""
+    redirects = arguments.get("max_redirects") or "10"
+    if not (redirects.isascii() and redirects.isdigit() and len(redirects) < 4):
+        raise Refused(400, "parameter", f"max_redirects is {display.escape(redirects[:20])}; expected 5 to 20")
+    method = (arguments.get("method") or "GET").upper()
+    return Wish(arguments.get("q", "").strip(), arguments.get("resolver", "").strip() or None, method, int(redirects))
+
+
+def choose(wish: Wish, *, bound: bool) -> Choice:
+    """Which resolver is asked: the one that is named; this site, where the name is ``bound`` here; the official one."""
+    known = site()
+    if wish.resolver is not None:
+        return Choice(wish.resolver, "This resolver was named.", _may_ask(wish.resolver, known))
+    home = own_prefix(known)
+    if home is not None and bound:
+        return Choice(home, "The name is known here, so this site is asked.", True)
+    why = "Not bound here, as far as is known, so the official resolver is asked."
+    return Choice(OFFICIAL_PREFIX, why, _may_ask(OFFICIAL_PREFIX, known))
+
+
+def own_prefix(known: Site) -> str | None:
+    """The resolver prefix under which this site answers in process, or None if it does not."""
+    if known.prefix in known.local:
+        return known.prefix
+    return next(iter(known.local), None)
+
+
+def begin(wish: Wish) -> Run:
+    """Take a place and get ready; nothing is asked before the run is iterated.
+
+    Raises Refused: 400 for what cannot be traced, 403 for what is not traced from here, 503 where no place is free.
+    """
+    known = site()
+    if HOP_KEY in request.environ:
+        raise Refused(403, "trace-in-trace", "This was asked by a trace, and a trace starts no other.")
+    if not wish.text:
+        raise Refused(400, "nothing-to-trace", "There is no identifier to trace: give one as q.")
+    choice = choose(wish, bound=wish.resolver is None and _bound(wish.text, known))
+    stop = threading.Event()
+    elsewhere = guarded_fetch(networks=known.networks, stop=stop) if known.trace_elsewhere else None
+    try:
+        events = trace(
+            wish.text,
+            fetch=local_fetch(known.local, elsewhere, request.remote_addr),
+            resolver=choice.resolver,
+            method=wish.method,
+            max_redirects=wish.max_redirects,
+        )
+    except TraceError as error:
+        raise Refused(400, error.code, f"{error}.") from None
+    start = next(events)
+    if isinstance(start, Start) and start.sent is None:
+        # What is refused before any request has a start and an end, and nothing between.
+        raise _unreadable(next(events))
+    if not choice.possible:
+        named = display.percent(choice.resolver)
+        sentence = f"This site asks itself alone, and not {named}; `ararat trace` on a command line does."
+        raise Refused(403, "not-asked", sentence)
+    try:
+        place = known.places.take(request.remote_addr)
+    except Busy as busy:
+        sentence = f"{busy.sentence[:1].upper()}{busy.sentence[1:]}."
+        raise Refused(503, busy.code, sentence, retry_after=RETRY_SECONDS) from None
+    return Run(_resumed(start, events), place, stop)
+
+
+def _unreadable(end: Event) -> Refused:
+    if not isinstance(end, End):
+        raise TypeError(f"a trace that sends nothing goes on with {type(end).__name__}")
+    return Refused(400, end.code, end.sentence)
+
+
+def _resumed(first: Event, rest: Iterator[Event]) -> Iterator[Event]:
+    yield first
+    yield from rest
+
+
+def _held(place: Place, events: Iterator[Event]) -> Iterator[Event]:
+    with place:
+        yield from events
+
+
+def _bound(text: str, known: Site) -> bool:
+    report = examine(text)
+    kinds, names = inspection.kinds([report], known.bindings), inspection.keys(report)
+    return bool(kinds and names and names[-1] in kinds)
+
+
+def _may_ask(resolver: str, known: Site) -> bool:
+    return known.trace_elsewhere or _origin(resolver) in {_origin(prefix) for prefix in known.local}
+
+
+def _origin(url: str) -> tuple[str, str, int] | None:
+    try:
+        return weburl.parse(url).origin
+    except weburl.BadURL:
+        return None
