@@ -17,7 +17,7 @@ STATE := { cat $(DECLARED) | cksum; pwd; }
 # Two makes at once take turns, and the second finds the work done.
 alone = $(if $(shell command -v flock),flock .venv.lock) sh -euc
 
-.PHONY: help run test lint format bench long clean browser .venv
+.PHONY: help run test lint format bench long registries clean browser .venv
 
 help: ## this list
 	@sed -n 's/^\([a-z.]*\):.*## /\1	/p' Makefile | expand -t 10
@@ -37,11 +37,15 @@ format: .venv/test.stamp ## let ruff order the imports and lay out the code
 	@$(BIN)/ruff check --fix .
 	@$(BIN)/ruff format .
 
-bench: .venv/test.stamp ## how fast it is, beside what it is compared with
-	@$(BIN)/python -m pytest -p no:randomly -m '' -s tests/bench $(ARGS)
+bench: .venv/bench.stamp ## how fast it is, beside what it is compared with
+	@$(BIN)/python -m pytest -q -p no:randomly --timeout 600 -o python_files='bench_*.py' -o python_functions='bench_*' tests/bench $(ARGS)
 
 long: .venv/test.stamp browser ## the tests that take minutes
 	@$(BIN)/python -m pytest -m long $(ARGS)
+
+registries: .venv/run.stamp ## rewrite the bundled registries: make registries FILES='naan_records.json uri-schemes.xml'
+	@[ -n "$(FILES)" ] || { echo "make registries FILES='...': which files, fetched from whoever keeps the registries?" >&2; exit 64; }
+	@for file in $(FILES); do $(BIN)/ararat registry update --out identifiers/data $(ARGS) "$$file" || exit; done
 
 clean: ## remove everything that make made
 	rm -rf .venv .venv.lock build dist *.egg-info static/vendor test-results .hypothesis .pytest_cache .ruff_cache
@@ -64,6 +68,9 @@ clean: ## remove everything that make made
 
 .venv/test.stamp: .venv/run.stamp
 	@$(alone) 'if cmp -s $< $@; then touch $@; exit; fi; echo "Adding what the tests need"; $(INSTALL) ".[test]"; cp $< $@'
+
+.venv/bench.stamp: .venv/test.stamp
+	@$(alone) 'if cmp -s $< $@; then touch $@; exit; fi; echo "Adding what the benchmarks run beside"; $(INSTALL) ".[bench]"; cp $< $@'
 
 # tests/e2e/conftest.py knows where browsers are and says what to do where there is none.
 browser: .venv/test.stamp

@@ -5,7 +5,7 @@ A test asks for rows with a mark and gets them one by one, each named by its id:
     @pytest.mark.vectors("ark-parse")
     def test_an_ark_is_read_as_the_draft_says(vector): ...      # a Vector
 
-    @pytest.mark.naughty()                                      # or of some classes: @pytest.mark.naughty("bidi")
+    @pytest.mark.naughty                                        # or of some classes: @pytest.mark.naughty("bidi")
     def test_no_input_makes_it_fail(naughty): ...               # a Naughty
 """
 
@@ -28,6 +28,17 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import HealthCheck, settings
+
+# How fast an example runs is the machine's matter, never a verdict. Where CI is set, hypothesis draws the same examples
+# each time.
+settings.register_profile(
+    "ararat",
+    settings.get_profile("ci" if "CI" in os.environ else "default"),
+    deadline=None,
+    suppress_health_check=[HealthCheck.too_slow],
+)
+settings.load_profile("ararat")
 
 DATA = Path(__file__).parent / "data"
 
@@ -311,13 +322,11 @@ def wsgi_server(start_server: Callable[..., Server], tmp_path: Path) -> Iterator
 def serve_ararat(
     start_server: Callable[..., Server], tmp_path_factory: pytest.TempPathFactory
 ) -> Callable[..., Server]:
-    """serve_ararat(*options) runs `ararat serve` with a database of its own, and returns when it answers."""
+    """serve_ararat(*options) runs `ararat serve`, without --database on the demo's own, and returns when it answers."""
 
     def serve(*options: str, environ: dict[str, str] | None = None) -> Server:
         folder = tmp_path_factory.mktemp("ararat")
         command = [Path(sys.executable).with_name("ararat"), "serve", "--host", "127.0.0.1", "--port", "0"]
-        if "--database" not in options:
-            command += ["--database", f"sqlite:///{folder / 'bindings.sqlite'}"]
         server = start_server([*command, *options], environ, folder)
         server.port = int(server.wait_for(r"http://127\.0\.0\.1:(\d+)"))
         deadline = time.monotonic() + 20

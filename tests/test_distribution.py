@@ -1,0 +1,140 @@
+"""What is built from the tree: a wheel that holds the package and htmx and runs, a source distribution without htmx."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tarfile
+import venv
+import zipfile
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+ROOMS = ("identifiers", "middleware", "webapp", "templates", "static")
+VENDORED = {"ararat/static/vendor/htmx-2.min.js", "ararat/static/vendor/hx-sse-2.min.js"}
+
+pytestmark = pytest.mark.timeout(240)
+
+
+def run(*command: str | Path, folder: Path, **environ: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        list(map(str, command)),
+        cwd=folder,
+        env=os.environ | environ,
+        capture_output=True,
+        text=True,
+        timeout=200,
+        check=False,
+    )
+
+
+def built(*command: str | Path, folder: Path) -> None:
+    done = run(*command, folder=folder)
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+@pytest.fixture(scope="module")
+def tree() -> list[str]:
+    """The files of this checkout that are, or would be, committed."""
+    listed = run("git", "ls-files", "-z", "--cached", "--others", "--exclude-standard", folder=ROOT)
+    assert listed.returncode == 0, listed.stderr
+    return sorted(name for name in listed.stdout.split("\0") if name and (ROOT / name).is_file())
+
+
+@pytest.fixture(scope="module")
+def checkout(tree: list[str], tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A copy of the tree in a folder of another name."""
+    folder = tmp_path_factory.mktemp("copy") / "not-ararat"
+    for name in tree:
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy(ROOT / name, folder / name)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def dist(checkout: Path) -> Path:
+    """The folder with both distributions, the wheel made from the source distribution."""
+    built(sys.executable, "-m", "build", folder=checkout)
+    return checkout / "dist"
+
+
+@pytest.fixture(scope="module")
+def wheel(dist: Path) -> Path:
+    [wheel] = dist.glob("*.whl")
+    return wheel
+
+
+@pytest.fixture(scope="module")
+def package(tree: list[str]) -> set[str]:
+    """The files of the tree that are the package."""
+    return {f"ararat/{name}" for name in tree if name in {"__init__.py", "py.typed"} or name.split("/")[0] in ROOMS}
+
+
+def test_the_wheel_is_the_package_and_htmx(wheel, package):
+    with zipfile.ZipFile(wheel) as archive:
+        files = {name for name in archive.namelist() if ".dist-info/" not in name}
+    assert files == package | VENDORED
+
+
+def test_the_source_distribution_holds_the_package_and_no_third_party_file(dist, package):
+    [sdist] = dist.glob("*.tar.gz")
+    with tarfile.open(sdist) as archive:
+        files = {name.partition("/")[2] for name in archive.getnames()}
+    assert {name.removeprefix("ararat/") for name in package} | {"setup.py", "pyproject.toml", "README.md"} <= files
+    assert not [name for name in files if "vendor" in name or name.endswith(".min.js")]
+
+
+def test_the_wheel_alone_runs_the_whole_of_ararat(wheel: Path, tmp_path: Path, start_server: Callable[..., Any]):
+    place = tmp_path / "empty"
+    venv.create(place, with_pip=False)
+    python = place / "bin" / "python"
+    constraints = ROOT / "tests" / "constraints.txt"
+    built(
+        sys.executable,
+        "-m",
+        "pip",
+        "--python",
+        python,
+        "install",
+        "--quiet",
+        "--constraint",
+        constraints,
+        wheel,
+        folder=tmp_path,
+    )
+    installed = run(sys.executable, "-m", "pip", "--python", python, "list", "--format=json", folder=tmp_path)
+    assert not {"django", "django-htmx", "pytest"} & {row["name"].lower() for row in json.loads(installed.stdout)}
+
+    server = start_server(
+        [python.with_name("ararat"), "serve", "--port", "0", "--database", f"sqlite:///{tmp_path / 'bindings.sqlite'}"]
+    )
+    server.port = int(server.wait_for(r"http://127\.0\.0\.1:(\d+)"))
+    assert server.get("/").status == 200
+    for name in VENDORED:
+        assert server.get(name.removeprefix("ararat")).status == 200
+    server.stop()
+
+
+@pytest.mark.parametrize("hook", ["build_wheel", "build_editable"])
+def test_a_file_that_is_not_the_reviewed_one_ends_the_build(hook, checkout, tmp_path):
+    static = tmp_path / "django_htmx" / "static" / "django_htmx"
+    static.mkdir(parents=True)
+    (static / "htmx-2.min.js").write_text("alert(1)")
+    (tmp_path / "django_htmx-1.29.0.dist-info").mkdir()
+    (tmp_path / "django_htmx-1.29.0.dist-info" / "METADATA").write_text(
+        "Metadata-Version: 2.1\nName: django-htmx\nVersion: 1.29.0\n"
+    )
+    program = f"import setuptools.build_meta as backend; backend.{hook}({str(tmp_path)!r})"
+    done = run(sys.executable, "-c", program, folder=checkout, PYTHONPATH=str(tmp_path))
+    assert done.returncode == 1
+    assert "htmx-2.min.js has sha256" in done.stderr
+    assert "not the file that was reviewed" in done.stderr
+    assert list(tmp_path.glob("*.whl")) == []
+    assert not (checkout / "static" / "vendor").exists()

@@ -1,0 +1,149 @@
+"""The shape of the package: one direction of dependency, one name a module, a small front door, true examples."""
+
+from __future__ import annotations
+
+import ast
+import doctest
+import importlib
+import importlib.metadata
+import json
+import subprocess
+import sys
+from collections import deque
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+import ararat
+
+ROOT = Path(__file__).parents[1]
+# A room may import itself and the rooms before it.
+ROOMS = ("identifiers", "middleware", "webapp")
+FILES = [ROOT / "__init__.py", *(path for room in ROOMS for path in sorted((ROOT / room).rglob("*.py")))]
+# Libraries that a part of identifiers may import, inside the functions that need them.
+LENT = {"namespaces": {"stdnum"}}
+FRONT_DOORS = {
+    "ararat": {"equivalent", "examine", "find", "normalize", "parse"},
+    "ararat.identifiers": {
+        *("PROBLEMS", "Ark", "EmbeddedArk", "IdentifierError", "Match", "Problem", "Report", "Step", "Urn"),
+        *("equivalent", "examine", "find", "normalize", "parse"),
+    },
+    "ararat.middleware": {"BindingConflict", "ReadOnlyBindings", "Resolution", "ResolverMiddleware", "open_bindings"},
+    "ararat.webapp": {"create_app"},
+}
+
+
+def module_name(path: Path) -> str:
+    parts = path.relative_to(ROOT).with_suffix("").parts
+    return ".".join(("ararat", *(part for part in parts if part != "__init__")))
+
+
+every_module = pytest.mark.parametrize("path", [pytest.param(path, id=module_name(path)) for path in FILES])
+
+
+def imports(path: Path, *, on_loading: bool = False) -> Iterator[str]:
+    """Absolute names of the modules that a file imports, anywhere in it or as soon as it is loaded."""
+    package = module_name(path).split(".") if path.name == "__init__.py" else module_name(path).split(".")[:-1]
+    nodes = deque[ast.AST]([ast.parse(path.read_bytes())])
+    while nodes:
+        node = nodes.popleft()
+        if not (on_loading and isinstance(node, ast.FunctionDef)):
+            nodes.extend(ast.iter_child_nodes(node))
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom) and node.level == 0:
+            yield node.module or ""
+        elif isinstance(node, ast.ImportFrom):
+            base = ".".join([*package[: len(package) - node.level + 1], *filter(None, [node.module])])
+            yield from [base] if node.module else [f"{base}.{alias.name}" for alias in node.names]
+
+
+def test_what_is_tested_is_this_checkout():
+    assert Path(ararat.__file__).parent == ROOT
+
+
+@every_module
+def test_a_room_depends_on_itself_and_the_rooms_before_it(path):
+    room = path.relative_to(ROOT).parts[0]
+    allowed = ROOMS[: ROOMS.index(room) + 1] if room in ROOMS else ROOMS
+    own = {name.split(".")[1] for name in imports(path) if name.startswith("ararat.")}
+    assert own & set(ROOMS) <= set(allowed)
+
+
+@pytest.mark.parametrize(
+    "path", [pytest.param(path, id=module_name(path)) for path in FILES if path.is_relative_to(ROOT / "identifiers")]
+)
+def test_identifiers_needs_the_standard_library_only(path):
+    part = path.relative_to(ROOT / "identifiers").parts[0].removesuffix(".py")
+    lent = LENT.get(part, set())
+    assert {name.split(".")[0] for name in imports(path)} <= {"ararat", *sys.stdlib_module_names, *lent}
+    assert {name.split(".")[0] for name in imports(path, on_loading=True)} <= {"ararat", *sys.stdlib_module_names}
+
+
+@every_module
+def test_inside_the_package_imports_are_relative(path):
+    found = [
+        node for node in ast.walk(ast.parse(path.read_bytes())) if isinstance(node, ast.ImportFrom) and node.level == 0
+    ]
+    assert not [node.module for node in found if (node.module or "").split(".")[0] in {"ararat", *ROOMS}]
+
+
+@pytest.mark.parametrize(
+    ("module", "unwanted"),
+    [
+        pytest.param(
+            "ararat", {"ararat.identifiers", "ararat.middleware", "ararat.webapp", "flask", "sqlalchemy"}, id="ararat"
+        ),
+        pytest.param(
+            "ararat.identifiers",
+            {"ararat.middleware", "ararat.webapp", "jinja2", "sqlalchemy", "stdnum", "werkzeug"},
+            id="identifiers",
+        ),
+        pytest.param(
+            "ararat.middleware", {"ararat.webapp", "click", "flask", "gunicorn", "httpcore2"}, id="middleware"
+        ),
+    ],
+)
+def test_importing_a_room_loads_nothing_it_does_not_need(module, unwanted):
+    program = f"import json, sys, {module}; print(json.dumps(list(sys.modules)))"
+    # -P: the current folder is no place to import from
+    done = subprocess.run(
+        [sys.executable, "-P", "-W", "error", "-c", program], capture_output=True, check=True, timeout=30, cwd=ROOT
+    )
+    assert not unwanted & set(json.loads(done.stdout))
+
+
+def test_no_module_is_loaded_under_a_second_name():
+    below = {
+        name: Path(file) for name, module in sys.modules.copy().items() if (file := getattr(module, "__file__", None))
+    }
+    inside = {name for name, file in below.items() if any(file.is_relative_to(ROOT / room) for room in ROOMS)}
+    assert {name for name in inside if not name.startswith("ararat.")} == set()
+
+
+@pytest.mark.parametrize("module", FRONT_DOORS)
+def test_the_front_door_has_the_promised_names(module):
+    door = importlib.import_module(module)
+    assert FRONT_DOORS[module] <= set(door.__all__)
+    assert [name for name in door.__all__ if not hasattr(door, name)] == []
+
+
+def test_the_front_door_of_the_package_leads_to_identifiers():
+    assert ararat.parse is importlib.import_module("ararat.identifiers").parse
+    assert dir(ararat) == ararat.__all__
+    with pytest.raises(AttributeError, match="'ararat' has no attribute 'utils'"):
+        _ = ararat.utils  # pyright: ignore[reportAttributeAccessIssue]
+
+
+def test_the_version_is_the_same_everywhere():
+    assert importlib.metadata.version("ararat") == ararat.__version__
+    assert f"\n## {ararat.__version__} " in (ROOT / "CHANGELOG.md").read_text("utf-8")
+
+
+@every_module
+def test_the_examples_in_the_docstrings_are_true(path):
+    # Not by --doctest-modules, which would load each a second time under the name of the checkout's folder.
+    module = importlib.import_module(module_name(path))
+    results = doctest.testmod(module)
+    assert results.failed == 0, "the captured output shows which"
