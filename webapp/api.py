@@ -11,9 +11,9 @@ from werkzeug.exceptions import RequestEntityTooLarge
 from . import inspection, live, runs, sse
 from .comparison import compare as compare_texts
 from .errors import Refused
-from .heartbeat import Heartbeat
 from .runs import Run
 from .site import MOST_OCTETS, site
+from .tracing.heartbeat import Heartbeat
 
 blueprint = Blueprint("api", __name__, url_prefix="/api")
 

@@ -17,9 +17,9 @@ from .. import __version__
 from ..identifiers import display
 from ..identifiers.report import OFFICIAL_PREFIX
 from . import api, errors, headers, lines, live, pages
-from .addresses import parse_networks
-from .places import Places
 from .site import EXAMPLES, KEY, MOST_OCTETS, Example, Site, url
+from .tracing.addresses import parse_networks
+from .tracing.places import Places
 
 if TYPE_CHECKING:
     from _typeshed.wsgi import WSGIApplication

@@ -19,13 +19,14 @@ from jinja2 import Environment
 from markupsafe import Markup
 
 from ..identifiers import display
-from . import reference, runs, sse
+from . import runs, sse
 from .errors import Refused
-from .events import End, Event, Hop, Start
-from .heartbeat import Heartbeat
-from .local import HOP_KEY
 from .runs import Run, Wish
 from .site import LONGEST_ADDRESS, site, url
+from .tracing import reference
+from .tracing.events import End, Event, Hop, Start
+from .tracing.heartbeat import Heartbeat
+from .tracing.local import HOP_KEY
 
 blueprint = Blueprint("live", __name__)
 

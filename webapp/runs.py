@@ -15,15 +15,16 @@ from flask import request
 
 from ..identifiers import display, examine
 from ..identifiers.report import OFFICIAL_PREFIX
-from . import inspection, weburl
+from . import inspection
 from .errors import Refused
-from .events import End, Event, Start
-from .guard import guarded_fetch
-from .heartbeat import Heartbeat, watch
-from .local import HOP_KEY, local_fetch
-from .places import Busy, Place
 from .site import Site, site
-from .trace import TraceError, trace
+from .tracing import weburl
+from .tracing.events import End, Event, Start
+from .tracing.guard import guarded_fetch
+from .tracing.heartbeat import Heartbeat, watch
+from .tracing.local import HOP_KEY, local_fetch
+from .tracing.places import Busy, Place
+from .tracing.trace import TraceError, trace
 
 RETRY_SECONDS = 30
 

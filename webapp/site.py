@@ -13,8 +13,8 @@ if TYPE_CHECKING:
     from _typeshed.wsgi import WSGIApplication
 
     from ..middleware import Bindings
-    from .addresses import Network
-    from .places import Places
+    from .tracing.addresses import Network
+    from .tracing.places import Places
 
 KEY = "ararat"
 

@@ -9,7 +9,7 @@ import time
 import pytest
 
 from ararat.webapp import create_app, live, runs
-from ararat.webapp.local import HOP_KEY
+from ararat.webapp.tracing.local import HOP_KEY
 
 HERE = "https://here.example.org"
 STREAM = {"Accept": "text/event-stream"}

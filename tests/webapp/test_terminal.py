@@ -14,9 +14,9 @@ from hypothesis import strategies as st
 
 from ararat.identifiers import Match, examine
 from ararat.webapp.comparison import compare
-from ararat.webapp.events import End, Hop, Note, Start
 from ararat.webapp.terminal import reports, traces
 from ararat.webapp.terminal.layout import Sheet, identifier, words
+from ararat.webapp.tracing.events import End, Hop, Note, Start
 
 PRINTABLE = re.compile(r"[\x20-\x7e]*")
 HOSTILE = "a\u202eb\x1b[2J\x9b31m\u200b\ud800\nc\u2066%E2%80%AE\\"

@@ -6,8 +6,8 @@ import sys
 
 import click
 
-from ..events import End
 from ..terminal.layout import Sheet
+from ..tracing.events import End
 from . import DONE, FAILURE, UNREADABLE, UNSPECIFIED, read_name, streams, write
 
 _CODES = {"success": DONE, "refused": UNREADABLE, "failure": FAILURE, "unspecified": UNSPECIFIED}
@@ -52,9 +52,9 @@ def trace_command(
       ararat trace ark:12345/x8rd4 --resolver http://127.0.0.1:8000 --allow-network 127.0.0.0/8
     """
     # The client for hops takes a while to load; nobody else waits for it.
-    from ..guard import guarded_fetch
     from ..terminal import traces
-    from ..trace import TraceError, trace
+    from ..tracing.guard import guarded_fetch
+    from ..tracing.trace import TraceError, trace
 
     try:
         fetch = guarded_fetch(networks=networks)

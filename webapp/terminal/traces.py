@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from .. import remarks
-from ..events import End, Event, Hop, Start
+from ..tracing import remarks
+from ..tracing.events import End, Event, Hop, Start
 from .layout import Sheet, Style, identifier, words
 
 _OUTCOMES: dict[str, Style] = {"success": "good", "failure": "bad", "refused": "bad", "unspecified": "doubtful"}

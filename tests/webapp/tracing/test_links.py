@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ararat.webapp.links import MOST, describedby
+from ararat.webapp.tracing.links import MOST, describedby
 
 
 @pytest.mark.parametrize(

@@ -1,7 +1,7 @@
 """The reference resolution algorithm, hop by hop (ARK draft, section 7.1.3; decisions R-01 to R-10).
 
-:func:`trace` is an iterator of :mod:`~ararat.webapp.events`. It knows nothing of networks: a
-:data:`~ararat.webapp.hop.Fetch` is handed in, and so is the clock. URNs are resolved in the same way, since their draft
+:func:`trace` is an iterator of :mod:`~.events`. It knows nothing of networks: a
+:data:`~.hop.Fetch` is handed in, and so is the clock. URNs are resolved in the same way, since their draft
 names none of its own.
 """
 
@@ -11,10 +11,10 @@ import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 
-from ..identifiers import IdentifierError
-from ..identifiers.report import OFFICIAL_PREFIX
-from ..middleware import prefix
-from ..middleware.errors import PrefixError
+from ...identifiers import IdentifierError
+from ...identifiers.report import OFFICIAL_PREFIX
+from ...middleware import prefix
+from ...middleware.errors import PrefixError
 from . import reference, remarks
 from .events import End, Event, Hop, Note, Outcome, Start, State
 from .hop import Fetch, HopFailed, HopResponse
@@ -46,7 +46,7 @@ CODES = {
     "naan-not-registered": "the registry's resolver sent the request back to itself",
     "time-used-up": "the time for the whole run was used up",
 }
-"""How a run can end, beside the codes of :data:`ararat.webapp.hop.FAILURES`."""
+"""How a run can end, beside the codes of :data:`.hop.FAILURES`."""
 
 
 class TraceError(ValueError):
@@ -67,7 +67,7 @@ def trace(
     clock: Callable[[], float] = time.monotonic,
     run_seconds: float = 30.0,
 ) -> Iterator[Event]:
-    """Resolve an identifier: one :class:`~ararat.webapp.events.Start`, a Hop for each request, one End.
+    """Resolve an identifier: one :class:`~.events.Start`, a Hop for each request, one End.
 
     ``identifier`` is an ARK, an address with an ARK in it (then that ARK is meant, and its address is not asked), or a
     URN; what is none, NAAN 99999 and dot-segments end the run with the outcome "refused" before any request.
@@ -79,7 +79,7 @@ def trace(
 
     Source: ARK draft, sections 7.1 to 7.1.3; ARK-092 to ARK-130.
 
-    >>> from ararat.webapp.hop import HopResponse
+    >>> from ararat.webapp.tracing.hop import HopResponse
     >>> answers = iter([HopResponse(303, "See Other", (("Location", "/about"),)), HopResponse(200, "OK", ())])
     >>> *_, end = trace("ark:12345/x", fetch=lambda method, url, deadline: next(answers), clock=lambda: 0.0)
     >>> end.sentence

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from ararat.webapp.heartbeat import Heartbeat, watch
+from ararat.webapp.tracing.heartbeat import Heartbeat, watch
 
 
 def ended(name: str, seconds: float = 5) -> bool:

@@ -115,8 +115,8 @@ class End:
     """How it ended.
 
     ``url`` is the URI at which the run ended, None where it was refused; ``fragment`` belongs to it, and is for showing
-    alone (R-03). ``hops`` counts the requests. ``code`` is one of :data:`ararat.webapp.trace.CODES`, a code of
-    :data:`ararat.webapp.hop.FAILURES`, or for "refused" that of the identifier's problem. ``sentence`` tells it all.
+    alone (R-03). ``hops`` counts the requests. ``code`` is one of :data:`.trace.CODES`, a code of
+    :data:`.hop.FAILURES`, or for "refused" that of the identifier's problem. ``sentence`` tells it all.
     """
 
     outcome: Outcome

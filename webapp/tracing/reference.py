@@ -10,8 +10,8 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, replace
 
-from ..identifiers import display
-from ..identifiers.iri import PCHAR, PCT_ENCODED, SUB_DELIMS, UNRESERVED, run
+from ...identifiers import display
+from ...identifiers.iri import PCHAR, PCT_ENCODED, SUB_DELIMS, UNRESERVED, run
 
 # RFC 3986, appendix B. Every string matches that has no second "#"; each component is then held against its production.
 _COMPONENTS = re.compile(
@@ -99,7 +99,7 @@ def parse(text: str) -> Reference:
     Reference(scheme=None, authority=None, path='../a', query='', fragment='f')
     >>> parse("/a b")
     Traceback (most recent call last):
-    ararat.webapp.reference.BadReference: a space at index 2 cannot stand in a URI
+    ararat.webapp.tracing.reference.BadReference: a space at index 2 cannot stand in a URI
     """
     if foreign := _FOREIGN.search(text):
         raise BadReference(f"{display.named(foreign[0])} at index {foreign.start()} cannot stand in a URI")

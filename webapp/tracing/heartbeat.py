@@ -42,7 +42,7 @@ def watch(
     them.
 
     The thread begins with the first ``next``. When the generator is closed, or collected, ``stop`` is set: whatever
-    makes the events and holds the same ``stop`` (:func:`~ararat.webapp.guard.guarded_fetch`) gives up what it waits
+    makes the events and holds the same ``stop`` (:func:`~.guard.guarded_fetch`) gives up what it waits
     for, closes its connection, and the thread ends. What cannot be interrupted ends at its own deadline, and is not
     waited for. What ``events`` raises is raised here.
 

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from http import HTTPStatus
 
-from ..identifiers import Problem, display
+from ...identifiers import Problem, display
 from . import links, reference
 from .events import Note, State
 from .hop import HopResponse

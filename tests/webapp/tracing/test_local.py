@@ -8,8 +8,8 @@ from wsgiref.validate import validator
 
 import pytest
 
-from ararat.webapp.hop import HopFailed, HopResponse
-from ararat.webapp.local import HOP_KEY, local_fetch
+from ararat.webapp.tracing.hop import HopFailed, HopResponse
+from ararat.webapp.tracing.local import HOP_KEY, local_fetch
 
 PREFIX = "https://ids.example"
 

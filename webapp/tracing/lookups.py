@@ -42,7 +42,7 @@ class Lookups:
     def addresses(self, host: str, stopwatch: Stopwatch) -> list[str]:
         """Look ``host`` up once and return all its addresses, each once, in order.
 
-        Raises :class:`~ararat.webapp.hop.HopFailed`: "dns" where the lookup fails, "no-address" where it finds nothing,
+        Raises :class:`~.hop.HopFailed`: "dns" where the lookup fails, "no-address" where it finds nothing,
         "timeout", "stopped", or "busy" where too many lookups are running already.
         """
         if not self._places.acquire(blocking=False):

@@ -11,8 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ararat.identifiers import PROBLEMS
-from ararat.webapp.hop import FAILURES, HopFailed, HopResponse
-from ararat.webapp.trace import CODES, End, Event, Hop, Start, TraceError, trace
+from ararat.webapp.tracing.hop import FAILURES, HopFailed, HopResponse
+from ararat.webapp.tracing.trace import CODES, End, Event, Hop, Start, TraceError, trace
 
 Answer = tuple[int, str] | HopResponse | HopFailed
 
@@ -617,7 +617,7 @@ def test_no_identifier_makes_a_run_fail(naughty):
 
 
 def rows(name: str) -> list[Any]:
-    path = Path(__file__).parents[1] / "data" / "hostile" / name
+    path = Path(__file__).parents[2] / "data" / "hostile" / name
     return [json.loads(line) for line in path.read_text("ascii").splitlines()]
 
 

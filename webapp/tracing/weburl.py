@@ -13,8 +13,8 @@ from ipaddress import IPv4Address, IPv6Address
 
 import idna
 
-from ..identifiers import characters, display
-from ..identifiers.iri import PCHAR, run
+from ...identifiers import characters, display
+from ...identifiers.iri import PCHAR, run
 
 MAX_LENGTH = 4096
 """Characters of a URL. No ARK of 255 code points is refused (ARK-099), and percent-encoded they are about 3,060."""
@@ -84,7 +84,7 @@ def parse(url: str) -> WebURL:
     WebURL(scheme='https', host='example.org', port=443, target='/a/../b%2E?', address=None)
     >>> parse("http://0x7f.1/")
     Traceback (most recent call last):
-    ararat.webapp.weburl.BadURL: the host 0x7f.1 is a number, but not an IPv4 address as four decimal numbers
+    ararat.webapp.tracing.weburl.BadURL: the host 0x7f.1 is a number, but not an IPv4 address as four decimal numbers
     """
     if len(url) > MAX_LENGTH:
         raise BadURL(f"the address is longer than {MAX_LENGTH:,} characters")

@@ -1,8 +1,8 @@
 """The guarded client: one request to one host that a stranger named, and nothing more.
 
 Every rule of the security design's section 2 has its place here, in the order in which it is applied: the address is
-read once (:mod:`~ararat.webapp.weburl`), its name judged, looked up once, and **every** address that comes back judged
-(:mod:`~ararat.webapp.addresses`); the connection goes to a judged address and to no other, which is looked at again
+read once (:mod:`~.weburl`), its name judged, looked up once, and **every** address that comes back judged
+(:mod:`~.addresses`); the connection goes to a judged address and to no other, which is looked at again
 once it stands; TLS is for the URL's host. The request carries no cookie, no credentials and no Referer, no proxy and no
 setting of the environment has a say, and each wait, for a lookup, a connection or an octet, ends at a deadline. Of the
 answer the header is read, 64 kB of it at most, interim responses included, and the connection is closed.
@@ -23,7 +23,7 @@ from typing import Any
 
 import httpcore2
 
-from ..identifiers import display
+from ...identifiers import display
 from . import weburl
 from .addresses import Address, Network, name_verdict, parse_networks, verdict
 from .connection import Stream, open_socket, tls_context
@@ -59,7 +59,7 @@ def guarded_fetch(
     connect: Connect | None = None,
     stop: threading.Event | None = None,
 ) -> Fetch:
-    """A :data:`~ararat.webapp.hop.Fetch` over the network. It is cheap to make: make one for each trace.
+    """A :data:`~.hop.Fetch` over the network. It is cheap to make: make one for each trace.
 
     ``networks`` are ranges in CIDR notation that may be asked whatever the address table, the list of names and the
     list of ports say; only whoever runs the site may set them. ``ports`` may be asked everywhere. ``nat64`` says that
@@ -67,7 +67,7 @@ def guarded_fetch(
     are seconds for one lookup, one connection and one hop. When ``stop`` is set, whatever waits gives up at once.
     Raises ValueError for a network that is none.
 
-    The function raises :class:`~ararat.webapp.hop.HopFailed` alone, with any code but "site-error" and "not-asked".
+    The function raises :class:`~.hop.HopFailed` alone, with any code but "site-error" and "not-asked".
     """
     rules = _Rules(parse_networks(networks), frozenset(ports), nat64)
     times = _Times(lookup_seconds, connect_seconds, hop_seconds)
@@ -111,7 +111,7 @@ class _Client:
     stop: threading.Event | None
 
     def fetch(self, method: str, url: str, deadline: float) -> HopResponse:
-        """Send one request; see :data:`~ararat.webapp.hop.Fetch`."""
+        """Send one request; see :data:`~.hop.Fetch`."""
         try:
             parsed = weburl.parse(url)
         except weburl.BadURL as error:

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ararat.webapp.weburl import MAX_LENGTH, BadURL, WebURL, parse
+from ararat.webapp.tracing.weburl import MAX_LENGTH, BadURL, WebURL, parse
 
 
 @pytest.mark.parametrize(

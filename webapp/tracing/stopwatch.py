@@ -21,7 +21,7 @@ class Stopwatch:
     what: str = "this hop"
 
     def left(self) -> float:
-        """The seconds left, more than 0. Raises :class:`~ararat.webapp.hop.HopFailed` "timeout" or "stopped"."""
+        """The seconds left, more than 0. Raises :class:`~.hop.HopFailed` "timeout" or "stopped"."""
         if self.stop is not None and self.stop.is_set():
             raise HopFailed("stopped")
         left = self.deadline - time.monotonic()

@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from ararat.identifiers import IdentifierError
-from ararat.webapp.question import question
+from ararat.webapp.tracing.question import question
 
 
 @pytest.mark.parametrize(

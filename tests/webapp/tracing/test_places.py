@@ -5,7 +5,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from ararat.webapp.places import Busy, Places, client_key
+from ararat.webapp.tracing.places import Busy, Places, client_key
 
 
 def test_a_client_takes_three_places_and_no_more():

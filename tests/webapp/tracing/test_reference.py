@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ararat.webapp.reference import BadReference, parse, remove_dot_segments, resolve
+from ararat.webapp.tracing.reference import BadReference, parse, remove_dot_segments, resolve
 
 BASE = parse("http://a/b/c/d;p?q")
 

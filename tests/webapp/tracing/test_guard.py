@@ -20,16 +20,16 @@ from typing import Any
 import pytest
 import trustme
 
-from ararat.webapp.addresses import Address
-from ararat.webapp.connection import HEADER_OCTETS, tls_context
-from ararat.webapp.guard import guarded_fetch
-from ararat.webapp.heartbeat import Heartbeat, watch
-from ararat.webapp.hop import USER_AGENT, Fetch, HopFailed, HopResponse
-from ararat.webapp.lookups import Lookups
-from ararat.webapp.stopwatch import Stopwatch
-from ararat.webapp.trace import End, Hop, Start, trace
+from ararat.webapp.tracing.addresses import Address
+from ararat.webapp.tracing.connection import HEADER_OCTETS, tls_context
+from ararat.webapp.tracing.guard import guarded_fetch
+from ararat.webapp.tracing.heartbeat import Heartbeat, watch
+from ararat.webapp.tracing.hop import USER_AGENT, Fetch, HopFailed, HopResponse
+from ararat.webapp.tracing.lookups import Lookups
+from ararat.webapp.tracing.stopwatch import Stopwatch
+from ararat.webapp.tracing.trace import End, Hop, Start, trace
 
-HOSTILE = Path(__file__).parents[1] / "data" / "hostile"
+HOSTILE = Path(__file__).parents[2] / "data" / "hostile"
 LOOPBACK = ("127.0.0.0/8",)
 
 

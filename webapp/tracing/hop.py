@@ -1,7 +1,7 @@
 """One hop of a trace: what is asked of whoever fetches it, and how it says that it could not.
 
 A :data:`Fetch` sends one request and returns the answer's status line and header fields; it never follows a redirect
-and never reads a body. :mod:`~ararat.webapp.guard` fetches over the network, :mod:`~ararat.webapp.local` asks our own
+and never reads a body. :mod:`~.guard` fetches over the network, :mod:`~.local` asks our own
 site in process, and a test scripts its answers.
 """
 
@@ -11,7 +11,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal
 
-from .. import __version__
+from ... import __version__
 
 USER_AGENT = f"Ararat/{__version__} (ARK and URN resolution trace)"
 

@@ -1,7 +1,7 @@
 """A connection on which nothing waits beyond a deadline, and of which no more than a header is read.
 
 The usual time limit of a socket is for one call: whoever sends an octet before each runs out holds its reader for ever.
-Here sockets do not block, and every wait is for what is left of one :class:`~ararat.webapp.stopwatch.Stopwatch`.
+Here sockets do not block, and every wait is for what is left of one :class:`~.stopwatch.Stopwatch`.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from typing import Any
 
 import httpcore2
 
-from ..identifiers import display
+from ...identifiers import display
 from .addresses import Address
 from .hop import HopFailed
 from .stopwatch import Stopwatch

@@ -6,9 +6,9 @@ from collections.abc import Sequence
 
 import pytest
 
-from ararat.webapp.hop import HopFailed
-from ararat.webapp.lookups import Lookups, system_addresses
-from ararat.webapp.stopwatch import Stopwatch
+from ararat.webapp.tracing.hop import HopFailed
+from ararat.webapp.tracing.lookups import Lookups, system_addresses
+from ararat.webapp.tracing.stopwatch import Stopwatch
 
 
 def soon(seconds: float = 5.0, stop: threading.Event | None = None) -> Stopwatch:

@@ -31,7 +31,7 @@ HOP_KEY = "ararat.hop"
 
 
 def local_fetch(local: Mapping[str, WSGIApplication], elsewhere: Fetch | None, remote_addr: str | None) -> Fetch:
-    """A :data:`~ararat.webapp.hop.Fetch` that asks our own site in process, and ``elsewhere`` for everything else.
+    """A :data:`~.hop.Fetch` that asks our own site in process, and ``elsewhere`` for everything else.
 
     ``local`` maps resolver prefixes in stored form (no final slash) to the callables that answer under them. A URL
     belongs to the longest prefix it lies under, scheme, host, port and whole path segments compared; one that lies

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ararat.webapp.addresses import (
+from ararat.webapp.tracing.addresses import (
     IPV4_REFUSED,
     IPV6_GLOBAL_UNICAST,
     IPV6_REFUSED,
@@ -19,7 +19,7 @@ from ararat.webapp.addresses import (
     verdict,
 )
 
-HOSTILE = Path(__file__).parents[1] / "data" / "hostile"
+HOSTILE = Path(__file__).parents[2] / "data" / "hostile"
 
 ranges = pytest.mark.parametrize(
     "refused", [pytest.param(row, id=str(row.network)) for row in (*IPV4_REFUSED, *IPV6_REFUSED)]

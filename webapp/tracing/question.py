@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from ..identifiers import Ark, EmbeddedArk, IdentifierError, Urn, iri, parse
+from ...identifiers import Ark, EmbeddedArk, IdentifierError, Urn, iri, parse
 from .events import Note
 
 # Problems of an identifier that can be read, but is never asked for (ARK draft, section 3.1; A-07).
