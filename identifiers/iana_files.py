@@ -17,7 +17,7 @@ from dataclasses import dataclass, field
 from typing import Any, TypeVar
 from xml.parsers import expat
 
-from .registry_files import RegistryFile, collect, day_of, text_of, visible
+from .registry_source import RegistryFile, collect, day_of, text_of, visible
 from .registry_tables import NAMESPACES, SCHEMES, Namespace, Scheme, Snapshot, Table
 
 HEADER = re.compile('"?(?:URN Namespace|URI Scheme)"?,')

@@ -16,7 +16,7 @@ from typing import Any
 
 from . import anvl, ark, target_templates
 from .normalization import ARK_UNRESERVED
-from .registry_files import RegistryFile, collect, day_of, text_of
+from .registry_source import RegistryFile, collect, day_of, text_of
 from .registry_tables import NAANS, SHOULDERS, Authority, Table
 
 JSON_SOURCE = "https://cdluc3.github.io/naan_reg_priv/naan_records.json"

@@ -7,7 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ararat.identifiers import registry_files
-from ararat.identifiers.registry_files import LONGEST_TEXT, day_of, read, text_of, visible
+from ararat.identifiers.registry_files import read
+from ararat.identifiers.registry_source import LONGEST_TEXT, day_of, text_of, visible
 from ararat.identifiers.registry_tables import RegistryError
 
 FORMS = [
