@@ -16,7 +16,7 @@ import uritools
 import urnparse
 import yarl
 
-from ararat.identifiers import IdentifierError, ark, characters, urn
+from ararat.identifiers import IdentifierError, ark, characters, find, urn
 
 BETANUMERIC = "0123456789bcdfghjkmnpqrstvwxz"
 
@@ -106,3 +106,16 @@ def bench_scan_for_hidden_characters(race, char):
         per=len(text),
         rounds=5,
     )
+
+
+def bench_find_in_running_text(race, say, arks):
+    names = " ".join(f"See {name} or https://n2t.net/{name}. And urn:isbn:0451450523, too;" for name in arks)
+    megabyte = (names * (1_000_000 // len(names) + 1))[:1_000_000]
+    medians = race(
+        "find identifiers in running text that holds little else",
+        {"1 MB": lambda: find(megabyte), "2 MB": lambda: find(megabyte + megabyte)},
+        budget="1 MB in under 2 s, 2 MB in at most 2.5 times that",
+        rounds=3,
+    )
+    once, twice = medians.values()
+    say(f"  {twice / once:12.2f} times as long for twice the text")
