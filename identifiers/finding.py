@@ -13,8 +13,9 @@ import re
 import unicodedata
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import product
 
-from . import ark, embedding, iri, repair
+from . import ark, embedding, iri, labels, repair
 from .normalization import ARK_UNRESERVED
 from .problems import IdentifierError
 from .reading import ASCII_SPACE, parse
@@ -64,6 +65,10 @@ _LABEL = re.compile("(?<![A-Za-z0-9])(?:[Aa][Rr][Kk](?::|%3[Aa])|[Uu][Rr][Nn]:)"
 _ADDRESS = re.compile(rf"(?<![A-Za-z0-9+.\-])[A-Za-z][A-Za-z0-9+.\-]{{0,30}}://{_run(f'{iri.PCHAR}/', least=0)}")
 _SCHEME = re.compile(rf"{embedding.SCHEME}:")
 _SPACE = re.compile(f"[{ASCII_SPACE}]")
+_LABELS = ark.LABELS | frozenset(map("".join, product("uU", "rR", "nN", ":")))
+_BEGINS = re.compile(r"[\s<>\"'(\[{,;|]")
+_GOES_ON = re.compile("/{0,2}[0-9A-Za-z]")
+_WORD = re.compile(r"[^\s<>\"]+")
 _ENTITY = re.compile("&(?:#[0-9]+|#[xX][0-9A-Fa-f]+|[A-Za-z]+);")
 _CLOSING = frozenset(".,;:!?'*_\"")
 _BRACKETS = {")": "(", "]": "[", "}": "{", ">": "<"}
@@ -83,7 +88,7 @@ def find(text: str) -> list[Match]:
     """
     token = text.strip(ASCII_SPACE)
     found = list(_running(text))
-    if not token or len(found) > 1 or _SPACE.search(token):
+    if not token or len(found) > 1 or (_SPACE.search(token) and (found or not labels.lookalike(token))):
         return found
     if found and not _SCHEME.match(token):
         return found
@@ -92,15 +97,19 @@ def find(text: str) -> list[Match]:
 
 
 def _running(text: str) -> Iterator[Match]:
-    place = 0
+    place = taken = 0
     addresses = _Addresses(text)
     while label := _LABEL.search(text, place):
-        found = _longest(text, label, addresses.around(label.start(), place))
-        if found is None:
+        matched = _grammar(label[0]).match(text, label.start())
+        if matched and _another_label(text, matched.end()):
+            # The cut is at the last label (E-01): what ends here is its beginning.
             place = label.end()
-        else:
+            continue
+        address = addresses.around(label.start(), taken)
+        found = (_longest(matched, address) if matched else None) or _faulty(text, label, address)
+        if found is not None:
             yield found
-            place = found.end
+        place = taken = found.end if found else label.end()
 
 
 class _Addresses:
@@ -119,18 +128,33 @@ class _Addresses:
         return int(start) if least <= start < place else None
 
 
-def _longest(text: str, label: re.Match[str], address: int | None) -> Match | None:
-    start, written = label.start(), label[0]
-    grammar = _ARK if written[0] in "aA" and written[-1] == ":" else _URN if written[-1] == ":" else _ENCODED
-    found = grammar.match(text, start)
-    if found is None:
-        return None
-    starts = [start] if address is None or grammar is _URN else [address, start]
-    for begin in starts:
-        match = _match(begin, found.end(), text[begin : found.end()])
+def _grammar(label: str) -> re.Pattern[str]:
+    if label[-1] != ":":
+        return _ENCODED
+    return _ARK if label[0] in "aA" else _URN
+
+
+def _longest(matched: re.Match[str], address: int | None) -> Match | None:
+    text, start, end = matched.string, *matched.span()
+    for begin in [start] if address is None or matched.re is _URN else [address, start]:
+        match = _match(begin, end, text[begin:end])
         if _reads(match.literal) or match.suggestion is not None:
             return match
     return None
+
+
+def _another_label(text: str, end: int) -> bool:
+    """Whether the last three characters before ``end`` and the colon there are a label."""
+    return text.startswith(":", end) and text[end - 3 : end + 1] in _LABELS
+
+
+def _faulty(text: str, label: re.Match[str], address: int | None) -> Match | None:
+    """What begins like an identifier where a word begins, and is none: nothing in a list is passed over in silence."""
+    start = label.start() if address is None else address
+    if not (_BEGINS.search(text[max(0, start - 1) : start] or " ") and _GOES_ON.match(text, label.end())):
+        return None
+    literal = _without_closing(_WORD.match(text, start)[0])  # type: ignore[index]
+    return _match(start, start + len(literal), literal) if start + len(literal) > label.end() else None
 
 
 def _match(start: int, end: int, literal: str) -> Match:

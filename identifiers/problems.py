@@ -8,8 +8,8 @@ message can be shown in a terminal, a log or a page.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Literal
+from dataclasses import dataclass, replace
+from typing import Any, Literal
 
 from . import display
 
@@ -101,17 +101,15 @@ def caret(text: str, start: int, end: int, *, width: int = 60, indent: str = "  
     return f"{indent}{before}{marked}{after}{cut}\n{indent}{' ' * len(before)}{'^' * max(1, len(marked))}"
 
 
-def problem(
-    code: str, start: int, end: int, message: str | None = None, *, severity: Severity | None = None
-) -> Problem:
+def problem(code: str, start: int, end: int, message: str | None = None, **instead: Any) -> Problem:
     """The problem ``code`` of the catalogue at a place; without a message the catalogue's title is the message.
 
-    ``severity`` overrules the catalogue's where a code is graver in one grammar than in another.
+    ``instead`` (severity, expected, reference) overrules the catalogue where a code is another matter in another
+    grammar.
     """
     known = PROBLEMS[code]
-    return Problem(
-        code, severity or known.severity, message or known.title, start, end, known.expected, known.reference
-    )
+    found = Problem(code, known.severity, message or known.title, start, end, known.expected, known.reference)
+    return replace(found, **instead) if instead else found
 
 
 def _catalogue(*rows: tuple[str, Severity, str, str, str, str | None]) -> dict[str, Definition]:
@@ -171,6 +169,7 @@ PROBLEMS: dict[str, Definition] = _catalogue(
     ("nid-length", "error", "the namespace identifier is too short or too long", "2 to 32 characters", f"{_URN}, section 2.1", "urn:a:b"),
     ("nid-char", "error", "the namespace identifier holds a character it cannot hold", "ASCII letters and digits, and hyphens after the first", f"{_URN}, section 2.1", "urn:-ab:c"),
     ("nid-final-hyphen", "error", "the namespace identifier ends in a hyphen", "a letter or digit at its end", "RFC 8141, section 2", "urn:foo-:a"),
+    ("nid-special-form", "note", "namespace identifiers of this form are experimental, informal or a country's", "a registered namespace identifier", "RFC 3406, section 3", "urn:X-foo:x"),
     ("reserved-nid", "error", "the namespace identifier urn is reserved", "another namespace identifier", f"{_URN}, section 2.1", "urn:urn:x"),
     ("empty-nss", "error", "there is no namespace-specific string", "at least one character after the second colon", f"{_URN}, section 2.2", "urn:foo:"),
     ("nss-char", "error", "the namespace-specific string holds a character it cannot hold", "letters, digits, %XX and - . _ ~ ! $ & ' ( ) * + , ; = : @", f"{_URN}, section 2.2", "urn:foo:a[b"),

@@ -78,7 +78,7 @@ def examine(
 
     ``prefix`` is the resolver prefix of this site, under which one of the equivalents is then given; ``profile`` the
     URN profile that decides whether a URN is valid ("urnbis-01" or "rfc8141"; either, if None); ``policies`` are
-    names of IRI policy profiles to judge by.
+    names of IRI policy profiles to judge by. A name that is not known is a mistake of the caller: ValueError.
 
     >>> report = examine("ark:/12345/x6-np1.pdf.en")
     >>> report.form, report.valid, report.conformance, report.normal_form
@@ -86,6 +86,8 @@ def examine(
     >>> examine("ark:12345").problems[0].code
     'no-name'
     """
+    if policies:
+        raise ValueError(f"there is no policy profile {policies[0]!r}: none is known yet")
     try:
         identifier = read(text, profile)
     except IdentifierError as error:

@@ -16,6 +16,7 @@ from jinja2 import StrictUndefined
 from .. import __version__
 from ..identifiers import display
 from ..identifiers.report import OFFICIAL_PREFIX
+from ..middleware import prefix as resolver_prefix
 from . import api, errors, headers, lines, live, pages
 from .site import EXAMPLES, KEY, MOST_OCTETS, Example, Site, url
 from .tracing.addresses import parse_networks
@@ -56,7 +57,7 @@ def create_app(
     process, ``traces_each`` of one client; ``trusted_hosts``, the only values of the Host field that are answered
     (None: any); ``examples`` of the empty page.
 
-    Raises :class:`MissingAssets` where htmx was not built in.
+    Raises :class:`MissingAssets` where htmx was not built in, ValueError for a prefix that is none.
 
     >>> create_app().test_client().get("/?q=ark:12345/x").status
     '200 OK'
@@ -75,7 +76,7 @@ def create_app(
     _require_assets(app)
     app.extensions[KEY] = Site(
         bindings=bindings,
-        prefix=prefix,
+        prefix=prefix if prefix is None else resolver_prefix.check(prefix),
         local=local,
         trace_elsewhere=trace_elsewhere,
         networks=parse_networks(networks),
@@ -98,6 +99,7 @@ def create_app(
         url_for=url,
         version=__version__,
     )
+    app.jinja_env.filters["unseen"] = lines.unseen
     Htmx(app)
     headers.init_app(app)
     errors.init_app(app)

@@ -104,6 +104,8 @@ def _namespace(parts: Mapping[str, Any]) -> Iterator[Fact]:
 
 
 def _kunze(form: Mapping[str, Any]) -> Iterator[Fact]:
-    yield Fact("Normal form", form["normal_form"], identifier=True)
+    # As that draft leaves it, non-ASCII characters and all: not percent-encoded for show.
+    yield Fact("Normal form", form["normal_form"])
     for rule in form["differs_by"]:
-        yield Fact("Differs by", f"{rule['title']} ({rule['reference']})")
+        whose = "That draft alone" if rule["reference"].startswith("draft-kunze-ark") else "Ours alone"
+        yield Fact("Differs by", f"{whose}: {rule['title'][0].lower()}{rule['title'][1:]} ({rule['reference']})")

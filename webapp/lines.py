@@ -17,7 +17,9 @@ from dataclasses import dataclass
 from difflib import SequenceMatcher
 from typing import Literal
 
-from ..identifiers import display
+from markupsafe import Markup, escape
+
+from ..identifiers import characters, display
 
 Kind = Literal["same", "mark", "del", "ins", "gap"]
 
@@ -69,6 +71,26 @@ class Run:
 
 
 Line = tuple[Run, ...]
+
+
+def unseen(text: str) -> Markup:
+    """``text`` for the inside of a textarea: what cannot be seen is written as character references.
+
+    So the box keeps the raw paste, and the page that carries it still holds no such character itself. A line break
+    and a tab are what they are; NUL, C1 controls and surrogates cannot be written in any way, and are left to the
+    encoder.
+
+    >>> unseen("a\\u202e<b>")
+    Markup('a&#x202E;&lt;b&gt;')
+    """
+    return Markup(characters.HIDDEN.sub(_references, str(escape(text))))  # noqa: S704 - escaped just here
+
+
+def _references(found: re.Match[str]) -> str:
+    char = found[1]
+    if char in "\n\t\0" or "\x7f" <= char <= "\x9f" or "\ud800" <= char <= "\udfff":
+        return found[0]
+    return f"&#x{ord(char):X};" * len(found[0])
 
 
 def plain(text: str, most: int = MOST) -> Line:

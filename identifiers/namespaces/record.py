@@ -21,7 +21,7 @@ from .. import display, iri
 from ..problems import Problem
 
 # URN draft, section 2.2:  NSS = 1*pchar          RFC 8141, section 2:  NSS = pchar *(pchar / "/")
-NSS = re.compile(iri.run(f"{iri.PCHAR}/"))
+NSS = re.compile("(?!/)" + iri.run(f"{iri.PCHAR}/"))
 
 MOST_FAULTS = 10
 """Faults of one name that are reported, however many a check finds."""

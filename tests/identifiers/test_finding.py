@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ararat.identifiers import find
+from ararat.identifiers import examine, find
 
 
 @pytest.mark.vectors("ark-extract", "urn-extract")
@@ -94,6 +94,31 @@ def test_what_is_found(text, literals):
 def test_what_a_person_would_read_is_suggested_with_the_reason(text, literal, suggestion, why):
     (match,) = find(text)
     assert (match.literal, match.suggestion, " ".join(match.why)) == (literal, suggestion, why)
+
+
+@pytest.mark.parametrize(
+    ("text", "literals"),
+    [
+        pytest.param(
+            "see https://n2t.net/ark:12345/x/ark:678/y z", ["https://n2t.net/ark:12345/x/ark:678/y"], id="address"
+        ),
+        pytest.param("see ark:12345/x-ark:67890/y z", ["ark:67890/y"], id="bare"),
+        pytest.param("x ark:12345/urn:foo:bar z", ["urn:foo:bar"], id="another scheme"),
+    ],
+)
+def test_the_letters_of_a_following_label_belong_to_no_name_before_it(text, literals):
+    assert [match.literal for match in find(text)] == literals
+
+
+def test_a_faulty_identifier_in_a_list_is_not_passed_over():
+    column = ["ark:12345/x1", "ark:B5072/x2", "ark:12345", "https://n2t.net/ark:1234l/x3", "ark:12345//x4", "urn:a:b"]
+    assert [match.literal for match in find("\n".join(column))] == column
+    assert find("Noah's ark: a boat. The urn: old. A park:12345 nearby") == []
+
+
+def test_a_transliterated_label_is_a_match_though_a_space_follows_it():
+    (match,) = find("\u0410\u0420\u041a: 12345/437719")
+    assert examine(match.literal).suggestion == "ark:12345/437719"
 
 
 def test_several_identifiers_without_white_space_between_them_are_several():

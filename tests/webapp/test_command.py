@@ -265,8 +265,11 @@ def test_find_lists_what_is_in_a_text_with_line_and_column(ararat: Callable[...,
     text = "See ark:/12345/x-1, and\n(https://n2t.net/ark:12345/y?info).\n  urn:isbn:0451450523."
     assert ararat("find", given=text).stdout.splitlines() == [
         "1:5      ark:/12345/x-1 = ark:12345/x1",
-        "2:2      https://n2t.net/ark:12345/y?info = ark:12345/y?info",
-        "3:3      urn:isbn:0451450523",
+        (
+            "2:2      https://n2t.net/ark:12345/y?info). -> https://n2t.net/ark:12345/y?info (closing-punctuation)"
+            " = ark:12345/y?info"
+        ),
+        "3:3      urn:isbn:0451450523. -> urn:isbn:0451450523 (closing-punctuation)",
     ]
 
 

@@ -80,8 +80,8 @@ def equal_command(a: str, b: str) -> int:
 def find_command(file: str, as_json: bool) -> int:
     """List the ARKs and URNs in running text, with line and column, and the normal form where that is another.
 
-    Without FILE, or with -, the text is read from standard input. Closing punctuation is left out; --json has both
-    readings.
+    Without FILE, or with -, the text is read from standard input. Where something else is probably meant than what
+    stands there, closing punctuation say, that and the reason stand beside it.
 
     Exit code: 0 something was found, 1 nothing was, 66 the file cannot be read.
     """
@@ -92,7 +92,8 @@ def find_command(file: str, as_json: bool) -> int:
         if as_json:
             match = found.match
             place = {"start": found.start, "end": found.end, "line": found.line, "column": found.column}
-            streams.dump(place | {"literal": match.literal, "suggestion": match.suggestion, "normal_form": normal_form})
+            readings = {"literal": match.literal, "suggestion": match.suggestion, "why": match.why}
+            streams.dump(place | readings | {"normal_form": normal_form})
         else:
             write([reports.match_line(found.match, found.line, found.column, normal_form, sheet)])
     return code

@@ -78,10 +78,12 @@ def comparison_lines(comparison: Comparison, sheet: Sheet) -> Iterator[str]:
 
 
 def match_line(match: Match, line: int, column: int, normal_form: str | None, sheet: Sheet) -> str:
-    """A match in a text: where it stands, how it stands there, and its normal form where that is another."""
-    shown = identifier(match.suggestion or match.literal)
-    meaning = f" = {identifier(normal_form)}" if normal_form not in (None, match.suggestion or match.literal) else ""
-    return f"{sheet.paint(f'{line}:{column}'.ljust(8), 'soft')} {sheet.paint(shown)}{sheet.paint(meaning, 'soft')}"
+    """A match in a text: place, wording, what is probably meant and why, normal form; these where they differ."""
+    meant = match.suggestion or match.literal
+    reading = f" -> {identifier(meant)} ({', '.join(match.why)})" if match.suggestion else ""
+    meaning = f" = {identifier(normal_form)}" if normal_form not in (None, meant) else ""
+    place = sheet.paint(f"{line}:{column}".ljust(8), "soft")
+    return f"{place} {sheet.paint(identifier(match.literal))}{sheet.paint(reading + meaning, 'soft')}"
 
 
 def problem_lines(problem: Problem, text: str, sheet: Sheet) -> Iterator[str]:

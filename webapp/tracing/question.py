@@ -48,12 +48,12 @@ def question(identifier: str, *, normalize: bool) -> Question:
     written, mark, fragment = written.partition("#")
     notes = []
     if mark:
-        notes.append(Note("fragment-not-sent", "The fragment is for the reader of the answer and is not sent (R-03)."))
+        notes.append(Note("fragment-not-sent", "The fragment is for the reader of the answer and is not sent."))
     if isinstance(name, Ark) and not normalize and "-" in name.naan:
         # "The only change: raw "-" in the NAAN is deleted, since only that is no Basic ARK by the grammar."
         naan = next(segment for segment in name.segments if segment.part == "naan")
         written = written[: naan.start] + name.naan.replace("-", "") + written[naan.end :]
-        notes.append(Note("naan-hyphens", "The NAAN is sent without its hyphens (R-06)."))
+        notes.append(Note("naan-hyphens", "The NAAN is sent without its hyphens (ARK draft, section 4)."))
     if not written.isascii():
         # "ARKs that contain non-ASCII characters must be percent-encoded before resolution"
         notes.append(Note("percent-encoded", "What is not ASCII is sent percent-encoded (section 7.1)."))

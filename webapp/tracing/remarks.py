@@ -96,7 +96,7 @@ def _notes(seen: Observed) -> Iterator[Note]:
             f"{who} answers and declines this request. It may answer a browser, or a client elsewhere.",
         )
     if status == 405:
-        yield Note("method-not-allowed", f"{who} does not answer {seen.method} here. The method stays the same (R-08).")
+        yield Note("method-not-allowed", f"{who} does not answer {seen.method} here. The method stays the same.")
     for target in links.describedby(seen.response.all("link")):
         try:
             description = reference.resolve(seen.url, reference.parse(target))
@@ -119,7 +119,10 @@ def _resolver_notes(status: int, who: str) -> Iterator[Note]:
 def _redirect_notes(seen: Observed, target: Reference) -> Iterator[Note]:
     location = reference.parse(seen.response.all("location")[0])
     if location.is_relative:
-        yield Note("relative-location", "The Location is relative, and was resolved against this address (R-02).")
+        yield Note(
+            "relative-location",
+            "The Location is relative, and was resolved against this address (RFC 9110, section 10.2.2).",
+        )
     if seen.fragment is not None:
         inherited = location.fragment is None
         yield Note(

@@ -94,7 +94,7 @@ def trace(
         raise TraceError(f"the method is {method!a}; expected GET or HEAD (ARK draft, section 7.1.3)")
     if not FEWEST_REDIRECTS <= max_redirects <= MOST_REDIRECTS:
         expected = f"{FEWEST_REDIRECTS} to {MOST_REDIRECTS}"
-        raise TraceError(f"max_redirects is {max_redirects}; expected {expected} (ARK draft, section 7.1.3; R-07)")
+        raise TraceError(f"max_redirects is {max_redirects}; expected {expected} (ARK draft, section 7.1.3)")
     if not run_seconds > 0:
         raise TraceError(f"run_seconds is {run_seconds}; expected more than 0")
     run = _Run(resolver, method, max_redirects, strict_location, fetch, clock, run_seconds)
