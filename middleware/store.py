@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 
 from sqlalchemy import Connection as CoreConnection
-from sqlalchemy import func, insert, inspect, select
+from sqlalchemy import func, insert, inspect, select, update
 from sqlalchemy.exc import DBAPIError
 
 from . import schema
@@ -158,6 +158,36 @@ class Transaction:
         unchanged = self.connection.exec_driver_sql(self._statements.noted, (wanted,))
         changed = self.connection.exec_driver_sql(self._statements.changed_since, (wanted, self._last_event))
         return {keys[key]: source for found in (unchanged, changed) for key, source in found}
+
+    def minted(self, names: Sequence[str]) -> set[str]:
+        """Those of these names that were minted."""
+        found = select(schema.minted.c.key).where(schema.minted.c.key.in_(names))
+        return set(self.connection.execute(found).scalars())
+
+    def put_minted(self, names: Sequence[str], now: str, actor: str | None) -> None:
+        """Put minted names on record."""
+        rows = [{"key": name, "changed": now, "actor": actor} for name in names]
+        if rows:
+            self.connection.execute(insert(schema.minted), rows)
+
+    def is_above(self, name: str) -> bool:
+        """Whether a name is bound that a slash or a dot would make of this one."""
+        key = schema.bindings.c.key
+        # In the order of octets "." and "/" are neighbours, and "0" comes next.
+        below = select(key).where(key >= f"{name}.", key < f"{name}0").limit(1)
+        return self.connection.execute(below).first() is not None
+
+    def setting(self, name: str) -> str | None:
+        """What the database remembers under a name."""
+        return self.connection.execute(select(schema.about.c.value).where(schema.about.c.name == name)).scalar()
+
+    def set_setting(self, name: str, value: str) -> None:
+        """Let the database remember something."""
+        known = self.connection.execute(
+            update(schema.about).where(schema.about.c.name == name).values(value=value)
+        ).rowcount
+        if not known:
+            self.connection.execute(insert(schema.about).values(name=name, value=value))
 
     def _many(self, statement: str, parameters: list[Row]) -> None:
         if parameters:
