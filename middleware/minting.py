@@ -118,7 +118,7 @@ def mint(
     ones too, or below which one is bound. A NAAN that is not registered is logged as a warning.
 
     Raises :class:`BindingError` with the code ``shoulder-characters``, ``shoulder-reserved``, ``mint-count``,
-    ``naan-reserved-invalid``, ``mint-length`` or ``names-exhausted``, ReadOnlyBindings and :class:`BindingsUnavailable`.
+    ``naan-reserved-invalid``, ``mint-length`` or ``names-exhausted``, ReadOnlyBindings and BindingsUnavailable.
 
     Source: ARK-010, ARK-015, ARK-019, ARK-057, ARK-065, ARK-069, POL-023, POL-028 to POL-031, POL-051.
     """

@@ -25,7 +25,7 @@ from .sqlite import SQLite
 from .statements import Statements, binding_of, row_of
 
 # Two servers that start at once make one schema: any number that nobody else locks will do ("ararat").
-_SCHEMA_LOCK = 0x617261726174
+SCHEMA_LOCK = 0x617261726174
 _VERSION = "SELECT value FROM ararat WHERE name = 'schema'"
 
 
@@ -52,6 +52,16 @@ class Store:
         else:
             rows = self._readers.rows(self._statements.many, (self._database.many(keys),))
         return {binding.identifier: binding for binding in map(binding_of, rows)}
+
+    def all(self) -> Iterator[Binding]:
+        """All bindings in the order of their keys, read by the thousand.
+
+        Whoever goes through them keeps nobody waiting; what is bound meanwhile is seen where they have not been yet.
+        """
+        last = ""
+        while rows := self._readers.rows(self._statements.after, (last,)):
+            yield from map(binding_of, rows)
+            last = rows[-1][0]
 
     def history(self, identifier: str) -> list[Event]:
         """Every change of a name, the first first."""
@@ -242,7 +252,7 @@ def _make_schema(database: SQLite | PostgreSQL) -> None:
         database.create()
         with database.engine.begin() as connection:
             if isinstance(database, PostgreSQL):
-                connection.execute(select(func.pg_advisory_xact_lock(_SCHEMA_LOCK)))
+                connection.execute(select(func.pg_advisory_xact_lock(SCHEMA_LOCK)))
             tables = set(inspect(connection).get_table_names())
             if schema.about.name in tables:
                 return  # made by somebody else since we looked
