@@ -77,7 +77,7 @@ for turn in range(rounds):
     assert check.execute(both).fetchone() == (0,), turn
     assert check.execute("PRAGMA integrity_check").fetchall() == [("ok",)], turn
     check.close()
-    if os.path.getsize(file) > 50_000_000:
+    if os.path.getsize(file) > 10_000_000:
         for name in (file, f"{file}-wal", f"{file}-shm"):
             if os.path.exists(name):
                 os.remove(name)
