@@ -24,6 +24,7 @@ from .binding import Binding
 from .bindings import Bindings, open_bindings
 from .errors import BindingConflict, BindingError, BindingsUnavailable, ReadOnlyBindings
 from .importing import import_table
+from .minting import mint
 from .resolver import Resolution
 from .wsgi import ResolverMiddleware
 
@@ -37,5 +38,6 @@ __all__ = [
     "Resolution",
     "ResolverMiddleware",
     "import_table",
+    "mint",
     "open_bindings",
 ]

@@ -214,10 +214,11 @@ def open_bindings(url_or_path: str | Path, *, clock: Callable[[], datetime] = _n
     # SQLAlchemy takes longer to load than all of Ararat; whoever opens no database should not wait for it.
     from .store import open_store
 
-    return Bindings(open_store(_database(url_or_path)), clock)
+    return Bindings(open_store(database_at(url_or_path)), clock)
 
 
-def _database(url_or_path: str | Path) -> Any:
+def database_at(url_or_path: str | Path) -> Any:
+    """The database that is meant, not opened yet: an SQLite or a PostgreSQL. Raises like :func:`open_bindings`."""
     from .postgresql import PostgreSQL
     from .sqlite import SQLite
 

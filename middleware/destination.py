@@ -70,6 +70,15 @@ def location(target: str, prefix: str | None = None) -> str:
     return prefix + checked if prefix and checked.startswith("/") else checked
 
 
+def is_reserved(path: str) -> bool:
+    """Whether a path of this site, percent-encoded or not, is one that the resolver answers itself.
+
+    >>> is_reserved("/ark:12345/x"), is_reserved("/%41RK%3A12345/x"), is_reserved("/archive")
+    (True, True, False)
+    """
+    return _RESERVED.match(unquote(path)) is not None
+
+
 def _uri(target: str | None, kind: Kind) -> str:
     if not target:
         raise BindingError("target-missing", f"a {kind} name has no target")
@@ -141,5 +150,5 @@ def _wrong_character(char: str) -> BindingError:
 def _require_servable(target: str) -> None:
     if not target.startswith("/"):
         raise BindingError("target-not-local")
-    if _RESERVED.match(unquote(target)):
+    if is_reserved(target):
         raise BindingError("reserved-target", f"{texts.shown(target)} belongs to the resolver itself")

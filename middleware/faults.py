@@ -133,6 +133,22 @@ FAULTS: dict[str, Fault] = _catalogue(
         f"{_POLICY}, section 3",
     ),
     ("withdrawn", "the name is withdrawn", "the command restore, for the same resource", f"{_POLICY}, section 3"),
+    # names that are made up here
+    (
+        "shoulder-characters",
+        "no names are made under such a beginning",
+        "a NAAN, or a NAAN, a slash and a shoulder of the characters 0123456789bcdfghjkmnpqrstvwxz",
+        f"{_ARK}, section 3",
+    ),
+    (
+        "shoulder-reserved",
+        "names of this NAAN are made under another kind of shoulder",
+        "any number of the digits 2 to 9 and then one 1, or one 0 after at least one of them",
+        f"{_POLICY}, section 3.1",
+    ),
+    ("mint-count", "this number of names is not made at once", "1 to 10,000"),
+    ("mint-length", "no name is made with so many characters", "1 or more, and at most 255 in the whole ARK"),
+    ("names-exhausted", "there are not so many unused names of this length", "a longer name, or another shoulder"),
     # databases
     (
         "database-url",

@@ -18,7 +18,11 @@ if TYPE_CHECKING:
     import psycopg
 
 CONNECT_SECONDS = 2
-READ_MILLISECONDS = 1000
+READ_MILLISECONDS = 700
+
+# A statement on a kept connection, and then a new connection and the statement again, shall take two seconds at most.
+_QUICK_SECONDS = 1.0
+_LEAST_SECONDS = 0.3
 
 _READ_ONLY = """
 SELECT set_config('default_transaction_read_only', 'on', false), set_config('statement_timeout', %s, false)
@@ -45,8 +49,21 @@ class PostgreSQL:
         except psycopg.Error:
             # The driver's message, and any exception that is chained to ours, would repeat the URL with its password.
             raise BindingError("database-url", "this PostgreSQL URL cannot be read") from None
+        from . import patience
+
+        hosts = str(self._parameters.get("host") or self._parameters.get("hostaddr") or "").count(",") + 1
+        self._to_write: type[psycopg.Connection[Any]] = patience.Writing
+        self._to_read: type[psycopg.Connection[Any]] = (
+            patience.Reading
+            if "connect_timeout" in self._parameters
+            else patience.reading(max(_QUICK_SECONDS / hosts, _LEAST_SECONDS))
+        )
         self._parameters.setdefault("connect_timeout", CONNECT_SECONDS)
         self._parameters.setdefault("application_name", "ararat")
+        # Any of several servers can be read, and one of them written: whichever that is at the moment.
+        self._write_parameters = dict(self._parameters)
+        if hosts > 1:
+            self._write_parameters["target_session_attrs"] = "read-write"
         # The statements are for the driver itself, which counts its parameters instead of naming them.
         self.engine: Engine = create_engine(
             "postgresql+psycopg://",
@@ -69,7 +86,7 @@ class PostgreSQL:
     def connect_to_read(self) -> psycopg.Connection[Any]:
         """A connection that cannot write, and on which no statement takes longer than a second."""
         try:
-            connection = self._connect()
+            connection = self._to_read.connect(**self._parameters)
         except self.driver_error as error:
             raise self.unavailable(error) from error
         try:
@@ -118,4 +135,4 @@ class PostgreSQL:
         return keys
 
     def _connect(self) -> psycopg.Connection[Any]:
-        return self._psycopg.connect(**self._parameters)
+        return self._to_write.connect(**self._write_parameters)

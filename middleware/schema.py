@@ -2,11 +2,12 @@
 doing.
 
 ``bindings`` has one row a name, ``events`` one row a change: the whole binding as it was after it, so that the history
-replays to the current state. ``rules`` is for shoulders and NAANs that are answered by a template; ``ararat`` holds the
-version of this schema and a counter that goes up whenever a rule changes.
+replays to the current state. ``minted`` has the names that were made up here, bound or not, so that none is made up
+twice. ``rules`` is for shoulders and NAANs that are answered by a template; ``ararat`` holds the
+version of this schema, a counter that goes up whenever a rule changes, and where the numbering of a shoulder is.
 
-Rows are never deleted, events never changed, and a resource that is on record never becomes another one: triggers see
-to that, also against a hand at the database's own prompt.
+Rows are never deleted, events and minted names never changed, and a resource that is on record never becomes another
+one: triggers see to that, also against a hand at the database's own prompt.
 """
 
 from __future__ import annotations
@@ -30,8 +31,8 @@ from sqlalchemy.schema import DDL
 
 from .binding import ACTIONS, KINDS, REDIRECTS, SCOPES, STATUSES
 
-VERSION = 1
-"""Counts changes of the schema; a database of another version is opened by no server."""
+VERSION = 2
+"""Counts changes of the schema; a database of another version is opened by no server (:mod:`migration`)."""
 
 metadata = MetaData()
 
@@ -115,6 +116,14 @@ rules = Table(
     _one_of("redirect", REDIRECTS),
 )
 
+minted = Table(
+    "minted",
+    metadata,
+    Column("key", _OCTETS, primary_key=True),
+    Column("changed", Text, nullable=False),
+    Column("actor", Text),
+)
+
 about = Table("ararat", metadata, Column("name", Text, primary_key=True), Column("value", Text, nullable=False))
 
 lines = Table(
@@ -133,11 +142,13 @@ STATE = tuple(column.name for column in bindings.columns)
 
 _OTHER_RESOURCE = "OLD.resource <> NEW.resource OR (OLD.resource IS NOT NULL AND NEW.resource IS NULL)"
 _NEVER = (
-    ("bindings", "DELETE", "", "a name is never deleted"),
-    ("bindings", "UPDATE", "WHEN (OLD.key <> NEW.key)", "a name is never renamed"),
-    ("bindings", "UPDATE", f"WHEN ({_OTHER_RESOURCE})", "a name is never re-assigned"),
-    ("events", "DELETE", "", "history is never deleted"),
-    ("events", "UPDATE", "", "history is never changed"),
+    (bindings, "DELETE", "", "a name is never deleted"),
+    (bindings, "UPDATE", "WHEN (OLD.key <> NEW.key)", "a name is never renamed"),
+    (bindings, "UPDATE", f"WHEN ({_OTHER_RESOURCE})", "a name is never re-assigned"),
+    (events, "DELETE", "", "history is never deleted"),
+    (events, "UPDATE", "", "history is never changed"),
+    (minted, "DELETE", "", "a minted name is never forgotten"),
+    (minted, "UPDATE", "", "a minted name is never changed"),
 )
 
 _POSTGRESQL_REFUSAL = """
@@ -146,15 +157,15 @@ $$ BEGIN RAISE EXCEPTION '%%', TG_ARGV[0] USING ERRCODE = 'integrity_constraint_
 """
 
 
-def _on_create(statement: str, dialect: str) -> None:
-    event.listen(metadata, "after_create", DDL(statement).execute_if(dialect=dialect))
+def _on_create(table: Table, statement: str, dialect: str) -> None:
+    event.listen(table, "after_create", DDL(statement).execute_if(dialect=dialect))
 
 
-_on_create(_POSTGRESQL_REFUSAL, "postgresql")
+event.listen(metadata, "before_create", DDL(_POSTGRESQL_REFUSAL).execute_if(dialect="postgresql"))
 for _number, (_table, _act, _when, _why) in enumerate(_NEVER):
     _trigger = f"CREATE TRIGGER {_table}_never_{_number} BEFORE {_act} ON {_table} FOR EACH ROW {_when}"
-    _on_create(f"{_trigger} BEGIN SELECT RAISE(ABORT, '{_why}'); END", "sqlite")
-    _on_create(f"{_trigger} EXECUTE FUNCTION ararat_never('{_why}')", "postgresql")
-for _table in ("bindings", "events"):
+    _on_create(_table, f"{_trigger} BEGIN SELECT RAISE(ABORT, '{_why}'); END", "sqlite")
+    _on_create(_table, f"{_trigger} EXECUTE FUNCTION ararat_never('{_why}')", "postgresql")
+for _table in (bindings, events, minted):
     _trigger = f"CREATE TRIGGER {_table}_never_emptied BEFORE TRUNCATE ON {_table}"
-    _on_create(f"{_trigger} EXECUTE FUNCTION ararat_never('{_table} are never emptied')", "postgresql")
+    _on_create(_table, f"{_trigger} EXECUTE FUNCTION ararat_never('{_table} are never emptied')", "postgresql")

@@ -31,6 +31,8 @@ class Statements:
             wanted, noted, known = (each.c.key == func.any(bindparam("keys")) for each in (table, schema.lines, events))
         self.one = self._text(select(*state).where(table.c.key == bindparam("key")))
         self.many = self._text(select(*state).where(wanted))
+        following = select(*state).where(table.c.key > bindparam("key")).order_by(table.c.key)
+        self.after = f"{self._text(following)} LIMIT 1000"
         self.hold = self._text(select(*state).where(wanted).with_for_update())
         self.insert = self._text(insert(table), schema.STATE)
         self.update = self._text(

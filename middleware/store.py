@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 
 from sqlalchemy import Connection as CoreConnection
-from sqlalchemy import func, insert, inspect, select
+from sqlalchemy import func, insert, inspect, select, update
 from sqlalchemy.exc import DBAPIError
 
 from . import schema
@@ -25,7 +25,7 @@ from .sqlite import SQLite
 from .statements import Statements, binding_of, row_of
 
 # Two servers that start at once make one schema: any number that nobody else locks will do ("ararat").
-_SCHEMA_LOCK = 0x617261726174
+SCHEMA_LOCK = 0x617261726174
 _VERSION = "SELECT value FROM ararat WHERE name = 'schema'"
 
 
@@ -52,6 +52,16 @@ class Store:
         else:
             rows = self._readers.rows(self._statements.many, (self._database.many(keys),))
         return {binding.identifier: binding for binding in map(binding_of, rows)}
+
+    def all(self) -> Iterator[Binding]:
+        """All bindings in the order of their keys, read by the thousand.
+
+        Whoever goes through them keeps nobody waiting; what is bound meanwhile is seen where they have not been yet.
+        """
+        last = ""
+        while rows := self._readers.rows(self._statements.after, (last,)):
+            yield from map(binding_of, rows)
+            last = rows[-1][0]
 
     def history(self, identifier: str) -> list[Event]:
         """Every change of a name, the first first."""
@@ -159,6 +169,36 @@ class Transaction:
         changed = self.connection.exec_driver_sql(self._statements.changed_since, (wanted, self._last_event))
         return {keys[key]: source for found in (unchanged, changed) for key, source in found}
 
+    def minted(self, names: Sequence[str]) -> set[str]:
+        """Those of these names that were minted."""
+        found = select(schema.minted.c.key).where(schema.minted.c.key.in_(names))
+        return set(self.connection.execute(found).scalars())
+
+    def put_minted(self, names: Sequence[str], now: str, actor: str | None) -> None:
+        """Put minted names on record."""
+        rows = [{"key": name, "changed": now, "actor": actor} for name in names]
+        if rows:
+            self.connection.execute(insert(schema.minted), rows)
+
+    def is_above(self, name: str) -> bool:
+        """Whether a name is bound that a slash or a dot would make of this one."""
+        key = schema.bindings.c.key
+        # In the order of octets "." and "/" are neighbours, and "0" comes next.
+        below = select(key).where(key >= f"{name}.", key < f"{name}0").limit(1)
+        return self.connection.execute(below).first() is not None
+
+    def setting(self, name: str) -> str | None:
+        """What the database remembers under a name."""
+        return self.connection.execute(select(schema.about.c.value).where(schema.about.c.name == name)).scalar()
+
+    def set_setting(self, name: str, value: str) -> None:
+        """Let the database remember something."""
+        known = self.connection.execute(
+            update(schema.about).where(schema.about.c.name == name).values(value=value)
+        ).rowcount
+        if not known:
+            self.connection.execute(insert(schema.about).values(name=name, value=value))
+
     def _many(self, statement: str, parameters: list[Row]) -> None:
         if parameters:
             self.connection.exec_driver_sql(statement, parameters)
@@ -212,7 +252,7 @@ def _make_schema(database: SQLite | PostgreSQL) -> None:
         database.create()
         with database.engine.begin() as connection:
             if isinstance(database, PostgreSQL):
-                connection.execute(select(func.pg_advisory_xact_lock(_SCHEMA_LOCK)))
+                connection.execute(select(func.pg_advisory_xact_lock(SCHEMA_LOCK)))
             tables = set(inspect(connection).get_table_names())
             if schema.about.name in tables:
                 return  # made by somebody else since we looked

@@ -38,6 +38,9 @@ _COMMANDS = {
     "show": ("binding", "Show what a name is bound to."),
     "history": ("binding", "Show all that happened to a name."),
     "import": ("importing", "Bind the names of a table, all or none."),
+    "mint": ("minting", "Make new names that nobody used."),
+    "check": ("checking", "Look for what is doubtful in the bindings."),
+    "migrate": ("migrating", "Bring a database of an older Ararat up to date."),
     "registry": ("registry", "Bring the registries up to date."),
 }
 _DEFECT = 70

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import pwd
 import shutil
@@ -47,10 +48,13 @@ class Cluster:
     def start(self) -> None:
         options = ["-U", "ararat", "-A", "trust", "-E", "UTF8", "--locale=C.UTF-8", "--no-sync"]
         self._run("initdb", "-D", str(self._folder / "data"), *options)
+        self._choose_port()
+        self.resume()
+
+    def _choose_port(self) -> None:
         with socket.socket() as free:
             free.bind(("127.0.0.1", 0))
             self.port = free.getsockname()[1]
-        self.resume()
 
     def resume(self) -> None:
         """Start the server on the same port with the same data, and wait until it answers."""
@@ -84,6 +88,30 @@ class Cluster:
             self._process.send_signal(how)
             self._process.wait(10)
 
+    def follow(self, primary: Cluster) -> None:
+        """Start as a streaming standby of another server."""
+        of = ["-h", "127.0.0.1", "-p", str(primary.port), "-U", "ararat"]
+        self._run(
+            "pg_basebackup", *of, "-D", str(self._folder / "data"), "-R", "-X", "stream", "-c", "fast", "--no-sync"
+        )
+        self._choose_port()
+        self.resume()
+
+    def promote(self) -> None:
+        """Make a standby the primary."""
+        self._run("pg_ctl", "promote", "-w", "-D", str(self._folder / "data"))
+
+    def signal_all(self, number: signal.Signals) -> None:
+        """Send a signal to the server and each of its processes, as if it were to its whole machine."""
+        assert self._process is not None
+        parent = self._process.pid
+        children = [int(stat.parent.name) for stat in Path("/proc").glob("[0-9]*/stat") if _parent_of(stat) == parent]
+        for process in (parent, *children):
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(process, number)
+        if number == signal.SIGKILL:
+            self._process.wait(10)
+
     def new_database(self, encoding: str = "UTF8") -> str:
         """The URL of an empty database."""
         name = f"test{next(self._names)}"
@@ -98,6 +126,8 @@ class Cluster:
         return f"{self._url()}/postgres?options=-c%20search_path%3D{name}"
 
     def remove(self) -> None:
+        if self._process and self._process.poll() is None:
+            self.signal_all(signal.SIGCONT)
         self.halt(signal.SIGQUIT)
         shutil.rmtree(self._folder)
 
@@ -115,6 +145,13 @@ class Cluster:
     def _common(self) -> dict[str, Any]:
         environ = {"PATH": f"{self._binaries}:/usr/bin:/bin", "LC_ALL": "C.UTF-8", "HOME": str(self._folder)}
         return {"cwd": self._folder, "env": environ, **self._as_user}
+
+
+def _parent_of(stat: Path) -> int | None:
+    try:
+        return int(stat.read_text().rpartition(")")[2].split()[1])
+    except OSError:
+        return None
 
 
 def _user(name: str) -> pwd.struct_passwd | None:
@@ -135,14 +172,33 @@ def _binaries() -> Path | None:
     return next((Path(folder) for folder in folders if folder and (Path(folder) / "initdb").exists()), None)
 
 
-@pytest.fixture(scope="session")
-def cluster() -> Iterator[Cluster]:
-    """A PostgreSQL server. Where none is installed these tests are skipped, or fail if CI is set."""
+def _required_binaries() -> Path:
     binaries = _binaries()
     if binaries is None:
         if os.environ.get("CI"):
             pytest.fail(NO_SERVER)
         pytest.skip(NO_SERVER)
+    return binaries
+
+
+@pytest.fixture
+def replicated() -> Iterator[tuple[Cluster, Cluster]]:
+    """A PostgreSQL server and its streaming standby, of one test alone, which may do to them what it likes."""
+    binaries = _required_binaries()
+    primary, standby = Cluster(binaries), Cluster(binaries)
+    try:
+        primary.start()
+        standby.follow(primary)
+        yield primary, standby
+    finally:
+        for server in (standby, primary):
+            server.remove()
+
+
+@pytest.fixture(scope="session")
+def cluster() -> Iterator[Cluster]:
+    """A PostgreSQL server. Where none is installed these tests are skipped, or fail if CI is set."""
+    binaries = _required_binaries()
     server = Cluster(binaries)
     try:
         server.start()

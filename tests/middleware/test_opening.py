@@ -98,7 +98,7 @@ def test_a_database_with_tables_of_somebody_else_is_left_alone(database: str) ->
 
 
 @pytest.mark.parametrize(
-    ("version", "remedy"), [("0", "ararat migrate --database"), ("2", "update Ararat"), ("x", "ararat migrate")]
+    ("version", "remedy"), [("0", "ararat migrate --database"), ("3", "update Ararat"), ("x", "ararat migrate")]
 )
 def test_a_database_of_another_version_is_not_served(
     database: str, open_store: Callable[..., Bindings], version: str, remedy: str

@@ -35,6 +35,9 @@ COMMANDS = [
     "show",
     "history",
     "import",
+    "mint",
+    "check",
+    "migrate",
     "registry",
 ]
 

@@ -57,17 +57,23 @@ def opened(url: str, *, make: bool = False) -> Iterator[Bindings]:
     """
     from ...middleware import open_bindings
 
-    scheme, mark, path = url.rpartition("sqlite:///") if "://" in url else ("", "file", url)
-    if mark and not scheme and path and not make and not Path(path).exists():
-        raise Refused(
-            f"there is no database at {url}", ("Next", "ararat bind and ararat import make one"), exit_code=UNAVAILABLE
-        )
+    if not make:
+        require_database(url)
     with store_errors():
         bindings = open_bindings(url)
         try:
             yield bindings
         finally:
             bindings.close()
+
+
+def require_database(url: str) -> None:
+    """Raise :class:`~ararat.webapp.commands.Refused` where the file of a database is not there."""
+    scheme, mark, path = url.rpartition("sqlite:///") if "://" in url else ("", "file", url)
+    if mark and not scheme and path and not Path(path).exists():
+        raise Refused(
+            f"there is no database at {url}", ("Next", "ararat bind and ararat import make one"), exit_code=UNAVAILABLE
+        )
 
 
 def _pairs(ctx: click.Context, param: click.Parameter, values: tuple[str, ...]) -> dict[str, str]:

@@ -1,0 +1,157 @@
+"""What is doubtful in bindings, as far as one can tell without a network. Nothing is changed, and nobody asked.
+
+>>> import tempfile
+>>> from .bindings import open_bindings
+>>> folder = tempfile.TemporaryDirectory()
+>>> bindings = open_bindings(f"{folder.name}/bindings.sqlite")
+>>> bindings.bind("ark:12345/annual_report.pdf", "https://example.org/report.pdf")
+'bound'
+>>> for finding in check(bindings):
+...     print(finding.code, finding.message)
+generic-missing ark:12345/annual_report is not bound
+not-opaque the name looks meaningful: annual
+>>> bindings.close(); folder.cleanup()
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Collection, Iterable, Iterator
+from itertools import islice
+from typing import NamedTuple
+from urllib.parse import unquote
+
+from ..identifiers import Ark, Urn
+from . import destination, names, texts
+from .binding import Binding
+from .bindings import Bindings
+from .errors import BindingError
+from .minting import is_registered
+
+CHECKS = {
+    "unreadable": "What is bound is no identifier by today's rules.",
+    "generic-missing": "A name is bound, and one that contains it is not (ARK-035).",
+    "dot-segment": "A segment is . or .. alone: clients leave it out before they ask.",
+    "encoded-dot": "Two names differ in . and %2E alone: software may take one for the other.",
+    "not-opaque": "The name looks meaningful: meanings change, names do not (ARK-010, POL-024).",
+    "naan-unregistered": "The NAAN is not in the registry (ARK-015); said once for each.",
+    "non-ascii": "The name has characters that are not ASCII (ARK-065).",
+    "reserved-target": "The target is a path of the resolver itself: a second redirect, or a round trip.",
+}
+"""What is looked for, by code."""
+
+_AT_ONCE = 500
+_NON_ASCII = re.compile("%[89A-F]")
+
+# Opaque names have no vowels, and chance makes few words of four letters. Hexadecimal names (of UUIDs) are no words.
+_LETTERS = re.compile("[A-Za-z]{4,}")
+_VOWEL = re.compile("[AEIOUaeiou]")
+_HEXADECIMAL = re.compile("[0-9A-Fa-f]{16,}")
+
+
+class Finding(NamedTuple):
+    """Something doubtful: the name in normal form, one code of :data:`CHECKS`, and a sentence in printable ASCII."""
+
+    identifier: str
+    code: str
+    message: str
+
+
+def check(bindings: Bindings, *, naans: Collection[str] = (), prefixes: Collection[str] = ()) -> Iterator[Finding]:
+    """Whatever is doubtful in these bindings, in the order of the names.
+
+    ``naans`` are known to be right though no registry has them. ``prefixes`` are the resolver prefixes of this site, in
+    their stored form: a target that begins with one is a path of this site. Withdrawn names are looked at too, but for
+    their targets. The store is read by the thousand, so it may be of any size, and changed meanwhile.
+
+    Raises :class:`BindingsUnavailable`.
+
+    Source: ARK-010, ARK-015, ARK-035, ARK-065, POL-024; decision A-08; requirements 3.37.
+    """
+    every = bindings.store.all()
+    known = {*naans}
+    while batch := list(islice(every, _AT_ONCE)):
+        read = [(binding, _read(binding.identifier)) for binding in batch]
+        bound = bindings.fetch({key for binding, identifier in read for key in _beside(binding.identifier, identifier)})
+        for binding, identifier in read:
+            yield from _findings(binding, identifier, bound, known, prefixes)
+
+
+def meaning(name: str) -> str | None:
+    """What of a name looks like a word: its first run of four ASCII letters or more with a vowel among them, or None.
+
+    Names of 16 hexadecimal digits or more are opaque however they look. A heuristic: "tmp1" passes, "x5deaf" does not.
+
+    >>> meaning("mtf_pharmacology"), meaning("x6np1"), meaning("00deadbeef00cafe")
+    ('pharmacology', None, None)
+    """
+    if _HEXADECIMAL.fullmatch(name):
+        return None
+    return next((letters for letters in _LETTERS.findall(name) if _VOWEL.search(letters)), None)
+
+
+def _read(key: str) -> Ark | Urn | None:
+    try:
+        return names.read(key)
+    except BindingError:
+        return None
+
+
+def _beside(key: str, identifier: Ark | Urn | None) -> list[str]:
+    """The names of which has to be known whether they are bound."""
+    containers = identifier.hierarchy[:-1] if isinstance(identifier, Ark) else ()
+    return [*containers, *_twins(key)]
+
+
+def _twins(key: str) -> list[str]:
+    # Every pair has %2E on one side, and is said there.
+    return names.confusable(key) if "%2E" in key else []
+
+
+def _findings(
+    binding: Binding,
+    identifier: Ark | Urn | None,
+    bound: Collection[str],
+    known: set[str],
+    prefixes: Iterable[str],
+) -> Iterator[Finding]:
+    key = binding.identifier
+
+    def found(code: str, message: str) -> Finding:
+        return Finding(key, code, message)
+
+    if identifier is None:
+        yield found("unreadable", "it cannot be asked for")
+        return
+    if any(segment.replace("%2E", ".") in (".", "..") for segment in key.split("/")):
+        yield found("dot-segment", "no client asks for a segment that is . or .. alone")
+    if isinstance(identifier, Ark):
+        yield from _of_ark(key, identifier, bound, known, found)
+    if _NON_ASCII.search(key):
+        yield found("non-ascii", "it has characters that are not ASCII")
+    for target in filter(None, (binding.target, *binding.alternates.values()) if binding.is_live else ()):
+        if _is_own(target, prefixes):
+            yield found("reserved-target", f"{texts.shown(target, 100)} belongs to the resolver itself")
+
+
+def _of_ark(
+    key: str, ark: Ark, bound: Collection[str], known: set[str], found: Callable[[str, str], Finding]
+) -> Iterator[Finding]:
+    missing = [container for container in ark.hierarchy[:-1] if container not in bound]
+    if missing:
+        yield found("generic-missing", f"{texts.shown(missing[0], 100)} is not bound")
+    for other in _twins(key):
+        if other in bound:
+            yield found("encoded-dot", f"{texts.shown(other, 100)} is bound too: software may take one for the other")
+    if word := meaning(unquote(ark.hierarchy[0].partition("/")[2])):
+        yield found("not-opaque", f"the name looks meaningful: {texts.shown(word, 60)}")
+    naan = key[4:].partition("/")[0]
+    if naan not in known:
+        known.add(naan)
+        if not is_registered(naan):
+            yield found("naan-unregistered", f"NAAN {naan} is not registered: register with the ARK Maintenance Agency")
+
+
+def _is_own(target: str, prefixes: Iterable[str]) -> bool:
+    paths = [target[len(prefix) :] for prefix in prefixes if target.startswith(f"{prefix}/")]
+    return any(map(destination.is_reserved, [target, *paths]))

@@ -1,0 +1,86 @@
+"""A database of an older Ararat, brought up to date: by whoever runs it, on purpose, and never by a server.
+
+A step leads from one version of :mod:`schema` to the next; all that are needed are taken in one transaction, so that a
+database is of the old version or of the new one, whatever happens meanwhile. Two that migrate at once take turns, and
+the second finds nothing to do.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+from .bindings import database_at
+from .errors import BindingError
+
+if TYPE_CHECKING:
+    from sqlalchemy import Connection
+
+
+class Migrated(NamedTuple):
+    """The version of the schema that was found, and the one that is there now."""
+
+    before: int
+    after: int
+
+
+def migrate(url_or_path: str | Path) -> Migrated:
+    """Bring the database up to the version of the schema that this Ararat needs; nothing changes where it is.
+
+    ``url_or_path`` is that of :func:`open_bindings`. No other writer is in the database meanwhile; servers that run go
+    on reading, and have to be started again afterwards with this version.
+
+    Raises :class:`BindingError` with the code ``schema-version`` for a database of a newer Ararat, ``foreign-database``
+    for one without Ararat's tables, those of :func:`open_bindings`, and BindingsUnavailable.
+    """
+    from sqlalchemy import func, inspect, select, update
+    from sqlalchemy.exc import DBAPIError
+
+    from . import schema
+    from .postgresql import PostgreSQL
+    from .store import SCHEMA_LOCK
+
+    database = database_at(url_or_path)
+    try:
+        with database.engine.begin() as connection:
+            if isinstance(database, PostgreSQL):
+                connection.execute(select(func.pg_advisory_xact_lock(SCHEMA_LOCK)))
+            tables = inspect(connection).get_table_names()
+            if schema.about.name not in tables:
+                raise BindingError("foreign-database", f"{database} holds no table of Ararat's")
+            if database.lock_out_writers:
+                connection.exec_driver_sql(database.lock_out_writers)
+            version = schema.about.c.name == "schema"
+            before = _number(connection.execute(select(schema.about.c.value).where(version)).scalar(), str(database))
+            for number in range(before, schema.VERSION):
+                _STEPS[number](connection)
+            connection.execute(update(schema.about).where(version).values(value=str(schema.VERSION)))
+    except DBAPIError as error:
+        cause = error.orig if isinstance(error.orig, Exception) else error
+        raise database.unavailable(cause) from error
+    return Migrated(before, schema.VERSION)
+
+
+def _number(version: str | None, database: str) -> int:
+    from . import schema
+
+    if version is not None and version.isdecimal():
+        if int(version) in (*_STEPS, schema.VERSION):
+            return int(version)
+        if int(version) > schema.VERSION:
+            said = (
+                f"{database} has version {version} of the schema and this Ararat knows {schema.VERSION}; update Ararat"
+            )
+            raise BindingError("schema-version", said)
+    raise BindingError("schema-version", f"{database} has a version of the schema that never was; restore a backup")
+
+
+def _add_minted_names(connection: Connection) -> None:
+    from . import schema
+
+    schema.minted.create(connection)
+
+
+_STEPS: dict[int, Callable[[Connection], object]] = {1: _add_minted_names}
+"""What leads from a version to the next one."""

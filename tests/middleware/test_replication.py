@@ -1,0 +1,175 @@
+"""A primary and its standby in one URL: what goes on when one of them does not."""
+
+from __future__ import annotations
+
+import signal
+import threading
+import time
+from collections.abc import Callable
+
+import pytest
+
+from ararat.middleware.bindings import Bindings
+from ararat.middleware.errors import BindingsUnavailable
+
+NAME, OTHER = "ark:12345/doc", "ark:12345/other"
+# What a reader may wait at most, and what a busy machine may add to it.
+LONGEST = 2 + 2
+
+
+def several(*servers) -> str:
+    where = ",".join(f"127.0.0.1:{server.port}" for server in servers)
+    return f"postgresql://ararat@{where}/postgres"
+
+
+@pytest.fixture
+def bindings(replicated, open_store: Callable[..., Bindings]) -> Bindings:
+    """Bindings in both servers: one name is bound, and the standby has it."""
+    bindings = open_store(several(*replicated))
+    bindings.bind(NAME, "/x")
+    standby = open_until_there(several(replicated[1]), open_store)
+    until(lambda: standby.lookup(NAME) is not None)
+    standby.close()
+    return bindings
+
+
+def open_until_there(url: str, open_store: Callable[..., Bindings]) -> Bindings:
+    deadline = time.monotonic() + 20
+    while True:
+        try:
+            return open_store(url)
+        except Exception:
+            if time.monotonic() > deadline:
+                raise
+            time.sleep(0.05)
+
+
+def until(condition: Callable[[], object], seconds: float = 20) -> None:
+    deadline = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < deadline
+        time.sleep(0.02)
+
+
+def can_bind(bindings: Bindings, name: str) -> bool:
+    try:
+        return bindings.bind(name, "/x") in ("bound", "unchanged")
+    except BindingsUnavailable:
+        return False
+
+
+class Readers:
+    """Threads that look a name up over and over: how often they got it, how often not, and the longest wait."""
+
+    def __init__(self, bindings: Bindings) -> None:
+        self.answers, self.failures, self.longest = 0, 0, 0.0
+        self._bindings = bindings
+        self._stop = threading.Event()
+        self._threads = [threading.Thread(target=self._read) for _ in range(4)]
+
+    def __enter__(self) -> Readers:
+        for thread in self._threads:
+            thread.start()
+        return self
+
+    def __exit__(self, *exc: object) -> None:
+        self._stop.set()
+        for thread in self._threads:
+            thread.join(20)
+
+    def _read(self) -> None:
+        while not self._stop.is_set():
+            start = time.monotonic()
+            try:
+                found = self._bindings.lookup(NAME)
+            except BindingsUnavailable:
+                self.failures += 1
+            else:
+                assert found is not None, "what is bound was said not to be"
+                self.answers += 1
+            self.longest = max(self.longest, time.monotonic() - start)
+            time.sleep(0.002)
+
+
+def test_when_the_primary_is_killed_under_load_reads_go_on_and_writes_wait_for_a_new_one(replicated, bindings) -> None:
+    primary, standby = replicated
+    with Readers(bindings) as readers:
+        until(lambda: readers.answers > 100)
+        primary.signal_all(signal.SIGKILL)
+        with pytest.raises(BindingsUnavailable):
+            bindings.bind(OTHER, "/x")
+        answers = readers.answers
+        until(lambda: readers.answers > answers + 200)
+        failures = readers.failures
+        with pytest.raises(BindingsUnavailable):
+            bindings.bind(OTHER, "/x")
+        standby.promote()
+        until(lambda: can_bind(bindings, OTHER))
+        until(lambda: bindings.lookup(OTHER) is not None)
+    assert failures <= readers.answers / 100
+    assert readers.failures == failures, "once they had found the standby they did not lose it"
+    assert readers.longest < LONGEST
+
+
+def test_when_the_primary_is_back_everything_is_as_before(replicated, bindings) -> None:
+    primary, _ = replicated
+    primary.signal_all(signal.SIGKILL)
+    assert bindings.lookup(NAME) is not None
+    assert not can_bind(bindings, OTHER)
+    primary.resume()
+    until(lambda: can_bind(bindings, OTHER))
+    until(lambda: bindings.lookup(OTHER) is not None)
+
+
+def test_a_host_that_hangs_blocks_no_reader_for_long(replicated, bindings) -> None:
+    primary, _ = replicated
+    with Readers(bindings) as readers:
+        until(lambda: readers.answers > 100)
+        primary.signal_all(signal.SIGSTOP)
+        answers = readers.answers
+        until(lambda: readers.answers > answers + 200)
+        with pytest.raises(BindingsUnavailable):
+            bindings.bind(OTHER, "/x")
+        primary.signal_all(signal.SIGCONT)
+        until(lambda: can_bind(bindings, OTHER))
+    assert readers.failures == 0
+    assert readers.longest < LONGEST
+
+
+def test_where_every_host_hangs_it_is_said_soon(replicated, bindings) -> None:
+    assert bindings.lookup(NAME) is not None
+    for server in replicated:
+        server.signal_all(signal.SIGSTOP)
+    start = time.monotonic()
+    with pytest.raises(BindingsUnavailable):
+        bindings.lookup(NAME)
+    assert time.monotonic() - start < LONGEST
+    for server in replicated:
+        server.signal_all(signal.SIGCONT)
+    until(lambda: bindings.lookup(NAME) is not None)
+
+
+def test_a_writer_does_not_wait_for_ever_for_a_host_that_hangs_meanwhile(replicated, bindings) -> None:
+    primary, _ = replicated
+
+    def hang_while_writing() -> None:
+        with bindings.store.transaction() as transaction:
+            primary.signal_all(signal.SIGSTOP)
+            transaction.get([NAME])
+
+    with pytest.raises(BindingsUnavailable, match="stopped answering"):
+        hang_while_writing()
+    primary.signal_all(signal.SIGCONT)
+    until(lambda: can_bind(bindings, OTHER))
+
+
+def test_a_writer_waits_for_another_one_as_long_as_the_server_is_there(cluster, open_store) -> None:
+    bindings = open_store(cluster.new_schema())
+    done: list[str] = []
+    with bindings.store.transaction(alone=True):
+        waiting = threading.Thread(target=lambda: done.append(bindings.bind(NAME, "/x")))
+        waiting.start()
+        waiting.join(3)
+        assert done == []
+    waiting.join(20)
+    assert done == ["bound"]
