@@ -18,15 +18,17 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime
+from itertools import islice
 from typing import Any, Literal, NamedTuple
 
-from ..identifiers import EmbeddedArk, IdentifierError, parse
+from ..identifiers import Ark, EmbeddedArk, IdentifierError, parse
 from . import alternates as alternate_targets
 from . import destination, texts
 from . import metadata as elements
 from .binding import KINDS, NOTHING, REDIRECTS, Action, Binding, Kind, Status
 from .errors import BindingConflict, BindingError
 from .names import Name, assignable
+from .passthrough import takes_more
 
 Outcome = Literal["bound", "unchanged", "relocated", "withdrawn", "restored"]
 
@@ -142,16 +144,26 @@ def _require_name_scope(scope: str | None) -> None:
 
 def _destined(key: str, target: str | None, kind: Kind, passthrough: bool) -> str | None:
     destined = destination.check(target, kind)
-    if destined is None:
-        if passthrough:
-            raise BindingError("passthrough-without-target")
-    elif _is_itself(destined, key):
+    if passthrough:
+        _require_passage(key, destined)
+    if destined is not None and _is_itself(destined, key, passthrough):
         raise BindingError("target-itself")
     return destined
 
 
-def _is_itself(target: str, key: str) -> bool:
-    """Whether a path of this site asks for the name itself: a client would be sent round for ever."""
+def _require_passage(key: str, target: str | None) -> None:
+    if target is None:
+        raise BindingError("passthrough-without-target")
+    if not takes_more(target):
+        raise BindingError("passthrough-without-path", f"nothing can be appended to {texts.shown(target)}")
+    if key.startswith("urn:"):
+        raise BindingError("nothing-below")
+
+
+def _is_itself(target: str, key: str, passthrough: bool) -> bool:
+    """Whether a path of this site asks for the name itself, or, where that lets through, for what is below it: a client
+    would be sent round for ever.
+    """
     if target[:5].lower() not in ("/ark:", "/urn:"):
         return False
     try:
@@ -159,7 +171,11 @@ def _is_itself(target: str, key: str) -> bool:
         name = parse(target[1:].partition("#")[0].rstrip("/"))
     except IdentifierError:
         return False
-    return not isinstance(name, EmbeddedArk) and name.normal_form == key
+    if isinstance(name, EmbeddedArk):
+        return False
+    return name.normal_form == key or (
+        passthrough and isinstance(name, Ark) and key in islice(name.ancestry(), 1, None)
+    )
 
 
 def bind(existing: Binding | None, proposal: Proposal, now: datetime) -> Change:

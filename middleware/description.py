@@ -34,11 +34,14 @@ _ASSOCIATION = {
 
 @dataclass(frozen=True, slots=True)
 class Description:
-    """What is known of one binding: ``address`` is the identifier's own, ``place`` where it leads, if elsewhere."""
+    """What is known of one binding: ``address`` is the identifier's own, ``place`` where it leads, if elsewhere;
+    ``through`` is the container that leads there, where nothing is on record of the identifier itself.
+    """
 
     binding: Binding
     address: str
     place: str | None
+    through: str | None = None
 
     @property
     def elements(self) -> dict[str, str]:
@@ -65,6 +68,7 @@ class Description:
             "reason": self.binding.reason,
             "kind": self.binding.kind,
             "target": self.place,
+            "through": self.through,
             "changed": self.binding.changed.isoformat().replace("+00:00", "Z"),
             "metadata": self.elements,
         }
@@ -85,9 +89,12 @@ class Description:
         return (record + "".join(f"{name}: {_shown(value)}\n" for name, value in about.items())).encode()
 
 
-def describe(binding: Binding, root: str) -> Description:
-    """The description of a binding; ``root`` is what links begin with: the resolver prefix, or the mount's path."""
-    return Description(binding, f"{root}/{binding.identifier}", _place(binding, root))
+def describe(binding: Binding, root: str, through: str | None = None) -> Description:
+    """The description of a binding; ``root`` is what links begin with: the resolver prefix, or the mount's path.
+
+    ``through`` is the container that made the binding, where one did.
+    """
+    return Description(binding, f"{root}/{binding.identifier}", _place(binding, root), through)
 
 
 def _place(binding: Binding, root: str) -> str | None:

@@ -50,6 +50,12 @@ FAULTS: dict[str, Fault] = _catalogue(
         "there is no target that the rest of a name could be passed on to",
         "passthrough on a binding with a target",
     ),
+    (
+        "passthrough-without-path",
+        "the target has no path that the rest of a name could be appended to",
+        "a target with a path, if only a slash after the host",
+    ),
+    ("nothing-below", "nothing is below a URN", "an ARK, whose slashes and dots say what contains it"),
     ("passthrough-unknown", "passthrough is neither true nor false", "true or false"),
     ("redirect-status", "a name cannot be answered with this status", "302 or 307", f"{_ARK}, section 7.1.2"),
     (

@@ -7,7 +7,7 @@ bindings by their keys, the site's rules and its settings; out comes a :class:`R
     1. too long, not an identifier, NAAN 99999, dot-segments      refused, and nothing is looked up
     2. ``?`` ``??`` ``?info``                                     the description of what is bound
     3. the binding of the very name                               redirect, served answer, tombstone
-    4. a container that lets what is below it through             (to come; between 3 and 5 in :func:`resolve`)
+    4. a container that lets what is below it through             the same, its target with the rest appended
     5. a rule of the site for a shoulder or a NAAN                a binding made on the spot
     6. another resolver for a NAAN that is not ours               (to come; after 5)
     7. nothing                                                    404, naming the nearest bound container
@@ -29,6 +29,7 @@ from ..identifiers import Ark, IdentifierError, Problem, Urn, ark, iri, length, 
 from . import destination
 from .binding import Binding
 from .errors import BindingError
+from .passthrough import let_through
 from .refusals import refusal, status_of
 from .settings import METADATA_INFLECTIONS, Settings
 
@@ -56,11 +57,12 @@ class Resolution:
                     "metadata" describes, "refused" says why not (see ``problem``)
     ``identifier``  what was read, without its inflection; None where nothing could be read
     ``inflection``  in normal form, with its question mark; "" where there is none
-    ``binding``     what the answer rests on; None where nothing is bound
+    ``binding``     what the answer rests on, of the identifier itself or made for it; None where nothing is bound
     ``target``      where a redirect leads or which path of the site answers; None leads to the description
     ``query``       what a served binding hands on to the site, without its question mark
     ``problem``     why the answer is a refusal
-    ``container``   the nearest container that is bound, where the identifier itself is not
+    ``container``   where the identifier itself is not bound: the container that let it through, or else the nearest
+                    that is bound
     """
 
     given: str
@@ -115,6 +117,8 @@ def resolve(identifier: str, fetch: Fetch, rules: Rules, settings: Settings) -> 
     if binding := _exact(asked.key, fetch):
         return _bound(asked, binding, settings)
     near = _containers(asked.identifier, fetch)
+    if through := _let_through(asked, near, settings):
+        return through
     if binding := rules(asked.identifier):
         return _bound(asked, binding, settings)
     return _unbound(asked, near, settings)
@@ -206,6 +210,17 @@ def _containers(identifier: Identifier, fetch: Fetch) -> list[Binding]:
     return [found[key] for key in keys if key in found]
 
 
+def _let_through(asked: Asked, near: list[Binding], settings: Settings) -> Resolution | None:
+    """The answer by the nearest container that lets through what is below it: the longest wins."""
+    for container in near:
+        # What is below a withdrawn name is not brought back by what is above it.
+        if not container.is_live:
+            return None
+        if binding := let_through(container, asked.key):
+            return _bound(asked, binding, settings, container.identifier)
+    return None
+
+
 def _unbound(asked: Asked, near: list[Binding], settings: Settings) -> Resolution:
     # "The HTTP status code 404 signifies that this resolver does not possess a location for the referent of the ARK."
     # I-03: so it is for the description of what is not bound.
@@ -214,10 +229,15 @@ def _unbound(asked: Asked, near: list[Binding], settings: Settings) -> Resolutio
     return refuse(asked.given, refusal("not-bound", 0, len(asked.given), message), asked=asked, container=container)
 
 
-def _bound(asked: Asked, binding: Binding, settings: Settings) -> Resolution:
+def _bound(asked: Asked, binding: Binding, settings: Settings, container: str | None = None) -> Resolution:
+    """The answer by a binding, which ``container`` has made where the name itself has none."""
+
+    def found(status: int, outcome: Outcome, target: str | None = None, query: str | None = None) -> Resolution:
+        return _found(asked, binding, status, outcome, target, query, container)
+
     if asked.inflection in METADATA_INFLECTIONS:
         # I-03: the description outlives what it describes.
-        return _found(asked, binding, 200, "metadata")
+        return found(200, "metadata")
     core = asked.given.partition("?")[0]
     if not binding.is_live:
         return refuse(asked.given, refusal("withdrawn", 0, len(core)), asked=asked, binding=binding)
@@ -226,22 +246,28 @@ def _bound(asked: Asked, binding: Binding, settings: Settings) -> Resolution:
         return refuse(asked.given, refusal("unknown-inflection", *place), asked=asked, binding=binding)
     if binding.kind == "described":
         # A thing without a page has its description, and that is not the thing itself.
-        return _found(asked, binding, 303, "described")
-    target = _usable_target(asked, binding, settings)
+        return found(303, "described")
+    target = _usable_target(asked, binding, settings, container)
     if target is None:
         return refuse(asked.given, refusal("target-unusable", 0, len(core)), asked=asked, binding=binding)
     if binding.kind == "served":
-        return _found(asked, binding, 200, "served", target, asked.query)
+        return found(200, "served", target, asked.query)
     target = _with_query(target, asked.query)
     if binding.kind == "related":
         # "303 signifies that a resource related to the referent of the ARK is tentatively available"
-        return _found(asked, binding, 303, "related", target)
+        return found(303, "related", target)
     # "A HTTP ARK resolver MUST use HTTP status code 302 or 307 instead of 301 or 308"
-    return _found(asked, binding, 307 if binding.redirect == 307 else 302, "located", target)
+    return found(307 if binding.redirect == 307 else 302, "located", target)
 
 
 def _found(
-    asked: Asked, binding: Binding, status: int, outcome: Outcome, target: str | None = None, query: str | None = None
+    asked: Asked,
+    binding: Binding,
+    status: int,
+    outcome: Outcome,
+    target: str | None,
+    query: str | None,
+    container: str | None,
 ) -> Resolution:
     return Resolution(
         given=asked.given,
@@ -252,6 +278,7 @@ def _found(
         binding=binding,
         target=target,
         query=query,
+        container=container,
     )
 
 
@@ -260,21 +287,27 @@ def _passes_queries(binding: Binding, settings: Settings) -> bool:
     return binding.kind == "served" or (settings.forward_query and binding.kind in ("located", "related"))
 
 
-def _usable_target(asked: Asked, binding: Binding, settings: Settings) -> str | None:
+def _usable_target(asked: Asked, binding: Binding, settings: Settings, container: str | None) -> str | None:
     """The stored target if it may still be used: others can write to a store, and rules can have become stricter."""
     try:
         target = destination.check(binding.target, binding.kind)
     except BindingError:
         return None
-    return None if target is None or _leads_to_itself(asked, target, settings) else target
+    return None if target is None or _leads_to_itself(asked, target, settings, container) else target
 
 
-def _leads_to_itself(asked: Asked, target: str, settings: Settings) -> bool:
+def _leads_to_itself(asked: Asked, target: str, settings: Settings, container: str | None) -> bool:
+    """Whether a target asks this resolver for the same name, or for another one below the same container, which would
+    be let through again, for ever.
+    """
     for prefix in ("", *settings.own_prefixes):
         core = target.removeprefix(f"{prefix}/") if target.startswith(f"{prefix}/") else ""
         if core[:4].lower() in _LABELS:
             understood = understand(core.partition("#")[0], settings)
-            return isinstance(understood, Asked) and (understood.key, understood.inflection) == (asked.key, "")
+            if not isinstance(understood, Asked) or understood.inflection:
+                return False
+            below = container is not None and understood.key.startswith((f"{container}/", f"{container}."))
+            return below or understood.key == asked.key
     return False
 
 

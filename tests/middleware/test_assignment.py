@@ -35,6 +35,14 @@ LATE = datetime(2021, 1, 1, tzinfo=UTC)
             "passthrough-without-target",
             id="passthrough to nowhere",
         ),
+        pytest.param(
+            {"target": "https://example.org?a", "passthrough": True},
+            "passthrough-without-path",
+            id="passthrough to a host",
+        ),
+        pytest.param(
+            {"target": "/ark:12345/d-oc/1", "passthrough": True}, "target-itself", id="passthrough to what is below"
+        ),
         pytest.param({"resource": ""}, "resource-text", id="an empty resource"),
         pytest.param({"resource": "a\nb"}, "resource-text", id="a resource of two lines"),
         pytest.param({"metadata": {"title": "x"}}, "metadata-key", id="an unknown element"),
@@ -56,6 +64,18 @@ def test_what_can_never_be_said_of_a_name(said: dict[str, Any], code: str) -> No
 @pytest.mark.parametrize("target", ["/ark:12345/doc?info", "/ark:12345/doc/1", "/ark:12345", "/urn:foo:a"])
 def test_a_name_may_lead_to_another_or_to_its_description(target: str) -> None:
     assert propose(NAME, target).target == target
+
+
+def test_nothing_is_below_a_urn() -> None:
+    with pytest.raises(BindingError) as refused:
+        propose("urn:foo:a", PLACE, passthrough=True)
+    assert refused.value.code == "nothing-below"
+
+
+def test_a_name_that_lets_through_is_not_moved_to_where_nothing_can_be_appended() -> None:
+    with pytest.raises(BindingError) as refused:
+        assignment.relocate(existing(passthrough=True), "https://example.org", None, LATE)
+    assert refused.value.code == "passthrough-without-path"
 
 
 # What becomes of a name -----------------------------------------------------------------------------------------------

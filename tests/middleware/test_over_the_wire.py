@@ -75,6 +75,7 @@ def fill(database: Path, fixture: dict) -> None:
         bindings.bind("ark:12345/x", "https://target.test/t")
         bindings.bind("ark:12345/gone", "https://target.test/gone")
         bindings.withdraw("ark:12345/gone", reason="a hoax")
+        bindings.bind("ark:12345/book", "https://target.test/book?v=1#top", passthrough=True)
 
 
 @pytest.fixture(scope="module", params=VARIANTS.values(), ids=list(VARIANTS))
@@ -168,6 +169,19 @@ def test_every_worker_answers_by_the_same_bindings(server):
     for _ in range(8):
         assert server.get("/ark:12345/doc").header("Location") == "https://example.org/doc"
         assert server.get("/ark:12345/gone").status == 410
+
+
+def test_what_is_below_a_name_that_lets_it_through_is_found_below_its_target(server):
+    answer = server.get("/ark:/12345/bo-ok/a%2Fb/c.en")
+    assert (answer.status, answer.header("Location")) == (302, "https://target.test/book/a%2Fb/c.en?v=1#top")
+    assert answer.header("Link") == '<https://r.example/ark:12345/book/a%2Fb/c.en?info>; rel="describedby"'
+    description = server.get("/ark:12345/book/a%2Fb/c.en?info", accept="application/json").json()
+    assert (description["through"], description["metadata"]) == (
+        "ark:12345/book",
+        {"persistence": "no statement known"},
+    )
+    assert "what contains it" in server.get("/ark:12345/book/x?").body.decode()
+    assert server.get("/ark:12345/bookend").status == 404
 
 
 @pytest.mark.parametrize("accept", ["text/html", "application/json", "text/plain"])
