@@ -25,7 +25,7 @@ from ..identifiers import Ark, EmbeddedArk, IdentifierError, parse
 from . import alternates as alternate_targets
 from . import destination, texts
 from . import metadata as elements
-from .binding import KINDS, NOTHING, REDIRECTS, Action, Binding, Kind, Status
+from .binding import KINDS, NOTHING, REDIRECTS, SCOPES, Action, Binding, Kind, Scope, Status
 from .errors import BindingConflict, BindingError
 from .names import Name, assignable
 from .passthrough import takes_more
@@ -50,6 +50,7 @@ class Proposal:
     redirect: int | None
     resource: str | None
     passthrough: bool | None
+    scope: Scope | None
     alternates: Mapping[str, str] | None
     metadata: Mapping[str, str] | None
     partial: bool = False
@@ -64,7 +65,7 @@ class Proposal:
             self.redirect or REDIRECTS[0],
             self.resource,
             bool(self.passthrough),
-            "name",
+            self.scope or "name",
             NOTHING if self.alternates is None else self.alternates,
             NOTHING if self.metadata is None else self.metadata,
             None,
@@ -99,7 +100,7 @@ def propose(
     name = assignable(identifier)
     try:
         known = _kind(kind)
-        _require_name_scope(scope)
+        reach = None if scope is None else _scope(scope)
         if passthrough not in (None, True, False):
             raise BindingError("passthrough-unknown", f"passthrough is {texts.shown(passthrough)}")
         return Proposal(
@@ -110,6 +111,7 @@ def propose(
             redirect if redirect is None else _redirect(redirect),
             resource if resource is None else texts.check(resource, "resource-text", "resource", MOST_RESOURCE),
             passthrough,
+            _reaching(name, reach, known),
             alternates if alternates is None else alternate_targets.check(alternates, known),
             metadata if metadata is None else elements.check(metadata),
             partial,
@@ -135,11 +137,21 @@ def _redirect(status: int) -> int:
     raise BindingError("redirect-status", f"a name cannot be answered with {texts.shown(status)}")
 
 
-def _require_name_scope(scope: str | None) -> None:
+def _scope(scope: str) -> Scope:
+    for known in SCOPES:
+        if scope == known:
+            return known
+    raise BindingError("scope-unknown", f"there is no scope {texts.shown(scope)}")
+
+
+def _reaching(key: str, scope: Scope | None, kind: Kind) -> Scope | None:
+    """The scope, if a binding of this kind can have it: only the site itself knows what is below."""
     if scope == "subtree":
-        raise BindingError("scope-unsupported")
-    if scope not in (None, "name"):
-        raise BindingError("scope-unknown", f"there is no scope {texts.shown(scope)}")
+        if kind != "served":
+            raise BindingError("scope-not-served", f"a {kind} name has no subtree that the site could serve")
+        if key.startswith("urn:"):
+            raise BindingError("nothing-below")
+    return scope
 
 
 def _destined(key: str, target: str | None, kind: Kind, passthrough: bool) -> str | None:
@@ -242,6 +254,7 @@ def _leads_the_same(existing: Binding, proposal: Proposal) -> bool:
 
 def _moved(existing: Binding, moved: Binding, now: datetime) -> Change:
     try:
+        _reaching(moved.identifier, moved.scope, moved.kind)
         target = _destined(moved.identifier, moved.target, moved.kind, moved.passthrough)
         moved = replace(moved, target=target, alternates=alternate_targets.check(moved.alternates, moved.kind))
     except BindingError as error:
@@ -273,7 +286,7 @@ def _updated(existing: Binding, proposal: Proposal, now: datetime) -> Change:
     return Change("unchanged", _next(stated, now), "updated")
 
 
-_STATED = ("redirect", "resource", "passthrough", "alternates", "metadata")
+_STATED = ("redirect", "resource", "passthrough", "scope", "alternates", "metadata")
 
 
 def _with_statements(existing: Binding, proposal: Proposal, **other: Any) -> Binding:

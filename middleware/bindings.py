@@ -83,8 +83,10 @@ class Bindings:
         ``target`` is an http(s) address or a path of this site (:mod:`destination`). ``kind`` is "located", "related",
         "described" (then there is no target) or "served" (then it is a path). ``resource`` is any text that names the
         thing itself, 1 to 2,000 characters. ``metadata``: :mod:`metadata`. ``alternates``: :mod:`alternates`.
-        ``redirect`` is 302 or 307. ``scope`` is "name". ``actor`` says who does it, for the history. What is None is
-        left as it is on record, or for a new name no metadata, no alternates, no passthrough, 302.
+        ``redirect`` is 302 or 307. ``passthrough`` leads what is below the name to what is below its target
+        (:mod:`passthrough`); ``scope`` is "name", or for a served name "subtree": the site answers for all below it
+        (:mod:`subtree`). ``actor`` says who does it, for the history. What is None is left as it is on record, or for a
+        new name no metadata, no alternates, no passthrough, 302, "name".
 
         A name that is bound already: the same target and kind give "unchanged", and whatever else is stated is brought
         up to date and goes to the history; another target or kind gives "relocated" if ``resource`` is the one on

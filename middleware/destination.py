@@ -79,6 +79,11 @@ def has_dot_segment(path: str) -> bool:
     return any(segment in (".", "..") for segment in _ENCODED_DOT.sub(".", path).split("/"))
 
 
+def is_reserved(path: str) -> bool:
+    """Whether a path of this site is the resolver's own, so that the site has nothing there."""
+    return _RESERVED.match(unquote(path)) is not None
+
+
 def _uri(target: str | None, kind: Kind) -> str:
     if not target:
         raise BindingError("target-missing", f"a {kind} name has no target")
@@ -150,5 +155,5 @@ def _wrong_character(char: str) -> BindingError:
 def _require_servable(target: str) -> None:
     if not target.startswith("/"):
         raise BindingError("target-not-local")
-    if _RESERVED.match(unquote(target)):
+    if is_reserved(target):
         raise BindingError("reserved-target", f"{texts.shown(target)} belongs to the resolver itself")

@@ -43,8 +43,12 @@ FAULTS: dict[str, Fault] = _catalogue(
     # what is said of it
     ("kind-unknown", "there is no such kind of binding", "located, related, described or served"),
     ("status-unknown", "there is no such status", "live or withdrawn"),
-    ("scope-unknown", "there is no such scope", "name"),
-    ("scope-unsupported", "a binding for everything below a name is not supported yet", "the scope name"),
+    ("scope-unknown", "there is no such scope", "name or subtree"),
+    (
+        "scope-not-served",
+        "only of a served name is there a subtree",
+        "the kind served, or the scope name; what is below other names is let through by passthrough",
+    ),
     (
         "passthrough-without-target",
         "there is no target that the rest of a name could be passed on to",

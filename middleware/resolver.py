@@ -7,7 +7,8 @@ bindings by their keys, the site's rules and its settings; out comes a :class:`R
     1. too long, not an identifier, NAAN 99999, dot-segments      refused, and nothing is looked up
     2. ``?`` ``??`` ``?info``                                     the description of what is bound
     3. the binding of the very name                               redirect, served answer, tombstone
-    4. a container that lets what is below it through             the same, its target with the rest appended
+    4. a container that lets what is below it through             the same, its target with the rest appended;
+                                                                  of a served subtree also what is no ARK
     5. a rule of the site for a shoulder or a NAAN                a binding made on the spot
     6. another resolver for a NAAN that is not ours               (to come; after 5)
     7. nothing                                                    404, naming the nearest bound container
@@ -19,19 +20,20 @@ MUST treat equally all resolution requests for Extended ARKs with the same norma
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from itertools import islice
 from typing import Literal
 from urllib.parse import quote
 
 from ..identifiers import Ark, IdentifierError, Problem, Urn, ark, iri, length, urn
 from . import destination
-from .binding import Binding
+from .binding import NOTHING, Binding
 from .errors import BindingError
-from .passthrough import let_through
+from .passthrough import let_through, lowered, rest_of
 from .refusals import refusal, status_of
 from .settings import METADATA_INFLECTIONS, Settings
+from .subtree import containers, nearest_ark, site_path
 
 Identifier = Ark | Urn
 Fetch = Callable[[Sequence[str]], Mapping[str, Binding]]
@@ -112,7 +114,7 @@ def resolve(identifier: str, fetch: Fetch, rules: Rules, settings: Settings) -> 
     """
     asked = understand(identifier, settings)
     if isinstance(asked, Resolution):
-        return asked
+        return _below_an_ark(asked, fetch, settings) or asked
     # Whatever binding is found or made, _bound answers by it, inflections first (steps 2 and 3).
     if binding := _exact(asked.key, fetch):
         return _bound(asked, binding, settings)
@@ -204,7 +206,11 @@ def _containers(identifier: Identifier, fetch: Fetch) -> list[Binding]:
     if isinstance(identifier, Urn):
         return []
     # The nearest ones alone: a hostile ARK can have thousands.
-    nearest = islice(identifier.ancestry(), 1, 1 + NEAREST_CONTAINERS)
+    return _bound_of(islice(identifier.ancestry(), 1, 1 + NEAREST_CONTAINERS), fetch)
+
+
+def _bound_of(nearest: Iterable[str], fetch: Fetch) -> list[Binding]:
+    """The bindings that there are, of a few keys, in the order of these."""
     keys = [key for key in nearest if _may_be_bound(key)]
     found = fetch(keys) if keys else {}
     return [found[key] for key in keys if key in found]
@@ -216,9 +222,42 @@ def _let_through(asked: Asked, near: list[Binding], settings: Settings) -> Resol
         # What is below a withdrawn name is not brought back by what is above it.
         if not container.is_live:
             return None
+        if container.kind == "served" and container.scope == "subtree":
+            return _served_below(asked, container)
         if binding := let_through(container, asked.key):
             return _bound(asked, binding, settings, container.identifier)
     return None
+
+
+def _served_below(asked: Asked, container: Binding) -> Resolution | None:
+    """The answer of the site below a name whose subtree it serves; it is told of that name."""
+    path = site_path(container, asked.given.partition("?")[0])
+    if path is None:
+        return None
+    if asked.inflection in METADATA_INFLECTIONS:
+        below = replace(container, identifier=asked.key, target=path, resource=None, metadata=NOTHING)
+        return _found(asked, below, 200, "metadata", None, None, container.identifier)
+    asked = replace(asked, identifier=ark.parse(container.identifier), key=container.identifier)
+    return _found(asked, container, 200, "served", path, asked.query, None)
+
+
+def _below_an_ark(refused: Resolution, fetch: Fetch, settings: Settings) -> Resolution | None:
+    """The answer for what is no ARK, but below one whose subtree the site serves."""
+    problem = refused.problem
+    if problem is None or refused.status != 400 or problem.code == "dot-segment":
+        return None
+    core, mark, rest = refused.given.partition("?")
+    found = nearest_ark(core, problem.start)
+    query = settings.without_ignored(rest) if mark else None
+    inflection = _inflection(query)
+    # The three are never handed on, and of what is no ARK there is no description.
+    if found is None or inflection in METADATA_INFLECTIONS:
+        return None
+    near = _bound_of(islice(containers(found), NEAREST_CONTAINERS), fetch)
+    container = next((binding for binding in near if not binding.is_live or binding.scope == "subtree"), None)
+    if container is None or not container.is_live or container.kind != "served":
+        return None
+    return _served_below(Asked(refused.given, found, found.basic, query, inflection), container)
 
 
 def _unbound(asked: Asked, near: list[Binding], settings: Settings) -> Resolution:
@@ -251,6 +290,9 @@ def _bound(asked: Asked, binding: Binding, settings: Settings, container: str | 
     if target is None:
         return refuse(asked.given, refusal("target-unusable", 0, len(core)), asked=asked, binding=binding)
     if binding.kind == "served":
+        if binding.scope == "subtree":
+            # A slash at the end is let go to find the name (A-13); the site gets what was asked for.
+            target = lowered(target, rest_of(core, binding.identifier)) or target
         return found(200, "served", target, asked.query)
     target = _with_query(target, asked.query)
     if binding.kind == "related":
