@@ -103,6 +103,9 @@ class Answers:
             ("Content-Security-Policy", pages.UNSTYLED),
             ("Cache-Control", self._found_for),
         ]
+        # ARK-107: with Vary the location is one for these fields of the request, so it is there only then.
+        if resolution.vary:
+            headers.append(("Vary", ", ".join(resolution.vary)))
         return Answer(resolution.status, self._with_common(headers, secure), body)
 
     def description(self, resolution: Resolution, root: str, accept: str | None, *, secure: bool) -> Answer:
@@ -130,7 +133,7 @@ class Answers:
         seconds = _REFUSAL_SECONDS.get(resolution.status)
         headers.append(("Cache-Control", "no-store" if seconds is None else f"public, max-age={seconds}"))
         media_type = preferred(accept, _REFUSAL_FORMS)
-        return self._told(resolution.status, view, media_type, headers, secure)
+        return self._told(resolution.status, view, media_type, headers, secure, resolution.vary)
 
     def options(self, *, secure: bool) -> Answer:
         """204 with the methods there are, also for a browser that asks before a request from another site."""
@@ -142,7 +145,9 @@ class Answers:
         ]
         return Answer(204, self._with_common(headers, secure), b"")
 
-    def _told(self, status: int, view: View, media_type: str, headers: Headers, secure: bool) -> Answer:
+    def _told(
+        self, status: int, view: View, media_type: str, headers: Headers, secure: bool, vary: tuple[str, ...] = ()
+    ) -> Answer:
         if media_type == "text/html":
             body, content_type = view.as_html(), "text/html; charset=utf-8"
             headers.append(("Content-Security-Policy", pages.content_security_policy()))
@@ -150,7 +155,8 @@ class Answers:
             body, content_type = view.as_text(), "text/plain; charset=utf-8"
         else:
             body, content_type = view.as_json(), "application/json" if status == 200 else "application/problem+json"
-        headers += [("Content-Type", content_type), ("Content-Length", str(len(body))), ("Vary", "Accept")]
+        varying = ", ".join(dict.fromkeys(("Accept", *vary)))
+        headers += [("Content-Type", content_type), ("Content-Length", str(len(body))), ("Vary", varying)]
         return Answer(status, self._with_common(headers, secure), body)
 
     def _with_common(self, headers: Headers, secure: bool) -> Headers:

@@ -28,8 +28,9 @@ from urllib.parse import quote
 
 from ..identifiers import Ark, IdentifierError, Problem, Urn, ark, iri, length, urn
 from . import destination
-from .binding import NOTHING, Binding
+from .binding import NOTHING, Binding, Kind
 from .errors import BindingError
+from .negotiation import ANYTHING, Accepted, choose
 from .passthrough import let_through, lowered, rest_of
 from .refusals import refusal, status_of
 from .settings import METADATA_INFLECTIONS, Settings
@@ -62,6 +63,7 @@ class Resolution:
     ``binding``     what the answer rests on, of the identifier itself or made for it; None where nothing is bound
     ``target``      where a redirect leads or which path of the site answers; None leads to the description
     ``query``       what a served binding hands on to the site, without its question mark
+    ``vary``        the fields of the request that the target was, or could have been, chosen by
     ``problem``     why the answer is a refusal
     ``container``   where the identifier itself is not bound: the container that let it through, or else the nearest
                     that is bound
@@ -75,6 +77,7 @@ class Resolution:
     binding: Binding | None = None
     target: str | None = None
     query: str | None = None
+    vary: tuple[str, ...] = ()
     problem: Problem | None = None
     container: str | None = None
 
@@ -86,13 +89,14 @@ class Resolution:
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """A request that was understood: what for, and with which inflection."""
+    """A request that was understood: what for, with which inflection, and what is accepted."""
 
     given: str
     identifier: Identifier
     key: str
     query: str | None
     inflection: str
+    accepted: Accepted = ANYTHING
 
 
 def no_rules(identifier: Identifier) -> None:
@@ -104,15 +108,17 @@ def key_of(identifier: Identifier) -> str:
     return identifier.basic if isinstance(identifier, Ark) else identifier.assigned_name
 
 
-def resolve(identifier: str, fetch: Fetch, rules: Rules, settings: Settings) -> Resolution:
-    """What to answer for an identifier, given as it was received.
+def resolve(
+    identifier: str, fetch: Fetch, rules: Rules, settings: Settings, accepted: Accepted = ANYTHING
+) -> Resolution:
+    """What to answer for an identifier, given as it was received, to who accepts this.
 
     >>> resolve("ark:12345/", lambda keys: {}, no_rules, Settings()).problem.code
     'empty-name'
     >>> resolve("ark:12345/x", lambda keys: {}, no_rules, Settings()).status
     404
     """
-    asked = understand(identifier, settings)
+    asked = understand(identifier, settings, accepted)
     if isinstance(asked, Resolution):
         return _below_an_ark(asked, fetch, settings) or asked
     # Whatever binding is found or made, _bound answers by it, inflections first (steps 2 and 3).
@@ -148,7 +154,7 @@ def refuse(
     )
 
 
-def understand(given: str, settings: Settings) -> Asked | Resolution:
+def understand(given: str, settings: Settings, accepted: Accepted = ANYTHING) -> Asked | Resolution:
     """What is asked for, or the refusal of what cannot be asked for."""
     if length.may_refuse(given, settings.max_length):
         # "When a HTTP ARK resolver declines to serve a request for resolution on the basis of length it MUST reply with
@@ -169,11 +175,11 @@ def understand(given: str, settings: Settings) -> Asked | Resolution:
             return refuse(given, refusal("naan-reserved-invalid", *whole))
         if identifier.dot_segment:
             return refuse(given, refusal("dot-segment", *whole))
-        return Asked(given, identifier, key, query, _inflection(query))
+        return Asked(given, identifier, key, query, _inflection(query), accepted)
     # RFC 8141, section 2.3: r- and q-components take no part in what is named. The draft has no such thing.
     if query is not None and query.startswith(("+", "=")):
         query = None
-    return Asked(given, identifier, key, query, _inflection(query))
+    return Asked(given, identifier, key, query, _inflection(query), accepted)
 
 
 def _read(core: str, settings: Settings) -> Identifier:
@@ -272,8 +278,9 @@ def _bound(asked: Asked, binding: Binding, settings: Settings, container: str | 
     """The answer by a binding, which ``container`` has made where the name itself has none."""
 
     def found(status: int, outcome: Outcome, target: str | None = None, query: str | None = None) -> Resolution:
-        return _found(asked, binding, status, outcome, target, query, container)
+        return _found(asked, binding, status, outcome, target, query, container, vary)
 
+    vary: tuple[str, ...] = ()
     if asked.inflection in METADATA_INFLECTIONS:
         # I-03: the description outlives what it describes.
         return found(200, "metadata")
@@ -286,9 +293,11 @@ def _bound(asked: Asked, binding: Binding, settings: Settings, container: str | 
     if binding.kind == "described":
         # A thing without a page has its description, and that is not the thing itself.
         return found(303, "described")
-    target = _usable_target(asked, binding, settings, container)
+    alternate, vary = choose(binding.alternates, asked.accepted)
+    target = _usable_target(asked, alternate or binding.target, binding.kind, settings, container)
     if target is None:
-        return refuse(asked.given, refusal("target-unusable", 0, len(core)), asked=asked, binding=binding)
+        unusable = refuse(asked.given, refusal("target-unusable", 0, len(core)), asked=asked, binding=binding)
+        return replace(unusable, vary=vary)
     if binding.kind == "served":
         if binding.scope == "subtree":
             # A slash at the end is let go to find the name (A-13); the site gets what was asked for.
@@ -310,6 +319,7 @@ def _found(
     target: str | None,
     query: str | None,
     container: str | None,
+    vary: tuple[str, ...] = (),
 ) -> Resolution:
     return Resolution(
         given=asked.given,
@@ -321,6 +331,7 @@ def _found(
         target=target,
         query=query,
         container=container,
+        vary=vary,
     )
 
 
@@ -329,10 +340,12 @@ def _passes_queries(binding: Binding, settings: Settings) -> bool:
     return binding.kind == "served" or (settings.forward_query and binding.kind in ("located", "related"))
 
 
-def _usable_target(asked: Asked, binding: Binding, settings: Settings, container: str | None) -> str | None:
+def _usable_target(
+    asked: Asked, stored: str | None, kind: Kind, settings: Settings, container: str | None
+) -> str | None:
     """The stored target if it may still be used: others can write to a store, and rules can have become stricter."""
     try:
-        target = destination.check(binding.target, binding.kind)
+        target = destination.check(stored, kind)
     except BindingError:
         return None
     return None if target is None or _leads_to_itself(asked, target, settings, container) else target
