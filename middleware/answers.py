@@ -112,7 +112,7 @@ class Answers:
         """200 with what is known of the identifier."""
         if resolution.binding is None:
             raise ValueError("nothing is bound, so nothing can be described")
-        view = describe(resolution.binding, root, resolution.container)
+        view = describe(resolution.binding, root, resolution.container, self._settings.inflections)
         info = f"{view.address}?info"
         media_type = preferred(accept, tuple(FORMS))
         links = [("Link", describedby(info)), ("Link", f'<{info}>; rel="canonical"')]
@@ -122,7 +122,7 @@ class Answers:
 
     def refusal(self, resolution: Resolution, root: str, accept: str | None, *, secure: bool) -> Answer:
         """400, 404, 405, 410, 414 or 503: why, and where to go from here."""
-        view = explain(resolution, root, self._settings.inspector)
+        view = explain(resolution, root, self._settings.inspector, self._settings.all_inflections)
         headers: Headers = []
         if resolution.binding is not None:
             headers.append(("Link", describedby(f"{root}/{resolution.key}?info")))

@@ -287,7 +287,7 @@ def _bound(asked: Asked, binding: Binding, settings: Settings, container: str | 
     core = asked.given.partition("?")[0]
     if not binding.is_live:
         return refuse(asked.given, refusal("withdrawn", 0, len(core)), asked=asked, binding=binding)
-    if asked.inflection and not _passes_queries(binding, settings):
+    if asked.inflection and not _passes(asked.inflection, binding, settings):
         place = len(core), len(asked.given)
         return refuse(asked.given, refusal("unknown-inflection", *place), asked=asked, binding=binding)
     if binding.kind == "described":
@@ -335,9 +335,12 @@ def _found(
     )
 
 
-def _passes_queries(binding: Binding, settings: Settings) -> bool:
+def _passes(inflection: str, binding: Binding, settings: Settings) -> bool:
     # I-02: "a served binding passes any other query on to the site unchanged"
-    return binding.kind == "served" or (settings.forward_query and binding.kind in ("located", "related"))
+    if binding.kind == "served":
+        return True
+    known = settings.forward_query or inflection in settings.inflections
+    return known and binding.kind in ("located", "related")
 
 
 def _usable_target(

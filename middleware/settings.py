@@ -35,6 +35,11 @@ any end."""
 
 _YEAR = 365 * 24 * 3600
 
+DESCRIBED = dict.fromkeys(METADATA_INFLECTIONS, "What is known of the identifier")
+
+# RFC 3986, section 3.4:  query = *( pchar / "/" / "?" )
+_INFLECTION = re.compile(rf"\?{iri.run(f'{iri.PCHAR}/?', least=0)}")
+
 # RFC 6797, section 6.1:
 #     Strict-Transport-Security = "Strict-Transport-Security" ":" [ directive ]  *( ";" [ directive ] )
 # Of the directives max-age is required; the others that exist are names without a value.
@@ -55,7 +60,8 @@ class Settings:
     ``ignore_trailing_slash`` take ``ark:12345/x/`` for ``ark:12345/x`` (A-13)
     ``ignored_parameters``    names of query parameters that count as not given; ``utm_*`` is every name that so begins
     ``forward_query``         hand an unknown inflection on to the target of a located or related binding
-    ``inflections``           inflections of the site's own, each with its description. To come
+    ``inflections``           inflections of the site's own, each with its description: they are handed on to the target
+                              of a located or related binding, and listed with every description
     ``cache``                 seconds for which a found answer may be kept, 0 to a year
     ``hsts``                  the Strict-Transport-Security field of answers to secure requests. None: none
     ``inspector``             where an inspector is, a path of this site or an http(s) address. None: nowhere
@@ -99,7 +105,7 @@ class Settings:
         self._put(own_prefixes=tuple(prefix for prefix in (self.prefix, *self.also) if prefix is not None))
         _check_length(self.max_length)
         _check_forward(self.forward, self.naans)
-        _check_inflections(self.inflections)
+        self._put(inflections=_inflections(self.inflections, self))
         if not 0 <= self.cache <= _YEAR:
             raise ValueError(f"cache: {self.cache} is not a number of seconds from 0 to {_YEAR}")
         if self.hsts is not None and not _HSTS.fullmatch(self.hsts):
@@ -117,6 +123,11 @@ class Settings:
         if len(kept) == len(parameters):
             return query
         return "&".join(kept) if any(kept) else None
+
+    @property
+    def all_inflections(self) -> Mapping[str, str]:
+        """Every inflection that is known here, with its description."""
+        return {**DESCRIBED, **self.inflections}
 
     def not_ours(self, identifier: Ark | Urn) -> str | None:
         """Why this resolver has nothing to say of an ARK, where that is because of its NAAN."""
@@ -200,18 +211,27 @@ def _check_forward(forward: bool, naans: Collection[str] | None) -> None:
     raise NotImplementedError("forward: sending ARKs of other NAANs on comes with a later version; leave it False")
 
 
-def _check_inflections(inflections: Mapping[str, str]) -> None:
-    for inflection in inflections:
-        if not inflection.startswith("?"):
-            raise ValueError(
-                f"inflections: {inflection!r} does not begin with a question mark (ARK draft, section 3.4)"
+def _inflections(described: Mapping[str, str], settings: Settings) -> Mapping[str, str]:
+    """The site's own inflections in normal form. "New inflections SHOULD be documented" (ARK-044)."""
+    normal: dict[str, str] = {}
+    for inflection, description in described.items():
+        if not _INFLECTION.fullmatch(inflection):
+            said = (
+                "is not a question mark and a query" if inflection[:1] == "?" else "does not begin with a question mark"
             )
-        normal = iri.upper_hex(iri.decode(inflection, iri.UNRESERVED_TRIPLETS))
+            raise ValueError(f"inflections: {inflection!r} {said} (ARK draft, section 3.4)")
+        known = iri.upper_hex(iri.decode(inflection, iri.UNRESERVED_TRIPLETS))
         # "?info MUST NOT be used for a different purpose." "? and ?? are reserved for a possible standard meaning"
-        if normal in METADATA_INFLECTIONS:
+        if known in METADATA_INFLECTIONS:
             raise ValueError(f"inflections: {inflection!r} asks for the description, always (ARK draft, section 3.4)")
-    if inflections:
-        raise NotImplementedError("inflections: those of a site's own come with a later version; leave them out")
+        if settings.without_ignored(known[1:]) != known[1:]:
+            raise ValueError(f"inflections: {inflection!r} has a parameter of ignored_parameters, and is never seen")
+        if known in normal:
+            raise ValueError(f"inflections: {inflection!r} is there twice")
+        if not isinstance(description, str) or not description.strip() or not description.isprintable():
+            raise ValueError(f"inflections: {inflection!r} has no description of one line, which the site's users need")
+        normal[known] = description
+    return normal
 
 
 def _listed(naans: Collection[str]) -> str:

@@ -72,6 +72,13 @@ def test_settings_have_the_names_and_defaults_of_the_middlewares_keywords():
             "inflections: 'cite' does not begin with a question mark",
             id="no inflection",
         ),
+        pytest.param({"inflections": {"?a b": "x"}}, "inflections: '?a b' is not a question mark", id="no query"),
+        pytest.param({"inflections": {"?cite": " "}}, "inflections: '?cite' has no description", id="no description"),
+        pytest.param({"inflections": {"?c": "a\nb"}}, "inflections: '?c' has no description", id="two lines"),
+        pytest.param(
+            {"inflections": {"?gclid": "x"}}, "inflections: '?gclid' has a parameter", id="ignored inflection"
+        ),
+        pytest.param({"inflections": {"?a": "x", "?%61": "y"}}, "inflections: '?%61' is there twice", id="twice"),
         pytest.param(
             {"ignored_parameters": "utm_*"}, "ignored_parameters: 'utm_*' is one text", id="parameters, one text"
         ),
@@ -83,10 +90,16 @@ def test_a_wrong_setting_is_refused_by_its_name(setting, said):
     assert str(refused.value).startswith(said)
 
 
-@pytest.mark.parametrize("setting", [{"naans": ["12345"], "forward": True}, {"inflections": {"?cite": "A citation"}}])
+@pytest.mark.parametrize("setting", [{"naans": ["12345"], "forward": True}])
 def test_what_comes_later_is_not_silently_ignored(setting):
     with pytest.raises(NotImplementedError, match=r"comes? with a later version"):
         Settings(**setting)
+
+
+def test_inflections_are_kept_in_normal_form_beside_those_of_the_draft():
+    settings = Settings(inflections={"?%63ite%2f": "A citation"})
+    assert settings.inflections == {"?cite%2F": "A citation"}
+    assert list(settings.all_inflections) == ["?", "??", "?info", "?cite%2F"]
 
 
 def test_prefixes_and_naans_are_kept_in_their_stored_form():
