@@ -108,7 +108,7 @@ def propose(
             known,
             _destined(name, target, known, bool(passthrough)),
             status,
-            redirect if redirect is None else _redirect(redirect),
+            redirect if redirect is None else redirect_status(redirect),
             resource if resource is None else texts.check(resource, "resource-text", "resource", MOST_RESOURCE),
             passthrough,
             _reaching(name, reach, known),
@@ -128,7 +128,8 @@ def _kind(kind: str) -> Kind:
     raise BindingError("kind-unknown", f"there is no kind {texts.shown(kind)}")
 
 
-def _redirect(status: int) -> int:
+def redirect_status(status: int) -> int:
+    """The status of a redirect, if a name may be answered with it. Raises :class:`BindingError`."""
     if status in REDIRECTS:
         return status
     # "A HTTP ARK resolver MUST use HTTP status code 302 or 307 instead of 301 or 308"

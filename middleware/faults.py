@@ -87,6 +87,19 @@ FAULTS: dict[str, Fault] = _catalogue(
         "text/html, en, or text/html;en",
     ),
     ("alternate-twice", "two alternates are chosen by the same media type and language", "each choice once"),
+    # rules
+    (
+        "rule-prefix",
+        "no names begin like this",
+        "a NAAN or a shoulder, like ark:12345/ or ark:12345/x5",
+        f"{_ARK}, section 3.2",
+    ),
+    (
+        "rule-template",
+        "this template gives no addresses",
+        "an address or a path with one of ${content}, ${pid}, ${value} and ${suffix} after the host",
+    ),
+    ("rule-unknown", "there is no such rule", "a prefix that has a rule"),
     # targets
     ("target-missing", "there is no target", "an http or https address, or a path of this site"),
     ("target-unwanted", "a described name leads to its description and has no target", "no target, or another kind"),

@@ -88,7 +88,7 @@ class ResolverMiddleware:
             hsts=hsts,
             inspector=inspector,
         )
-        self._rules: Rules = no_rules
+        self._rules: Rules = getattr(bindings, "binding_by_rule", no_rules)
         self._answers = Answers(self.settings)
         self._on_resolve = on_resolve
         self._labels = reserved_labels(self.settings.schemes)
