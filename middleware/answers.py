@@ -97,7 +97,8 @@ class Answers:
         body = _SEE.format(status=resolution.status, location=escape(location)).encode()
         headers = [
             ("Location", location),
-            ("Link", describedby(info)),
+            # What is known elsewhere is described elsewhere.
+            *([("Link", describedby(info))] if resolution.binding is not None else []),
             ("Content-Type", "text/html; charset=utf-8"),
             ("Content-Length", str(len(body))),
             ("Content-Security-Policy", pages.UNSTYLED),
@@ -118,6 +119,9 @@ class Answers:
         links = [("Link", describedby(info)), ("Link", f'<{info}>; rel="canonical"')]
         # Relative, for these are at the very address that was asked for, and a long name is said often enough.
         links += [("Link", f'<?info>; rel="alternate"; type="{form}"') for form in FORMS if form != media_type]
+        if view.policy is not None:
+            # ARK-034. The policy is the naming authority's, of the name: no licence of what is named.
+            links.append(("Link", f'<{view.policy}>; rel="terms-of-service"'))
         return self._told(200, view, media_type, [*links, ("Cache-Control", self._found_for)], secure)
 
     def refusal(self, resolution: Resolution, root: str, accept: str | None, *, secure: bool) -> Answer:

@@ -10,7 +10,7 @@ bindings by their keys, the site's rules and its settings; out comes a :class:`R
     4. a container that lets what is below it through             the same, its target with the rest appended;
                                                                   of a served subtree also what is no ARK
     5. a rule of the site for a shoulder or a NAAN                a binding made on the spot
-    6. another resolver for a NAAN that is not ours               (to come; after 5)
+    6. another resolver for a NAAN that is not ours               redirect, with its inflection
     7. nothing                                                    404, naming the nearest bound container
 
 Every spelling of an identifier gets the same answer, since only its normal form is looked up: "A HTTP ARK resolver
@@ -30,6 +30,7 @@ from ..identifiers import Ark, IdentifierError, Problem, Urn, ark, iri, length, 
 from . import destination
 from .binding import NOTHING, Binding, Kind
 from .errors import BindingError
+from .forwarding import elsewhere
 from .negotiation import ANYTHING, Accepted, choose
 from .passthrough import let_through, lowered, rest_of
 from .refusals import refusal, status_of
@@ -43,7 +44,7 @@ Fetch = Callable[[Sequence[str]], Mapping[str, Binding]]
 Rules = Callable[[Identifier], Binding | None]
 """The binding that a rule of the site makes for an identifier nothing is bound to, or None."""
 
-Outcome = Literal["located", "related", "described", "served", "metadata", "refused"]
+Outcome = Literal["located", "related", "described", "served", "metadata", "forwarded", "refused"]
 
 NEAREST_CONTAINERS = 16
 LONGEST_BOUND = 255
@@ -56,8 +57,9 @@ class Resolution:
 
     ``given``       the identifier as received, with its inflection
     ``status``      the HTTP status; of a served answer 200, though the site may answer otherwise
-    ``outcome``     what is done: "located", "related" and "described" redirect, "served" hands over to the site,
-                    "metadata" describes, "refused" says why not (see ``problem``)
+    ``outcome``     what is done: "located", "related" and "described" redirect, "forwarded" does so to another
+                    resolver, "served" hands over to the site, "metadata" describes, "refused" says why not (see
+                    ``problem``)
     ``identifier``  what was read, without its inflection; None where nothing could be read
     ``inflection``  in normal form, with its question mark; "" where there is none
     ``binding``     what the answer rests on, of the identifier itself or made for it; None where nothing is bound
@@ -271,6 +273,18 @@ def _unbound(asked: Asked, near: list[Binding], settings: Settings) -> Resolutio
     # I-03: so it is for the description of what is not bound.
     container = next((binding.identifier for binding in near if binding.is_live), None)
     message = settings.not_ours(asked.identifier)
+    if isinstance(asked.identifier, Ark) and settings.forwards(asked.identifier):
+        address, message = elsewhere(asked.identifier, settings)
+        if address is not None:
+            query = asked.inflection[1:] if asked.inflection else None
+            return Resolution(
+                given=asked.given,
+                status=302,
+                outcome="forwarded",
+                identifier=asked.identifier,
+                inflection=asked.inflection,
+                target=_with_query(address, query),
+            )
     return refuse(asked.given, refusal("not-bound", 0, len(asked.given), message), asked=asked, container=container)
 
 

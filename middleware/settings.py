@@ -1,7 +1,7 @@
 """The settings of a resolver: what they mean, and that they are right before the first request comes.
 
-A wrong setting raises ValueError when the middleware is made, naming the setting; one that this version cannot carry
-out yet raises NotImplementedError. A resolver that answers wrongly is worse than one that does not start.
+A wrong setting raises ValueError when the middleware is made, naming the setting. A resolver that answers wrongly is
+worse than one that does not start.
 """
 
 from __future__ import annotations
@@ -54,7 +54,8 @@ class Settings:
                               links are path-absolute
     ``also``                  other prefixes that are this resolver too
     ``naans``                 the NAANs this resolver answers for. None: all
-    ``forward``               send ARKs of other NAANs on to their own resolver; needs ``naans``. To come
+    ``forward``               send ARKs of other NAANs on to the resolver that the registry has for them; needs
+                              ``naans`` and ``prefix``
     ``schemes``               the reserved schemes, of "ark" and "urn"
     ``max_length``            octets, at least 255, above which an identifier may be refused: see A-11 for what may not
     ``ignore_trailing_slash`` take ``ark:12345/x/`` for ``ark:12345/x`` (A-13)
@@ -104,7 +105,7 @@ class Settings:
         )
         self._put(own_prefixes=tuple(prefix for prefix in (self.prefix, *self.also) if prefix is not None))
         _check_length(self.max_length)
-        _check_forward(self.forward, self.naans)
+        _check_forward(self.forward, self.naans, self.prefix)
         self._put(inflections=_inflections(self.inflections, self))
         if not 0 <= self.cache <= _YEAR:
             raise ValueError(f"cache: {self.cache} is not a number of seconds from 0 to {_YEAR}")
@@ -128,6 +129,10 @@ class Settings:
     def all_inflections(self) -> Mapping[str, str]:
         """Every inflection that is known here, with its description."""
         return {**DESCRIBED, **self.inflections}
+
+    def forwards(self, identifier: Ark | Urn) -> bool:
+        """Whether an identifier that is not bound here is another resolver's to answer."""
+        return self.forward and self.not_ours(identifier) is not None
 
     def not_ours(self, identifier: Ark | Urn) -> str | None:
         """Why this resolver has nothing to say of an ARK, where that is because of its NAAN."""
@@ -203,12 +208,11 @@ def _check_length(max_length: int) -> None:
         raise ValueError(f"max_length: {error}") from None
 
 
-def _check_forward(forward: bool, naans: Collection[str] | None) -> None:
-    if not forward:
-        return
-    if naans is None:
+def _check_forward(forward: bool, naans: Collection[str] | None, prefix: str | None) -> None:
+    if forward and naans is None:
         raise ValueError("forward: say which NAANs are answered here (naans=[…]), or nothing is left to forward")
-    raise NotImplementedError("forward: sending ARKs of other NAANs on comes with a later version; leave it False")
+    if forward and prefix is None:
+        raise ValueError("forward: say which prefix this resolver has (prefix=…), or it could forward to itself")
 
 
 def _inflections(described: Mapping[str, str], settings: Settings) -> Mapping[str, str]:

@@ -1,4 +1,4 @@
-"""Settings: what is taken, and that what is wrong or still to come is said before the first request."""
+"""Settings: what is taken, and that what is wrong is said before the first request."""
 
 from __future__ import annotations
 
@@ -40,6 +40,9 @@ def test_settings_have_the_names_and_defaults_of_the_middlewares_keywords():
         pytest.param({"naans": ["9-9999"]}, "naans: NAAN 99999 is reserved for invalid ARKs", id="NAAN 99999"),
         pytest.param({"naans": "12345"}, "naans: '12345' is one text", id="NAANs, one text"),
         pytest.param({"forward": True}, "forward: say which NAANs are answered here", id="forward without naans"),
+        pytest.param(
+            {"forward": True, "naans": ["12345"]}, "forward: say which prefix this resolver has", id="forward to itself"
+        ),
         pytest.param({"schemes": ["doi"]}, "schemes: 'doi' is not one of ark, urn", id="unknown scheme"),
         pytest.param({"schemes": []}, "schemes: name at least one", id="no scheme"),
         pytest.param({"max_length": 254}, "max_length: a limit of 254 is below 255", id="length"),
@@ -88,12 +91,6 @@ def test_a_wrong_setting_is_refused_by_its_name(setting, said):
     with pytest.raises(ValueError) as refused:  # noqa: PT011 - the text is what is tested
         Settings(**setting)
     assert str(refused.value).startswith(said)
-
-
-@pytest.mark.parametrize("setting", [{"naans": ["12345"], "forward": True}])
-def test_what_comes_later_is_not_silently_ignored(setting):
-    with pytest.raises(NotImplementedError, match=r"comes? with a later version"):
-        Settings(**setting)
 
 
 def test_inflections_are_kept_in_normal_form_beside_those_of_the_draft():
