@@ -62,6 +62,16 @@ class Description:
         """The address of the naming authority's policy, where what is on record of it is one (ARK-034)."""
         return _address(self.binding.metadata.get("policy", ""))
 
+    @property
+    def citation(self) -> str | None:
+        """The sentence by which to cite the identifier; None where nobody promised that it persists (ARK-007, ARK-009).
+
+        A withdrawn name is not recommended any more.
+        """
+        if not self.binding.is_live or "persistence" not in self.binding.metadata:
+            return None
+        return f"Please use the persistent identifier {self.binding.identifier} to reference this page."
+
     def as_dict(self) -> dict[str, Any]:
         """The description as JSON has it; a member that is not known is not there."""
         known = {
@@ -73,6 +83,7 @@ class Description:
             "target": self.place,
             "through": self.through,
             "changed": self.binding.changed.isoformat().replace("+00:00", "Z"),
+            "citation": self.citation,
             "metadata": self.elements,
             "inflections": dict(self.inflections) or None,
         }
