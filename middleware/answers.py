@@ -97,29 +97,36 @@ class Answers:
         body = _SEE.format(status=resolution.status, location=escape(location)).encode()
         headers = [
             ("Location", location),
-            ("Link", describedby(info)),
+            # What is known elsewhere is described elsewhere.
+            *([("Link", describedby(info))] if resolution.binding is not None else []),
             ("Content-Type", "text/html; charset=utf-8"),
             ("Content-Length", str(len(body))),
             ("Content-Security-Policy", pages.UNSTYLED),
             ("Cache-Control", self._found_for),
         ]
+        # ARK-107: with Vary the location is one for these fields of the request, so it is there only then.
+        if resolution.vary:
+            headers.append(("Vary", ", ".join(resolution.vary)))
         return Answer(resolution.status, self._with_common(headers, secure), body)
 
     def description(self, resolution: Resolution, root: str, accept: str | None, *, secure: bool) -> Answer:
         """200 with what is known of the identifier."""
         if resolution.binding is None:
             raise ValueError("nothing is bound, so nothing can be described")
-        view = describe(resolution.binding, root)
+        view = describe(resolution.binding, root, resolution.container, self._settings.inflections)
         info = f"{view.address}?info"
         media_type = preferred(accept, tuple(FORMS))
         links = [("Link", describedby(info)), ("Link", f'<{info}>; rel="canonical"')]
         # Relative, for these are at the very address that was asked for, and a long name is said often enough.
         links += [("Link", f'<?info>; rel="alternate"; type="{form}"') for form in FORMS if form != media_type]
+        if view.policy is not None:
+            # ARK-034. The policy is the naming authority's, of the name: no licence of what is named.
+            links.append(("Link", f'<{view.policy}>; rel="terms-of-service"'))
         return self._told(200, view, media_type, [*links, ("Cache-Control", self._found_for)], secure)
 
     def refusal(self, resolution: Resolution, root: str, accept: str | None, *, secure: bool) -> Answer:
         """400, 404, 405, 410, 414 or 503: why, and where to go from here."""
-        view = explain(resolution, root, self._settings.inspector)
+        view = explain(resolution, root, self._settings.inspector, self._settings.all_inflections)
         headers: Headers = []
         if resolution.binding is not None:
             headers.append(("Link", describedby(f"{root}/{resolution.key}?info")))
@@ -130,7 +137,7 @@ class Answers:
         seconds = _REFUSAL_SECONDS.get(resolution.status)
         headers.append(("Cache-Control", "no-store" if seconds is None else f"public, max-age={seconds}"))
         media_type = preferred(accept, _REFUSAL_FORMS)
-        return self._told(resolution.status, view, media_type, headers, secure)
+        return self._told(resolution.status, view, media_type, headers, secure, resolution.vary)
 
     def options(self, *, secure: bool) -> Answer:
         """204 with the methods there are, also for a browser that asks before a request from another site."""
@@ -142,7 +149,9 @@ class Answers:
         ]
         return Answer(204, self._with_common(headers, secure), b"")
 
-    def _told(self, status: int, view: View, media_type: str, headers: Headers, secure: bool) -> Answer:
+    def _told(
+        self, status: int, view: View, media_type: str, headers: Headers, secure: bool, vary: tuple[str, ...] = ()
+    ) -> Answer:
         if media_type == "text/html":
             body, content_type = view.as_html(), "text/html; charset=utf-8"
             headers.append(("Content-Security-Policy", pages.content_security_policy()))
@@ -150,7 +159,8 @@ class Answers:
             body, content_type = view.as_text(), "text/plain; charset=utf-8"
         else:
             body, content_type = view.as_json(), "application/json" if status == 200 else "application/problem+json"
-        headers += [("Content-Type", content_type), ("Content-Length", str(len(body))), ("Vary", "Accept")]
+        varying = ", ".join(dict.fromkeys(("Accept", *vary)))
+        headers += [("Content-Type", content_type), ("Content-Length", str(len(body))), ("Vary", varying)]
         return Answer(status, self._with_common(headers, secure), body)
 
     def _with_common(self, headers: Headers, secure: bool) -> Headers:

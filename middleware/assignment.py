@@ -18,15 +18,17 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime
+from itertools import islice
 from typing import Any, Literal, NamedTuple
 
-from ..identifiers import EmbeddedArk, IdentifierError, parse
+from ..identifiers import Ark, EmbeddedArk, IdentifierError, parse
 from . import alternates as alternate_targets
 from . import destination, texts
 from . import metadata as elements
-from .binding import KINDS, NOTHING, REDIRECTS, Action, Binding, Kind, Status
+from .binding import KINDS, NOTHING, REDIRECTS, SCOPES, Action, Binding, Kind, Scope, Status
 from .errors import BindingConflict, BindingError
 from .names import Name, assignable
+from .passthrough import takes_more
 
 Outcome = Literal["bound", "unchanged", "relocated", "withdrawn", "restored"]
 
@@ -48,6 +50,7 @@ class Proposal:
     redirect: int | None
     resource: str | None
     passthrough: bool | None
+    scope: Scope | None
     alternates: Mapping[str, str] | None
     metadata: Mapping[str, str] | None
     partial: bool = False
@@ -62,7 +65,7 @@ class Proposal:
             self.redirect or REDIRECTS[0],
             self.resource,
             bool(self.passthrough),
-            "name",
+            self.scope or "name",
             NOTHING if self.alternates is None else self.alternates,
             NOTHING if self.metadata is None else self.metadata,
             None,
@@ -97,7 +100,7 @@ def propose(
     name = assignable(identifier)
     try:
         known = _kind(kind)
-        _require_name_scope(scope)
+        reach = None if scope is None else _scope(scope)
         if passthrough not in (None, True, False):
             raise BindingError("passthrough-unknown", f"passthrough is {texts.shown(passthrough)}")
         return Proposal(
@@ -105,9 +108,10 @@ def propose(
             known,
             _destined(name, target, known, bool(passthrough)),
             status,
-            redirect if redirect is None else _redirect(redirect),
+            redirect if redirect is None else redirect_status(redirect),
             resource if resource is None else texts.check(resource, "resource-text", "resource", MOST_RESOURCE),
             passthrough,
+            _reaching(name, reach, known),
             alternates if alternates is None else alternate_targets.check(alternates, known),
             metadata if metadata is None else elements.check(metadata),
             partial,
@@ -124,7 +128,8 @@ def _kind(kind: str) -> Kind:
     raise BindingError("kind-unknown", f"there is no kind {texts.shown(kind)}")
 
 
-def _redirect(status: int) -> int:
+def redirect_status(status: int) -> int:
+    """The status of a redirect, if a name may be answered with it. Raises :class:`BindingError`."""
     if status in REDIRECTS:
         return status
     # "A HTTP ARK resolver MUST use HTTP status code 302 or 307 instead of 301 or 308"
@@ -133,25 +138,45 @@ def _redirect(status: int) -> int:
     raise BindingError("redirect-status", f"a name cannot be answered with {texts.shown(status)}")
 
 
-def _require_name_scope(scope: str | None) -> None:
+def _scope(scope: str) -> Scope:
+    for known in SCOPES:
+        if scope == known:
+            return known
+    raise BindingError("scope-unknown", f"there is no scope {texts.shown(scope)}")
+
+
+def _reaching(key: str, scope: Scope | None, kind: Kind) -> Scope | None:
+    """The scope, if a binding of this kind can have it: only the site itself knows what is below."""
     if scope == "subtree":
-        raise BindingError("scope-unsupported")
-    if scope not in (None, "name"):
-        raise BindingError("scope-unknown", f"there is no scope {texts.shown(scope)}")
+        if kind != "served":
+            raise BindingError("scope-not-served", f"a {kind} name has no subtree that the site could serve")
+        if key.startswith("urn:"):
+            raise BindingError("nothing-below")
+    return scope
 
 
 def _destined(key: str, target: str | None, kind: Kind, passthrough: bool) -> str | None:
     destined = destination.check(target, kind)
-    if destined is None:
-        if passthrough:
-            raise BindingError("passthrough-without-target")
-    elif _is_itself(destined, key):
+    if passthrough:
+        _require_passage(key, destined)
+    if destined is not None and _is_itself(destined, key, passthrough):
         raise BindingError("target-itself")
     return destined
 
 
-def _is_itself(target: str, key: str) -> bool:
-    """Whether a path of this site asks for the name itself: a client would be sent round for ever."""
+def _require_passage(key: str, target: str | None) -> None:
+    if target is None:
+        raise BindingError("passthrough-without-target")
+    if not takes_more(target):
+        raise BindingError("passthrough-without-path", f"nothing can be appended to {texts.shown(target)}")
+    if key.startswith("urn:"):
+        raise BindingError("nothing-below")
+
+
+def _is_itself(target: str, key: str, passthrough: bool) -> bool:
+    """Whether a path of this site asks for the name itself, or, where that lets through, for what is below it: a client
+    would be sent round for ever.
+    """
     if target[:5].lower() not in ("/ark:", "/urn:"):
         return False
     try:
@@ -159,7 +184,11 @@ def _is_itself(target: str, key: str) -> bool:
         name = parse(target[1:].partition("#")[0].rstrip("/"))
     except IdentifierError:
         return False
-    return not isinstance(name, EmbeddedArk) and name.normal_form == key
+    if isinstance(name, EmbeddedArk):
+        return False
+    return name.normal_form == key or (
+        passthrough and isinstance(name, Ark) and key in islice(name.ancestry(), 1, None)
+    )
 
 
 def bind(existing: Binding | None, proposal: Proposal, now: datetime) -> Change:
@@ -226,6 +255,7 @@ def _leads_the_same(existing: Binding, proposal: Proposal) -> bool:
 
 def _moved(existing: Binding, moved: Binding, now: datetime) -> Change:
     try:
+        _reaching(moved.identifier, moved.scope, moved.kind)
         target = _destined(moved.identifier, moved.target, moved.kind, moved.passthrough)
         moved = replace(moved, target=target, alternates=alternate_targets.check(moved.alternates, moved.kind))
     except BindingError as error:
@@ -257,7 +287,7 @@ def _updated(existing: Binding, proposal: Proposal, now: datetime) -> Change:
     return Change("unchanged", _next(stated, now), "updated")
 
 
-_STATED = ("redirect", "resource", "passthrough", "alternates", "metadata")
+_STATED = ("redirect", "resource", "passthrough", "scope", "alternates", "metadata")
 
 
 def _with_statements(existing: Binding, proposal: Proposal, **other: Any) -> Binding:

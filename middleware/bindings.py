@@ -20,13 +20,15 @@ import logging
 from collections.abc import Callable, Iterable, Mapping
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, Literal, Self
 
-from . import assignment, names, texts
+from ..identifiers import Ark, Urn
+from . import assignment, names, rules, texts
 from .assignment import Change, Outcome
 from .binding import Binding, Event, Kind
 from .errors import BindingError, BindingsUnavailable, Collision
 from .names import Name
+from .rules import Rule, Rulebook, RuleEvent
 
 if TYPE_CHECKING:
     from .store import Store
@@ -54,6 +56,7 @@ class Bindings:
     def __init__(self, store: Store, clock: Callable[[], datetime] = _now) -> None:
         self.store = store
         self._clock = clock
+        self._rulebook = Rulebook(store)
 
     def __repr__(self) -> str:
         return f"<Bindings {self.store}>"
@@ -83,8 +86,10 @@ class Bindings:
         ``target`` is an http(s) address or a path of this site (:mod:`destination`). ``kind`` is "located", "related",
         "described" (then there is no target) or "served" (then it is a path). ``resource`` is any text that names the
         thing itself, 1 to 2,000 characters. ``metadata``: :mod:`metadata`. ``alternates``: :mod:`alternates`.
-        ``redirect`` is 302 or 307. ``scope`` is "name". ``actor`` says who does it, for the history. What is None is
-        left as it is on record, or for a new name no metadata, no alternates, no passthrough, 302.
+        ``redirect`` is 302 or 307. ``passthrough`` leads what is below the name to what is below its target
+        (:mod:`passthrough`); ``scope`` is "name", or for a served name "subtree": the site answers for all below it
+        (:mod:`subtree`). ``actor`` says who does it, for the history. What is None is left as it is on record, or for a
+        new name no metadata, no alternates, no passthrough, 302, "name".
 
         A name that is bound already: the same target and kind give "unchanged", and whatever else is stated is brought
         up to date and goes to the history; another target or kind gives "relocated" if ``resource`` is the one on
@@ -149,6 +154,56 @@ class Bindings:
     def history(self, identifier: Name) -> list[Event]:
         """Every change of a name, the first first; empty for a name that was never bound."""
         return self.store.history(names.key(names.read(identifier)))
+
+    def set_rule(
+        self, prefix: str, template: str, *, redirect: int = 302, actor: str | None = None
+    ) -> Literal["set", "unchanged"]:
+        """Say where names lead that begin with ``prefix``, a NAAN or a shoulder, and are not bound themselves.
+
+        ``template`` is an address or a path of this site with a variable in it (:mod:`rules`), ``redirect`` 302 or 307.
+        Raises :class:`BindingError`. Running servers know of it within a second or so.
+
+        >>> import tempfile
+        >>> folder = tempfile.TemporaryDirectory()
+        >>> b = open_bindings(f"{folder.name}/bindings.sqlite")
+        >>> b.set_rule("ark:12345/x5", "https://example.org/things/${value}")
+        'set'
+        >>> [rule.prefix for rule in b.rules()], b.remove_rule("ark:12345/x5"), b.rules()
+        (['ark:12345/x5'], 'removed', [])
+        >>> b.close(); folder.cleanup()
+        """
+        check_actor(actor)
+        key, stored = rules.check_prefix(prefix), rules.check_template(template)
+        status = assignment.redirect_status(redirect)
+        with self.store.transaction() as transaction:
+            existing = transaction.get_rule(key)
+            if existing and (existing.template, existing.redirect) == (stored, status):
+                transaction.undo()
+                return "unchanged"
+            transaction.put_rule(Rule(key, stored, status, self.now(), actor))
+        return "set"
+
+    def remove_rule(self, prefix: str, *, actor: str | None = None) -> Literal["removed"]:
+        """Take back the rule for a prefix. Raises :class:`BindingError` with the code ``rule-unknown`` if none is."""
+        check_actor(actor)
+        key = rules.check_prefix(prefix)
+        with self.store.transaction() as transaction:
+            if transaction.get_rule(key) is None:
+                raise BindingError("rule-unknown", f"there is no rule for {key}")
+            transaction.remove_rule(key, self.now(), actor)
+        return "removed"
+
+    def rules(self) -> list[Rule]:
+        """All rules, in the order of their prefixes."""
+        return sorted(self.store.rules(), key=lambda rule: rule.prefix)
+
+    def rule_history(self, prefix: str) -> list[RuleEvent]:
+        """Every change of the rule for a prefix, the first first."""
+        return self.store.rule_history(rules.check_prefix(prefix))
+
+    def binding_by_rule(self, identifier: Ark | Urn) -> Binding | None:
+        """The binding that the longest rule makes for an identifier nothing is bound to, or None."""
+        return self._rulebook.binding_for(identifier)
 
     def close(self) -> None:
         """Close the connections to the database. Nothing can be asked afterwards."""

@@ -10,12 +10,13 @@ statement was made, that none is known (ARK-007). The description of a withdrawn
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import Any
 
 from ..identifiers import characters
 from . import metadata, pages
-from .binding import Binding
+from .binding import NOTHING, Binding
 from .destination import location
 from .errors import BindingError
 
@@ -34,11 +35,16 @@ _ASSOCIATION = {
 
 @dataclass(frozen=True, slots=True)
 class Description:
-    """What is known of one binding: ``address`` is the identifier's own, ``place`` where it leads, if elsewhere."""
+    """What is known of one binding: ``address`` is the identifier's own, ``place`` where it leads, if elsewhere;
+    ``through`` is the container that leads there, where nothing is on record of the identifier itself; ``inflections``
+    are the site's own, each with its description (ARK-044).
+    """
 
     binding: Binding
     address: str
     place: str | None
+    through: str | None = None
+    inflections: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def elements(self) -> dict[str, str]:
@@ -56,6 +62,16 @@ class Description:
         """The address of the naming authority's policy, where what is on record of it is one (ARK-034)."""
         return _address(self.binding.metadata.get("policy", ""))
 
+    @property
+    def citation(self) -> str | None:
+        """The sentence by which to cite the identifier; None where nobody promised that it persists (ARK-007, ARK-009).
+
+        A withdrawn name is not recommended any more.
+        """
+        if not self.binding.is_live or "persistence" not in self.binding.metadata:
+            return None
+        return f"Please use the persistent identifier {self.binding.identifier} to reference this page."
+
     def as_dict(self) -> dict[str, Any]:
         """The description as JSON has it; a member that is not known is not there."""
         known = {
@@ -65,8 +81,11 @@ class Description:
             "reason": self.binding.reason,
             "kind": self.binding.kind,
             "target": self.place,
+            "through": self.through,
             "changed": self.binding.changed.isoformat().replace("+00:00", "Z"),
+            "citation": self.citation,
             "metadata": self.elements,
+            "inflections": dict(self.inflections) or None,
         }
         return {name: value for name, value in known.items() if value is not None}
 
@@ -80,14 +99,20 @@ class Description:
 
     def as_text(self) -> bytes:
         """An ERC record: the elements, then what is known of the binding, each on one line."""
-        about = {name: value for name, value in self.as_dict().items() if name != "metadata"}
+        about = {name: value for name, value in self.as_dict().items() if name not in ("metadata", "inflections")}
+        about |= {inflection: _shown(description) for inflection, description in self.inflections.items()}
         record = metadata.erc({element: _shown(value) for element, value in self.elements.items()})
         return (record + "".join(f"{name}: {_shown(value)}\n" for name, value in about.items())).encode()
 
 
-def describe(binding: Binding, root: str) -> Description:
-    """The description of a binding; ``root`` is what links begin with: the resolver prefix, or the mount's path."""
-    return Description(binding, f"{root}/{binding.identifier}", _place(binding, root))
+def describe(
+    binding: Binding, root: str, through: str | None = None, inflections: Mapping[str, str] = NOTHING
+) -> Description:
+    """The description of a binding; ``root`` is what links begin with: the resolver prefix, or the mount's path.
+
+    ``through`` is the container that made the binding, where one did; ``inflections`` are the site's own.
+    """
+    return Description(binding, f"{root}/{binding.identifier}", _place(binding, root), through, inflections)
 
 
 def _place(binding: Binding, root: str) -> str | None:

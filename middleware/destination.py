@@ -70,6 +70,15 @@ def location(target: str, prefix: str | None = None) -> str:
     return prefix + checked if prefix and checked.startswith("/") else checked
 
 
+def has_dot_segment(path: str) -> bool:
+    """Whether a segment of the path is ``.`` or ``..``, encoded or not: whoever reads it next may remove it.
+
+    >>> has_dot_segment("/a/%2e./b"), has_dot_segment("/a/.b")
+    (True, False)
+    """
+    return any(segment in (".", "..") for segment in _ENCODED_DOT.sub(".", path).split("/"))
+
+
 def is_reserved(path: str) -> bool:
     """Whether a path of this site, percent-encoded or not, is one that the resolver answers itself.
 
@@ -97,8 +106,8 @@ def _uri(target: str | None, kind: Kind) -> str:
 def _path(target: str) -> str:
     if target.startswith("//"):
         raise BindingError("target-relative", f"{texts.shown(target)} leaves the scheme to the reader")
-    path = _ENCODED_DOT.sub(".", _from_path(target).partition("#")[0].partition("?")[0])
-    if any(segment in (".", "..") for segment in path.split("/")):
+    path = _from_path(target).partition("#")[0].partition("?")[0]
+    if has_dot_segment(path):
         raise BindingError("target-dot-segment", f"the path {texts.shown(path)} has a segment . or ..")
     return iri.encode(target)
 

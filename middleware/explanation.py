@@ -7,8 +7,8 @@ can use.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
 from http import HTTPStatus
 from typing import Any
 from urllib.parse import quote
@@ -16,6 +16,7 @@ from urllib.parse import quote
 from ..identifiers import IdentifierError, Problem, display
 from ..identifiers.repair import suggestion
 from . import pages
+from .binding import NOTHING
 from .description import Description, describe
 from .resolver import Resolution
 
@@ -50,7 +51,10 @@ class Hint:
 
 @dataclass(frozen=True, slots=True)
 class Explanation:
-    """A refusal as it is told. Its own words are ASCII; excerpt, hints and tombstone are what others wrote."""
+    """A refusal as it is told. Its own words are ASCII; excerpt, hints and tombstone are what others wrote.
+
+    ``inflections`` are those that are known here, where another one was asked for (ARK-044, I-02).
+    """
 
     status: int
     phrase: str
@@ -59,6 +63,7 @@ class Explanation:
     excerpt: Excerpt
     hints: tuple[Hint, ...]
     tombstone: Description | None = None
+    inflections: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def title(self) -> str:
@@ -100,6 +105,8 @@ class Explanation:
             "reference": self.problem.reference,
         }
         document |= {hint.member: hint.href for hint in self.hints}
+        if self.inflections:
+            document["inflections"] = dict(self.inflections)
         if self.tombstone is not None:
             document["tombstone"] = self.tombstone.as_dict()
         return json.dumps(document, indent=1).encode() + b"\n"
@@ -108,12 +115,17 @@ class Explanation:
         """Plain text with a line of carets under the place; after it the tombstone, where there is one."""
         lines = [f"{self.status} {self.phrase}", "", str(IdentifierError(self.given, self.problem))]
         lines += [f"{hint.words}: {hint.href}" for hint in self.hints]
+        lines += [f"{inflection}: {description}" for inflection, description in self.inflections.items()]
         text = "\n".join([*lines, ""]).encode("ascii", "backslashreplace")
         return text if self.tombstone is None else text + b"\n" + self.tombstone.as_text()
 
 
-def explain(resolution: Resolution, root: str, inspector: str | None) -> Explanation:
-    """What to tell whoever asked; ``root`` is what links begin with, ``inspector`` what an inspector's address does."""
+def explain(
+    resolution: Resolution, root: str, inspector: str | None, inflections: Mapping[str, str] = NOTHING
+) -> Explanation:
+    """What to tell whoever asked; ``root`` is what links begin with, ``inspector`` what an inspector's address does,
+    ``inflections`` what may be asked for.
+    """
     problem, binding = resolution.problem, resolution.binding
     if problem is None:
         raise ValueError("this resolution is no refusal")
@@ -125,6 +137,7 @@ def explain(resolution: Resolution, root: str, inspector: str | None) -> Explana
         excerpt=excerpt(resolution.given, problem),
         hints=tuple(_hints(resolution, problem, root, inspector)),
         tombstone=None if binding is None or binding.is_live else describe(binding, root),
+        inflections=inflections if problem.code == "unknown-inflection" else NOTHING,
     )
 
 

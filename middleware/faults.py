@@ -43,13 +43,23 @@ FAULTS: dict[str, Fault] = _catalogue(
     # what is said of it
     ("kind-unknown", "there is no such kind of binding", "located, related, described or served"),
     ("status-unknown", "there is no such status", "live or withdrawn"),
-    ("scope-unknown", "there is no such scope", "name"),
-    ("scope-unsupported", "a binding for everything below a name is not supported yet", "the scope name"),
+    ("scope-unknown", "there is no such scope", "name or subtree"),
+    (
+        "scope-not-served",
+        "only of a served name is there a subtree",
+        "the kind served, or the scope name; what is below other names is let through by passthrough",
+    ),
     (
         "passthrough-without-target",
         "there is no target that the rest of a name could be passed on to",
         "passthrough on a binding with a target",
     ),
+    (
+        "passthrough-without-path",
+        "the target has no path that the rest of a name could be appended to",
+        "a target with a path, if only a slash after the host",
+    ),
+    ("nothing-below", "nothing is below a URN", "an ARK, whose slashes and dots say what contains it"),
     ("passthrough-unknown", "passthrough is neither true nor false", "true or false"),
     ("redirect-status", "a name cannot be answered with this status", "302 or 307", f"{_ARK}, section 7.1.2"),
     (
@@ -77,6 +87,19 @@ FAULTS: dict[str, Fault] = _catalogue(
         "text/html, en, or text/html;en",
     ),
     ("alternate-twice", "two alternates are chosen by the same media type and language", "each choice once"),
+    # rules
+    (
+        "rule-prefix",
+        "no names begin like this",
+        "a NAAN or a shoulder, like ark:12345/ or ark:12345/x5",
+        f"{_ARK}, section 3.2",
+    ),
+    (
+        "rule-template",
+        "this template gives no addresses",
+        "an address or a path with one of ${content}, ${pid}, ${value} and ${suffix} after the host",
+    ),
+    ("rule-unknown", "there is no such rule", "a prefix that has a rule"),
     # targets
     ("target-missing", "there is no target", "an http or https address, or a path of this site"),
     ("target-unwanted", "a described name leads to its description and has no target", "no target, or another kind"),

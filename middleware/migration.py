@@ -76,11 +76,12 @@ def _number(version: str | None, database: str) -> int:
     raise BindingError("schema-version", f"{database} has a version of the schema that never was; restore a backup")
 
 
-def _add_minted_names(connection: Connection) -> None:
+def _add_minted_names_and_the_history_of_rules(connection: Connection) -> None:
     from . import schema
 
-    schema.minted.create(connection)
+    for table in (schema.minted, schema.rule_events):
+        table.create(connection)
 
 
-_STEPS: dict[int, Callable[[Connection], object]] = {1: _add_minted_names}
+_STEPS: dict[int, Callable[[Connection], object]] = {1: _add_minted_names_and_the_history_of_rules}
 """What leads from a version to the next one."""

@@ -7,9 +7,10 @@ bindings by their keys, the site's rules and its settings; out comes a :class:`R
     1. too long, not an identifier, NAAN 99999, dot-segments      refused, and nothing is looked up
     2. ``?`` ``??`` ``?info``                                     the description of what is bound
     3. the binding of the very name                               redirect, served answer, tombstone
-    4. a container that lets what is below it through             (to come; between 3 and 5 in :func:`resolve`)
+    4. a container that lets what is below it through             the same, its target with the rest appended;
+                                                                  of a served subtree also what is no ARK
     5. a rule of the site for a shoulder or a NAAN                a binding made on the spot
-    6. another resolver for a NAAN that is not ours               (to come; after 5)
+    6. another resolver for a NAAN that is not ours               redirect, with its inflection
     7. nothing                                                    404, naming the nearest bound container
 
 Every spelling of an identifier gets the same answer, since only its normal form is looked up: "A HTTP ARK resolver
@@ -19,18 +20,22 @@ MUST treat equally all resolution requests for Extended ARKs with the same norma
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from itertools import islice
 from typing import Literal
 from urllib.parse import quote
 
 from ..identifiers import Ark, IdentifierError, Problem, Urn, ark, iri, length, urn
 from . import destination
-from .binding import Binding
+from .binding import NOTHING, Binding, Kind
 from .errors import BindingError
+from .forwarding import elsewhere
+from .negotiation import ANYTHING, Accepted, choose
+from .passthrough import let_through, lowered, rest_of
 from .refusals import refusal, status_of
 from .settings import METADATA_INFLECTIONS, Settings
+from .subtree import containers, nearest_ark, site_path
 
 Identifier = Ark | Urn
 Fetch = Callable[[Sequence[str]], Mapping[str, Binding]]
@@ -39,7 +44,7 @@ Fetch = Callable[[Sequence[str]], Mapping[str, Binding]]
 Rules = Callable[[Identifier], Binding | None]
 """The binding that a rule of the site makes for an identifier nothing is bound to, or None."""
 
-Outcome = Literal["located", "related", "described", "served", "metadata", "refused"]
+Outcome = Literal["located", "related", "described", "served", "metadata", "forwarded", "refused"]
 
 NEAREST_CONTAINERS = 16
 LONGEST_BOUND = 255
@@ -52,15 +57,18 @@ class Resolution:
 
     ``given``       the identifier as received, with its inflection
     ``status``      the HTTP status; of a served answer 200, though the site may answer otherwise
-    ``outcome``     what is done: "located", "related" and "described" redirect, "served" hands over to the site,
-                    "metadata" describes, "refused" says why not (see ``problem``)
+    ``outcome``     what is done: "located", "related" and "described" redirect, "forwarded" does so to another
+                    resolver, "served" hands over to the site, "metadata" describes, "refused" says why not (see
+                    ``problem``)
     ``identifier``  what was read, without its inflection; None where nothing could be read
     ``inflection``  in normal form, with its question mark; "" where there is none
-    ``binding``     what the answer rests on; None where nothing is bound
+    ``binding``     what the answer rests on, of the identifier itself or made for it; None where nothing is bound
     ``target``      where a redirect leads or which path of the site answers; None leads to the description
     ``query``       what a served binding hands on to the site, without its question mark
+    ``vary``        the fields of the request that the target was, or could have been, chosen by
     ``problem``     why the answer is a refusal
-    ``container``   the nearest container that is bound, where the identifier itself is not
+    ``container``   where the identifier itself is not bound: the container that let it through, or else the nearest
+                    that is bound
     """
 
     given: str
@@ -71,6 +79,7 @@ class Resolution:
     binding: Binding | None = None
     target: str | None = None
     query: str | None = None
+    vary: tuple[str, ...] = ()
     problem: Problem | None = None
     container: str | None = None
 
@@ -82,13 +91,14 @@ class Resolution:
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """A request that was understood: what for, and with which inflection."""
+    """A request that was understood: what for, with which inflection, and what is accepted."""
 
     given: str
     identifier: Identifier
     key: str
     query: str | None
     inflection: str
+    accepted: Accepted = ANYTHING
 
 
 def no_rules(identifier: Identifier) -> None:
@@ -100,21 +110,25 @@ def key_of(identifier: Identifier) -> str:
     return identifier.basic if isinstance(identifier, Ark) else identifier.assigned_name
 
 
-def resolve(identifier: str, fetch: Fetch, rules: Rules, settings: Settings) -> Resolution:
-    """What to answer for an identifier, given as it was received.
+def resolve(
+    identifier: str, fetch: Fetch, rules: Rules, settings: Settings, accepted: Accepted = ANYTHING
+) -> Resolution:
+    """What to answer for an identifier, given as it was received, to who accepts this.
 
     >>> resolve("ark:12345/", lambda keys: {}, no_rules, Settings()).problem.code
     'empty-name'
     >>> resolve("ark:12345/x", lambda keys: {}, no_rules, Settings()).status
     404
     """
-    asked = understand(identifier, settings)
+    asked = understand(identifier, settings, accepted)
     if isinstance(asked, Resolution):
-        return asked
+        return _below_an_ark(asked, fetch, settings) or asked
     # Whatever binding is found or made, _bound answers by it, inflections first (steps 2 and 3).
     if binding := _exact(asked.key, fetch):
         return _bound(asked, binding, settings)
     near = _containers(asked.identifier, fetch)
+    if through := _let_through(asked, near, settings):
+        return through
     if binding := rules(asked.identifier):
         return _bound(asked, binding, settings)
     return _unbound(asked, near, settings)
@@ -142,7 +156,7 @@ def refuse(
     )
 
 
-def understand(given: str, settings: Settings) -> Asked | Resolution:
+def understand(given: str, settings: Settings, accepted: Accepted = ANYTHING) -> Asked | Resolution:
     """What is asked for, or the refusal of what cannot be asked for."""
     if length.may_refuse(given, settings.max_length):
         # "When a HTTP ARK resolver declines to serve a request for resolution on the basis of length it MUST reply with
@@ -163,11 +177,11 @@ def understand(given: str, settings: Settings) -> Asked | Resolution:
             return refuse(given, refusal("naan-reserved-invalid", *whole))
         if identifier.dot_segment:
             return refuse(given, refusal("dot-segment", *whole))
-        return Asked(given, identifier, key, query, _inflection(query))
+        return Asked(given, identifier, key, query, _inflection(query), accepted)
     # RFC 8141, section 2.3: r- and q-components take no part in what is named. The draft has no such thing.
     if query is not None and query.startswith(("+", "=")):
         query = None
-    return Asked(given, identifier, key, query, _inflection(query))
+    return Asked(given, identifier, key, query, _inflection(query), accepted)
 
 
 def _read(core: str, settings: Settings) -> Identifier:
@@ -200,10 +214,58 @@ def _containers(identifier: Identifier, fetch: Fetch) -> list[Binding]:
     if isinstance(identifier, Urn):
         return []
     # The nearest ones alone: a hostile ARK can have thousands.
-    nearest = islice(identifier.ancestry(), 1, 1 + NEAREST_CONTAINERS)
+    return _bound_of(islice(identifier.ancestry(), 1, 1 + NEAREST_CONTAINERS), fetch)
+
+
+def _bound_of(nearest: Iterable[str], fetch: Fetch) -> list[Binding]:
+    """The bindings that there are, of a few keys, in the order of these."""
     keys = [key for key in nearest if _may_be_bound(key)]
     found = fetch(keys) if keys else {}
     return [found[key] for key in keys if key in found]
+
+
+def _let_through(asked: Asked, near: list[Binding], settings: Settings) -> Resolution | None:
+    """The answer by the nearest container that lets through what is below it: the longest wins."""
+    for container in near:
+        # What is below a withdrawn name is not brought back by what is above it.
+        if not container.is_live:
+            return None
+        if container.kind == "served" and container.scope == "subtree":
+            return _served_below(asked, container)
+        if binding := let_through(container, asked.key):
+            return _bound(asked, binding, settings, container.identifier)
+    return None
+
+
+def _served_below(asked: Asked, container: Binding) -> Resolution | None:
+    """The answer of the site below a name whose subtree it serves; it is told of that name."""
+    path = site_path(container, asked.given.partition("?")[0])
+    if path is None:
+        return None
+    if asked.inflection in METADATA_INFLECTIONS:
+        below = replace(container, identifier=asked.key, target=path, resource=None, metadata=NOTHING)
+        return _found(asked, below, 200, "metadata", None, None, container.identifier)
+    asked = replace(asked, identifier=ark.parse(container.identifier), key=container.identifier)
+    return _found(asked, container, 200, "served", path, asked.query, None)
+
+
+def _below_an_ark(refused: Resolution, fetch: Fetch, settings: Settings) -> Resolution | None:
+    """The answer for what is no ARK, but below one whose subtree the site serves."""
+    problem = refused.problem
+    if problem is None or refused.status != 400 or problem.code == "dot-segment":
+        return None
+    core, mark, rest = refused.given.partition("?")
+    found = nearest_ark(core, problem.start)
+    query = settings.without_ignored(rest) if mark else None
+    inflection = _inflection(query)
+    # The three are never handed on, and of what is no ARK there is no description.
+    if found is None or inflection in METADATA_INFLECTIONS:
+        return None
+    near = _bound_of(islice(containers(found), NEAREST_CONTAINERS), fetch)
+    container = next((binding for binding in near if not binding.is_live or binding.scope == "subtree"), None)
+    if container is None or not container.is_live or container.kind != "served":
+        return None
+    return _served_below(Asked(refused.given, found, found.basic, query, inflection), container)
 
 
 def _unbound(asked: Asked, near: list[Binding], settings: Settings) -> Resolution:
@@ -211,37 +273,67 @@ def _unbound(asked: Asked, near: list[Binding], settings: Settings) -> Resolutio
     # I-03: so it is for the description of what is not bound.
     container = next((binding.identifier for binding in near if binding.is_live), None)
     message = settings.not_ours(asked.identifier)
+    if isinstance(asked.identifier, Ark) and settings.forwards(asked.identifier):
+        address, message = elsewhere(asked.identifier, settings)
+        if address is not None:
+            query = asked.inflection[1:] if asked.inflection else None
+            return Resolution(
+                given=asked.given,
+                status=302,
+                outcome="forwarded",
+                identifier=asked.identifier,
+                inflection=asked.inflection,
+                target=_with_query(address, query),
+            )
     return refuse(asked.given, refusal("not-bound", 0, len(asked.given), message), asked=asked, container=container)
 
 
-def _bound(asked: Asked, binding: Binding, settings: Settings) -> Resolution:
+def _bound(asked: Asked, binding: Binding, settings: Settings, container: str | None = None) -> Resolution:
+    """The answer by a binding, which ``container`` has made where the name itself has none."""
+
+    def found(status: int, outcome: Outcome, target: str | None = None, query: str | None = None) -> Resolution:
+        return _found(asked, binding, status, outcome, target, query, container, vary)
+
+    vary: tuple[str, ...] = ()
     if asked.inflection in METADATA_INFLECTIONS:
         # I-03: the description outlives what it describes.
-        return _found(asked, binding, 200, "metadata")
+        return found(200, "metadata")
     core = asked.given.partition("?")[0]
     if not binding.is_live:
         return refuse(asked.given, refusal("withdrawn", 0, len(core)), asked=asked, binding=binding)
-    if asked.inflection and not _passes_queries(binding, settings):
+    if asked.inflection and not _passes(asked.inflection, binding, settings):
         place = len(core), len(asked.given)
         return refuse(asked.given, refusal("unknown-inflection", *place), asked=asked, binding=binding)
     if binding.kind == "described":
         # A thing without a page has its description, and that is not the thing itself.
-        return _found(asked, binding, 303, "described")
-    target = _usable_target(asked, binding, settings)
+        return found(303, "described")
+    alternate, vary = choose(binding.alternates, asked.accepted)
+    target = _usable_target(asked, alternate or binding.target, binding.kind, settings, container)
     if target is None:
-        return refuse(asked.given, refusal("target-unusable", 0, len(core)), asked=asked, binding=binding)
+        unusable = refuse(asked.given, refusal("target-unusable", 0, len(core)), asked=asked, binding=binding)
+        return replace(unusable, vary=vary)
     if binding.kind == "served":
-        return _found(asked, binding, 200, "served", target, asked.query)
+        if binding.scope == "subtree":
+            # A slash at the end is let go to find the name (A-13); the site gets what was asked for.
+            target = lowered(target, rest_of(core, binding.identifier)) or target
+        return found(200, "served", target, asked.query)
     target = _with_query(target, asked.query)
     if binding.kind == "related":
         # "303 signifies that a resource related to the referent of the ARK is tentatively available"
-        return _found(asked, binding, 303, "related", target)
+        return found(303, "related", target)
     # "A HTTP ARK resolver MUST use HTTP status code 302 or 307 instead of 301 or 308"
-    return _found(asked, binding, 307 if binding.redirect == 307 else 302, "located", target)
+    return found(307 if binding.redirect == 307 else 302, "located", target)
 
 
 def _found(
-    asked: Asked, binding: Binding, status: int, outcome: Outcome, target: str | None = None, query: str | None = None
+    asked: Asked,
+    binding: Binding,
+    status: int,
+    outcome: Outcome,
+    target: str | None,
+    query: str | None,
+    container: str | None,
+    vary: tuple[str, ...] = (),
 ) -> Resolution:
     return Resolution(
         given=asked.given,
@@ -252,29 +344,42 @@ def _found(
         binding=binding,
         target=target,
         query=query,
+        container=container,
+        vary=vary,
     )
 
 
-def _passes_queries(binding: Binding, settings: Settings) -> bool:
+def _passes(inflection: str, binding: Binding, settings: Settings) -> bool:
     # I-02: "a served binding passes any other query on to the site unchanged"
-    return binding.kind == "served" or (settings.forward_query and binding.kind in ("located", "related"))
+    if binding.kind == "served":
+        return True
+    known = settings.forward_query or inflection in settings.inflections
+    return known and binding.kind in ("located", "related")
 
 
-def _usable_target(asked: Asked, binding: Binding, settings: Settings) -> str | None:
+def _usable_target(
+    asked: Asked, stored: str | None, kind: Kind, settings: Settings, container: str | None
+) -> str | None:
     """The stored target if it may still be used: others can write to a store, and rules can have become stricter."""
     try:
-        target = destination.check(binding.target, binding.kind)
+        target = destination.check(stored, kind)
     except BindingError:
         return None
-    return None if target is None or _leads_to_itself(asked, target, settings) else target
+    return None if target is None or _leads_to_itself(asked, target, settings, container) else target
 
 
-def _leads_to_itself(asked: Asked, target: str, settings: Settings) -> bool:
+def _leads_to_itself(asked: Asked, target: str, settings: Settings, container: str | None) -> bool:
+    """Whether a target asks this resolver for the same name, or for another one below the same container, which would
+    be let through again, for ever.
+    """
     for prefix in ("", *settings.own_prefixes):
         core = target.removeprefix(f"{prefix}/") if target.startswith(f"{prefix}/") else ""
         if core[:4].lower() in _LABELS:
             understood = understand(core.partition("#")[0], settings)
-            return isinstance(understood, Asked) and (understood.key, understood.inflection) == (asked.key, "")
+            if not isinstance(understood, Asked) or understood.inflection:
+                return False
+            below = container is not None and understood.key.startswith((f"{container}/", f"{container}."))
+            return below or understood.key == asked.key
     return False
 
 

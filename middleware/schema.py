@@ -3,8 +3,9 @@ doing.
 
 ``bindings`` has one row a name, ``events`` one row a change: the whole binding as it was after it, so that the history
 replays to the current state. ``minted`` has the names that were made up here, bound or not, so that none is made up
-twice. ``rules`` is for shoulders and NAANs that are answered by a template; ``ararat`` holds the
-version of this schema, a counter that goes up whenever a rule changes, and where the numbering of a shoulder is.
+twice. ``rules`` is for shoulders and NAANs that are answered by a template, ``rule_events`` for their history;
+``ararat`` holds the version of this schema, a counter that goes up whenever a rule changes, and where the numbering of
+a shoulder is.
 
 Rows are never deleted, events and minted names never changed, and a resource that is on record never becomes another
 one: triggers see to that, also against a hand at the database's own prompt.
@@ -124,6 +125,19 @@ minted = Table(
     Column("actor", Text),
 )
 
+rule_events = Table(
+    "rule_events",
+    metadata,
+    Column("id", BigInteger().with_variant(Integer, "sqlite"), primary_key=True, autoincrement=True),
+    Column("action", Text, nullable=False),
+    Column("prefix", _OCTETS, nullable=False),
+    Column("template", Text),  # as it was after the change; null where the rule was removed
+    Column("redirect", SmallInteger),
+    Column("changed", Text, nullable=False),
+    Column("actor", Text),
+    _one_of("action", ("set", "removed")),
+)
+
 about = Table("ararat", metadata, Column("name", Text, primary_key=True), Column("value", Text, nullable=False))
 
 lines = Table(
@@ -149,6 +163,8 @@ _NEVER = (
     (events, "UPDATE", "", "history is never changed"),
     (minted, "DELETE", "", "a minted name is never forgotten"),
     (minted, "UPDATE", "", "a minted name is never changed"),
+    (rule_events, "DELETE", "", "history is never deleted"),
+    (rule_events, "UPDATE", "", "history is never changed"),
 )
 
 _POSTGRESQL_REFUSAL = """
@@ -166,6 +182,6 @@ for _number, (_table, _act, _when, _why) in enumerate(_NEVER):
     _trigger = f"CREATE TRIGGER {_table}_never_{_number} BEFORE {_act} ON {_table} FOR EACH ROW {_when}"
     _on_create(_table, f"{_trigger} BEGIN SELECT RAISE(ABORT, '{_why}'); END", "sqlite")
     _on_create(_table, f"{_trigger} EXECUTE FUNCTION ararat_never('{_why}')", "postgresql")
-for _table in (bindings, events, minted):
+for _table in (bindings, events, minted, rule_events):
     _trigger = f"CREATE TRIGGER {_table}_never_emptied BEFORE TRUNCATE ON {_table}"
     _on_create(_table, f"{_trigger} EXECUTE FUNCTION ararat_never('{_table} are never emptied')", "postgresql")

@@ -1,7 +1,8 @@
 """A served binding: the site answers at one of its own paths, and the address bar keeps the identifier.
 
 The site sees a request for its path, in every key of the environ that says what was asked for. Its answer is its own:
-a link to the description is added, and a permanent redirect becomes a temporary one; nothing else is touched.
+a link to the description is added, the fields that the path was chosen by are named, and a permanent redirect becomes
+a temporary one; nothing else is touched.
 """
 
 from __future__ import annotations
@@ -26,10 +27,11 @@ class Handover(NamedTuple):
 
     environ: WSGIEnvironment
     info: str
+    vary: tuple[str, ...] = ()
 
     def to(self, app: WSGIApplication, start_response: StartResponse) -> Iterable[bytes]:
         """Let the site answer."""
-        return app(self.environ, described(start_response, self.info))
+        return app(self.environ, described(start_response, self.info, self.vary))
 
 
 def local_environ(environ: WSGIEnvironment, target: str, query: str | None) -> WSGIEnvironment:
@@ -48,10 +50,14 @@ def local_environ(environ: WSGIEnvironment, target: str, query: str | None) -> W
     return local
 
 
-def described(start_response: StartResponse, info: str) -> StartResponse:
-    """The server's ``start_response``, with a link to the description added and 301 and 308 turned into 302 and 307."""
+def described(start_response: StartResponse, info: str, vary: tuple[str, ...] = ()) -> StartResponse:
+    """The server's ``start_response``, with a link to the description added and 301 and 308 turned into 302 and 307.
+
+    ``vary`` names the fields by which the path was chosen.
+    """
+    added = [("Link", describedby(info)), *(("Vary", field) for field in vary)]
 
     def start(status: str, headers: list[tuple[str, str]], *exc_info: Any) -> Callable[[bytes], object]:
-        return start_response(_TEMPORARY.get(status[:3], status), [*headers, ("Link", describedby(info))], *exc_info)
+        return start_response(_TEMPORARY.get(status[:3], status), [*headers, *added], *exc_info)
 
     return start

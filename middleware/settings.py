@@ -1,7 +1,7 @@
 """The settings of a resolver: what they mean, and that they are right before the first request comes.
 
-A wrong setting raises ValueError when the middleware is made, naming the setting; one that this version cannot carry
-out yet raises NotImplementedError. A resolver that answers wrongly is worse than one that does not start.
+A wrong setting raises ValueError when the middleware is made, naming the setting. A resolver that answers wrongly is
+worse than one that does not start.
 """
 
 from __future__ import annotations
@@ -35,6 +35,11 @@ any end."""
 
 _YEAR = 365 * 24 * 3600
 
+DESCRIBED = dict.fromkeys(METADATA_INFLECTIONS, "What is known of the identifier")
+
+# RFC 3986, section 3.4:  query = *( pchar / "/" / "?" )
+_INFLECTION = re.compile(rf"\?{iri.run(f'{iri.PCHAR}/?', least=0)}")
+
 # RFC 6797, section 6.1:
 #     Strict-Transport-Security = "Strict-Transport-Security" ":" [ directive ]  *( ";" [ directive ] )
 # Of the directives max-age is required; the others that exist are names without a value.
@@ -49,13 +54,15 @@ class Settings:
                               links are path-absolute
     ``also``                  other prefixes that are this resolver too
     ``naans``                 the NAANs this resolver answers for. None: all
-    ``forward``               send ARKs of other NAANs on to their own resolver; needs ``naans``. To come
+    ``forward``               send ARKs of other NAANs on to the resolver that the registry has for them; needs
+                              ``naans`` and ``prefix``
     ``schemes``               the reserved schemes, of "ark" and "urn"
     ``max_length``            octets, at least 255, above which an identifier may be refused: see A-11 for what may not
     ``ignore_trailing_slash`` take ``ark:12345/x/`` for ``ark:12345/x`` (A-13)
     ``ignored_parameters``    names of query parameters that count as not given; ``utm_*`` is every name that so begins
     ``forward_query``         hand an unknown inflection on to the target of a located or related binding
-    ``inflections``           inflections of the site's own, each with its description. To come
+    ``inflections``           inflections of the site's own, each with its description: they are handed on to the target
+                              of a located or related binding, and listed with every description
     ``cache``                 seconds for which a found answer may be kept, 0 to a year
     ``hsts``                  the Strict-Transport-Security field of answers to secure requests. None: none
     ``inspector``             where an inspector is, a path of this site or an http(s) address. None: nowhere
@@ -98,8 +105,8 @@ class Settings:
         )
         self._put(own_prefixes=tuple(prefix for prefix in (self.prefix, *self.also) if prefix is not None))
         _check_length(self.max_length)
-        _check_forward(self.forward, self.naans)
-        _check_inflections(self.inflections)
+        _check_forward(self.forward, self.naans, self.prefix)
+        self._put(inflections=_inflections(self.inflections, self))
         if not 0 <= self.cache <= _YEAR:
             raise ValueError(f"cache: {self.cache} is not a number of seconds from 0 to {_YEAR}")
         if self.hsts is not None and not _HSTS.fullmatch(self.hsts):
@@ -117,6 +124,15 @@ class Settings:
         if len(kept) == len(parameters):
             return query
         return "&".join(kept) if any(kept) else None
+
+    @property
+    def all_inflections(self) -> Mapping[str, str]:
+        """Every inflection that is known here, with its description."""
+        return {**DESCRIBED, **self.inflections}
+
+    def forwards(self, identifier: Ark | Urn) -> bool:
+        """Whether an identifier that is not bound here is another resolver's to answer."""
+        return self.forward and self.not_ours(identifier) is not None
 
     def not_ours(self, identifier: Ark | Urn) -> str | None:
         """Why this resolver has nothing to say of an ARK, where that is because of its NAAN."""
@@ -192,26 +208,34 @@ def _check_length(max_length: int) -> None:
         raise ValueError(f"max_length: {error}") from None
 
 
-def _check_forward(forward: bool, naans: Collection[str] | None) -> None:
-    if not forward:
-        return
-    if naans is None:
+def _check_forward(forward: bool, naans: Collection[str] | None, prefix: str | None) -> None:
+    if forward and naans is None:
         raise ValueError("forward: say which NAANs are answered here (naans=[…]), or nothing is left to forward")
-    raise NotImplementedError("forward: sending ARKs of other NAANs on comes with a later version; leave it False")
+    if forward and prefix is None:
+        raise ValueError("forward: say which prefix this resolver has (prefix=…), or it could forward to itself")
 
 
-def _check_inflections(inflections: Mapping[str, str]) -> None:
-    for inflection in inflections:
-        if not inflection.startswith("?"):
-            raise ValueError(
-                f"inflections: {inflection!r} does not begin with a question mark (ARK draft, section 3.4)"
+def _inflections(described: Mapping[str, str], settings: Settings) -> Mapping[str, str]:
+    """The site's own inflections in normal form. "New inflections SHOULD be documented" (ARK-044)."""
+    normal: dict[str, str] = {}
+    for inflection, description in described.items():
+        if not _INFLECTION.fullmatch(inflection):
+            said = (
+                "is not a question mark and a query" if inflection[:1] == "?" else "does not begin with a question mark"
             )
-        normal = iri.upper_hex(iri.decode(inflection, iri.UNRESERVED_TRIPLETS))
+            raise ValueError(f"inflections: {inflection!r} {said} (ARK draft, section 3.4)")
+        known = iri.upper_hex(iri.decode(inflection, iri.UNRESERVED_TRIPLETS))
         # "?info MUST NOT be used for a different purpose." "? and ?? are reserved for a possible standard meaning"
-        if normal in METADATA_INFLECTIONS:
+        if known in METADATA_INFLECTIONS:
             raise ValueError(f"inflections: {inflection!r} asks for the description, always (ARK draft, section 3.4)")
-    if inflections:
-        raise NotImplementedError("inflections: those of a site's own come with a later version; leave them out")
+        if settings.without_ignored(known[1:]) != known[1:]:
+            raise ValueError(f"inflections: {inflection!r} has a parameter of ignored_parameters, and is never seen")
+        if known in normal:
+            raise ValueError(f"inflections: {inflection!r} is there twice")
+        if not isinstance(description, str) or not description.strip() or not description.isprintable():
+            raise ValueError(f"inflections: {inflection!r} has no description of one line, which the site's users need")
+        normal[known] = description
+    return normal
 
 
 def _listed(naans: Collection[str]) -> str:

@@ -48,6 +48,12 @@ class Statements:
         since = known & (events.c.id > bindparam("last"))
         self.changed_since = self._text(select(events.c.key, events.c.source).where(since))
 
+        self.rules = self._text(select(schema.rules))
+        changes = [column for column in schema.rule_events.columns if column.name != "id"]
+        self.rule_history = self._text(
+            select(*changes).where(schema.rule_events.c.prefix == bindparam("prefix")).order_by(schema.rule_events.c.id)
+        )
+
     def _text(self, statement: Any, columns: Iterable[str] | None = None) -> str:
         return str(statement.compile(dialect=self._dialect, column_keys=columns and list(columns)))
 

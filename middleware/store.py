@@ -10,23 +10,27 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from datetime import datetime
 
 from sqlalchemy import Connection as CoreConnection
-from sqlalchemy import func, insert, inspect, select, update
+from sqlalchemy import delete, func, insert, inspect, select, update
 from sqlalchemy.exc import DBAPIError
 
 from . import schema
 from .assignment import Change
-from .binding import Binding, Event
+from .binding import Binding, Event, rfc3339
 from .errors import BindingError, BindingsUnavailable, Collision, ReadOnlyBindings
 from .postgresql import PostgreSQL
 from .readers import Connection, Readers, Row
+from .rules import Rule, RuleEvent
 from .sqlite import SQLite
 from .statements import Statements, binding_of, row_of
 
 # Two servers that start at once make one schema: any number that nobody else locks will do ("ararat").
 SCHEMA_LOCK = 0x617261726174
 _VERSION = "SELECT value FROM ararat WHERE name = 'schema'"
+_RULES_VERSION = "SELECT value FROM ararat WHERE name = 'rules'"
+_NEXT_RULES_VERSION = "UPDATE ararat SET value = CAST(CAST(value AS BIGINT) + 1 AS TEXT) WHERE name = 'rules'"
 
 
 class Store:
@@ -74,6 +78,23 @@ class Store:
             events.append(Event(action, actor, source, before, after))
             before = after
         return events
+
+    def rules_version(self) -> str:
+        """A counter that goes up with every change of a rule."""
+        return self._readers.rows(_RULES_VERSION, ())[0][0]
+
+    def rules(self) -> list[Rule]:
+        """The rules for shoulders and NAANs."""
+        return [rule_of(row) for row in self._readers.rows(self._statements.rules, ())]
+
+    def rule_history(self, prefix: str) -> list[RuleEvent]:
+        """Every change of the rule for a prefix, the first first."""
+        return [
+            RuleEvent(action, name, template, redirect, datetime.fromisoformat(changed), actor)
+            for action, name, template, redirect, changed, actor in self._readers.rows(
+                self._statements.rule_history, (prefix,)
+            )
+        ]
 
     @contextmanager
     def transaction(self, *, alone: bool = False) -> Iterator[Transaction]:
@@ -146,6 +167,25 @@ class Transaction:
         self._many(self._statements.update, changed)
         self._many(self._statements.event, events)
 
+    def get_rule(self, prefix: str) -> Rule | None:
+        """The rule for exactly this prefix; from now on other writers of rules wait."""
+        self.connection.exec_driver_sql(_NEXT_RULES_VERSION)
+        row = self.connection.execute(select(schema.rules).where(schema.rules.c.prefix == prefix)).fetchone()
+        return None if row is None else rule_of(tuple(row))
+
+    def put_rule(self, rule: Rule) -> None:
+        """Write a rule, in place of the one for its prefix where there is one, and an event."""
+        row = rule.as_dict()
+        self.connection.execute(delete(schema.rules).where(schema.rules.c.prefix == rule.prefix))
+        self.connection.execute(insert(schema.rules), [row])
+        self.connection.execute(insert(schema.rule_events), [{**row, "action": "set"}])
+
+    def remove_rule(self, prefix: str, now: datetime, actor: str | None) -> None:
+        """Delete a rule; its history stays."""
+        self.connection.execute(delete(schema.rules).where(schema.rules.c.prefix == prefix))
+        event = {"action": "removed", "prefix": prefix, "changed": rfc3339(now), "actor": actor}
+        self.connection.execute(insert(schema.rule_events), [event])
+
     def start_noting(self) -> None:
         """Begin to keep in mind which lines of a table speak of which names: in the database, since a table may be of
         any length.
@@ -206,6 +246,12 @@ class Transaction:
     def undo(self) -> None:
         """Take back everything so far."""
         self.connection.rollback()
+
+
+def rule_of(row: Row) -> Rule:
+    """The rule that a row of :data:`schema.rules` holds."""
+    prefix, template, redirect, changed, actor = row
+    return Rule(prefix, template, redirect, datetime.fromisoformat(changed), actor)
 
 
 def open_store(database: SQLite | PostgreSQL) -> Store:

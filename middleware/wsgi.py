@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING
 from ..identifiers import display
 from .answers import Answer, Answers, last_resort
 from .errors import BindingsUnavailable
+from .negotiation import Accepted
 from .refusals import refusal
 from .resolver import Resolution, Rules, no_rules, refuse, resolve
 from .served import Handover, local_environ
@@ -87,7 +88,7 @@ class ResolverMiddleware:
             hsts=hsts,
             inspector=inspector,
         )
-        self._rules: Rules = no_rules
+        self._rules: Rules = getattr(bindings, "binding_by_rule", no_rules)
         self._answers = Answers(self.settings)
         self._on_resolve = on_resolve
         self._labels = reserved_labels(self.settings.schemes)
@@ -121,22 +122,22 @@ class ResolverMiddleware:
         method = environ.get("REQUEST_METHOD", "")
         if method == "OPTIONS":
             return self._answers.options(secure=secure)
-        resolution = self._resolve(method, target)
+        accept = environ.get("HTTP_ACCEPT")
+        resolution = self._resolve(method, target, Accepted(accept, environ.get("HTTP_ACCEPT_LANGUAGE")))
         self._report(resolution)
         # 3.8: nothing of the request is in a link but where the application is mounted; a Host can be forged.
         root = self.settings.prefix or mount_path(environ)
         if resolution.outcome == "served":
             environ["ararat.ark"] = resolution.key
             local = local_environ(environ, resolution.target or "/", resolution.query)
-            return Handover(local, f"{root}/{resolution.key}?info")
-        accept = environ.get("HTTP_ACCEPT")
+            return Handover(local, f"{root}/{resolution.key}?info", resolution.vary)
         if resolution.outcome == "refused":
             return self._answers.refusal(resolution, root, accept, secure=secure)
         if resolution.outcome == "metadata":
             return self._answers.description(resolution, root, accept, secure=secure)
         return self._answers.redirect(resolution, root, secure=secure)
 
-    def _resolve(self, method: str, target: Target) -> Resolution:
+    def _resolve(self, method: str, target: Target, accepted: Accepted) -> Resolution:
         given = target.identifier
         # ARK-121: resolution knows two methods, and a resolver has nothing to change.
         if method not in ("GET", "HEAD"):
@@ -144,7 +145,7 @@ class ResolverMiddleware:
         if target.dotted:
             return refuse(given, refusal("dot-segment", 0, len(given)))
         try:
-            return resolve(given, self.bindings.fetch, self._rules, self.settings)
+            return resolve(given, self.bindings.fetch, self._rules, self.settings, accepted)
         except BindingsUnavailable as error:
             # 503 and not 404, which would say that nothing is bound.
             _log.warning("the bindings cannot be read: %s", display.escape(str(error)))

@@ -41,6 +41,7 @@ _COMMANDS = {
     "mint": ("minting", "Make new names that nobody used."),
     "check": ("checking", "Look for what is doubtful in the bindings."),
     "migrate": ("migrating", "Bring a database of an older Ararat up to date."),
+    "rule": ("rules", "Let the names of a NAAN or shoulder lead somewhere."),
     "registry": ("registry", "Bring the registries up to date."),
 }
 _DEFECT = 70
@@ -108,14 +109,11 @@ class Commands(click.Group):
 @click.group(
     cls=Commands,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
-    epilog="Every command has its own --help. Usage errors end with 64.",
 )
 @click.version_option(__version__, prog_name="ararat", message="%(prog)s %(version)s")
 def main() -> None:
-    """Ararat: what ARKs and URNs say, equal and lead to.
-
-    All output is printable ASCII: anything else is percent-encoded in identifiers and escaped elsewhere. --json gives
-    JSON Lines.
+    """What ARKs and URNs say, equal and lead to. Each command has its own --help; all output is printable ASCII, --json
+    gives JSON Lines, and usage errors end with 64.
     """
     click.get_current_context().with_resource(consulted())
 

@@ -27,13 +27,21 @@ LATE = datetime(2021, 1, 1, tzinfo=UTC)
         pytest.param({"redirect": 308}, "permanent-redirect-forbidden", id="308"),
         pytest.param({"redirect": 303}, "redirect-status", id="303 is a kind, not a choice"),
         pytest.param({"redirect": "302"}, "redirect-status", id="a text"),
-        pytest.param({"scope": "subtree"}, "scope-unsupported", id="everything below"),
+        pytest.param({"scope": "subtree"}, "scope-not-served", id="everything below a place elsewhere"),
         pytest.param({"scope": "all"}, "scope-unknown", id="a scope that is none"),
         pytest.param({"passthrough": "no"}, "passthrough-unknown", id="a text that would be true"),
         pytest.param(
             {"kind": "described", "target": None, "passthrough": True},
             "passthrough-without-target",
             id="passthrough to nowhere",
+        ),
+        pytest.param(
+            {"target": "https://example.org?a", "passthrough": True},
+            "passthrough-without-path",
+            id="passthrough to a host",
+        ),
+        pytest.param(
+            {"target": "/ark:12345/d-oc/1", "passthrough": True}, "target-itself", id="passthrough to what is below"
         ),
         pytest.param({"resource": ""}, "resource-text", id="an empty resource"),
         pytest.param({"resource": "a\nb"}, "resource-text", id="a resource of two lines"),
@@ -56,6 +64,29 @@ def test_what_can_never_be_said_of_a_name(said: dict[str, Any], code: str) -> No
 @pytest.mark.parametrize("target", ["/ark:12345/doc?info", "/ark:12345/doc/1", "/ark:12345", "/urn:foo:a"])
 def test_a_name_may_lead_to_another_or_to_its_description(target: str) -> None:
     assert propose(NAME, target).target == target
+
+
+@pytest.mark.parametrize("said", [{"passthrough": True}, {"kind": "served", "scope": "subtree"}])
+def test_nothing_is_below_a_urn(said: dict[str, Any]) -> None:
+    with pytest.raises(BindingError) as refused:
+        propose("urn:foo:a", "/place", **said)
+    assert refused.value.code == "nothing-below"
+
+
+def test_a_scope_that_is_stated_goes_on_record_and_stays() -> None:
+    served = existing("/page", kind="served")
+    wider = bind(served, "/page", kind="served", scope="subtree")
+    assert (wider.outcome, wider.action, wider.after.scope) == ("unchanged", "updated", "subtree")
+    assert bind(wider.after, "/page", kind="served").after.scope == "subtree"
+    with pytest.raises(BindingError) as refused:
+        assignment.relocate(wider.after, "https://example.org/x", "located", LATE)
+    assert refused.value.code == "scope-not-served"
+
+
+def test_a_name_that_lets_through_is_not_moved_to_where_nothing_can_be_appended() -> None:
+    with pytest.raises(BindingError) as refused:
+        assignment.relocate(existing(passthrough=True), "https://example.org", None, LATE)
+    assert refused.value.code == "passthrough-without-path"
 
 
 # What becomes of a name -----------------------------------------------------------------------------------------------

@@ -130,3 +130,19 @@ def test_a_policy_that_is_no_address_is_no_link(binding, policy):
     page = told(describe(binding("ark:12345/doc", "/doc", metadata={"policy": policy}), ""), "as_html")
     assert policy in page
     assert f'href="{policy}"' not in page
+
+
+@pytest.mark.vectors("citation")
+@pytest.mark.parametrize("form", FORMS)
+def test_how_to_cite_is_said_where_persistence_was_promised_and_nowhere_else(binding, vector, form):
+    def text(**fields):
+        return told(describe(binding(vector.input, "https://example.org/doc", **fields), ""), form)
+
+    assert vector.expect["text_contains"] in text(metadata={"persistence": "lifetime"})
+    assert "persistent identifier" not in text(metadata={"what": "A document"})
+    assert "persistent identifier" not in text(metadata={"persistence": "lifetime"}, status="withdrawn")
+
+
+def test_the_page_links_to_the_policy_of_the_naming_authority(binding):
+    page = told(describe(binding("ark:12345/doc", "/doc", metadata=FULL), ""), "as_html")
+    assert '<link rel="terms-of-service" href="https://example.org/policy">' in page

@@ -167,7 +167,7 @@ def test_every_refused_line_is_named_and_none_is_written(bindings: Bindings) -> 
         (10, "kind-unknown"),
         (11, "status-unknown"),
         (12, "passthrough-unknown"),
-        (13, "scope-unsupported"),
+        (13, "scope-not-served"),
         (14, "metadata-text"),
         (16, "bidi-formatting"),
         (17, "no-scheme"),

@@ -23,6 +23,9 @@ from ararat.middleware import ResolverMiddleware, open_bindings
 
 def site(environ, start_response):
     seen = {key: environ.get(key) for key in ("REQUEST_METHOD", "PATH_INFO", "QUERY_STRING", "RAW_URI", "ararat.ark")}
+    if environ["PATH_INFO"].endswith("/moved"):
+        start_response("301 Moved Permanently", [("Location", "/i/8")])
+        return []
     body = json.dumps({"site": seen, "body": environ["wsgi.input"].read().decode("latin-1")}).encode()
     start_response("200 OK", [("Content-Type", "application/json"), ("Content-Length", str(len(body)))])
     return [body]
@@ -75,6 +78,8 @@ def fill(database: Path, fixture: dict) -> None:
         bindings.bind("ark:12345/x", "https://target.test/t")
         bindings.bind("ark:12345/gone", "https://target.test/gone")
         bindings.withdraw("ark:12345/gone", reason="a hoax")
+        bindings.bind("ark:12345/book", "https://target.test/book?v=1#top", passthrough=True)
+        bindings.bind("ark:12345/img", "/i/7", kind="served", scope="subtree")
 
 
 @pytest.fixture(scope="module", params=VARIANTS.values(), ids=list(VARIANTS))
@@ -168,6 +173,35 @@ def test_every_worker_answers_by_the_same_bindings(server):
     for _ in range(8):
         assert server.get("/ark:12345/doc").header("Location") == "https://example.org/doc"
         assert server.get("/ark:12345/gone").status == 410
+
+
+def test_what_is_below_a_name_that_lets_it_through_is_found_below_its_target(server):
+    answer = server.get("/ark:/12345/bo-ok/a%2Fb/c.en")
+    assert (answer.status, answer.header("Location")) == (302, "https://target.test/book/a%2Fb/c.en?v=1#top")
+    assert answer.header("Link") == '<https://r.example/ark:12345/book/a%2Fb/c.en?info>; rel="describedby"'
+    description = server.get("/ark:12345/book/a%2Fb/c.en?info", accept="application/json").json()
+    assert (description["through"], description["metadata"]) == (
+        "ark:12345/book",
+        {"persistence": "no statement known"},
+    )
+    assert "what contains it" in server.get("/ark:12345/book/x?").body.decode()
+    assert server.get("/ark:12345/bookend").status == 404
+
+
+@pytest.mark.parametrize(
+    "rest", ["/full/!200,200/0/default.jpg", "/full/^max/0/a%2Fb-c.jpg?download=1", "/0,0,10,10/max", "/info.json", "/"]
+)
+@pytest.mark.parametrize("name", ["ark:12345/img", "ark:/123-45/i-mg", "ARK:12345/%69mg"])
+def test_what_is_below_a_served_subtree_reaches_the_site_octet_for_octet(server, name, rest):
+    answer = server.get(f"/{name}{rest}")
+    seen = answer.json()["site"]
+    assert (answer.status, seen["RAW_URI"], seen["ararat.ark"]) == (200, f"/i/7{rest}", "ark:12345/img")
+    assert '<https://r.example/ark:12345/img?info>; rel="describedby"' in answer.all("Link")
+
+
+def test_a_permanent_redirect_of_the_site_below_an_ark_becomes_a_temporary_one(server):
+    answer = server.get("/ark:12345/img/,/moved")
+    assert (answer.status, answer.header("Location")) == (302, "/i/8")
 
 
 @pytest.mark.parametrize("accept", ["text/html", "application/json", "text/plain"])

@@ -1,4 +1,4 @@
-"""Settings: what is taken, and that what is wrong or still to come is said before the first request."""
+"""Settings: what is taken, and that what is wrong is said before the first request."""
 
 from __future__ import annotations
 
@@ -40,6 +40,9 @@ def test_settings_have_the_names_and_defaults_of_the_middlewares_keywords():
         pytest.param({"naans": ["9-9999"]}, "naans: NAAN 99999 is reserved for invalid ARKs", id="NAAN 99999"),
         pytest.param({"naans": "12345"}, "naans: '12345' is one text", id="NAANs, one text"),
         pytest.param({"forward": True}, "forward: say which NAANs are answered here", id="forward without naans"),
+        pytest.param(
+            {"forward": True, "naans": ["12345"]}, "forward: say which prefix this resolver has", id="forward to itself"
+        ),
         pytest.param({"schemes": ["doi"]}, "schemes: 'doi' is not one of ark, urn", id="unknown scheme"),
         pytest.param({"schemes": []}, "schemes: name at least one", id="no scheme"),
         pytest.param({"max_length": 254}, "max_length: a limit of 254 is below 255", id="length"),
@@ -72,6 +75,13 @@ def test_settings_have_the_names_and_defaults_of_the_middlewares_keywords():
             "inflections: 'cite' does not begin with a question mark",
             id="no inflection",
         ),
+        pytest.param({"inflections": {"?a b": "x"}}, "inflections: '?a b' is not a question mark", id="no query"),
+        pytest.param({"inflections": {"?cite": " "}}, "inflections: '?cite' has no description", id="no description"),
+        pytest.param({"inflections": {"?c": "a\nb"}}, "inflections: '?c' has no description", id="two lines"),
+        pytest.param(
+            {"inflections": {"?gclid": "x"}}, "inflections: '?gclid' has a parameter", id="ignored inflection"
+        ),
+        pytest.param({"inflections": {"?a": "x", "?%61": "y"}}, "inflections: '?%61' is there twice", id="twice"),
         pytest.param(
             {"ignored_parameters": "utm_*"}, "ignored_parameters: 'utm_*' is one text", id="parameters, one text"
         ),
@@ -83,10 +93,10 @@ def test_a_wrong_setting_is_refused_by_its_name(setting, said):
     assert str(refused.value).startswith(said)
 
 
-@pytest.mark.parametrize("setting", [{"naans": ["12345"], "forward": True}, {"inflections": {"?cite": "A citation"}}])
-def test_what_comes_later_is_not_silently_ignored(setting):
-    with pytest.raises(NotImplementedError, match=r"comes? with a later version"):
-        Settings(**setting)
+def test_inflections_are_kept_in_normal_form_beside_those_of_the_draft():
+    settings = Settings(inflections={"?%63ite%2f": "A citation"})
+    assert settings.inflections == {"?cite%2F": "A citation"}
+    assert list(settings.all_inflections) == ["?", "??", "?info", "?cite%2F"]
 
 
 def test_prefixes_and_naans_are_kept_in_their_stored_form():

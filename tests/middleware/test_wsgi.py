@@ -425,3 +425,14 @@ def test_importing_the_middleware_loads_none_of_what_only_the_inspector_needs():
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=60)
     assert done.stdout == "[]\n"
+
+
+def test_the_description_links_to_the_policy_of_the_naming_authority(held, binding):
+    store = held(
+        binding("ark:12345/doc", "/doc", metadata={"policy": "https://example.org/policy"}),
+        binding("ark:12345/bad", "/doc", metadata={"policy": "javascript:x"}),
+    )
+    client = Client(ResolverMiddleware(Site(), store))
+    links = client.get("/ark:12345/doc?info").headers.getlist("Link")
+    assert '<https://example.org/policy>; rel="terms-of-service"' in links
+    assert "terms-of-service" not in str(client.get("/ark:12345/bad?info").headers)

@@ -38,6 +38,7 @@ COMMANDS = [
     "mint",
     "check",
     "migrate",
+    "rule",
     "registry",
 ]
 

@@ -116,6 +116,11 @@ def _pairs(ctx: click.Context, param: click.Parameter, values: tuple[str, ...]) 
     help="Another target by media type or language; repeatable.",
 )
 @click.option("--passthrough", is_flag=True, default=None, help="Names below this one lead to what is below TARGET.")
+@click.option(
+    "--scope",
+    type=click.Choice(["name", "subtree"]),
+    help="subtree: the site serves all that is below a served name, too.  [default: name]",
+)
 @click.option("--redirect", type=int, help="302 or 307; a name never moves for good.  [default: 302]")
 @actor_option
 @database_option

@@ -25,6 +25,8 @@ def binding_lines(binding: Binding, sheet: Sheet) -> Iterator[str]:
     yield from sheet.field("Resource", words(binding.resource) if binding.resource else "none on record")
     if binding.passthrough:
         yield from sheet.field("Passthrough", "what is below the name is passed on to the target")
+    if binding.scope == "subtree":
+        yield from sheet.field("Scope", "the site serves all that is below the name, too")
     yield from sheet.table("Metadata", [(words(key), words(text)) for key, text in binding.metadata.items()])
     # ARK-007: nothing is called persistent of which nobody said so.
     if "persistence" not in binding.metadata:

@@ -1,0 +1,84 @@
+"""Inflections of a site's own: who answers them, and where a person finds which there are (ARK-044)."""
+
+from __future__ import annotations
+
+import pytest
+from werkzeug.test import Client
+
+from ararat.middleware import ResolverMiddleware
+
+KNOWN = {"?cite": "A <citation>", "?form=pdf": "The thing as PDF"}
+
+
+def site(environ, start_response):
+    start_response("200 OK", [("Content-Type", "text/plain")])
+    return [environ["QUERY_STRING"].encode()]
+
+
+@pytest.fixture
+def client(held, binding):
+    store = held(
+        binding("ark:12345/doc", "https://example.org/doc?v=1#top"),
+        binding("ark:12345/about", "https://example.org/about", kind="related"),
+        binding("ark:12345/idea"),
+        binding("ark:12345/page", "/page", kind="served"),
+        binding("ark:12345/gone", "/gone", status="withdrawn"),
+    )
+    return Client(ResolverMiddleware(site, store, inflections=KNOWN))
+
+
+@pytest.mark.parametrize(
+    ("identifier", "location"),
+    [
+        ("ark:12345/doc?cite", "https://example.org/doc?v=1&cite#top"),
+        ("ark:12345/doc?%63ite&utm_source=x", "https://example.org/doc?v=1&%63ite#top"),
+        ("ark:12345/doc?form=pdf", "https://example.org/doc?v=1&form=pdf#top"),
+        ("ark:12345/about?cite", "https://example.org/about?cite"),
+    ],
+)
+def test_an_inflection_that_is_registered_is_handed_on_to_the_target(client, identifier, location):
+    assert client.get(f"/{identifier}").location == location
+
+
+def test_the_site_answers_it_for_what_it_serves(client):
+    assert client.get("/ark:12345/page?cite").text == "cite"
+
+
+@pytest.mark.parametrize(
+    ("identifier", "status"),
+    [
+        ("ark:12345/doc?CITE", 404),
+        ("ark:12345/doc?cite=", 404),
+        ("ark:12345/doc?form=epub", 404),
+        ("ark:12345/idea?cite", 404),
+        ("ark:12345/nope?cite", 404),
+        ("ark:12345/gone?cite", 410),
+    ],
+)
+def test_nothing_else_is(client, identifier, status):
+    assert client.get(f"/{identifier}").status_code == status
+
+
+def test_who_asks_for_an_unknown_one_is_told_which_there_are(client):
+    asked = "/ark:12345/doc?what"
+    assert client.get(asked, headers={"Accept": "application/json"}).json["inflections"] == {
+        **dict.fromkeys(["?", "??", "?info"], "What is known of the identifier"),
+        **KNOWN,
+    }
+    page = client.get(asked).text
+    assert "<dt><code>?cite</code></dt><dd><bdi>A &lt;citation&gt;</bdi></dd>" in page
+    assert "?form=pdf: The thing as PDF\n" in client.get(asked, headers={"Accept": "text/plain"}).text
+    assert "inflections" not in client.get("/ark:12345/nope", headers={"Accept": "application/json"}).text
+
+
+def test_every_description_lists_them(client):
+    asked = "/ark:12345/doc?info"
+    assert client.get(asked, headers={"Accept": "application/json"}).json["inflections"] == KNOWN
+    assert "<dt><code>?form=pdf</code></dt>" in client.get(asked).text
+    assert "?cite: A <citation>\n" in client.get(asked, headers={"Accept": "text/plain"}).text
+
+
+def test_a_site_without_its_own_says_nothing_of_them(held, binding):
+    client = Client(ResolverMiddleware(site, held(binding("ark:12345/doc", "/x"))))
+    assert "inflections" not in client.get("/ark:12345/doc?info", headers={"Accept": "application/json"}).text
+    assert "may be asked" not in client.get("/ark:12345/doc?info").text

@@ -1,0 +1,184 @@
+"""Rules for shoulders and NAANs: what may be one, which counts, and that every process knows of it."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+
+import pytest
+from werkzeug.test import Client
+
+from ararat.identifiers import ark, urn
+from ararat.middleware import BindingError, ResolverMiddleware
+from ararat.middleware.errors import Collision
+from ararat.middleware.rules import SECONDS_HELD, Rule, Rulebook, check_prefix, check_template
+
+NOW = datetime(2026, 1, 1, tzinfo=UTC)
+
+
+@pytest.mark.parametrize(
+    ("given", "stored"),
+    [
+        ("ark:12345", "ark:12345/"),
+        ("ark:/12-345/", "ark:12345/"),
+        ("ark:12345/x5", "ark:12345/x5"),
+        ("ark:/12345/%78-5", "ark:12345/x5"),
+        ("ark:12345/a/b5", "ark:12345/a/b5"),
+    ],
+)
+def test_a_prefix_is_a_naan_or_a_shoulder_in_normal_form(given, stored):
+    assert check_prefix(given) == stored
+    assert check_prefix(stored) == stored
+
+
+@pytest.mark.parametrize(
+    "prefix", ["", "ark:", "12345", "ark:l/", "ark:12345/x.a", "ark:12345/x?info", "ark:12345/a//"]
+)
+def test_what_no_name_begins_with_has_no_rule(prefix):
+    with pytest.raises(BindingError) as refused:
+        check_prefix(prefix)
+    assert refused.value.code == "rule-prefix"
+
+
+def test_naan_99999_has_no_rule():
+    with pytest.raises(BindingError) as refused:
+        check_prefix("ark:9-9999/x5")
+    assert refused.value.code == "naan-reserved-invalid"
+
+
+@pytest.mark.parametrize(
+    ("template", "code"),
+    [
+        pytest.param("https://example.org/", "rule-template", id="no variable"),
+        pytest.param("https://example.org${value}", "rule-template", id="name in the host"),
+        pytest.param("https://${value}.example.org/", "rule-template", id="name as the host"),
+        pytest.param("https://u:p@example.org/${value}", "rule-template", id="credentials"),
+        pytest.param("javascript:alert(${value})", "rule-template", id="scheme"),
+        pytest.param("https://n2t.net/ark:${content}", "rule-template", id="the official resolver"),
+        pytest.param("https://example.org/${lost}", "rule-template", id="unknown variable"),
+        pytest.param("https://example.org/${value}\r\nX: y", "rule-template", id="line break"),
+        pytest.param("//example.org/${value}", "target-relative", id="half an address"),
+        pytest.param("/../${value}", "target-dot-segment", id="dot-segment"),
+        pytest.param("/ark:${content}", "reserved-target", id="the resolver itself"),
+        pytest.param("", "rule-template", id="nothing"),
+    ],
+)
+def test_a_template_that_leads_nowhere_good_is_refused(template, code):
+    with pytest.raises(BindingError) as refused:
+        check_template(template)
+    assert refused.value.code == code
+
+
+@pytest.mark.parametrize(
+    ("prefix", "template", "target"),
+    [
+        ("ark:12345/", "https://example.org/ark:/${content}", "https://example.org/ark:/12345/x5a/b"),
+        ("ark:12345/", "https://example.org/?id=${pid}", "https://example.org/?id=ark:12345/x5a/b"),
+        ("ark:12345/x5", "https://example.org/${suffix}", "https://example.org/a/b"),
+        ("ark:12345/", "https://example.org/${scheme}/${prefix}/${value}", "https://example.org/ark/12345/x5a/b"),
+        ("ark:12345/x5", "/things/${value}?v=1", "/things/x5a/b?v=1"),
+    ],
+)
+def test_a_rule_fills_its_template_with_the_normal_form(prefix, template, target):
+    rule = Rule(prefix, check_template(template), 307, NOW, None)
+    binding = rule.binding("ark:12345/x5a/b")
+    assert binding is not None
+    assert (binding.identifier, binding.target, binding.redirect) == ("ark:12345/x5a/b", target, 307)
+
+
+class Kept:
+    """A source of rules that counts what it is asked."""
+
+    def __init__(self, *rules):
+        self.version, self.kept, self.asked = "1", list(rules), []
+
+    def rules_version(self):
+        self.asked.append("version")
+        return self.version
+
+    def rules(self):
+        self.asked.append("rules")
+        return self.kept
+
+
+def test_the_longest_prefix_counts():
+    book = Rulebook(
+        Kept(*(Rule(prefix, f"https://{len(prefix) - 10}x.org/${{value}}", 302, NOW, None) for prefix in PREFIXES))
+    )
+
+    def target(name):
+        binding = book.binding_for(ark.parse(name))
+        return binding and binding.target
+
+    assert target("ark:/12345/x-57") == "https://3x.org/x57"
+    assert target("ark:12345/x5/a") == "https://2x.org/x5/a"
+    assert target("ark:12345/y") == "https://0x.org/y"
+    assert target("ark:67531/x5") is None
+    assert book.binding_for(urn.parse("urn:foo:a")) is None
+
+
+PREFIXES = ("ark:12345/", "ark:12345/x57", "ark:12345/x5")
+
+
+def test_rules_are_held_and_looked_for_at_most_once_a_second():
+    time = [0.0]
+    source = Kept()
+    book = Rulebook(source, lambda: time[0])
+    name = ark.parse("ark:12345/x")
+    assert book.binding_for(name) is None
+    source.version, source.kept = "2", [Rule("ark:12345/", "https://a.org/${value}", 302, NOW, None)]
+    assert book.binding_for(name) is None
+    assert source.asked == ["version", "rules"]
+    time[0] += SECONDS_HELD
+    assert book.binding_for(name) is not None
+    time[0] += SECONDS_HELD
+    assert book.binding_for(name) is not None
+    assert source.asked == ["version", "rules"] * 2 + ["version"]
+
+
+# In a database --------------------------------------------------------------------------------------------------------
+
+
+def test_a_rule_is_set_changed_and_removed_and_its_history_stays(bindings):
+    assert bindings.set_rule("ark:/12345/x-5", "https://example.org/${value}", actor="ada") == "set"
+    assert bindings.set_rule("ark:12345/x5", "https://example.org/${value}") == "unchanged"
+    assert bindings.set_rule("ark:12345/x5", "/things/${value}", redirect=307) == "set"
+    assert bindings.set_rule("ark:12345/", "/all/${value}") == "set"
+    assert [(rule.prefix, rule.template, rule.redirect) for rule in bindings.rules()] == [
+        ("ark:12345/", "/all/${value}", 302),
+        ("ark:12345/x5", "/things/${value}", 307),
+    ]
+    assert bindings.remove_rule("ark:12345/x5", actor="bob") == "removed"
+    assert [(event.action, event.template, event.actor) for event in bindings.rule_history("ark:12345/x5")] == [
+        ("set", "https://example.org/${value}", "ada"),
+        ("set", "/things/${value}", None),
+        ("removed", None, "bob"),
+    ]
+    with pytest.raises(BindingError) as refused:
+        bindings.remove_rule("ark:12345/x5")
+    assert refused.value.code == "rule-unknown"
+    assert [rule.prefix for rule in bindings.rules()] == ["ark:12345/"]
+
+
+def test_the_history_of_rules_is_never_changed(bindings):
+    bindings.set_rule("ark:12345/", "/all/${value}")
+    for statement in ("DELETE FROM rule_events", "UPDATE rule_events SET actor = 'eve'"):
+        with pytest.raises(Collision, match="history is never"), bindings.store.transaction() as transaction:
+            transaction.connection.exec_driver_sql(statement)
+    assert [event.actor for event in bindings.rule_history("ark:12345/")] == [None]
+
+
+def test_a_redirect_for_good_is_refused(bindings):
+    with pytest.raises(BindingError) as refused:
+        bindings.set_rule("ark:12345/", "/all/${value}", redirect=301)
+    assert refused.value.code == "permanent-redirect-forbidden"
+
+
+def test_names_that_are_not_bound_are_answered_by_rule(bindings):
+    bindings.bind("ark:12345/x5bound", "https://example.org/bound")
+    bindings.set_rule("ark:12345/x5", "https://example.org/t/${suffix}")
+    client = Client(ResolverMiddleware(lambda environ, start_response: [], bindings))
+    assert client.get("/ark:/12345/x-5a/b").location == "https://example.org/t/a/b"
+    assert client.get("/ark:12345/x5bound").location == "https://example.org/bound"
+    assert client.get("/ark:12345/x5%2E%2E/b").status_code == 404
+    assert client.get("/ark:12345/y").status_code == 404
+    assert client.get("/ark:12345/x5a?info").status_code == 200

@@ -1,0 +1,55 @@
+"""`ararat rule`: what it does to a database, and what it says."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner, Result
+
+from ararat.webapp import command
+
+
+@pytest.fixture
+def ararat(tmp_path: Path) -> Callable[..., Result]:
+    """ararat(*arguments) runs the command in this process on a database of its own."""
+    database = str(tmp_path / "bindings.sqlite")
+
+    def run(*arguments: str) -> Result:
+        result = CliRunner(env={"ARARAT_DATABASE": database, "ARARAT_ACTOR": "ada"}).invoke(command.main, [*arguments])
+        if result.exception is not None and not isinstance(result.exception, SystemExit):
+            raise result.exception
+        return result
+
+    return run
+
+
+def test_rules_are_set_listed_and_removed(ararat: Callable[..., Result]) -> None:
+    made = ararat("rule", "set", "ark:/12345/x-5", "https://example.org/${value}", "--redirect", "307")
+    assert (made.exit_code, made.stdout.split()[0]) == (0, "set")
+    assert ararat("rule", "set", "ark:12345", "/all/${content}").exit_code == 0
+    rules = [json.loads(line) for line in ararat("rule", "list", "--json").stdout.splitlines()]
+    assert [(rule["prefix"], rule["redirect"], rule["actor"]) for rule in rules] == [
+        ("ark:12345/", 302, "ada"),
+        ("ark:12345/x5", 307, "ada"),
+    ]
+    assert "ark:12345/x5 -> https://example.org/${value} (307, by ada)\n" in ararat("rule", "list").stdout
+    assert ararat("rule", "remove", "ark:12345/x5").stdout == "removed ark:12345/x5\n"
+    assert "x5" not in ararat("rule", "list").stdout
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code"),
+    [
+        (("set", "ark:12345", "https://example.org/"), "rule-template"),
+        (("set", "12345/x", "/${value}"), "rule-prefix"),
+        (("set", "ark:12345", "/${value}", "--redirect", "308"), "permanent-redirect-forbidden"),
+        (("remove", "ark:12345/x5"), "rule-unknown"),
+    ],
+)
+def test_what_is_refused_is_said_with_its_code(ararat: Callable[..., Result], arguments, code: str) -> None:
+    assert ararat("rule", "set", "ark:67531", "/${value}").exit_code == 0
+    refused = ararat("rule", *arguments)
+    assert (refused.exit_code, code in refused.stderr) == (2, True)

@@ -1,0 +1,67 @@
+"""``ararat rule``: where the names of a NAAN or a shoulder lead of which none is bound."""
+
+from __future__ import annotations
+
+import sys
+
+import click
+
+from ..terminal.layout import Sheet, identifier, words
+from . import DONE, streams, write
+from .binding import actor_option, database_option, json_option, opened
+
+
+@click.group("rule", short_help="Let the names of a NAAN or shoulder lead somewhere by a template.")
+def rule_command() -> None:
+    """Rules for names that are not bound themselves: the longest prefix counts."""
+
+
+@rule_command.command("set", short_help="Make or change a rule.")
+@click.argument("prefix", metavar="PREFIX")
+@click.argument("template", metavar="TEMPLATE")
+@click.option("--redirect", type=int, default=302, show_default=True, help="302 or 307.")
+@actor_option
+@database_option
+def set_command(prefix: str, template: str, redirect: int, actor: str, database: str) -> int:
+    """Let names that begin with PREFIX lead to TEMPLATE.
+
+    PREFIX is a NAAN or a shoulder, like ark:12345/ or ark:12345/x5. TEMPLATE is an address, or a path of the site, with
+    ${content} (NAAN, slash and name), ${pid} (the same after ark:), ${value} (the name) or ${suffix} (what follows the
+    shoulder); quote it, or the shell takes these away.
+
+    Exit code: 0 done, 2 refused, 69 no database.
+    """
+    with opened(database, make=True) as bindings:
+        word = bindings.set_rule(prefix, template, redirect=redirect, actor=actor)
+    write([f"{word} {identifier(prefix)} -> {identifier(template)}"])
+    return DONE
+
+
+@rule_command.command("remove", short_help="Take a rule back.")
+@click.argument("prefix", metavar="PREFIX")
+@actor_option
+@database_option
+def remove_command(prefix: str, actor: str, database: str) -> int:
+    """Take back the rule for PREFIX; its history stays. Exit code: 0 done, 2 there is none, 69 no database."""
+    with opened(database) as bindings:
+        bindings.remove_rule(prefix, actor=actor)
+    write([f"removed {identifier(prefix)}"])
+    return DONE
+
+
+@rule_command.command("list", short_help="List the rules.")
+@json_option
+@database_option
+def list_command(as_json: bool, database: str) -> int:
+    """List the rules by their prefixes."""
+    with opened(database) as bindings:
+        rules = bindings.rules()
+    sheet = Sheet.of(sys.stdout)
+    for rule in rules:
+        if as_json:
+            streams.dump(rule.as_dict())
+        else:
+            by = f", by {words(rule.actor)}" if rule.actor else ""
+            line = f"{identifier(rule.prefix)} -> {identifier(rule.template)} ({rule.redirect}{by})"
+            write(sheet.prose(line))
+    return DONE
