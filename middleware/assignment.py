@@ -51,6 +51,7 @@ class Proposal:
     alternates: Mapping[str, str] | None
     metadata: Mapping[str, str] | None
     partial: bool = False
+    reason: str | None = None
 
     def first(self, now: datetime) -> Binding:
         """The binding that this is for a name of which nothing is on record."""
@@ -65,7 +66,7 @@ class Proposal:
             "name",
             NOTHING if self.alternates is None else self.alternates,
             NOTHING if self.metadata is None else self.metadata,
-            None,
+            self.reason,
             now,
             1,
         )
@@ -91,9 +92,13 @@ def propose(
     scope: str | None = None,
     alternates: Mapping[str, str] | None = None,
     metadata: Mapping[str, str] | None = None,
+    reason: str | None = None,
     partial: bool = False,
 ) -> Proposal:
-    """Check a statement about a name. Raises :class:`BindingError`, which names it, for what can never be."""
+    """Check a statement about a name. Raises :class:`BindingError`, which names it, for what can never be.
+
+    ``reason`` says why the name is withdrawn, and is stated with that status only.
+    """
     name = assignable(identifier)
     try:
         known = _kind(kind)
@@ -111,6 +116,7 @@ def propose(
             alternates if alternates is None else alternate_targets.check(alternates, known),
             metadata if metadata is None else elements.check(metadata),
             partial,
+            reason if reason is None else _reason(reason, status),
         )
     except BindingError as error:
         error.identifier = name
@@ -131,6 +137,12 @@ def _redirect(status: int) -> int:
     if status in (301, 308):
         raise BindingError("permanent-redirect-forbidden", f"{status} would say that the name has moved for good")
     raise BindingError("redirect-status", f"a name cannot be answered with {texts.shown(status)}")
+
+
+def _reason(reason: str, status: Status | None) -> str:
+    if status != "withdrawn":
+        raise BindingError("reason-unwanted")
+    return texts.check(reason, "reason-text", "reason", MOST_REASON)
 
 
 def _require_name_scope(scope: str | None) -> None:
@@ -257,7 +269,7 @@ def _updated(existing: Binding, proposal: Proposal, now: datetime) -> Change:
     return Change("unchanged", _next(stated, now), "updated")
 
 
-_STATED = ("redirect", "resource", "passthrough", "alternates", "metadata")
+_STATED = ("redirect", "resource", "passthrough", "alternates", "metadata", "reason")
 
 
 def _with_statements(existing: Binding, proposal: Proposal, **other: Any) -> Binding:

@@ -12,7 +12,8 @@ import pytest
 
 from ararat.middleware.bindings import Bindings
 from ararat.middleware.errors import BindingError, BindingsUnavailable, TableError
-from ararat.middleware.importing import COLUMNS, MOST_LISTED, Summary, import_table
+from ararat.middleware.importing import MOST_LISTED, Summary, import_table
+from ararat.middleware.rows import COLUMNS
 
 
 def table(*lines: str) -> BytesIO:
@@ -31,7 +32,7 @@ def test_every_column_is_understood(bindings: Bindings) -> None:
     header = ",".join([*COLUMNS, "target[text/html;en]", "target[de]"])
     elements = "Noah,The Ark,2020,Ararat,lifetime,subinfinite,fixed,2020-10-04,https://example.org/policy"
     summary = run(
-        bindings, header, f"ark:/12345/d-oc,https://example.org/1,related,R1,live,yes,name,{elements},/en,/de"
+        bindings, header, f"ark:/12345/d-oc,https://example.org/1,related,R1,live,yes,name,{elements},307,,/en,/de"
     )
     assert (summary.lines, summary.added, summary.written, summary.refused) == (1, 1, True, [])
     found = bindings.lookup("ark:12345/doc")
@@ -43,6 +44,7 @@ def test_every_column_is_understood(bindings: Bindings) -> None:
         "live",
         True,
     )
+    assert found.redirect == 307
     assert dict(found.alternates) == {"de": "/de", "text/html;en": "/en"}
     assert ",".join(found.metadata.values()) == elements
 
@@ -98,6 +100,22 @@ def test_lines_are_counted_by_what_they_did(bindings: Bindings) -> None:
     tombstone = bindings.lookup("ark:12345/f")
     assert tombstone is not None
     assert (tombstone.status, tombstone.kind, tombstone.metadata["what"]) == ("withdrawn", "described", "A tombstone")
+
+
+def test_a_tombstone_says_why(bindings: Bindings) -> None:
+    bindings.bind("ark:12345/a", "/1")
+    summary = run(
+        bindings,
+        "identifier,target,status,reason,redirect",
+        "ark:12345/a,,withdrawn,Lost,",
+        "ark:12345/b,/2,withdrawn,Burnt,307",
+        "ark:12345/c,/3,,Burnt,",
+        "ark:12345/d,/3,,,200",
+    )
+    assert codes(summary) == [(4, "reason-unwanted"), (5, "redirect-status")]
+    run(bindings, "identifier,target,status,reason", "ark:12345/a,,withdrawn,Lost", "ark:12345/b,/2,withdrawn,Burnt")
+    found = bindings.fetch(["ark:12345/a", "ark:12345/b"])
+    assert [(found[key].target, found[key].reason) for key in sorted(found)] == [("/1", "Lost"), ("/2", "Burnt")]
 
 
 def test_the_same_table_again_changes_nothing(bindings: Bindings) -> None:

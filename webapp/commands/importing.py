@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING, BinaryIO
+from typing import TYPE_CHECKING, Any, BinaryIO
 
 import click
 
@@ -24,23 +24,31 @@ _WORDS: dict[str, Style] = {
     "warning": "doubtful",
 }
 
+format_option: Callable[..., Any] = click.option(
+    "--format",
+    type=click.Choice(["csv", "tsv", "jsonl", "anvl"]),
+    help="The format of FILE.  [default: as its name ends, else CSV]",
+)
+
 
 @click.command("import", short_help="Bind the names of a table, all or none.")
 @click.argument("file", metavar="FILE|-")
 @click.option("--dry-run", is_flag=True, help="Say what would be added, moved and refused; change nothing.")
+@format_option
 @actor_option
 @database_option
-def import_command(file: str, dry_run: bool, actor: str, database: str) -> int:
-    """Bind every name of a CSV table, or none where one line is refused.
+def import_command(file: str, dry_run: bool, format: str | None, actor: str, database: str) -> int:
+    """Bind every name of a table, or none where one line is refused.
 
-    The first line names the columns: identifier and target, then any of kind, resource, status, passthrough, scope,
-    who, what, when, where, persistence, availability, variance, allocated, policy and target[TYPE;LANG].
+    The table is CSV or TSV, whose first line names the columns; JSON Lines, whose keys are columns; or ANVL, whose
+    labels are. Columns are identifier and target, then any of kind, resource, status, passthrough, scope, who, what, when,
+    where, persistence, availability, variance, allocated, policy, redirect, reason and target[TYPE;LANG].
 
     Exit code: 0 all of it is bound (or would be), 1 lines were refused, 2 the table cannot be read, 66 the file cannot,
     69 no database.
     """
     with opened(database, make=not dry_run) as bindings:
-        summary = run_import(bindings, file, dry_run=dry_run, actor=actor)
+        summary = run_import(bindings, file, format=format, dry_run=dry_run, actor=actor)
     if dry_run:
         write(_listed(summary, Sheet.of(sys.stdout)))
     write(warned_lines(summary, Sheet.of(sys.stderr)), to=sys.stderr)
@@ -49,7 +57,9 @@ def import_command(file: str, dry_run: bool, actor: str, database: str) -> int:
     return NO if summary.refusals else DONE
 
 
-def run_import(bindings: Bindings, file: str, *, dry_run: bool = False, actor: str | None = None) -> Summary:
+def run_import(
+    bindings: Bindings, file: str, *, format: str | None = None, dry_run: bool = False, actor: str | None = None
+) -> Summary:
     """Import a table, with progress on standard error where that is a terminal.
 
     Raises :class:`~ararat.webapp.commands.Refused` where the file cannot be opened, and what the import itself raises.
@@ -58,7 +68,7 @@ def run_import(bindings: Bindings, file: str, *, dry_run: bool = False, actor: s
 
     progress = _progress() if sys.stderr.isatty() else None
     try:
-        return import_table(bindings, _source(file), dry_run=dry_run, actor=actor, progress=progress)
+        return import_table(bindings, _source(file), format=format, dry_run=dry_run, actor=actor, progress=progress)
     except OSError as error:
         raise Refused(f"{file} cannot be read: {error.strerror or error}", exit_code=NO_INPUT) from None
     except KeyboardInterrupt:
