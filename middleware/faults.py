@@ -193,7 +193,7 @@ FAULTS: dict[str, Fault] = _catalogue(
     (
         "table-column",
         "there is no such column",
-        "identifier, target, target[text/html;en], kind, resource, status, passthrough, scope, redirect, reason, who, ...",
+        "identifier, target, target[text/html;en], kind, resource, status, passthrough, redirect, reason, ...",
     ),
     ("table-column-twice", "a column is named twice", "each column once"),
     ("table-column-missing", "a column is missing", "the columns identifier and target"),

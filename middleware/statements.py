@@ -32,6 +32,8 @@ class Statements:
         self.one = self._text(select(*state).where(table.c.key == bindparam("key")))
         self.many = self._text(select(*state).where(wanted))
         self.hold = self._text(select(*state).where(wanted).with_for_update())
+        self.all = self._text(select(*state).order_by(table.c.key))
+        self.alternates = self._text(select(table.c.alternates).where(table.c.alternates.is_not(None)))
         self.insert = self._text(insert(table), schema.STATE)
         self.update = self._text(
             update(table)
@@ -104,6 +106,11 @@ def row_of(binding: Binding) -> Row:
         rfc3339(binding.changed),
         binding.revision,
     )
+
+
+def selectors_of(alternates: str) -> list[str]:
+    """The selectors of alternates as a row holds them."""
+    return list(json.loads(alternates))
 
 
 def _mapping(stored: str | None) -> Mapping[str, str]:

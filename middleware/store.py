@@ -22,7 +22,7 @@ from .errors import BindingError, BindingsUnavailable, Collision, ReadOnlyBindin
 from .postgresql import PostgreSQL
 from .readers import Connection, Readers, Row
 from .sqlite import SQLite
-from .statements import Statements, binding_of, row_of
+from .statements import Statements, binding_of, row_of, selectors_of
 
 # Two servers that start at once make one schema: any number that nobody else locks will do ("ararat").
 _SCHEMA_LOCK = 0x617261726174
@@ -84,6 +84,21 @@ class Store:
         except DBAPIError as error:
             raise self._failure(error) from error
 
+    @contextmanager
+    def snapshot(self) -> Iterator[Snapshot]:
+        """All bindings as they are now, for as long as it takes to look through them."""
+        if self._closed:
+            raise BindingsUnavailable("these bindings were closed")
+        connection = self._database.connect_to_read()
+        try:
+            self._verify(connection)
+            self._database.begin_snapshot(connection)
+            yield Snapshot(connection, self._statements, self._database)
+        except self._database.driver_error as error:
+            raise self._database.unavailable(error) from error
+        finally:
+            connection.close()
+
     def close(self) -> None:
         """Close every connection; the store cannot be used any more."""
         self._closed = True
@@ -105,6 +120,24 @@ class Store:
         if self._database.is_collision(cause):
             return Collision(str(cause))
         return self._database.unavailable(cause)
+
+
+class Snapshot:
+    """All bindings of one moment."""
+
+    def __init__(self, connection: Connection, statements: Statements, database: SQLite | PostgreSQL) -> None:
+        self._connection = connection
+        self._statements = statements
+        self._database = database
+
+    def bindings(self) -> Iterator[Binding]:
+        """Every binding, in the order of the keys."""
+        return map(binding_of, self._database.stream(self._connection, self._statements.all))
+
+    def selectors(self) -> list[str]:
+        """What the alternates of any binding are chosen by, in order."""
+        held = self._database.stream(self._connection, self._statements.alternates)
+        return sorted({selector for (alternates,) in held for selector in selectors_of(alternates)})
 
 
 class Transaction:

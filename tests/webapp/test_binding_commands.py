@@ -29,7 +29,7 @@ def ararat(database: Path) -> Callable[..., Result]:
         result = CliRunner(env={"ARARAT_DATABASE": str(database)}).invoke(command.main, [*arguments], input=given)
         if result.exception is not None and not isinstance(result.exception, SystemExit):
             raise result.exception
-        assert re.fullmatch(r"[\n\x20-\x7e]*", result.output)
+        assert re.fullmatch(r"[\t\n\x20-\x7e]*", result.output)
         return result
 
     return run
@@ -272,3 +272,35 @@ def test_a_file_that_is_not_there_is_said_to_be_so(ararat: Callable[..., Result]
     result = ararat("import", str(tmp_path / "nothing.csv"))
     assert result.exit_code == 66
     assert "No such file" in result.stderr
+
+
+# export ---------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("format", ["csv", "tsv", "jsonl", "anvl"])
+def test_an_export_is_imported_again(bound: Callable[..., Result], format: str, tmp_path: Path, database: Path) -> None:
+    assert bound("withdraw", DOC, "--reason", "Lost").exit_code == 0
+    file = tmp_path / f"all.{format}"
+    result = bound("export", str(file))
+    assert (result.exit_code, result.stdout) == (0, "")
+    assert result.stderr == f"1 bindings written to {file}\n"
+    assert bound("export", "--format", format).stdout == file.read_text()
+    assert bound("import", str(file)).stdout == "Written. 1 line: 1 unchanged.\n"
+    result = bound(
+        "import", "--database", str(tmp_path / "other.sqlite"), "--format", format, "-", given=file.read_bytes()
+    )
+    assert result.stdout == "Written. 1 line: 1 withdrawn.\n"
+    with open_bindings(tmp_path / "other.sqlite") as bindings:
+        found = bindings.lookup(DOC)
+        assert found is not None
+        assert (found.status, found.reason, found.target) == ("withdrawn", "Lost", "https://example.org/1")
+
+
+def test_an_export_replaces_a_file_whole_or_not_at_all(bound: Callable[..., Result], tmp_path: Path) -> None:
+    (tmp_path / "all.csv").write_text("before")
+    result = bound("export", "--database", str(tmp_path / "none.sqlite"), str(tmp_path / "all.csv"))
+    assert (result.exit_code, (tmp_path / "all.csv").read_text()) == (69, "before")
+    assert bound("export", str(tmp_path / "all.csv")).exit_code == 0
+    assert DOC in (tmp_path / "all.csv").read_text()
+    assert bound("export", str(tmp_path / "nowhere" / "all.csv")).exit_code == 66
+    assert list(tmp_path.glob(".*")) == []

@@ -41,8 +41,8 @@ def import_command(file: str, dry_run: bool, format: str | None, actor: str, dat
     """Bind every name of a table, or none where one line is refused.
 
     The table is CSV or TSV, whose first line names the columns; JSON Lines, whose keys are columns; or ANVL, whose
-    labels are. Columns are identifier and target, then any of kind, resource, status, passthrough, scope, who, what, when,
-    where, persistence, availability, variance, allocated, policy, redirect, reason and target[TYPE;LANG].
+    labels are. Columns are identifier and target, then any of kind, resource, status, passthrough, scope, who, what,
+    when, where, persistence, availability, variance, allocated, policy, redirect, reason and target[TYPE;LANG].
 
     Exit code: 0 all of it is bound (or would be), 1 lines were refused, 2 the table cannot be read, 66 the file cannot,
     69 no database.
@@ -66,7 +66,7 @@ def run_import(
     """
     from ...middleware.importing import import_table
 
-    progress = _progress() if sys.stderr.isatty() else None
+    progress = show_progress if sys.stderr.isatty() else None
     try:
         return import_table(bindings, _source(file), format=format, dry_run=dry_run, actor=actor, progress=progress)
     except OSError as error:
@@ -93,12 +93,10 @@ def _source(file: str) -> str | BinaryIO:
     return streams.standard_input() if file == "-" else file
 
 
-def _progress() -> Callable[[int], None]:
-    def show(lines: int) -> None:
-        sys.stderr.write(f"\r{lines:,} lines")
-        sys.stderr.flush()
-
-    return show
+def show_progress(lines: int) -> None:
+    """Say on standard error how many lines were dealt with."""
+    sys.stderr.write(f"\r{lines:,} lines")
+    sys.stderr.flush()
 
 
 def _listed(summary: Summary, sheet: Sheet) -> Iterator[str]:
