@@ -138,17 +138,12 @@ FAULTS: dict[str, Fault] = _catalogue(
     (
         "database-url",
         "this names no database",
-        "sqlite:///FILE, postgresql://HOST/NAME or a file that ends in .sqlite, .sqlite3 or .db",
+        "sqlite:///FILE, postgresql://HOST/NAME, or a file that ends in .sqlite, .db, .csv, .tsv, .jsonl or .anvl",
     ),
     (
         "database-in-memory",
         "a database in memory is not shared by threads and workers, and is lost with them",
         "a file",
-    ),
-    (
-        "file-store",
-        "a file of this kind cannot be served from yet",
-        "ararat import --database sqlite:///bindings.sqlite FILE",
     ),
     ("driver-missing", "the driver for PostgreSQL is not installed", "pip install 'ararat[postgres]'"),
     (
@@ -193,11 +188,17 @@ FAULTS: dict[str, Fault] = _catalogue(
     (
         "table-column",
         "there is no such column",
-        "identifier, target, target[text/html;en], kind, resource, status, passthrough, redirect, reason, ...",
+        "one of those that ararat import --help names: identifier, target, target[text/html;en], kind, resource and so on",
     ),
     ("table-column-twice", "a column is named twice", "each column once"),
     ("table-column-missing", "a column is missing", "the columns identifier and target"),
     ("duplicate-line", "two lines say different things of one name", "one line for each name"),
+    (
+        "name-missing",
+        "a name is missing that was bound",
+        "its line, with the status withdrawn",
+        f"{_POLICY}, section 3",
+    ),
     # resolver prefixes
     (
         "prefix-scheme",

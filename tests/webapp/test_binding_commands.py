@@ -207,7 +207,16 @@ def test_a_table_is_named_as_what_import_is_for(ararat: Callable[..., Result], t
     (tmp_path / "names.csv").write_text("identifier,target\n")
     result = ararat("bind", DOC, "/a", "--database", str(tmp_path / "names.csv"))
     assert result.exit_code == 2
-    assert "ararat import" in result.stderr
+    assert "ararat import" in result.stderr.replace("\n", " ")
+    assert ararat("show", DOC, "--database", str(tmp_path / "names.csv")).exit_code == 1
+
+
+def test_a_table_is_shown_as_a_database_is(ararat: Callable[..., Result], tmp_path: Path) -> None:
+    (tmp_path / "names.csv").write_text(f"identifier,target\n{DOC},/1\n")
+    assert json.loads(ararat("show", "--json", DOC, "--database", str(tmp_path / "names.csv")).stdout)["target"] == "/1"
+    event = json.loads(ararat("history", "--json", DOC, "--database", str(tmp_path / "names.csv")).stdout)
+    assert (event["action"], event["source"]) == ("bound", "names.csv, line 2")
+    assert DOC in ararat("export", "--database", str(tmp_path / "names.csv")).stdout
 
 
 # import ---------------------------------------------------------------------------------------------------------------

@@ -29,8 +29,8 @@ def export_command(file: str, format: str | None, database: str) -> int:
     """Write all bindings as a table, in the order of their names, withdrawn ones with their tombstones.
 
     An import of it into an empty database makes the same bindings again; the history stays behind. FILE is replaced
-    when all of it is written. A cell may begin with = + - or @ and is data: in a spreadsheet, import the columns as text. On
-    a terminal, what it could misread is escaped.
+    when all of it is written. A cell may begin with = + - or @ and is data: in a spreadsheet, import the columns as
+    text. On a terminal, what it could misread is escaped.
 
     Exit code: 0 done, 66 the file cannot be written, 69 no database.
     """
