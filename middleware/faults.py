@@ -188,7 +188,7 @@ FAULTS: dict[str, Fault] = _catalogue(
     (
         "table-column",
         "there is no such column",
-        "one of those that ararat import --help names: identifier, target, target[text/html;en], kind, resource and so on",
+        "identifier, target, target[text/html;en], kind and the others that ararat import --help names",
     ),
     ("table-column-twice", "a column is named twice", "each column once"),
     ("table-column-missing", "a column is missing", "the columns identifier and target"),

@@ -8,11 +8,11 @@ thousand rows however long it is.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field
 from datetime import datetime
-from itertools import islice
+from itertools import chain, islice
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO, NamedTuple
 
@@ -20,8 +20,9 @@ from . import assignment, formats, names, rows, texts
 from .assignment import Change, Outcome, Proposal
 from .binding import Binding
 from .bindings import Bindings, check_actor
-from .errors import BindingError, BindingsUnavailable, Collision
+from .errors import BindingError, BindingsUnavailable, Collision, TableError
 from .lines import name_of
+from .noting import Noted
 from .rows import Row
 
 if TYPE_CHECKING:
@@ -30,7 +31,7 @@ if TYPE_CHECKING:
 MOST_LISTED = 100
 """How many lines of each outcome a summary lists; it counts them all."""
 
-_BATCH = 1000
+_AT_ONCE = 1000
 
 
 class Imported(NamedTuple):
@@ -56,7 +57,8 @@ class Summary:
     """What an import did, or would do: how many lines had each outcome, and the first hundred of each but "unchanged".
 
     ``updated`` counts those of the unchanged whose metadata or the like was brought up to date. ``written`` is False
-    after a dry run, and after any line was refused: then nothing of the table is in the database. ``warned`` lists, and
+    after a dry run, and after any line was refused. ``kept`` is the number of lines, from the first, whose names are in
+    the database as they say: all of them or none, unless they were taken in batches. ``warned`` lists, and
     ``warnings`` counts, names that generic software may take for another that is bound (A-08), or with characters that
     nobody sees (A-09).
     """
@@ -73,6 +75,7 @@ class Summary:
     warned: list[NotedLine] = field(default_factory=list)
     listed: list[Imported] = field(default_factory=list)
     written: bool = False
+    kept: int = 0
 
 
 def import_table(
@@ -81,6 +84,7 @@ def import_table(
     *,
     format: str | None = None,
     dry_run: bool = False,
+    batch: int | None = None,
     actor: str | None = None,
     progress: Callable[[int], object] | None = None,
 ) -> Summary:
@@ -91,54 +95,83 @@ def import_table(
     every thousand lines and at the end. Readers see all of it at once; other writers wait, but on SQLite not longer
     than five seconds.
 
+    With ``batch`` it is all or nothing for that many lines at a time, each committed before the next is begun, and the
+    import ends at the first batch of which a line is refused. What was kept stays, also where the process is killed; a
+    second run of the same table finds it unchanged and goes on. ``batch`` counts for nothing in a dry run.
+
     Every line is held to the rules of :meth:`Bindings.bind`. A line with the status "withdrawn" withdraws its name, and
     puts a tombstone where nothing was bound. Two lines for one name may say the same, but not different things. All
     lines that are refused are counted, and the first hundred listed, in the summary.
 
     Raises :class:`TableError` for a table that cannot be read or has a column that nobody knows, and
-    :class:`BindingsUnavailable`; nothing is written then.
+    :class:`BindingsUnavailable`; nothing is written then, but for the batches before.
 
     Source: design, bindings; ARK-085, POL-023, N-04; requirements 3.11.
     """
     check_actor(actor)
-    summary = Summary()
-    with closing(formats.read_rows(file, format)) as read:
-        batch = list(islice(read, _BATCH))  # What is no table at all is refused before anybody waits for the database.
+    if batch is not None and batch < 1:
+        raise ValueError(f"a batch has 1 line or more, not {batch}")
+    with closing(formats.read_rows(file, format)) as rows_read, closing(Noted()) as noted:
+        run = _Run(name_of(file), bindings.now(), actor, noted)
+        # The first row is read, and what is no table at all refused, before anybody waits for the database.
+        read = chain(list(islice(rows_read, 1)), rows_read)
         try:
-            with bindings.store.transaction(alone=True) as transaction:
-                transaction.start_noting()
-                run = _Run(transaction, name_of(file), bindings.now(), actor, summary)
-                while batch:
-                    run.take(batch)
-                    if progress:
-                        progress(summary.lines)
-                    batch = list(islice(read, _BATCH))
-                if dry_run or summary.refusals:
-                    transaction.undo()
+            if batch is None or dry_run:
+                run.take_whole(bindings, read, progress, keep=not dry_run)
+            else:
+                while run.take_batch(bindings, islice(read, batch), progress):
+                    pass
         except Collision as collision:
             raise BindingsUnavailable(f"{bindings.store}: another writer was faster") from collision
-    summary.written = not (dry_run or summary.refusals)
-    return summary
+        except TableError as error:
+            error.kept = run.summary.kept
+            raise
+    run.summary.written = not (dry_run or run.summary.refusals)
+    return run.summary
 
 
 @dataclass(slots=True)
 class _Run:
     """One import on its way."""
 
-    transaction: Transaction
     file: str
     now: datetime
     actor: str | None
-    summary: Summary
+    noted: Noted
+    summary: Summary = field(default_factory=Summary)
 
-    def take(self, batch: Sequence[Row]) -> None:
+    def take_whole(
+        self, bindings: Bindings, read: Iterator[Row], progress: Callable[[int], object] | None, *, keep: bool
+    ) -> None:
+        """Take all the lines, in one transaction, which is undone where one of them is refused, or without ``keep``."""
+        with bindings.store.transaction(alone=True) as transaction:
+            while some := list(islice(read, _AT_ONCE)):
+                self._take(transaction, some)
+                if progress:
+                    progress(self.summary.lines)
+            if self.summary.refusals or not keep:
+                transaction.undo()
+            else:
+                self.summary.kept = self.summary.lines
+
+    def take_batch(self, bindings: Bindings, read: Iterator[Row], progress: Callable[[int], object] | None) -> bool:
+        """Take these lines, as all of the table were taken; whether there were any, and none was refused."""
+        before, counts = self.summary.lines, {name: getattr(self.summary, name) for name in _COUNTS}
+        self.take_whole(bindings, read, progress, keep=True)
+        if self.summary.refusals:
+            for name, count in counts.items():
+                setattr(self.summary, name, count)
+            return False
+        return self.summary.lines > before
+
+    def _take(self, transaction: Transaction, batch: Sequence[Row]) -> None:
         """Try these lines, and write what they change."""
         self.summary.lines += len(batch)
         read = [(row, self._read(row)) for row in batch]
-        current = self.transaction.get([proposal.key for _, proposal in read if isinstance(proposal, Proposal)])
-        spoken_of = self.transaction.noted(list(current))
+        current = transaction.get([proposal.key for _, proposal in read if isinstance(proposal, Proposal)])
+        spoken_of = self.noted.among([proposal.key for _, proposal in read if isinstance(proposal, Proposal)])
         changes: dict[str, Change] = {}
-        unchanged: dict[str, str] = {}
+        spoken: dict[str, str] = {}
         new: list[tuple[Row, str]] = []
         for row, proposal in read:
             if isinstance(proposal, BindingError):
@@ -154,14 +187,12 @@ class _Run:
                 new.append((row, key))
             if earlier is None:
                 current[key] = change.after
-                spoken_of[key] = source = self._source(row)
+                spoken_of[key] = spoken[key] = source = self._source(row)
                 if change.action:
                     changes[source] = change
-                else:
-                    unchanged[key] = source
-        self.transaction.put(list(changes.values()), self.actor, list(changes))
-        self.transaction.note(unchanged)
-        self._warn(new)
+        transaction.put(list(changes.values()), self.actor, list(changes))
+        self.noted.note(spoken)
+        self._warn(transaction, new)
 
     def _source(self, row: Row) -> str:
         # The folder is nobody's business who reads the history one day.
@@ -203,12 +234,12 @@ class _Run:
         if getattr(summary, _COUNTERS[change.outcome]) <= MOST_LISTED:
             summary.listed.append(Imported(row.line, change.outcome, before, change.after))
 
-    def _warn(self, bound: Sequence[tuple[Row, str]]) -> None:
+    def _warn(self, transaction: Transaction, bound: Sequence[tuple[Row, str]]) -> None:
         for row, _ in bound:
             for doubt in names.doubts(row.cells["identifier"]):
                 self._note_warning(row, doubt.code, doubt.message)
         others = {other: row for row, key in bound for other in names.confusable(key)}
-        for other in self.transaction.get(list(others)):
+        for other in transaction.get(list(others)):
             said = f"{texts.shown(other, 100)} is bound too: generic software may take one for the other"
             self._note_warning(others[other], "encoded-dot", said)
 
@@ -226,6 +257,7 @@ class _Run:
         return texts.shown(row.cells.get("identifier", ""), 100)
 
 
+_COUNTS = ("added", "unchanged", "updated", "relocated", "withdrawn", "warnings")
 _COUNTERS = {"bound": "added", "relocated": "relocated", "withdrawn": "withdrawn"}
 
 

@@ -26,9 +26,9 @@ class Statements:
         state = [table.c[name] for name in schema.STATE]
         if dialect.name == "sqlite":
             keys = select(func.json_each(bindparam("keys")).table_valued("value").c.value)
-            wanted, noted, known = (each.c.key.in_(keys) for each in (table, schema.lines, events))
+            wanted = table.c.key.in_(keys)
         else:
-            wanted, noted, known = (each.c.key == func.any(bindparam("keys")) for each in (table, schema.lines, events))
+            wanted = table.c.key == func.any(bindparam("keys"))
         self.one = self._text(select(*state).where(table.c.key == bindparam("key")))
         self.many = self._text(select(*state).where(wanted))
         self.hold = self._text(select(*state).where(wanted).with_for_update())
@@ -43,10 +43,6 @@ class Statements:
         recorded = [events.c[name] for name in (*schema.STATE, "action", "actor", "source")]
         self.event = self._text(insert(events).inline(), [column.name for column in recorded])
         self.history = self._text(select(*recorded).where(events.c.key == bindparam("key")).order_by(events.c.revision))
-        self.note = self._text(insert(schema.lines))
-        self.noted = self._text(select(schema.lines).where(noted))
-        since = known & (events.c.id > bindparam("last"))
-        self.changed_since = self._text(select(events.c.key, events.c.source).where(since))
 
     def _text(self, statement: Any, columns: Iterable[str] | None = None) -> str:
         return str(statement.compile(dialect=self._dialect, column_keys=columns and list(columns)))

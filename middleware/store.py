@@ -8,7 +8,7 @@ through :meth:`Store.transaction`; one that has ended without an exception is du
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 
 from sqlalchemy import Connection as CoreConnection
@@ -168,29 +168,6 @@ class Transaction:
         self._many(self._statements.insert, new)
         self._many(self._statements.update, changed)
         self._many(self._statements.event, events)
-
-    def start_noting(self) -> None:
-        """Begin to keep in mind which lines of a table speak of which names: in the database, since a table may be of
-        any length.
-
-        The events from here on are those of the table.
-        """
-        schema.lines.create(self.connection)
-        self._last_event = self.connection.execute(select(func.coalesce(func.max(schema.events.c.id), 0))).scalar_one()
-
-    def note(self, sources: Mapping[str, str]) -> None:
-        """Keep in mind where these identifiers, of which nothing was changed, were spoken of."""
-        self._many(self._statements.note, [(schema.index_key(name), source) for name, source in sources.items()])
-
-    def noted(self, identifiers: Sequence[str]) -> dict[str, str]:
-        """Where those of these identifiers were spoken of that were, whether that changed something or not."""
-        if not identifiers:
-            return {}
-        keys = {schema.index_key(name): name for name in identifiers}
-        wanted = self._database.many(list(keys))
-        unchanged = self.connection.exec_driver_sql(self._statements.noted, (wanted,))
-        changed = self.connection.exec_driver_sql(self._statements.changed_since, (wanted, self._last_event))
-        return {keys[key]: source for found in (unchanged, changed) for key, source in found}
 
     def _many(self, statement: str, parameters: list[Row]) -> None:
         if parameters:

@@ -269,6 +269,20 @@ def test_one_refused_line_keeps_out_all_the_others(ararat: Callable[..., Result]
     assert ararat("show", "ark:12345/a").exit_code == 1
 
 
+def test_batches_are_kept_and_said(ararat: Callable[..., Result]) -> None:
+    lines = "".join(f"ark:12345/x{number},/1\n" for number in range(5))
+    result = ararat("import", "--batch", "2", "-", given=f"identifier,target\n{lines}ark:99999/x,/1\n")
+    assert result.exit_code == 1
+    assert result.stdout == (
+        "The first 4 lines are written; run it again when the others are corrected. 6\nlines: 4 added, 1 refused.\n"
+    )
+    result = ararat("import", "--batch", "2", "-", given=f"identifier,target\n{lines}ark:12345/y\n")
+    assert result.exit_code == 2
+    assert "the first 4 lines; run it again" in " ".join(result.stderr.split())
+    result = ararat("import", "--batch", "2", "-", given=f"identifier,target\n{lines}")
+    assert result.stdout == "Written. 5 lines: 1 added, 4 unchanged.\n"
+
+
 def test_a_line_that_cannot_be_read_names_file_line_and_column(ararat: Callable[..., Result], tmp_path: Path) -> None:
     (tmp_path / "names.csv").write_text('identifier,target\nark:12345/a,/a\nark:12345/b,"/b\n')
     result = ararat("import", str(tmp_path / "names.csv"))
