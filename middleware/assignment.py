@@ -16,7 +16,7 @@ same thing. A withdrawn name stays on record, and nothing is ever deleted.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import datetime
 from typing import Any, Literal, NamedTuple
 
@@ -34,8 +34,7 @@ MOST_RESOURCE = MOST_REASON = 2000
 MOST_ACTOR = 200
 
 
-@dataclass(frozen=True, slots=True)
-class Proposal:
+class Proposal(NamedTuple):
     """What somebody states about the name ``key``, checked. None is no statement: as it is on record, or the default.
 
     ``partial`` says that the alternates and the metadata are those that are stated, not all that there are to be.

@@ -25,7 +25,8 @@ COLUMNS = (
 )
 """The columns that a table may have; the first two it must have."""
 
-_KNOWN = frozenset(COLUMNS)
+_KNOWN, _ELEMENTS = frozenset(COLUMNS), frozenset(ELEMENTS)
+_SIMPLE = _KNOWN - _ELEMENTS
 _ALTERNATE = re.compile(r"target\[(.*)\]", re.DOTALL)
 _TRUTH = {"true": True, "yes": True, "1": True, "false": False, "no": False, "0": False}
 
@@ -53,22 +54,32 @@ def proposal(cells: Mapping[str, str]) -> Proposal:
     >>> proposal({"identifier": "ark:/12345/d-oc", "target": "/1", "redirect": "307"}).redirect
     307
     """
-    target = cells.get("target") or None
-    status = _status(cells.get("status"))
+    said: dict[str, str] = {}
+    metadata: dict[str, str] = {}
+    alternates: dict[str, str] = {}
+    for column, cell in cells.items():
+        if cell:
+            if column in _SIMPLE:
+                said[column] = cell
+            elif column in _ELEMENTS:
+                metadata[column] = cell
+            else:
+                alternates[column[7:-1]] = cell
+    target, status = said.get("target"), _status(said.get("status"))
     # A tombstone for a name of which nothing else is known leads nowhere.
     default = "described" if status == "withdrawn" and target is None else "located"
     return assignment.propose(
-        cells.get("identifier", ""),
+        said.get("identifier", ""),
         target,
-        kind=cells.get("kind") or default,
+        kind=said.get("kind", default),
         status=status,
-        redirect=_redirect(cells.get("redirect")),
-        resource=cells.get("resource") or None,
-        passthrough=_passthrough(cells.get("passthrough")),
-        scope=cells.get("scope") or None,
-        alternates={column[7:-1]: cell for column, cell in cells.items() if cell and column not in _KNOWN} or None,
-        metadata={element: cell for element in ELEMENTS if (cell := cells.get(element))} or None,
-        reason=cells.get("reason") or None,
+        redirect=_redirect(said.get("redirect")),
+        resource=said.get("resource"),
+        passthrough=_passthrough(said.get("passthrough")),
+        scope=said.get("scope"),
+        alternates=alternates or None,
+        metadata=metadata or None,
+        reason=said.get("reason"),
         partial=True,
     )
 
