@@ -81,6 +81,21 @@ def parse(text: str) -> Iterator[Record]:
         yield _record(elements)
 
 
+def element(label: str, value: str) -> str:
+    r"""The line of an element, from which :func:`parse` makes it again; white space around label or value is lost.
+
+    >>> element("what", "100% flood:\nthe Ark")
+    'what: 100%25 flood:%0Athe Ark\n'
+    """
+    return f"{_encoded('%:', label)}: {_encoded('%', value)}".rstrip() + "\n"
+
+
+def _encoded(meaning: str, text: str) -> str:
+    for char in meaning + "\r\n":
+        text = text.replace(char, f"%{ord(char):02X}")
+    return text
+
+
 def _record(elements: list[tuple[str, list[str], int]]) -> Record:
     return Record(
         tuple(

@@ -16,7 +16,7 @@ same thing. A withdrawn name stays on record, and nothing is ever deleted.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import datetime
 from itertools import islice
 from typing import Any, Literal, NamedTuple
@@ -36,8 +36,7 @@ MOST_RESOURCE = MOST_REASON = 2000
 MOST_ACTOR = 200
 
 
-@dataclass(frozen=True, slots=True)
-class Proposal:
+class Proposal(NamedTuple):
     """What somebody states about the name ``key``, checked. None is no statement: as it is on record, or the default.
 
     ``partial`` says that the alternates and the metadata are those that are stated, not all that there are to be.
@@ -54,6 +53,7 @@ class Proposal:
     alternates: Mapping[str, str] | None
     metadata: Mapping[str, str] | None
     partial: bool = False
+    reason: str | None = None
 
     def first(self, now: datetime) -> Binding:
         """The binding that this is for a name of which nothing is on record."""
@@ -68,7 +68,7 @@ class Proposal:
             self.scope or "name",
             NOTHING if self.alternates is None else self.alternates,
             NOTHING if self.metadata is None else self.metadata,
-            None,
+            self.reason,
             now,
             1,
         )
@@ -94,9 +94,13 @@ def propose(
     scope: str | None = None,
     alternates: Mapping[str, str] | None = None,
     metadata: Mapping[str, str] | None = None,
+    reason: str | None = None,
     partial: bool = False,
 ) -> Proposal:
-    """Check a statement about a name. Raises :class:`BindingError`, which names it, for what can never be."""
+    """Check a statement about a name. Raises :class:`BindingError`, which names it, for what can never be.
+
+    ``reason`` says why the name is withdrawn, and is stated with that status only.
+    """
     name = assignable(identifier)
     try:
         known = _kind(kind)
@@ -115,6 +119,7 @@ def propose(
             alternates if alternates is None else alternate_targets.check(alternates, known),
             metadata if metadata is None else elements.check(metadata),
             partial,
+            reason if reason is None else _reason(reason, status),
         )
     except BindingError as error:
         error.identifier = name
@@ -143,6 +148,12 @@ def _scope(scope: str) -> Scope:
         if scope == known:
             return known
     raise BindingError("scope-unknown", f"there is no scope {texts.shown(scope)}")
+
+
+def _reason(reason: str, status: Status | None) -> str:
+    if status != "withdrawn":
+        raise BindingError("reason-unwanted")
+    return texts.check(reason, "reason-text", "reason", MOST_REASON)
 
 
 def _reaching(key: str, scope: Scope | None, kind: Kind) -> Scope | None:
@@ -287,7 +298,7 @@ def _updated(existing: Binding, proposal: Proposal, now: datetime) -> Change:
     return Change("unchanged", _next(stated, now), "updated")
 
 
-_STATED = ("redirect", "resource", "passthrough", "scope", "alternates", "metadata")
+_STATED = ("redirect", "resource", "passthrough", "scope", "alternates", "metadata", "reason")
 
 
 def _with_statements(existing: Binding, proposal: Proposal, **other: Any) -> Binding:

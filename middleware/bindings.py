@@ -27,14 +27,15 @@ from . import assignment, names, rules, texts
 from .assignment import Change, Outcome
 from .binding import Binding, Event, Kind
 from .errors import BindingError, BindingsUnavailable, Collision
+from .formats import SUFFIXES
 from .names import Name
 from .rules import Rule, Rulebook, RuleEvent
 
 if TYPE_CHECKING:
+    from .filestore import FileStore
     from .store import Store
 
 DATABASE_SUFFIXES = (".sqlite", ".sqlite3", ".db")
-TABLE_SUFFIXES = (".csv", ".tsv", ".jsonl", ".ndjson", ".anvl", ".txt")
 
 _TRIES = 5
 
@@ -46,15 +47,16 @@ def _now() -> datetime:
 
 
 class Bindings:
-    """The bindings of a site, in a database. Made by :func:`open_bindings`; may be used by all threads and by forked
-    processes.
+    """The bindings of a site, in a database or a file. Made by :func:`open_bindings`; may be used by all threads and by
+    forked processes.
 
     Names may be given in any spelling, or as an Ark or Urn. Every method raises :class:`BindingsUnavailable` when the
-    database cannot be reached; after that, the next call tries again. A change that returned is durable.
+    database cannot be reached; after that, the next call tries again. A change that returned is durable. Those of a
+    file can only be read, and every change raises :class:`ReadOnlyBindings` (:mod:`filestore`).
     """
 
-    def __init__(self, store: Store, clock: Callable[[], datetime] = _now) -> None:
-        self.store = store
+    def __init__(self, store: Store | FileStore, clock: Callable[[], datetime] = _now) -> None:
+        self.store: Any = store  # of either kind; they are asked the same
         self._clock = clock
         self._rulebook = Rulebook(store)
 
@@ -209,6 +211,11 @@ class Bindings:
         """Close the connections to the database. Nothing can be asked afterwards."""
         self.store.close()
 
+    @property
+    def refusal(self) -> str | None:
+        """Why a file as it is now is not what is served, in printable ASCII; None where it is, and for a database."""
+        return getattr(self.store, "refusal", None)
+
     def now(self) -> datetime:
         """The time that a change made now goes on record with, in UTC."""
         return self._clock()
@@ -251,25 +258,35 @@ def check_actor(actor: str | None) -> None:
 
 
 def open_bindings(url_or_path: str | Path, *, clock: Callable[[], datetime] = _now) -> Bindings:
-    """The bindings in a database, which gets its tables where it is empty.
+    """The bindings in a database, which gets its tables where it is empty, or in a file of text, to be read only.
 
     ``url_or_path`` is ``sqlite:///bindings.sqlite`` (four slashes before an absolute path), the path of a file that
-    ends in .sqlite, .sqlite3 or .db, or a ``postgresql://`` URL in any form that libpq understands. ``clock`` gives the
-    time in UTC.
+    ends in .sqlite, .sqlite3 or .db, or a ``postgresql://`` URL in any form that libpq understands; or the path of a
+    table that ends in .csv, .tsv, .jsonl or .anvl (:mod:`filestore`). ``clock`` gives the time in UTC.
 
-    Raises :class:`BindingError` with the code ``database-url``, ``database-in-memory``, ``file-store``,
-    ``driver-missing``, ``foreign-database``, ``database-encoding`` or ``schema-version``, and
-    :class:`BindingsUnavailable` where the database cannot be reached.
+    Raises :class:`BindingError` with the code ``database-url``, ``database-in-memory``, ``driver-missing``,
+    ``foreign-database``, ``database-encoding`` or ``schema-version``, :class:`TableError` for a file that is no table of
+    bindings, and :class:`BindingsUnavailable` where database or file cannot be reached.
 
     >>> open_bindings("bindings")
     Traceback (most recent call last):
     ararat.middleware.errors.BindingError: bindings names no database (database-url)
-    expected sqlite:///FILE, postgresql://HOST/NAME or a file that ends in .sqlite, .sqlite3 or .db (Ararat, bindings)
-    """
+    expected sqlite:///FILE, postgresql://HOST/NAME, or a file that ends in .sqlite, .db, .csv, .tsv, .jsonl or .anvl (Ararat, bindings)
+    """  # noqa: E501
+    if (table := _table_file(url_or_path)) is not None:
+        from .filestore import FileStore
+
+        return Bindings(FileStore(table), clock)
     # SQLAlchemy takes longer to load than all of Ararat; whoever opens no database should not wait for it.
     from .store import open_store
 
     return Bindings(open_store(database_at(url_or_path)), clock)
+
+
+def _table_file(url_or_path: str | Path) -> Path | None:
+    if isinstance(url_or_path, str) and "://" in url_or_path:
+        return None
+    return Path(url_or_path) if Path(url_or_path).suffix.lower() in SUFFIXES else None
 
 
 def database_at(url_or_path: str | Path) -> Any:
@@ -300,9 +317,6 @@ def database_at(url_or_path: str | Path) -> Any:
 
 def _database_file(given: str) -> Path:
     suffix = Path(given).suffix.lower()
-    if suffix in TABLE_SUFFIXES:
-        remedy = f"ararat import --database sqlite:///bindings.sqlite {texts.shown(given)}"
-        raise BindingError("file-store", f"no site can be served from a {suffix} file yet: {remedy}")
     if suffix not in DATABASE_SUFFIXES:
         raise BindingError("database-url", f"{texts.shown(given) or 'nothing'} names no database")
     return Path(given)

@@ -62,19 +62,21 @@ def check(bindings: Bindings, *, naans: Collection[str] = (), prefixes: Collecti
 
     ``naans`` are known to be right though no registry has them. ``prefixes`` are the resolver prefixes of this site, in
     their stored form: a target that begins with one is a path of this site. Withdrawn names are looked at too, but for
-    their targets. The store is read by the thousand, so it may be of any size, and changed meanwhile.
+    their targets. The store is streamed as it is when this begins, so it may be of any size, and changed meanwhile.
 
     Raises :class:`BindingsUnavailable`.
 
     Source: ARK-010, ARK-015, ARK-035, ARK-065, POL-024; decision A-08; requirements 3.37.
     """
-    every = bindings.store.all()
     known = {*naans}
-    while batch := list(islice(every, _AT_ONCE)):
-        read = [(binding, _read(binding.identifier)) for binding in batch]
-        bound = bindings.fetch({key for binding, identifier in read for key in _beside(binding.identifier, identifier)})
-        for binding, identifier in read:
-            yield from _findings(binding, identifier, bound, known, prefixes)
+    with bindings.store.snapshot() as snapshot:
+        every = snapshot.bindings()
+        while batch := list(islice(every, _AT_ONCE)):
+            read = [(binding, _read(binding.identifier)) for binding in batch]
+            near = {key for binding, identifier in read for key in _beside(binding.identifier, identifier)}
+            bound = bindings.fetch(near)
+            for binding, identifier in read:
+                yield from _findings(binding, identifier, bound, known, prefixes)
 
 
 def meaning(name: str) -> str | None:

@@ -65,7 +65,7 @@ class TableError(BindingError):
     """A table cannot be read, or cannot be a table of bindings: at ``line`` of ``file``, counted from 1.
 
     ``column`` is the place in the line, counted in characters from 1, or the name of a column, or None for the whole
-    line.
+    line. ``kept`` is how many lines before it an import in batches has written.
     """
 
     def __init__(self, code: str, message: str, file: str, line: int, column: int | str | None = None) -> None:
@@ -73,6 +73,7 @@ class TableError(BindingError):
         self.file = file
         self.line = line
         self.column = column
+        self.kept = 0
 
     def __str__(self) -> str:
         column = "" if self.column is None else f", column {self.column}"

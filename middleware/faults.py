@@ -71,6 +71,7 @@ FAULTS: dict[str, Fault] = _catalogue(
     ("resource-text", "the resource is not a plain text", "1 to 2,000 characters, none of them a control character"),
     ("actor-text", "the actor is not a plain text", "1 to 200 characters, none of them a control character"),
     ("reason-text", "the reason is not a plain text", "1 to 2,000 characters, none of them a control character"),
+    ("reason-unwanted", "a name that is in use has no reason to be withdrawn", "a reason with the status withdrawn"),
     (
         "metadata-key",
         "there is no such metadata element",
@@ -176,17 +177,12 @@ FAULTS: dict[str, Fault] = _catalogue(
     (
         "database-url",
         "this names no database",
-        "sqlite:///FILE, postgresql://HOST/NAME or a file that ends in .sqlite, .sqlite3 or .db",
+        "sqlite:///FILE, postgresql://HOST/NAME, or a file that ends in .sqlite, .db, .csv, .tsv, .jsonl or .anvl",
     ),
     (
         "database-in-memory",
         "a database in memory is not shared by threads and workers, and is lost with them",
         "a file",
-    ),
-    (
-        "file-store",
-        "a file of this kind cannot be served from yet",
-        "ararat import --database sqlite:///bindings.sqlite FILE",
     ),
     ("driver-missing", "the driver for PostgreSQL is not installed", "pip install 'ararat[postgres]'"),
     (
@@ -202,8 +198,8 @@ FAULTS: dict[str, Fault] = _catalogue(
     ("table-nul", "the file holds a NUL character", "text", "RFC 4180, section 2"),
     (
         "table-syntax",
-        "the line is not CSV",
-        "fields with commas between them; one with a comma, quote or line break in double quotes",
+        "the line is neither CSV nor TSV",
+        "fields with commas (in TSV: tabs) between them; one with such, a quote or line break in double quotes",
         "RFC 4180, section 2",
     ),
     (
@@ -212,16 +208,36 @@ FAULTS: dict[str, Fault] = _catalogue(
         "one field for each column",
         "RFC 4180, section 2",
     ),
+    (
+        "table-json",
+        "the line is no JSON object",
+        'one JSON object a line: {"identifier": "...", "target": "..."}',
+        "RFC 8259, section 4",
+    ),
+    ("table-value", "a value is no text", "texts; true or false for passthrough, a number for redirect"),
+    (
+        "table-anvl",
+        "the text is no ANVL",
+        "records of lines with a label, a colon and a value, and blank lines between records",
+        "draft-kunze-anvl",
+    ),
+    ("format-unknown", "there is no such format", "csv, tsv, jsonl or anvl"),
     ("table-too-long", "the line is too long", "lines of at most 1,000,000 octets"),
     ("table-empty", "the file has no header", "a first line that names the columns", "RFC 4180, section 2"),
     (
         "table-column",
         "there is no such column",
-        "identifier, target, target[text/html;en], kind, resource, status, passthrough, scope or a metadata element",
+        "identifier, target, target[text/html;en], kind and the others that ararat import --help names",
     ),
     ("table-column-twice", "a column is named twice", "each column once"),
     ("table-column-missing", "a column is missing", "the columns identifier and target"),
     ("duplicate-line", "two lines say different things of one name", "one line for each name"),
+    (
+        "name-missing",
+        "a name is missing that was bound",
+        "its line, with the status withdrawn",
+        f"{_POLICY}, section 3",
+    ),
     # resolver prefixes
     (
         "prefix-scheme",

@@ -1,42 +1,37 @@
 """Many bindings at once, from a table: all of them or none, by the same rules as one.
 
-A table has a line for each name. Its columns are :data:`COLUMNS`, all but the first two optional, and
-``target[text/html;en]`` for alternates. An empty field says nothing: what is on record stays, and a new name gets the
-default. The table is read once, in one transaction of the database, and costs the memory of a thousand lines however
-long it is.
+A table has a row for each name, in any of the :mod:`formats`. Its columns are those of :mod:`rows`, all but the first
+two optional, and ``target[text/html;en]`` for alternates. An empty cell says nothing: what is on record stays, and a
+new name gets the default. The table is read once, in one transaction of the database, and costs the memory of a
+thousand rows however long it is.
 """
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field
 from datetime import datetime
-from itertools import islice
+from itertools import chain, islice
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO, NamedTuple
 
-from . import assignment, names, tables, texts
+from . import assignment, formats, names, rows, texts
 from .assignment import Change, Outcome, Proposal
-from .binding import STATUSES, Binding, Status
+from .binding import Binding
 from .bindings import Bindings, check_actor
 from .errors import BindingError, BindingsUnavailable, Collision, TableError
-from .metadata import ELEMENTS
-from .tables import Line
+from .lines import name_of
+from .noting import Noted
+from .rows import Row
 
 if TYPE_CHECKING:
     from .store import Transaction
 
-COLUMNS = ("identifier", "target", "kind", "resource", "status", "passthrough", "scope", *ELEMENTS)
-"""The columns that a table may have; the first two it must have."""
-
 MOST_LISTED = 100
 """How many lines of each outcome a summary lists; it counts them all."""
 
-_BATCH = 1000
-_ALTERNATE = re.compile(r"target\[(.*)\]", re.DOTALL)
-_TRUTH = {"true": True, "yes": True, "1": True, "false": False, "no": False, "0": False}
+_AT_ONCE = 1000
 
 
 class Imported(NamedTuple):
@@ -62,7 +57,8 @@ class Summary:
     """What an import did, or would do: how many lines had each outcome, and the first hundred of each but "unchanged".
 
     ``updated`` counts those of the unchanged whose metadata or the like was brought up to date. ``written`` is False
-    after a dry run, and after any line was refused: then nothing of the table is in the database. ``warned`` lists, and
+    after a dry run, and after any line was refused. ``kept`` is the number of lines, from the first, whose names are in
+    the database as they say: all of them or none, unless they were taken in batches. ``warned`` lists, and
     ``warnings`` counts, names that generic software may take for another that is bound (A-08), or with characters that
     nobody sees (A-09).
     """
@@ -79,158 +75,150 @@ class Summary:
     warned: list[NotedLine] = field(default_factory=list)
     listed: list[Imported] = field(default_factory=list)
     written: bool = False
+    kept: int = 0
 
 
 def import_table(
     bindings: Bindings,
     file: str | Path | BinaryIO,
     *,
+    format: str | None = None,
     dry_run: bool = False,
+    batch: int | None = None,
     actor: str | None = None,
     progress: Callable[[int], object] | None = None,
 ) -> Summary:
-    """Bind every name of a CSV table, or, where one line is refused, none.
+    """Bind every name of a table, or, where one line is refused, none.
 
-    ``file`` is a path or a binary file. With ``dry_run`` everything is tried and nothing kept. ``progress`` is called
-    with the number of lines so far, every thousand lines and at the end. Readers see all of it at once; other writers
-    wait, but on SQLite not longer than five seconds.
+    ``file`` is a path or a binary file, ``format`` "csv", "tsv", "jsonl" or "anvl"; None is what its name ends in, else
+    CSV. With ``dry_run`` everything is tried and nothing kept. ``progress`` is called with the number of lines so far,
+    every thousand lines and at the end. Readers see all of it at once; other writers wait, but on SQLite not longer
+    than five seconds.
+
+    With ``batch`` it is all or nothing for that many lines at a time, each committed before the next is begun, and the
+    import ends at the first batch of which a line is refused. What was kept stays, also where the process is killed; a
+    second run of the same table finds it unchanged and goes on. ``batch`` counts for nothing in a dry run.
 
     Every line is held to the rules of :meth:`Bindings.bind`. A line with the status "withdrawn" withdraws its name, and
     puts a tombstone where nothing was bound. Two lines for one name may say the same, but not different things. All
     lines that are refused are counted, and the first hundred listed, in the summary.
 
     Raises :class:`TableError` for a table that cannot be read or has a column that nobody knows, and
-    :class:`BindingsUnavailable`; nothing is written then.
+    :class:`BindingsUnavailable`; nothing is written then, but for the batches before.
 
     Source: design, bindings; ARK-085, POL-023, N-04; requirements 3.11.
     """
     check_actor(actor)
-    name = tables.name_of(file)
-    summary = Summary()
-    with closing(tables.read_csv(file)) as lines:
-        header = next(lines, None)
-        if header is None:
-            raise TableError("table-empty", "the file is empty", name, 1)
-        columns = _columns(header, name)
+    if batch is not None and batch < 1:
+        raise ValueError(f"a batch has 1 line or more, not {batch}")
+    with closing(formats.read_rows(file, format)) as rows_read, closing(Noted()) as noted:
+        run = _Run(name_of(file), bindings.now(), actor, noted)
+        # The first row is read, and what is no table at all refused, before anybody waits for the database.
+        read = chain(list(islice(rows_read, 1)), rows_read)
         try:
-            with bindings.store.transaction(alone=True) as transaction:
-                transaction.start_noting()
-                run = _Run(transaction, columns, name, bindings.now(), actor, summary)
-                while batch := list(islice(lines, _BATCH)):
-                    run.take(batch)
-                    if progress:
-                        progress(summary.lines)
-                if dry_run or summary.refusals:
-                    transaction.undo()
+            if batch is None or dry_run:
+                run.take_whole(bindings, read, progress, keep=not dry_run)
+            else:
+                while run.take_batch(bindings, islice(read, batch), progress):
+                    pass
         except Collision as collision:
             raise BindingsUnavailable(f"{bindings.store}: another writer was faster") from collision
-    summary.written = not (dry_run or summary.refusals)
-    return summary
-
-
-class _Columns(NamedTuple):
-    """The columns of a table: their names, and the places of those that are read otherwise than by their name."""
-
-    names: Sequence[str]
-    places: dict[str, int]
-    metadata: Sequence[tuple[int, str]]
-    alternates: Sequence[tuple[int, str]]
-
-
-def _columns(header: Line, file: str) -> _Columns:
-    names = [name.strip() for name in header.fields]
-    alternates: list[tuple[int, str]] = []
-    for number, column in enumerate(names):
-        shown = texts.shown(column) or f"{number + 1} (without a name)"
-        if alternate := _ALTERNATE.fullmatch(column):
-            alternates.append((number, alternate[1]))
-        elif column not in COLUMNS:
-            raise TableError("table-column", f"there is no column {shown}", file, header.number, shown)
-        if column in names[:number]:
-            raise TableError("table-column-twice", f"the column {shown} is there twice", file, header.number, shown)
-    for column in COLUMNS[:2]:
-        if column not in names:
-            raise TableError("table-column-missing", f"there is no column {column}", file, header.number, column)
-    places = {column: number for number, column in enumerate(names)}
-    return _Columns(names, places, [(places[name], name) for name in ELEMENTS if name in places], alternates)
+        except TableError as error:
+            error.kept = run.summary.kept
+            raise
+    run.summary.written = not (dry_run or run.summary.refusals)
+    return run.summary
 
 
 @dataclass(slots=True)
 class _Run:
     """One import on its way."""
 
-    transaction: Transaction
-    columns: _Columns
     file: str
     now: datetime
     actor: str | None
-    summary: Summary
+    noted: Noted
+    summary: Summary = field(default_factory=Summary)
 
-    def take(self, batch: Sequence[Line]) -> None:
+    def take_whole(
+        self, bindings: Bindings, read: Iterator[Row], progress: Callable[[int], object] | None, *, keep: bool
+    ) -> None:
+        """Take all the lines, in one transaction, which is undone where one of them is refused, or without ``keep``."""
+        with bindings.store.transaction(alone=True) as transaction:
+            while some := list(islice(read, _AT_ONCE)):
+                self._take(transaction, some)
+                if progress:
+                    progress(self.summary.lines)
+            if self.summary.refusals or not keep:
+                transaction.undo()
+            else:
+                self.summary.kept = self.summary.lines
+
+    def take_batch(self, bindings: Bindings, read: Iterator[Row], progress: Callable[[int], object] | None) -> bool:
+        """Take these lines, as all of the table were taken; whether there were any, and none was refused."""
+        before, counts = self.summary.lines, {name: getattr(self.summary, name) for name in _COUNTS}
+        self.take_whole(bindings, read, progress, keep=True)
+        if self.summary.refusals:
+            for name, count in counts.items():
+                setattr(self.summary, name, count)
+            return False
+        return self.summary.lines > before
+
+    def _take(self, transaction: Transaction, batch: Sequence[Row]) -> None:
         """Try these lines, and write what they change."""
         self.summary.lines += len(batch)
-        read = [(line, self._read(line)) for line in batch]
-        current = self.transaction.get([proposal.key for _, proposal in read if isinstance(proposal, Proposal)])
-        spoken_of = self.transaction.noted(list(current))
+        read = [(row, self._read(row)) for row in batch]
+        current = transaction.get([proposal.key for _, proposal in read if isinstance(proposal, Proposal)])
+        spoken_of = self.noted.among([proposal.key for _, proposal in read if isinstance(proposal, Proposal)])
         changes: dict[str, Change] = {}
-        unchanged: dict[str, str] = {}
-        new: list[tuple[Line, str]] = []
-        for line, proposal in read:
+        spoken: dict[str, str] = {}
+        new: list[tuple[Row, str]] = []
+        for row, proposal in read:
             if isinstance(proposal, BindingError):
-                self._refuse(line, proposal.code, proposal.message)
+                self._refuse(row, proposal.code, proposal.message)
                 continue
             key = proposal.key
             before, earlier = current.get(key), spoken_of.get(key)
-            change = self._decide(line, proposal, before, earlier)
+            change = self._decide(row, proposal, before, earlier)
             if change is None:
                 continue
-            self._count(line, before, change)
+            self._count(row, before, change)
             if change.outcome == "bound":
-                new.append((line, key))
+                new.append((row, key))
             if earlier is None:
                 current[key] = change.after
-                spoken_of[key] = source = self._source(line)
+                spoken_of[key] = spoken[key] = source = self._source(row)
                 if change.action:
                     changes[source] = change
-                else:
-                    unchanged[key] = source
-        self.transaction.put(list(changes.values()), self.actor, list(changes))
-        self.transaction.note(unchanged)
-        self._warn(new)
+        transaction.put(list(changes.values()), self.actor, list(changes))
+        self.noted.note(spoken)
+        self._warn(transaction, new)
 
-    def _source(self, line: Line) -> str:
+    def _source(self, row: Row) -> str:
         # The folder is nobody's business who reads the history one day.
-        return f"{self.file.rpartition('/')[2]}, line {line.number}"
+        return f"{self.file.rpartition('/')[2]}, line {row.line}"
 
-    def _read(self, line: Line) -> Proposal | BindingError:
-        if len(line.fields) != len(self.columns.names):
-            raise self._wrong_number(line)
+    def _read(self, row: Row) -> Proposal | BindingError:
         try:
-            return _proposal(self.columns, line.fields)
+            return rows.proposal(row.cells)
         except BindingError as error:
             return error
 
-    def _wrong_number(self, line: Line) -> TableError:
-        fields, columns = len(line.fields), self.columns.names
-        said = f"the line has {fields} fields, the header {len(columns)}"
-        column = columns[fields] if fields < len(columns) else f"{len(columns) + 1}"
-        return TableError("table-fields", said, self.file, line.number, column)
-
-    def _decide(self, line: Line, proposal: Proposal, before: Binding | None, earlier: str | None) -> Change | None:
+    def _decide(self, row: Row, proposal: Proposal, before: Binding | None, earlier: str | None) -> Change | None:
         try:
             change = assignment.bind(before, proposal, self.now)
         except BindingError as error:
             if earlier is None:
                 return self._refuse(
-                    line, error.code, f"{error.message}{_both_spellings(self._identifier(line), proposal.key)}"
+                    row, error.code, f"{error.message}{_both_spellings(self._identifier(row), proposal.key)}"
                 )
             change = None
         if earlier is not None and (change is None or change.action):
             said = f"{earlier} says something else of {texts.shown(proposal.key, 100)}"
-            return self._refuse(line, "duplicate-line", said)
+            return self._refuse(row, "duplicate-line", said)
         return change
 
-    def _count(self, line: Line, before: Binding | None, change: Change) -> None:
+    def _count(self, row: Row, before: Binding | None, change: Change) -> None:
         summary = self.summary
         match change.outcome:
             case "bound":
@@ -244,70 +232,35 @@ class _Run:
                 summary.updated += change.action is not None
                 return
         if getattr(summary, _COUNTERS[change.outcome]) <= MOST_LISTED:
-            summary.listed.append(Imported(line.number, change.outcome, before, change.after))
+            summary.listed.append(Imported(row.line, change.outcome, before, change.after))
 
-    def _warn(self, bound: Sequence[tuple[Line, str]]) -> None:
-        for line, _ in bound:
-            for doubt in names.doubts(line.fields[self.columns.places["identifier"]]):
-                self._note_warning(line, doubt.code, doubt.message)
-        others = {other: line for line, key in bound for other in names.confusable(key)}
-        for other in self.transaction.get(list(others)):
+    def _warn(self, transaction: Transaction, bound: Sequence[tuple[Row, str]]) -> None:
+        for row, _ in bound:
+            for doubt in names.doubts(row.cells["identifier"]):
+                self._note_warning(row, doubt.code, doubt.message)
+        others = {other: row for row, key in bound for other in names.confusable(key)}
+        for other in transaction.get(list(others)):
             said = f"{texts.shown(other, 100)} is bound too: generic software may take one for the other"
             self._note_warning(others[other], "encoded-dot", said)
 
-    def _note_warning(self, line: Line, code: str, message: str) -> None:
+    def _note_warning(self, row: Row, code: str, message: str) -> None:
         self.summary.warnings += 1
         if self.summary.warnings <= MOST_LISTED:
-            self.summary.warned.append(NotedLine(line.number, self._identifier(line), code, message))
+            self.summary.warned.append(NotedLine(row.line, self._identifier(row), code, message))
 
-    def _refuse(self, line: Line, code: str, message: str) -> None:
+    def _refuse(self, row: Row, code: str, message: str) -> None:
         self.summary.refusals += 1
         if self.summary.refusals <= MOST_LISTED:
-            self.summary.refused.append(NotedLine(line.number, self._identifier(line), code, message))
+            self.summary.refused.append(NotedLine(row.line, self._identifier(row), code, message))
 
-    def _identifier(self, line: Line) -> str:
-        return texts.shown(line.fields[self.columns.places["identifier"]], 100)
+    def _identifier(self, row: Row) -> str:
+        return texts.shown(row.cells.get("identifier", ""), 100)
 
 
+_COUNTS = ("added", "unchanged", "updated", "relocated", "withdrawn", "warnings")
 _COUNTERS = {"bound": "added", "relocated": "relocated", "withdrawn": "withdrawn"}
 
 
 def _both_spellings(given: str, key: str) -> str:
     """Variants are sorted in a normal form; where a conflict comes from that, both spellings help to see it (N-04)."""
     return "" if given == key else f" (its normal form is {texts.shown(key, 100)})"
-
-
-def _proposal(columns: _Columns, fields: Sequence[str]) -> Proposal:
-    said = {name: fields[place] or None for name, place in columns.places.items()}
-    status, target = _status(said.get("status")), said["target"]
-    # A tombstone for a name of which nothing else is known leads nowhere.
-    default = "described" if status == "withdrawn" and target is None else "located"
-    return assignment.propose(
-        said["identifier"] or "",
-        target,
-        kind=said.get("kind") or default,
-        status=status,
-        resource=said.get("resource"),
-        passthrough=_passthrough(said.get("passthrough")),
-        scope=said.get("scope"),
-        alternates={selector: fields[place] for place, selector in columns.alternates if fields[place]} or None,
-        metadata={element: fields[place] for place, element in columns.metadata if fields[place]} or None,
-        partial=True,
-    )
-
-
-def _status(text: str | None) -> Status | None:
-    for known in STATUSES:
-        if text == known:
-            return known
-    if text is None:
-        return None
-    raise BindingError("status-unknown", f"there is no status {texts.shown(text)}")
-
-
-def _passthrough(text: str | None) -> bool | None:
-    if text is None:
-        return None
-    if text.lower() in _TRUTH:
-        return _TRUTH[text.lower()]
-    raise BindingError("passthrough-unknown", f"passthrough is {texts.shown(text)}")

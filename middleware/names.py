@@ -90,6 +90,8 @@ def doubts(identifier: Name) -> list[Problem]:
     >>> [doubt.code for doubt in doubts("ark:12345/a\\u200bb")]
     ['hidden-char']
     """
+    if isinstance(identifier, str) and identifier.isascii():
+        return []
     name = read(identifier)
     if name.text.isascii():
         return []

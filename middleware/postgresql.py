@@ -6,7 +6,7 @@ The URL is libpq's own, so everything that libpq understands can stand in it. Wh
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+from collections.abc import Hashable, Iterator
 from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import Engine, create_engine
@@ -97,6 +97,20 @@ class PostgreSQL:
             connection.close()
             raise self.unavailable(error) from error
         return connection
+
+    @staticmethod
+    def begin_snapshot(connection: Any) -> None:
+        """See the database from the first look on as it was then; a look through all of it may take its time."""
+        connection.execute("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")
+        connection.execute("SET LOCAL statement_timeout = 0")
+
+    @staticmethod
+    def stream(connection: Any, query: str) -> Iterator[Any]:
+        """The rows of a query as they are wanted, a thousand at a time."""
+        connection.execute(f"DECLARE ararat NO SCROLL CURSOR FOR {query}")
+        while found := connection.execute("FETCH 1000 FROM ararat").fetchall():
+            yield from found
+        connection.execute("CLOSE ararat")
 
     def create(self) -> None:
         """A database is made by those who run the server; see that it keeps what it is given."""

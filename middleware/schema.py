@@ -140,17 +140,6 @@ rule_events = Table(
 
 about = Table("ararat", metadata, Column("name", Text, primary_key=True), Column("value", Text, nullable=False))
 
-lines = Table(
-    "lines",
-    MetaData(),
-    Column("key", _OCTETS, primary_key=True),
-    Column("source", Text, nullable=False),
-    prefixes=["TEMPORARY"],
-    sqlite_with_rowid=False,
-    postgresql_on_commit="DROP",
-)
-"""Which line of a table that is being imported spoke of which name without changing it; gone with the transaction."""
-
 STATE = tuple(column.name for column in bindings.columns)
 """The columns that make a binding, the key first, in the order in which rows are read and written."""
 

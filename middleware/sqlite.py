@@ -15,7 +15,7 @@ import json
 import os
 import sqlite3
 import stat
-from collections.abc import Hashable
+from collections.abc import Hashable, Iterator
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
@@ -74,6 +74,16 @@ class SQLite:
             return self._connect("rw", "query_only = ON", "cache_size = -512")
         except sqlite3.Error as error:
             raise self.unavailable(error) from error
+
+    @staticmethod
+    def begin_snapshot(connection: Any) -> None:
+        """See the database from the first look on as it was then."""
+        connection.execute("BEGIN")
+
+    @staticmethod
+    def stream(connection: Any, query: str) -> Iterator[Any]:
+        """The rows of a query as they are wanted."""
+        return iter(connection.execute(query))
 
     def create(self) -> None:
         """Make the file where there is none. One that somebody else has filled is left as it is."""

@@ -26,14 +26,14 @@ class Statements:
         state = [table.c[name] for name in schema.STATE]
         if dialect.name == "sqlite":
             keys = select(func.json_each(bindparam("keys")).table_valued("value").c.value)
-            wanted, noted, known = (each.c.key.in_(keys) for each in (table, schema.lines, events))
+            wanted = table.c.key.in_(keys)
         else:
-            wanted, noted, known = (each.c.key == func.any(bindparam("keys")) for each in (table, schema.lines, events))
+            wanted = table.c.key == func.any(bindparam("keys"))
         self.one = self._text(select(*state).where(table.c.key == bindparam("key")))
         self.many = self._text(select(*state).where(wanted))
-        following = select(*state).where(table.c.key > bindparam("key")).order_by(table.c.key)
-        self.after = f"{self._text(following)} LIMIT 1000"
         self.hold = self._text(select(*state).where(wanted).with_for_update())
+        self.all = self._text(select(*state).order_by(table.c.key))
+        self.alternates = self._text(select(table.c.alternates).where(table.c.alternates.is_not(None)))
         self.insert = self._text(insert(table), schema.STATE)
         self.update = self._text(
             update(table)
@@ -43,10 +43,6 @@ class Statements:
         recorded = [events.c[name] for name in (*schema.STATE, "action", "actor", "source")]
         self.event = self._text(insert(events).inline(), [column.name for column in recorded])
         self.history = self._text(select(*recorded).where(events.c.key == bindparam("key")).order_by(events.c.revision))
-        self.note = self._text(insert(schema.lines))
-        self.noted = self._text(select(schema.lines).where(noted))
-        since = known & (events.c.id > bindparam("last"))
-        self.changed_since = self._text(select(events.c.key, events.c.source).where(since))
 
         self.rules = self._text(select(schema.rules))
         changes = [column for column in schema.rule_events.columns if column.name != "id"]
@@ -112,6 +108,11 @@ def row_of(binding: Binding) -> Row:
         rfc3339(binding.changed),
         binding.revision,
     )
+
+
+def selectors_of(alternates: str) -> list[str]:
+    """The selectors of alternates as a row holds them."""
+    return list(json.loads(alternates))
 
 
 def _mapping(stored: str | None) -> Mapping[str, str]:

@@ -8,7 +8,7 @@ through :meth:`Store.transaction`; one that has ended without an exception is du
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from datetime import datetime
 
@@ -24,7 +24,7 @@ from .postgresql import PostgreSQL
 from .readers import Connection, Readers, Row
 from .rules import Rule, RuleEvent
 from .sqlite import SQLite
-from .statements import Statements, binding_of, row_of
+from .statements import Statements, binding_of, row_of, selectors_of
 
 # Two servers that start at once make one schema: any number that nobody else locks will do ("ararat").
 SCHEMA_LOCK = 0x617261726174
@@ -56,16 +56,6 @@ class Store:
         else:
             rows = self._readers.rows(self._statements.many, (self._database.many(keys),))
         return {binding.identifier: binding for binding in map(binding_of, rows)}
-
-    def all(self) -> Iterator[Binding]:
-        """All bindings in the order of their keys, read by the thousand.
-
-        Whoever goes through them keeps nobody waiting; what is bound meanwhile is seen where they have not been yet.
-        """
-        last = ""
-        while rows := self._readers.rows(self._statements.after, (last,)):
-            yield from map(binding_of, rows)
-            last = rows[-1][0]
 
     def history(self, identifier: str) -> list[Event]:
         """Every change of a name, the first first."""
@@ -115,6 +105,21 @@ class Store:
         except DBAPIError as error:
             raise self._failure(error) from error
 
+    @contextmanager
+    def snapshot(self) -> Iterator[Snapshot]:
+        """All bindings as they are now, for as long as it takes to look through them."""
+        if self._closed:
+            raise BindingsUnavailable("these bindings were closed")
+        connection = self._database.connect_to_read()
+        try:
+            self._verify(connection)
+            self._database.begin_snapshot(connection)
+            yield Snapshot(connection, self._statements, self._database)
+        except self._database.driver_error as error:
+            raise self._database.unavailable(error) from error
+        finally:
+            connection.close()
+
     def close(self) -> None:
         """Close every connection; the store cannot be used any more."""
         self._closed = True
@@ -136,6 +141,24 @@ class Store:
         if self._database.is_collision(cause):
             return Collision(str(cause))
         return self._database.unavailable(cause)
+
+
+class Snapshot:
+    """All bindings of one moment."""
+
+    def __init__(self, connection: Connection, statements: Statements, database: SQLite | PostgreSQL) -> None:
+        self._connection = connection
+        self._statements = statements
+        self._database = database
+
+    def bindings(self) -> Iterator[Binding]:
+        """Every binding, in the order of the keys."""
+        return map(binding_of, self._database.stream(self._connection, self._statements.all))
+
+    def selectors(self) -> list[str]:
+        """What the alternates of any binding are chosen by, in order."""
+        held = self._database.stream(self._connection, self._statements.alternates)
+        return sorted({selector for (alternates,) in held for selector in selectors_of(alternates)})
 
 
 class Transaction:
@@ -185,29 +208,6 @@ class Transaction:
         self.connection.execute(delete(schema.rules).where(schema.rules.c.prefix == prefix))
         event = {"action": "removed", "prefix": prefix, "changed": rfc3339(now), "actor": actor}
         self.connection.execute(insert(schema.rule_events), [event])
-
-    def start_noting(self) -> None:
-        """Begin to keep in mind which lines of a table speak of which names: in the database, since a table may be of
-        any length.
-
-        The events from here on are those of the table.
-        """
-        schema.lines.create(self.connection)
-        self._last_event = self.connection.execute(select(func.coalesce(func.max(schema.events.c.id), 0))).scalar_one()
-
-    def note(self, sources: Mapping[str, str]) -> None:
-        """Keep in mind where these identifiers, of which nothing was changed, were spoken of."""
-        self._many(self._statements.note, [(schema.index_key(name), source) for name, source in sources.items()])
-
-    def noted(self, identifiers: Sequence[str]) -> dict[str, str]:
-        """Where those of these identifiers were spoken of that were, whether that changed something or not."""
-        if not identifiers:
-            return {}
-        keys = {schema.index_key(name): name for name in identifiers}
-        wanted = self._database.many(list(keys))
-        unchanged = self.connection.exec_driver_sql(self._statements.noted, (wanted,))
-        changed = self.connection.exec_driver_sql(self._statements.changed_since, (wanted, self._last_event))
-        return {keys[key]: source for found in (unchanged, changed) for key, source in found}
 
     def minted(self, names: Sequence[str]) -> set[str]:
         """Those of these names that were minted."""

@@ -38,6 +38,7 @@ _COMMANDS = {
     "show": ("binding", "Show what a name is bound to."),
     "history": ("binding", "Show all that happened to a name."),
     "import": ("importing", "Bind the names of a table, all or none."),
+    "export": ("exporting", "Write all bindings as a table."),
     "mint": ("minting", "Make new names that nobody used."),
     "check": ("checking", "Look for what is doubtful in the bindings."),
     "migrate": ("migrating", "Bring a database of an older Ararat up to date."),

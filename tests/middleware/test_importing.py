@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import signal
+import subprocess
+import sys
 import tracemalloc
 from collections.abc import Callable, Iterator
 from io import BytesIO, RawIOBase
@@ -12,7 +15,8 @@ import pytest
 
 from ararat.middleware.bindings import Bindings
 from ararat.middleware.errors import BindingError, BindingsUnavailable, TableError
-from ararat.middleware.importing import COLUMNS, MOST_LISTED, Summary, import_table
+from ararat.middleware.importing import MOST_LISTED, Summary, import_table
+from ararat.middleware.rows import COLUMNS
 
 
 def table(*lines: str) -> BytesIO:
@@ -31,7 +35,7 @@ def test_every_column_is_understood(bindings: Bindings) -> None:
     header = ",".join([*COLUMNS, "target[text/html;en]", "target[de]"])
     elements = "Noah,The Ark,2020,Ararat,lifetime,subinfinite,fixed,2020-10-04,https://example.org/policy"
     summary = run(
-        bindings, header, f"ark:/12345/d-oc,https://example.org/1,related,R1,live,yes,name,{elements},/en,/de"
+        bindings, header, f"ark:/12345/d-oc,https://example.org/1,related,R1,live,yes,name,{elements},307,,/en,/de"
     )
     assert (summary.lines, summary.added, summary.written, summary.refused) == (1, 1, True, [])
     found = bindings.lookup("ark:12345/doc")
@@ -43,6 +47,7 @@ def test_every_column_is_understood(bindings: Bindings) -> None:
         "live",
         True,
     )
+    assert found.redirect == 307
     assert dict(found.alternates) == {"de": "/de", "text/html;en": "/en"}
     assert ",".join(found.metadata.values()) == elements
 
@@ -98,6 +103,22 @@ def test_lines_are_counted_by_what_they_did(bindings: Bindings) -> None:
     tombstone = bindings.lookup("ark:12345/f")
     assert tombstone is not None
     assert (tombstone.status, tombstone.kind, tombstone.metadata["what"]) == ("withdrawn", "described", "A tombstone")
+
+
+def test_a_tombstone_says_why(bindings: Bindings) -> None:
+    bindings.bind("ark:12345/a", "/1")
+    summary = run(
+        bindings,
+        "identifier,target,status,reason,redirect",
+        "ark:12345/a,,withdrawn,Lost,",
+        "ark:12345/b,/2,withdrawn,Burnt,307",
+        "ark:12345/c,/3,,Burnt,",
+        "ark:12345/d,/3,,,200",
+    )
+    assert codes(summary) == [(4, "reason-unwanted"), (5, "redirect-status")]
+    run(bindings, "identifier,target,status,reason", "ark:12345/a,,withdrawn,Lost", "ark:12345/b,/2,withdrawn,Burnt")
+    found = bindings.fetch(["ark:12345/a", "ark:12345/b"])
+    assert [(found[key].target, found[key].reason) for key in sorted(found)] == [("/1", "Lost"), ("/2", "Burnt")]
 
 
 def test_the_same_table_again_changes_nothing(bindings: Bindings) -> None:
@@ -316,6 +337,64 @@ def test_an_interrupted_import_leaves_nothing_behind(bindings: Bindings) -> None
     assert bindings.lookup("ark:12345/x1") is None
     assert bindings.history("ark:12345/x1") == []
     assert bindings.bind("ark:12345/x1", "/2") == "bound"
+
+
+def names(number: int) -> list[str]:
+    return [f"ark:12345/x{each},/1" for each in range(number)]
+
+
+def test_batches_stay_and_a_second_run_goes_on(bindings: Bindings) -> None:
+    def interrupt(lines: int) -> None:
+        if lines == 1200:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        run(bindings, "identifier,target", *names(3000), batch=400, progress=interrupt)
+    assert len(bindings.fetch([f"ark:12345/x{each}" for each in range(3000)])) == 800
+    again = run(bindings, "identifier,target", *names(3000), batch=400)
+    assert (again.unchanged, again.added, again.kept, again.written) == (800, 2200, 3000, True)
+    assert [event.source for event in bindings.history("ark:12345/x0")] == ["-, line 2"]
+
+
+def test_the_first_batch_with_a_refused_line_ends_it(bindings: Bindings) -> None:
+    lines = ["identifier,target", *names(25), "ark:99999/x,/1", *names(50)]
+    summary = run(bindings, *lines, batch=10)
+    assert codes(summary) == [(27, "naan-reserved-invalid")]
+    assert (summary.kept, summary.added, summary.written) == (20, 20, False)
+    assert len(bindings.fetch([f"ark:12345/x{each}" for each in range(50)])) == 20
+    with pytest.raises(TableError) as fault:
+        run(bindings, *lines[:26], "ark:12345/y", batch=10)
+    assert (fault.value.line, fault.value.kept) == (27, 20)
+
+
+def test_two_batches_may_not_say_different_things_of_one_name(bindings: Bindings) -> None:
+    lines = "identifier,target,resource", "ark:12345/a,/1,R1", "ark:12345/b,/1,", "ark:12345/a,/2,R1"
+    for _ in range(2):
+        summary = run(bindings, *lines, batch=1)
+        assert codes(summary) == [(4, "duplicate-line")]
+        assert "line 2 says something else" in summary.refused[0].message
+        assert summary.kept == 2
+
+
+def test_a_batch_is_not_empty(bindings: Bindings) -> None:
+    with pytest.raises(ValueError, match="1 line or more"):
+        run(bindings, "identifier,target", batch=0)
+
+
+def test_an_import_that_is_killed_goes_on(tmp_path: Path, open_store: Callable[..., Bindings]) -> None:
+    table = tmp_path / "names.csv"
+    table.write_text("identifier,target\n" + "".join(f"{line}\n" for line in names(5000)))
+    program = (
+        "import os, signal, sys; from ararat.middleware import import_table, open_bindings\n"
+        "kill = lambda lines: lines == 3100 and os.kill(os.getpid(), signal.SIGKILL)\n"
+        "import_table(open_bindings(sys.argv[1]), sys.argv[2], batch=100, progress=kill)"
+    )
+    command = [sys.executable, "-c", program, str(tmp_path / "bindings.sqlite"), str(table)]
+    assert subprocess.run(command, timeout=60, check=False).returncode == -signal.SIGKILL
+    bindings = open_store(tmp_path / "bindings.sqlite")
+    summary = import_table(bindings, table, batch=1000)
+    assert (summary.unchanged, summary.added, summary.kept) == (3000, 2000, 5000)
+    assert len(bindings.history("ark:12345/x1")) == 1
 
 
 def test_an_actor_is_a_plain_text(bindings: Bindings) -> None:

@@ -7,7 +7,6 @@ import sys
 import threading
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -30,15 +29,7 @@ def execute(database: str, statement: str, **parameters: str) -> None:
 @pytest.mark.parametrize(
     ("given", "code", "said"),
     [
-        pytest.param(
-            "catalogue.csv", "file-store", "ararat import --database sqlite:///bindings.sqlite catalogue.csv", id="CSV"
-        ),
-        pytest.param(
-            Path("a b.TSV"), "file-store", "ararat import --database sqlite:///bindings.sqlite a b.TSV", id="TSV"
-        ),
-        pytest.param("x.jsonl", "file-store", "ararat import", id="JSON Lines"),
-        pytest.param("x.anvl", "file-store", "ararat import", id="ANVL"),
-        pytest.param("x.txt", "file-store", "ararat import", id="text"),
+        pytest.param("x.txt", "database-url", "x.txt names no database", id="text"),
         pytest.param("bindings", "database-url", "bindings names no database", id="a word"),
         pytest.param("", "database-url", "nothing names no database", id="nothing"),
         pytest.param("x.\u202eetilqs", "database-url", "{202e}etilqs", id="a disguised ending"),

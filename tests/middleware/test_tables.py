@@ -9,7 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ararat.middleware.errors import TableError
-from ararat.middleware.tables import MOST_OCTETS, Line, read_csv
+from ararat.middleware.lines import MOST_OCTETS
+from ararat.middleware.tables import Line, read_csv, read_tsv
 
 
 def lines(octets: bytes) -> list[Line]:
@@ -91,6 +92,13 @@ def test_what_is_written_as_csv_is_read_again(rows: list[list[str]]) -> None:
     out = StringIO()
     csv.writer(out).writerows(rows)
     assert [line.fields for line in lines(out.getvalue().encode())] == rows
+
+
+def test_tsv_is_the_same_with_tabs() -> None:
+    assert list(read_tsv(BytesIO(b'a,b\tc\n"d\te"\t"f""g"\n'))) == [Line(1, ["a,b", "c"]), Line(2, ["d\te", 'f"g'])]
+    with pytest.raises(TableError) as fault:
+        list(read_tsv(BytesIO(b'a\tb\nc\t"d" e\n')))
+    assert (fault.value.code, fault.value.line, fault.value.column) == ("table-syntax", 2, 6)
 
 
 @given(

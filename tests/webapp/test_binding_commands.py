@@ -29,7 +29,7 @@ def ararat(database: Path) -> Callable[..., Result]:
         result = CliRunner(env={"ARARAT_DATABASE": str(database)}).invoke(command.main, [*arguments], input=given)
         if result.exception is not None and not isinstance(result.exception, SystemExit):
             raise result.exception
-        assert re.fullmatch(r"[\n\x20-\x7e]*", result.output)
+        assert re.fullmatch(r"[\t\n\x20-\x7e]*", result.output)
         return result
 
     return run
@@ -207,7 +207,16 @@ def test_a_table_is_named_as_what_import_is_for(ararat: Callable[..., Result], t
     (tmp_path / "names.csv").write_text("identifier,target\n")
     result = ararat("bind", DOC, "/a", "--database", str(tmp_path / "names.csv"))
     assert result.exit_code == 2
-    assert "ararat import" in result.stderr
+    assert "ararat import" in result.stderr.replace("\n", " ")
+    assert ararat("show", DOC, "--database", str(tmp_path / "names.csv")).exit_code == 1
+
+
+def test_a_table_is_shown_as_a_database_is(ararat: Callable[..., Result], tmp_path: Path) -> None:
+    (tmp_path / "names.csv").write_text(f"identifier,target\n{DOC},/1\n")
+    assert json.loads(ararat("show", "--json", DOC, "--database", str(tmp_path / "names.csv")).stdout)["target"] == "/1"
+    event = json.loads(ararat("history", "--json", DOC, "--database", str(tmp_path / "names.csv")).stdout)
+    assert (event["action"], event["source"]) == ("bound", "names.csv, line 2")
+    assert DOC in ararat("export", "--database", str(tmp_path / "names.csv")).stdout
 
 
 # import ---------------------------------------------------------------------------------------------------------------
@@ -260,6 +269,20 @@ def test_one_refused_line_keeps_out_all_the_others(ararat: Callable[..., Result]
     assert ararat("show", "ark:12345/a").exit_code == 1
 
 
+def test_batches_are_kept_and_said(ararat: Callable[..., Result]) -> None:
+    lines = "".join(f"ark:12345/x{number},/1\n" for number in range(5))
+    result = ararat("import", "--batch", "2", "-", given=f"identifier,target\n{lines}ark:99999/x,/1\n")
+    assert result.exit_code == 1
+    assert result.stdout == (
+        "The first 4 lines are written; run it again when the others are corrected. 6\nlines: 4 added, 1 refused.\n"
+    )
+    result = ararat("import", "--batch", "2", "-", given=f"identifier,target\n{lines}ark:12345/y\n")
+    assert result.exit_code == 2
+    assert "the first 4 lines; run it again" in " ".join(result.stderr.split())
+    result = ararat("import", "--batch", "2", "-", given=f"identifier,target\n{lines}")
+    assert result.stdout == "Written. 5 lines: 1 added, 4 unchanged.\n"
+
+
 def test_a_line_that_cannot_be_read_names_file_line_and_column(ararat: Callable[..., Result], tmp_path: Path) -> None:
     (tmp_path / "names.csv").write_text('identifier,target\nark:12345/a,/a\nark:12345/b,"/b\n')
     result = ararat("import", str(tmp_path / "names.csv"))
@@ -272,3 +295,35 @@ def test_a_file_that_is_not_there_is_said_to_be_so(ararat: Callable[..., Result]
     result = ararat("import", str(tmp_path / "nothing.csv"))
     assert result.exit_code == 66
     assert "No such file" in result.stderr
+
+
+# export ---------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("format", ["csv", "tsv", "jsonl", "anvl"])
+def test_an_export_is_imported_again(bound: Callable[..., Result], format: str, tmp_path: Path, database: Path) -> None:
+    assert bound("withdraw", DOC, "--reason", "Lost").exit_code == 0
+    file = tmp_path / f"all.{format}"
+    result = bound("export", str(file))
+    assert (result.exit_code, result.stdout) == (0, "")
+    assert result.stderr == f"1 bindings written to {file}\n"
+    assert bound("export", "--format", format).stdout == file.read_text()
+    assert bound("import", str(file)).stdout == "Written. 1 line: 1 unchanged.\n"
+    result = bound(
+        "import", "--database", str(tmp_path / "other.sqlite"), "--format", format, "-", given=file.read_bytes()
+    )
+    assert result.stdout == "Written. 1 line: 1 withdrawn.\n"
+    with open_bindings(tmp_path / "other.sqlite") as bindings:
+        found = bindings.lookup(DOC)
+        assert found is not None
+        assert (found.status, found.reason, found.target) == ("withdrawn", "Lost", "https://example.org/1")
+
+
+def test_an_export_replaces_a_file_whole_or_not_at_all(bound: Callable[..., Result], tmp_path: Path) -> None:
+    (tmp_path / "all.csv").write_text("before")
+    result = bound("export", "--database", str(tmp_path / "none.sqlite"), str(tmp_path / "all.csv"))
+    assert (result.exit_code, (tmp_path / "all.csv").read_text()) == (69, "before")
+    assert bound("export", str(tmp_path / "all.csv")).exit_code == 0
+    assert DOC in (tmp_path / "all.csv").read_text()
+    assert bound("export", str(tmp_path / "nowhere" / "all.csv")).exit_code == 66
+    assert list(tmp_path.glob(".*")) == []

@@ -35,6 +35,7 @@ COMMANDS = [
     "show",
     "history",
     "import",
+    "export",
     "mint",
     "check",
     "migrate",

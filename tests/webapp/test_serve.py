@@ -186,7 +186,7 @@ def test_a_table_is_served(serve_ararat: Callable[..., Any], tmp_path: Path) -> 
     ("options", "code", "words"),
     [
         pytest.param(["--bindings", "names.csv"], 66, "cannot be read", id="no table"),
-        pytest.param(["--database", "names.csv"], 2, "ararat import", id="a table as a database"),
+        pytest.param(["--database", "names.csv"], 69, "names.csv", id="no file of bindings"),
         pytest.param(["--database", "none/b.sqlite"], 69, "none", id="no folder"),
         pytest.param(["--prefix", "ftp://example.org"], 64, "prefix", id="no prefix"),
         pytest.param(["--max-length", "10"], 64, "255", id="a limit below the draft's"),

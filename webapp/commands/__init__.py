@@ -102,8 +102,10 @@ def store_errors() -> Iterator[None]:
     except TableError as error:
         column = "" if error.column is None else f", column {error.column}"
         what = f"{error.file}, line {error.line}{column}: {error.message} ({error.code})"
-        nothing = ("Done", "nothing; the table is written whole or not at all")
-        raise Refused(what, ("Expected", f"{error.expected} ({error.reference})"), nothing) from None
+        done = "nothing; the table is written whole or not at all"
+        if error.kept:
+            done = f"the first {error.kept:,} lines; run it again when the table is corrected, and it goes on"
+        raise Refused(what, ("Expected", f"{error.expected} ({error.reference})"), ("Done", done)) from None
     except BindingError as error:
         named = f"{error.identifier}: " if error.identifier else ""
         what = f"{named}{error.message} ({error.code})"

@@ -35,7 +35,8 @@ database_option: Callable[..., Any] = click.option(
     required=True,
     envvar="ARARAT_DATABASE",
     show_envvar=True,
-    help="Where the bindings are: postgresql://..., sqlite:///FILE, or a file that ends in .sqlite or .db.",
+    help="Where the bindings are: postgresql://..., sqlite:///FILE, or a file that ends in .sqlite or .db; "
+    "to read only, one that ends in .csv, .tsv, .jsonl or .anvl.",
 )
 actor_option: Callable[..., Any] = click.option(
     "--actor",

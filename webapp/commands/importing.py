@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING, BinaryIO
+from typing import TYPE_CHECKING, Any, BinaryIO
 
 import click
 
@@ -24,23 +24,41 @@ _WORDS: dict[str, Style] = {
     "warning": "doubtful",
 }
 
+format_option: Callable[..., Any] = click.option(
+    "--format",
+    type=click.Choice(["csv", "tsv", "jsonl", "anvl"]),
+    help="The format of FILE.  [default: as its name ends, else CSV]",
+)
+
 
 @click.command("import", short_help="Bind the names of a table, all or none.")
 @click.argument("file", metavar="FILE|-")
 @click.option("--dry-run", is_flag=True, help="Say what would be added, moved and refused; change nothing.")
+@click.option(
+    "--batch",
+    type=click.IntRange(min=1),
+    metavar="N",
+    help="Commit after every N lines, all or none of them; run it again to go on.  [default: the whole table]",
+)
+@format_option
 @actor_option
 @database_option
-def import_command(file: str, dry_run: bool, actor: str, database: str) -> int:
-    """Bind every name of a CSV table, or none where one line is refused.
+def import_command(file: str, dry_run: bool, batch: int | None, format: str | None, actor: str, database: str) -> int:
+    """Bind every name of a table, or none where one line is refused.
 
-    The first line names the columns: identifier and target, then any of kind, resource, status, passthrough, scope,
-    who, what, when, where, persistence, availability, variance, allocated, policy and target[TYPE;LANG].
+    The table is CSV or TSV, whose first line names the columns; JSON Lines, whose keys are columns; or ANVL, whose
+    labels are. Columns are identifier and target, then any of kind, resource, status, passthrough, scope, who, what,
+    when, where, persistence, availability, variance, allocated, policy, redirect, reason and target[TYPE;LANG].
+
+    All of it is one transaction: whatever ends it, nothing is written unless all is. With --batch N that holds for N
+    lines at a time; the import ends at the first batch with a refused line, what was written stays, and a second run
+    finds it unchanged and goes on.
 
     Exit code: 0 all of it is bound (or would be), 1 lines were refused, 2 the table cannot be read, 66 the file cannot,
     69 no database.
     """
     with opened(database, make=not dry_run) as bindings:
-        summary = run_import(bindings, file, dry_run=dry_run, actor=actor)
+        summary = run_import(bindings, file, format=format, dry_run=dry_run, batch=batch, actor=actor)
     if dry_run:
         write(_listed(summary, Sheet.of(sys.stdout)))
     write(warned_lines(summary, Sheet.of(sys.stderr)), to=sys.stderr)
@@ -49,20 +67,31 @@ def import_command(file: str, dry_run: bool, actor: str, database: str) -> int:
     return NO if summary.refusals else DONE
 
 
-def run_import(bindings: Bindings, file: str, *, dry_run: bool = False, actor: str | None = None) -> Summary:
+def run_import(
+    bindings: Bindings,
+    file: str,
+    *,
+    format: str | None = None,
+    dry_run: bool = False,
+    batch: int | None = None,
+    actor: str | None = None,
+) -> Summary:
     """Import a table, with progress on standard error where that is a terminal.
 
     Raises :class:`~ararat.webapp.commands.Refused` where the file cannot be opened, and what the import itself raises.
     """
     from ...middleware.importing import import_table
 
-    progress = _progress() if sys.stderr.isatty() else None
+    progress = show_progress if sys.stderr.isatty() else None
     try:
-        return import_table(bindings, _source(file), dry_run=dry_run, actor=actor, progress=progress)
+        return import_table(
+            bindings, _source(file), format=format, dry_run=dry_run, batch=batch, actor=actor, progress=progress
+        )
     except OSError as error:
         raise Refused(f"{file} cannot be read: {error.strerror or error}", exit_code=NO_INPUT) from None
     except KeyboardInterrupt:
-        sys.stderr.write("\nararat: interrupted; nothing was written\n")
+        left = "run it again to go on" if batch and not dry_run else "nothing was written"
+        sys.stderr.write(f"\nararat: interrupted; {left}\n")
         raise
     finally:
         if progress is not None:
@@ -83,12 +112,10 @@ def _source(file: str) -> str | BinaryIO:
     return streams.standard_input() if file == "-" else file
 
 
-def _progress() -> Callable[[int], None]:
-    def show(lines: int) -> None:
-        sys.stderr.write(f"\r{lines:,} lines")
-        sys.stderr.flush()
-
-    return show
+def show_progress(lines: int) -> None:
+    """Say on standard error how many lines were dealt with."""
+    sys.stderr.write(f"\r{lines:,} lines")
+    sys.stderr.flush()
 
 
 def _listed(summary: Summary, sheet: Sheet) -> Iterator[str]:
@@ -124,11 +151,13 @@ def _counts(summary: Summary) -> str:
     }
     numbers = (summary.added, summary.relocated, summary.withdrawn, summary.unchanged, summary.refusals)
     counted = [
-        f"{number:,} {word if summary.written else other}"
+        f"{number:,} {word if summary.kept or summary.written else other}"
         for number, (word, other) in zip(numbers, done.items(), strict=True)
         if number
     ]
     opening = "Written." if summary.written else "Nothing was written."
+    if summary.kept and not summary.written:
+        opening = f"The first {summary.kept:,} lines are written; run it again when the others are corrected."
     lines = f"{summary.lines:,} line{'' if summary.lines == 1 else 's'}"
     return f"{opening} {': '.join(filter(None, [lines, ', '.join(counted)]))}."
 

@@ -1,0 +1,88 @@
+"""``ararat export``: all bindings as a table."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from io import RawIOBase
+from pathlib import Path
+from typing import TYPE_CHECKING, BinaryIO, cast
+
+import click
+
+from ...identifiers import display
+from . import DONE, NO_INPUT, Refused
+from .binding import database_option, opened
+from .importing import format_option, show_progress
+
+if TYPE_CHECKING:
+    from ...middleware import Bindings
+
+
+@click.command("export", short_help="Write all bindings as a table.")
+@click.argument("file", metavar="[FILE|-]", default="-")
+@format_option
+@database_option
+def export_command(file: str, format: str | None, database: str) -> int:
+    """Write all bindings as a table, in the order of their names, withdrawn ones with their tombstones.
+
+    An import of it into an empty database makes the same bindings again; the history stays behind. FILE is replaced
+    when all of it is written. A cell may begin with = + - or @ and is data: in a spreadsheet, import the columns as
+    text. On a terminal, what it could misread is escaped.
+
+    Exit code: 0 done, 66 the file cannot be written, 69 no database.
+    """
+    with opened(database) as bindings:
+        if file == "-":
+            sys.stdout.flush()
+            _export(bindings, _standard_output(), file, format)
+        else:
+            with _replaced(Path(file)) as stream:
+                number = _export(bindings, stream, file, format)
+            sys.stderr.write(f"{number:,} bindings written to {display.escape(file)}\n")
+    return DONE
+
+
+def _export(bindings: Bindings, stream: BinaryIO, file: str, format: str | None) -> int:
+    from ...middleware.exporting import export_table
+    from ...middleware.formats import format_of
+
+    progress = show_progress if sys.stderr.isatty() and not (file == "-" and sys.stdout.isatty()) else None
+    try:
+        return export_table(bindings, stream, format=format_of(file, format), progress=progress)
+    finally:
+        if progress is not None:
+            sys.stderr.write("\r\x1b[K")
+
+
+def _standard_output() -> BinaryIO:
+    return cast(BinaryIO, _Terminal()) if sys.stdout.isatty() else sys.stdout.buffer
+
+
+class _Terminal(RawIOBase):
+    """Standard output where it is a terminal."""
+
+    def write(self, octets: bytes, /) -> int:  # type: ignore[override]
+        lines = octets.decode().split("\n")
+        sys.stdout.write("\n".join("\t".join(map(display.escape, line.split("\t"))) for line in lines))
+        return len(octets)
+
+
+@contextmanager
+def _replaced(path: Path) -> Iterator[BinaryIO]:
+    """A file that takes the place of ``path`` when all of it is written and on the disk."""
+    beside = path.with_name(f".{path.name}.{os.getpid()}.part")
+    try:
+        with beside.open("xb") as stream:
+            try:
+                yield stream
+                stream.flush()
+                os.fsync(stream.fileno())
+                beside.replace(path)
+            except BaseException:
+                beside.unlink()
+                raise
+    except OSError as error:
+        raise Refused(f"{path} cannot be written: {error.strerror or error}", exit_code=NO_INPUT) from None
