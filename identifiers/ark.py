@@ -50,10 +50,10 @@ IFRAGMENT = iri.run(f"{iri.IPCHAR}/?", least=0)
 EXTENDED_ARK = re.compile(
     rf"(?P<label>[Aa][Rr][Kk]:/?)(?P<naan>{NAAN})/(?P<path>{PATH})(?P<tail>(?:\?(?P<query>{IQUERY}))?(?:#(?P<fragment>{IFRAGMENT}))?)"
 )
-# Nearly every ARK there is holds nothing that a rule of section 6 changes but the label: such a one is read at once.
-# One variant has nothing to be sorted with.
+# Nearly every ARK there is holds nothing that a rule of section 6 changes but its label and the order of its
+# variants: such a one is read at once.
 _PLAIN = re.compile(
-    rf"[Aa][Rr][Kk]:/?([{BASE29}]++/[{ARK_UNRESERVED}]++(?:/[{ARK_UNRESERVED}]++)*+(?:\.[{ARK_UNRESERVED}]++)?+)"
+    rf"[Aa][Rr][Kk]:/?([{BASE29}]++/[{ARK_UNRESERVED}]++(?:/[{ARK_UNRESERVED}]++)*+)((?:\.[{ARK_UNRESERVED}]++)*+)"
 )
 
 LABEL = re.compile("[Aa][Rr][Kk]:")
@@ -321,7 +321,10 @@ def parse(text: str) -> Ark:
     expected a slash and a Name after the NAAN (ARK draft, section 3.2)
     """
     if plain := _PLAIN.fullmatch(text):
-        return Ark(text, "ark:" + plain[1])
+        named, variants = plain.groups()
+        if variants.count(".") > 1:
+            variants = "." + ".".join(sorted(set(variants[1:].split("."))))
+        return Ark(text, f"ark:{named}{variants}")
     read = _read(text)
     normal_parts = normal(Parts(read["label"], text[read.start("naan") : read.start("tail")], read["tail"]))
     _require_ark(text, read, normal_parts.body)
