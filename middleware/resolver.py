@@ -27,7 +27,7 @@ from typing import Literal
 from urllib.parse import quote
 
 from ..identifiers import Ark, IdentifierError, Problem, Urn, ark, iri, length, urn
-from . import destination
+from . import destination, names
 from .binding import NOTHING, Binding, Kind
 from .errors import BindingError
 from .forwarding import elsewhere
@@ -86,7 +86,7 @@ class Resolution:
     @property
     def key(self) -> str | None:
         """The normal form under which the identifier is bound and found, or None where it could not be read."""
-        return key_of(self.identifier) if self.identifier is not None else None
+        return names.key(self.identifier) if self.identifier is not None else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,11 +103,6 @@ class Asked:
 
 def no_rules(identifier: Identifier) -> None:
     """The rules of a site that has none."""
-
-
-def key_of(identifier: Identifier) -> str:
-    """The normal form under which an identifier is bound and found: no query, no fragment (A-12, U-02)."""
-    return identifier.basic if isinstance(identifier, Ark) else identifier.assigned_name
 
 
 def resolve(
@@ -169,7 +164,7 @@ def understand(given: str, settings: Settings, accepted: Accepted = ANYTHING) ->
         identifier = _read(core, settings)
     except IdentifierError as error:
         return refuse(given, error.problem)
-    key = key_of(identifier)
+    key = names.key(identifier)
     whole = 0, len(core)
     if isinstance(identifier, Ark):
         # "Applications that handle ARKs ... SHOULD recognize NAAN 99999 as being invalid"
