@@ -11,8 +11,9 @@ from __future__ import annotations
 import html
 import re
 import unicodedata
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
+from heapq import merge
 from itertools import product
 
 from . import ark, embedding, iri, labels, repair
@@ -63,6 +64,7 @@ _URN = re.compile(
 _ENCODED = re.compile(rf"[Aa][Rr][Kk]%3[Aa](?:[{ARK_UNRESERVED}\-./]++|{iri.PCT_ENCODED})++")
 _LABEL = re.compile("(?<![A-Za-z0-9])(?:[Aa][Rr][Kk](?::|%3[Aa])|[Uu][Rr][Nn]:)")
 _ADDRESS = re.compile(rf"(?<![A-Za-z0-9+.\-])[A-Za-z][A-Za-z0-9+.\-]{{0,30}}://{_run(f'{iri.PCHAR}/', least=0)}")
+_IRI_END = re.compile(rf"(?:\?{_QUERY})?(?:#{_QUERY})?")
 _SCHEME = re.compile(rf"{embedding.SCHEME}:")
 _SPACE = re.compile(f"[{ASCII_SPACE}]")
 _LABELS = ark.LABELS | frozenset(map("".join, product("uU", "rR", "nN", ":")))
@@ -75,11 +77,14 @@ _BRACKETS = {")": "(", "]": "[", "}": "{", ">": "<"}
 _COLON_AND_SLASH = iri.triplets(":/")
 
 
-def find(text: str) -> list[Match]:
+def find(text: str, *, scope: Collection[str] = ()) -> list[Match]:
     """The identifiers in ``text``, in its order, none overlapping another.
 
     White space (space, tab, CR, LF) around a paste is let go. One token that begins with a scheme, or in which
     nothing is found, is one match whole, whatever it is; where it holds several identifiers, those are the matches.
+
+    ``scope`` are the hosts, in lower case, whose IRIs some policy speaks of: those are found too, and with "www."
+    before the host (POL-001).
 
     Source: URN draft, section 2.3.3; ARK-060, URN-045.
 
@@ -88,6 +93,8 @@ def find(text: str) -> list[Match]:
     """
     token = text.strip(ASCII_SPACE)
     found = list(_running(text))
+    if scope:
+        found = list(merge(found, _in_scope(text, scope, found), key=lambda match: match.start))
     if not token or len(found) > 1 or (_SPACE.search(token) and (found or not labels.lookalike(token))):
         return found
     if found and not _SCHEME.match(token):
@@ -126,6 +133,27 @@ class _Addresses:
             self._span = following.span() if following else (float("inf"), float("inf"))
         start = self._span[0]
         return int(start) if least <= start < place else None
+
+
+def _in_scope(text: str, scope: Collection[str], found: list[Match]) -> Iterator[Match]:
+    """The IRIs of these hosts that are in none of the matches found already."""
+    hosts = {*scope, *(f"www.{host}" for host in scope)}
+    taken = iter([*found, Match(len(text), len(text), "")])
+    following = next(taken)
+    for address in _ADDRESS.finditer(text):
+        while following.end <= address.start():
+            following = next(taken)
+        literal = text[address.start() : min(_IRI_END.match(text, address.end()).end(), following.start)]  # type: ignore[union-attr]
+        if (
+            re.split("[/:]", literal.partition("://")[2], maxsplit=1)[0].lower() in hosts
+            and following.start >= address.end()
+        ):
+            yield Match(address.start(), address.start() + len(literal), literal, *_in_a_sentence(literal))
+
+
+def _in_a_sentence(literal: str) -> tuple[str | None, tuple[str, ...]]:
+    shorter = _without_closing(literal)
+    return (None, ()) if shorter == literal else (shorter, ("closing-punctuation",))
 
 
 def _grammar(label: str) -> re.Pattern[str]:
