@@ -26,7 +26,7 @@ run: .venv/run.stamp ## the inspector, a resolver and a demo site: make run, mak
 	@exec $(BIN)/ararat serve $(ARGS)
 
 test: .venv/test.stamp browser ## every test but those that take minutes: make test, make test ARGS='-k urn'
-	@$(BIN)/python -m pytest $(ARGS)
+	@$(BIN)/python -m pytest --numprocesses auto $(ARGS)
 
 lint: .venv/test.stamp ## what ruff and pyright have to say
 	@$(BIN)/ruff check .

@@ -92,7 +92,7 @@ FAULTS: dict[str, Fault] = _catalogue(
     (
         "rule-prefix",
         "no names begin like this",
-        "a NAAN or a shoulder, like ark:12345/ or ark:12345/x5",
+        "a NAAN and a slash, or a shoulder, like ark:12345/x5",
         f"{_ARK}, section 3.2",
     ),
     (

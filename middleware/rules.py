@@ -26,7 +26,7 @@ SECONDS_HELD = 1.0
 MOST_TEMPLATE = 2000
 
 _HERE = "https://localhost"
-_SAMPLES = ("0", "0/0.0")
+_SAMPLES = ("12345/0", "12345/0/0.0")
 
 
 @dataclass(frozen=True, slots=True)
@@ -166,7 +166,7 @@ def check_template(template: str) -> str:
         raise BindingError("rule-template", target_templates.FLAWS[flaws[0]].removesuffix("."))
     stored = read.text.removeprefix(_HERE) if template.startswith("/") else read.text
     for sample in _SAMPLES:
-        address = read_template(stored).expand(Asked("ark:", f"12345/{sample}", "")).address or ""
+        address = read_template(stored).expand(Asked("ark:", sample, "")).address or ""
         destination.check(address, "located")
         if address.startswith("/") and destination.is_reserved(address):
             raise BindingError("reserved-target", f"{texts.shown(template)} leads back to the resolver")

@@ -34,6 +34,7 @@ def test_the_bindings_are_asked_once_for_all_names_and_their_containers(bound):
         {"ark:12345/x": "located", "ark:12345/x/p.en": "withdrawn"},
         {"urn:isbn:0451450523": "related"},
         {},
+        {},
     ]
     [asked] = bindings.asked
     assert len(asked) == len(set(asked))
