@@ -320,15 +320,7 @@ def parse(text: str) -> Ark:
                  ^
     expected a slash and a Name after the NAAN (ARK draft, section 3.2)
     """
-    if plain := _PLAIN.fullmatch(text):
-        named, variants = plain.groups()
-        if variants.count(".") > 1:
-            variants = "." + ".".join(sorted(set(variants[1:].split("."))))
-        return Ark(text, f"ark:{named}{variants}")
-    read = _read(text)
-    normal_parts = normal(Parts(read["label"], text[read.start("naan") : read.start("tail")], read["tail"]))
-    _require_ark(text, read, normal_parts.body)
-    return Ark(text, "".join(normal_parts))
+    return Ark(text, _normal_form(text))
 
 
 def normalize(text: str) -> str:
@@ -343,12 +335,25 @@ def normalize(text: str) -> str:
     'ark:12345/4%D0%B1%D1%843%D1%851'
     """
     try:
-        return parse(text).normal_form
+        return _normal_form(text)
     except IdentifierError as error:
         why = f"normalization is defined for Extended ARKs alone: {error.problem.message}"
         raise IdentifierError(
             text, problem("not-an-extended-ark", error.problem.start, error.problem.end, why)
         ) from None
+
+
+def _normal_form(text: str) -> str:
+    """The normal form of an Extended ARK; raises IdentifierError for what is none."""
+    if plain := _PLAIN.fullmatch(text):
+        named, variants = plain.groups()
+        if variants.count(".") > 1:
+            variants = "." + ".".join(sorted(set(variants[1:].split("."))))
+        return f"ark:{named}{variants}"
+    read = _read(text)
+    normal_parts = normal(Parts(read["label"], text[read.start("naan") : read.start("tail")], read["tail"]))
+    _require_ark(text, read, normal_parts.body)
+    return "".join(normal_parts)
 
 
 def bidi_formatting(text: str) -> Iterator[Problem]:
