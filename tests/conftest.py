@@ -258,6 +258,8 @@ def start_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[
                 stderr=subprocess.STDOUT,
                 cwd=folder,
                 env=clean | {"PYTHONUNBUFFERED": "1"} | (environ or {}),
+                # A run under nohup ignores hang-ups, and a server that inherits that rightly goes on.
+                preexec_fn=functools.partial(signal.signal, signal.SIGHUP, signal.SIG_DFL),
                 start_new_session=True,
             )
         server = Server(process, log)
