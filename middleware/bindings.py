@@ -212,6 +212,11 @@ class Bindings:
         self.store.close()
 
     @property
+    def is_file(self) -> bool:
+        """Whether these are of a file, which can only be read, and is read again when it changes."""
+        return hasattr(self.store, "refusal")
+
+    @property
     def refusal(self) -> str | None:
         """Why a file as it is now is not what is served, in printable ASCII; None where it is, and for a database."""
         return getattr(self.store, "refusal", None)

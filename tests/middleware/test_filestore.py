@@ -68,6 +68,7 @@ def test_a_file_is_a_store(bindings: Bindings, file: Path) -> None:
     assert sorted(bindings.fetch([A, B, "ark:12345/c"])) == [A, B]
     assert bindings.lookup("ark:12345/c") is None
     assert bindings.refusal is None
+    assert bindings.is_file
     assert str(file) in repr(bindings)
 
 
