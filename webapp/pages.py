@@ -151,7 +151,7 @@ def _said(found: Inspection) -> str:
         return ""
     finding = found.findings[0]
     names = inspection.keys(finding.report)
-    chips = verdicts.chips(finding.report, names[-1] if names else None, finding.bound)
+    chips = verdicts.chips(finding.report, names[-1] if names else None, finding.bound, unread=finding.unread)
     return ", ".join(chip.word for chip in chips).capitalize()
 
 
