@@ -80,7 +80,16 @@ def counted(number: int, thing: str) -> str:
     >>> counted(1, "change"), counted(2, "change"), counted(1200, "change")
     ('one change', 'two changes', '1,200 changes')
     """
-    return f"{_NUMBERS[number] if number < len(_NUMBERS) else f'{number:,}'} {thing}{'' if number == 1 else 's'}"
+    return f"{in_words(number)} {thing}{'' if number == 1 else 's'}"
+
+
+def in_words(number: int) -> str:
+    """A number as every sentence has it: in words up to nine, with commas beyond.
+
+    >>> in_words(3), in_words(10), in_words(1200)
+    ('three', '10', '1,200')
+    """
+    return _NUMBERS[number] if number < len(_NUMBERS) else f"{number:,}"
 
 
 def chips(

@@ -179,7 +179,7 @@ def test_a_suggestion_is_a_link_that_inspects_it(client, read_page):
 
 def test_several_identifiers_get_a_headline_a_list_and_a_card_each(client, read_page):
     page = read_page(client.get("/", query_string={"q": "See ark:12345/x, ark:99999/y and urn:foo:a"}).text)
-    assert page.one("section", "found").one("h2").text == "Three identifiers, all valid, 1 with a warning"
+    assert page.one("section", "found").one("h2").text == "Three identifiers, all valid, one with a warning"
     cards = page.all("article", "card")
     assert [link.attributes["href"] for link in page.one("ol", "contents").all("a")] == [
         f"#{card.attributes['id']}" for card in cards
