@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import json
 import logging
 import os
@@ -302,6 +303,29 @@ def child(bindings: Bindings, file: Path) -> dict[str, str | None]:
 @pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")
 def test_a_worker_that_was_forked_reads_the_file_again(child: dict[str, str | None]) -> None:
     assert child == {"first": "/1", "second": "/7"}
+
+
+def test_reading_leaves_the_search_for_cycles_as_it_was(file: Path, open_store: Callable[..., Bindings]) -> None:
+    open_store(file)
+    assert gc.isenabled()
+    put(file, f"{A},/1,,,", f"{A},/1,,,")
+    with pytest.raises(TableError):
+        open_store(file)
+    assert gc.isenabled()
+    put(file, f"{A},/1,,,")
+    gc.disable()
+    try:
+        open_store(file)
+        assert not gc.isenabled()
+    finally:
+        gc.enable()
+
+
+def test_a_worker_that_is_forked_while_a_file_is_read_searches_for_cycles() -> None:
+    with filestore._uncollected():
+        assert not gc.isenabled()
+        filestore._after_fork()
+        assert gc.isenabled()
 
 
 def test_what_was_closed_answers_no_more(bindings: Bindings) -> None:

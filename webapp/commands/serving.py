@@ -178,7 +178,7 @@ def _listener(host: str, port: int | None) -> socket.socket:
         if error.errno == errno.EADDRINUSE:
             last = serve.FIRST_PORT + serve.TRIED - 1
             which = f"port {port}" if port is not None else f"every port from {asked} to {last}"
-            what = f"{which} of {host} is taken: another process listens there ({os.strerror(error.errno)})"
+            what = f"{which} of {host} is taken: another process listens there ({os.strerror(errno.EADDRINUSE)})"
             advice = "--port 0 for any that is free, --port N for another one, or stop that process"
         raise Refused(what, ("Next", advice), exit_code=UNAVAILABLE) from None
 
