@@ -271,7 +271,7 @@ def require_kept(old: FileTable, new: FileTable, file: str) -> None:
 
 @contextmanager
 def _uncollected() -> Iterator[None]:
-    """A time without Python's search for cycles: there are none in a table, and to look through all of a large one again
+    """A time without Python's search for cycles: a table has none, and to look through all of a large one again
     and again, while it grows, would take a third of the time of reading it.
     """
     if not gc.isenabled():
