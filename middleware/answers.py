@@ -113,7 +113,7 @@ class Answers:
         """200 with what is known of the identifier."""
         if resolution.binding is None:
             raise ValueError("nothing is bound, so nothing can be described")
-        view = describe(resolution.binding, root, resolution.container, self._settings.inflections)
+        view = describe(resolution.binding, root, resolution.container, self._settings.inflections, resolution.rule)
         info = f"{view.address}?info"
         media_type = preferred(accept, tuple(FORMS))
         links = [("Link", describedby(info)), ("Link", f'<{info}>; rel="canonical"')]

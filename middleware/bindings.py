@@ -29,7 +29,7 @@ from .binding import Binding, Event, Kind
 from .errors import BindingError, BindingsUnavailable, Collision
 from .formats import SUFFIXES
 from .names import Name
-from .rules import Rule, Rulebook, RuleEvent
+from .rules import Rule, Rulebook, Ruled, RuleEvent
 
 if TYPE_CHECKING:
     from .filestore import FileStore
@@ -203,13 +203,20 @@ class Bindings:
         """Every change of the rule for a prefix, the first first."""
         return self.store.rule_history(rules.check_prefix(prefix))
 
-    def binding_by_rule(self, identifier: Ark | Urn) -> Binding | None:
-        """The binding that the longest rule makes for an identifier nothing is bound to, or None."""
+    def binding_by_rule(self, identifier: Ark | Urn) -> Ruled | None:
+        """The binding that the longest rule makes for an identifier nothing is bound to, with the rule's prefix, or
+        None.
+        """
         return self._rulebook.binding_for(identifier)
 
     def close(self) -> None:
         """Close the connections to the database. Nothing can be asked afterwards."""
         self.store.close()
+
+    @property
+    def is_file(self) -> bool:
+        """Whether these are of a file, which can only be read, and is read again when it changes."""
+        return hasattr(self.store, "refusal")
 
     @property
     def refusal(self) -> str | None:
@@ -318,5 +325,6 @@ def database_at(url_or_path: str | Path) -> Any:
 def _database_file(given: str) -> Path:
     suffix = Path(given).suffix.lower()
     if suffix not in DATABASE_SUFFIXES:
-        raise BindingError("database-url", f"{texts.shown(given) or 'nothing'} names no database")
+        said = f"{texts.shown(given)} names no database" if given else "no database is named: the text is empty"
+        raise BindingError("database-url", said)
     return Path(given)

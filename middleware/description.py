@@ -37,7 +37,8 @@ _ASSOCIATION = {
 class Description:
     """What is known of one binding: ``address`` is the identifier's own, ``place`` where it leads, if elsewhere;
     ``through`` is the container that leads there, where nothing is on record of the identifier itself; ``inflections``
-    are the site's own, each with its description (ARK-044).
+    are the site's own, each with its description (ARK-044). ``rule`` is the NAAN or shoulder by whose rule it leads
+    there, where nothing is on record of the identifier itself but that; then its date is that of the rule.
     """
 
     binding: Binding
@@ -45,6 +46,7 @@ class Description:
     place: str | None
     through: str | None = None
     inflections: Mapping[str, str] = field(default_factory=dict)
+    rule: str | None = None
 
     @property
     def elements(self) -> dict[str, str]:
@@ -82,6 +84,7 @@ class Description:
             "kind": self.binding.kind,
             "target": self.place,
             "through": self.through,
+            "rule": self.rule,
             "changed": self.binding.changed.isoformat().replace("+00:00", "Z"),
             "citation": self.citation,
             "metadata": self.elements,
@@ -106,13 +109,18 @@ class Description:
 
 
 def describe(
-    binding: Binding, root: str, through: str | None = None, inflections: Mapping[str, str] = NOTHING
+    binding: Binding,
+    root: str,
+    through: str | None = None,
+    inflections: Mapping[str, str] = NOTHING,
+    rule: str | None = None,
 ) -> Description:
     """The description of a binding; ``root`` is what links begin with: the resolver prefix, or the mount's path.
 
-    ``through`` is the container that made the binding, where one did; ``inflections`` are the site's own.
+    ``through`` is the container that made the binding, or ``rule`` the prefix of the rule that did, where one did;
+    ``inflections`` are the site's own.
     """
-    return Description(binding, f"{root}/{binding.identifier}", _place(binding, root), through, inflections)
+    return Description(binding, f"{root}/{binding.identifier}", _place(binding, root), through, inflections, rule)
 
 
 def _place(binding: Binding, root: str) -> str | None:

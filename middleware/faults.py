@@ -157,6 +157,12 @@ FAULTS: dict[str, Fault] = _catalogue(
         f"{_POLICY}, section 3",
     ),
     ("withdrawn", "the name is withdrawn", "the command restore, for the same resource", f"{_POLICY}, section 3"),
+    (
+        "naan-unregistered",
+        "the NAAN is not registered",
+        "a NAAN that is registered with the ARK Maintenance Agency, or that is said to be your own",
+        f"{_ARK}, section 3.1",
+    ),
     # names that are made up here
     (
         "shoulder-characters",

@@ -34,6 +34,7 @@ from .forwarding import elsewhere
 from .negotiation import ANYTHING, Accepted, choose
 from .passthrough import let_through, lowered, rest_of
 from .refusals import refusal, status_of
+from .rules import Ruled
 from .settings import METADATA_INFLECTIONS, Settings
 from .subtree import containers, nearest_ark, site_path
 
@@ -41,7 +42,7 @@ Identifier = Ark | Urn
 Fetch = Callable[[Sequence[str]], Mapping[str, Binding]]
 """The bindings of some keys (normal forms), by key; a key that is not bound is not in the answer."""
 
-Rules = Callable[[Identifier], Binding | None]
+Rules = Callable[[Identifier], Ruled | None]
 """The binding that a rule of the site makes for an identifier nothing is bound to, or None."""
 
 Outcome = Literal["located", "related", "described", "served", "metadata", "forwarded", "refused"]
@@ -69,6 +70,7 @@ class Resolution:
     ``problem``     why the answer is a refusal
     ``container``   where the identifier itself is not bound: the container that let it through, or else the nearest
                     that is bound
+    ``rule``        the prefix of the rule that made the binding, where one did
     """
 
     given: str
@@ -82,6 +84,7 @@ class Resolution:
     vary: tuple[str, ...] = ()
     problem: Problem | None = None
     container: str | None = None
+    rule: str | None = None
 
     @property
     def key(self) -> str | None:
@@ -124,8 +127,8 @@ def resolve(
     near = _containers(asked.identifier, fetch)
     if through := _let_through(asked, near, settings):
         return through
-    if binding := rules(asked.identifier):
-        return _bound(asked, binding, settings)
+    if ruled := rules(asked.identifier):
+        return replace(_bound(asked, ruled.binding, settings), rule=ruled.prefix)
     return _unbound(asked, near, settings)
 
 

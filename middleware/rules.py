@@ -73,6 +73,13 @@ class Rule:
         )
 
 
+class Ruled(NamedTuple):
+    """What a rule makes of one name: the binding, and the ``prefix`` of the rule."""
+
+    binding: Binding
+    prefix: str
+
+
 class RuleEvent(NamedTuple):
     """A change of a rule: the template and status after it, None where it was removed."""
 
@@ -82,6 +89,10 @@ class RuleEvent(NamedTuple):
     redirect: int | None
     when: datetime
     actor: str | None
+
+    def as_dict(self) -> dict[str, Any]:
+        """The event as JSON has it."""
+        return self._asdict() | {"when": rfc3339(self.when)}
 
 
 class Source(Protocol):
@@ -107,14 +118,15 @@ class Rulebook:
         self._rules: Sequence[Rule] = ()
         self._next_look = float("-inf")
 
-    def binding_for(self, identifier: Ark | Urn) -> Binding | None:
+    def binding_for(self, identifier: Ark | Urn) -> Ruled | None:
         """The binding that the longest rule makes for an ARK, or None. Raises :class:`BindingsUnavailable`."""
         if isinstance(identifier, Urn):
             return None
         key = identifier.basic
         for rule in self._current():
             if key.startswith(rule.prefix):
-                return rule.binding(key)
+                binding = rule.binding(key)
+                return None if binding is None else Ruled(binding, rule.prefix)
         return None
 
     def _current(self) -> Sequence[Rule]:

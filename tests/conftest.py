@@ -141,6 +141,20 @@ def fixture_fx1() -> dict[str, Any]:
     return json.loads((DATA / "fixture_FX1.json").read_text("ascii"))
 
 
+# What is said to the tests themselves: which browser they take, and what the benchmarks do.
+_OF_TESTS = ("ARARAT_BROWSER", "ARARAT_BENCH_")
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _nothing_of_the_developers(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """Neither settings nor registries of who runs the tests change what is tested, in this process or one it starts."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("XDG_DATA_HOME", str(tmp_path_factory.mktemp("data-home")))
+        for name in [name for name in os.environ if name.startswith("ARARAT_") and not name.startswith(_OF_TESTS)]:
+            patch.delenv(name)
+        yield
+
+
 # Servers --------------------------------------------------------------------------------------------------------------
 
 

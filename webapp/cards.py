@@ -109,7 +109,8 @@ class Card:
     """One identifier, ready to be shown. It is ``start`` to ``end`` of the paste, counted from one.
 
     ``faults`` are errors and warnings; ``subject`` is what a trace would resolve, None where nothing would;
-    ``bound`` is how its own name is bound here: a kind, "withdrawn", or None if it is not, or nobody could be asked.
+    ``bound`` is how its own name is bound here: a kind, "withdrawn", or None if it is not, or nobody could be asked;
+    ``unread`` says that the bindings could not be read, so that nothing is known of it.
     """
 
     start: int
@@ -135,6 +136,7 @@ class Card:
     unusual_goes_on: bool
     subject: str | None
     bound: str | None
+    unread: bool
 
 
 def card(finding: inspection.Finding) -> Card:
@@ -156,7 +158,7 @@ def card(finding: inspection.Finding) -> Card:
         verdict=verdicts.verdict(report),
         tone=verdicts.tone(report),
         summary=verdicts.summary(report),
-        chips=verdicts.chips(report, name, finding.bound),
+        chips=verdicts.chips(report, name, finding.bound, unread=finding.unread),
         given=_given(report),
         parts=tuple(_parts(report, problems[:MOST_PROBLEMS])),
         suggestion=_suggestion(finding),
@@ -174,6 +176,7 @@ def card(finding: inspection.Finding) -> Card:
         unusual_goes_on=len(unusual) > MOST_UNUSUAL,
         subject=subject(report),
         bound=finding.bound.get(name) if finding.bound and name else None,
+        unread=finding.unread,
     )
 
 

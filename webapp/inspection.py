@@ -27,12 +27,14 @@ class Finding:
     """One identifier of a paste.
 
     ``bound`` says for its own name and the containers nearest to it how they are bound: normal form to kind, or to
-    "withdrawn". What is not in it is not bound. It is None where nobody could be asked.
+    "withdrawn". What is not in it is not bound. It is None where there is nobody to ask, and where the bindings could
+    not be read, which is ``unread``: then nothing is known of what is bound.
     """
 
     match: Match
     report: Report
     bound: Mapping[str, str] | None
+    unread: bool = False
 
     def as_dict(self) -> dict[str, Any]:
         """The finding as the JSON of the API holds it."""
@@ -75,9 +77,15 @@ def inspect(text: str, *, prefix: str | None = None, bindings: Bindings | None =
     matches = find(text)
     shown = matches[:MOST_FOUND]
     reports = [examine(match.literal, prefix=prefix) for match in shown]
-    bound = kinds(reports, bindings)
+    bound, unread = None, False
+    try:
+        bound = kinds(reports, bindings)
+    except BindingsUnavailable:
+        unread = True
     findings = [
-        Finding(match, report, None if bound is None else {key: bound[key] for key in keys(report) if key in bound})
+        Finding(
+            match, report, None if bound is None else {key: bound[key] for key in keys(report) if key in bound}, unread
+        )
         for match, report in zip(shown, reports, strict=True)
     ]
     return Inspection(text, tuple(findings), len(matches) > len(shown))
@@ -97,12 +105,12 @@ def keys(report: Report) -> tuple[str, ...]:
 
 
 def kinds(reports: Sequence[Report], bindings: Bindings | None) -> dict[str, str] | None:
-    """How the names of ``reports`` are bound: key to kind, or to "withdrawn"; None where nobody can be asked."""
+    """How the names of ``reports`` are bound: key to kind, or to "withdrawn"; None where there is nobody to ask.
+
+    Raises :class:`BindingsUnavailable`.
+    """
     if bindings is None:
         return None
     wanted = list(dict.fromkeys(key for report in reports for key in keys(report)))
-    try:
-        bound = bindings.fetch(wanted) if wanted else {}
-    except BindingsUnavailable:
-        return None
+    bound = bindings.fetch(wanted) if wanted else {}
     return {key: "withdrawn" if binding.status == "withdrawn" else binding.kind for key, binding in bound.items()}

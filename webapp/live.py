@@ -67,14 +67,19 @@ def trace() -> Response:
     return _progressive(wish, runs.begin(wish))
 
 
-def plan(subject: str, bound: str | None) -> Plan:
-    """How the trace of ``subject`` would go, which is bound here in the way ``bound`` (None: not)."""
-    choice = runs.choose(Wish(subject), bound=bound is not None)
+def plan(subject: str, bound: str | None, unread: bool) -> Plan:
+    """How the trace of ``subject`` would go, which is bound here in the way ``bound`` (None: not, as far as is known;
+    nothing is known where the bindings are ``unread``).
+    """
+    choice = runs.choose(Wish(subject), bound=None if unread else bound is not None)
     if choice.possible:
         why, wish, label, command = choice.why, Wish(subject), "Run the trace", None
         why += " Whoever runs a resolver is trusted for its answer."
     else:
-        why = f"Not bound here, as far as is known, and this page does not ask {choice.resolver}. A command line does:"
+        known = "Not bound here, as far as is known"
+        if unread:
+            known = "Whether it is bound here is not known: the bindings cannot be read at the moment"
+        why = f"{known}, and this page does not ask {choice.resolver}. A command line does:"
         wish, label = Wish(subject, runs.own_prefix(site())), "Ask this site all the same"
         command = f"ararat trace {shlex.quote(display.percent(subject))}"
     address = _address(wish)

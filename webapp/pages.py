@@ -132,7 +132,8 @@ def headline(found: Inspection) -> str:
     tones = Counter(verdicts.tone(finding.report) for finding in found.findings)
     valid, warned = count - tones["bad"], tones["warn"]
     whole = {0: "none of them valid", count: "both valid" if count == 2 else "all valid"}
-    judged = whole.get(valid, f"{valid:,} of them valid") + (f", {warned:,} with a warning" if warned else "")
+    judged = whole.get(valid, f"{verdicts.in_words(valid)} of them valid")
+    judged += f", {verdicts.in_words(warned)} with a warning" if warned else ""
     things = verdicts.counted(count, "identifier")
     return f"{f'The first {things}' if found.truncated else things.capitalize()}, {judged}"
 
@@ -151,7 +152,7 @@ def _said(found: Inspection) -> str:
         return ""
     finding = found.findings[0]
     names = inspection.keys(finding.report)
-    chips = verdicts.chips(finding.report, names[-1] if names else None, finding.bound)
+    chips = verdicts.chips(finding.report, names[-1] if names else None, finding.bound, unread=finding.unread)
     return ", ".join(chip.word for chip in chips).capitalize()
 
 

@@ -15,6 +15,7 @@ from flask import request
 
 from ..identifiers import display, examine
 from ..identifiers.report import OFFICIAL_PREFIX
+from ..middleware import BindingsUnavailable
 from . import inspection
 from .errors import Refused
 from .site import Site, site
@@ -83,15 +84,19 @@ def wished(arguments: Mapping[str, str]) -> Wish:
     return Wish(arguments.get("q", "").strip(), arguments.get("resolver", "").strip() or None, method, int(redirects))
 
 
-def choose(wish: Wish, *, bound: bool) -> Choice:
-    """Which resolver is asked: the one that is named; this site, where the name is ``bound`` here; the official one."""
+def choose(wish: Wish, *, bound: bool | None) -> Choice:
+    """Which resolver is asked: the one that is named; this site, where the name is ``bound`` here; the official one.
+
+    ``bound`` is None where the bindings could not be read.
+    """
     known = site()
     if wish.resolver is not None:
         return Choice(wish.resolver, "This resolver was named.", _may_ask(wish.resolver, known))
     home = own_prefix(known)
     if home is not None and bound:
         return Choice(home, "The name is known here, so this site is asked.", True)
-    why = "Not bound here, as far as is known, so the official resolver is asked."
+    known_of = "Not bound here, as far as is known" if bound is not None else "The bindings of this site cannot be read"
+    why = f"{known_of}, so the official resolver is asked."
     return Choice(OFFICIAL_PREFIX, why, _may_ask(OFFICIAL_PREFIX, known))
 
 
@@ -112,7 +117,7 @@ def begin(wish: Wish) -> Run:
         raise Refused(403, "trace-in-trace", "This was asked by a trace, and a trace starts no other.")
     if not wish.text:
         raise Refused(400, "nothing-to-trace", "There is no identifier to trace: give one as q.")
-    choice = choose(wish, bound=wish.resolver is None and _bound(wish.text, known))
+    choice = choose(wish, bound=_bound(wish.text, known) if wish.resolver is None else False)
     stop = threading.Event()
     elsewhere = guarded_fetch(networks=known.networks, stop=stop) if known.trace_elsewhere else None
     try:
@@ -157,9 +162,12 @@ def _held(place: Place, events: Iterator[Event]) -> Iterator[Event]:
         yield from events
 
 
-def _bound(text: str, known: Site) -> bool:
+def _bound(text: str, known: Site) -> bool | None:
     report = examine(text)
-    kinds, names = inspection.kinds([report], known.bindings), inspection.keys(report)
+    try:
+        kinds, names = inspection.kinds([report], known.bindings), inspection.keys(report)
+    except BindingsUnavailable:
+        return None
     return bool(kinds and names and names[-1] in kinds)
 
 

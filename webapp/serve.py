@@ -36,7 +36,8 @@ LONGEST_REQUEST_LINE = 8190
 GRACE_SECONDS = 8
 """How long a stopping server waits for answers that have begun. Streams are ended at once."""
 
-_TRIED = 100
+TRIED = 100
+"""How many ports are tried, one after the other, where none is named."""
 
 
 def compose(
@@ -47,16 +48,25 @@ def compose(
     demo: bool = False,
     trace_elsewhere: bool = False,
     networks: Sequence[str] = (),
+    trusted_hosts: Sequence[str] | None = None,
     **settings: Any,
 ) -> WSGIApplication:
     """The whole site: the resolver in front of the inspector, and of the demo site where that is wanted.
 
     ``prefix`` is the announced resolver prefix, ``address`` where the server can be reached (which may be the same): a
-    trace's hops at either are answered in process, by the very application that is returned. ``settings`` are those of
+    trace's hops at either are answered in process, by the very application that is returned. ``trusted_hosts`` are the
+    host names at which the inspector answers, None for any. ``settings`` are those of
     :class:`~ararat.middleware.ResolverMiddleware`. Raises ValueError for a setting or network that is none.
     """
     local: dict[str, WSGIApplication] = {}
-    inspector = create_app(bindings, prefix=prefix, local=local, trace_elsewhere=trace_elsewhere, networks=networks)
+    inspector = create_app(
+        bindings,
+        prefix=prefix,
+        local=local,
+        trace_elsewhere=trace_elsewhere,
+        networks=networks,
+        trusted_hosts=trusted_hosts,
+    )
     site = DispatcherMiddleware(inspector, {MOUNT: create_demo()} if demo else {})
     also = (address, *settings.pop("also", ()))
     whole = ResolverMiddleware(site, bindings, prefix=prefix, also=also, inspector="/", **settings)
@@ -71,7 +81,7 @@ def listen(host: str, port: int | None) -> socket.socket:
     Raises OSError where the port is taken, or the host is none of this machine.
     """
     family, _, _, _, _ = socket.getaddrinfo(host, None, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)[0]
-    ports = range(FIRST_PORT, FIRST_PORT + _TRIED) if port is None else [port]
+    ports = range(FIRST_PORT, FIRST_PORT + TRIED) if port is None else [port]
     for each in ports:
         try:
             return socket.create_server((host, each), family=family, backlog=1024)
@@ -190,7 +200,9 @@ def _run_gunicorn(app: WSGIApplication, listener: socket.socket, ready: Callable
         def load_config(self) -> None:
             config: Any = self.cfg
             for name, value in settings.items():
-                config.set(name, value)
+                # gunicorn before 25 has no control socket, and so nothing to disable it by.
+                if name != "control_socket_disable" or name in config.settings:
+                    config.set(name, value)
 
         def load(self) -> Any:
             return stoppable

@@ -80,16 +80,27 @@ def counted(number: int, thing: str) -> str:
     >>> counted(1, "change"), counted(2, "change"), counted(1200, "change")
     ('one change', 'two changes', '1,200 changes')
     """
-    return f"{_NUMBERS[number] if number < len(_NUMBERS) else f'{number:,}'} {thing}{'' if number == 1 else 's'}"
+    return f"{in_words(number)} {thing}{'' if number == 1 else 's'}"
 
 
-def chips(report: Report, name: str | None, bound: Mapping[str, str] | None) -> tuple[Chip, Chip, Chip]:
+def in_words(number: int) -> str:
+    """A number as every sentence has it: in words up to nine, with commas beyond.
+
+    >>> in_words(3), in_words(10), in_words(1200)
+    ('three', '10', '1,200')
+    """
+    return _NUMBERS[number] if number < len(_NUMBERS) else f"{number:,}"
+
+
+def chips(
+    report: Report, name: str | None, bound: Mapping[str, str] | None, *, unread: bool = False
+) -> tuple[Chip, Chip, Chip]:
     """Valid, normal, bound here: three answers to three questions.
 
-    ``name`` is the name under which it would be bound, ``bound`` what is bound by kind, None where nobody could be
-    asked.
+    ``name`` is the name under which it would be bound, ``bound`` what is bound by kind, None where there is nobody to
+    ask, or where the bindings could not be read (``unread``).
     """
-    return _validity(report), _normality(report), _binding(name, bound)
+    return _validity(report), _normality(report), _binding(name, bound, unread)
 
 
 _NUMBERS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine")
@@ -135,9 +146,11 @@ def _normality(report: Report) -> Chip:
     return Chip("normal", "good", "the ARK inside" if report.form == "embedded" else "")
 
 
-def _binding(name: str | None, bound: Mapping[str, str] | None) -> Chip:
+def _binding(name: str | None, bound: Mapping[str, str] | None, unread: bool) -> Chip:
     if name is None:
         return Chip("not bound here", "plain", "nothing to bind")
+    if unread:
+        return Chip("bound here?", "warn", "the bindings cannot be read at the moment")
     if bound is None:
         return Chip("bound here?", "plain", "nobody to ask")
     kind = bound.get(name)

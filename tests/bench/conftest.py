@@ -6,11 +6,15 @@ measured did what it should.
 
 from __future__ import annotations
 
+import functools
+import sqlite3
 import statistics
 import time
 from collections.abc import Callable, Mapping
 
 import pytest
+
+from ararat.middleware import open_bindings
 
 Race = Callable[..., dict[str, float]]
 
@@ -57,3 +61,42 @@ def say(capsys: pytest.CaptureFixture[str]) -> Callable[[str], None]:
             print(text)
 
     return out
+
+
+@pytest.fixture(scope="session")
+def name_of() -> Callable[[int], str]:
+    """name_of(number) is the name that has this number in the databases of ``filled``."""
+    return "ark:12345/x{:08d}".format
+
+
+@pytest.fixture(scope="session")
+def filled(tmp_path_factory: pytest.TempPathFactory) -> Callable[[int], str]:
+    """filled(rows) is the URL of an SQLite database with so many bindings, made once.
+
+    Each is a copy of one that was bound, but for its name and target; the history has that one alone.
+    """
+
+    @functools.cache
+    def fill(rows: int) -> str:
+        path = tmp_path_factory.mktemp("filled") / "bindings.sqlite"
+        with open_bindings(path) as bindings:
+            bindings.bind("ark:12345/x", "https://example.org/x")
+        connection = sqlite3.connect(path, isolation_level=None)
+        # Nobody else is there, and what is half made is made anew.
+        for pragma in ("journal_mode = DELETE", "journal_mode = OFF", "synchronous = OFF"):
+            connection.execute(f"PRAGMA {pragma}")
+        columns = [row[1] for row in connection.execute("PRAGMA table_info(bindings)")]
+        made = {"key": "printf('ark:12345/x%08d', number)", "target": "'https://example.org/' || number"}
+        connection.execute(
+            "INSERT INTO bindings WITH RECURSIVE numbers(number) AS"  # noqa: S608 - of the schema's own names
+            " (SELECT 0 UNION ALL SELECT number + 1 FROM numbers WHERE number + 1 < ?)"
+            f" SELECT {', '.join(made.get(column, column) for column in columns)}"
+            " FROM numbers, bindings WHERE key = 'ark:12345/x'",
+            (rows,),
+        )
+        connection.close()
+        with open_bindings(path) as bindings:
+            assert bindings.lookup(f"ark:12345/x{rows - 1:08d}") is not None
+        return f"sqlite:///{path}"
+
+    return fill

@@ -75,7 +75,7 @@ def test_paste_a_urn(inspect):
 def test_paste_a_paragraph_that_holds_several(page, inspect):
     answer = inspect(PARAGRAPH)
     heading = answer.get_by_role("heading", level=2)
-    expect(heading).to_have_text("Four identifiers, all valid, 1 with a warning")
+    expect(heading).to_have_text("Four identifiers, all valid, one with a warning")
     expect(heading).to_be_focused()
     expect(answer.locator(".normal code")).to_have_text(
         ["ark:12345/mp39n.svg", "ark:12345/mp39n.txt", "urn:example:ararat:guide", "ark:99999/nothing"]

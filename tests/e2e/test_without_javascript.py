@@ -48,7 +48,7 @@ def test_paste_a_urn(inspect):
 
 def test_paste_a_paragraph_that_holds_several(inspect):
     answer = inspect("See ark:12345/x8rd4, then urn:example:ararat:guide; not ark:99999/x")
-    expect(answer.get_by_role("heading", level=2)).to_have_text("Three identifiers, all valid, 1 with a warning")
+    expect(answer.get_by_role("heading", level=2)).to_have_text("Three identifiers, all valid, one with a warning")
 
 
 def test_an_override_does_not_disturb_its_neighbours(inspect):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import json
 import logging
 import os
@@ -68,6 +69,7 @@ def test_a_file_is_a_store(bindings: Bindings, file: Path) -> None:
     assert sorted(bindings.fetch([A, B, "ark:12345/c"])) == [A, B]
     assert bindings.lookup("ark:12345/c") is None
     assert bindings.refusal is None
+    assert bindings.is_file
     assert str(file) in repr(bindings)
 
 
@@ -209,6 +211,33 @@ def test_a_file_is_looked_at_once_a_second_and_only_when_asked(
     assert not any(thread.name == "ararat bindings" for thread in threading.enumerate())
 
 
+def test_who_was_not_asked_for_a_while_waits_for_a_table_that_has_changed_meanwhile(
+    bindings: Bindings, file: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(filestore, "IDLE_SECONDS", -1.0)
+    put(file, f"{A},/9,R1,,", f"{B},/2,,,")
+    assert target(bindings, A) == "/9"
+
+
+def test_who_waits_for_a_table_does_not_wait_for_long(
+    bindings: Bindings, file: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    go_on = threading.Event()
+    read_table = filestore.read_table
+
+    def slowly(*arguments):
+        assert go_on.wait(20)
+        return read_table(*arguments)
+
+    monkeypatch.setattr(filestore, "read_table", slowly)
+    monkeypatch.setattr(filestore, "IDLE_SECONDS", -1.0)
+    monkeypatch.setattr(filestore, "PATIENCE_SECONDS", 0.05)
+    put(file, f"{A},/9,R1,,", f"{B},/2,,,")
+    assert [target(bindings, A) for _ in range(5)] == ["/1"] * 5
+    go_on.set()
+    wait_until(lambda: target(bindings, A) == "/9")
+
+
 def test_no_request_sees_half_a_table(file: Path, open_store: Callable[..., Bindings]) -> None:
     names = [f"ark:12345/x{number}" for number in range(500)]
 
@@ -229,7 +258,7 @@ def test_no_request_sees_half_a_table(file: Path, open_store: Callable[..., Bind
         asker.start()
     for number in range(1, 6):
         version(number)
-        wait_until(lambda number=number: target(bindings, names[0]) == f"/{number}")
+        wait_until(lambda number=number: any(f"/{number}" in each for each in seen[-20:]))
     stop.set()
     for asker in askers:
         asker.join(10)
@@ -274,6 +303,29 @@ def child(bindings: Bindings, file: Path) -> dict[str, str | None]:
 @pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")
 def test_a_worker_that_was_forked_reads_the_file_again(child: dict[str, str | None]) -> None:
     assert child == {"first": "/1", "second": "/7"}
+
+
+def test_reading_leaves_the_search_for_cycles_as_it_was(file: Path, open_store: Callable[..., Bindings]) -> None:
+    open_store(file)
+    assert gc.isenabled()
+    put(file, f"{A},/1,,,", f"{A},/1,,,")
+    with pytest.raises(TableError):
+        open_store(file)
+    assert gc.isenabled()
+    put(file, f"{A},/1,,,")
+    gc.disable()
+    try:
+        open_store(file)
+        assert not gc.isenabled()
+    finally:
+        gc.enable()
+
+
+def test_a_worker_that_is_forked_while_a_file_is_read_searches_for_cycles() -> None:
+    with filestore._uncollected():
+        assert not gc.isenabled()
+        filestore._after_fork()
+        assert gc.isenabled()
 
 
 def test_what_was_closed_answers_no_more(bindings: Bindings) -> None:

@@ -31,7 +31,7 @@ def execute(database: str, statement: str, **parameters: str) -> None:
     [
         pytest.param("x.txt", "database-url", "x.txt names no database", id="text"),
         pytest.param("bindings", "database-url", "bindings names no database", id="a word"),
-        pytest.param("", "database-url", "nothing names no database", id="nothing"),
+        pytest.param("", "database-url", "no database is named: the text is empty", id="nothing"),
         pytest.param("x.\u202eetilqs", "database-url", "{202e}etilqs", id="a disguised ending"),
         pytest.param(
             "mysql://u:secret@h/d", "database-url", "there is no kind of database called mysql", id="another database"

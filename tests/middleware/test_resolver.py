@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from ararat.middleware.refusals import REFUSALS
 from ararat.middleware.resolver import Resolution, no_rules, resolve
+from ararat.middleware.rules import Ruled
 from ararat.middleware.settings import Settings
 
 STATUSES = {200, 302, 303, 307, 400, 404, 410, 414}
@@ -309,10 +310,12 @@ def test_queries_go_along_with_what_is_let_through_where_the_site_says_so(below)
 # Steps 3, 5 and 7 in their order
 def test_a_rule_answers_for_what_is_not_bound_and_for_nothing_else(answer, binding):
     def rules(identifier):
-        return binding(identifier.basic, f"https://rule.example/{identifier.name}")
+        return Ruled(binding(identifier.basic, f"https://rule.example/{identifier.name}"), "ark:12345/")
 
     assert answer("ark:12345/nope", rules).target == "https://rule.example/nope"
-    assert answer("ark:12345/nope?info", rules).outcome == "metadata"
+    described = answer("ark:12345/nope?info", rules)
+    assert (described.outcome, described.rule) == ("metadata", "ark:12345/")
+    assert answer("ark:12345/doc", rules).rule is None
     assert answer("ark:12345/doc", rules).target == "https://example.org/doc"
     assert answer("ark:99999/nope", rules).status == 404
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from datetime import UTC, datetime
 
 import pytest
@@ -106,8 +107,8 @@ def test_the_longest_prefix_counts():
     )
 
     def target(name):
-        binding = book.binding_for(ark.parse(name))
-        return binding and binding.target
+        ruled = book.binding_for(ark.parse(name))
+        return ruled and ruled.binding.target
 
     assert target("ark:/12345/x-57") == "https://3x.org/x57"
     assert target("ark:12345/x5/a") == "https://2x.org/x5/a"
@@ -173,7 +174,7 @@ def test_a_redirect_for_good_is_refused(bindings):
     assert refused.value.code == "permanent-redirect-forbidden"
 
 
-def test_names_that_are_not_bound_are_answered_by_rule(bindings):
+def test_names_that_are_not_bound_are_answered_by_rule_and_described_so(bindings, database, open_store):
     bindings.bind("ark:12345/x5bound", "https://example.org/bound")
     bindings.set_rule("ark:12345/x5", "https://example.org/t/${suffix}")
     client = Client(ResolverMiddleware(lambda environ, start_response: [], bindings))
@@ -181,4 +182,11 @@ def test_names_that_are_not_bound_are_answered_by_rule(bindings):
     assert client.get("/ark:12345/x5bound").location == "https://example.org/bound"
     assert client.get("/ark:12345/x5%2E%2E/b").status_code == 404
     assert client.get("/ark:12345/y").status_code == 404
-    assert client.get("/ark:12345/x5a?info").status_code == 200
+    described = json.loads(client.get("/ark:/12345/x-5a?info", headers={"Accept": "application/json"}).text)
+    assert (described["rule"], described["target"]) == ("ark:12345/x5", "https://example.org/t/a")
+    assert "rule: ark:12345/x5\n" in client.get("/ark:12345/x5a??", headers={"Accept": "text/plain"}).text
+    assert "a rule for all names of its shoulder" in client.get("/ark:12345/x5a?info").text
+    assert '"rule"' not in client.get("/ark:12345/x5bound?info", headers={"Accept": "application/json"}).text
+    bindings.set_rule("ark:67531/", "/all/${content}")
+    client = Client(ResolverMiddleware(lambda environ, start_response: [], open_store(database)))
+    assert "a rule for all names of its NAAN" in client.get("/ark:67531/q?info").text

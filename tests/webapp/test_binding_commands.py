@@ -306,7 +306,7 @@ def test_an_export_is_imported_again(bound: Callable[..., Result], format: str, 
     file = tmp_path / f"all.{format}"
     result = bound("export", str(file))
     assert (result.exit_code, result.stdout) == (0, "")
-    assert result.stderr == f"1 bindings written to {file}\n"
+    assert result.stderr == f"1 binding written to {file}\n"
     assert bound("export", "--format", format).stdout == file.read_text()
     assert bound("import", str(file)).stdout == "Written. 1 line: 1 unchanged.\n"
     result = bound(
@@ -327,3 +327,26 @@ def test_an_export_replaces_a_file_whole_or_not_at_all(bound: Callable[..., Resu
     assert DOC in (tmp_path / "all.csv").read_text()
     assert bound("export", str(tmp_path / "nowhere" / "all.csv")).exit_code == 66
     assert list(tmp_path.glob(".*")) == []
+
+
+def test_a_naan_that_is_not_registered_is_warned_of_unless_it_is_ones_own(
+    ararat: Callable[..., Result], tmp_path: Path
+) -> None:
+    (tmp_path / "names.csv").write_text("identifier,target\nark:54321/a,/1\nark:54321/b,/1\nark:12148/c,/1\n")
+    for arguments in (["bind", "ark:54321/x", "/x"], ["import", str(tmp_path / "names.csv")]):
+        result = ararat(*arguments)
+        assert result.exit_code == 0
+        assert result.stderr.count("NAAN 54321 is not registered: register with the ARK Maintenance Agency") == 1
+        assert "12148" not in result.stderr
+        assert ararat(*arguments, "--naans", "54321").stderr == ""
+
+
+def test_strictly_a_naan_that_is_not_registered_is_refused(ararat: Callable[..., Result], tmp_path: Path) -> None:
+    (tmp_path / "names.csv").write_text("identifier,target\nark:12148/c,/1\nark:54321/a,/1\n")
+    for arguments in (["bind", "ark:54321/x", "/x"], ["import", str(tmp_path / "names.csv")]):
+        result = ararat(*arguments, "--strict")
+        assert (result.exit_code, result.stdout) == (2, "")
+        assert "NAAN 54321 is not registered (naan-unregistered)" in result.stderr
+    for name in ("ark:54321/x", "ark:12148/c"):
+        assert ararat("show", name).exit_code == 1
+    assert ararat("bind", "ark:54321/x", "/x", "--strict", "--naans", "54321").exit_code == 0

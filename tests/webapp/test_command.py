@@ -194,7 +194,9 @@ def test_a_line_that_is_no_json_string_is_named_and_the_others_are_still_read(
     bad: str, ararat: Callable[..., Result]
 ) -> None:
     result = ararat("inspect", "--json", "--input", "json", "-", given=f'"ark:12345/x"\n{bad}\n"ark:12345/y"\n')
-    assert "line 2 of standard input" in result.stderr
+    said = " ".join(result.stderr.split())
+    assert said.startswith("ararat: line 2 of standard input: this is ")
+    assert 'expected one JSON string a line, like "ark:12345/x"' in said
     assert len(result.stdout.splitlines()) == 2
     assert result.exit_code == 2
 

@@ -55,7 +55,8 @@ def test_of_a_long_hierarchy_the_nearest_members_are_looked_up(bound):
 
 def test_while_the_bindings_cannot_be_reached_the_rest_is_said_all_the_same(bound):
     found = inspection.inspect("ark:/12345/x", bindings=bound({}, reachable=False))
-    assert found.findings[0].bound is None
+    assert (found.findings[0].bound, found.findings[0].unread) == (None, True)
+    assert found.as_dict()["found"][0]["bound"] is None
     assert found.findings[0].report.normal_form == "ark:12345/x"
 
 

@@ -179,7 +179,7 @@ def test_a_suggestion_is_a_link_that_inspects_it(client, read_page):
 
 def test_several_identifiers_get_a_headline_a_list_and_a_card_each(client, read_page):
     page = read_page(client.get("/", query_string={"q": "See ark:12345/x, ark:99999/y and urn:foo:a"}).text)
-    assert page.one("section", "found").one("h2").text == "Three identifiers, all valid, 1 with a warning"
+    assert page.one("section", "found").one("h2").text == "Three identifiers, all valid, one with a warning"
     cards = page.all("article", "card")
     assert [link.attributes["href"] for link in page.one("ol", "contents").all("a")] == [
         f"#{card.attributes['id']}" for card in cards
@@ -223,7 +223,9 @@ def test_while_the_bindings_cannot_be_reached_the_page_shows_the_rest(bound, rea
     client = create_app(bound({}, reachable=False)).test_client()
     page = read_page(client.get("/?q=ark:/12345/x").text)
     assert page.one("p", "normal").one("bdi").text == "ark:12345/x"
-    assert "bound here?" in page.one("ul", "chips").text
+    assert "bound here? the bindings cannot be read at the moment" in page.one("ul", "chips").text
+    assert "the bindings cannot be read at the moment, and this page does not ask" in page.one("section", "leads").text
+    assert "not bound here" not in page.text.lower()
 
 
 def test_a_card_names_the_json_of_the_same(client, read_page):

@@ -36,6 +36,11 @@ def test_the_folder_is_in_the_users_data_folder_unless_named(environ, platform, 
     assert registry_folder.registry_folder(environ, platform) == Path(folder)
 
 
+def test_the_tests_read_no_folder_of_who_runs_them():
+    assert not registry_folder.registry_folder().is_relative_to(Path.home())
+    assert not registry_folder.registry_folder().exists()
+
+
 def test_who_has_no_home_uses_the_tables_of_the_package(monkeypatch):
     def no_home():
         raise RuntimeError("Could not determine home directory.")

@@ -38,6 +38,21 @@ def test_rules_are_set_listed_and_removed(ararat: Callable[..., Result]) -> None
     assert "ark:12345/x5 -> https://example.org/${value} (307, by ada)\n" in ararat("rule", "list").stdout
     assert ararat("rule", "remove", "ark:12345/x5").stdout == "removed ark:12345/x5\n"
     assert "x5" not in ararat("rule", "list").stdout
+    history = ararat("rule", "history", "ark:/12345/x-5").stdout.splitlines()
+    assert [line.partition("  ")[2] for line in history[::2]] == ["set by ada", "removed by ada"]
+    assert history[1] == "    ark:12345/x5 -> https://example.org/${value} (307)"
+    events = [json.loads(line) for line in ararat("rule", "history", "--json", "ark:12345/x5").stdout.splitlines()]
+    assert [(event["action"], event["template"], event["redirect"], event["actor"]) for event in events] == [
+        ("set", "https://example.org/${value}", 307, "ada"),
+        ("removed", None, None, "ada"),
+    ]
+
+
+def test_a_rule_that_never_was_has_no_history(ararat: Callable[..., Result]) -> None:
+    assert ararat("rule", "set", "ark:12345", "/all/${content}").exit_code == 0
+    nothing = ararat("rule", "history", "ark:12345/x5")
+    assert (nothing.exit_code, nothing.stdout) == (1, "")
+    assert "there was never a rule for ark:12345/x5" in nothing.stderr
 
 
 @pytest.mark.parametrize(

@@ -16,6 +16,7 @@ from typing import Any
 
 import pytest
 from click.testing import CliRunner, Result
+from werkzeug.test import Client
 
 from ararat.middleware import open_bindings
 from ararat.webapp import command, demo, serve
@@ -172,14 +173,71 @@ def test_samples_are_never_put_into_a_database_of_the_users(serve_ararat: Callab
     assert (tmp_path / "mine.sqlite").exists()
 
 
-def test_a_table_is_served(serve_ararat: Callable[..., Any], tmp_path: Path) -> None:
-    (tmp_path / "names.csv").write_text("identifier,target\nark:12345/doc,https://example.org/doc\n")
-    server = serve_ararat("--bindings", str(tmp_path / "names.csv"))
+def test_a_file_of_any_name_is_served(
+    ararat: Callable[..., Result], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "names.txt").write_text("identifier,target\nark:12345/doc,https://example.org/doc\n")
+    locations: list[str | None] = []
+
+    def run(app: Any, listener: socket.socket, ready: Callable[[], None]) -> None:
+        locations.append(Client(app).get("/ark:12345/doc").location)
+        ready()
+
+    monkeypatch.setattr(serve, "run", run)
+    result = ararat("serve", "--port", "0", "--bindings", "names.txt")
+    assert (result.exit_code, locations) == (0, ["https://example.org/doc"])
+    assert "names.txt, read again whenever it changes, never written" in " ".join(result.stdout.split())
+
+
+def test_a_file_is_served_and_read_again_when_it_changes(serve_ararat: Callable[..., Any], tmp_path: Path) -> None:
+    table = tmp_path / "names.csv"
+    table.write_text("identifier,target\nark:12345/doc,https://example.org/doc\nark:12345/gone,/gone\n")
+    server = serve_ararat("--database", str(table))
     try:
+        assert f"{table}, read again whenever it changes" in " ".join(server.log().split())
         assert server.get("/ark:/12345/d-oc").header("Location") == "https://example.org/doc"
         assert server.get("/ark:12345/mp39n").status == 404
+        table.write_text(
+            "identifier,target,status\nark:12345/doc,/moved,\nark:12345/gone,,withdrawn\nark:12345/new,/new,\n"
+        )
+        until(lambda: server.get("/ark:12345/new").status == 302)
+        assert server.get("/ark:12345/doc").header("Location") == f"{server.origin}/moved"
+        assert server.get("/ark:12345/gone").status == 410
+        table.write_text("identifier,target\nark:12345/doc,/elsewhere\n")
+        until(lambda: server.get("/ark:12345/doc").status == 302 and "name-missing" in server.log())
+        assert server.get("/ark:12345/doc").header("Location") == f"{server.origin}/moved"
+        assert server.get("/ark:12345/new").status == 302
     finally:
-        stopped(server, signal.SIGINT)
+        assert server.stop(signal.SIGINT) == 0
+    assert "Traceback" not in server.log()
+
+
+def until(condition: Callable[[], object], seconds: float = 20) -> None:
+    deadline = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < deadline
+        time.sleep(0.05)
+
+
+def test_a_file_that_cannot_be_served_is_said_to_be_so_with_its_line(
+    ararat: Callable[..., Result], tmp_path: Path
+) -> None:
+    (tmp_path / "names.csv").write_text("identifier,target\nark:12345/a,/1\nark:/12345/-a,/1\n")
+    for option in ("--bindings", "--database"):
+        result = ararat("serve", "--port", "0", option, "names.csv")
+        said = " ".join(result.stderr.split())
+        assert (result.exit_code, result.stdout) == (2, "")
+        assert "names.csv is not served: line 3: lines 2 and 3 are both for ark:12345/a (duplicate-line)" in said
+
+
+def test_the_inspector_answers_at_trusted_hosts_alone(tmp_path: Path) -> None:
+    with open_bindings(tmp_path / "bindings.sqlite") as bindings:
+        site = serve.compose(
+            bindings, prefix="https://ids.example", address="http://127.0.0.1:8000", trusted_hosts=["ids.example"]
+        )
+        client = Client(site)
+        assert client.get("/", base_url="http://ids.example").status_code == 200
+        assert client.get("/", base_url="http://evil.example").status_code == 400
 
 
 @pytest.mark.parametrize(
@@ -206,8 +264,10 @@ def test_what_it_cannot_start_with_it_says(
 def test_a_port_that_is_taken_is_said_to_be_so(ararat_server: Any, ararat: Callable[..., Result]) -> None:
     result = ararat("serve", "--port", str(ararat_server.port))
     assert result.exit_code == 69
-    assert "in use" in result.stderr
-    assert "--port" in result.stderr
+    said = " ".join(result.stderr.split())
+    assert f"port {ararat_server.port} of 127.0.0.1 is taken" in said
+    assert "in use" in said
+    assert "--port 0 for any that is free" in said
 
 
 def test_without_a_port_the_first_free_one_is_taken(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -84,6 +84,11 @@ def test_valid_normal_and_bound_are_three_answers(text, bound, words):
     assert [chip.word for chip in verdicts.chips(report, name, bound)] == words
 
 
+def test_what_could_not_be_read_is_not_said_to_be_unbound():
+    *_, chip = verdicts.chips(examine("ark:12345/x"), "ark:12345/x", None, unread=True)
+    assert (chip.word, chip.tone, chip.detail) == ("bound here?", "warn", "the bindings cannot be read at the moment")
+
+
 @pytest.mark.parametrize(
     ("text", "detail", "tone"),
     [

@@ -5,7 +5,7 @@ from __future__ import annotations
 import getpass
 import os
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -18,6 +18,7 @@ from . import DONE, NO, UNAVAILABLE, Refused, read_name, store_errors, streams, 
 if TYPE_CHECKING:
     from ...middleware import Bindings
 
+_MOST_NAANS = 10
 _CODES = "Exit code: 0 done, 1 refused because of what is on record, 2 cannot be bound, 69 no database."
 
 
@@ -47,6 +48,17 @@ actor_option: Callable[..., Any] = click.option(
     show_default="the user that runs the command",
     help="Who does it; kept in the history.",
 )
+strict_option: Callable[..., Any] = click.option(
+    "--strict", is_flag=True, help="Refuse a NAAN that is not registered, which is only warned of otherwise."
+)
+naans_option: Callable[..., Any] = click.option(
+    "--naans",
+    multiple=True,
+    metavar="NAAN",
+    envvar="ARARAT_NAANS",
+    show_envvar=True,
+    help="A NAAN of yours, registered or not; repeatable.",
+)
 json_option: Callable[..., Any] = click.option("--json", "as_json", is_flag=True, help="One JSON object a line.")
 
 
@@ -66,6 +78,24 @@ def opened(url: str, *, make: bool = False) -> Iterator[Bindings]:
             yield bindings
         finally:
             bindings.close()
+
+
+@contextmanager
+def watched(bindings: Bindings, naans: Collection[str], *, strict: bool) -> Iterator[Bindings]:
+    """The same bindings, of which a change under a NAAN that is neither registered nor among ``naans`` is said at the
+    end, or refused where that is ``strict`` (ARK-015).
+    """
+    from ...middleware.registered_naans import Watched
+
+    watching = Watched(bindings, naans, strict=strict)
+    yield watching
+    named = [f"NAAN {naan} is not registered" for naan in watching.unregistered[:_MOST_NAANS]]
+    if more := len(watching.unregistered) - len(named):
+        named.append(f"{more:,} more NAANs are not registered")
+    sheet = Sheet.of(sys.stderr)
+    for said in named:
+        advice = "register with the ARK Maintenance Agency, or say that it is yours by --naans"
+        write(sheet.prose(f"ararat: {said}: {advice}", style="doubtful"), to=sys.stderr)
 
 
 def require_database(url: str) -> None:
@@ -123,17 +153,26 @@ def _pairs(ctx: click.Context, param: click.Parameter, values: tuple[str, ...]) 
     help="subtree: the site serves all that is below a served name, too.  [default: name]",
 )
 @click.option("--redirect", type=int, help="302 or 307; a name never moves for good.  [default: 302]")
+@naans_option
+@strict_option
 @actor_option
 @database_option
 def bind_command(
-    identifier: str, target: str | None, database: str, metadata: dict[str, str], alternate: dict[str, str], **said: Any
+    identifier: str,
+    target: str | None,
+    database: str,
+    metadata: dict[str, str],
+    alternate: dict[str, str],
+    naans: tuple[str, ...],
+    strict: bool,
+    **said: Any,
 ) -> int:
     """Let the name ID lead to TARGET: an http(s) address, or a path of the site that begins with one slash.
 
     A name is never given to another thing: one that is bound already moves only with the --resource that is on record.
     """
     name = read_name(identifier)
-    with opened(database, make=True) as bindings:
+    with opened(database, make=True) as bindings, watched(bindings, naans, strict=strict) as bindings:
         word = bindings.bind(name, target, metadata=metadata or None, alternates=alternate or None, **said)
         _say(word, bindings, name)
     return DONE

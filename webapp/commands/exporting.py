@@ -41,7 +41,7 @@ def export_command(file: str, format: str | None, database: str) -> int:
         else:
             with _replaced(Path(file)) as stream:
                 number = _export(bindings, stream, file, format)
-            sys.stderr.write(f"{number:,} bindings written to {display.escape(file)}\n")
+            sys.stderr.write(f"{number:,} binding{'' if number == 1 else 's'} written to {display.escape(file)}\n")
     return DONE
 
 

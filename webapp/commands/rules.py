@@ -7,7 +7,7 @@ import sys
 import click
 
 from ..terminal.layout import Sheet, identifier, words
-from . import DONE, streams, write
+from . import DONE, NO, Refused, streams, write
 from .binding import actor_option, database_option, json_option, opened
 
 
@@ -46,6 +46,29 @@ def remove_command(prefix: str, actor: str, database: str) -> int:
     with opened(database) as bindings:
         bindings.remove_rule(prefix, actor=actor)
     write([f"removed {identifier(prefix)}"])
+    return DONE
+
+
+@rule_command.command("history", short_help="Show all that happened to a rule.")
+@click.argument("prefix", metavar="PREFIX")
+@json_option
+@database_option
+def history_command(prefix: str, as_json: bool, database: str) -> int:
+    """Show all that happened to the rule for PREFIX, the oldest first; also of one that was removed.
+
+    Exit code: 0 there is something, 1 nothing, 2 PREFIX is none, 69 no database.
+    """
+    from ..terminal import records
+
+    with opened(database) as bindings:
+        events = bindings.rule_history(prefix)
+    if not events:
+        raise Refused(f"there was never a rule for {prefix}", ("Next", "ararat rule list"), exit_code=NO)
+    for event in events:
+        if as_json:
+            streams.dump(event.as_dict())
+        else:
+            write(records.rule_event_lines(event, Sheet.of(sys.stdout)))
     return DONE
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import shutil
 import socket
@@ -16,8 +17,7 @@ import click
 
 from ... import __version__
 from ..terminal.layout import Sheet, identifier
-from . import UNAVAILABLE, Refused, store_errors, write
-from .importing import refused_lines, run_import
+from . import NO_INPUT, UNAVAILABLE, Refused, store_errors, write
 
 if TYPE_CHECKING:
     from ...middleware import Bindings
@@ -48,16 +48,11 @@ _SETTINGS: dict[str, dict[str, Any]] = {
 
 
 class _Store(NamedTuple):
-    """Where bindings are: the URL; whether they go when the server does; the table they are copied from, if any."""
+    """Where bindings are: the URL or path, whether they are the demo's, and whether a file that is served as it is."""
 
-    url: str
-    passing: bool
-    table: str | None
-
-    @property
-    def is_demo(self) -> bool:
-        """Whether nothing of the user's is in it, so that the samples may be."""
-        return self.passing and self.table is None
+    place: str
+    is_demo: bool = False
+    is_table: bool = False
 
 
 def _options(command: Any) -> Any:
@@ -73,7 +68,7 @@ def _options(command: Any) -> Any:
     metavar="URL",
     envvar="ARARAT_DATABASE",
     show_envvar=True,
-    help="Your bindings.  [default: those of the demo]",
+    help="Your bindings, in a database or a file.  [default: those of the demo]",
 )
 @click.option(
     "--bindings",
@@ -81,7 +76,8 @@ def _options(command: Any) -> Any:
     metavar="FILE",
     envvar="ARARAT_BINDINGS",
     show_envvar=True,
-    help="A CSV table of bindings, read at start.",
+    help="Serve a CSV, TSV, JSON Lines or ANVL file as it stands, and again whenever it changes. "
+    "So does --database where the name ends in .csv, .tsv, .jsonl or .anvl.",
 )
 @click.option(
     "--prefix",
@@ -114,6 +110,10 @@ def _options(command: Any) -> Any:
     help="Let the page's traces ask other hosts.",
 )
 @click.option(
+    "--trusted-host", "trusted_hosts", multiple=True, metavar="HOST", envvar="ARARAT_TRUSTED_HOST", show_envvar=True,
+    help="The inspector answers at this host name alone; repeatable.  [default: at any]",
+)  # fmt: skip
+@click.option(
     "--allow-network", "networks", multiple=True, metavar="CIDR", envvar="ARARAT_ALLOW_NETWORK", show_envvar=True,
     help="A network that traces may enter though it is not public; repeatable.",
 )  # fmt: skip
@@ -125,13 +125,15 @@ def serve_command(
     host: str,
     port: int | None,
     trace_elsewhere: bool,
+    trusted_hosts: tuple[str, ...],
     networks: tuple[str, ...],
     **settings: Any,
 ) -> None:
     """Run the inspector and a resolver at one address, until Ctrl-C.
 
     Without --database or --bindings a small demo site and its names are served from a database that is gone afterwards;
-    the samples are never put into a database of yours.
+    the samples are never put into a database of yours. A file of bindings is never written, nor copied: it is read
+    again within about two seconds when it changes, and refused whole where it breaks a promise (see the README).
     """
     if database and table:
         raise click.UsageError("--database and --bindings are two places for the same thing; give one of them")
@@ -154,6 +156,7 @@ def serve_command(
                 demo=store.is_demo,
                 trace_elsewhere=trace_elsewhere,
                 networks=networks,
+                trusted_hosts=trusted_hosts or None,
                 **given,
             )
         except (ValueError, NotImplementedError) as error:
@@ -171,20 +174,24 @@ def _listener(host: str, port: int | None) -> socket.socket:
     except OSError as error:
         asked = serve.FIRST_PORT if port is None else port
         what = f"nothing can listen at {host}, port {asked}: {error.strerror or error}"
-        raise Refused(
-            what, ("Next", "another --port (0 for any that is free), or another --host"), exit_code=UNAVAILABLE
-        ) from None
+        advice = "another --port (0 for any that is free), or another --host"
+        if error.errno == errno.EADDRINUSE:
+            last = serve.FIRST_PORT + serve.TRIED - 1
+            which = f"port {port}" if port is not None else f"every port from {asked} to {last}"
+            what = f"{which} of {host} is taken: another process listens there ({os.strerror(errno.EADDRINUSE)})"
+            advice = "--port 0 for any that is free, --port N for another one, or stop that process"
+        raise Refused(what, ("Next", advice), exit_code=UNAVAILABLE) from None
 
 
 @contextmanager
 def _store(database: str | None, table: str | None) -> Iterator[_Store]:
-    if database:
-        yield _Store(database, False, None)
+    if database or table:
+        yield _Store(database or table or "", is_table=not database)
         return
     folder = Path(tempfile.mkdtemp(prefix="ararat-"))
     owner = os.getpid()
     try:
-        yield _Store(f"sqlite:///{folder / 'bindings.sqlite'}", True, table)
+        yield _Store(f"sqlite:///{folder / 'bindings.sqlite'}", is_demo=True)
     finally:
         # The worker is a fork, and leaves through here too.
         if os.getpid() == owner:
@@ -192,30 +199,37 @@ def _store(database: str | None, table: str | None) -> Iterator[_Store]:
 
 
 def _opened(store: _Store) -> Bindings:
-    from ...middleware import open_bindings
+    from ...middleware import Bindings, BindingsUnavailable, open_bindings
+    from ...middleware.errors import TableError
+    from ...middleware.filestore import FileStore
     from ..demo import load
 
-    with open_bindings(store.url) as bindings:
-        if store.is_demo:
-            load(bindings)
-        if store.table is not None:
-            _copy(store.table, bindings)
-    # Opened anew: what was used here must not be used on the other side of a fork.
-    return open_bindings(store.url)
-
-
-def _copy(table: str, bindings: Bindings) -> None:
-    summary = run_import(bindings, table, actor="ararat serve")
-    if summary.refusals:
-        write(refused_lines(summary, Sheet.of(sys.stderr)), to=sys.stderr)
-        raise Refused(f"{table} is not served: {summary.refusals:,} of its {summary.lines:,} lines are refused")
+    try:
+        if store.is_table:
+            # Whatever it is called: what is no other format is CSV.
+            return Bindings(FileStore(Path(store.place)))
+        with open_bindings(store.place) as bindings:
+            if store.is_demo:
+                load(bindings)
+        # Opened anew: what was used here must not be used on the other side of a fork.
+        return open_bindings(store.place)
+    except TableError as error:
+        where = f"line {error.line}" if error.column is None else f"line {error.line}, column {error.column}"
+        raise Refused(
+            f"{error.file} is not served: {where}: {error.message} ({error.code})",
+            ("Expected", f"{error.expected} ({error.reference})"),
+            ("Next", "correct it; ararat import --dry-run into a new database lists all that is wrong"),
+        ) from None
+    except BindingsUnavailable as error:
+        if store.is_table:
+            raise Refused(f"{store.place} cannot be read: {error}", exit_code=NO_INPUT) from None
+        raise
 
 
 def _announce(
     address: str, prefix: str | None, host: str, store: _Store, bindings: Bindings, trace_elsewhere: bool
 ) -> None:
     sheet = Sheet.of(sys.stdout)
-    source = f"a copy of {store.table} in " if store.table else ""
     write([f"{sheet.paint(f'Ararat {__version__} at')} {sheet.paint(address, 'strong')}"])
     if store.is_demo:
         write(sheet.field("Demo site", f"{address}/demo/"))
@@ -223,12 +237,10 @@ def _announce(
         write(sheet.field("Announced as", identifier(prefix)))
     elif host in ("0.0.0.0", "::"):  # noqa: S104 - a comparison
         write(sheet.field("Announced as", f"{address}, which is nothing to other machines; say --prefix"))
-    write(
-        sheet.field(
-            "Bindings",
-            f"{source}{bindings.store}{', gone when this ends; keep yours with --database' if store.passing else ''}",
-        )
-    )
+    fate = ", gone when this ends; keep yours with --database" if store.is_demo else ""
+    if bindings.is_file:
+        fate = ", read again whenever it changes, never written"
+    write(sheet.field("Bindings", f"{bindings.store}{fate}"))
     write(
         sheet.field(
             "Traces", "also to other hosts" if trace_elsewhere else "to this site; to others with --trace-elsewhere"

@@ -24,6 +24,9 @@ LONGEST_LINE = 64 * 1024 * 1024
 
 _CHUNK = 1024 * 1024
 
+_EXPECTED = 'expected one JSON string a line, like "ark:12345/x"'
+_JSON_KINDS = {dict: "an object", list: "an array", bool: "true or false", type(None): "null"}
+
 
 class Given(NamedTuple):
     """An identifier as it was given, or in its place what is wrong with the line (``fault``)."""
@@ -112,11 +115,11 @@ def _read(place: str, text: str, form: str) -> Given:
     try:
         value = json.loads(text)
     except json.JSONDecodeError as error:
-        return Given(place, "", f"not a JSON string: {error.msg} at column {error.colno}")
+        return Given(place, "", f"this is no JSON: {error.msg} at column {error.colno}; {_EXPECTED}")
     except (RecursionError, ValueError):
-        return Given(place, "", "not a JSON string")
+        return Given(place, "", f"this is no JSON that can be read; {_EXPECTED}")
     if not isinstance(value, str):
-        return Given(place, "", "JSON, but not a string")
+        return Given(place, "", f"this is JSON, but {_JSON_KINDS.get(type(value), 'a number')}; {_EXPECTED}")
     return Given(place, value)
 
 

@@ -7,6 +7,7 @@ from datetime import datetime
 
 from ...middleware import Binding
 from ...middleware.binding import Event
+from ...middleware.rules import RuleEvent
 from .layout import Sheet, Style, identifier, words
 
 
@@ -50,6 +51,16 @@ def event_lines(event: Event, sheet: Sheet) -> Iterator[str]:
     yield from sheet.prose(f"{state(after)}{f' -> {identifier(after.target)}' if after.target else ''}", indent=4)
     if not after.is_live and after.reason:
         yield from sheet.prose(words(after.reason), indent=4)
+
+
+def rule_event_lines(event: RuleEvent, sheet: Sheet) -> Iterator[str]:
+    """An entry of the history of a rule: when, what, by whom; then where names led after it."""
+    by = f" by {words(event.actor)}" if event.actor else ""
+    style: Style = "doubtful" if event.action == "removed" else "good"
+    yield f"{sheet.paint(_moment(event.when), 'soft')}  {sheet.paint(event.action, style)}{sheet.paint(by)}"
+    if event.template is not None:
+        rule = f"{identifier(event.prefix)} -> {identifier(event.template)} ({event.redirect})"
+        yield from sheet.prose(rule, indent=4)
 
 
 def state(binding: Binding) -> str:

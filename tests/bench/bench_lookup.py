@@ -1,0 +1,42 @@
+"""What it costs to look one name up, among few bindings and among many.
+
+A million is the most unless ARARAT_BENCH_MOST says otherwise: ARARAT_BENCH_MOST=10000000 takes a minute or two and 2 GB
+of disk to make.
+"""
+
+from __future__ import annotations
+
+import os
+import random
+import statistics
+import time
+
+from ararat.middleware import open_bindings
+
+MOST = int(os.environ.get("ARARAT_BENCH_MOST", "1000000"))
+SIZES = [size for size in (10_000, 1_000_000, 10_000_000) if size <= MOST]
+TURNS, LOOKUPS = 40, 250
+
+
+def bench_lookup(say, filled, name_of):
+    stores = {size: open_bindings(filled(size)) for size in SIZES}
+    taken = {size: [] for size in SIZES}
+    draw = random.Random(20201004)  # noqa: S311 - the same names each time
+    for turn in range(TURNS + 1):
+        for size, bindings in stores.items():
+            for number in [draw.randrange(size) for _ in range(LOOKUPS)]:
+                key = name_of(number)
+                begun = time.perf_counter()
+                found = bindings.fetch((key,))
+                seconds = time.perf_counter() - begun
+                assert found[key].target == f"https://example.org/{number}"
+                # The first turn is for the pages of the upper levels of the tree, which are in memory ever after.
+                if turn:
+                    taken[size].append(seconds)
+    say("\nlook up one name at random    (budget: p50 among 10 million at most 1.5 times that among 10,000)")
+    fewest = statistics.median(taken[SIZES[0]])
+    for size, seconds in taken.items():
+        p50, p99 = statistics.median(seconds), statistics.quantiles(seconds, n=100)[-1]
+        say(f"  {p50 * 1e6:12.1f} us p50  {p99 * 1e6:8.1f} us p99  among {size:>10,}  {p50 / fewest:.2f}")
+    for bindings in stores.values():
+        bindings.close()
