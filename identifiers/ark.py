@@ -343,13 +343,26 @@ def normalize(text: str) -> str:
         ) from None
 
 
+def plain(text: str) -> str | None:
+    """The normal form of a Basic ARK that holds nothing which a rule of section 6 changes but its label and the order
+    of its variants: no hyphen and no percent sign, ASCII alone, and a NAAN of Base29. None for any other text.
+
+    >>> plain("ark:/12345/x/map.pdf.en"), plain("ark:12345/x-1"), plain("ark:12345/x?info")
+    ('ark:12345/x/map.en.pdf', None, None)
+    """
+    read = _PLAIN.fullmatch(text)
+    if read is None:
+        return None
+    named, variants = read.groups()
+    if variants.count(".") > 1:
+        variants = "." + ".".join(sorted(set(variants[1:].split("."))))
+    return f"ark:{named}{variants}"
+
+
 def _normal_form(text: str) -> str:
     """The normal form of an Extended ARK; raises IdentifierError for what is none."""
-    if plain := _PLAIN.fullmatch(text):
-        named, variants = plain.groups()
-        if variants.count(".") > 1:
-            variants = "." + ".".join(sorted(set(variants[1:].split("."))))
-        return f"ark:{named}{variants}"
+    if (found := plain(text)) is not None:
+        return found
     read = _read(text)
     normal_parts = normal(Parts(read["label"], text[read.start("naan") : read.start("tail")], read["tail"]))
     _require_ark(text, read, normal_parts.body)

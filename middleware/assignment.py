@@ -16,7 +16,6 @@ same thing. A withdrawn name stays on record, and nothing is ever deleted.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
 from datetime import datetime
 from itertools import islice
 from typing import Any, Literal, NamedTuple
@@ -229,7 +228,7 @@ def bind(existing: Binding | None, proposal: Proposal, now: datetime) -> Change:
 
 def relocate(existing: Binding, target: str | None, kind: Kind | None, now: datetime) -> Change:
     """Move a name because somebody says that the same thing is there now. Raises where the name is withdrawn."""
-    moved = replace(existing, target=target, kind=_kind(kind or existing.kind))
+    moved = existing._replace(target=target, kind=_kind(kind or existing.kind))
     return _moved(existing, moved, now)
 
 
@@ -239,16 +238,16 @@ def withdraw(existing: Binding, reason: str | None, now: datetime) -> Change:
         texts.check(reason, "reason-text", "reason", MOST_REASON)
     if not existing.is_live:
         return Change("unchanged", existing, None)
-    return Change("withdrawn", _next(replace(existing, status="withdrawn", reason=reason), now), "withdrawn")
+    return Change("withdrawn", _next(existing._replace(status="withdrawn", reason=reason), now), "withdrawn")
 
 
 def restore(existing: Binding, resource: str | None, now: datetime) -> Change:
     """Take a withdrawn name into use again, for the resource that it was withdrawn from."""
     if resource != existing.resource:
-        raise BindingConflict("other-resource", existing, replace(existing, resource=resource, status="live"))
+        raise BindingConflict("other-resource", existing, existing._replace(resource=resource, status="live"))
     if existing.is_live:
         return Change("unchanged", existing, None)
-    return Change("restored", _next(replace(existing, status="live", reason=None), now), "restored")
+    return Change("restored", _next(existing._replace(status="live", reason=None), now), "restored")
 
 
 def _require_same_resource(existing: Binding, proposal: Proposal, now: datetime) -> None:
@@ -268,7 +267,7 @@ def _moved(existing: Binding, moved: Binding, now: datetime) -> Change:
     try:
         _reaching(moved.identifier, moved.scope, moved.kind)
         target = _destined(moved.identifier, moved.target, moved.kind, moved.passthrough)
-        moved = replace(moved, target=target, alternates=alternate_targets.check(moved.alternates, moved.kind))
+        moved = moved._replace(target=target, alternates=alternate_targets.check(moved.alternates, moved.kind))
     except BindingError as error:
         error.identifier = moved.identifier
         raise
@@ -310,8 +309,8 @@ def _with_statements(existing: Binding, proposal: Proposal, **other: Any) -> Bin
             stated["alternates"] = alternate_targets.check(
                 {**existing.alternates, **proposal.alternates}, proposal.kind
             )
-    return replace(existing, **stated, **other)
+    return existing._replace(**stated, **other)
 
 
 def _next(binding: Binding, now: datetime) -> Binding:
-    return replace(binding, changed=now, revision=binding.revision + 1)
+    return binding._replace(changed=now, revision=binding.revision + 1)

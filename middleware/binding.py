@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import lru_cache
 from types import MappingProxyType
-from typing import Any, Literal, get_args
+from typing import Any, Literal, NamedTuple, get_args
 
 Kind = Literal["located", "related", "described", "served"]
 """How a name is answered: by its location (302), by something about it (303), by its description, or by the site
@@ -28,8 +28,7 @@ REDIRECTS = (302, 307)
 NOTHING: Mapping[str, str] = MappingProxyType({})
 
 
-@dataclass(frozen=True, slots=True)
-class Binding:
+class Binding(NamedTuple):
     """One name and what it is bound to.
 
     ``identifier`` is the key: the normal form of the Basic ARK, or the URN's assigned name. ``target`` is an http(s)
@@ -48,11 +47,15 @@ class Binding:
     resource: str | None
     passthrough: bool
     scope: Scope
-    alternates: Mapping[str, str] = field(hash=False)
-    metadata: Mapping[str, str] = field(hash=False)
+    alternates: Mapping[str, str]
+    metadata: Mapping[str, str]
     reason: str | None
     changed: datetime
     revision: int
+
+    def __hash__(self) -> int:
+        # Mappings cannot be hashed, and a name has one state of each revision.
+        return hash((self.identifier, self.revision, self.changed))
 
     @property
     def is_live(self) -> bool:
@@ -61,8 +64,7 @@ class Binding:
 
     def as_dict(self) -> dict[str, Any]:
         """The binding as JSON has it; the time is RFC 3339 in UTC."""
-        row = {name: getattr(self, name) for name in self.__slots__}
-        return row | {
+        return self._asdict() | {
             "alternates": dict(self.alternates),
             "metadata": dict(self.metadata),
             "changed": rfc3339(self.changed),

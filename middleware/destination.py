@@ -9,6 +9,7 @@ means, passes the same test before it is sent to anybody.
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 from urllib.parse import unquote
 
 from ..identifiers import display, iri
@@ -116,14 +117,19 @@ def _address(target: str) -> str:
     read = _HTTP.match(target)
     if read is None:
         raise _no_address(target)
-    scheme, host_and_port = read[1].lower(), read[2]
+    return _origin(*read.groups()) + iri.encode(_from_path(target[read.end() :]))
+
+
+@lru_cache(maxsize=1024)
+def _origin(scheme: str, host_and_port: str) -> str:
+    """What comes before the path. There are far fewer of them than of addresses."""
     if "@" in host_and_port:
         raise BindingError("target-userinfo")
+    scheme = scheme.lower()
     try:
-        normal = authority.normal(host_and_port, scheme)
+        return f"{scheme}://{authority.normal(host_and_port, scheme)}"
     except ValueError as error:
         raise BindingError("target-host", str(error)) from None
-    return f"{scheme}://{normal}{iri.encode(_from_path(target[read.end() :]))}"
 
 
 def _no_address(target: str) -> BindingError:

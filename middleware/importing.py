@@ -169,7 +169,8 @@ class _Run:
         self.summary.lines += len(batch)
         read = [(row, self._read(row)) for row in batch]
         current = transaction.get([proposal.key for _, proposal in read if isinstance(proposal, Proposal)])
-        spoken_of = self.noted.among([proposal.key for _, proposal in read if isinstance(proposal, Proposal)])
+        # Whatever was spoken of before and not refused is on record since, if it was not before.
+        spoken_of = self.noted.among(list(current)) if current else {}
         changes: dict[str, Change] = {}
         spoken: dict[str, str] = {}
         new: list[tuple[Row, str]] = []

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TypeAlias
 
-from ..identifiers import Ark, EmbeddedArk, IdentifierError, Problem, Urn, display, length, parse
+from ..identifiers import Ark, EmbeddedArk, IdentifierError, Problem, Urn, ark, display, length, parse
 from ..identifiers.ark import BASE29
 from ..identifiers.characters import BIDI_FORMATTING
 from .errors import BindingError
@@ -14,6 +14,8 @@ Name: TypeAlias = Ark | EmbeddedArk | Urn | str
 """A name in any spelling; of an address with an ARK in it, the ARK counts."""
 
 _BASE29 = re.compile(f"[{BASE29}]+")
+# "Applications that handle ARKs ... SHOULD recognize NAAN 99999 as being invalid"
+_RESERVED = "ark:99999/"
 
 
 def read(identifier: Name) -> Ark | Urn:
@@ -55,6 +57,11 @@ def assignable(identifier: Name) -> str:
     ararat.middleware.errors.BindingError: ark:99999/x: NAAN 99999 is reserved for invalid ARKs (naan-reserved-invalid)
     expected a NAAN that an organization holds (ARK draft, section 3.1)
     """
+    if isinstance(identifier, str) and len(identifier) <= length.ALWAYS_ACCEPTED:
+        # Nearly every name is like this, and of all that is never bound it can only have that NAAN.
+        plain = ark.plain(identifier)
+        if plain is not None and not plain.startswith(_RESERVED):
+            return plain
     name = read(identifier)
     found = key(name)
     if code := _never_bound(name, found):
@@ -73,8 +80,7 @@ def _never_bound(name: Ark | Urn, key: str) -> str | None:
     if isinstance(name, Urn):
         return None
     naan = key[4 : key.index("/")]
-    # "Applications that handle ARKs ... SHOULD recognize NAAN 99999 as being invalid"
-    if naan == "99999":
+    if key.startswith(_RESERVED):
         return "naan-reserved-invalid"
     if not _BASE29.fullmatch(naan):
         return "naan-not-base29"

@@ -9,7 +9,6 @@ nobody is ever led to a place that whoever bound the name could not foresee: a t
 from __future__ import annotations
 
 import re
-from dataclasses import replace
 
 from ..identifiers.normalization import split_variants
 from . import destination
@@ -82,8 +81,7 @@ def let_through(container: Binding, key: str) -> Binding | None:
     target = lowered(container.target, rest_of(key, container.identifier))
     if target is None:
         return None
-    return replace(
-        container,
+    return container._replace(
         identifier=key,
         target=target,
         resource=None,

@@ -241,7 +241,7 @@ def _served_below(asked: Asked, container: Binding) -> Resolution | None:
     if path is None:
         return None
     if asked.inflection in METADATA_INFLECTIONS:
-        below = replace(container, identifier=asked.key, target=path, resource=None, metadata=NOTHING)
+        below = container._replace(identifier=asked.key, target=path, resource=None, metadata=NOTHING)
         return _found(asked, below, 200, "metadata", None, None, container.identifier)
     asked = replace(asked, identifier=ark.parse(container.identifier), key=container.identifier)
     return _found(asked, container, 200, "served", path, asked.query, None)

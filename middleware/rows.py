@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from . import assignment, texts
 from .assignment import Proposal
@@ -54,7 +54,7 @@ def proposal(cells: Mapping[str, str]) -> Proposal:
     >>> proposal({"identifier": "ark:/12345/d-oc", "target": "/1", "redirect": "307"}).redirect
     307
     """
-    said: dict[str, str] = {}
+    said: dict[str, Any] = {}
     metadata: dict[str, str] = {}
     alternates: dict[str, str] = {}
     for column, cell in cells.items():
@@ -65,22 +65,15 @@ def proposal(cells: Mapping[str, str]) -> Proposal:
                 metadata[column] = cell
             else:
                 alternates[column[7:-1]] = cell
-    target, status = said.get("target"), _status(said.get("status"))
-    # A tombstone for a name of which nothing else is known leads nowhere.
-    default = "described" if status == "withdrawn" and target is None else "located"
+    for column, read in _READ:
+        if column in said:
+            said[column] = read(said[column])
+    if said.get("status") == "withdrawn" and "target" not in said:
+        # A tombstone for a name of which nothing else is known leads nowhere.
+        said.setdefault("kind", "described")
+    identifier = said.pop("identifier", "")
     return assignment.propose(
-        said.get("identifier", ""),
-        target,
-        kind=said.get("kind", default),
-        status=status,
-        redirect=_redirect(said.get("redirect")),
-        resource=said.get("resource"),
-        passthrough=_passthrough(said.get("passthrough")),
-        scope=said.get("scope"),
-        alternates=alternates or None,
-        metadata=metadata or None,
-        reason=said.get("reason"),
-        partial=True,
+        identifier, **said, alternates=alternates or None, metadata=metadata or None, partial=True
     )
 
 
@@ -114,26 +107,24 @@ def alternate_column(selector: str) -> str:
     return f"target[{selector}]"
 
 
-def _status(text: str | None) -> Status | None:
-    if not text:
-        return None
+def _status(text: str) -> Status:
     for known in STATUSES:
         if text == known:
             return known
     raise BindingError("status-unknown", f"there is no status {texts.shown(text)}")
 
 
-def _redirect(text: str | None) -> int | None:
-    if not text:
-        return None
+def _redirect(text: str) -> int:
     if len(text) == 3 and text.isascii() and text.isdecimal():
         return int(text)
     raise BindingError("redirect-status", f"a name cannot be answered with {texts.shown(text)}")
 
 
-def _passthrough(text: str | None) -> bool | None:
-    if not text:
-        return None
+def _passthrough(text: str) -> bool:
     if text.lower() in _TRUTH:
         return _TRUTH[text.lower()]
     raise BindingError("passthrough-unknown", f"passthrough is {texts.shown(text)}")
+
+
+# Columns whose cells are no texts for those who read them, in the order in which they are found wrong.
+_READ = (("status", _status), ("redirect", _redirect), ("passthrough", _passthrough))

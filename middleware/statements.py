@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from datetime import datetime
 from types import MappingProxyType
 from typing import Any
 
-from sqlalchemy import Dialect, bindparam, func, insert, select, update
+from sqlalchemy import Dialect, bindparam, func, select, update
 
 from . import schema
 from .binding import NOTHING, Binding, rfc3339
+from .inserts import Insert
 from .readers import Row
 
 _TO_JSON = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
@@ -34,14 +35,14 @@ class Statements:
         self.hold = self._text(select(*state).where(wanted).with_for_update())
         self.all = self._text(select(*state).order_by(table.c.key))
         self.alternates = self._text(select(table.c.alternates).where(table.c.alternates.is_not(None)))
-        self.insert = self._text(insert(table), schema.STATE)
+        self.insert = Insert(dialect, state)
         self.update = self._text(
             update(table)
             .where(table.c.key == bindparam("old"))
             .values({name: bindparam(name) for name in schema.STATE[1:]})
         )
         recorded = [events.c[name] for name in (*schema.STATE, "action", "actor", "source")]
-        self.event = self._text(insert(events).inline(), [column.name for column in recorded])
+        self.event = Insert(dialect, recorded)
         self.history = self._text(select(*recorded).where(events.c.key == bindparam("key")).order_by(events.c.revision))
 
         self.rules = self._text(select(schema.rules))
@@ -50,8 +51,8 @@ class Statements:
             select(*changes).where(schema.rule_events.c.prefix == bindparam("prefix")).order_by(schema.rule_events.c.id)
         )
 
-    def _text(self, statement: Any, columns: Iterable[str] | None = None) -> str:
-        return str(statement.compile(dialect=self._dialect, column_keys=columns and list(columns)))
+    def _text(self, statement: Any) -> str:
+        return str(statement.compile(dialect=self._dialect))
 
 
 def binding_of(row: Row) -> Binding:

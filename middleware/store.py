@@ -20,6 +20,7 @@ from . import schema
 from .assignment import Change
 from .binding import Binding, Event, rfc3339
 from .errors import BindingError, BindingsUnavailable, Collision, ReadOnlyBindings
+from .inserts import Insert
 from .postgresql import PostgreSQL
 from .readers import Connection, Readers, Row
 from .rules import Rule, RuleEvent
@@ -186,9 +187,10 @@ class Transaction:
         new = [row for change, row in rows if change.after.revision == 1]
         changed = [row[1:] + row[:1] for change, row in rows if change.after.revision > 1]
         events = [(*row, change.action, actor, source) for (change, row), source in zip(rows, sources, strict=True)]
-        self._many(self._statements.insert, new)
-        self._many(self._statements.update, changed)
-        self._many(self._statements.event, events)
+        self._insert(self._statements.insert, new)
+        if changed:
+            self.connection.exec_driver_sql(self._statements.update, changed)
+        self._insert(self._statements.event, events)
 
     def get_rule(self, prefix: str) -> Rule | None:
         """The rule for exactly this prefix; from now on other writers of rules wait."""
@@ -239,8 +241,8 @@ class Transaction:
         if not known:
             self.connection.execute(insert(schema.about).values(name=name, value=value))
 
-    def _many(self, statement: str, parameters: list[Row]) -> None:
-        if parameters:
+    def _insert(self, insert: Insert, rows: list[Row]) -> None:
+        for statement, parameters in insert.of(rows):
             self.connection.exec_driver_sql(statement, parameters)
 
     def undo(self) -> None:

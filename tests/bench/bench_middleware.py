@@ -10,14 +10,20 @@ import sqlite3
 import subprocess
 import sys
 import time
+from datetime import UTC, datetime
+from functools import partial
+from itertools import count
 
+import psycopg
 import pytest
 from werkzeug.middleware.dispatcher import DispatcherMiddleware
 from werkzeug.test import EnvironBuilder
 from whitenoise import WhiteNoise
 
-from ararat.middleware import ResolverMiddleware, open_bindings
+from ararat.middleware import ResolverMiddleware, open_bindings, rows
+from ararat.middleware.exporting import export_table
 from ararat.middleware.importing import import_table
+from ararat.middleware.statements import row_of
 
 ROWS = 100_000
 BOUND = 1_000_000
@@ -131,22 +137,90 @@ def redirects(server, clients=2, seconds=2.0):
         return sum(int(client.communicate(timeout=30)[0]) for client in running) / seconds
 
 
-def bench_import(say, tmp_path):
-    rows = [(f"ark:12345/x{number}", f"https://example.org/{number}") for number in range(ROWS)]
-    with sqlite3.connect(tmp_path / "plain.sqlite") as plain:
-        plain.executescript("PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL")
-        plain.execute("CREATE TABLE bindings (identifier TEXT PRIMARY KEY, target TEXT) WITHOUT ROWID")
-        begun = time.perf_counter()
-        plain.executemany("INSERT INTO bindings VALUES (?, ?)", rows)
-        plain.commit()
-        alone = time.perf_counter() - begun
-    plain.close()
-    (tmp_path / "names.csv").write_text("identifier,target\n" + "".join(line(number) for number in range(ROWS)))
-    bindings = open_bindings(tmp_path / "bindings.sqlite")
+NOW = datetime(2026, 10, 4, 12, tzinfo=UTC)
+TWO_COLUMNS = [(f"ark:12345/x{number}", f"https://example.org/{number}") for number in range(ROWS)]
+
+
+def as_stored(identifier, target):
+    """The row of `bindings` that a row of the table becomes."""
+    return row_of(rows.proposal({"identifier": identifier, "target": target}).first(NOW))
+
+
+def plain_insertions(url):
+    """What writes the rows without any of our code, by what it is: callables, each for once.
+
+    The database is a file with a write-ahead log and synchronous=FULL, or a server with its defaults. One transaction
+    is committed. "two columns" is a table of identifier and target, nothing more, whose one index is that of its
+    primary key. "the bindings" is the same table as ours, empty, in a database of its own: the same rows as wide as an
+    import stores them, under the same constraints. Neither has a history, and the rows are tuples already.
+    """
+    open_bindings(url).close()
+    stored = [as_stored(*row) for row in TWO_COLUMNS]
+    if url.startswith("sqlite:///"):
+        connection, mark = sqlite3.connect(url.removeprefix("sqlite:///"), isolation_level=None), "?"
+        connection.execute("PRAGMA synchronous = FULL")
+        assert connection.execute("PRAGMA journal_mode").fetchone() == ("wal",)
+    else:
+        connection, mark = psycopg.connect(url, autocommit=True), "%s"
+    connection.execute("CREATE TABLE two_columns (identifier TEXT PRIMARY KEY, target TEXT)")
+
+    def insert(table, values):
+        connection.execute("BEGIN")
+        marks = ", ".join(mark for _ in values[0])
+        connection.cursor().executemany(f"INSERT INTO {table} VALUES ({marks})", values)  # noqa: S608  named below
+        connection.execute("COMMIT")
+
+    def copy(table, values):
+        with connection.cursor().copy(f"COPY {table} FROM STDIN") as out:
+            for row in values:
+                out.write_row(row)
+
+    try:
+        yield "executemany, two columns", lambda: insert("two_columns", TWO_COLUMNS)
+        yield "executemany, the bindings", lambda: insert("bindings", stored)
+        if mark == "%s":
+            connection.execute(
+                "DROP TABLE two_columns; CREATE TABLE two_columns (identifier TEXT PRIMARY KEY, target TEXT)"
+            )
+            yield "COPY, two columns", lambda: copy("two_columns", TWO_COLUMNS)
+    finally:
+        connection.close()
+
+
+def took(work):
     begun = time.perf_counter()
-    assert import_table(bindings, tmp_path / "names.csv").added == ROWS
-    checked = time.perf_counter() - begun
-    bindings.close()
-    say(f"\nimport of {ROWS:,} rows into SQLite, checks and history on    (budget: 0.3 of a plain executemany)")
-    say(f"  {ROWS / alone:12,.0f} rows/s  executemany\n  {ROWS / checked:12,.0f} rows/s  import_table")
-    say(f"  {alone / checked:12.2f} of it")
+    work()
+    return time.perf_counter() - begun
+
+
+@pytest.fixture(params=["SQLite", "PostgreSQL"])
+def new_database(request, tmp_path):
+    """new_database() is the URL of another empty database, of each kind in turn."""
+    if request.param == "PostgreSQL":
+        return request.getfixturevalue("cluster").new_schema
+    numbers = count()
+    return lambda: f"sqlite:///{tmp_path / f'{next(numbers)}.sqlite'}"
+
+
+def bench_import(say, request, new_database, tmp_path):
+    """An import, beside what the database takes for the same rows alone (`plain_insertions`), and exports."""
+    table, out = tmp_path / "names.csv", tmp_path / "out"
+    table.write_text("identifier,target\n" + "".join(line(number) for number in range(ROWS)))
+    alone, ours = {}, {}
+    for _ in range(3):
+        for name, work in plain_insertions(new_database()):
+            alone.setdefault(name, []).append(took(work))
+        with open_bindings(new_database()) as bindings:
+            ours.setdefault("import_table", []).append(took(partial(import_table, bindings, table)))
+            for format in ("csv", "jsonl"):
+                with out.open("wb") as file:
+                    work = partial(export_table, bindings, file, format=format)
+                    ours.setdefault(f"export_table, {format}", []).append(took(work))
+                assert len(out.read_bytes().splitlines()) == ROWS + (format == "csv")
+    kind = request.node.callspec.params["new_database"]
+    say(f"\n{ROWS:,} rows in {kind}, checks and history on    (budget: an import at least 0.3 of an executemany)")
+    imported = min(ours["import_table"])
+    for name, measured in alone.items():
+        say(f"  {ROWS / min(measured):12,.0f} rows/s  {name}; an import is {min(measured) / imported:.2f} of it")
+    for name, measured in ours.items():
+        say(f"  {ROWS / min(measured):12,.0f} rows/s  {name}")

@@ -11,10 +11,16 @@ import sqlite3
 import statistics
 import time
 from collections.abc import Callable, Mapping
+from pathlib import Path
+from runpy import run_path
 
 import pytest
 
 from ararat.middleware import open_bindings
+
+# The PostgreSQL server of a test run is the middleware's tests'; test folders are no packages that could import it.
+_middleware = run_path(str(Path(__file__).parents[1] / "middleware" / "conftest.py"))
+cluster = _middleware["cluster"]
 
 Race = Callable[..., dict[str, float]]
 

@@ -8,7 +8,6 @@ import json
 import tracemalloc
 from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -36,7 +35,7 @@ def exported(bindings: Bindings, format: Format) -> bytes:
 def all_of(bindings: Bindings) -> list[Binding]:
     """Every binding without its history."""
     with bindings.store.snapshot() as snapshot:
-        return [replace(each, changed=bindings.now().min, revision=1) for each in snapshot.bindings()]
+        return [each._replace(changed=bindings.now().min, revision=1) for each in snapshot.bindings()]
 
 
 TEXTS = st.text(st.characters(exclude_categories=["Cc", "Cs", "Zl", "Zp"]), min_size=1, max_size=20) | st.sampled_from(
