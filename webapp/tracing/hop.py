@@ -43,7 +43,8 @@ class HopResponse:
     """What came back for one request, up to the end of its header.
 
     ``reason`` and ``headers`` are as received, read as latin-1: text of unknown origin. ``where`` says who answered:
-    our own site in process, or a host on the network, then at the address ``peer``.
+    our own site in process, or a host on the network, then at the address ``peer``. ``age`` is the seconds since the
+    answer came, where it came for an earlier request; None where it came for this one.
     """
 
     status: int
@@ -51,6 +52,7 @@ class HopResponse:
     headers: tuple[tuple[str, str], ...]
     where: Where = "elsewhere"
     peer: str | None = None
+    age: float | None = None
 
     def all(self, name: str) -> list[str]:
         """The values of every field of this name, in order.

@@ -84,6 +84,8 @@ def _notes(seen: Observed) -> Iterator[Note]:
     status, who = seen.response.status, answering(seen.url, seen.response)
     if seen.response.where == "here":
         yield Note("in-process", "This site answered, in process.")
+    if (age := seen.response.age) is not None:
+        yield Note("reused", f"This answer came {_seconds_ago(age)}, for an earlier request; none was sent now.")
     if (first := seen.asked.index(str(seen.url)) + 1) < len(seen.asked):
         yield Note("seen-before", f"This address was asked before, at hop {first}.")
     if seen.target is not None:
@@ -246,6 +248,11 @@ def host_of(url: Reference) -> str:
 
 def _count(hops: int) -> str:
     return f"{_NUMBERS[hops] if hops < len(_NUMBERS) else hops} hop{'' if hops == 1 else 's'}"
+
+
+def _seconds_ago(seconds: float) -> str:
+    whole = max(1, round(seconds))
+    return f"{whole} second{'' if whole == 1 else 's'} ago"
 
 
 def _duration(seconds: float) -> str:

@@ -203,6 +203,7 @@ class _Run:
             notes=remarks.notes(seen),
             at=at - self.started,
             seconds=seconds,
+            age=response.age,
         )
         return hop, end
 
