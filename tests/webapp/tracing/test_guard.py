@@ -264,6 +264,21 @@ def test_a_network_that_is_none_is_refused_when_the_client_is_made(networks):
         guarded_fetch(networks=networks)
 
 
+def test_who_admits_hears_of_what_was_judged_and_has_the_last_word(connects):
+    heard = []
+
+    def admit(host: str, addresses: Sequence[Address]) -> None:
+        heard.append((host, [str(address) for address in addresses]))
+        raise HopFailed("too-often")
+
+    fetch = guarded_fetch(lookups=answering(["93.184.216.34", "93.184.216.35"], ["10.0.0.1"]), admit=admit)
+    assert failure(fetch, "http://a.example/").code == "too-often"
+    # What is blocked is blocked, and does not count.
+    assert failure(fetch, "http://b.example/").code == "blocked"
+    assert heard == [("a.example", ["93.184.216.34", "93.184.216.35"])]
+    assert connects == []
+
+
 # Real servers ---------------------------------------------------------------------------------------------------------
 
 Behaviour = Callable[[socket.socket], None]
