@@ -43,7 +43,7 @@ def create_app(
     *,
     prefix: str | None = None,
     local: Mapping[str, WSGIApplication] = MappingProxyType({}),
-    trace_elsewhere: bool = False,
+    trace_elsewhere: bool = True,
     networks: Sequence[str] = (),
     traces: int = 50,
     traces_each: int = 3,

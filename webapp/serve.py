@@ -45,7 +45,7 @@ def compose(
     prefix: str,
     address: str,
     demo: bool = False,
-    trace_elsewhere: bool = False,
+    trace_elsewhere: bool = True,
     networks: Sequence[str] = (),
     **settings: Any,
 ) -> WSGIApplication:

@@ -63,6 +63,8 @@ def inspector(bound):
 
     def make(site=redirecting, **options):
         names = bound({NAME: "located", "ark:12345/odd": "located", "ark:12345/gone": "withdrawn"})
+        # No test asks another host.
+        options = {"trace_elsewhere": False} | options
         return create_app(names, prefix=HERE, local={HERE: site}, **options).test_client()
 
     return make
@@ -491,7 +493,7 @@ def test_with_trace_elsewhere_the_official_resolver_is_asked(inspector, read_pag
 
 
 def test_without_a_site_of_its_own_the_inspector_offers_the_command_alone(read_page):
-    section = card_of(create_app().test_client(), read_page, NAME)
+    section = card_of(create_app(trace_elsewhere=False).test_client(), read_page, NAME)
     assert section.one("p", "command")
     assert section.all("a") == []
 

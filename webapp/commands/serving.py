@@ -107,11 +107,12 @@ def _options(command: Any) -> Any:
     help="0 for any.  [default: the first free from 8000]",
 )
 @click.option(
-    "--trace-elsewhere",
-    is_flag=True,
+    "--trace-elsewhere/--no-trace-elsewhere",
+    default=True,
+    show_default="yes",
     envvar="ARARAT_TRACE_ELSEWHERE",
     show_envvar=True,
-    help="Let the page's traces ask other hosts.",
+    help="Whether the page's traces ask other hosts, too.",
 )
 @click.option(
     "--allow-network", "networks", multiple=True, metavar="CIDR", envvar="ARARAT_ALLOW_NETWORK", show_envvar=True,
@@ -231,7 +232,7 @@ def _announce(
     )
     write(
         sheet.field(
-            "Traces", "also to other hosts" if trace_elsewhere else "to this site; to others with --trace-elsewhere"
+            "Traces", "to other hosts, too; not with --no-trace-elsewhere" if trace_elsewhere else "to this site alone"
         )
     )
     write(sheet.field("Stop", "Ctrl-C"))

@@ -52,10 +52,10 @@ class Rate:
 
     def wait(self, key: Hashable) -> float:
         """The seconds until this key may be counted once more; 0.0 where it may now."""
-        counted, now = self._counted.get(key, ()), self._clock()
-        if len(counted) < self.most:
+        counted = self._counted.get(key)
+        if counted is None or len(counted) < self.most:
             return 0.0
-        return max(0.0, counted[0] + self.seconds - now)
+        return max(0.0, counted[0] + self.seconds - self._clock())
 
     def count(self, key: Hashable) -> None:
         """Count one, whatever :meth:`wait` says."""

@@ -27,7 +27,7 @@ def clock():
     return Clock()
 
 
-def asked(pace, client="192.0.2.7", host="a.example", addresses=()):
+def asked(pace: Pace, client: str | None = "192.0.2.7", host="a.example", addresses=()):
     """Whether the host may be asked, and was counted."""
     try:
         pace.ask(client, host, [ip_address(address) for address in addresses])
