@@ -64,7 +64,7 @@ def inspector(bound):
     def make(site=redirecting, **options):
         names = bound({NAME: "located", "ark:12345/odd": "located", "ark:12345/gone": "withdrawn"})
         # No test asks another host.
-        options = {"trace_elsewhere": False} | options
+        options.setdefault("trace_elsewhere", False)
         return create_app(names, prefix=HERE, local={HERE: site}, **options).test_client()
 
     return make
