@@ -21,6 +21,7 @@ from .errors import Refused
 from .site import Site, site
 from .tracing import weburl
 from .tracing.events import End, Event, Start
+from .tracing.expected import BY_WORD, prefix_for
 from .tracing.guard import guarded_fetch
 from .tracing.heartbeat import Heartbeat, watch
 from .tracing.hop import Fetch
@@ -93,8 +94,15 @@ def wished(arguments: Mapping[str, str]) -> Wish:
 
 
 def choose(wish: Wish, *, bound: bool) -> Choice:
-    """Which resolver is asked: the one that is named; this site, where the name is ``bound`` here; the official one."""
+    """Which resolver is asked: the one that is named; this site, where the name is ``bound`` here; the official one.
+
+    Named "registry", it is the resolver that is expected to know the identifier; Refused is raised where there is none.
+    """
     known = site()
+    if wish.resolver == BY_WORD:
+        if (prefix := prefix_for(wish.text)) is None:
+            raise Refused(400, "no-resolver", "No resolver is known for this identifier.")
+        return Choice(prefix, "This resolver is known for it.", _may_ask(prefix, known))
     if wish.resolver is not None:
         return Choice(wish.resolver, "This resolver was named.", _may_ask(wish.resolver, known))
     home = own_prefix(known)

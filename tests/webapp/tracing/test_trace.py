@@ -401,7 +401,7 @@ def test_a_404_elsewhere_is_not_called_a_resolvers():
     hops, _ = run((302, "https://a.example/thing"), answer(404))
     assert codes(hops[1]) == []
     hops, _ = run((302, "https://a.example/ark:12345/x"), answer(404))
-    assert codes(hops[1]) == ["no-location"]
+    assert "no-location" in codes(hops[1])
 
 
 @pytest.mark.parametrize(
