@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from ararat.middleware import prefix as resolver_prefix
@@ -70,10 +72,10 @@ def test_another_resolver_that_was_named_is_told_from_the_expected_one():
 
 def test_the_page_asks_the_expected_resolver_where_it_is_told_to():
     client = create_app(trace_elsewhere=False).test_client()
-    known = client.get("/api/trace?q=ark:12148/x&resolver=registry")
+    known: Any = client.get("/api/trace?q=ark:12148/x&resolver=registry")
     assert (known.status_code, known.json["code"]) == (403, "not-asked")
     assert "https://ark.bnf.fr" in known.json["detail"]
-    unknown = client.get("/api/trace?q=ark:bbbbb/x&resolver=registry")
+    unknown: Any = client.get("/api/trace?q=ark:bbbbb/x&resolver=registry")
     assert (unknown.status_code, unknown.json["code"]) == (400, "no-resolver")
 
 
