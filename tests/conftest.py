@@ -24,6 +24,7 @@ import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
 from http.client import HTTPResponse
+from ipaddress import ip_address
 from pathlib import Path
 from typing import Any
 
@@ -41,6 +42,18 @@ settings.register_profile(
 settings.load_profile("ararat")
 
 DATA = Path(__file__).parent / "data"
+
+
+def _require_loopback(event: str, arguments: tuple[Any, ...]) -> None:
+    """No test talks to anybody but this machine, whatever the code under test has as its default."""
+    if event != "socket.connect" or not isinstance(arguments[1], tuple):
+        return
+    host = str(arguments[1][0])
+    if host != "localhost" and not ip_address(host.partition("%")[0]).is_loopback:
+        raise AssertionError(f"a test would have connected to {host}")
+
+
+sys.addaudithook(_require_loopback)
 
 
 # Rows of data ---------------------------------------------------------------------------------------------------------
@@ -360,5 +373,5 @@ def serve_ararat(
 
 @pytest.fixture(scope="session")
 def ararat_server(serve_ararat: Callable[..., Server]) -> Server:
-    """One `ararat serve` with its samples, as a stranger would start it; all tests that only read share it."""
-    return serve_ararat()
+    """One `ararat serve` with its samples, which asks nobody else; all tests that only read share it."""
+    return serve_ararat("--no-trace-elsewhere")

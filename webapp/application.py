@@ -20,7 +20,9 @@ from ..middleware import prefix as resolver_prefix
 from . import api, errors, headers, lines, live, pages
 from .site import EXAMPLES, KEY, MOST_OCTETS, Example, Site, url
 from .tracing.addresses import parse_networks
+from .tracing.pacing import Pace
 from .tracing.places import Places
+from .tracing.reuse import Answers
 
 if TYPE_CHECKING:
     from _typeshed.wsgi import WSGIApplication
@@ -41,10 +43,12 @@ def create_app(
     *,
     prefix: str | None = None,
     local: Mapping[str, WSGIApplication] = MappingProxyType({}),
-    trace_elsewhere: bool = False,
+    trace_elsewhere: bool = True,
     networks: Sequence[str] = (),
     traces: int = 50,
     traces_each: int = 3,
+    host_rate: int = 30,
+    host_rate_each: int = 20,
     trusted_hosts: Sequence[str] | None = None,
     examples: Sequence[Example] = EXAMPLES,
 ) -> Flask:
@@ -54,7 +58,8 @@ def create_app(
     resolver prefix of this site; ``local``, WSGI applications by the prefix of the hops that they answer in process,
     looked at when a trace starts; ``trace_elsewhere``, whether a trace of the page goes to other hosts, with
     ``networks`` (CIDR notation) that it may enter though their addresses are not public; ``traces`` at once in this
-    process, ``traces_each`` of one client; ``trusted_hosts``, the only values of the Host field that are answered
+    process, ``traces_each`` of one client; ``host_rate``, how often this process asks another host within a minute,
+    ``host_rate_each`` for one client; ``trusted_hosts``, the only values of the Host field that are answered
     (None: any); ``examples`` of the empty page.
 
     Raises :class:`MissingAssets` where htmx was not built in, ValueError for a prefix that is none.
@@ -81,6 +86,8 @@ def create_app(
         trace_elsewhere=trace_elsewhere,
         networks=parse_networks(networks),
         places=Places(traces, traces_each),
+        pace=Pace(host_rate, host_rate_each),
+        answers=Answers(),
         examples=tuple(examples),
     )
     # The router answers 308 of its own accord where slashes are doubled or missing; here nothing is ever moved for

@@ -6,6 +6,7 @@ none, and waits for a click where another site, a prefetch or another trace sent
 
 from __future__ import annotations
 
+import dataclasses
 import logging
 import math
 import shlex
@@ -26,6 +27,7 @@ from .site import LONGEST_ADDRESS, site, url
 from .tracing import reference
 from .tracing.events import End, Event, Hop, Start
 from .tracing.heartbeat import Heartbeat
+from .tracing.hop import is_trace
 from .tracing.local import HOP_KEY
 
 blueprint = Blueprint("live", __name__)
@@ -117,13 +119,18 @@ def _wants_stream() -> bool:
 
 
 def unasked() -> Refused | None:
-    """Why a trace does not start: another site, a prefetch or a trace sent the request. None where a person did."""
+    """Why a trace does not start: another site, a prefetch or a trace sent the request. None where a person did.
+
+    A trace that comes to this page by a way round, under a name of this site that nobody told us of or through another
+    inspector, is known by its User-Agent; else two such pages could keep each other at work for ever.
+    """
     fields = request.headers
     purposes = " ".join(fields.get(name, "") for name in ("Sec-Purpose", "Purpose", "X-Moz"))
     if (
         fields.get("Sec-Fetch-Site") in ("cross-site", "same-site")
         or "prefetch" in purposes
         or HOP_KEY in request.environ
+        or is_trace(fields.get("User-Agent", ""))
     ):
         return Refused(403, "not-started", _UNASKED)
     return None
@@ -158,7 +165,9 @@ def _progressive(wish: Wish, run: Run) -> Response:
 
 
 def _fragments(wish: Wish) -> Fragments:
-    return Fragments(current_app.jinja_env, _address(wish) if wish.text else None)
+    # Who runs it again wants to see what is so now.
+    again = dataclasses.replace(wish, fresh=True)
+    return Fragments(current_app.jinja_env, _address(again) if wish.text else None)
 
 
 @dataclass(frozen=True, slots=True)

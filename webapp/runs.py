@@ -6,6 +6,7 @@ and gives a :class:`Run`, or raises :class:`~ararat.webapp.errors.Refused` with 
 
 from __future__ import annotations
 
+import functools
 import threading
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -21,10 +22,13 @@ from .errors import Refused
 from .site import Site, site
 from .tracing import weburl
 from .tracing.events import End, Event, Start
+from .tracing.expected import BY_WORD, prefix_for
 from .tracing.guard import guarded_fetch
 from .tracing.heartbeat import Heartbeat, watch
+from .tracing.hop import Fetch
 from .tracing.local import HOP_KEY, local_fetch
 from .tracing.places import Busy, Place
+from .tracing.reuse import reusing
 from .tracing.trace import TraceError, trace
 
 RETRY_SECONDS = 30
@@ -32,18 +36,20 @@ RETRY_SECONDS = 30
 
 @dataclass(frozen=True, slots=True)
 class Wish:
-    """What a trace is asked to do; ``resolver`` is None where none was named."""
+    """What a trace is asked to do; ``resolver`` is None where none was named, ``fresh`` wants no answer of before."""
 
     text: str
     resolver: str | None = None
     method: str = "GET"
     max_redirects: int = 10
+    fresh: bool = False
 
     def arguments(self) -> dict[str, Any]:
         """The wish as the query of an address, without what is so anyway."""
         usual = Wish(self.text)
         named = {name: getattr(self, name) for name in ("resolver", "method", "max_redirects")}
-        return {"q": self.text} | {name: value for name, value in named.items() if value != getattr(usual, name)}
+        query = {"q": self.text} | {name: value for name, value in named.items() if value != getattr(usual, name)}
+        return query | ({"fresh": "1"} if self.fresh else {})
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,20 +82,29 @@ class Run:
 
 
 def wished(arguments: Mapping[str, str]) -> Wish:
-    """What the query of a request asks for. Raises Refused where a number is none."""
+    """What the query of a request asks for. Raises Refused where a value is not one that the parameter can have."""
     redirects = arguments.get("max_redirects") or "10"
     if not (redirects.isascii() and redirects.isdigit() and len(redirects) < 4):
         raise Refused(400, "parameter", f"max_redirects is {display.escape(redirects[:20])}; expected 5 to 20")
     method = (arguments.get("method") or "GET").upper()
-    return Wish(arguments.get("q", "").strip(), arguments.get("resolver", "").strip() or None, method, int(redirects))
+    fresh = arguments.get("fresh") or "0"
+    if fresh not in ("0", "1"):
+        raise Refused(400, "parameter", f"fresh is {display.escape(fresh[:20])}; expected 0 or 1")
+    resolver = arguments.get("resolver", "").strip() or None
+    return Wish(arguments.get("q", "").strip(), resolver, method, int(redirects), fresh == "1")
 
 
 def choose(wish: Wish, *, bound: bool | None) -> Choice:
     """Which resolver is asked: the one that is named; this site, where the name is ``bound`` here; the official one.
 
-    ``bound`` is None where the bindings could not be read.
+    ``bound`` is None where the bindings could not be read. Named "registry", it is the resolver that is expected to
+    know the identifier; Refused is raised where there is none.
     """
     known = site()
+    if wish.resolver == BY_WORD:
+        if (prefix := prefix_for(wish.text)) is None:
+            raise Refused(400, "no-resolver", "No resolver is known for this identifier.")
+        return Choice(prefix, "This resolver is known for it.", _may_ask(prefix, known))
     if wish.resolver is not None:
         return Choice(wish.resolver, "This resolver was named.", _may_ask(wish.resolver, known))
     home = own_prefix(known)
@@ -119,7 +134,7 @@ def begin(wish: Wish) -> Run:
         raise Refused(400, "nothing-to-trace", "There is no identifier to trace: give one as q.")
     choice = choose(wish, bound=_bound(wish.text, known) if wish.resolver is None else False)
     stop = threading.Event()
-    elsewhere = guarded_fetch(networks=known.networks, stop=stop) if known.trace_elsewhere else None
+    elsewhere = _elsewhere(known, wish, stop) if known.trace_elsewhere else None
     try:
         events = trace(
             wish.text,
@@ -144,6 +159,11 @@ def begin(wish: Wish) -> Run:
         sentence = f"{busy.sentence[:1].upper()}{busy.sentence[1:]}."
         raise Refused(503, busy.code, sentence, retry_after=RETRY_SECONDS) from None
     return Run(_resumed(start, events), place, stop)
+
+
+def _elsewhere(known: Site, wish: Wish, stop: threading.Event) -> Fetch:
+    admit = functools.partial(known.pace.ask, request.remote_addr)
+    return reusing(guarded_fetch(networks=known.networks, admit=admit, stop=stop), known.answers, fresh=wish.fresh)
 
 
 def _unreadable(end: Event) -> Refused:

@@ -6,11 +6,13 @@ told to stop: gunicorn with one worker of many threads (a live trace holds one),
 
 from __future__ import annotations
 
+import contextlib
 import errno
 import os
 import signal
 import socket
 import threading
+import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -36,6 +38,9 @@ LONGEST_REQUEST_LINE = 8190
 GRACE_SECONDS = 8
 """How long a stopping server waits for answers that have begun. Streams are ended at once."""
 
+LINGER_SECONDS = 2.0
+"""How long a connection that is over waits for its client to close it."""
+
 TRIED = 100
 """How many ports are tried, one after the other, where none is named."""
 
@@ -46,7 +51,7 @@ def compose(
     prefix: str,
     address: str,
     demo: bool = False,
-    trace_elsewhere: bool = False,
+    trace_elsewhere: bool = True,
     networks: Sequence[str] = (),
     trusted_hosts: Sequence[str] | None = None,
     **settings: Any,
@@ -180,7 +185,7 @@ def _run_gunicorn(app: WSGIApplication, listener: socket.socket, ready: Callable
             signal.signal(number, stop)
 
     settings = {
-        "worker_class": "gthread",
+        "worker_class": _worker_class(),
         "workers": 1,
         "threads": THREADS,
         "limit_request_line": LONGEST_REQUEST_LINE,
@@ -208,6 +213,35 @@ def _run_gunicorn(app: WSGIApplication, listener: socket.socket, ready: Callable
             return stoppable
 
     Server().run()
+
+
+def _worker_class() -> type:
+    from gunicorn.workers.gthread import ThreadWorker
+
+    class Worker(ThreadWorker):
+        """A worker whose threads see their clients off. gunicorn does it in the one thread that everybody needs, and
+        waits there for two seconds for each client that does not close its side."""
+
+        def handle(self, conn: Any) -> Any:
+            again = super().handle(conn)
+            if again is False:
+                _see_off(conn.sock)
+            return again
+
+    return Worker
+
+
+def _see_off(connection: socket.socket) -> None:
+    """Say that nothing more comes, and wait a little for the other side to say so too (RFC 9112, section 9.6)."""
+    deadline = time.monotonic() + LINGER_SECONDS
+    with contextlib.suppress(OSError):
+        connection.shutdown(socket.SHUT_WR)
+        while (left := deadline - time.monotonic()) > 0:
+            connection.settimeout(left)
+            if not connection.recv(4096):
+                break
+    with contextlib.suppress(OSError):
+        connection.shutdown(socket.SHUT_RDWR)
 
 
 def _run_waitress(app: WSGIApplication, listener: socket.socket, ready: Callable[[], None]) -> None:

@@ -14,7 +14,9 @@ if TYPE_CHECKING:
 
     from ..middleware import Bindings
     from .tracing.addresses import Network
+    from .tracing.pacing import Pace
     from .tracing.places import Places
+    from .tracing.reuse import Answers
 
 KEY = "ararat"
 
@@ -62,6 +64,8 @@ class Site:
     trace_elsewhere: bool
     networks: Sequence[Network]
     places: Places
+    pace: Pace
+    answers: Answers
     examples: Sequence[Example]
 
 

@@ -16,7 +16,7 @@ JSON = {"Accept": "application/json"}
 
 @pytest.fixture
 def app():
-    app = create_app()
+    app = create_app(trace_elsewhere=False)
     # A defect must answer as it would in production, and not end the test that provokes it.
     app.config["PROPAGATE_EXCEPTIONS"] = False
     return app

@@ -9,6 +9,7 @@ import time
 import pytest
 
 from ararat.webapp import create_app, live, runs
+from ararat.webapp.tracing.hop import USER_AGENT, HopResponse
 from ararat.webapp.tracing.local import HOP_KEY
 
 HERE = "https://here.example.org"
@@ -62,6 +63,8 @@ def inspector(bound):
 
     def make(site=redirecting, **options):
         names = bound({NAME: "located", "ark:12345/odd": "located", "ark:12345/gone": "withdrawn"})
+        # No test asks another host.
+        options.setdefault("trace_elsewhere", False)
         return create_app(names, prefix=HERE, local={HERE: site}, **options).test_client()
 
     return make
@@ -172,6 +175,7 @@ def test_where_the_bindings_cannot_be_read_no_name_is_said_to_be_unbound(bound):
         pytest.param({"q": NAME, "max_redirects": "4"}, 400, "parameter", id="too few redirects"),
         pytest.param({"q": NAME, "max_redirects": "-1\u0661"}, 400, "parameter", id="no number"),
         pytest.param({"q": NAME, "resolver": "javascript:alert(1)"}, 400, "parameter", id="no resolver"),
+        pytest.param({"q": NAME, "fresh": "yes\u202e"}, 400, "parameter", id="fresh or not"),
         pytest.param({"q": NAME, "resolver": "https://n2t.net"}, 403, "not-asked", id="another resolver"),
         pytest.param({"q": "ark:12345/unbound"}, 403, "not-asked", id="not bound here"),
     ],
@@ -283,6 +287,17 @@ def test_a_name_that_leads_to_its_own_trace_ends(inspector):
     assert [event for event, _ in messages(response)] == ["start", "hop", "hop", "verdict", "end"]
 
 
+@pytest.mark.parametrize("accept", [STREAM, BROWSER, {}], ids=["stream", "page", "anything"])
+def test_a_trace_that_comes_back_under_another_name_starts_no_other(inspector, slow, accept):
+    client = inspector(slow)
+    answer = client.get("/trace", query_string={"q": NAME}, headers={**accept, "User-Agent": USER_AGENT})
+    assert answer.status_code == 200
+    assert (
+        client.get("/api/trace", query_string={"q": NAME}, headers={"User-Agent": "Ararat/99 (x)"}).status_code == 403
+    )
+    assert slow.asked == 0
+
+
 def test_a_broken_connection_does_not_run_the_trace_again(inspector, slow):
     response = inspector(slow).get("/trace", query_string={"q": NAME}, headers={**STREAM, "Last-Event-ID": "2"})
     assert [event for event, _ in messages(response)] == ["verdict", "end"]
@@ -336,7 +351,7 @@ def test_without_javascript_the_page_grows_hop_by_hop(inspector, slow, read_page
     page = read_page(shown.decode())
     assert len(page.one("ol", "hops").all("li", "hop")) == 2
     assert "The resource is at" in page.one("div", "ended").text
-    assert page.one("div", "ended").all("a")[-1].attributes["href"] == f"/trace?q={NAME}"
+    assert page.one("div", "ended").all("a")[-1].attributes["href"] == f"/trace?q={NAME}&fresh=1"
     response.close()
 
 
@@ -371,9 +386,82 @@ def test_only_http_addresses_become_links(inspector, read_page):
 
     response = inspector(site).get("/trace", query_string={"q": NAME}, headers=STREAM)
     links = [link.attributes["href"] for _, data in messages(response) for link in read_page(data).all("a")]
-    assert links == [f"/trace?q={NAME}"]
+    assert links == [f"/trace?q={NAME}&fresh=1"]
     ended = inspector().get("/trace", query_string={"q": NAME}, headers=STREAM).text
     assert 'rel="noopener noreferrer nofollow ugc" referrerpolicy="no-referrer"' in ended
+
+
+# Hops elsewhere, shared among everybody -------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def others(monkeypatch):
+    """What is asked of other hosts: each address, in order. Every one of them answers that it is the end."""
+    asked = []
+
+    def guarded(*, admit, **_):
+        def fetch(method, url, deadline):
+            admit(url.split("/")[2], [])
+            asked.append(url)
+            return HopResponse(200, "OK", (), peer="192.0.2.1")
+
+        return fetch
+
+    monkeypatch.setattr(runs, "guarded_fetch", guarded)
+    return asked
+
+
+def leaving(environ, start_response):
+    """A site from which the only name leads away."""
+    start_response("302 Found", [("Location", "https://other.example/")])
+    return [b""]
+
+
+def hops_of(client, query="", **environ):
+    response = client.get(f"/api/trace?q={NAME}{query}", environ_base=environ)
+    return [event for event in map(json.loads, response.text.splitlines()) if event["event"] == "hop"]
+
+
+def test_an_answer_from_elsewhere_is_taken_again_and_says_so(inspector, others):
+    client = inspector(leaving, trace_elsewhere=True)
+    first, second = hops_of(client), hops_of(client, REMOTE_ADDR="192.0.2.9")
+    assert [hop["age"] for hop in first] == [None, None]
+    # Our own hop is never one of before.
+    assert second[0]["age"] is None
+    assert second[1]["age"] >= 0
+    assert [note["code"] for note in second[1]["notes"]] == ["reused"]
+    assert others == ["https://other.example/"]
+
+
+def test_run_again_asks_again_as_long_as_the_host_may_be_asked(inspector, others):
+    client = inspector(leaving, trace_elsewhere=True, host_rate=2)
+    assert [hops_of(client, "&fresh=1")[1]["age"] for _ in range(2)] == [None, None]
+    assert hops_of(client, "&fresh=1")[1]["age"] >= 0
+    assert len(others) == 2
+
+
+def test_a_host_that_was_asked_too_often_is_asked_no_more_and_the_hop_says_why(inspector, others):
+    client = inspector(leaving, trace_elsewhere=True, host_rate=2)
+    for host in "ab":
+        client.get(f"/api/trace?q={NAME}-{host}&resolver=https://r.example")
+    failed = client.get(f"/api/trace?q={NAME}-c&resolver=https://r.example")
+    *_, hop, end = map(json.loads, failed.text.splitlines())
+    assert (failed.status_code, hop["failure"]["code"], end["code"]) == (200, "too-often", "too-often")
+    assert "asked it 2 times within a minute" in end["sentence"]
+    assert len(others) == 2
+    # Our own site is never asked too often.
+    assert all(hops_of(client)[0]["status"] == 302 for _ in range(5))
+
+
+def test_one_client_gets_its_share_of_a_host(inspector, others):
+    client = inspector(leaving, trace_elsewhere=True, host_rate_each=1)
+    codes = []
+    for name, address in (("1", "192.0.2.1"), ("2", "192.0.2.1"), ("3", "192.0.2.2")):
+        answer = client.get(
+            f"/api/trace?q={NAME}{name}&resolver=https://r.example", environ_base={"REMOTE_ADDR": address}
+        )
+        codes.append(json.loads(answer.text.splitlines()[-1])["code"])
+    assert codes == ["found", "too-often", "found"]
 
 
 # Which resolver, and what the card says of it -------------------------------------------------------------------------
@@ -414,7 +502,7 @@ def test_with_trace_elsewhere_the_official_resolver_is_asked(inspector, read_pag
 
 
 def test_without_a_site_of_its_own_the_inspector_offers_the_command_alone(read_page):
-    section = card_of(create_app().test_client(), read_page, NAME)
+    section = card_of(create_app(trace_elsewhere=False).test_client(), read_page, NAME)
     assert section.one("p", "command")
     assert section.all("a") == []
 

@@ -248,7 +248,7 @@ def test_the_inspector_answers_at_trusted_hosts_alone(tmp_path: Path) -> None:
         pytest.param(["--database", "none/b.sqlite"], 69, "none", id="no folder"),
         pytest.param(["--prefix", "ftp://example.org"], 64, "prefix", id="no prefix"),
         pytest.param(["--max-length", "10"], 64, "255", id="a limit below the draft's"),
-        pytest.param(["--allow-network", "everywhere", "--trace-elsewhere"], 64, "everywhere", id="no network"),
+        pytest.param(["--allow-network", "everywhere"], 64, "everywhere", id="no network"),
         pytest.param(["--host", "192.0.2.1"], 69, "192.0.2.1", id="a host of somebody else"),
         pytest.param(["--host", "no.such.host.invalid"], 69, "no.such.host.invalid", id="no host"),
     ],
@@ -319,7 +319,7 @@ def test_it_stops_when_it_is_told_to_and_takes_its_samples_with_it(serve_ararat:
 
 
 def test_an_open_trace_ends_when_the_server_stops(serve_ararat: Callable[..., Any]) -> None:
-    server = serve_ararat("--trace-elsewhere", "--allow-network", "127.0.0.0/8")
+    server = serve_ararat("--allow-network", "127.0.0.0/8")
     with socket.create_server(("127.0.0.1", 0)) as silent:
         resolver = f"http://127.0.0.1:{silent.getsockname()[1]}"
         events = read_events(server, f"/trace?q=ark:12345/x&resolver={resolver}")

@@ -103,11 +103,12 @@ def _options(command: Any) -> Any:
     help="0 for any.  [default: the first free from 8000]",
 )
 @click.option(
-    "--trace-elsewhere",
-    is_flag=True,
+    "--trace-elsewhere/--no-trace-elsewhere",
+    default=True,
+    show_default="yes",
     envvar="ARARAT_TRACE_ELSEWHERE",
     show_envvar=True,
-    help="Let the page's traces ask other hosts.",
+    help="Whether the page's traces ask other hosts, too.",
 )
 @click.option(
     "--trusted-host", "trusted_hosts", multiple=True, metavar="HOST", envvar="ARARAT_TRUSTED_HOST", show_envvar=True,
@@ -243,7 +244,7 @@ def _announce(
     write(sheet.field("Bindings", f"{bindings.store}{fate}"))
     write(
         sheet.field(
-            "Traces", "also to other hosts" if trace_elsewhere else "to this site; to others with --trace-elsewhere"
+            "Traces", "to other hosts, too; not with --no-trace-elsewhere" if trace_elsewhere else "to this site alone"
         )
     )
     write(sheet.field("Stop", "Ctrl-C"))

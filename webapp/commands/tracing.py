@@ -17,7 +17,11 @@ _RESOLVER = "https://n2t.net"
 @click.command("trace", short_help="Follow an identifier to where it leads.")
 @click.argument("identifier", metavar="ID")
 @click.option(
-    "--resolver", metavar="URL", default=_RESOLVER, show_default=True, help="The resolver prefix that is asked first."
+    "--resolver",
+    metavar="URL",
+    default=_RESOLVER,
+    show_default=True,
+    help="The resolver prefix that is asked first; 'registry' for the one that is known for the name.",
 )
 @click.option(
     "--method",
@@ -53,6 +57,7 @@ def trace_command(
     """
     # The client for hops takes a while to load; nobody else waits for it.
     from ..terminal import traces
+    from ..tracing.expected import BY_WORD, prefix_for
     from ..tracing.guard import guarded_fetch
     from ..tracing.trace import TraceError, trace
 
@@ -60,6 +65,10 @@ def trace_command(
         fetch = guarded_fetch(networks=networks)
     except ValueError as error:
         raise click.BadParameter(str(error), param_hint="--allow-network") from None
+    if resolver == BY_WORD:
+        if (known := prefix_for(identifier)) is None:
+            raise click.BadParameter("no resolver is known for this identifier", param_hint="--resolver")
+        resolver = known
     try:
         events = trace(identifier, fetch=fetch, resolver=resolver, method=method.upper(), max_redirects=max_redirects)
     except TraceError as error:

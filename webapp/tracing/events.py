@@ -69,7 +69,8 @@ class Hop:
     showing) are the other side's words as printable ASCII, shortened. ``location`` is the Location field as received
     (text of others), ``target`` the URI it means, without a fragment, None where there is none. ``state`` is the state
     after this hop, ``redirects_left`` how many redirects may still be followed. ``at`` and ``seconds`` say when, from
-    the start of the run, the request began, and how long it took.
+    the start of the run, the request began, and how long it took. ``age`` is None where the request was sent; else the
+    answer to an earlier one was taken, which is that many seconds old.
     """
 
     number: int
@@ -87,6 +88,7 @@ class Hop:
     notes: tuple[Note, ...]
     at: float
     seconds: float
+    age: float | None = None
 
     def as_dict(self) -> dict[str, Any]:
         """The event as JSON has it."""
@@ -107,6 +109,7 @@ class Hop:
             "notes": [note.as_dict() for note in self.notes],
             "at": round(self.at, 3),
             "seconds": round(self.seconds, 3),
+            "age": None if self.age is None else round(self.age, 3),
         }
 
 

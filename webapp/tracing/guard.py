@@ -16,7 +16,7 @@ import logging
 import socket
 import ssl
 import threading
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from ipaddress import ip_address
 from typing import Any
@@ -44,6 +44,9 @@ LOOKUPS = Lookups()
 Connect = Callable[[Address, int, Stopwatch], socket.socket]
 """From an address, a port and the time allowed to a connected socket that does not block. Raises OSError."""
 
+Admit = Callable[[str, Sequence[Address]], None]
+"""Told which host is about to be asked, at which judged addresses; raises HopFailed where it is not to be."""
+
 
 def guarded_fetch(
     *,
@@ -57,6 +60,7 @@ def guarded_fetch(
     hop_seconds: float = 10.0,
     lookups: Lookups = LOOKUPS,
     connect: Connect | None = None,
+    admit: Admit | None = None,
     stop: threading.Event | None = None,
 ) -> Fetch:
     """A :data:`~.hop.Fetch` over the network. It is cheap to make: make one for each trace.
@@ -64,14 +68,14 @@ def guarded_fetch(
     ``networks`` are ranges in CIDR notation that may be asked whatever the address table, the list of names and the
     list of ports say; only whoever runs the site may set them. ``ports`` may be asked everywhere. ``nat64`` says that
     this network has DNS64 (RFC 6147). ``tls`` replaces the context that trusts what the system trusts. The three times
-    are seconds for one lookup, one connection and one hop. When ``stop`` is set, whatever waits gives up at once.
-    Raises ValueError for a network that is none.
+    are seconds for one lookup, one connection and one hop. ``admit`` has the last word before each connection. When
+    ``stop`` is set, whatever waits gives up at once. Raises ValueError for a network that is none.
 
     The function raises :class:`~.hop.HopFailed` alone, with any code but "site-error" and "not-asked".
     """
     rules = _Rules(parse_networks(networks), frozenset(ports), nat64)
     times = _Times(lookup_seconds, connect_seconds, hop_seconds)
-    return _Client(rules, times, user_agent, tls, lookups, connect or open_socket, stop).fetch
+    return _Client(rules, times, user_agent, tls, lookups, connect or open_socket, admit, stop).fetch
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,6 +112,7 @@ class _Client:
     tls: ssl.SSLContext | None
     lookups: Lookups
     connect: Connect
+    admit: Admit | None
     stop: threading.Event | None
 
     def fetch(self, method: str, url: str, deadline: float) -> HopResponse:
@@ -169,6 +174,8 @@ class _Network(httpcore2.NetworkBackend):
         if (host, port) != (self.url.host, self.url.port):
             raise HopBlocked
         addresses = self._judged()
+        if self.client.admit is not None:
+            self.client.admit(host, addresses)
         within = self.stopwatch.within(self.client.times.connect, "the connection")
         failure = HopFailed("connect")
         for index, address in enumerate(addresses):

@@ -13,7 +13,8 @@ from typing import Literal
 
 from ... import __version__
 
-USER_AGENT = f"Ararat/{__version__} (ARK and URN resolution trace)"
+_PRODUCT = "Ararat/"
+USER_AGENT = f"{_PRODUCT}{__version__} (ARK and URN resolution trace)"
 
 Where = Literal["here", "elsewhere"]
 
@@ -24,6 +25,7 @@ FAILURES = {
     "dns": "the host's name could not be looked up",
     "no-address": "the host's name has no address",
     "busy": "too many lookups are waiting already",
+    "too-often": "this site asked it as often as it asks anyone within a minute",
     "connect": "no connection could be made",
     "tls": "no secure connection could be made",
     "timeout": "the time for this hop was used up",
@@ -43,7 +45,8 @@ class HopResponse:
     """What came back for one request, up to the end of its header.
 
     ``reason`` and ``headers`` are as received, read as latin-1: text of unknown origin. ``where`` says who answered:
-    our own site in process, or a host on the network, then at the address ``peer``.
+    our own site in process, or a host on the network, then at the address ``peer``. ``age`` is the seconds since the
+    answer came, where it came for an earlier request; None where it came for this one.
     """
 
     status: int
@@ -51,6 +54,7 @@ class HopResponse:
     headers: tuple[tuple[str, str], ...]
     where: Where = "elsewhere"
     peer: str | None = None
+    age: float | None = None
 
     def all(self, name: str) -> list[str]:
         """The values of every field of this name, in order.
@@ -59,6 +63,15 @@ class HopResponse:
         ['/a', '/b']
         """
         return [value for field, value in self.headers if field.lower() == name.lower()]
+
+
+def is_trace(user_agent: str) -> bool:
+    """Whether a request with this User-Agent was sent by a trace, of this site or of another.
+
+    >>> is_trace(USER_AGENT), is_trace("Mozilla/5.0")
+    (True, False)
+    """
+    return user_agent.startswith(_PRODUCT)
 
 
 class HopFailed(Exception):

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from ...identifiers import Ark, EmbeddedArk, IdentifierError, Urn, iri, parse
 from .events import Note
+from .expected import Expected, expected
 
 # Problems of an identifier that can be read, but is never asked for (ARK draft, section 3.1; A-07).
 _REFUSED = ("naan-reserved-invalid", "dot-segment")
@@ -16,13 +17,15 @@ class Question:
     """An identifier as it goes into a request.
 
     ``core`` is what follows the prefix and a slash, the query included; ``fragment`` is kept aside. Both are ASCII.
-    ``inflection`` is the query with its question mark, in normal form, or "". ``naan`` is that of an ARK, normalized.
+    ``inflection`` is the query with its question mark, in normal form, or "". ``naan`` is that of an ARK, normalized;
+    ``expected`` the resolver that is expected to know the name.
     """
 
     core: str
     fragment: str | None
     inflection: str
     naan: str | None
+    expected: Expected | None
     notes: tuple[Note, ...]
 
 
@@ -62,5 +65,6 @@ def question(identifier: str, *, normalize: bool) -> Question:
         iri.encode(fragment) if mark else None,
         name.inflection,
         name.basic.removeprefix("ark:").partition("/")[0] if isinstance(name, Ark) else None,
+        expected(name),
         tuple(notes),
     )

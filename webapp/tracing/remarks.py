@@ -15,6 +15,7 @@ from http import HTTPStatus
 from ...identifiers import Problem, display
 from . import links, reference
 from .events import Note, State
+from .expected import Expected
 from .hop import HopResponse
 from .reference import Reference
 
@@ -38,7 +39,7 @@ class Observed:
     ``core`` is the identifier as it was sent; an address that ends in it is one where a resolver was asked. ``target``
     is the resolved Location with its fragment, None where the run ends here. ``asked`` has the address of every hop so
     far, this one included; ``fragment`` is the fragment that is kept aside, and ``circle`` says that the registry's
-    hosts send the request round in one.
+    hosts send the request round in one; ``expected`` is the resolver that is expected to know the identifier.
     """
 
     method: str
@@ -49,6 +50,7 @@ class Observed:
     asked: Sequence[str]
     fragment: str | None
     circle: bool
+    expected: Expected | None = None
 
     @property
     def at_resolver(self) -> bool:
@@ -84,8 +86,12 @@ def _notes(seen: Observed) -> Iterator[Note]:
     status, who = seen.response.status, answering(seen.url, seen.response)
     if seen.response.where == "here":
         yield Note("in-process", "This site answered, in process.")
+    if (age := seen.response.age) is not None:
+        yield Note("reused", f"This answer came {_seconds_ago(age)}, for an earlier request; none was sent now.")
     if (first := seen.asked.index(str(seen.url)) + 1) < len(seen.asked):
         yield Note("seen-before", f"This address was asked before, at hop {first}.")
+    if seen.expected is not None:
+        yield from _expected_notes(seen, seen.expected)
     if seen.target is not None:
         yield from _redirect_notes(seen, seen.target)
     if seen.at_resolver:
@@ -104,6 +110,23 @@ def _notes(seen: Observed) -> Iterator[Note]:
             continue
         if description.is_web and description != seen.url:
             yield Note("describedby", "A description of it is at this address.", str(description))
+
+
+def _expected_notes(seen: Observed, expected: Expected) -> Iterator[Note]:
+    where = f"The resolver that is known for {expected.whose} is at {expected.host}"
+    if not seen.at_resolver or seen.response.where == "here":
+        return
+    if seen.url.host == expected.host:
+        yield Note("expected-resolver", f"This is the resolver that is known for {expected.whose}.")
+    elif seen.url.host not in REGISTRY_HOSTS:
+        yield Note("resolver-expected", f"{where}.")
+    elif (
+        seen.target is not None
+        and seen.target.is_web
+        # The copy of the registry may be older than what its resolver goes by.
+        and seen.target.host not in (expected.host, *REGISTRY_HOSTS)
+    ):
+        yield Note("other-than-expected", f"{where}; this leads elsewhere.")
 
 
 def _resolver_notes(status: int, who: str) -> Iterator[Note]:
@@ -246,6 +269,11 @@ def host_of(url: Reference) -> str:
 
 def _count(hops: int) -> str:
     return f"{_NUMBERS[hops] if hops < len(_NUMBERS) else hops} hop{'' if hops == 1 else 's'}"
+
+
+def _seconds_ago(seconds: float) -> str:
+    whole = max(1, round(seconds))
+    return f"{whole} second{'' if whole == 1 else 's'} ago"
 
 
 def _duration(seconds: float) -> str:

@@ -184,7 +184,15 @@ class _Run:
             naan = self.question.naan
             self.circle = naan is not None and remarks.closes_circle(naan, target, self.asked)
         seen = remarks.Observed(
-            self.method, url, response, target, self.question.core, self.asked, self.fragment, self.circle
+            self.method,
+            url,
+            response,
+            target,
+            self.question.core,
+            self.asked,
+            self.fragment,
+            self.circle,
+            self.question.expected,
         )
         location = next(iter(response.all("location")), None)
         hop = Hop(
@@ -203,6 +211,7 @@ class _Run:
             notes=remarks.notes(seen),
             at=at - self.started,
             seconds=seconds,
+            age=response.age,
         )
         return hop, end
 

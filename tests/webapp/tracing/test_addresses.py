@@ -1,6 +1,9 @@
 from __future__ import annotations
 
 import json
+import shutil
+import subprocess
+import sys
 from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_address
 from pathlib import Path
 
@@ -8,6 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from ararat.webapp.tracing import addresses
 from ararat.webapp.tracing.addresses import (
     IPV4_REFUSED,
     IPV6_GLOBAL_UNICAST,
@@ -46,6 +50,60 @@ def test_the_first_and_the_last_address_of_a_range_are_refused(refused):
 def test_the_addresses_around_a_range_are_not_refused_with_it(refused):
     assert verdict(refused.network[0] - 1).allowed is True
     assert verdict(refused.network[-1] + 1).allowed is True
+
+
+@pytest.mark.parametrize(
+    ("text", "allowed"),
+    [
+        pytest.param("1.0.0.0", True, id="after 0.0.0.0/8"),
+        pytest.param("223.255.255.255", True, id="before 224.0.0.0/4"),
+        pytest.param("2000:ffff:ffff:ffff:ffff:ffff:ffff:ffff", True, id="before 2001::/23"),
+        pytest.param("2001:200::", True, id="after 2001::/23"),
+        pytest.param("255.255.255.255", False, id="the end of 240.0.0.0/4"),
+    ],
+)
+def test_so_it_is_where_a_range_ends_at_another_or_at_the_end(text, allowed):
+    assert verdict(text).allowed is allowed
+
+
+EVERY_END = """
+import importlib.util, sys
+spec = importlib.util.spec_from_file_location("addresses", sys.argv[1])
+sys.modules["addresses"] = addresses = importlib.util.module_from_spec(spec)
+spec.loader.exec_module(addresses)
+for refused in (*addresses.IPV4_REFUSED, *addresses.IPV6_REFUSED):
+    first, last = refused.network[0], refused.network[-1]
+    near = [end for end in (int(first) - 1, int(last) + 1) if 0 <= end < 2**first.max_prefixlen]
+    for address in (first, last, *map(type(first), near)):
+        print(address, addresses.verdict(str(address)))
+for text in sys.argv[2:]:
+    print(ascii(text), addresses.verdict(text))
+"""
+
+
+def python(version: str) -> str | None:
+    """A Python of this version that runs: on the path, or among those of pyenv."""
+    found = [shutil.which(f"python{version}"), *map(str, Path.home().glob(f".pyenv/versions/{version}.*/bin/python"))]
+    for each in filter(None, found):
+        asked = [each, "-c", "import sys; print('%d.%d' % sys.version_info[:2])"]
+        if subprocess.run(asked, capture_output=True, check=False, text=True).stdout.strip() == version:
+            return each
+    return None
+
+
+@pytest.mark.parametrize("version", ["3.11", "3.12", "3.13"])
+def test_every_supported_python_judges_alike(version):
+    other = python(version)
+    if other is None:
+        pytest.skip(f"there is no Python {version} here")
+    texts = [*literals("ssrf-hosts.txt"), *literals("ssrf-allowed.txt")]
+    arguments = ["-c", EVERY_END, addresses.__file__, *texts]
+    told, own = (
+        subprocess.run([each, *arguments], capture_output=True, check=True, text=True).stdout
+        for each in (other, sys.executable)
+    )
+    assert told == own
+    assert len(told.splitlines()) > 200
 
 
 @ranges

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import errno
+import functools
 import json
 import logging
 import os
@@ -20,11 +21,15 @@ from typing import Any
 import pytest
 import trustme
 
+from ararat.middleware import ResolverMiddleware, open_bindings
+from ararat.webapp import create_app, runs
+from ararat.webapp.tracing import guard
 from ararat.webapp.tracing.addresses import Address
 from ararat.webapp.tracing.connection import HEADER_OCTETS, tls_context
 from ararat.webapp.tracing.guard import guarded_fetch
 from ararat.webapp.tracing.heartbeat import Heartbeat, watch
 from ararat.webapp.tracing.hop import USER_AGENT, Fetch, HopFailed, HopResponse
+from ararat.webapp.tracing.local import local_fetch
 from ararat.webapp.tracing.lookups import Lookups
 from ararat.webapp.tracing.stopwatch import Stopwatch
 from ararat.webapp.tracing.trace import End, Hop, Start, trace
@@ -122,6 +127,53 @@ def test_a_hostile_host_as_the_resolver_is_refused_or_not_connected_to(host, con
         assert isinstance(end, End)
         assert end.outcome == "failure"
     assert connects == []
+
+
+def test_a_hostile_host_that_a_name_is_bound_to_is_refused_or_not_connected_to(connects, tmp_path):
+    guarded = guarded_fetch(lookups=everywhere_is_home())
+    bound = 0
+    with open_bindings(tmp_path / "b.sqlite") as bindings:
+        site = ResolverMiddleware(lambda environ, start_response: [], bindings, prefix="https://here.example.org")
+        fetch = local_fetch({"https://here.example.org": site}, guarded, None)
+        for number, (host, *_) in enumerate(table("ssrf-hosts.txt")):
+            name = f"ark:12345/{number}"
+            with contextlib.suppress(ValueError):
+                bindings.bind(name, f"http://{host}/")
+                bound += 1
+            *_, end = trace(name, resolver="https://here.example.org", fetch=fetch)
+            assert isinstance(end, End)
+            assert end.outcome == "failure"
+            assert end.code in ("error-status", "blocked", "bad-url", "port")
+    assert bound > 20
+    assert connects == []
+
+
+def test_the_host_of_a_pasted_address_is_not_asked_at_all(connects):
+    asked = []
+
+    def fetch(method: str, url: str, deadline: float) -> HopResponse:
+        asked.append(url)
+        return HopResponse(200, "OK", ())
+
+    for host, *_ in table("ssrf-hosts.txt"):
+        list(trace(f"http://{host}/ark:12345/x", fetch=fetch))
+    assert set(asked) == {"https://n2t.net/ark:12345/x"}
+    assert connects == []
+
+
+def test_hostile_hosts_reach_no_listener_on_any_channel_of_the_page(listen, monkeypatch):
+    server = listen(silent)
+    # Every name leads home, and the port is one that is asked.
+    monkeypatch.setattr(guard.LOOKUPS, "_resolve", lambda host: ["127.0.0.1", "::1"])
+    monkeypatch.setattr(runs, "guarded_fetch", functools.partial(guarded_fetch, ports=(80, 443, server.port)))
+    client = create_app().test_client()
+    for host, *_ in table("ssrf-hosts.txt"):
+        resolver = f"http://{host}:{server.port}"
+        answer = client.get("/api/trace", query_string={"q": "ark:12345/x", "resolver": resolver})
+        assert answer.status_code in (200, 400)
+        if answer.status_code == 200:
+            assert json.loads(answer.text.splitlines()[-1])["code"] in ("blocked", "bad-url", "port")
+    assert server.connections == 0
 
 
 @pytest.mark.parametrize("row", [pytest.param(row, id=row["id"]) for row in objects("ssrf-urls.jsonl")])
@@ -262,6 +314,21 @@ def test_an_address_that_does_not_answer_leaves_time_for_the_next():
 def test_a_network_that_is_none_is_refused_when_the_client_is_made(networks):
     with pytest.raises(ValueError, match="CIDR"):
         guarded_fetch(networks=networks)
+
+
+def test_who_admits_hears_of_what_was_judged_and_has_the_last_word(connects):
+    heard = []
+
+    def admit(host: str, addresses: Sequence[Address]) -> None:
+        heard.append((host, [str(address) for address in addresses]))
+        raise HopFailed("too-often")
+
+    fetch = guarded_fetch(lookups=answering(["93.184.216.34", "93.184.216.35"], ["10.0.0.1"]), admit=admit)
+    assert failure(fetch, "http://a.example/").code == "too-often"
+    # What is blocked is blocked, and does not count.
+    assert failure(fetch, "http://b.example/").code == "blocked"
+    assert heard == [("a.example", ["93.184.216.34", "93.184.216.35"])]
+    assert connects == []
 
 
 # Real servers ---------------------------------------------------------------------------------------------------------

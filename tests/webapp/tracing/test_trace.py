@@ -93,6 +93,16 @@ def test_these_statuses_are_redirects(status):
     assert end.state == ("related" if status == 303 else "direct")
 
 
+@pytest.mark.parametrize(("age", "words"), [(0.2, "1 second ago"), (41.6, "42 seconds ago")])
+def test_an_answer_to_an_earlier_request_says_how_old_it_is(age, words):
+    old = HopResponse(302, "Found", (("Location", "https://a.example/"),), age=age)
+    (first, second), _ = run(old, answer(200))
+    assert (first.age, second.age) == (age, None)
+    assert [words in note.text for note in first.notes if note.code == "reused"] == [True]
+    assert "reused" not in codes(second)
+    assert (first.as_dict()["age"], second.as_dict()["age"]) == (age, None)
+
+
 @pytest.mark.parametrize("status", [200, 204, 206, 226, 304])
 def test_these_statuses_are_success(status):
     _, end = run(answer(status))
@@ -391,7 +401,7 @@ def test_a_404_elsewhere_is_not_called_a_resolvers():
     hops, _ = run((302, "https://a.example/thing"), answer(404))
     assert codes(hops[1]) == []
     hops, _ = run((302, "https://a.example/ark:12345/x"), answer(404))
-    assert codes(hops[1]) == ["no-location"]
+    assert "no-location" in codes(hops[1])
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,135 @@
+"""A trace through a second resolver in a process of its own: our middleware behind waitress, and a site with chains."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from ararat.webapp.tracing.guard import guarded_fetch
+from ararat.webapp.tracing.trace import End, Hop, Start, trace
+
+PEER = """
+import socket, sys
+from waitress.server import create_server
+from ararat.middleware import ResolverMiddleware, open_bindings
+
+listener = socket.create_server(("127.0.0.1", 0))
+origin = "http://127.0.0.1:%d" % listener.getsockname()[1]
+CHAINS = {
+    "/all": (301, "/all/302"), "/all/302": (302, origin + "/all/307"), "/all/307": (307, "308"),
+    "/all/308": (308, "//127.0.0.1:%d/end" % listener.getsockname()[1]),
+    "/some": (302, "/all"), "/other": (303, "../end?page=2#p"), "/kept": (302, "/end"),
+    "/dots": (302, "./a/../../end"), "/query": (302, "?end"), "/mail": (302, "mailto:someone@example.org"),
+    "/script": (302, "javascript:alert(1)"), "/names": (302, "urn:isbn:0451450523"),
+    "/none": (302, None), "/empty": (302, ""), "/space": (302, "/a b"), "/elsewhere": (302, "http://10.0.0.1/"),
+    "/port": (302, "http://[::"), "/round": (302, "/round"), "/dead": (302, "http://127.0.0.1:1/"),
+}
+
+def site(environ, start_response):
+    path = environ["PATH_INFO"]
+    status, location = CHAINS.get(path, (200 if path == "/end" or environ["QUERY_STRING"] == "end" else 404, None))
+    if environ["QUERY_STRING"] == "end":
+        status, location = 200, None
+    fields = [("Content-Type", "text/plain"), ("Content-Length", "0")]
+    if path == "/twice":
+        status, fields = 302, [*fields, ("Location", "/a"), ("Location", "/b")]
+    start_response("%d Whatever" % status, fields + ([] if location is None else [("Location", location)]))
+    return [b""]
+
+bindings = open_bindings(sys.argv[1])
+for name in [*CHAINS, "/twice", "/end", "/missing"]:
+    bindings.bind("ark:12345" + name.replace("/all/", "/"), origin + name)
+bindings.bind("ark:12345/about", origin + "/end", kind="related")
+bindings.bind("urn:example:kept", origin + "/kept")
+server = create_server(ResolverMiddleware(site, bindings, prefix=origin), sockets=[listener], threads=4)
+print("listening at", origin, flush=True)
+server.run()
+"""
+
+
+@pytest.fixture(scope="module")
+def peer(start_server: Callable[..., Any], tmp_path_factory: pytest.TempPathFactory) -> Any:
+    pytest.importorskip("waitress")
+    folder = tmp_path_factory.mktemp("peer")
+    server = start_server([sys.executable, "-c", PEER, folder / "peer.sqlite"], folder=folder)
+    server.port = int(server.wait_for(r"listening at http://127\.0\.0\.1:(\d+)"))
+    return server
+
+
+def run(peer: Any, identifier: str, **parameters: Any) -> tuple[list[Hop], End]:
+    fetch = guarded_fetch(networks=["127.0.0.0/8"])
+    start, *hops, end = trace(identifier, resolver=peer.origin, fetch=fetch, **parameters)
+    assert isinstance(start, Start)
+    assert isinstance(end, End)
+    return [hop for hop in hops if isinstance(hop, Hop)], end
+
+
+def test_a_chain_with_every_redirect_ends_where_it_leads(peer):
+    hops, end = run(peer, "ark:/12345/s-ome")
+    assert [hop.status for hop in hops] == [302, 302, 301, 302, 307, 308, 200]
+    assert (end.outcome, end.state, end.url) == ("success", "direct", f"{peer.origin}/end")
+
+
+@pytest.mark.parametrize("identifier", ["ark:12345/about", "ark:12345/other"])
+def test_a_303_anywhere_makes_it_related(identifier, peer):
+    _, end = run(peer, identifier)
+    assert (end.outcome, end.state) == ("success", "related")
+
+
+@pytest.mark.parametrize("method", ["GET", "HEAD"])
+def test_the_method_stays_the_same_on_the_whole_way(method, peer):
+    hops, end = run(peer, "ark:12345/all", method=method)
+    assert {hop.method for hop in hops} == {method}
+    assert end.outcome == "success"
+
+
+@pytest.mark.parametrize(
+    ("identifier", "url", "fragment"),
+    [
+        pytest.param("ark:12345/other", "/end?page=2", "p", id="a fragment of the Location"),
+        pytest.param("urn:example:kept#mine", "/end", "mine", id="the fragment that was given"),
+        pytest.param("ark:12345/dots", "/end", None, id="dot-segments"),
+        pytest.param("ark:12345/query", "/query?end", None, id="a query alone"),
+    ],
+)
+def test_a_relative_location_is_resolved_where_it_stands(identifier, url, fragment, peer):
+    _, end = run(peer, identifier)
+    assert (end.outcome, end.url, end.fragment) == ("success", peer.origin + url, fragment)
+
+
+@pytest.mark.parametrize(
+    ("name", "outcome", "code"),
+    [
+        pytest.param("mail", "success", "not-fetched", id="an address of mail"),
+        pytest.param("script", "success", "not-fetched", id="a script"),
+        pytest.param("names", "success", "not-fetched", id="a name"),
+        pytest.param("none", "failure", "location-missing", id="no Location"),
+        pytest.param("empty", "failure", "location-missing", id="an empty Location"),
+        pytest.param("twice", "failure", "location-repeated", id="two Locations"),
+        pytest.param("space", "failure", "location-invalid", id="a space"),
+        pytest.param("port", "failure", "location-invalid", id="half an address"),
+        pytest.param("elsewhere", "failure", "blocked", id="a private network"),
+        pytest.param("dead", "failure", "connect", id="nobody there"),
+        pytest.param("round", "failure", "too-many-redirects", id="round and round"),
+        pytest.param("missing", "failure", "error-status", id="nothing there"),
+        pytest.param("unbound", "failure", "error-status", id="not bound"),
+    ],
+)
+def test_every_end_has_its_name(name, outcome, code, peer):
+    hops, end = run(peer, f"ark:12345/{name}")
+    assert (end.outcome, end.code) == (outcome, code)
+    assert hops[0].status in (302, 404)
+
+
+def test_what_is_asked_of_a_name_is_metadata(peer):
+    hops, end = run(peer, "ark:12345/end?info")
+    assert ([hop.status for hop in hops], end.state) == ([200], "metadata")
+
+
+def test_the_description_of_a_name_is_found_at_its_hop(peer):
+    (first, *_), _ = run(peer, "ark:12345/end")
+    (description,) = [note.href for note in first.notes if note.code == "describedby"]
+    assert description == f"{peer.origin}/ark:12345/end?info"
