@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from contextlib import closing
+from dataclasses import dataclass, replace
 from typing import Any
 
 from flask import request
@@ -20,10 +21,12 @@ from .errors import Refused
 from .site import Site, site
 from .tracing import weburl
 from .tracing.events import End, Event, Start
-from .tracing.guard import guarded_fetch
+from .tracing.guard import LOOKUPS, guarded_fetch
 from .tracing.heartbeat import Heartbeat, watch
+from .tracing.hop import Fetch
 from .tracing.local import HOP_KEY, local_fetch
 from .tracing.places import Busy, Place
+from .tracing.stages import Stages
 from .tracing.trace import TraceError, trace
 
 RETRY_SECONDS = 30
@@ -57,16 +60,19 @@ class Choice:
 class Run:
     """A trace with a place of its own. Its events come once; whoever does not ask for them closes it."""
 
-    def __init__(self, events: Iterator[Event], place: Place, stop: threading.Event) -> None:
+    def __init__(self, events: Iterator[Event], place: Place, stop: threading.Event, stages: Stages) -> None:
         self._events = events
         self._place = place
         self._stop = stop
+        self._stages = stages
         self._begun = False
 
     def __iter__(self) -> Iterator[Event | Heartbeat]:
         self._begun = True
         # The thread that works gives the place back, and not the client that has gone: what still waits still counts.
-        yield from watch(_held(self._place, self._events), stop=self._stop)
+        with closing(watch(_held(self._place, self._events), stop=self._stop)) as watched:
+            for event in watched:
+                yield replace(event, waits_for=self._stages.now) if isinstance(event, Heartbeat) else event
 
     def close(self) -> None:
         """Give the place back if nothing was started."""
@@ -113,12 +119,11 @@ def begin(wish: Wish) -> Run:
     if not wish.text:
         raise Refused(400, "nothing-to-trace", "There is no identifier to trace: give one as q.")
     choice = choose(wish, bound=wish.resolver is None and _bound(wish.text, known))
-    stop = threading.Event()
-    elsewhere = guarded_fetch(networks=known.networks, stop=stop) if known.trace_elsewhere else None
+    stop, stages = threading.Event(), Stages()
     try:
         events = trace(
             wish.text,
-            fetch=local_fetch(known.local, elsewhere, request.remote_addr),
+            fetch=fetcher(known, request.remote_addr, stop, stages),
             resolver=choice.resolver,
             method=wish.method,
             max_redirects=wish.max_redirects,
@@ -138,7 +143,17 @@ def begin(wish: Wish) -> Run:
     except Busy as busy:
         sentence = f"{busy.sentence[:1].upper()}{busy.sentence[1:]}."
         raise Refused(503, busy.code, sentence, retry_after=RETRY_SECONDS) from None
-    return Run(_resumed(start, events), place, stop)
+    return Run(_resumed(start, events), place, stop, stages)
+
+
+def fetcher(known: Site, client: str | None, stop: threading.Event, stages: Stages) -> Fetch:
+    """What fetches the hops of a trace: this site for its own, the guarded client for others where they are asked."""
+    elsewhere = None
+    if known.trace_elsewhere:
+        lookups = stages.lookups(LOOKUPS)
+        guarded = guarded_fetch(networks=known.networks, stop=stop, lookups=lookups, connect=stages.connect)
+        elsewhere = stages.of_others(guarded)
+    return stages.of_this_site(local_fetch(known.local, elsewhere, client))
 
 
 def _unreadable(end: Event) -> Refused:
