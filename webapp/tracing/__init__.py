@@ -3,5 +3,6 @@
 ``trace`` is the reference algorithm of the ARK draft (section 7.1.3) and does no I/O. A ``Fetch`` (``hop``) is handed
 in: ``guard`` asks other hosts through a connection that is held to judged addresses and to deadlines, ``local``
 answers for this site in process. ``events`` is what all of them tell; ``heartbeat`` lets somebody watch while a hop
-waits, ``places`` how many may watch at once.
+waits and ``stages`` say for what, ``places`` how many may watch at once. ``rounds`` traces many identifiers, at the
+``pace`` that their hosts can bear.
 """
