@@ -38,9 +38,9 @@ STREAM_HEADERS = {"Cache-Control": "no-store, no-transform", "X-Accel-Buffering"
 _log = logging.getLogger(__name__)
 
 # Where the page is cut so that hops can go between. Nothing that is shown can look like it, since "<" is escaped.
-_CUT = "<!--cut-->"
-_STILL_WAITING = "<!-- still waiting -->\n"
-_BROKEN = "Something went wrong on this side, and the trace was given up. It was noted down."
+CUT = "<!--cut-->"
+STILL_WAITING = "<!-- still waiting -->\n"
+BROKEN = "Something went wrong on this side, and the trace was given up. It was noted down."
 _LOST = "The connection was lost before the trace ended. It is not started again by itself."
 _UNASKED = "A trace is work for others, so it does not start because another site or a prefetch asks for it."
 
@@ -147,7 +147,7 @@ def _event_stream(messages: Iterator[str]) -> Response:
     return Response(messages, mimetype=sse.MIMETYPE, headers=STREAM_HEADERS)
 
 
-def _progressive(wish: Wish, run: Run) -> Response:
+def _progressive(wish: Wish, run: Run[Event]) -> Response:
     response = Response(_fragments(wish).growing(_page(wish, waiting=False), run), headers=STREAM_HEADERS)
     response.call_on_close(run.close)
     return response
@@ -167,7 +167,7 @@ class Fragments:
     environment: Environment
     again: str | None
 
-    def messages(self, run: Run) -> Iterator[str]:
+    def messages(self, run: Run[Event]) -> Iterator[str]:
         """The run as server-sent events, with one named "end" at the end, whatever happens."""
         seen: list[Event] = []
         try:
@@ -184,7 +184,7 @@ class Fragments:
             yield sse.message("record", self.record(seen))
         except Exception:  # noqa: BLE001 - whatever it was, the reader has to learn that it is over
             _log.exception("a trace broke")
-            yield from self.last_messages(_BROKEN)
+            yield from self.last_messages(BROKEN)
         else:
             yield sse.message("end", "end")
 
@@ -193,15 +193,15 @@ class Fragments:
         yield sse.message("verdict", self.refusal(sentence))
         yield sse.message("end", "end")
 
-    def growing(self, page: str, run: Run) -> Iterator[str]:
+    def growing(self, page: str, run: Run[Event]) -> Iterator[str]:
         """The page with the run in it, as it happens."""
-        head, opening, closing, tail = page.split(_CUT)
+        head, opening, closing, tail = page.split(CUT)
         yield head
         seen: list[Event] = []
         try:
             for event in run:
                 if isinstance(event, Heartbeat):
-                    yield _STILL_WAITING + self.pending(event, "li")
+                    yield STILL_WAITING + self.pending(event, "li")
                     continue
                 seen.append(event)
                 if isinstance(event, Start):
@@ -212,7 +212,7 @@ class Fragments:
                     yield closing + self.shown(event) + self.record(seen)
         except Exception:  # noqa: BLE001 - as above
             _log.exception("a trace broke")
-            yield closing + self.refusal(_BROKEN)
+            yield closing + self.refusal(BROKEN)
         yield tail
 
     def shown(self, event: Event) -> str:
@@ -261,5 +261,5 @@ def _link(end: End) -> str | None:
 
 def _page(wish: Wish, *, waiting: bool) -> str:
     title = f"Trace of {display.percent(wish.text[:60])} - Ararat" if wish.text else "Trace - Ararat"
-    cut = Markup(_CUT)  # noqa: S704 - a constant
+    cut = Markup(CUT)  # noqa: S704 - a constant
     return render_template("trace.html", title=title, wish=wish, waiting=waiting, cut=cut)

@@ -10,7 +10,7 @@ import threading
 from collections.abc import Iterator, Mapping
 from contextlib import closing
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Generic, TypeVar
 
 from flask import request
 
@@ -28,6 +28,8 @@ from .tracing.local import HOP_KEY, local_fetch
 from .tracing.places import Busy, Place
 from .tracing.stages import Stages
 from .tracing.trace import TraceError, trace
+
+T = TypeVar("T")
 
 RETRY_SECONDS = 30
 
@@ -57,17 +59,17 @@ class Choice:
     possible: bool
 
 
-class Run:
-    """A trace with a place of its own. Its events come once; whoever does not ask for them closes it."""
+class Run(Generic[T]):
+    """Work with a place of its own, a trace for one. Its events come once; whoever does not ask for them closes it."""
 
-    def __init__(self, events: Iterator[Event], place: Place, stop: threading.Event, stages: Stages) -> None:
+    def __init__(self, events: Iterator[T], place: Place, stop: threading.Event, stages: Stages) -> None:
         self._events = events
         self._place = place
         self._stop = stop
         self._stages = stages
         self._begun = False
 
-    def __iter__(self) -> Iterator[Event | Heartbeat]:
+    def __iter__(self) -> Iterator[T | Heartbeat]:
         self._begun = True
         # The thread that works gives the place back, and not the client that has gone: what still waits still counts.
         with closing(watch(_held(self._place, self._events), stop=self._stop)) as watched:
@@ -108,7 +110,7 @@ def own_prefix(known: Site) -> str | None:
     return next(iter(known.local), None)
 
 
-def begin(wish: Wish) -> Run:
+def begin(wish: Wish) -> Run[Event]:
     """Take a place and get ready; nothing is asked before the run is iterated.
 
     Raises Refused: 400 for what cannot be traced, 403 for what is not traced from here, 503 where no place is free.
@@ -138,12 +140,16 @@ def begin(wish: Wish) -> Run:
         named = display.percent(choice.resolver)
         sentence = f"This site asks itself alone, and not {named}; `ararat trace` on a command line does."
         raise Refused(403, "not-asked", sentence)
+    return Run(_resumed(start, events), take_place(known), stop, stages)
+
+
+def take_place(known: Site) -> Place:
+    """A place for whoever sent the current request. Raises Refused, 503, where none is free."""
     try:
-        place = known.places.take(request.remote_addr)
+        return known.places.take(request.remote_addr)
     except Busy as busy:
         sentence = f"{busy.sentence[:1].upper()}{busy.sentence[1:]}."
         raise Refused(503, busy.code, sentence, retry_after=RETRY_SECONDS) from None
-    return Run(_resumed(start, events), place, stop, stages)
 
 
 def fetcher(known: Site, client: str | None, stop: threading.Event, stages: Stages) -> Fetch:
@@ -167,7 +173,7 @@ def _resumed(first: Event, rest: Iterator[Event]) -> Iterator[Event]:
     yield from rest
 
 
-def _held(place: Place, events: Iterator[Event]) -> Iterator[Event]:
+def _held(place: Place, events: Iterator[T]) -> Iterator[T]:
     with place:
         yield from events
 
