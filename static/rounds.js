@@ -10,8 +10,10 @@
   function look() {
     const bar = find(".round progress");
     if (!bar || over) return;
+    const count = find(".progress .count"), done = rows() + " of " + bar.max;
     bar.value = rows();
-    find(".progress .count").textContent = rows() + " of " + bar.max;
+    // What is written here is a change, too: written again and again it would be seen for ever.
+    if (count.textContent !== done) count.textContent = done;
     const ended = find(".round .ended .sentence");
     if (ended) end(ended.textContent.trim());
   }
