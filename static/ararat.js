@@ -29,13 +29,16 @@
     if (!copied) throw new Error("not copied");
   }
 
+  // What a button copies or saves: its own words, or those of the element with this class beside it.
+  const beside = (button, name) => button.closest("details").querySelector("." + name).textContent;
+
   async function copy(button) {
     const label = button.firstChild;
     const usual = button.dataset.usual || (button.dataset.usual = label.textContent);
     try {
-      await write(button.dataset.copy);
+      await write(button.dataset.copy || beside(button, button.dataset.copyFrom));
       label.textContent = "Copied";
-      say("Copied " + button.dataset.copy);
+      say("Copied " + (button.dataset.copy || ""));
     } catch {
       label.textContent = "Not copied";
       say("The browser did not allow to copy");
@@ -43,9 +46,19 @@
     setTimeout(() => { label.textContent = usual; }, 1600);
   }
 
+  function save(button) {
+    const link = document.createElement("a");
+    link.href = URL.createObjectURL(new Blob([beside(button, button.dataset.saveFrom) + "\n"], {type: "application/x-ndjson"}));
+    link.download = button.dataset.name;
+    link.click();
+    URL.revokeObjectURL(link.href);
+  }
+
   document.addEventListener("click", (event) => {
-    const button = event.target.closest("button[data-copy]");
-    if (button) copy(button);
+    const button = event.target.closest("button.copy");
+    if (!button) return;
+    if (button.dataset.saveFrom) save(button);
+    else copy(button);
   });
 
   document.addEventListener("keydown", (event) => {

@@ -13,6 +13,7 @@ from .comparison import compare as compare_texts
 from .errors import Refused
 from .runs import Run
 from .site import MOST_OCTETS, site
+from .tracing.events import Event
 from .tracing.heartbeat import Heartbeat
 
 blueprint = Blueprint("api", __name__, url_prefix="/api")
@@ -89,12 +90,12 @@ def _json(value: object) -> Response:
     return Response(json.dumps(value) + "\n", content_type="application/json")
 
 
-def _lines(run: Run) -> Iterator[str]:
+def _lines(run: Run[Event]) -> Iterator[str]:
     for event in run:
         yield json.dumps(event.as_dict()) + "\n"
 
 
-def _messages(run: Run) -> Iterator[str]:
+def _messages(run: Run[Event]) -> Iterator[str]:
     for number, event in enumerate(run, 1):
         if isinstance(event, Heartbeat):
             yield sse.HEARTBEAT

@@ -17,7 +17,7 @@ from .. import __version__
 from ..identifiers import display
 from ..identifiers.report import OFFICIAL_PREFIX
 from ..middleware import prefix as resolver_prefix
-from . import api, errors, headers, lines, live, pages
+from . import api, errors, headers, lines, live, pages, rounds
 from .site import EXAMPLES, KEY, MOST_OCTETS, Example, Site, url
 from .tracing.addresses import parse_networks
 from .tracing.pacing import Pace
@@ -110,7 +110,7 @@ def create_app(
     Htmx(app)
     headers.init_app(app)
     errors.init_app(app)
-    for room in (pages, live, api):
+    for room in (pages, live, rounds, api):
         app.register_blueprint(room.blueprint)
     return app
 

@@ -7,10 +7,10 @@ none, and waits for a click where another site, a prefetch or another trace sent
 from __future__ import annotations
 
 import dataclasses
+import json
 import logging
-import math
 import shlex
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
@@ -24,11 +24,13 @@ from . import runs, sse
 from .errors import Refused
 from .runs import Run, Wish
 from .site import LONGEST_ADDRESS, site, url
-from .tracing import reference
+from .tracing import reference, remarks
+from .tracing.curl import curl
 from .tracing.events import End, Event, Hop, Start
 from .tracing.heartbeat import Heartbeat
 from .tracing.hop import is_trace
 from .tracing.local import HOP_KEY
+from .tracing.stopwatch import share
 
 blueprint = Blueprint("live", __name__)
 
@@ -38,10 +40,9 @@ STREAM_HEADERS = {"Cache-Control": "no-store, no-transform", "X-Accel-Buffering"
 _log = logging.getLogger(__name__)
 
 # Where the page is cut so that hops can go between. Nothing that is shown can look like it, since "<" is escaped.
-_CUT = "<!--cut-->"
-_STILL_WAITING = "<!-- still waiting -->\n"
-_SLOWEST = 10_000
-_BROKEN = "Something went wrong on this side, and the trace was given up. It was noted down."
+CUT = "<!--cut-->"
+STILL_WAITING = "<!-- still waiting -->\n"
+BROKEN = "Something went wrong on this side, and the trace was given up. It was noted down."
 _LOST = "The connection was lost before the trace ended. It is not started again by itself."
 _UNASKED = "A trace is work for others, so it does not start because another site or a prefetch asks for it."
 
@@ -91,12 +92,12 @@ def plan(subject: str, bound: str | None, unread: bool) -> Plan:
 
 
 def width(seconds: float) -> float:
-    """How long the bar for a duration is, in percent: on a logarithmic scale, so that 2 ms and 2 s can both be seen.
+    """How long the bar for a duration is, in percent.
 
     >>> width(0), width(10)
     (0.0, 100.0)
     """
-    return round(min(100.0, 100 * math.log10(1 + seconds * 1000) / math.log10(1 + _SLOWEST)), 1)
+    return round(100 * share(seconds), 1)
 
 
 def duration(seconds: float) -> str:
@@ -158,7 +159,7 @@ def _event_stream(messages: Iterator[str]) -> Response:
     return Response(messages, mimetype=sse.MIMETYPE, headers=STREAM_HEADERS)
 
 
-def _progressive(wish: Wish, run: Run) -> Response:
+def _progressive(wish: Wish, run: Run[Event]) -> Response:
     response = Response(_fragments(wish).growing(_page(wish, waiting=False), run), headers=STREAM_HEADERS)
     response.call_on_close(run.close)
     return response
@@ -180,17 +181,24 @@ class Fragments:
     environment: Environment
     again: str | None
 
-    def messages(self, run: Run) -> Iterator[str]:
+    def messages(self, run: Run[Event]) -> Iterator[str]:
         """The run as server-sent events, with one named "end" at the end, whatever happens."""
+        seen: list[Event] = []
         try:
-            for number, event in enumerate(run, 1):
+            for event in run:
                 if isinstance(event, Heartbeat):
-                    yield sse.HEARTBEAT
-                else:
-                    yield sse.message(_NAMES[type(event)], self.shown(event), number)
+                    yield sse.message("waiting", self.pending(event)) if event.waits_for else sse.HEARTBEAT
+                    continue
+                seen.append(event)
+                # A message without data would be none: what ends takes away by itself what was waited for.
+                pending = self.pending(event)
+                yield sse.message(_NAMES[type(event)], self.shown(event), len(seen)) + (
+                    sse.message("waiting", pending) if pending else ""
+                )
+            yield sse.message("record", self.record(seen))
         except Exception:  # noqa: BLE001 - whatever it was, the reader has to learn that it is over
             _log.exception("a trace broke")
-            yield from self.last_messages(_BROKEN)
+            yield from self.last_messages(BROKEN)
         else:
             yield sse.message("end", "end")
 
@@ -199,23 +207,26 @@ class Fragments:
         yield sse.message("verdict", self.refusal(sentence))
         yield sse.message("end", "end")
 
-    def growing(self, page: str, run: Run) -> Iterator[str]:
+    def growing(self, page: str, run: Run[Event]) -> Iterator[str]:
         """The page with the run in it, as it happens."""
-        head, opening, closing, tail = page.split(_CUT)
+        head, opening, closing, tail = page.split(CUT)
         yield head
+        seen: list[Event] = []
         try:
             for event in run:
                 if isinstance(event, Heartbeat):
-                    yield _STILL_WAITING
-                elif isinstance(event, Start):
-                    yield self.shown(event) + opening
+                    yield STILL_WAITING + self.pending(event, "li")
+                    continue
+                seen.append(event)
+                if isinstance(event, Start):
+                    yield self.shown(event) + opening + self.pending(event, "li")
                 elif isinstance(event, Hop):
-                    yield self.shown(event)
+                    yield self.shown(event) + self.pending(event, "li")
                 else:
-                    yield closing + self.shown(event)
+                    yield closing + self.shown(event) + self.record(seen)
         except Exception:  # noqa: BLE001 - as above
             _log.exception("a trace broke")
-            yield closing + self.refusal(_BROKEN)
+            yield closing + self.refusal(BROKEN)
         yield tail
 
     def shown(self, event: Event) -> str:
@@ -223,8 +234,26 @@ class Fragments:
         if isinstance(event, Start):
             return self._render("_started.html", start=event)
         if isinstance(event, Hop):
-            return self._render("_hop.html", hop=event, width=width(event.seconds))
+            words = remarks.status_words(event.status) if event.status is not None else ""
+            asked = curl(event.method, event.url, event.where)
+            return self._render("_hop.html", hop=event, width=width(event.seconds), words=words, curl=asked)
         return self._render("_ended.html", end=event, link=_link(event), finished=datetime.now(UTC), again=self.again)
+
+    def pending(self, event: Event | Heartbeat, tag: str = "p") -> str:
+        """What is waited for after ``event``, in an element that the next one takes the place of; "" for nothing."""
+        if isinstance(event, Heartbeat):
+            said = f"{event.waits_for}, {event.seconds:.0f} s" if event.waits_for else ""
+        else:
+            address = event.sent if isinstance(event, Start) else event.target if isinstance(event, Hop) else None
+            asked = address is not None and reference.parse(address).is_web
+            said = f"Asking {reference.parse(address).host}" if address and asked else ""
+        return self._render("_pending.html", said=said, tag=tag) if said else ""
+
+    def record(self, seen: Sequence[Event]) -> str:
+        """What stays of a run that is over: its hops as a table, and its events as lines of JSON."""
+        hops = [(event, remarks.status_words(event.status or 0)) for event in seen if isinstance(event, Hop)]
+        lines = "\n".join(json.dumps(event.as_dict()) for event in seen)
+        return self._render("_record.html", start=seen[0], hops=hops, json=lines)
 
     def refusal(self, sentence: str) -> str:
         """Why there is no run, or no more of it."""
@@ -246,5 +275,5 @@ def _link(end: End) -> str | None:
 
 def _page(wish: Wish, *, waiting: bool) -> str:
     title = f"Trace of {display.percent(wish.text[:60])} - Ararat" if wish.text else "Trace - Ararat"
-    cut = Markup(_CUT)  # noqa: S704 - a constant
+    cut = Markup(CUT)  # noqa: S704 - a constant
     return render_template("trace.html", title=title, wish=wish, waiting=waiting, cut=cut)

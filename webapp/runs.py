@@ -9,8 +9,9 @@ from __future__ import annotations
 import functools
 import threading
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
-from typing import Any
+from contextlib import closing
+from dataclasses import dataclass, replace
+from typing import Any, Generic, TypeVar
 
 from flask import request
 
@@ -23,13 +24,16 @@ from .site import Site, site
 from .tracing import weburl
 from .tracing.events import End, Event, Start
 from .tracing.expected import BY_WORD, prefix_for
-from .tracing.guard import guarded_fetch
+from .tracing.guard import LOOKUPS, guarded_fetch
 from .tracing.heartbeat import Heartbeat, watch
 from .tracing.hop import Fetch
 from .tracing.local import HOP_KEY, local_fetch
 from .tracing.places import Busy, Place
 from .tracing.reuse import reusing
+from .tracing.stages import Stages
 from .tracing.trace import TraceError, trace
+
+T = TypeVar("T")
 
 RETRY_SECONDS = 30
 
@@ -61,19 +65,22 @@ class Choice:
     possible: bool
 
 
-class Run:
-    """A trace with a place of its own. Its events come once; whoever does not ask for them closes it."""
+class Run(Generic[T]):
+    """Work with a place of its own, a trace for one. Its events come once; whoever does not ask for them closes it."""
 
-    def __init__(self, events: Iterator[Event], place: Place, stop: threading.Event) -> None:
+    def __init__(self, events: Iterator[T], place: Place, stop: threading.Event, stages: Stages) -> None:
         self._events = events
         self._place = place
         self._stop = stop
+        self._stages = stages
         self._begun = False
 
-    def __iter__(self) -> Iterator[Event | Heartbeat]:
+    def __iter__(self) -> Iterator[T | Heartbeat]:
         self._begun = True
         # The thread that works gives the place back, and not the client that has gone: what still waits still counts.
-        yield from watch(_held(self._place, self._events), stop=self._stop)
+        with closing(watch(_held(self._place, self._events), stop=self._stop)) as watched:
+            for event in watched:
+                yield replace(event, waits_for=self._stages.now) if isinstance(event, Heartbeat) else event
 
     def close(self) -> None:
         """Give the place back if nothing was started."""
@@ -122,7 +129,7 @@ def own_prefix(known: Site) -> str | None:
     return next(iter(known.local), None)
 
 
-def begin(wish: Wish) -> Run:
+def begin(wish: Wish) -> Run[Event]:
     """Take a place and get ready; nothing is asked before the run is iterated.
 
     Raises Refused: 400 for what cannot be traced, 403 for what is not traced from here, 503 where no place is free.
@@ -133,12 +140,11 @@ def begin(wish: Wish) -> Run:
     if not wish.text:
         raise Refused(400, "nothing-to-trace", "There is no identifier to trace: give one as q.")
     choice = choose(wish, bound=_bound(wish.text, known) if wish.resolver is None else False)
-    stop = threading.Event()
-    elsewhere = _elsewhere(known, wish, stop) if known.trace_elsewhere else None
+    stop, stages = threading.Event(), Stages()
     try:
         events = trace(
             wish.text,
-            fetch=local_fetch(known.local, elsewhere, request.remote_addr),
+            fetch=fetcher(known, request.remote_addr, stop, stages, fresh=wish.fresh),
             resolver=choice.resolver,
             method=wish.method,
             max_redirects=wish.max_redirects,
@@ -153,17 +159,34 @@ def begin(wish: Wish) -> Run:
         named = display.percent(choice.resolver)
         sentence = f"This site asks itself alone, and not {named}; `ararat trace` on a command line does."
         raise Refused(403, "not-asked", sentence)
+    return Run(_resumed(start, events), take_place(known), stop, stages)
+
+
+def take_place(known: Site) -> Place:
+    """A place for whoever sent the current request. Raises Refused, 503, where none is free."""
     try:
-        place = known.places.take(request.remote_addr)
+        return known.places.take(request.remote_addr)
     except Busy as busy:
         sentence = f"{busy.sentence[:1].upper()}{busy.sentence[1:]}."
         raise Refused(503, busy.code, sentence, retry_after=RETRY_SECONDS) from None
-    return Run(_resumed(start, events), place, stop)
 
 
-def _elsewhere(known: Site, wish: Wish, stop: threading.Event) -> Fetch:
-    admit = functools.partial(known.pace.ask, request.remote_addr)
-    return reusing(guarded_fetch(networks=known.networks, admit=admit, stop=stop), known.answers, fresh=wish.fresh)
+def fetcher(known: Site, client: str | None, stop: threading.Event, stages: Stages, *, fresh: bool = False) -> Fetch:
+    """What fetches the hops of a trace: this site for its own, the guarded client for others where they are asked.
+
+    With ``fresh`` no answer of the last minute is taken again, as long as its host may be asked.
+    """
+    elsewhere = None
+    if known.trace_elsewhere:
+        guarded = guarded_fetch(
+            networks=known.networks,
+            admit=functools.partial(known.pace.ask, client),
+            stop=stop,
+            lookups=stages.lookups(LOOKUPS),
+            connect=stages.connect,
+        )
+        elsewhere = stages.of_others(reusing(guarded, known.answers, fresh=fresh))
+    return stages.of_this_site(local_fetch(known.local, elsewhere, client))
 
 
 def _unreadable(end: Event) -> Refused:
@@ -177,7 +200,7 @@ def _resumed(first: Event, rest: Iterator[Event]) -> Iterator[Event]:
     yield from rest
 
 
-def _held(place: Place, events: Iterator[Event]) -> Iterator[Event]:
+def _held(place: Place, events: Iterator[T]) -> Iterator[T]:
     with place:
         yield from events
 

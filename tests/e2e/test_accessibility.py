@@ -51,11 +51,25 @@ def trace_page(page: Page) -> None:
     page.wait_for_timeout(500)
 
 
+def record(page: Page) -> None:
+    page.goto("/trace?q=ark:12345/m5137")
+    for summary in page.locator("summary").all():
+        summary.click()
+    page.wait_for_timeout(500)
+
+
+def listed(page: Page) -> None:
+    page.goto("/traces")
+    page.locator("#q").fill("ark:12345/m5137\nark:12345/d0v3z\nnonsense")
+    page.get_by_role("button", name="Run the traces").click()
+    expect(page.locator(".round .ended")).to_be_visible()
+
+
 def missing(page: Page) -> None:
     page.goto("/nowhere")
 
 
-STATES = [nothing, one, wrong, several, many, not_found, traced, trace_page, missing]
+STATES = [nothing, one, wrong, several, many, not_found, traced, trace_page, record, listed, missing]
 
 
 @pytest.mark.parametrize("state", [pytest.param(state, id=state.__name__) for state in STATES])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import json
 import re
 
 import pytest
@@ -75,7 +76,7 @@ def test_hops_arrive_one_after_another(page, streams):
     page.goto("/?q=ark:12345/x8rd4")
     page.get_by_role("link", name="Run the trace").click()
     expect(page.locator(".ended .sentence")).to_contain_text(re.compile("The resource is at http.*/demo/ascent"))
-    expect(page.locator(".hop .answer b")).to_have_text(["302 Found", "302 FOUND", "200 OK"])
+    expect(page.locator(".hop .answer b")).to_have_text(["302 Found", "302 Found", "200 OK"])
     arrivals = page.evaluate("window.arrivals")
     gaps = [later - earlier for earlier, later in itertools.pairwise(arrivals)]
     # The old shelf of the demo takes 0.4 s to say where the page went: the first hop is there before, the last is not.
@@ -140,9 +141,34 @@ def test_while_a_hop_waits_the_page_waits_and_says_so(page, slow_server):
     expect(page.locator(".trace")).to_have_attribute("aria-busy", "true")
     page.wait_for_timeout(1_500)
     expect(page.locator(".ended")).to_have_count(0)
+    expect(page.locator(".pending")).to_have_text(re.compile(r"Waiting for this site to answer, \d s"))
     slow_server.get("/let-go")
     expect(page.locator(".hop")).to_have_count(2)
+    expect(page.locator(".pending")).to_be_hidden()
     expect(page.locator(".ended .sentence")).to_contain_text("The resource is at")
+
+
+def test_the_end_is_announced_and_the_hops_are_not(page):
+    page.goto("/?q=ark:12345/m5137")
+    page.get_by_role("link", name="Run the trace").click()
+    expect(page.locator(".trace").get_by_role("status")).to_contain_text("A related resource is at")
+    live = page.locator(".hop").first.evaluate("hop => !!hop.closest('[aria-live], [role=log], [role=status]')")
+    assert live is False
+
+
+def test_the_record_is_what_is_printed_and_can_be_saved(page):
+    page.goto("/?q=ark:12345/m5137")
+    page.get_by_role("link", name="Run the trace").click()
+    page.locator(".record > summary").click()
+    with page.expect_download() as saving:
+        page.get_by_role("button", name="Save as JSON Lines").click()
+    saved = saving.value.path().read_text("ascii")
+    assert [json.loads(line)["event"] for line in saved.splitlines()] == ["start", "hop", "hop", "end"]
+    page.locator(".record > summary").click()
+    page.emulate_media(media="print")
+    expect(page.locator(".record tbody tr")).to_have_count(2)
+    expect(page.locator(".record table")).to_be_visible()
+    expect(page.locator(".hops")).to_be_hidden()
 
 
 def test_a_busy_stream_is_asked_once_and_not_in_a_loop(page, context, slow_server, streams):

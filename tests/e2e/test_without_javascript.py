@@ -77,10 +77,31 @@ def test_the_trace_is_a_page_that_grows(page):
     # The page is there, and its first hop, while the old shelf of the demo still keeps the second waiting.
     page.get_by_role("link", name="Run the trace").click(no_wait_after=True)
     expect(page.locator(".hop .answer b").first).to_have_text("302 Found")
-    expect(page.locator(".hop .answer b")).to_have_text(["302 Found", "302 FOUND", "200 OK"])
+    expect(page.locator(".hop .answer b")).to_have_text(["302 Found", "302 Found", "200 OK"])
     expect(page.locator(".ended .sentence")).to_contain_text("The resource is at")
     page.get_by_role("link", name="Run again").click()
     expect(page.locator(".ended .sentence")).to_be_visible()
+
+
+def test_what_was_waited_for_is_hidden_when_it_came(page):
+    page.goto("/trace?q=ark:12345/x8rd4")
+    expect(page.locator(".ended")).to_be_visible()
+    assert page.locator(".pending").count() >= 2
+    assert [one.is_visible() for one in page.locator(".pending").all()] == [False] * page.locator(".pending").count()
+
+
+def test_a_list_is_traced_row_by_row_and_goes_on(page):
+    page.goto("/trace")
+    page.get_by_role("link", name="Trace a whole list").click()
+    page.locator("#q").fill("ark:12345/m5137\nark:12345/d0v3z")
+    page.get_by_role("button", name="Run the traces").click()
+    expect(page.locator(".round .ended")).to_contain_text("2 traced: 1 related, 1 dead.")
+    with page.expect_download() as saving:
+        page.get_by_role("button", name="Save as CSV").click()
+    assert saving.value.path().read_text("ascii").count("\n") == 3
+    page.locator("#q").fill("ark:12345/m5137\nark:12345/d0v3z\nark:12345/mp39n")
+    page.get_by_role("button", name="Go on with what is left").click()
+    expect(page.locator(".round .ended")).to_contain_text("3 traced: 1 resolves, 1 related, 1 dead.")
 
 
 def test_a_trace_from_another_site_waits_for_a_click(page, base_url, wsgi_server, page_watch):

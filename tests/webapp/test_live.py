@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shlex
 import threading
 import time
 
@@ -70,15 +71,15 @@ def inspector(bound):
     return make
 
 
-def messages(response):
-    """The messages of an event stream, as (type, data); comments left out."""
+def messages(response, *also):
+    """The messages of an event stream, as (type, data); comments left out, and what waits or stays unless asked for."""
     found = []
     for block in response.text.split("\n\n"):
         lines = [line.partition(": ") for line in block.split("\n") if not line.startswith(":")]
         if any(name == "event" for name, _, _ in lines):
             data = "\n".join(value for name, _, value in lines if name == "data")
             found.append((next(value for name, _, value in lines if name == "event"), data))
-    return found
+    return [message for message in found if message[0] not in {"waiting", "record"} - {*also}]
 
 
 # The stream -----------------------------------------------------------------------------------------------------------
@@ -109,7 +110,8 @@ def test_hops_are_numbered_and_nothing_of_theirs_becomes_an_element(inspector, r
     assert ids == [f"id: {number}" for number in range(1, 6)]
     *_, (_, last), _, _ = messages(response)
     hop = read_page(last)
-    assert hop.one("p", "answer").one("b").text == "200 <b>OK"
+    assert hop.one("p", "answer").one("b").text == "200 OK"
+    assert hop.one("dl", "fields").all("div")[0].one("code").text == "200 <b>OK"
     assert "\x9b" not in last
     assert hop.all("i") == []
 
@@ -125,7 +127,7 @@ def test_while_a_hop_waits_there_is_a_sign_of_life(inspector, slow):
     response = inspector(slow).get("/trace", query_string={"q": NAME}, headers=STREAM, buffered=False)
     parts = response.iter_encoded()
     assert b"event: start" in next(parts)
-    assert next(parts).startswith(b":")
+    assert b"event: waiting" in next(parts)
     slow.answers.set()
     assert b"event: hop" in next(parts)
     response.close()
@@ -145,6 +147,48 @@ def test_hops_arrive_while_later_ones_are_still_waited_for(inspector, slow):
     slow.answers.set()
     assert b"event: end" in b"".join(parts)
     response.close()
+
+
+def test_what_is_waited_for_is_said(inspector, slow, read_page):
+    def site(environ, start_response):
+        return (
+            redirecting(environ, start_response) if environ["PATH_INFO"] != "/page" else slow(environ, start_response)
+        )
+
+    response = inspector(site).get("/trace", query_string={"q": NAME}, headers=STREAM, buffered=False)
+    parts = response.iter_encoded()
+    start, hop, beat = [next(parts).decode() for _ in range(3)]
+    slow.answers.set()
+    assert "Asking here.example.org" in start
+    assert "Asking here.example.org" in hop
+    assert beat.startswith("event: waiting\n")
+    assert "Waiting for this site to answer, 1 s" in beat
+    assert b"event: record" in b"".join(parts)
+    response.close()
+
+
+def test_after_the_end_there_is_a_table_and_the_events_as_json(inspector, read_page):
+    response = inspector().get("/trace", query_string={"q": NAME}, headers=STREAM)
+    (record,) = [read_page(data) for event, data in messages(response, "record") if event == "record"]
+    rows = [[cell.text for cell in row.children if not isinstance(cell, str)] for row in record.one("tbody").all("tr")]
+    assert [(row[0], row[3], row[4]) for row in rows] == [
+        ("1", f"GET {HERE}/{NAME}", "302 Found"),
+        ("2", f"GET {HERE}/page", "302 Found"),
+        ("3", f"GET {HERE}/page/2", "200 OK"),
+    ]
+    events = [json.loads(line) for line in record.one("pre", "json").text.splitlines()]
+    assert [event["event"] for event in events] == ["start", "hop", "hop", "hop", "end"]
+
+
+def test_each_hop_has_its_request_for_a_command_line(inspector, read_page):
+    hops = [data for event, data in messages(inspector().get("/trace?q=" + NAME, headers=STREAM)) if event == "hop"]
+    lines = [read_page(hop).one("p", "command") for hop in hops]
+    assert [shlex.split(line.one("code").text)[-1] for line in lines] == [
+        f"{HERE}/{NAME}",
+        f"{HERE}/page",
+        f"{HERE}/page/2",
+    ]
+    assert [line.one("button").attributes["data-copy"] for line in lines] == [line.one("code").text for line in lines]
 
 
 def test_curl_which_takes_anything_gets_the_stream(inspector):
@@ -375,7 +419,7 @@ def test_htmx_gets_a_fragment_that_connects_and_closes_at_the_end(inspector, slo
     assert fragment.attributes["sse-connect"] == "/trace?q=ark:12345/x&max_redirects=7"
     assert fragment.attributes["sse-close"] == "end"
     swaps = {element.attributes["sse-swap"] for element in fragment.walk() if "sse-swap" in element.attributes}
-    assert swaps == {"start", "hop", "verdict"}
+    assert swaps == {"start", "hop", "waiting", "verdict", "record"}
     assert slow.asked == 0
 
 

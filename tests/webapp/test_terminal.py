@@ -170,7 +170,7 @@ def hop(**changed: Any) -> Hop:
         redirects_left=9,
         failure=None,
         notes=(Note("n", "A remark.", "https://n2t.net/a"),),
-        at=0.0,
+        at=1.25,
         seconds=0.182,
     )
     return replace(usual, **changed)
@@ -179,15 +179,21 @@ def hop(**changed: Any) -> Hop:
 def test_a_hop_is_shown_with_its_answer_its_state_and_where_it_leads() -> None:
     assert list(traces.event_lines(hop(), Sheet(80))) == [
         "  1   GET https://n2t.net/ark:12345/x",
-        "      303 See Other in 182 ms, related -> https://n2t.net/about",
+        "      at 1,250 ms: 303 See Other in 182 ms, related -> https://n2t.net/about",
         "      Location as received: /about",
         "      A remark. https://n2t.net/a",
     ]
 
 
+def test_a_terminal_gets_a_bar_for_the_time_that_a_hop_took() -> None:
+    bars = [list(traces.event_lines(hop(seconds=seconds), Sheet(80, cut=True)))[2] for seconds in (0.002, 0.2, 20)]
+    assert [set(bar.strip()) for bar in bars] == [{"="}] * 3
+    assert len(bars[0]) < len(bars[1]) < len(bars[2]) <= 46
+
+
 def test_a_hop_without_an_answer_says_why() -> None:
     lines = list(traces.event_lines(hop(status=None, failure=Note("blocked", "the address is not allowed")), Sheet(80)))
-    assert lines[1] == "      no answer after 182 ms: the address is not allowed"
+    assert lines[1] == "      at 1,250 ms: no answer after 182 ms: the address is not allowed"
 
 
 @pytest.mark.parametrize(

@@ -30,15 +30,20 @@ def _actor() -> str:
         return f"uid {os.getuid()}" if hasattr(os, "getuid") else "unknown"
 
 
-database_option: Callable[..., Any] = click.option(
-    "--database",
-    metavar="URL",
-    required=True,
-    envvar="ARARAT_DATABASE",
-    show_envvar=True,
-    help="Where the bindings are: postgresql://..., sqlite:///FILE, or a file that ends in .sqlite or .db; "
-    "to read only, one that ends in .csv, .tsv, .jsonl or .anvl.",
-)
+def _database_option(*, required: bool) -> Callable[..., Any]:
+    return click.option(
+        "--database",
+        metavar="URL",
+        required=required,
+        envvar="ARARAT_DATABASE",
+        show_envvar=True,
+        help="Where the bindings are: postgresql://..., sqlite:///FILE, or a file that ends in .sqlite or .db; "
+        "to read only, one that ends in .csv, .tsv, .jsonl or .anvl.",
+    )
+
+
+database_option = _database_option(required=True)
+optional_database_option = _database_option(required=False)
 actor_option: Callable[..., Any] = click.option(
     "--actor",
     metavar="NAME",

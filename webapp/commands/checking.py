@@ -11,7 +11,8 @@ import click
 from ...identifiers import display
 from ..terminal.layout import Sheet, identifier
 from . import DONE, NO, streams, write
-from .binding import database_option, json_option, opened
+from .binding import json_option, opened, optional_database_option
+from .tracing import network_option, resolver_option
 
 if TYPE_CHECKING:
     from ...middleware.checking import Finding
@@ -20,17 +21,52 @@ _WIDTH = 18
 
 
 @click.command("check", short_help="Look for what is doubtful in the bindings.")
+@click.argument("file", metavar="[FILE|-]", required=False)
 @json_option
-@click.option("--csv", "as_csv", is_flag=True, help="A CSV table: identifier, code, message.")
+@click.option("--csv", "as_csv", is_flag=True, help="A CSV table, whose first line names the columns.")
 @click.option("--naan", "naans", metavar="NAAN", multiple=True, help="Right though not registered; repeatable.")
 @click.option("--prefix", "prefixes", metavar="URL", multiple=True, help="A resolver prefix of the site; repeatable.")
-@database_option
-def check_command(as_json: bool, as_csv: bool, naans: tuple[str, ...], prefixes: tuple[str, ...], database: str) -> int:
+@click.option("--trace", "tracing", is_flag=True, help="Ask the network where each name leads.")
+@click.option("--resume", metavar="FILE", help="With --trace: what is in FILE is not asked again, the rest goes there.")
+@click.option(
+    "--pause",
+    type=click.FloatRange(0, 60),
+    metavar="SECONDS",
+    default=1.0,
+    show_default=True,
+    help="With --trace: between two requests to one host.",
+)
+@resolver_option
+@network_option
+@optional_database_option
+def check_command(
+    file: str | None,
+    as_json: bool,
+    as_csv: bool,
+    naans: tuple[str, ...],
+    prefixes: tuple[str, ...],
+    tracing: bool,
+    resume: str | None,
+    pause: float,
+    resolver: str,
+    networks: tuple[str, ...],
+    database: str | None,
+) -> int:
     """Look for what is doubtful, without asking the network: containers that are not bound, dot-segments, names that
     differ in . and %2E alone, names that look meaningful or are not ASCII, NAANs that are not registered, and targets
     that are paths of the resolver itself.
 
-    Exit code: 0 nothing found, 1 something, 2 the database is not one of Ararat's, 69 no database.
+    With --trace the network is asked instead: each identifier of FILE (- for standard input, one a line) or, without
+    FILE, each name of the database that was not withdrawn is traced as ararat trace does, a few at once, but one
+    request at a time to each host. Each gets a verdict: resolves, related, metadata; dead, unregistered (the NAAN),
+    blocked, unspecified, unreadable, undone; and whether it was led from https to http. --resume FILE keeps the result
+    in FILE as JSON Lines while it comes: interrupted, the same command goes on where it was.
+
+    Exit code: 0 nothing found (with --trace: all lead somewhere), 1 something, 2 the database is not one of Ararat's,
+    or the file to resume from not one of these, 66 a file cannot be read, 69 no database.
+
+    \b
+      ararat check --trace --resume traced.jsonl --csv identifiers.txt
     """
     from ...middleware import prefix
     from ...middleware.checking import check
@@ -38,6 +74,15 @@ def check_command(as_json: bool, as_csv: bool, naans: tuple[str, ...], prefixes:
 
     if as_json and as_csv:
         raise click.UsageError("--json and --csv exclude each other")
+    if tracing:
+        from .rounds import check_by_trace
+
+        form = "json" if as_json else "csv" if as_csv else "text"
+        return check_by_trace(file, database, form, resume=resume, resolver=resolver, networks=networks, pause=pause)
+    if file is not None or resume is not None:
+        raise click.UsageError("FILE and --resume are for --trace")
+    if database is None:
+        raise click.UsageError("--database is missing: where the bindings are (or ARARAT_DATABASE)")
     try:
         own = [prefix.check(given) for given in prefixes]
     except PrefixError as error:

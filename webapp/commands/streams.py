@@ -58,9 +58,15 @@ def identifiers(texts: Iterable[str], form: str) -> Iterator[Given]:
     """
     for number, text in enumerate(texts, 1):
         if text == "-":
-            yield from _lines(form)
+            yield from _lines(standard_input(), "standard input", form)
         else:
             yield _read(f"argument {number}", text, form)
+
+
+def lines(file: str) -> Iterator[Given]:
+    """The identifiers in a file, or for "-" in standard input, one a line. Empty lines are passed over."""
+    with _opened(file) as stream:
+        yield from _lines(stream, "standard input" if file == "-" else file, "text")
 
 
 def matches(file: str) -> Iterator[Found]:
@@ -93,12 +99,11 @@ def dump(value: dict[str, Any]) -> None:
     sys.stdout.write(json.dumps(value, ensure_ascii=True) + "\n")
 
 
-def _lines(form: str) -> Iterator[Given]:
-    stream = standard_input()
+def _lines(stream: BinaryIO, name: str, form: str) -> Iterator[Given]:
     number = 0
     while line := stream.readline(LONGEST_LINE + 1):
         number += 1
-        place = f"line {number} of standard input"
+        place = f"line {number} of {name}"
         if len(line) > LONGEST_LINE:
             while line and not line.endswith(b"\n"):
                 line = stream.readline(_CHUNK)

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable
+from typing import Any
 
 import click
 
@@ -14,15 +16,27 @@ _CODES = {"success": DONE, "refused": UNREADABLE, "failure": FAILURE, "unspecifi
 _RESOLVER = "https://n2t.net"
 
 
-@click.command("trace", short_help="Follow an identifier to where it leads.")
-@click.argument("identifier", metavar="ID")
-@click.option(
+resolver_option: Callable[..., Any] = click.option(
     "--resolver",
     metavar="URL",
     default=_RESOLVER,
     show_default=True,
     help="The resolver prefix that is asked first; 'registry' for the one that is known for the name.",
 )
+network_option: Callable[..., Any] = click.option(
+    "--allow-network",
+    "networks",
+    metavar="CIDR",
+    multiple=True,
+    envvar="ARARAT_ALLOW_NETWORK",
+    show_envvar=True,
+    help="Also ask hosts in this network, at any port, though its addresses are not public; repeatable.",
+)
+
+
+@click.command("trace", short_help="Follow an identifier to where it leads.")
+@click.argument("identifier", metavar="ID")
+@resolver_option
 @click.option(
     "--method",
     type=click.Choice(["GET", "HEAD"], case_sensitive=False),
@@ -32,15 +46,7 @@ _RESOLVER = "https://n2t.net"
 )
 @click.option("--max-redirects", type=int, metavar="N", default=10, show_default=True, help="5 to 20.")
 @click.option("--json", "as_json", is_flag=True, help="One JSON object for each event, as the web API has it.")
-@click.option(
-    "--allow-network",
-    "networks",
-    metavar="CIDR",
-    multiple=True,
-    envvar="ARARAT_ALLOW_NETWORK",
-    show_envvar=True,
-    help="Also ask hosts in this network, at any port, though its addresses are not public; repeatable.",
-)
+@network_option
 def trace_command(
     identifier: str, resolver: str, method: str, max_redirects: int, networks: tuple[str, ...], as_json: bool
 ) -> int:

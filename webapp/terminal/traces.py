@@ -6,10 +6,12 @@ from collections.abc import Iterator
 
 from ..tracing import remarks
 from ..tracing.events import End, Event, Hop, Start
+from ..tracing.stopwatch import share
 from .layout import Sheet, Style, identifier, words
 
 _OUTCOMES: dict[str, Style] = {"success": "good", "failure": "bad", "refused": "bad", "unspecified": "doubtful"}
 _INDENT = 6
+_BAR = 40
 
 
 def event_lines(event: Event, sheet: Sheet) -> Iterator[str]:
@@ -37,22 +39,28 @@ def _hop(hop: Hop, sheet: Sheet) -> Iterator[str]:
     asked = sheet.prose(f"{hop.method} {identifier(hop.url)}", indent=_INDENT)
     yield f"{sheet.paint(str(hop.number).rjust(3), 'soft')}   {next(asked).lstrip()}"
     yield from asked
-    milliseconds = f"{round(hop.seconds * 1000):,} ms"
+    began, took = f"at {round(hop.at * 1000):,} ms", f"{round(hop.seconds * 1000):,} ms"
     if hop.status is None:
         why = hop.failure.text if hop.failure else "no answer"
-        yield from sheet.prose(f"no answer after {milliseconds}: {why}", indent=_INDENT, style="bad")
+        yield from sheet.prose(f"{began}: no answer after {took}: {why}", indent=_INDENT, style="bad")
+        yield from _bar(hop, sheet, "bad")
         return
+    style = _status_style(hop.status)
     target = f" -> {identifier(hop.target)}" if hop.target else ""
-    yield from sheet.prose(
-        f"{remarks.status_words(hop.status)} in {milliseconds}, {hop.state}{target}",
-        indent=_INDENT,
-        style=_status_style(hop.status),
-    )
+    answer = f"{began}: {remarks.status_words(hop.status)} in {took}, {hop.state}{target}"
+    yield from sheet.prose(answer, indent=_INDENT, style=style)
+    yield from _bar(hop, sheet, style)
     if hop.location is not None and hop.location != hop.target:
         yield from sheet.prose(f"Location as received: {words(hop.location)}", indent=_INDENT, style="soft")
     for note in hop.notes:
         about = f" {identifier(note.href)}" if note.href else ""
         yield from sheet.prose(note.text + about, indent=_INDENT, style="soft")
+
+
+def _bar(hop: Hop, sheet: Sheet, style: Style) -> Iterator[str]:
+    # For eyes alone: a file has the number.
+    if sheet.cut:
+        yield " " * _INDENT + sheet.paint("=" * max(1, round(share(hop.seconds) * _BAR)), style)
 
 
 def _end(end: End, sheet: Sheet) -> Iterator[str]:

@@ -18,13 +18,17 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True)
 class Heartbeat:
-    """Nothing has happened for ``seconds`` since the last event, and the run goes on."""
+    """Nothing has happened for ``seconds`` since the last event, and the run goes on.
+
+    ``waits_for`` says what it waits for, as :attr:`.stages.Stages.now` does; "" where nobody knows.
+    """
 
     seconds: float
+    waits_for: str = ""
 
     def as_dict(self) -> dict[str, Any]:
         """The heartbeat as JSON has it."""
-        return {"event": "waiting", "seconds": round(self.seconds, 3)}
+        return {"event": "waiting", "seconds": round(self.seconds, 3), "waits_for": self.waits_for}
 
 
 @dataclass(frozen=True, slots=True)

@@ -84,6 +84,8 @@ class Pace:
     ) -> None:
         self._hosts = Rate(per_host, clock=clock)
         self._shares = Rate(per_client, clock=clock)
+        self.gap = WINDOW_SECONDS / min(per_host, per_client)
+        """Seconds between the requests of one client that meets no limit, where it is the only one."""
         self._lock = threading.Lock()
 
     def ask(self, client: str | None, host: str, addresses: Iterable[Address]) -> None:

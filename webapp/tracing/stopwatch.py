@@ -2,11 +2,23 @@
 
 from __future__ import annotations
 
+import math
 import threading
 import time
 from dataclasses import dataclass
 
 from .hop import HopFailed
+
+_SLOWEST = 10_000
+
+
+def share(seconds: float) -> float:
+    """How long the bar for a duration is, from 0 to 1: on a logarithmic scale, so that 2 ms and 2 s can both be seen.
+
+    >>> share(0), share(10), share(60)
+    (0.0, 1.0, 1.0)
+    """
+    return min(1.0, math.log10(1 + seconds * 1000) / math.log10(1 + _SLOWEST))
 
 
 @dataclass(frozen=True, slots=True)

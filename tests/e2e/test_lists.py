@@ -1,0 +1,75 @@
+"""A list of traces in a real browser: fifty with a table to save, and one that is stopped and goes on."""
+
+from __future__ import annotations
+
+import csv
+
+import pytest
+from playwright.sync_api import expect
+
+STICKY_SITE = """
+import threading
+from types import SimpleNamespace
+
+from ararat.webapp import create_app
+
+HERE = "http://ids.example.org"
+LET_GO = threading.Event()
+
+
+class Names:
+    def fetch(self, keys):
+        return {key: SimpleNamespace(kind="located", status="live") for key in keys}
+
+
+def site(environ, start_response):
+    if "slow" in environ["PATH_INFO"]:
+        LET_GO.wait(30)
+    start_response("200 OK", [])
+    return [b""]
+
+
+inspector = create_app(Names(), prefix=HERE, local={HERE: site}, traces=2, traces_each=2)
+
+
+def application(environ, start_response):
+    if environ["PATH_INFO"] == "/let-go":
+        LET_GO.set()
+    return inspector(environ, start_response)
+"""
+
+
+@pytest.fixture
+def server(wsgi_server, page_watch):
+    """A site where each name has a page; names with "slow" keep their readers waiting."""
+    server = wsgi_server(STICKY_SITE, threads=8)
+    page_watch.origins.add(server.origin)
+    return server
+
+
+def test_fifty_identifiers_make_a_table_that_can_be_saved(page, server):
+    names = [f"ark:12345/x{number}" for number in range(50)]
+    page.goto(f"{server.origin}/traces")
+    page.locator("#q").fill("\n".join(names))
+    page.get_by_role("button", name="Run the traces").click()
+    expect(page.locator(".round .ended")).to_contain_text("50 traced: 50 resolves.")
+    expect(page.get_by_role("status")).to_contain_text("50 traced")
+    expect(page.locator(".round progress")).to_have_attribute("value", "50")
+    with page.expect_download() as saving:
+        page.get_by_role("button", name="Save as CSV").click()
+    with saving.value.path().open(newline="") as table:
+        assert sorted(row["identifier"] for row in csv.DictReader(table)) == sorted(names)
+
+
+def test_a_list_that_is_stopped_goes_on_with_what_is_left(page, server):
+    page.goto(f"{server.origin}/traces")
+    page.locator("#q").fill("ark:12345/x1\nark:12345/x2\nark:12345/slow")
+    page.get_by_role("button", name="Run the traces").click(no_wait_after=True)
+    expect(page.locator(".traced tbody tr").first).to_be_visible()
+    page.get_by_role("button", name="Stop").click(no_wait_after=True)
+    expect(page.get_by_role("status")).to_contain_text("Stopped:")
+    done = page.locator(".traced tbody tr").count()
+    assert 0 < done < 3
+    server.get("/let-go")
+    page.get_by_role("button", name="Go on with what is left").click()
+    expect(page.locator(".round .ended")).to_contain_text("3 traced: 3 resolves.")

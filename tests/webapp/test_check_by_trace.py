@@ -1,0 +1,150 @@
+"""`ararat check --trace`, against a site on loopback."""
+
+from __future__ import annotations
+
+import csv
+import http.server
+import json
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner, Result
+
+from ararat.webapp import command
+
+
+class Site(http.server.BaseHTTPRequestHandler):
+    """Names with a 3 lead to a related resource, with a 4 nowhere, all others to a page."""
+
+    def do_GET(self) -> None:
+        if "/ark:" in self.path and "4" not in self.path[-1]:
+            self.send_response(303 if self.path.endswith("3") else 302)
+            self.send_header("Location", "/page")
+        else:
+            self.send_response(200 if self.path == "/page" else 404)
+        self.end_headers()
+
+    def log_message(self, format: str, *args: object) -> None:
+        self.server.asked.append(self.path)  # type: ignore[attr-defined]
+
+
+@pytest.fixture
+def site() -> Iterator[http.server.ThreadingHTTPServer]:
+    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Site)
+    server.asked = []  # type: ignore[attr-defined]
+    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True)
+    thread.start()
+    yield server
+    server.shutdown()
+    server.server_close()
+    thread.join()
+
+
+@pytest.fixture
+def options(site) -> list[str]:
+    resolver = f"http://127.0.0.1:{site.server_port}"
+    return ["check", "--trace", "--pause", "0", "--resolver", resolver, "--allow-network", "127.0.0.0/8"]
+
+
+def ararat(*arguments: str, given: str = "") -> Result:
+    return CliRunner().invoke(command.main, [*arguments], input=given)
+
+
+FIVE = "ark:12345/x1\nark:12345/x3\n\nark:12345/x4\nnonsense\nark:12345/x1\n"
+
+
+def test_each_line_has_a_verdict_and_the_whole_a_count(options):
+    result = ararat(*options, "-", given=FIVE)
+    assert (result.exit_code, result.stderr) == (1, "")
+    assert "related      ark:12345/x3\n" in result.stdout
+    assert result.stdout.endswith("4 traced: 1 resolves, 1 related, 1 dead, 1 unreadable.\n")
+
+
+def test_where_all_lead_somewhere_nothing_was_found(options, tmp_path):
+    (tmp_path / "names").write_text("ark:12345/x1\nark:12345/x3\n")
+    assert ararat(*options, str(tmp_path / "names")).exit_code == 0
+
+
+def test_as_csv_and_json_it_is_the_same(options):
+    rows = list(csv.DictReader(ararat(*options, "-", "--csv", given=FIVE).stdout.splitlines()))
+    lines = [json.loads(line) for line in ararat(*options, "-", "--json", given=FIVE).stdout.splitlines()]
+    assert sorted((row["identifier"], row["verdict"], row["hops"]) for row in rows) == sorted(
+        (line["identifier"], line["verdict"], str(line["hops"])) for line in lines
+    )
+    assert {line["url"] for line in lines if line["verdict"] == "related"} == {
+        options[options.index("--resolver") + 1] + "/page"
+    }
+
+
+def test_without_a_file_the_names_of_the_database_are_traced_but_those_withdrawn(options, tmp_path):
+    database = ["--database", str(tmp_path / "bindings.sqlite")]
+    for name in ("x1", "x2", "x4"):
+        assert ararat("bind", f"ark:12345/{name}", "/x", "--resource", name, *database).exit_code == 0
+    assert ararat("withdraw", "ark:12345/x4", *database).exit_code == 0
+    lines = [json.loads(line) for line in ararat(*options, "--json", *database).stdout.splitlines()]
+    assert sorted(line["identifier"] for line in lines) == ["ark:12345/x1", "ark:12345/x2"]
+
+
+def test_what_an_earlier_round_did_is_not_asked_again(options, site, tmp_path):
+    kept = tmp_path / "traced.jsonl"
+    first = ararat(*options, "-", "--resume", str(kept), "--json", given="ark:12345/x1\nark:12345/x3\n")
+    assert kept.read_text() == first.stdout
+    # As if somebody had pulled the plug while the second was written.
+    kept.write_text(kept.read_text()[:-9])
+    site.asked.clear()
+    second = ararat(*options, "-", "--resume", str(kept), "--json", given=FIVE)
+    done = json.loads(first.stdout.splitlines()[0])["identifier"]
+    assert not [path for path in site.asked if path.endswith(done)]
+    assert sorted(json.loads(line)["identifier"] for line in second.stdout.splitlines()) == sorted(set(FIVE.split()))
+    assert kept.read_text() == second.stdout
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code"),
+    [
+        pytest.param(["check", "-"], 64, id="a file and no trace"),
+        pytest.param(["check", "--trace"], 64, id="nothing to trace"),
+        pytest.param(["check", "--trace", "-", "--resolver", "ftp://example.org"], 64, id="no resolver"),
+        pytest.param(["check", "--trace", "-", "--allow-network", "all"], 64, id="no network"),
+        pytest.param(["check", "--trace", "nowhere.txt"], 66, id="no file"),
+        pytest.param(["check", "--trace", "-", "--resume", "/nowhere/x"], 66, id="no place for the result"),
+        pytest.param(["check", "--trace", "--database", "nowhere.sqlite"], 69, id="no database"),
+    ],
+)
+def test_what_cannot_be_done_is_said(arguments, code):
+    result = ararat(*arguments)
+    assert (result.exit_code, result.stdout) == (code, "")
+    assert result.stderr
+
+
+def test_a_file_that_is_no_result_is_not_touched(options, tmp_path):
+    kept = tmp_path / "names.csv"
+    kept.write_text("identifier,target\n")
+    result = ararat(*options, "-", "--resume", str(kept), given=FIVE)
+    assert (result.exit_code, kept.read_text()) == (2, "identifier,target\n")
+    assert "line 1: not JSON" in result.stderr
+
+
+def test_an_interrupt_leaves_what_was_done(options, tmp_path):
+    (tmp_path / "names").write_text("".join(f"ark:12345/x{number}\n" for number in range(50)))
+    kept = tmp_path / "traced.jsonl"
+    program = [Path(sys.executable).with_name("ararat"), *options, "names", "--resume", kept.name]
+    program[program.index("0")] = "0.3"
+    process = subprocess.Popen(program, cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    deadline = time.monotonic() + 30
+    while not (kept.exists() and kept.read_text()) and time.monotonic() < deadline:
+        time.sleep(0.02)
+    process.send_signal(signal.SIGINT)
+    out, err = process.communicate(timeout=30)
+    assert process.returncode == -signal.SIGINT
+    assert "interrupted; the same command goes on from traced.jsonl" in err
+    assert "Traceback" not in err
+    done = [json.loads(line)["identifier"] for line in kept.read_text().splitlines()]
+    assert 0 < len(done) < 50
+    assert f"{len(done)} traced" in out

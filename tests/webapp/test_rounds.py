@@ -1,0 +1,169 @@
+"""Lists of traces: the page that grows and goes on, the result as a file, the API, and what does not start."""
+
+from __future__ import annotations
+
+import csv
+import json
+import threading
+import time
+
+import pytest
+
+from ararat.webapp import create_app, rounds
+from ararat.webapp.tracing.local import HOP_KEY
+
+HERE = "https://here.example.org"
+THREE = "ark:12345/x\r\n\r\n  ark:12345/gone \nnonsense\nark:12345/x\n"
+
+
+class Site:
+    """Where a name is a page, but for "gone"; "slow" waits until it may answer."""
+
+    def __init__(self):
+        self.asked = []
+        self.answers = threading.Event()
+
+    def __call__(self, environ, start_response):
+        self.asked.append(environ["PATH_INFO"])
+        if "slow" in environ["PATH_INFO"]:
+            self.answers.wait(20)
+        start_response("404 Not Found" if "gone" in environ["PATH_INFO"] else "200 OK", [])
+        return [b""]
+
+
+@pytest.fixture
+def site():
+    site = Site()
+    yield site
+    site.answers.set()
+
+
+@pytest.fixture
+def client(bound, site):
+    names = bound({f"ark:12345/{name}": "located" for name in ("x", "y", "gone", "slow")})
+    return create_app(names, prefix=HERE, local={HERE: site}, traces=1).test_client()
+
+
+def rows_of(page):
+    """Identifier and verdict of each row of the page, and the hidden results."""
+    rows = page.one("table", "traced").one("tbody").all("tr")
+    results = [row.one("input", type="hidden").attributes["value"] for row in rows]
+    return [(json.loads(result)["identifier"], json.loads(result)["verdict"]) for result in results], results
+
+
+def places_of(client):
+    return client.application.extensions["ararat"].places
+
+
+def test_the_form_stands_at_an_address_of_its_own(client, read_page):
+    page = read_page(client.get("/traces").text)
+    assert page.one("form", "round").attributes["action"] == "/traces"
+    assert page.all("table") == []
+
+
+def test_each_identifier_of_the_list_gets_a_row_with_its_verdict(client, read_page):
+    response = client.post("/traces", data={"q": THREE})
+    assert (response.status_code, response.headers["X-Accel-Buffering"]) == (200, "no")
+    page = read_page(response.text)
+    found, _ = rows_of(page)
+    assert sorted(found) == [("ark:12345/gone", "dead"), ("ark:12345/x", "resolves"), ("nonsense", "unreadable")]
+    assert "3 traced: 1 resolves, 1 dead, 1 unreadable." in page.one("div", "ended").text
+    assert places_of(client).taken == 0
+
+
+def test_what_was_done_is_not_asked_again_unless_all_is_wanted_anew(client, read_page, site):
+    _, results = rows_of(read_page(client.post("/traces", data={"q": THREE}).text))
+    site.asked.clear()
+    page = read_page(client.post("/traces", data={"q": THREE + "ark:12345/y", "result": results}).text)
+    assert site.asked == ["/ark:12345/y"]
+    assert len(rows_of(page)[0]) == 4
+    site.asked.clear()
+    client.post("/traces", data={"q": THREE, "result": results, "anew": "1"}).get_data()
+    assert sorted(site.asked) == ["/ark:12345/gone", "/ark:12345/x"]
+
+
+def test_the_result_can_be_saved(client, read_page):
+    _, results = rows_of(read_page(client.post("/traces", data={"q": THREE}).text))
+    table = client.post("/traces/result?form=csv", data={"result": results})
+    lines = client.post("/traces/result?form=json", data={"result": results, "q": THREE})
+    assert table.headers["Content-Disposition"] == 'attachment; filename="traces.csv"'
+    assert [row["identifier"] for row in csv.DictReader(table.text.splitlines())] == [
+        json.loads(line)["identifier"] for line in lines.text.splitlines()
+    ]
+    assert [json.loads(line) for line in lines.text.splitlines()] == [json.loads(result) for result in results]
+
+
+@pytest.mark.parametrize("result", ["", "{}", "[" * 5000, '"x"', "\u202e"])
+def test_what_is_no_result_is_refused(client, result):
+    for address in ("/traces/result?form=csv", "/traces"):
+        assert client.post(address, data={"q": "ark:12345/x", "result": result}).status_code == 400
+
+
+def test_nothing_of_a_list_becomes_an_element(client, read_page):
+    page = read_page(client.post("/traces", data={"q": "<b>bold\nark:12345/\u202ex\n</textarea><script>"}).text)
+    assert all(not name.startswith("<") for name in (element.tag for element in page.walk()))
+    assert [script.attributes.get("src", "")[:8] for script in page.all("script")] == ["/static/"] * 4
+    assert "\u202e" not in page.one("table", "traced").text
+
+
+def test_the_api_gives_lines_or_a_table(client):
+    lines = client.post("/api/traces", data=THREE)
+    assert lines.mimetype == "application/x-ndjson"
+    rows = [json.loads(line) for line in lines.text.splitlines()]
+    table = client.post("/api/traces", data=THREE, headers={"Accept": "text/csv"})
+    assert table.mimetype == "text/csv"
+    found = [(row["identifier"], row["verdict"]) for row in csv.DictReader(table.text.splitlines())]
+    assert sorted(found) == sorted((row["identifier"], row["verdict"]) for row in rows)
+
+
+@pytest.mark.parametrize(
+    ("text", "query", "fields", "status", "code"),
+    [
+        pytest.param(" \n", {}, {}, 400, "nothing-to-trace", id="nothing"),
+        pytest.param("\n".join(f"x{n}" for n in range(201)), {}, {}, 400, "too-many", id="too many"),
+        pytest.param("ark:12345/" + "x" * 2000, {}, {}, 400, "too-long", id="too long"),
+        pytest.param("ark:12345/x", {"resolver": "javascript:x"}, {}, 400, "parameter", id="no resolver"),
+        pytest.param("ark:12345/x", {}, {"Sec-Fetch-Site": "cross-site"}, 403, "not-started", id="another site"),
+    ],
+)
+def test_what_cannot_start_says_why(client, site, text, query, fields, status, code):
+    problem = client.post("/api/traces", data=text, query_string=query, headers=fields)
+    assert (problem.status_code, problem.json["code"]) == (status, code)
+    assert client.post("/traces", data={"q": text, **query}, headers=fields).status_code == status
+    assert (site.asked, places_of(client).taken) == ([], 0)
+
+
+def test_a_trace_starts_no_list(client, site):
+    assert client.post("/api/traces", data="ark:12345/x", environ_base={HOP_KEY: True}).status_code == 403
+    assert site.asked == []
+
+
+def test_other_hosts_are_not_asked_where_they_are_not_asked_for_one(client):
+    (line,) = client.post("/api/traces", data="ark:54321/elsewhere").text.splitlines()
+    assert (json.loads(line)["verdict"], json.loads(line)["code"]) == ("blocked", "not-asked")
+
+
+def test_a_list_takes_one_place_and_gives_it_back_when_the_client_goes(client, site):
+    running = client.post("/traces", data={"q": "ark:12345/slow\nark:12345/x"}, buffered=False)
+    parts = running.iter_encoded()
+    next(parts)
+    next(parts)
+    assert any(b"still waiting" in part for part in parts)
+    assert client.post("/api/traces", data="ark:12345/x").status_code == 503
+    running.close()
+    site.answers.set()
+    deadline = time.monotonic() + 10
+    while places_of(client).taken and time.monotonic() < deadline:
+        time.sleep(0.01)
+    assert places_of(client).taken == 0
+
+
+def test_when_the_time_is_used_up_the_rest_can_be_gone_on_with(client, site, read_page, monkeypatch):
+    monkeypatch.setattr(rounds, "LONGEST_SECONDS", 0.2)
+    threading.Timer(0.6, site.answers.set).start()
+    given = ["ark:12345/slow", *(f"ark:12345/slow{number}" for number in range(20))]
+    page = read_page(client.post("/traces", data={"q": "\n".join(given), "resolver": HERE}).text)
+    found, _ = rows_of(page)
+    assert len(found) < 20
+    assert "The time for one list was used up." in page.one("div", "ended").text
+    assert page.one("div", "ended").all("button")[0].text == f"Go on with the {21 - len(found)} left"

@@ -1,0 +1,250 @@
+"""Many identifiers traced at once: a page that grows row by row, its result as CSV or JSON, and the same as an API.
+
+There is no state on the server. The page is one form: each row carries its result in a hidden field, so whatever was
+stopped, by whomever, goes on when the form is sent again, and what was done is not asked again. All of a list takes one
+place of those for traces; its hosts are asked one request at a time, with a pause after each.
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+import threading
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+
+from flask import Blueprint, Response, current_app, render_template, request
+from jinja2 import Environment
+from markupsafe import Markup
+
+from ..identifiers import examine
+from ..middleware import prefix
+from ..middleware.errors import PrefixError
+from . import inspection, live, runs
+from .errors import Refused
+from .runs import Run, Wish
+from .site import LONGEST_ADDRESS, Site, site, url
+from .tracing import reference
+from .tracing.events import Event
+from .tracing.heartbeat import Heartbeat
+from .tracing.rounds import CSV_HEADER, GOOD, VERDICTS, Traced, traced
+from .tracing.stages import Stages
+from .tracing.trace import trace
+from .tracing.turns import RunClock, Turns
+
+blueprint = Blueprint("rounds", __name__)
+
+MOST = 200
+"""Identifiers that one list may have."""
+
+LONGEST_SECONDS = 300.0
+"""How long one request works at a list. What is left then stands in the form again."""
+
+_AT_ONCE = 4
+_LINES = "application/x-ndjson"
+_CSV = "text/csv"
+
+_log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class Order:
+    """A list as it is asked for: ``texts``, each once; the ``resolver`` named, if any; the rows ``done`` before."""
+
+    texts: tuple[str, ...] = ()
+    resolver: str | None = None
+    done: tuple[Traced, ...] = ()
+
+    @property
+    def left(self) -> tuple[str, ...]:
+        """What is not done yet."""
+        done = {each.identifier for each in self.done}
+        return tuple(text for text in self.texts if text not in done)
+
+
+@blueprint.get("/traces")
+def page() -> Response:
+    """The empty form."""
+    return Response(_page(Order(), running=False), headers={"Cache-Control": "no-store"})
+
+
+@blueprint.post("/traces")
+def run() -> Response:
+    """The list in the form, traced while the page grows; what the form brings as done stands there at once."""
+    if refusal := live.unasked():
+        raise refusal
+    done = () if "anew" in request.form else _results()
+    order = _order(request.form.get("q", ""), request.form.get("resolver", ""), done)
+    begun = _begin(order)
+    grower = _Grower(current_app.jinja_env, order, url("rounds.result"))
+    response = Response(grower.growing(_page(order, running=True), begun), headers=live.STREAM_HEADERS)
+    response.call_on_close(begun.close)
+    return response
+
+
+@blueprint.post("/traces/result")
+def result() -> Response:
+    """The rows that the form brings, as a file."""
+    rows = _results()
+    if request.args.get("form") == "csv":
+        body, kind, name = CSV_HEADER + "".join(each.as_csv() for each in rows), f"{_CSV}; charset=utf-8", "traces.csv"
+    else:
+        body, kind, name = "".join(_json_line(each) for each in rows), _LINES, "traces.jsonl"
+    fields = {"Content-Disposition": f'attachment; filename="{name}"', "Cache-Control": "no-store"}
+    return Response(body, content_type=kind, headers=fields)
+
+
+@blueprint.post("/api/traces")
+def api() -> Response:
+    """The identifiers of the body, text in UTF-8, one a line, traced: a line of JSON for each, or CSV, as they end."""
+    if refusal := live.unasked():
+        raise refusal
+    try:
+        text = request.get_data(cache=False).decode("utf-8")
+    except UnicodeDecodeError as error:
+        raise Refused(400, "not-utf-8", f"The body is not UTF-8 at octet {error.start}.") from None
+    begun = _begin(_order(text, request.args.get("resolver", "")))
+    as_csv = request.accept_mimetypes.best_match([_LINES, _CSV], _LINES) == _CSV
+    response = Response(
+        _csv(begun) if as_csv else map(_json_line, begun),
+        content_type=f"{_CSV}; charset=utf-8" if as_csv else _LINES,
+        headers=live.STREAM_HEADERS,
+    )
+    response.call_on_close(begun.close)
+    return response
+
+
+def _order(text: str, resolver: str, done: Iterable[Traced] = ()) -> Order:
+    texts = tuple(dict.fromkeys(filter(None, map(str.strip, text.splitlines()))))
+    if not texts:
+        raise Refused(400, "nothing-to-trace", "There is no identifier to trace: give some, one a line.")
+    if len(texts) > MOST:
+        raise Refused(400, "too-many", f"There are {len(texts):,} identifiers; expected {MOST} at most in one list.")
+    if longest := next((number for number, each in enumerate(texts, 1) if len(each) >= LONGEST_ADDRESS), None):
+        raise Refused(400, "too-long", f"Identifier {longest} has {LONGEST_ADDRESS:,} characters or more.")
+    try:
+        named = prefix.check(resolver.strip()) if resolver.strip() else None
+    except PrefixError as error:
+        raise Refused(400, "parameter", f"{error.message}; expected {error.expected} ({error.reference}).") from None
+    # What was not done to the end is done again, and what is no longer asked for goes.
+    kept = {each.identifier: each for each in done if each.identifier in texts and each.verdict != "undone"}
+    return Order(texts, named, tuple(kept.values()))
+
+
+def _results() -> tuple[Traced, ...]:
+    values = request.form.getlist("result")
+    try:
+        if len(values) > MOST:
+            raise ValueError("there are too many")
+        return tuple(Traced.of_dict(json.loads(value)) for value in values)
+    except (ValueError, RecursionError):
+        raise Refused(400, "parameter", "A result in this form is not one that this page made.") from None
+
+
+def _begin(order: Order) -> Run[Traced]:
+    known, stop, stages = site(), threading.Event(), Stages()
+    run = _runner(order, known, request.remote_addr, stop)
+    rows = _within(LONGEST_SECONDS, stop, traced(order.left, run, at_once=_AT_ONCE, stop=stop))
+    return Run(rows, runs.take_place(known), stop, stages)
+
+
+def _within(seconds: float, stop: threading.Event, rows: Iterator[Traced]) -> Iterator[Traced]:
+    timer = threading.Timer(seconds, stop.set)
+    timer.daemon = True
+    timer.start()
+    try:
+        yield from rows
+    finally:
+        timer.cancel()
+
+
+def _runner(order: Order, known: Site, client: str | None, stop: threading.Event) -> Callable[[str], Iterable[Event]]:
+    """How one identifier of the list is traced, in a thread that knows nothing of the request."""
+    own = {reference.parse(each).host for each in known.local}
+    turns = Turns(known.pace.gap, own=own, stop=stop)
+    reports = {text: examine(text) for text in order.left}
+    kinds = inspection.kinds(list(reports.values()), known.bindings) or {}
+    bound = {text for text, report in reports.items() if any(key in kinds for key in inspection.keys(report)[-1:])}
+    choices = {text: runs.choose(Wish(text, order.resolver), bound=text in bound) for text in order.left}
+
+    def run(text: str) -> Iterable[Event]:
+        choice, clock = choices[text], RunClock()
+        fetch = runs.fetcher(known, client, stop, Stages())
+        # Of a host that is not asked the fetch says so, and nobody needs to wait for a turn.
+        in_turn = turns.kept(fetch, clock) if choice.possible else fetch
+        return trace(text, fetch=in_turn, resolver=choice.resolver, clock=clock)
+
+    return run
+
+
+@dataclass(frozen=True, slots=True)
+class _Grower:
+    """The rows of a list as HTML. It needs no context of a request, so that a stream holds none."""
+
+    environment: Environment
+    order: Order
+    save: str
+
+    def growing(self, page: str, run: Run[Traced]) -> Iterator[str]:
+        """The page with the rows in it, as the runs end."""
+        head, closing, tail = page.split(live.CUT)
+        yield head
+        rows = list(self.order.done)
+        yield "".join(self._row(each, number) for number, each in enumerate(rows, 1))
+        why = ""
+        try:
+            for event in run:
+                if isinstance(event, Heartbeat):
+                    yield live.STILL_WAITING
+                    continue
+                rows.append(event)
+                yield self._row(event, len(rows))
+            if len(rows) < len(self.order.texts):
+                why = "The time for one list was used up."
+        except Exception:  # noqa: BLE001 - whatever it was, the reader has to learn that it is over
+            _log.exception("a list of traces broke")
+            why = live.BROKEN
+        yield closing + self._ended(rows, why) + tail
+
+    def _row(self, each: Traced, number: int) -> str:
+        tone = "good" if each.is_good else "warn" if each.verdict in GOOD else "bad"
+        said = {"row": each, "number": number, "total": len(self.order.texts), "tone": tone}
+        template = self.environment.get_template("_traced.html")
+        return template.render(said, words=VERDICTS[each.verdict], json=json.dumps(each.as_dict()))
+
+    def _ended(self, rows: list[Traced], why: str) -> str:
+        left = len(self.order.texts) - sum(each.verdict != "undone" for each in rows)
+        template = self.environment.get_template("_traces_ended.html")
+        return template.render(counted=counted(rows), left=left, why=why, save=self.save)
+
+
+def counted(rows: Iterable[Traced]) -> str:
+    """How many of each verdict, as a sentence.
+
+    >>> counted([])
+    'Nothing was traced.'
+    """
+    rows = list(rows)
+    counts: Mapping[str, int] = Counter(each.verdict for each in rows)
+    listed = [f"{counts[verdict]} {verdict}" for verdict in VERDICTS if counts[verdict]]
+    if downgraded := sum(each.downgraded for each in rows):
+        listed.append(f"{downgraded} led from https to http")
+    return f"{len(rows)} traced: {', '.join(listed)}." if rows else "Nothing was traced."
+
+
+def _csv(run: Run[Traced]) -> Iterator[str]:
+    yield CSV_HEADER
+    for event in run:
+        if not isinstance(event, Heartbeat):
+            yield event.as_csv()
+
+
+def _json_line(event: Traced | Heartbeat) -> str:
+    return json.dumps(event.as_dict()) + "\n"
+
+
+def _page(order: Order, *, running: bool) -> str:
+    title = f"Traces of {len(order.texts)} identifiers - Ararat" if running else "Traces of a list - Ararat"
+    cut = Markup(live.CUT)  # noqa: S704 - a constant
+    return render_template("traces.html", title=title, order=order, running=running, most=MOST, cut=cut)
