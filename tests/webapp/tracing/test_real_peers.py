@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import json
 import sys
 from collections.abc import Callable
 from typing import Any
 
 import pytest
+from click.testing import CliRunner, Result
 
+from ararat.webapp import command
+from ararat.webapp.tracing.ends import compare_ends
 from ararat.webapp.tracing.guard import guarded_fetch
 from ararat.webapp.tracing.trace import End, Hop, Start, trace
 
@@ -133,3 +137,31 @@ def test_the_description_of_a_name_is_found_at_its_hop(peer):
     (first, *_), _ = run(peer, "ark:12345/end")
     (description,) = [note.href for note in first.notes if note.code == "describedby"]
     assert description == f"{peer.origin}/ark:12345/end?info"
+
+
+# Two resolvers, one identifier ----------------------------------------------------------------------------------------
+
+
+def compared(peer: Any, identifier: str, other: str) -> Result:
+    options = ["--resolver", peer.origin, "--compare", other, "--allow-network", "127.0.0.0/8", "--json"]
+    return CliRunner().invoke(command.main, ["trace", identifier, *options])
+
+
+def test_two_resolvers_that_lead_to_one_place_are_said_to(peer):
+    result = compared(peer, "ark:12345/kept", peer.origin)
+    last = json.loads(result.output.splitlines()[-1])
+    assert (result.exit_code, last["event"], last["same"]) == (0, "compared", True)
+    assert last["sentence"].startswith(f"Both end at {peer.origin}/end.")
+
+
+def test_two_resolvers_of_which_one_does_not_know_the_name_end_differently(peer):
+    # Below this prefix nothing is bound.
+    result = compared(peer, "ark:12345/kept", f"{peer.origin}/nowhere")
+    *_, end, last = map(json.loads, result.output.splitlines())
+    assert (result.exit_code, end["code"], last["same"]) == (1, "error-status", False)
+    assert last["sentence"].startswith("They end differently: success at")
+
+
+def test_without_an_end_nothing_is_compared():
+    with pytest.raises(ValueError, match="no end"):
+        compare_ends([], [])

@@ -1,0 +1,78 @@
+"""Whether two resolvers lead to the same place: the ends of two traces of one identifier, side by side (ARK-038)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from .events import End, Event, Hop
+
+
+@dataclass(frozen=True, slots=True)
+class Ends:
+    """What two traces have in common.
+
+    ``same`` says whether both ended in one way: with one outcome, in one state, and where that is success at one URI,
+    fragments included. ``met`` is the first address that both asked, from which on they go alike as long as its answers
+    stay the same; None where there is none. ``sentence`` tells it, in printable ASCII.
+    """
+
+    same: bool
+    met: str | None
+    sentence: str
+
+    def as_dict(self) -> dict[str, Any]:
+        """The comparison as JSON has it."""
+        return {"event": "compared", "same": self.same, "met": self.met, "sentence": self.sentence}
+
+
+def compare_ends(first: Sequence[Event], second: Sequence[Event]) -> Ends:
+    """Compare the events of two whole traces.
+
+    Raises ValueError where one of them has no end.
+
+    >>> from ararat.webapp.tracing.hop import HopResponse
+    >>> from ararat.webapp.tracing.trace import trace
+    >>> def fetch(method, url, deadline):
+    ...     status = 200 if url.endswith("/x") else 302
+    ...     return HopResponse(status, "", (("Location", "/x"),))
+    >>> one, other = (list(trace("ark:12345/b", fetch=fetch, resolver=f"https://{host}.example")) for host in "ab")
+    >>> compare_ends(one, one).same, compare_ends(one, other).sentence
+    (True, 'They end at different places: https://a.example/x and https://b.example/x.')
+    """
+    ends = [_end(events) for events in (first, second)]
+    one, other = ends
+    addresses = [[event.url for event in events if isinstance(event, Hop)] for events in (first, second)]
+    met = next((address for address in addresses[0] if address in addresses[1]), None)
+    same = _way(one) == _way(other)
+    if same and one.outcome == "success":
+        sentence = f"Both end at {_place(one)}."
+    elif same:
+        sentence = f"Both end with {one.outcome} ({one.code})."
+    elif one.outcome == other.outcome == "success" and _place(one) != _place(other):
+        sentence = f"They end at different places: {_place(one)} and {_place(other)}."
+    else:
+        sentence = f"They end differently: {_words(one)}, and {_words(other)}."
+    if met is not None and (met != one.url or not same):
+        sentence += f" They meet at {met}."
+    return Ends(same, met, sentence)
+
+
+def _end(events: Sequence[Event]) -> End:
+    last = events[-1] if events else None
+    if not isinstance(last, End):
+        raise ValueError("a trace that has no end cannot be compared")
+    return last
+
+
+def _way(end: End) -> tuple[str, ...]:
+    return (end.outcome, end.state, _place(end)) if end.outcome == "success" else (end.outcome, end.code)
+
+
+def _place(end: End) -> str:
+    return f"{end.url}#{end.fragment}" if end.fragment is not None else str(end.url)
+
+
+def _words(end: End) -> str:
+    return f"{end.outcome} at {_place(end)} ({end.state}, {end.code})"
