@@ -41,6 +41,7 @@ COMMANDS = [
     "migrate",
     "rule",
     "registry",
+    "schemes",
 ]
 
 
