@@ -42,6 +42,7 @@ COMMANDS = [
     "rule",
     "registry",
     "schemes",
+    "conformance",
 ]
 
 
