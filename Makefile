@@ -17,10 +17,10 @@ STATE := { cat $(DECLARED) | cksum; pwd; }
 # Two makes at once take turns, and the second finds the work done.
 alone = $(if $(shell command -v flock),flock .venv.lock) sh -euc
 
-.PHONY: help run test lint format bench long registries clean browser .venv
+.PHONY: help run test lint format bench long conformance registries clean browser .venv
 
 help: ## this list
-	@sed -n 's/^\([a-z.]*\):.*## /\1	/p' Makefile | expand -t 10
+	@sed -n 's/^\([a-z.]*\):.*## /\1	/p' Makefile | expand -t 13
 
 run: .venv/run.stamp ## the inspector, a resolver and a demo site: make run, make run ARGS='--port 8080'
 	@exec $(BIN)/ararat serve $(ARGS)
@@ -42,6 +42,9 @@ bench: .venv/bench.stamp ## how fast it is, beside what it is compared with
 
 long: .venv/test.stamp browser ## the tests that take minutes
 	@$(BIN)/python -m pytest -m long $(ARGS)
+
+conformance: .venv/test.stamp ## each requirement of the documents, and the tests that show it; 1 where one has neither test nor reason
+	@$(BIN)/python tests/conformance/conftest.py
 
 registries: .venv/run.stamp ## rewrite the bundled registries: make registries FILES='naan_records.json uri-schemes.xml'
 	@[ -n "$(FILES)" ] || { echo "make registries FILES='...': which files, fetched from whoever keeps the registries?" >&2; exit 64; }

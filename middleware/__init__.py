@@ -25,6 +25,7 @@ from .bindings import Bindings, open_bindings
 from .errors import BindingConflict, BindingError, BindingsUnavailable, ReadOnlyBindings
 from .importing import import_table
 from .minting import mint
+from .own_scheme import OwnScheme
 from .resolver import Resolution
 from .wsgi import ResolverMiddleware
 
@@ -34,6 +35,7 @@ __all__ = [
     "BindingError",
     "Bindings",
     "BindingsUnavailable",
+    "OwnScheme",
     "ReadOnlyBindings",
     "Resolution",
     "ResolverMiddleware",

@@ -9,12 +9,15 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
+from typing import TypeVar
 from urllib.parse import unquote
 
 from ..identifiers import Ark, IdentifierError, Urn, ark, iri, length
+from ..identifiers import schemes as registrations
 from . import destination
 from . import prefix as resolver_prefix
 from .errors import Refused
+from .own_scheme import OwnScheme
 
 SCHEMES = ("ark", "urn")
 """The schemes whose semantics are known here: the reserved paths "MUST be allocated only for defined identifier schemes
@@ -34,6 +37,8 @@ any end."""
 # fmt: on
 
 _YEAR = 365 * 24 * 3600
+
+_Value = TypeVar("_Value")
 
 DESCRIBED = dict.fromkeys(METADATA_INFLECTIONS, "What is known of the identifier")
 
@@ -56,7 +61,7 @@ class Settings:
     ``naans``                 the NAANs this resolver answers for. None: all
     ``forward``               send ARKs of other NAANs on to the resolver that the registry has for them; needs
                               ``naans`` and ``prefix``
-    ``schemes``               the reserved schemes, of "ark" and "urn"
+    ``schemes``               the reserved schemes: "ark", "urn", and those of the site's own (``OwnScheme``)
     ``max_length``            octets, at least 255, above which an identifier may be refused: see A-11 for what may not
     ``ignore_trailing_slash`` take ``ark:12345/x/`` for ``ark:12345/x`` (A-13)
     ``ignored_parameters``    names of query parameters that count as not given; ``utm_*`` is every name that so begins
@@ -78,7 +83,7 @@ class Settings:
     also: Iterable[str] = ()
     naans: Collection[str] | None = None
     forward: bool = False
-    schemes: Collection[str] = SCHEMES
+    schemes: Collection[str | OwnScheme] = SCHEMES
     max_length: int = length.DEFAULT_LIMIT
     ignore_trailing_slash: bool = True
     ignored_parameters: Iterable[str] = TRACKING
@@ -150,7 +155,7 @@ class Settings:
             object.__setattr__(self, name, value)
 
 
-def _several(setting: str, values: Iterable[str]) -> tuple[str, ...]:
+def _several(setting: str, values: Iterable[_Value]) -> tuple[_Value, ...]:
     # A lone str is a collection of its letters, which nobody ever means.
     if isinstance(values, str):
         raise ValueError(f"{setting}: {values!r} is one text where several are expected: write [{values!r}]")
@@ -192,10 +197,18 @@ def _naan(naan: str) -> str:
     return normal
 
 
-def _schemes(schemes: tuple[str, ...]) -> tuple[str, ...]:
+def _schemes(schemes: tuple[str | OwnScheme, ...]) -> tuple[str | OwnScheme, ...]:
+    seen: set[str] = set()
     for scheme in schemes:
-        if scheme not in SCHEMES:
-            raise ValueError(f"schemes: {scheme!r} is not one of {', '.join(SCHEMES)}")
+        name = scheme.name if isinstance(scheme, OwnScheme) else scheme
+        # A path is reserved for a scheme that has a record, and for no other.
+        if not isinstance(scheme, OwnScheme) and (name not in SCHEMES or registrations.registration(name) is None):
+            raise ValueError(
+                f"schemes: {scheme!r} is not one of {', '.join(SCHEMES)}; your own is an OwnScheme, with a record"
+            )
+        if isinstance(scheme, OwnScheme) and name in seen:
+            raise ValueError(f"schemes: {name!r} is there twice")
+        seen.add(name)
     if not schemes:
         raise ValueError(f"schemes: name at least one of {', '.join(SCHEMES)}")
     return schemes

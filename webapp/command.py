@@ -44,6 +44,8 @@ _COMMANDS = {
     "migrate": ("migrating", "Bring a database of an older Ararat up to date."),
     "rule": ("rules", "Let the names of a NAAN or shoulder lead somewhere."),
     "registry": ("registry", "Bring the registries up to date."),
+    "schemes": ("schemes", "Registrations of URI/IRI schemes."),
+    "conformance": ("conformance", "Put test vectors to an implementation."),
 }
 _DEFECT = 70
 _OUTPUT = 74

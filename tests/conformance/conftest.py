@@ -1,0 +1,77 @@
+"""Which tests there are, without running or importing any; as a program (`make conformance`), the whole table.
+
+Tests are read with ast: collecting them all would take longer than what is asked here.
+"""
+
+from __future__ import annotations
+
+import ast
+import functools
+import sys
+from collections import defaultdict
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+
+import pytest
+
+from ararat.identifiers.conformance import COUNTS, Requirement, counts, requirements
+
+TESTS = Path(__file__).parents[1]
+_WIDTH = 96
+
+
+@functools.cache
+def tests_there_are() -> tuple[frozenset[str], Mapping[str, tuple[str, ...]]]:
+    """Every test as `file::name`, and the tests that run the vectors of each kind."""
+    names: set[str] = set()
+    by_kind: defaultdict[str, list[str]] = defaultdict(list)
+    for path in sorted(TESTS.rglob("test_*.py")):
+        for node in ast.parse(path.read_bytes()).body:
+            if isinstance(node, ast.FunctionDef) and node.name.startswith("test_"):
+                name = f"{path.relative_to(TESTS).as_posix()}::{node.name}"
+                names.add(name)
+                for kind in _kinds(node):
+                    by_kind[kind].append(name)
+    return frozenset(names), {kind: tuple(found) for kind, found in by_kind.items()}
+
+
+def _kinds(test: ast.FunctionDef) -> Iterator[str]:
+    for mark in test.decorator_list:
+        if isinstance(mark, ast.Call) and ast.unparse(mark.func) == "pytest.mark.vectors":
+            yield from (str(argument.value) for argument in mark.args if isinstance(argument, ast.Constant))
+
+
+def lacking(requirement: Requirement) -> list[str]:
+    """What is named for a requirement and does not exist; all of nothing where nothing is named."""
+    if requirement.reason is not None:
+        return []
+    names, by_kind = tests_there_are()
+    named = requirement.tests or ("a test or a reason",)
+    return [name for name in named if name not in names and name.removeprefix("kind:") not in by_kind]
+
+
+@pytest.fixture
+def there_are() -> tuple[frozenset[str], Mapping[str, tuple[str, ...]]]:
+    return tests_there_are()
+
+
+def main() -> int:
+    """Print the table; 1 where a requirement has neither a test that exists nor a reason."""
+    gaps = 0
+    for requirement in requirements():
+        missing = lacking(requirement)
+        gaps += bool(missing)
+        shown = requirement.reason or f"{len(requirement.tests)} test{'' if len(requirement.tests) == 1 else 's'}"
+        title = requirement.title if len(requirement.title) <= _WIDTH else f"{requirement.title[: _WIDTH - 3]}..."
+        print(f"{requirement.id}  {title.ljust(_WIDTH)}  {'GAP' if missing else shown}")
+        for name in missing:
+            print(f"         there is no {name}")
+        if requirement.why:
+            print(f"         {requirement.why}")
+    said = ", ".join(f"{count} {word}" for word, count in counts().items())
+    print(f"{sum(COUNTS.values())} requirements: {said}; {gaps} gap{'' if gaps == 1 else 's'}")
+    return 1 if gaps else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

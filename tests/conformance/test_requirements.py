@@ -1,0 +1,68 @@
+"""The table of conformance: every requirement is in it, and all that it names exists."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+from ararat.identifiers.conformance import COUNTS, REASONS, counts, requirements
+
+MOST_LATER = 15
+README = Path(__file__).parents[2] / "README.md"
+# The linter of the IRI policy brings the tests of these; until then their rows are gaps that `make conformance` shows.
+AWAITED = {
+    "policy-equivalence-class",
+    "policy-hierarchy",
+    "policy-lint",
+    "policy-namespace",
+    "policy-parents",
+    "reserved-iri",
+    "shoulder",
+}
+
+
+def test_every_requirement_has_one_row_in_order():
+    numbers = [f"{document}-{number:03}" for document, count in COUNTS.items() for number in range(1, count + 1)]
+    assert [row.id for row in requirements()] == numbers
+
+
+@pytest.mark.parametrize("document", COUNTS)
+def test_every_test_that_is_named_exists(document, there_are):
+    names, by_kind = there_are
+    kinds = {f"kind:{kind}" for kind in {*by_kind, *AWAITED}}
+    named = {name for row in requirements() if row.id.startswith(document) for name in row.tests}
+    assert sorted(named - names - kinds) == []
+
+
+def test_a_row_has_tests_or_a_reason_in_words():
+    for row in requirements():
+        assert bool(row.tests) != (row.reason in REASONS), row.id
+        assert (row.why is None) == (row.reason is None), row.id
+        assert row.title.strip() == row.title != ""
+
+
+def test_little_is_left_for_later():
+    assert Counter(row.reason for row in requirements())["later"] <= MOST_LATER
+
+
+def test_every_kind_of_vector_is_run_by_a_test(data, there_are):
+    kinds = {json.loads(line)["kind"] for line in (data / "vectors.jsonl").read_text("ascii").splitlines()}
+    assert kinds - there_are[1].keys() <= AWAITED
+
+
+def test_a_requirement_that_a_vector_names_has_the_test_that_runs_it(data):
+    rows = {row.id: row for row in requirements()}
+    for vector in map(json.loads, (data / "vectors.jsonl").read_text("ascii").splitlines()):
+        for number in vector["req"]:
+            assert f"kind:{vector['kind']}" in rows[number].tests, f"{vector['id']} names {number}"
+
+
+def test_the_readme_has_the_counts():
+    sentence = r"Of 330 requirements (\d+) are shown by tests, (\d+) .*? (\d+) .*? (\d+) "
+    said = re.search(sentence, README.read_text("utf-8"), re.DOTALL)
+    assert said
+    assert [int(number) for number in said.groups()] == list(counts().values())

@@ -1,0 +1,128 @@
+"""Schemes of a site's own: a record and a function, and a reserved path."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+from werkzeug.test import Client
+
+from ararat.identifiers.problems import IdentifierError, problem
+from ararat.identifiers.schemes import read
+from ararat.middleware import OwnScheme, Resolution, ResolverMiddleware
+
+RECORD = read("Scheme name: atlas\nStatus: provisional\nContact: maps@example.org\n")
+
+
+class Nothing:
+    """Bindings without any."""
+
+    def fetch(self, keys):
+        return {}
+
+
+def site(environ, start_response):
+    start_response("200 OK", [("Content-Type", "text/plain")])
+    return [b"the site"]
+
+
+def located(identifier: str, target: str | None = "/sheets/17", status: int = 302) -> Resolution:
+    return Resolution(given=identifier, status=status, outcome="located", target=target)
+
+
+def client(resolve=located, *, name: str = "atlas", **settings) -> Client:
+    own = OwnScheme(record=replace(RECORD, name=name), resolve=resolve)
+    return Client(ResolverMiddleware(site, Nothing(), schemes=["ark", own], **settings))  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("name", ["atlas", "map", "x", "org-example-maps"])
+def test_the_path_of_an_own_scheme_is_reserved_in_either_case_and_handed_over_raw(name):
+    asked = []
+    answers = client(lambda identifier: asked.append(identifier) or located(identifier), name=name)
+    for label in (name, name.upper()):
+        answer = answers.get(f"/{label}:a%2Fb?c=%20d")
+        assert (answer.status_code, answer.location) == (302, "/sheets/17")
+    assert asked == [f"{name}:a%2Fb?c=%20d", f"{name.upper()}:a%2Fb?c=%20d"]
+
+
+@pytest.mark.parametrize(
+    "path",
+    ["/", "/atlas", "/atlas/17", "/maps:17", "/atlas%3A17", "/x/atlas:17", "/\u0430tlas:17", "/urn:foo:bar", "/atla:1"],
+)
+def test_all_else_is_the_sites(path):
+    assert client().get(path).text == "the site"
+
+
+def test_the_schemes_known_here_are_answered_beside_it():
+    assert client().get("/ark:12345").status_code == 400
+
+
+@pytest.mark.parametrize(
+    ("resolve", "status"),
+    [
+        pytest.param(lambda identifier: None, 404, id="nothing known"),
+        pytest.param(lambda identifier: located(identifier, "javascript:alert(1)"), 404, id="a target that runs"),
+        pytest.param(lambda identifier: located(identifier, "//evil.example"), 404, id="another authority"),
+        pytest.param(lambda identifier: located(identifier, "/a\r\nSet-Cookie: x"), 404, id="a second field"),
+        pytest.param(lambda identifier: located(identifier, None), 404, id="no target"),
+        pytest.param(lambda identifier: located(identifier, status=301), 503, id="for good"),
+        pytest.param(lambda identifier: "https://example.org/", 503, id="no resolution"),
+        pytest.param(lambda identifier: 1 / 0, 503, id="a defect"),
+    ],
+)
+def test_what_an_own_resolver_may_not_answer_is_refused(resolve, status):
+    answer = client(resolve).get("/atlas:17")
+    assert (answer.status_code, answer.location) == (status, None)
+    assert "Set-Cookie" not in answer.headers
+
+
+def test_what_is_no_identifier_is_said_in_the_words_of_its_resolver():
+    def resolve(identifier: str) -> Resolution:
+        raise IdentifierError(identifier, problem("bad-char", 6, 7, "a sheet has a number"))
+
+    answer = client(resolve).get("/atlas:x", headers={"Accept": "application/json"})
+    assert (answer.status_code, answer.get_json(force=True)["detail"]) == (400, "A sheet has a number.")
+
+
+def test_what_the_resolver_refuses_never_gets_to_it():
+    def never(identifier: str) -> Resolution:
+        raise AssertionError(identifier)
+
+    answers = client(never)
+    assert answers.post("/atlas:17").status_code == 405
+    assert answers.get("/atlas:a/../17").status_code == 400
+    assert answers.get(f"/atlas:{'7' * 4000}").status_code == 414
+    assert answers.options("/atlas:17").status_code == 204
+
+
+@pytest.mark.naughty
+def test_no_hostile_identifier_breaks_an_answer(naughty):
+    text = naughty.input[:300].encode("utf-8", "surrogatepass").decode("latin-1")
+    for resolve in (located, lambda identifier: None):
+        answer = client(resolve).get("/", environ_overrides={"PATH_INFO": f"/atlas:{text}"})
+        assert answer.status_code in (302, 400, 404)
+
+
+@pytest.mark.parametrize(
+    ("record", "message"),
+    [
+        pytest.param(replace(RECORD, name=""), "lacks or has wrong: name", id="no name"),
+        pytest.param(replace(RECORD, name="At_las"), "lacks or has wrong: name", id="no scheme name"),
+        pytest.param(replace(RECORD, name="ATLAS"), "lacks or has wrong: name", id="upper case"),
+        pytest.param(replace(RECORD, name="urn"), "resolved by Ararat itself", id="known here"),
+        pytest.param(replace(RECORD, name="example"), "lacks or has wrong: name", id="kept for examples"),
+        pytest.param(replace(RECORD, contact=""), "lacks or has wrong: contact", id="no contact"),
+        pytest.param(replace(RECORD, status="permanent"), "applications, controller, references", id="a lot"),
+    ],
+)
+def test_a_scheme_without_a_record_that_will_do_is_an_error_at_the_start(record, message):
+    with pytest.raises(ValueError, match=message):
+        OwnScheme(record=record, resolve=located)
+
+
+def test_schemes_are_there_once_and_have_records():
+    own = OwnScheme(record=RECORD, resolve=located)
+    with pytest.raises(ValueError, match="'atlas' is there twice"):
+        ResolverMiddleware(site, Nothing(), schemes=[own, own])  # type: ignore[arg-type]
+    with pytest.raises(ValueError, match="'atlas' is not one of ark, urn; your own is an OwnScheme"):
+        ResolverMiddleware(site, Nothing(), schemes=["atlas"])  # type: ignore[arg-type]
