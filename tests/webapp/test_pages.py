@@ -21,22 +21,8 @@ HOSTILE = "ark:12345/a\u202eb\u200b/\u05e9\u05dc\u05d5\u05dd<b onclick=x>\"'&amp
 
 # The elements and attributes that the templates write. Whatever else there is came from an input.
 TAGS = {
-    *(
-        "html",
-        "head",
-        "meta",
-        "title",
-        "link",
-        "script",
-        "body",
-        "header",
-        "main",
-        "footer",
-        "nav",
-        "svg",
-        "path",
-        "rect",
-    ),
+    *("html", "head", "meta", "title", "link", "script", "body", "header", "main", "footer", "nav"),
+    *("svg", "path", "rect"),
     *(
         "form",
         "label",
