@@ -114,6 +114,7 @@ STATES = [nothing, one, wrong, several, many, not_found, traced, trace_page, mis
 
 
 @pytest.mark.parametrize("state", [pytest.param(state, id=state.__name__) for state in STATES])
+@pytest.mark.timeout(180)  # the table of all schemes is long, and axe looks at every cell of it
 def test_axe_finds_nothing(page, page_watch, state):
     page_watch.expect("404")
     state(page)
