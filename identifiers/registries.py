@@ -93,6 +93,14 @@ class Registries:
         """Characters of the longest shoulder there is, without its NAAN."""
         return max((len(key.partition("/")[2]) for key in self.table(SHOULDERS).records), default=0)
 
+    @functools.cached_property
+    def shoulders(self) -> Mapping[str, tuple[Authority, ...]]:
+        """The shoulders there are, by NAAN, in the order of the table."""
+        found: dict[str, list[Authority]] = {}
+        for key, record in self.table(SHOULDERS).records.items():
+            found.setdefault(key.partition("/")[0], []).append(record)
+        return {naan: tuple(records) for naan, records in found.items()}
+
     def shoulder(self, path: str) -> Authority | None:
         """The longest shoulder that ``path`` (NAAN, slash, Name without hyphens) begins with, or None."""
         records = self.table(SHOULDERS).records
@@ -182,6 +190,28 @@ def of_ark(ark: Ark) -> dict[str, Any]:
     }
 
 
+def of_naan(naan: str) -> dict[str, Any]:
+    """What the NAAN registry knows of a NAAN (in normal form), whatever the ARK: holder, resolver, shoulders.
+
+    As :func:`of_ark` has it, but that ``resolver`` has the resolver prefix that the template announces (or None) in
+    place of an address, and ``shoulders`` all that are registered below the NAAN, each with a resolver of its own.
+
+    >>> known = of_naan("99152")
+    >>> known["registered"], known["shoulders"][0]["shoulder"], known["shoulders"][0]["resolver"]["prefix"]
+    (True, 'b4', 'https://id.cci.drexel.edu')
+    """
+    holder = authority(naan)
+    below = _current.shoulders.get(naan, ()) if holder else ()
+    return {
+        **_answer(NAANS, naan, holder is not None, _explanation(NAANS, naan)),
+        "holder": holder and _holder(holder),
+        "resolver": _announced(holder),
+        "shoulders": [
+            {"shoulder": each.key.partition("/")[2], **_names(each), "resolver": _announced(each)} for each in below
+        ],
+    }
+
+
 def of_urn(urn: Urn) -> dict[str, Any]:
     """What IANA's registry knows of a URN's namespace: ``kind`` ("formal" or "informal"), references, dates.
 
@@ -190,7 +220,16 @@ def of_urn(urn: Urn) -> dict[str, Any]:
     >>> known["key"], known["kind"], known["references"][0]["url"]
     ('isbn', 'formal', 'https://www.isbn-international.org')
     """
-    key = urn.nid.lower()
+    return of_namespace(urn.nid)
+
+
+def of_namespace(nid: str) -> dict[str, Any]:
+    """What IANA's registry knows of a namespace identifier, in either case: the same as of a URN in it.
+
+    >>> of_namespace("EXAMPLE")["explanation"]["reference"]
+    'RFC 6963'
+    """
+    key = nid.lower()
     found = namespace(key)
     return {
         **_answer(NAMESPACES, key, found is not None, _explanation(NAMESPACES, key)),
@@ -209,7 +248,16 @@ def of_scheme(text: str) -> dict[str, Any] | None:
     written = _SCHEME.match(text)
     if written is None or len(written[1]) > _LONGEST_SCHEME:
         return None
-    key = written[1].lower()
+    return of_scheme_name(written[1])
+
+
+def of_scheme_name(name: str) -> dict[str, Any]:
+    """What IANA's registry knows of a scheme by its name, in either case: the same as of a text that begins with it.
+
+    >>> of_scheme_name("DOI")["since"]
+    '2020-05-14'
+    """
+    key = name.lower()
     found = scheme(key)
     return {
         **_answer(SCHEMES, key, found is not None, _explanation(SCHEMES, key)),
@@ -286,6 +334,18 @@ def _resolver(matched: Authority | None, asked: Asked, *, resolved: bool) -> dic
         "status": matched.status,
         "address": address,
         "problems": [{"code": code, "message": target_templates.FLAWS[code]} for code in problems],
+    }
+
+
+def _announced(holder: Authority | None) -> dict[str, Any] | None:
+    if holder is None or holder.template is None:
+        return None
+    template = target_templates.read(holder.template)
+    return {
+        "template": holder.template,
+        "status": holder.status,
+        "prefix": template.prefix,
+        "problems": [{"code": code, "message": target_templates.FLAWS[code]} for code in template.flaws],
     }
 
 

@@ -160,7 +160,7 @@ class Urn:
         """What normalization changes, rule by rule (URN draft, section 5)."""
         folded = f"urn:{self.nid}:{self.nss}{self._tail}", f"urn:{self.nid.lower()}:{self.nss}{self._tail}"
         stages = (self.text, *folded, self.normal_form)
-        named = zip(_STEPS, stages, stages[1:], strict=False)
+        named = zip(STEPS, stages, stages[1:], strict=False)
         return tuple(
             Step(rule, title, before, after, where) for (rule, title, where), before, after in named if before != after
         )
@@ -175,11 +175,12 @@ class Urn:
         return self.text[5 + len(self.nid) + len(self.nss) :]
 
 
-_STEPS = (
+STEPS = (
     ("scheme-case", "The label is written in lower case", "URN draft, section 5, step 1"),
     ("nid-case", "The namespace identifier is written in lower case", "URN draft, section 5, step 2"),
     ("hex-case", "Percent-encoded octets are written in upper case", "URN draft, section 5, step 3"),
 )
+"""The rules of the normal form, in the draft's order: name, title, where it stands."""
 
 
 def parse(text: str, profile: str | None = None) -> Urn:

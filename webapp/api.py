@@ -11,6 +11,7 @@ from werkzeug.exceptions import RequestEntityTooLarge
 from . import inspection, live, runs, sse
 from .comparison import compare as compare_texts
 from .errors import Refused
+from .representation import as_json
 from .runs import Run
 from .site import MOST_OCTETS, site
 from .tracing.events import Event
@@ -44,7 +45,7 @@ def inspect_text() -> Response:
 @blueprint.get("/compare")
 def compare() -> Response:
     """Whether ``a`` and ``b`` are equivalent, and why."""
-    return _json(compare_texts(_argument("a"), _argument("b")).as_dict())
+    return as_json(compare_texts(_argument("a"), _argument("b")).as_dict())
 
 
 @blueprint.get("/trace")
@@ -67,27 +68,14 @@ def trace() -> Response:
     return response
 
 
-@blueprint.after_request
-def _readable(response: Response) -> Response:
-    # Public data, and no cookies: any page may read it. A trace is work, and is for our own pages.
-    if request.endpoint != "api.trace":
-        response.headers["Access-Control-Allow-Origin"] = "*"
-        response.headers["Cross-Origin-Resource-Policy"] = "cross-origin"
-    return response
-
-
 def _inspected(text: str) -> Response:
-    return _json(inspection.inspect(text, prefix=site().prefix, bindings=site().bindings).as_dict())
+    return as_json(inspection.inspect(text, prefix=site().prefix, bindings=site().bindings).as_dict())
 
 
 def _argument(name: str) -> str:
     if name not in request.args:
         raise Refused(400, "parameter-missing", f"The query has no {name}.")
     return request.args[name]
-
-
-def _json(value: object) -> Response:
-    return Response(json.dumps(value) + "\n", content_type="application/json")
 
 
 def _lines(run: Run[Event]) -> Iterator[str]:

@@ -17,8 +17,8 @@ from .. import __version__
 from ..identifiers import display
 from ..identifiers.report import OFFICIAL_PREFIX
 from ..middleware import prefix as resolver_prefix
-from . import api, errors, headers, lines, live, pages, rounds
-from .site import EXAMPLES, KEY, MOST_OCTETS, Example, Site, url
+from . import api, errors, headers, lines, live, pages, reference, rounds
+from .site import EXAMPLES, FORM_OVERHEAD, KEY, MOST_OCTETS, Example, Site, url
 from .tracing.addresses import parse_networks
 from .tracing.pacing import Pace
 from .tracing.places import Places
@@ -29,7 +29,6 @@ if TYPE_CHECKING:
 
     from ..middleware import Bindings
 
-_FORM_OVERHEAD = 4096
 VENDORED = ("vendor/htmx-2.min.js", "vendor/hx-sse-2.min.js")
 """Files below static/ that a build puts there (setup.py)."""
 
@@ -71,8 +70,8 @@ def create_app(
     app = Flask(__name__.partition(".")[0])
     app.config.update(
         # A form field is not spooled to a file, so the two are one limit; the rest is the form around the paste.
-        MAX_CONTENT_LENGTH=MOST_OCTETS + _FORM_OVERHEAD,
-        MAX_FORM_MEMORY_SIZE=MOST_OCTETS + _FORM_OVERHEAD,
+        MAX_CONTENT_LENGTH=MOST_OCTETS + FORM_OVERHEAD,
+        MAX_FORM_MEMORY_SIZE=MOST_OCTETS + FORM_OVERHEAD,
         MAX_FORM_PARTS=8,
         TRUSTED_HOSTS=list(trusted_hosts) if trusted_hosts is not None else None,
         # The address of an asset changes with its content.
@@ -110,7 +109,7 @@ def create_app(
     Htmx(app)
     headers.init_app(app)
     errors.init_app(app)
-    for room in (pages, live, rounds, api):
+    for room in (pages, live, rounds, api, reference):
         app.register_blueprint(room.blueprint)
     return app
 

@@ -12,11 +12,12 @@ from http import HTTPStatus
 
 from flask import Flask, Response, render_template, request
 from htmx_flask import request as htmx_request
-from werkzeug.exceptions import HTTPException, InternalServerError, SecurityError
+from werkzeug.exceptions import HTTPException, InternalServerError, RequestEntityTooLarge, SecurityError
 
 _log = logging.getLogger(__name__)
 
 _DRAINED = 16 * 2**20
+_JSON = ("application/json", "application/problem+json")
 
 _SENTENCES = {
     400: "The request could not be understood.",
@@ -26,6 +27,18 @@ _SENTENCES = {
     500: "Something went wrong on this side. It was noted down; what you asked for may be asked again.",
 }
 """What a page says where whoever refused had nothing to say."""
+
+TOO_LONG = _SENTENCES[413]
+
+# The phrases of RFC 9110 for what Python names by older documents, or by newer ones, version by version.
+_PHRASES = {
+    413: "Content Too Large",
+    414: "URI Too Long",
+    416: "Range Not Satisfiable",
+    422: "Unprocessable Content",
+}
+_CODES = {413: "request-entity-too-large"}
+"""Codes that are not the words of the phrase. A code is for programs, and never changes."""
 
 # The last resort shows when even the error page cannot be made: no template, no asset, nothing that could fail again.
 LAST_RESORT = (
@@ -61,10 +74,10 @@ def answer(error: HTTPException) -> Response:
         sentence, kind = error.sentence, error.kind
     else:
         sentence = _SENTENCES.get(status, "The request was refused.")
-        kind = HTTPStatus(status).phrase.lower().replace(" ", "-")
-    if status == 413:
+        kind = _CODES.get(status) or _phrase(status).lower().replace(" ", "-")
+    if isinstance(error, RequestEntityTooLarge):
         _drain()
-    response = _problem(status, kind, sentence) if _wants_json() else _page(status, sentence)
+    response = _problem(status, kind, sentence) if wants_json() else _page(status, sentence)
     for name, value in error.get_headers():
         if name == "Allow":
             response.headers["Allow"] = value
@@ -82,25 +95,40 @@ def _unforeseen(error: InternalServerError) -> Response:
         return Response(LAST_RESORT, 500, content_type="text/html; charset=utf-8")
 
 
-def _problem(status: int, kind: str, sentence: str) -> Response:
+def problem_document(status: int, code: str, sentence: str) -> dict[str, str | int]:
+    """The members of a problem document, the one shape of every error.
+
+    >>> problem_document(404, "not-found", "There is no page at this address.")["title"]
+    'Not Found'
+    """
     # RFC 9457, section 4.2.1: with "about:blank" the title "SHOULD be the same as the recommended HTTP status phrase".
-    title = HTTPStatus(status).phrase
-    body = {"type": "about:blank", "title": title, "status": status, "detail": sentence, "code": kind}
+    return {"type": "about:blank", "title": _phrase(status), "status": status, "detail": sentence, "code": code}
+
+
+def _problem(status: int, kind: str, sentence: str) -> Response:
+    body = problem_document(status, kind, sentence)
     return Response(json.dumps(body) + "\n", status, content_type="application/problem+json")
 
 
 def _page(status: int, sentence: str) -> Response:
     fragment = bool(htmx_request.htmx)
-    said = {"status": status, "title": HTTPStatus(status).phrase, "sentence": sentence, "fragment": fragment}
+    said = {"status": status, "title": _phrase(status), "sentence": sentence, "fragment": fragment}
     return Response(render_template("_error.html" if fragment else "error.html", **said), status)
 
 
-def _wants_json() -> bool:
-    if request.path.startswith("/api/"):
+def wants_json() -> bool:
+    """Whether the current request is one of a program: below /api, or with JSON before HTML in what it accepts.
+
+    Of two that a client likes equally it gets the one that it names, and a page where it names neither.
+    """
+    if request.path.startswith("/api/") and request.path != "/api/":
         return True
-    accepted = request.accept_mimetypes
-    json_quality = max(accepted["application/json"], accepted["application/problem+json"])
-    return json_quality > accepted["text/html"]
+    # A script asks for "application/json, text/plain, */*", a browser for "text/html, ..., */*", curl for "*/*".
+    return request.accept_mimetypes.best_match(["text/html", *_JSON]) in _JSON
+
+
+def _phrase(status: int) -> str:
+    return _PHRASES.get(status) or HTTPStatus(status).phrase
 
 
 def _drain() -> None:

@@ -32,16 +32,26 @@ _ALWAYS = {
 }
 
 
+_FOR_PROGRAMS = ("application/json", "application/problem+json")
+_WORK = ("/api/trace", "/trace")
+"""What starts a trace: that is work for others, and for our own pages alone."""
+
+
 def init_app(app: Flask) -> None:
     """Let every answer of ``app`` carry the fields."""
     app.after_request(_harden)
 
 
 def _harden(response: Response) -> Response:
+    for_programs = request.path.startswith("/api/") or response.mimetype in _FOR_PROGRAMS
+    if for_programs and request.path.rstrip("/") not in _WORK:
+        # Public data, and no cookies: any page may read it.
+        response.headers["Access-Control-Allow-Origin"] = "*"
+        response.headers["Cross-Origin-Resource-Policy"] = "cross-origin"
     for name, value in _ALWAYS.items():
         response.headers.setdefault(name, value)
-    # One address answers a fragment or a page: a cache has to keep them apart.
+    # One address answers a page, a fragment of it, or JSON: a cache has to keep them apart.
     if request.endpoint != "static":
-        response.vary.add("HX-Request")
+        response.vary.update(["Accept", "HX-Request"])
     response.headers.setdefault("Cache-Control", "no-cache")
     return response

@@ -12,14 +12,16 @@ from http import HTTPStatus
 from flask import Blueprint, Response, current_app, redirect, render_template, request
 from htmx_flask import make_response
 from htmx_flask import request as htmx_request
-from werkzeug.exceptions import RequestEntityTooLarge
 from werkzeug.wrappers import Response as AnyResponse
 
 from ..identifiers import display
-from . import cards, inspection, lines, verdicts
+from ..middleware import BindingsUnavailable
+from . import cards, errors, inspection, lines, verdicts
+from .errors import Refused
 from .inspection import Finding, Inspection
 from .lines import Line
-from .site import LONGEST_ADDRESS, MOST_OCTETS, site, url
+from .representation import as_json
+from .site import FORM_OVERHEAD, LONGEST_ADDRESS, MOST_OCTETS, site, url
 
 blueprint = Blueprint("inspector", __name__)
 
@@ -43,16 +45,22 @@ class Entry:
 
 @blueprint.get("/")
 def page() -> Response:
-    """The empty page, or what was found in ``q``."""
+    """The empty page, or what was found in ``q``: a page, a fragment, or for a program the answer of the API."""
     return _answered(request.args.get("q", ""))
 
 
 @blueprint.post("/")
 def paste() -> AnyResponse:
     """The same for a form: to the permalink where there is one, else the page itself."""
+    if request.mimetype == "application/x-www-form-urlencoded":
+        # Of a text that is not ASCII, each octet takes three: the body may be longer, the text may not.
+        request.max_content_length = request.max_form_memory_size = 3 * MOST_OCTETS + FORM_OVERHEAD
     text = request.form.get("q", "")
     if len(text.encode("utf-8", "surrogatepass")) > MOST_OCTETS:
-        raise RequestEntityTooLarge
+        # It was read to its end, so nothing is left that a server would have to drain.
+        raise Refused(413, "request-entity-too-large", errors.TOO_LONG)
+    if errors.wants_json():
+        return _answered(text)
     permalink = address(text)
     if htmx_request.htmx:
         # Where there is no permalink, the address bar must not keep that of another answer.
@@ -71,16 +79,31 @@ def favicon() -> Response:
 
 @blueprint.get("/robots.txt")
 def robots() -> Response:
-    """Robots read the start page: answers have no end, and a trace is work."""
+    """Robots read the start page and the reference: answers have no end, and a trace is work."""
     start = address("")
-    rules = ("User-agent: *", f"Allow: {start}$", f"Allow: {start}static/", f"Disallow: {start}", "")
+    pages = ("api$", "decisions$", "problems$", "rules$", "schemes", "registries")
+    rules = (
+        *("User-agent: *", f"Allow: {start}$", f"Allow: {start}static/", *(f"Allow: {start}{page}" for page in pages)),
+        *(f"Disallow: {start}registries/naan?", f"Disallow: {start}", ""),
+    )
     return Response("\n".join(rules), content_type="text/plain")
 
 
 @blueprint.get("/healthz")
 def healthz() -> Response:
-    """Whether this process answers."""
-    return Response("ok\n", content_type="text/plain", headers={"Cache-Control": "no-store"})
+    """Whether this process answers and its bindings, if it has any, can be read: 200, or 503 if they cannot."""
+    bindings, state = site().bindings, "none"
+    if bindings is not None:
+        try:
+            # NAAN 99999 is never bound, so that nothing but the way there is asked for.
+            bindings.fetch(["ark:99999/healthz"])
+            state = "readable"
+        except BindingsUnavailable:
+            state = "unreadable"
+    well = state != "unreadable"
+    response = as_json({"status": "ok" if well else "failing", "bindings": state}, 200 if well else 503)
+    response.headers["Cache-Control"] = "no-store"
+    return response
 
 
 def address(text: str) -> str | None:
@@ -93,6 +116,8 @@ def address(text: str) -> str | None:
 
 
 def _answered(text: str) -> Response:
+    if errors.wants_json():
+        return as_json(inspection.inspect(text, prefix=site().prefix, bindings=site().bindings).as_dict())
     if not text:
         return _shown("_start.html", text="", title="Ararat", said="", examples=site().examples)
     found = inspection.inspect(text, prefix=site().prefix, bindings=site().bindings)

@@ -23,6 +23,9 @@ KEY = "ararat"
 MOST_OCTETS = 2**20
 """The longest paste that is inspected, in octets of UTF-8."""
 
+FORM_OVERHEAD = 4096
+"""Octets that a form may have around its text."""
+
 LONGEST_ADDRESS = 2000
 """An address of fewer octets serves as a link; a text that makes a longer one has no permalink and is not traced."""
 

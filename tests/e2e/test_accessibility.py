@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Page, expect
@@ -69,10 +71,64 @@ def missing(page: Page) -> None:
     page.goto("/nowhere")
 
 
-STATES = [nothing, one, wrong, several, many, not_found, traced, trace_page, record, listed, missing]
+def problems(page: Page) -> None:
+    page.goto("/problems#bad-char")
+
+
+def rules(page: Page) -> None:
+    page.goto("/rules")
+
+
+def decisions(page: Page) -> None:
+    page.goto("/decisions")
+
+
+def registries(page: Page) -> None:
+    page.goto("/registries")
+
+
+def holders(page: Page) -> None:
+    page.goto("/registries/naan")
+    page.get_by_role("searchbox").fill("bibliotheque")
+    expect(page.get_by_role("row", name="12148")).to_be_visible()
+    expect(page).to_have_url(re.compile("q=bibliotheque"))
+
+
+def no_holder(page: Page) -> None:
+    page.goto("/registries/naan?q=qqqqq")
+
+
+def naan(page: Page) -> None:
+    page.goto("/registries/naan/99152")
+
+
+def namespaces(page: Page) -> None:
+    page.goto("/registries/urn")
+
+
+def namespace(page: Page) -> None:
+    page.goto("/registries/urn/example")
+
+
+def schemes(page: Page) -> None:
+    page.goto("/schemes")
+
+
+def scheme(page: Page) -> None:
+    page.goto("/schemes/shttp")
+
+
+def api(page: Page) -> None:
+    page.goto("/api")
+
+
+REFERENCE = [problems, rules, decisions, registries, holders, no_holder]
+REFERENCE += [naan, namespaces, namespace, schemes, scheme, api]
+STATES = [nothing, one, wrong, several, many, not_found, traced, trace_page, record, listed, missing, *REFERENCE]
 
 
 @pytest.mark.parametrize("state", [pytest.param(state, id=state.__name__) for state in STATES])
+@pytest.mark.timeout(180)  # the table of all schemes is long, and axe looks at every cell of it
 def test_axe_finds_nothing(page, page_watch, state):
     page_watch.expect("404")
     state(page)
@@ -81,6 +137,13 @@ def test_axe_finds_nothing(page, page_watch, state):
     page.emulate_media(color_scheme="dark")
     found = Axe().run(page, options={"runOnly": ["color-contrast"]})
     assert found.violations_count == 0, found.generate_report()
+
+
+@pytest.mark.parametrize("state", [pytest.param(state, id=state.__name__) for state in REFERENCE])
+def test_the_reference_fits_a_narrow_screen(page, state):
+    page.set_viewport_size({"width": 320, "height": 640})
+    state(page)
+    assert page.evaluate("document.documentElement.scrollWidth") == 320
 
 
 @pytest.mark.parametrize(

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import io
 import logging
+import re
+from urllib.parse import urlencode
 
 import pytest
 
@@ -22,14 +24,18 @@ def app():
     return app
 
 
-def assert_problem(response, status, code):
+def assert_canonical_error(response, status, code):
     """RFC 9457, and the same five members wherever one is sent."""
     assert response.status_code == status
     assert response.content_type == "application/problem+json"
     assert set(response.json) == {"type", "title", "status", "detail", "code"}
     assert (response.json["status"], response.json["code"]) == (status, code)
+    assert response.json["type"] == "about:blank"
+    assert re.fullmatch("[a-z0-9]+(-[a-z0-9]+)*", code)
     assert response.text.isascii()
     assert response.headers["Cache-Control"] == "no-store"
+    work = response.request.path in ("/trace", "/api/trace")
+    assert ("Access-Control-Allow-Origin" in response.headers) == (not work)
 
 
 @pytest.mark.parametrize(
@@ -45,11 +51,65 @@ def assert_problem(response, status, code):
 def test_page_and_problem_say_the_same(app, read_page, method, address, status, code):
     client = app.test_client()
     problem = client.open(address, method=method, headers=JSON)
-    assert_problem(problem, status, code)
+    assert_canonical_error(problem, status, code)
     page = client.open(address, method=method, headers=TEXT)
     assert page.status_code == status
     assert problem.json["detail"] in read_page(page.text).text
     assert problem.headers.get("Allow") == page.headers.get("Allow")
+
+
+@pytest.mark.parametrize(
+    ("method", "address", "status", "code"),
+    [
+        pytest.param("GET", "/api/inspect", 400, "parameter-missing", id="nothing to inspect"),
+        pytest.param("GET", "/api/compare?a=x", 400, "parameter-missing", id="nothing to compare with"),
+        pytest.param("GET", "/api/trace", 400, "nothing-to-trace", id="nothing to trace"),
+        pytest.param("GET", "/api/trace?q=ark:12345/x", 403, "not-asked", id="not traced from here"),
+        pytest.param("GET", "/api/trace?q=ark:12345/x&method=PUT", 400, "parameter", id="bad method"),
+        pytest.param("PUT", "/api/trace", 405, "method-not-allowed", id="not how to trace"),
+        pytest.param("PATCH", "/api/inspect", 405, "method-not-allowed", id="not how to inspect"),
+        pytest.param("POST", "/api/registries/naan", 405, "method-not-allowed", id="not how to search"),
+        pytest.param("GET", "/api/registries/naan?page=x", 400, "parameter", id="bad page"),
+        pytest.param("GET", "/api/registries/naan/nobody", 404, "not-registered", id="no holder"),
+        pytest.param("GET", "/api/registries/urn/nothing-of-it", 404, "not-registered", id="no namespace"),
+        pytest.param("GET", "/api/schemes/nothing-of-it", 404, "not-registered", id="no scheme"),
+        pytest.param("GET", "/api/nowhere", 404, "not-found", id="no address"),
+        pytest.param("GET", "/api/%00%E2%80%AE", 404, "not-found", id="a hostile address"),
+    ],
+)
+def test_every_error_of_the_api_has_the_one_shape(app, method, address, status, code):
+    assert_canonical_error(app.test_client().open(address, method=method), status, code)
+
+
+def test_what_a_body_is_refused_for_has_the_one_shape_too(app):
+    client = app.test_client()
+    assert_canonical_error(client.post("/api/inspect", data=b"\xff"), 400, "not-utf-8")
+    assert_canonical_error(client.post("/api/inspect", data=b"x" * (MOST_OCTETS + 1)), 413, "request-entity-too-large")
+    assert_canonical_error(client.post("/", headers=JSON, **form(MOST_OCTETS + 1)), 413, "request-entity-too-large")
+
+
+def test_a_defect_has_the_one_shape_too(app):
+    app.add_url_rule("/api/broken", view_func=lambda: 1 / 0)
+    assert_canonical_error(app.test_client().get("/api/broken"), 500, "internal-server-error")
+
+
+@pytest.mark.parametrize(
+    ("accepted", "kind"),
+    [
+        pytest.param("*/*", "text/html", id="anything"),
+        pytest.param("text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8", "text/html", id="a browser"),
+        pytest.param("application/json", "application/problem+json", id="JSON"),
+        pytest.param("application/json, text/plain, */*", "application/problem+json", id="a script"),
+        pytest.param("text/html;q=0.5, application/json;q=0.4", "text/html", id="a page before JSON"),
+        pytest.param("application/json;q=0.5, text/html;q=0.4", "application/problem+json", id="JSON before a page"),
+        pytest.param("image/png", "text/html", id="neither"),
+        pytest.param("", "text/html", id="nothing"),
+    ],
+)
+def test_whoever_prefers_json_gets_it(app, accepted, kind):
+    response = app.test_client().get("/nowhere", headers={"Accept": accepted})
+    assert response.mimetype == kind
+    assert "Accept" in response.vary
 
 
 def test_a_method_that_is_not_allowed_names_those_that_are(app):
@@ -58,7 +118,7 @@ def test_a_method_that_is_not_allowed_names_those_that_are(app):
 
 
 def test_the_api_answers_problems_whatever_is_accepted(app):
-    assert_problem(app.test_client().get("/api/nowhere", headers=TEXT), 404, "not-found")
+    assert_canonical_error(app.test_client().get("/api/nowhere", headers=TEXT), 404, "not-found")
 
 
 def test_htmx_gets_the_error_as_a_fragment(app):
@@ -81,6 +141,24 @@ def test_a_paste_that_is_too_long_is_refused_in_plain_words(app, read_page):
 
 def test_a_paste_of_just_the_greatest_length_is_answered(app):
     assert app.test_client().post("/", **form(MOST_OCTETS)).status_code == 200
+
+
+@pytest.mark.parametrize(
+    ("length", "status"),
+    [pytest.param(MOST_OCTETS, 200, id="the greatest length"), pytest.param(MOST_OCTETS + 2, 413, id="too long")],
+)
+def test_a_form_that_is_percent_encoded_may_have_three_octets_for_one(app, length, status):
+    text = "\u00e9" * (length // 2)
+    response = app.test_client().post(
+        "/", data=urlencode({"q": text}), content_type="application/x-www-form-urlencoded"
+    )
+    assert response.status_code == status
+
+
+def test_a_form_that_is_percent_encoded_ends_somewhere_too(app):
+    body = b"q=" + b"%41" * (MOST_OCTETS + 4096)
+    response = app.test_client().post("/", data=body, content_type="application/x-www-form-urlencoded")
+    assert response.status_code == 413
 
 
 def test_a_long_body_is_read_before_it_is_refused(app):

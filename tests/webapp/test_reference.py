@@ -1,0 +1,206 @@
+"""The reference pages: what they tell is what the code goes by, and no parameter gets anything into them."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from ararat.identifiers import PROBLEMS, characters, registries
+from ararat.identifiers.decisions import decisions
+from ararat.identifiers.registry_tables import NAANS, NAMESPACES, SCHEMES
+from ararat.identifiers.worked_rules import rules
+from ararat.webapp import create_app
+
+JSON = {"Accept": "application/json"}
+HTMX = {"HX-Request": "true"}
+HOSTILE = "\"><script>alert(1)</script>&#x202E;\u202e\u05d0\u00e9{{7*7}}'%00\n"
+PAGES = {
+    "/problems": "/api/problems",
+    "/rules": "/api/rules",
+    "/decisions": "/api/decisions",
+    "/registries": "/api/registries",
+    "/registries/naan": "/api/registries/naan",
+    "/registries/naan/99152": "/api/registries/naan/99152",
+    "/registries/urn": "/api/registries/urn",
+    "/registries/urn/isbn": "/api/registries/urn/isbn",
+    "/schemes": "/api/schemes",
+    "/schemes/doi": "/api/schemes/doi",
+    "/api": "/api/openapi.json",
+}
+
+
+@pytest.fixture(scope="module")
+def client():
+    return create_app().test_client()
+
+
+@pytest.fixture
+def page(client, read_page):
+    def get(address, **query):
+        response = client.get(address, query_string=query or None)
+        assert (response.status_code, response.mimetype) == (200, "text/html")
+        return read_page(response.text)
+
+    return get
+
+
+@pytest.mark.parametrize(("address", "below_api"), PAGES.items(), ids=PAGES)
+def test_a_page_its_json_and_the_api_are_one_answer(client, page, address, below_api):
+    shown = page(address)
+    assert len(shown.all("h1")) == 1
+    assert shown.one("title").text.endswith(" - Ararat")
+    answer, same = client.get(address, headers=JSON), client.get(below_api)
+    assert answer.json == same.json
+    assert (answer.mimetype, same.mimetype) == ("application/json", "application/json")
+    assert answer.data.isascii()
+    assert "Accept" in answer.vary
+    assert answer.headers["Access-Control-Allow-Origin"] == same.headers["Access-Control-Allow-Origin"] == "*"
+    assert shown.one("link", rel="alternate").attributes["href"] == below_api
+
+
+def test_every_page_is_linked_from_the_foot_of_every_page(page):
+    foot = {link.attributes["href"] for link in page("/").one("nav").all("a")}
+    assert foot == {address for address in PAGES if address.count("/") == 1 or address[-4:] in ("naan", "/urn")} - {
+        "/registries"
+    }
+    assert page("/registries/naan").all("a", href="/registries")
+
+
+def test_every_problem_code_has_its_place_and_its_example_leads_to_it(page):
+    shown = page("/problems")
+    assert {section.attributes["id"] for section in shown.all("section")} == set(PROBLEMS)
+    linked = {link.attributes["href"] for link in shown.all("a")}
+    assert {f"#{code}" for code in PROBLEMS} <= linked
+    card = page("/", q="ark:12345/x!")
+    assert card.all("a", href="/problems#bad-char")
+
+
+def test_every_rule_is_shown_with_what_it_makes_of_its_example(page):
+    text = page("/rules").text
+    for each in (rule for group in rules() for rule in group.rules):
+        assert each.before != each.after
+        assert each.title in text
+        assert each.after in text
+
+
+def test_every_decision_has_a_place_of_its_own(page):
+    shown = page("/decisions")
+    ids = {element.attributes.get("id") for element in shown.walk()}
+    assert set(decisions()) <= ids
+    for each in decisions().values():
+        assert each.done in shown.text
+
+
+# Registries -----------------------------------------------------------------------------------------------------------
+
+
+def test_a_holder_is_found_by_number_and_by_name_without_its_accents(page):
+    for query in ("12148", "BIBLIOTHEQUE nat france", "Bibliothe\u0300que nationale de France"):
+        assert page("/registries/naan", q=query).all("a", href="/registries/naan/12148")
+
+
+def test_a_search_has_pages_that_lead_to_each_other(client, page):
+    everything, first = len(registries.current().table(NAANS).records), page("/registries/naan")
+    assert len(first.one("tbody").all("tr")) == 50
+    assert first.one("a", rel="next").attributes["href"] == "/registries/naan?page=2"
+    assert page("/registries/naan", page=2).one("a", rel="prev").attributes["href"] == "/registries/naan"
+    count = client.get("/api/registries/naan").json["pages"]
+    answers = [client.get("/api/registries/naan", query_string={"page": n + 1}).json for n in range(count)]
+    found = [each["naan"] for answer in answers for each in answer["found"]]
+    assert len(found) == len(set(found)) == answers[0]["total"] == everything > 1400
+
+
+def test_a_search_that_finds_nothing_says_where_it_looked(page):
+    shown = page("/registries/naan", q="qqqqq")
+    assert "No holder" in shown.one("h2").text
+    assert registries.current().table(NAANS).snapshot.date in shown.text
+    assert "This page is empty" in page("/registries/naan", page=999).text
+
+
+def test_htmx_gets_the_result_alone_and_says_what_it_is(client, read_page):
+    shown = read_page(client.get("/registries/naan?q=12148", headers=HTMX).text)
+    assert shown.all("form") == []
+    said = shown.one("p", id="said")
+    assert (said.text, said.attributes["hx-swap-oob"]) == ("One holder", "innerHTML")
+    restored = client.get("/registries/naan?q=12148", headers={**HTMX, "HX-History-Restore-Request": "true"})
+    assert "<form" in restored.text
+
+
+def test_a_card_of_a_naan_has_its_shoulders_and_where_they_lead(page):
+    text = page("/registries/naan/99152").text
+    for each in registries.of_naan("99152")["shoulders"]:
+        assert each["name"] in text
+        assert each["resolver"]["template"] in text
+    assert "invalid ARKs" in page("/registries/naan/99999").text
+
+
+@pytest.mark.parametrize("kind", [NAANS, NAMESPACES, SCHEMES], ids=lambda kind: kind.name)
+def test_every_entry_of_a_registry_has_a_card(client, kind):
+    place = {"naan": "registries/naan", "urn-namespaces": "registries/urn", "uri-schemes": "schemes"}[kind.name]
+    for key in list(registries.current().table(kind).records)[::25]:
+        response = client.get(f"/{place}/{key}")
+        assert response.status_code == 200, key
+        assert response.text.count("<h1>") == 1
+
+
+@pytest.mark.parametrize(
+    "address",
+    [
+        "/registries/naan/x",
+        "/registries/urn/x--",
+        "/schemes/nope",
+        "/registries/naan/%E2%80%AE",
+        "/schemes/%3Cscript%3E",
+    ],
+)
+def test_what_is_not_registered_is_not_there(client, address):
+    problem = client.get(address, headers=JSON)
+    assert (problem.status_code, problem.json["code"]) == (404, "not-registered")
+    answer = client.get(address)
+    assert answer.status_code == 404
+    assert "in this copy of the registry" in answer.text
+
+
+@pytest.mark.parametrize("number", ["0", "-1", "x", "", "1e3", "\u0661", "9" * 40, HOSTILE])
+def test_a_page_number_that_is_none_is_refused(client, number):
+    response = client.get("/registries/naan", query_string={"page": number}, headers=JSON)
+    assert (response.status_code, response.json["code"]) == (400, "parameter")
+    assert response.data.isascii()
+
+
+@pytest.mark.parametrize("address", PAGES)
+@pytest.mark.parametrize("name", ["q", "page", "nothing"])
+def test_no_parameter_breaks_out_of_its_place(client, read_page, address, name):
+    text = client.get(address, query_string={name: HOSTILE}).text
+    shown = read_page(text)
+    assert [script for script in shown.all("script") if "/static/" not in script.attributes["src"]] == []
+    assert "49" not in {element.text for element in shown.walk()}
+    assert not characters.HIDDEN.search(text.replace("\n", "").replace("\0", ""))
+    for link in shown.all("a"):
+        assert re.match("[/#]|https?://", link.attributes["href"])
+
+
+# Health ---------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("reachable", "status", "said"),
+    [
+        pytest.param(True, 200, {"status": "ok", "bindings": "readable"}, id="readable"),
+        pytest.param(False, 503, {"status": "failing", "bindings": "unreadable"}, id="unreadable"),
+    ],
+)
+def test_health_is_whether_the_bindings_can_be_read(bound, reachable, status, said):
+    response = create_app(bound({}, reachable=reachable)).test_client().get("/healthz")
+    assert (response.status_code, response.json) == (status, said)
+    assert response.headers["Cache-Control"] == "no-store"
+
+
+def test_health_without_bindings_is_that_of_the_process(client):
+    assert client.get("/healthz").json == {"status": "ok", "bindings": "none"}
+
+
+def test_robots_are_let_into_the_reference_and_into_no_search(client):
+    rules = client.get("/robots.txt").text.splitlines()
+    assert {"Allow: /problems$", "Allow: /registries", "Disallow: /registries/naan?", "Disallow: /"} <= set(rules)

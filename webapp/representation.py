@@ -1,0 +1,30 @@
+"""One thing, three looks: a page, a fragment of it for htmx, or JSON in printable ASCII, as whoever asks prefers."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from flask import Response, render_template
+from htmx_flask import make_response
+from htmx_flask import request as htmx_request
+
+from .errors import wants_json
+
+
+def as_json(value: object, status: int = 200) -> Response:
+    """``value`` as the body of an answer: JSON, printable ASCII, a line break at the end."""
+    return Response(json.dumps(value) + "\n", status, content_type="application/json")
+
+
+def represented(value: Any, template: str, *, fragment: str | None = None, **context: object) -> Response:
+    """``value`` as JSON, or the page that ``template`` makes of it under the name ``shown``.
+
+    htmx gets the template ``fragment``, where there is one and it does not restore a page.
+    """
+    if wants_json():
+        return as_json(value)
+    htmx = htmx_request.htmx
+    if fragment is not None and htmx and not htmx.history_restore_request:
+        return make_response(render_template(fragment, shown=value, fragment=True, **context))
+    return make_response(render_template(template, shown=value, fragment=False, **context))
