@@ -17,7 +17,7 @@ from .. import __version__
 from ..identifiers import display
 from ..identifiers.report import OFFICIAL_PREFIX
 from ..middleware import prefix as resolver_prefix
-from . import api, errors, headers, lines, live, pages
+from . import api, comparing, errors, headers, inspection, lines, live, pages
 from .site import EXAMPLES, KEY, MOST_OCTETS, Example, Site, url
 from .tracing.addresses import parse_networks
 from .tracing.places import Places
@@ -27,7 +27,9 @@ if TYPE_CHECKING:
 
     from ..middleware import Bindings
 
-_FORM_OVERHEAD = 4096
+# Every identifier that is found can be ticked: a part of the form each.
+_FORM_PARTS = inspection.MOST_FOUND + 16
+_FORM_OVERHEAD = 128 * _FORM_PARTS
 VENDORED = ("vendor/htmx-2.min.js", "vendor/hx-sse-2.min.js")
 """Files below static/ that a build puts there (setup.py)."""
 
@@ -68,7 +70,7 @@ def create_app(
         # A form field is not spooled to a file, so the two are one limit; the rest is the form around the paste.
         MAX_CONTENT_LENGTH=MOST_OCTETS + _FORM_OVERHEAD,
         MAX_FORM_MEMORY_SIZE=MOST_OCTETS + _FORM_OVERHEAD,
-        MAX_FORM_PARTS=8,
+        MAX_FORM_PARTS=_FORM_PARTS,
         TRUSTED_HOSTS=list(trusted_hosts) if trusted_hosts is not None else None,
         # The address of an asset changes with its content.
         SEND_FILE_MAX_AGE_DEFAULT=31_536_000,
@@ -103,7 +105,7 @@ def create_app(
     Htmx(app)
     headers.init_app(app)
     errors.init_app(app)
-    for room in (pages, live, api):
+    for room in (pages, comparing, live, api):
         app.register_blueprint(room.blueprint)
     return app
 

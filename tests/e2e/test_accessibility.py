@@ -32,7 +32,8 @@ def many(page: Page) -> None:
     page.goto("/")
     page.locator("#q").fill("\n".join(f"ark:12345/x{number}-b" for number in range(22)))
     page.locator("#q").press("Enter")
-    expect(page.locator(".rest")).to_be_visible()
+    expect(page.locator(".list tbody tr")).to_have_count(22)
+    page.locator(".list tbody input").first.check()
 
 
 def not_found(page: Page) -> None:
@@ -51,11 +52,26 @@ def trace_page(page: Page) -> None:
     page.wait_for_timeout(500)
 
 
+def compared(page: Page) -> None:
+    page.goto("/compare?id=ark:/12345/x-1&id=ark:12345/x1&id=ark:12345/x2&id=zzz")
+
+
+def to_compare(page: Page) -> None:
+    page.goto("/compare")
+
+
+def lit(page: Page) -> None:
+    page.goto("/?q=ark:/12345/mp-39n/1.pdf%E2%80%AE.en?info#i1-p4")
+    page.locator(".segments .component").hover()
+    page.locator(".qr summary").click()
+    expect(page.locator(".steps li.lit, .parts tr.lit").first).to_be_visible()
+
+
 def missing(page: Page) -> None:
     page.goto("/nowhere")
 
 
-STATES = [nothing, one, wrong, several, many, not_found, traced, trace_page, missing]
+STATES = [nothing, one, wrong, several, many, not_found, traced, trace_page, compared, to_compare, lit, missing]
 
 
 @pytest.mark.parametrize("state", [pytest.param(state, id=state.__name__) for state in STATES])
