@@ -62,8 +62,8 @@ def to_compare(page: Page) -> None:
 
 def lit(page: Page) -> None:
     page.goto("/?q=ark:/12345/mp-39n/1.pdf%E2%80%AE.en?info#i1-p4")
-    page.locator(".segments .component").hover()
     page.locator(".qr summary").click()
+    page.locator(".segments .variant").first.hover()
     expect(page.locator(".steps li.lit, .parts tr.lit").first).to_be_visible()
 
 

@@ -324,8 +324,8 @@ def test_what_is_ticked_is_compared_and_what_is_shown_is_taken_away(page, inspec
 def test_a_part_lights_up_with_its_row_its_problem_and_its_steps(page, inspect):
     answer = inspect("ark:/12345/mp-39n/a\u202e")
     answer.locator(".segments .component").hover()
-    expect(answer.locator(".lit")).to_have_count(4)
-    expect(answer.locator(".problems .lit")).to_contain_text("must not stand in an IRI")
+    expect(answer.locator(".parts .lit")).to_contain_text("component")
+    expect(answer.locator(".problems .lit").first).to_contain_text("must not stand in an IRI")
     expect(answer.locator(".steps .lit")).to_contain_text("Non-ASCII")
     answer.locator("#i1-step-2 a").focus()
     expect(answer.locator(".parts tr.lit")).to_contain_text("mp-39n")
