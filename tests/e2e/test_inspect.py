@@ -327,6 +327,8 @@ def test_a_part_lights_up_with_its_row_its_problem_and_its_steps(page, inspect):
     expect(answer.locator(".parts .lit")).to_contain_text("component")
     expect(answer.locator(".problems .lit").first).to_contain_text("must not stand in an IRI")
     expect(answer.locator(".steps .lit")).to_contain_text("Non-ASCII")
+    # What scrolls under the pointer would be pointed at.
+    page.mouse.move(1, 1)
     answer.locator("#i1-step-2 a").focus()
     expect(answer.locator(".parts tr.lit")).to_contain_text("mp-39n")
     page.keyboard.press("Enter")
