@@ -17,7 +17,7 @@ STATE := { cat $(DECLARED) | cksum; pwd; }
 # Two makes at once take turns, and the second finds the work done.
 alone = $(if $(shell command -v flock),flock .venv.lock) sh -euc
 
-.PHONY: help run test lint format bench long conformance registries clean browser .venv
+.PHONY: help run test lint format bench long conformance pictures registries clean browser .venv
 
 help: ## this list
 	@sed -n 's/^\([a-z.]*\):.*## /\1	/p' Makefile | expand -t 13
@@ -46,12 +46,15 @@ long: .venv/test.stamp browser ## the tests that take minutes
 conformance: .venv/test.stamp ## each requirement of the documents, and the tests that show it; 1 where one has neither test nor reason
 	@$(BIN)/python tests/conformance/conftest.py
 
+pictures: .venv/test.stamp browser ## every page and state as a picture in pictures/, and with ARGS=--readme those of the README
+	@$(BIN)/python tests/e2e/pictures.py $(ARGS)
+
 registries: .venv/run.stamp ## rewrite the bundled registries: make registries FILES='naan_records.json uri-schemes.xml'
 	@[ -n "$(FILES)" ] || { echo "make registries FILES='...': which files, fetched from whoever keeps the registries?" >&2; exit 64; }
 	@for file in $(FILES); do $(BIN)/ararat registry update --out identifiers/data $(ARGS) "$$file" || exit; done
 
 clean: ## remove everything that make made
-	rm -rf .venv .venv.lock build dist *.egg-info static/vendor test-results .hypothesis .pytest_cache .ruff_cache
+	rm -rf .venv .venv.lock build dist *.egg-info static/vendor pictures test-results .hypothesis .pytest_cache .ruff_cache
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
 .venv: .venv/test.stamp ## the virtual environment, with all that the tests need

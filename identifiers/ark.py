@@ -63,6 +63,7 @@ LABELS = frozenset(map("".join, product("aA", "rR", "kK", ":")))
 _NORMAL_NAAN = re.compile(f"[{BASE29}]+")
 _OUTSIDE_BASE29 = re.compile(f"[^{BASE29}]")
 _ENCODED_DOT = re.compile("%2E", re.IGNORECASE)
+_DOT_SEGMENT = re.compile(r"/(?:\.|%2E){1,2}(?:/|\Z)", re.IGNORECASE)
 _METADATA = ("?", "??", "?info")
 
 
@@ -253,7 +254,7 @@ class Ark:
     @property
     def dot_segment(self) -> bool:
         """Whether generic software would remove a part of the ARK as a dot-segment (A-07)."""
-        return any(_ENCODED_DOT.sub(".", part) in (".", "..") for part in self.basic.split("/")[1:])
+        return _DOT_SEGMENT.search(self.basic) is not None
 
     @property
     def segments(self) -> tuple[Segment, ...]:

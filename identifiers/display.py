@@ -8,6 +8,7 @@ for what cannot, so that none of the hidden characters is ever in a page itself 
 
 from __future__ import annotations
 
+import functools
 import re
 import unicodedata
 from dataclasses import dataclass
@@ -167,6 +168,7 @@ def _visibly(octets: re.Match[str]) -> str:
     return "".join(map(_visible_or_octets, chars))
 
 
+@functools.lru_cache(1024)
 def _visible_or_octets(char: str) -> str:
     if _UCSCHAR.match(char) and not characters.is_hidden(char):
         return char

@@ -48,7 +48,7 @@ ALPHANUMERIC = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
 UNRESERVED_TRIPLETS = triplets(ALPHANUMERIC + "-._~")
 """The percent-encoded octets that stand for an unreserved character."""
 
-_LOWER_TRIPLET = re.compile("%(?:[a-f][0-9A-Fa-f]|[0-9A-F][a-f])")
+_LOWER_TRIPLETS = re.compile("(?:%(?:[a-f][0-9A-Fa-f]|[0-9A-F][a-f]))++")
 
 
 def run(inside: str, *, least: int = 1) -> str:
@@ -74,7 +74,7 @@ def upper_hex(text: str) -> str:
     >>> upper_hex("a%2fb")
     'a%2Fb'
     """
-    return _LOWER_TRIPLET.sub(lambda octet: octet[0].upper(), text) if "%" in text else text
+    return _LOWER_TRIPLETS.sub(lambda octets: octets[0].upper(), text) if "%" in text else text
 
 
 def encode(text: str) -> str:

@@ -61,6 +61,42 @@
     else copy(button);
   });
 
+  // A button with an address of its own (a file, a comparison) sends the form there, as it would without htmx.
+  document.addEventListener("submit", (event) => {
+    if (event.submitter && event.submitter.hasAttribute("formaction")) event.stopPropagation();
+  }, true);
+
+  // The table is narrowed and sorted here; without a script the same controls ask the server.
+  const SORTS = { text: () => 0, verdict: (row) => Number(row.dataset.gravity), name: (row) => Number(row.dataset.rank) };
+  document.addEventListener("change", (event) => {
+    const list = event.target.matches("#show, #order") && event.target.closest(".list");
+    if (!list) return;
+    const show = list.querySelector("#show").value;
+    const key = SORTS[list.querySelector("#order").value];
+    const body = list.querySelector("tbody");
+    const rows = [...body.rows];
+    rows.sort((a, b) => key(a) - key(b) || a.dataset.number - b.dataset.number);
+    for (const row of rows) {
+      row.hidden = !(show === "all" || (show === "same" ? "same" in row.dataset : row.dataset.tone === show));
+    }
+    body.append(...rows);
+    say(rows.filter((row) => !row.hidden).length + " of " + rows.length + " shown");
+  });
+
+  // A part, its row, its problems and the steps that changed it: pointing at one shows the others.
+  function light(event) {
+    const card = event.target.closest(".card");
+    document.querySelectorAll(".lit").forEach((one) => one.classList.remove("lit"));
+    const from = event.target.closest("[data-part]");
+    if (!card || !from || !from.dataset.part) return;
+    const numbers = from.dataset.part.split(" ");
+    for (const one of card.querySelectorAll("[data-part]")) {
+      if (one.dataset.part.split(" ").some((number) => numbers.includes(number))) one.classList.add("lit");
+    }
+  }
+  document.addEventListener("mouseover", light);
+  document.addEventListener("focusin", light);
+
   document.addEventListener("keydown", (event) => {
     const target = event.target;
     const typing = target.matches("input, textarea, select");

@@ -17,8 +17,8 @@ from .. import __version__
 from ..identifiers import display
 from ..identifiers.report import OFFICIAL_PREFIX
 from ..middleware import prefix as resolver_prefix
-from . import api, errors, headers, lines, live, pages, reference, rounds
-from .site import EXAMPLES, FORM_OVERHEAD, KEY, MOST_OCTETS, Example, Site, url
+from . import api, comparing, errors, headers, lines, live, pages, reference, rounds
+from .site import EXAMPLES, FORM_OVERHEAD, FORM_PARTS, KEY, MOST_OCTETS, Example, Site, url
 from .tracing.addresses import parse_networks
 from .tracing.pacing import Pace
 from .tracing.places import Places
@@ -72,7 +72,7 @@ def create_app(
         # A form field is not spooled to a file, so the two are one limit; the rest is the form around the paste.
         MAX_CONTENT_LENGTH=MOST_OCTETS + FORM_OVERHEAD,
         MAX_FORM_MEMORY_SIZE=MOST_OCTETS + FORM_OVERHEAD,
-        MAX_FORM_PARTS=8,
+        MAX_FORM_PARTS=FORM_PARTS,
         TRUSTED_HOSTS=list(trusted_hosts) if trusted_hosts is not None else None,
         # The address of an asset changes with its content.
         SEND_FILE_MAX_AGE_DEFAULT=31_536_000,
@@ -109,7 +109,7 @@ def create_app(
     Htmx(app)
     headers.init_app(app)
     errors.init_app(app)
-    for room in (pages, live, rounds, api, reference):
+    for room in (pages, comparing, live, rounds, api, reference):
         app.register_blueprint(room.blueprint)
     return app
 

@@ -9,10 +9,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from ..identifiers import Problem, Report, Segment, Step, display
+from ..identifiers import Problem, Report, display
 from ..identifiers.report import OFFICIAL_PREFIX
-from . import facts, inspection, lines, verdicts
+from . import facts, inspection, lines, parts, qr, verdicts
 from .lines import Line
+from .parts import Part
 from .verdicts import Chip, Tone
 
 MOST_COPIED = 2000
@@ -21,33 +22,19 @@ MOST_COPIED = 2000
 MOST_REPEATED = 240
 """Characters of an identifier that an equivalent or a member of the hierarchy repeats."""
 
-MOST_SEGMENTS = 24
 MOST_PROBLEMS = 20
 MOST_MEMBERS = 8
 MOST_UNUSUAL = 50
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
-    """A segment: what it is, what it is called, how it reads, and the numbers of the problems that touch it.
-
-    Where segments in the middle are left out, a part "gap" stands for ``left_out`` of them.
-    """
-
-    part: str
-    label: str = ""
-    line: Line = ()
-    problems: tuple[int, ...] = ()
-    left_out: int = 0
-
-
-@dataclass(frozen=True, slots=True)
 class Change:
-    """A step of the normalization, with what it took away and put there."""
+    """A step of the normalization, with what it took away and put there, and the numbers of the parts it changed."""
 
     title: str
     reference: str
     line: Line
+    parts: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +63,7 @@ class Spelling:
 
 @dataclass(frozen=True, slots=True)
 class Remark:
-    """A problem: how grave, what, where, what was expected instead, and which rule says so."""
+    """A problem: how grave, what, where, what was expected instead, which rule says so, and in which parts it is."""
 
     number: int
     severity: str
@@ -86,6 +73,7 @@ class Remark:
     expected: str
     reference: str
     code: str
+    parts: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,7 +98,8 @@ class Card:
 
     ``faults`` are errors and warnings; ``subject`` is what a trace would resolve, None where nothing would;
     ``bound`` is how its own name is bound here: a kind, "withdrawn", or None if it is not, or nobody could be asked;
-    ``unread`` says that the bindings could not be read, so that nothing is known of it.
+    ``unread`` says that the bindings could not be read, so that nothing is known of it; ``drawn`` is its address as a
+    QR code shows it.
     """
 
     start: int
@@ -137,10 +126,11 @@ class Card:
     subject: str | None
     bound: str | None
     unread: bool
+    drawn: Spelling | None = None
 
 
-def card(finding: inspection.Finding) -> Card:
-    """Make the card of a finding.
+def card(finding: inspection.Finding, prefix: str | None = None) -> Card:
+    """Make the card of a finding; ``prefix`` is the resolver prefix of this site.
 
     >>> from ararat.webapp.inspection import inspect
     >>> shown = card(inspect("ark:/12345/x6-np1").findings[0])
@@ -150,8 +140,10 @@ def card(finding: inspection.Finding) -> Card:
     report = finding.report
     name = next(reversed(inspection.keys(report)), None)
     problems = sorted(report.problems, key=lambda found: (verdicts.GRAVITY[found.severity], found.start, found.end))
-    remarks = [_remark(number, found, report.input) for number, found in enumerate(problems[:MOST_PROBLEMS], 1)]
+    remarks = [_remark(number, found, report) for number, found in enumerate(problems[:MOST_PROBLEMS], 1)]
     unusual = display.unusual(report.input, most=MOST_UNUSUAL + 1)
+    bound = finding.bound.get(name) if finding.bound and name else None
+    drawn = qr.embedded(report, prefix, bound=bound is not None)
     return Card(
         start=finding.match.start + 1,
         end=finding.match.end,
@@ -160,13 +152,13 @@ def card(finding: inspection.Finding) -> Card:
         summary=verdicts.summary(report),
         chips=verdicts.chips(report, name, finding.bound, unread=finding.unread),
         given=_given(report),
-        parts=tuple(_parts(report, problems[:MOST_PROBLEMS])),
+        parts=tuple(parts.shown(report, problems[:MOST_PROBLEMS])),
         suggestion=_suggestion(finding),
         faults=tuple(remark for remark in remarks if remark.severity != "note"),
         notes=tuple(remark for remark in remarks if remark.severity == "note"),
         problems_left_out=max(0, len(problems) - MOST_PROBLEMS),
         normal=_spelling("normal form", report.normal_form, lines.MOST) if report.normal_form else None,
-        changes=tuple(_change(step) for step in report.steps),
+        changes=tuple(_changes(report)),
         members=tuple(_member(member, report, finding.bound) for member in report.hierarchy[-MOST_MEMBERS:]),
         members_left_out=max(0, len(report.hierarchy) - MOST_MEMBERS),
         spellings=tuple(_spellings(report)),
@@ -175,8 +167,9 @@ def card(finding: inspection.Finding) -> Card:
         unusual=tuple(unusual[:MOST_UNUSUAL]),
         unusual_goes_on=len(unusual) > MOST_UNUSUAL,
         subject=subject(report),
-        bound=finding.bound.get(name) if finding.bound and name else None,
+        bound=bound,
         unread=finding.unread,
+        drawn=_spelling("QR code", drawn) if drawn else None,
     )
 
 
@@ -199,56 +192,25 @@ def _given(report: Report) -> Line:
     return lines.pointed(report.input, report.problems[0].start, report.problems[0].end)
 
 
-def _parts(report: Report, problems: Sequence[Problem]) -> Iterator[Part]:
-    half = MOST_SEGMENTS // 2
-    first, last = report.segments[:half], report.segments[half:][-half:]
-    most = max(24, lines.MOST // max(1, len(first) + len(last)))
-    left_out = len(report.segments) - len(first) - len(last)
-    yield from (_part(segment, report, problems, most) for segment in first)
-    if left_out:
-        yield Part("gap", left_out=left_out)
-    yield from (_part(segment, report, problems, most) for segment in last)
-
-
-def _part(segment: Segment, report: Report, problems: Sequence[Problem], most: int) -> Part:
-    written = report.input[segment.start : segment.end]
-    touching = (
-        number
-        for number, found in enumerate(problems, 1)
-        if found.start < segment.end and segment.start < found.end and found.severity != "note"
-    )
-    return Part(segment.part, _label(segment.part, written, report), lines.plain(written, most), tuple(touching))
-
-
-_LABELS = {
-    "prefix": "resolver prefix",
-    "label": "scheme",
-    "naan": "NAAN",
-    "separator": "",
-    "name": "Name",
-    "component": "component",
-    "variant": "variant",
-    "nid": "namespace (NID)",
-    "nss": "name in it (NSS)",
-    "query": "query",
-    "fragment": "fragment",
-}
-
-
-def _label(part: str, written: str, report: Report) -> str:
-    if part == "label" and written.endswith("/"):
-        return "scheme, classic"
-    return "inflection" if part == "query" and report.service == "metadata" else _LABELS.get(part, part)
-
-
-def _remark(number: int, found: Problem, text: str) -> Remark:
+def _remark(number: int, found: Problem, report: Report) -> Remark:
+    text = report.input
     if found.end - found.start > 1:
         place = f"characters {found.start + 1:,} to {found.end:,}"
     else:
         place = f"character {found.start + 1:,}" if found.start < len(text) else "at the end"
     message = found.message[:1].upper() + found.message[1:]
     line = lines.marked(text, found.start, found.end)
-    return Remark(number, found.severity, message, place, line, found.expected, found.reference, found.code)
+    return Remark(
+        number,
+        found.severity,
+        message,
+        place,
+        line,
+        found.expected,
+        found.reference,
+        found.code,
+        parts.touching(found, report),
+    )
 
 
 def _known(source: facts.Facts) -> Known:
@@ -272,9 +234,10 @@ def _suggestion(finding: inspection.Finding) -> Spelling | None:
     return _spelling("Perhaps this was meant:", finding.report.suggestion) if finding.report.suggestion else None
 
 
-def _change(step: Step) -> Change:
-    by = lines.VARIANTS if step.rule == "variants" else lines.CHARACTERS
-    return Change(step.title, step.reference, lines.compared(step.before, step.after, by))
+def _changes(report: Report) -> Iterator[Change]:
+    for step, touched in zip(report.steps, parts.followed(report), strict=True):
+        by = lines.VARIANTS if step.rule == "variants" else lines.CHARACTERS
+        yield Change(step.title, step.reference, lines.compared(step.before, step.after, by), touched)
 
 
 def _member(member: str, report: Report, bound: Mapping[str, str] | None) -> Member:

@@ -5,8 +5,9 @@ Everything works without JavaScript; htmx asks the same addresses for fragments.
 
 from __future__ import annotations
 
+import json
 from collections import Counter
-from dataclasses import dataclass
+from collections.abc import Mapping
 from http import HTTPStatus
 
 from flask import Blueprint, Response, current_app, redirect, render_template, request
@@ -14,12 +15,11 @@ from htmx_flask import make_response
 from htmx_flask import request as htmx_request
 from werkzeug.wrappers import Response as AnyResponse
 
-from ..identifiers import display
+from ..identifiers import display, examine
 from ..middleware import BindingsUnavailable
-from . import cards, errors, inspection, lines, verdicts
+from . import cards, errors, inspection, listing, qr, verdicts
 from .errors import Refused
-from .inspection import Finding, Inspection
-from .lines import Line
+from .inspection import Inspection
 from .representation import as_json
 from .site import FORM_OVERHEAD, LONGEST_ADDRESS, MOST_OCTETS, site, url
 
@@ -28,30 +28,53 @@ blueprint = Blueprint("inspector", __name__)
 MOST_OPEN = 20
 """Cards that are shown whole; what is found beyond them stands in a table."""
 
-_LISTED = 120
 _TITLED = 60
-
-
-@dataclass(frozen=True, slots=True)
-class Entry:
-    """A finding in a list; ``address`` inspects it alone, and is None where it would be too long."""
-
-    number: int
-    line: Line
-    tone: verdicts.Tone
-    verdict: str
-    address: str | None
 
 
 @blueprint.get("/")
 def page() -> Response:
     """The empty page, or what was found in ``q``: a page, a fragment, or for a program the answer of the API."""
-    return _answered(request.args.get("q", ""))
+    return _answered(request.args.get("q", ""), _view(request.args))
 
 
 @blueprint.post("/")
 def paste() -> AnyResponse:
     """The same for a form: to the permalink where there is one, else the page itself."""
+    text, view = pasted(), _view(request.form)
+    if errors.wants_json():
+        return _answered(text, view)
+    permalink = address(text, **view)
+    if htmx_request.htmx:
+        # Where there is no permalink, the address bar must not keep that of another answer.
+        return make_response(_answered(text, view), push_url=permalink or address(""))
+    return redirect(permalink, code=HTTPStatus.SEE_OTHER) if permalink else _answered(text, view)
+
+
+@blueprint.post("/list")
+def download() -> Response:
+    """What was found in the text of the form as a file: CSV, of what is shown and as it is sorted, or JSON, of all."""
+    found = inspection.inspect(pasted(), prefix=site().prefix, bindings=site().bindings)
+    if request.form.get("as") == "json":
+        body, kind = json.dumps(found.as_dict()) + "\n", "json"
+    else:
+        rows = listing.listing(found).arranged(**_view(request.form))
+        body, kind = listing.as_csv([row for row, among in rows if among]), "csv"
+    mimetype = {"csv": "text/csv; charset=utf-8; header=present", "json": "application/json"}[kind]
+    name = f'attachment; filename="identifiers.{kind}"'
+    return Response(body, content_type=mimetype, headers={"Content-Disposition": name})
+
+
+@blueprint.get("/qr.svg")
+def picture() -> Response:
+    """The address of the identifier ``q`` as a QR code, ``here`` that at this site. Refused: 400 if it has none."""
+    text = qr.embedded(examine(request.args.get("q", "")), site().prefix, bound="here" in request.args)
+    if text is None:
+        raise Refused(400, "no-address", "This identifier has no address that could be drawn.")
+    return Response(qr.drawn(text), content_type="image/svg+xml", headers={"Cache-Control": "public, max-age=86400"})
+
+
+def pasted() -> str:
+    """The text of the form. Raises Refused, 413, where it is longer than what is inspected."""
     if request.mimetype == "application/x-www-form-urlencoded":
         # Of a text that is not ASCII, each octet takes three: the body may be longer, the text may not.
         request.max_content_length = request.max_form_memory_size = 3 * MOST_OCTETS + FORM_OVERHEAD
@@ -59,13 +82,7 @@ def paste() -> AnyResponse:
     if len(text.encode("utf-8", "surrogatepass")) > MOST_OCTETS:
         # It was read to its end, so nothing is left that a server would have to drain.
         raise Refused(413, "request-entity-too-large", errors.TOO_LONG)
-    if errors.wants_json():
-        return _answered(text)
-    permalink = address(text)
-    if htmx_request.htmx:
-        # Where there is no permalink, the address bar must not keep that of another answer.
-        return make_response(_answered(text), push_url=permalink or address(""))
-    return redirect(permalink, code=HTTPStatus.SEE_OTHER) if permalink else _answered(text)
+    return text
 
 
 @blueprint.get("/favicon.ico")
@@ -106,21 +123,32 @@ def healthz() -> Response:
     return response
 
 
-def address(text: str) -> str | None:
-    """The address that inspects ``text``, or None where it would be too long or cannot be written as UTF-8."""
+def address(text: str, **view: str) -> str | None:
+    """The address that inspects ``text``, or None where it would be too long or cannot be written as UTF-8.
+
+    ``view`` is how a table is shown, by ``show`` and ``order``, where that is not the usual way.
+    """
     try:
-        permalink = url("inspector.page", q=text or None)
+        permalink = url("inspector.page", q=text or None, **view)
     except UnicodeEncodeError:
         return None
     return permalink if len(permalink) < LONGEST_ADDRESS else None
 
 
-def _answered(text: str) -> Response:
+def _view(arguments: Mapping[str, str]) -> dict[str, str]:
+    """How the table is to be shown, without what is so anyway and what is not known."""
+    known = {"show": listing.SHOWN, "order": listing.ORDERS}
+    wished = {name: arguments.get(name, "") for name in known}
+    return {name: way for name, way in wished.items() if way in known[name] and way != next(iter(known[name]))}
+
+
+def _answered(text: str, view: Mapping[str, str]) -> Response:
     if errors.wants_json():
         return as_json(inspection.inspect(text, prefix=site().prefix, bindings=site().bindings).as_dict())
     if not text:
         return _shown("_start.html", text="", title="Ararat", said="", examples=site().examples)
     found = inspection.inspect(text, prefix=site().prefix, bindings=site().bindings)
+    table = listing.listing(found)
     return _shown(
         "_answer.html",
         text=text,
@@ -129,9 +157,14 @@ def _answered(text: str) -> Response:
         found=found,
         most_found=inspection.MOST_FOUND,
         headline=headline(found),
-        entries=[_entry(number, finding) for number, finding in enumerate(found.findings, 1)],
-        cards=[cards.card(finding) for finding in found.findings[:MOST_OPEN]],
-        permalink=address(text),
+        listing=table,
+        rows=table.arranged(**view),
+        show=view.get("show", "all"),
+        order=view.get("order", "text"),
+        shown=listing.SHOWN,
+        orders=listing.ORDERS,
+        cards=[cards.card(finding, site().prefix) for finding in found.findings[:MOST_OPEN]],
+        permalink=address(text, **view),
     )
 
 
@@ -179,9 +212,3 @@ def _said(found: Inspection) -> str:
     names = inspection.keys(finding.report)
     chips = verdicts.chips(finding.report, names[-1] if names else None, finding.bound, unread=finding.unread)
     return ", ".join(chip.word for chip in chips).capitalize()
-
-
-def _entry(number: int, finding: Finding) -> Entry:
-    report = finding.report
-    line = lines.plain(report.input, _LISTED)
-    return Entry(number, line, verdicts.tone(report), verdicts.verdict(report), address(report.input))

@@ -23,7 +23,10 @@ KEY = "ararat"
 MOST_OCTETS = 2**20
 """The longest paste that is inspected, in octets of UTF-8."""
 
-FORM_OVERHEAD = 4096
+FORM_PARTS = 1016
+"""Fields of the longest form: every identifier that is reported can be ticked."""
+
+FORM_OVERHEAD = 128 * FORM_PARTS
 """Octets that a form may have around its text."""
 
 LONGEST_ADDRESS = 2000

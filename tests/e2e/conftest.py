@@ -64,6 +64,13 @@ def find_browser(playwright: Playwright) -> str:
     return found[0]
 
 
+def flags() -> list[str]:
+    """The arguments with which the browser is started."""
+    as_root = hasattr(os, "geteuid") and os.geteuid() == 0
+    # Chromium refuses to run as root otherwise.
+    return [*QUIET, "--no-sandbox"] if as_root else [*QUIET]
+
+
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         if item.path.is_relative_to(Path(__file__).parent):
@@ -77,10 +84,10 @@ def browser_type_launch_args(browser_type_launch_args: dict[str, Any], playwrigh
     except NoBrowser as missing:
         # Never a skip: a run that tested no page must not look like one that did.
         raise pytest.UsageError(str(missing)) from None
-    flags = [*browser_type_launch_args.get("args", ()), *QUIET]
-    if hasattr(os, "geteuid") and os.geteuid() == 0:
-        flags.append("--no-sandbox")  # Chromium refuses to run as root otherwise
-    return browser_type_launch_args | {"executable_path": browser, "args": flags}
+    return browser_type_launch_args | {
+        "executable_path": browser,
+        "args": [*browser_type_launch_args.get("args", ()), *flags()],
+    }
 
 
 class Watch:

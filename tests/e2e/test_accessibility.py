@@ -34,7 +34,8 @@ def many(page: Page) -> None:
     page.goto("/")
     page.locator("#q").fill("\n".join(f"ark:12345/x{number}-b" for number in range(22)))
     page.locator("#q").press("Enter")
-    expect(page.locator(".rest")).to_be_visible()
+    expect(page.locator(".list tbody tr")).to_have_count(22)
+    page.locator(".list tbody input").first.check()
 
 
 def not_found(page: Page) -> None:
@@ -65,6 +66,21 @@ def listed(page: Page) -> None:
     page.locator("#q").fill("ark:12345/m5137\nark:12345/d0v3z\nnonsense")
     page.get_by_role("button", name="Run the traces").click()
     expect(page.locator(".round .ended")).to_be_visible()
+
+
+def compared(page: Page) -> None:
+    page.goto("/compare?id=ark:/12345/x-1&id=ark:12345/x1&id=ark:12345/x2&id=zzz")
+
+
+def to_compare(page: Page) -> None:
+    page.goto("/compare")
+
+
+def lit(page: Page) -> None:
+    page.goto("/?q=ark:/12345/mp-39n/1.pdf%E2%80%AE.en?info#i1-p4")
+    page.locator(".qr summary").click()
+    page.locator(".segments .variant").first.hover()
+    expect(page.locator(".steps li.lit, .parts tr.lit").first).to_be_visible()
 
 
 def missing(page: Page) -> None:
@@ -124,7 +140,8 @@ def api(page: Page) -> None:
 
 REFERENCE = [problems, rules, decisions, registries, holders, no_holder]
 REFERENCE += [naan, namespaces, namespace, schemes, scheme, api]
-STATES = [nothing, one, wrong, several, many, not_found, traced, trace_page, record, listed, missing, *REFERENCE]
+STATES = [nothing, one, wrong, several, many, not_found, traced, trace_page, record, listed]
+STATES += [compared, to_compare, lit, missing, *REFERENCE]
 
 
 @pytest.mark.parametrize("state", [pytest.param(state, id=state.__name__) for state in STATES])

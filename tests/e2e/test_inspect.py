@@ -80,7 +80,7 @@ def test_paste_a_paragraph_that_holds_several(page, inspect):
     expect(answer.locator(".normal code")).to_have_text(
         ["ark:12345/mp39n.svg", "ark:12345/mp39n.txt", "urn:example:ararat:guide", "ark:99999/nothing"]
     )
-    answer.locator(".contents a").nth(3).click()
+    answer.locator(".list tbody tr").nth(3).get_by_role("link").click()
     expect(page.locator("#i4")).to_be_in_viewport()
 
 
@@ -177,7 +177,7 @@ def test_no_paste_brings_an_element_of_its_own(page, inspect):
     for text in HOSTILE:
         inspect(text)
         assert page.locator("#q").input_value() == text, ascii(text)
-        assert page.locator("img, iframe, object, [onerror], [onload], [style]").count() == 0, ascii(text)
+        assert page.locator("img:not(.qr img), iframe, object, [onerror], [onload], [style]").count() == 0, ascii(text)
         assert page.locator("script").count() == 3, ascii(text)
         assert page.locator("[hx-trigger]").count() == 0, ascii(text)
         assert page.locator("form.box").count() == 1, ascii(text)
@@ -274,3 +274,70 @@ def test_nothing_is_kept_and_nobody_else_is_asked(page, context, inspect):
     inspect(PARAGRAPH)
     assert context.cookies() == []
     assert page.evaluate("[localStorage.length, sessionStorage.length]") == [0, 0]
+
+
+# Many, and compared ---------------------------------------------------------------------------------------------------
+
+COLUMN = "\n".join(
+    ["ark:12345/c", "ark:/12345/a-", "ark:99999/x", "ark:12345/a", "urn:foo:a", "ark:12345/b", "ark:12345/c"]
+)
+
+
+def numbers(answer: Locator) -> list[str]:
+    return answer.locator(".list tbody tr:not([hidden]) td:nth-child(2)").all_inner_texts()
+
+
+def test_a_table_is_narrowed_and_sorted_where_it_stands(page, inspect):
+    answer = inspect(COLUMN)
+    assert numbers(answer) == ["1", "2", "3", "4", "5", "6", "7"]
+    page.get_by_label("Show").select_option("same")
+    assert numbers(answer) == ["1", "2", "4", "7"]
+    expect(page.locator("#said")).to_have_text("4 of 7 shown")
+    page.get_by_label("Sort").select_option("name")
+    assert numbers(answer) == ["2", "4", "1", "7"]
+    page.get_by_label("Show").select_option("all")
+    page.get_by_label("Sort").select_option("verdict")
+    assert numbers(answer)[0] == "3"
+    # Another paste starts afresh.
+    page.locator("#q").fill(COLUMN + "\nark:12345/d")
+    page.locator("#q").press("Enter")
+    expect(answer.locator(".list tbody tr")).to_have_count(8)
+    assert len(numbers(answer)) == 8
+
+
+def test_what_is_ticked_is_compared_and_what_is_shown_is_taken_away(page, inspect):
+    answer = inspect(COLUMN)
+    page.get_by_label("Show").select_option("same")
+    with page.expect_download() as download:
+        page.get_by_role("button", name="Download as CSV").click()
+    lines = download.value.path().read_text("ascii").splitlines()
+    assert download.value.suggested_filename == "identifiers.csv"
+    assert [line.split(",")[0] for line in lines] == ["number", "1", "2", "4", "7"]
+    answer.get_by_label("Compare number 2").check()
+    answer.get_by_label("Compare number 4").check()
+    page.get_by_role("button", name="Compare what is ticked").click()
+    expect(page).to_have_url(re.compile(r"/compare\?a=ark:/12345/a-&b=ark:12345/a$"))
+    expect(page.get_by_role("heading", level=2)).to_contain_text("They are equivalent")
+    expect(page.get_by_role("heading", level=2)).to_be_focused()
+
+
+def test_a_part_lights_up_with_its_row_its_problem_and_its_steps(page, inspect):
+    answer = inspect("ark:/12345/mp-39n/a\u202e")
+    answer.locator(".segments .component").hover()
+    expect(answer.locator(".parts .lit")).to_contain_text("component")
+    expect(answer.locator(".problems .lit").first).to_contain_text("must not stand in an IRI")
+    expect(answer.locator(".steps .lit")).to_contain_text("Non-ASCII")
+    # What scrolls under the pointer would be pointed at.
+    page.mouse.move(1, 1)
+    answer.locator("#i1-step-2 a").focus()
+    expect(answer.locator(".parts tr.lit")).to_contain_text("mp-39n")
+    page.keyboard.press("Enter")
+    expect(page.locator("#i1-p4:target")).to_be_in_viewport()
+
+
+def test_the_qr_code_is_drawn_when_it_is_asked_for(page, inspect):
+    answer = inspect("ark:12345/x8rd4")
+    answer.locator(".qr summary").click()
+    picture = answer.get_by_role("img", name="QR code that reads")
+    expect(picture).to_have_js_property("complete", True)
+    assert picture.evaluate("one => one.naturalWidth") > 0

@@ -121,3 +121,31 @@ def test_too_much_is_refused_in_plain_words(page, page_watch):
     page.locator("#q").fill("x" * 1_200_000, timeout=20_000)
     page.get_by_role("button", name="Inspect").click()
     expect(page.get_by_role("alert")).to_contain_text("more than a million octets")
+
+
+def test_a_long_column_is_narrowed_sorted_and_compared(page, inspect):
+    answer = inspect("ark:12345/c ark:/12345/a- ark:99999/x ark:12345/a urn:foo:a ark:12345/b" + " and so on" * 300)
+    page.get_by_label("Show").select_option("same")
+    page.get_by_role("button", name="Apply").click()
+    expect(answer.locator(".list tbody tr:visible")).to_have_count(2)
+    expect(page.get_by_label("Show")).to_have_value("same")
+    for tick in answer.locator(".list tbody tr:visible input").all():
+        tick.check()
+    page.get_by_role("button", name="Compare what is ticked").click()
+    expect(page.locator(".verdict")).to_contain_text("They are equivalent")
+
+
+def test_a_part_and_its_row_are_linked(page, inspect):
+    inspect("ark:/12345/mp-39n").locator(".segments .name a").click()
+    expect(page.locator("tr:target")).to_contain_text("mp-39n")
+    page.locator("tr:target a").first.click()
+    expect(page.locator(".segments li:target")).to_contain_text("mp-39n")
+
+
+def test_a_million_octets_are_answered(page, inspect):
+    text = ("ark:12345/x8rd4 and so on " * 40_330)[: 2**20 - 8]
+    page.goto("/")
+    page.locator("#q").fill(text, timeout=20_000)
+    page.get_by_role("button", name="Inspect").click(timeout=40_000)
+    expect(page.locator(".list tbody tr")).to_have_count(1_000, timeout=20_000)
+    expect(page.locator("#found")).to_contain_text("The first 1,000 identifiers")

@@ -11,7 +11,7 @@ import pytest
 
 from ararat.middleware import BindingsUnavailable
 
-VOID = {"br", "input", "link", "meta", "path", "rect"}
+VOID = {"br", "img", "input", "link", "meta", "path", "rect"}
 
 
 @dataclass

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from ararat.webapp import cards, lines
+from ararat.webapp import cards, lines, parts
 from ararat.webapp.inspection import inspect
 
 
@@ -193,7 +193,7 @@ def test_however_long_an_identifier_is_a_card_repeats_little_of_it(text):
     repeated = [sum(len(piece.chip or piece.text) for run in line for piece in run.pieces) for line in shown]
     assert max(repeated) <= 2_000
     assert sum(len(words(part.line)) for part in card.parts) <= 2_000
-    assert len(card.parts) <= cards.MOST_SEGMENTS + 1
+    assert len(card.parts) <= parts.MOST_SEGMENTS + 1
     assert all(run.left_out for line in shown for run in line if run.kind == "gap")
     copied = [spelling.copy for spelling in card.spellings if spelling.copy]
     assert all(len(text) <= cards.MOST_COPIED for text in copied)

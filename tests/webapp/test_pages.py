@@ -59,6 +59,7 @@ TAGS = {
         "del",
         "ins",
     ),
+    *("figure", "figcaption", "img"),
     *("table", "thead", "tbody", "tr", "th", "td", "details", "summary"),
 }
 
@@ -146,10 +147,10 @@ def test_each_segment_is_isolated_and_labelled(client, read_page):
     segments = page.one("ol", "segments").all("li")
     assert [segment.children[0].attributes["dir"] for segment in segments] == ["ltr"] * len(segments)
     assert {segment.children[0].tag for segment in segments} == {"bdi"}
-    assert [segment.one("small").children[0] for segment in segments if segment.one("small").children] == [
+    assert [segment.one("small").all("a")[0].text for segment in segments if segment.one("small").children] == [
         "scheme, classic",
         "NAAN",
-        "Name ",
+        "Name",
         "component",
         "variant",
     ]
@@ -182,7 +183,7 @@ def test_several_identifiers_get_a_headline_a_list_and_a_card_each(client, read_
     page = read_page(client.get("/", query_string={"q": "See ark:12345/x, ark:99999/y and urn:foo:a"}).text)
     assert page.one("section", "found").one("h2").text == "Three identifiers, all valid, one with a warning"
     cards = page.all("article", "card")
-    assert [link.attributes["href"] for link in page.one("ol", "contents").all("a")] == [
+    assert [row.all("a")[0].attributes["href"] for row in page.one("div", "list").one("tbody").all("tr")] == [
         f"#{card.attributes['id']}" for card in cards
     ]
     assert [card.one("p", "ordinal").text for card in cards] == [
@@ -192,19 +193,89 @@ def test_several_identifiers_get_a_headline_a_list_and_a_card_each(client, read_
     ]
 
 
-def test_beyond_twenty_cards_the_rest_is_a_table(answer):
+def test_beyond_twenty_cards_each_row_opens_the_page_of_its_own(answer):
     page = answer("\n".join(f"ark:12345/x{number}" for number in range(25)))
     assert len(page.all("article", "card")) == pages.MOST_OPEN
-    rows = page.one("section", "rest").one("tbody").all("tr")
-    assert [row.all("td")[0].text for row in rows] == ["21", "22", "23", "24", "25"]
-    assert rows[0].one("a").attributes["href"] == "/?q=ark:12345/x20"
+    rows = page.one("div", "list").one("tbody").all("tr")
+    assert [row.all("td")[1].text for row in rows] == [str(number) for number in range(1, 26)]
+    assert rows[19].one("a").attributes["href"] == "#i20"
+    assert rows[20].one("a").attributes["href"] == "/?q=ark:12345/x20"
+    assert "first 20 are open" in page.one("p", "rest").text
 
 
 def test_beyond_a_thousand_the_page_says_so(answer):
     page = answer("\n".join(f"ark:12345/x{number}" for number in range(1_001)))
     assert "The first 1,000 identifiers" in page.one("section", "found").one("h2").text
     assert "more than 1,000 identifiers" in page.all("p", "notice")[0].text
-    assert len(page.one("section", "rest").one("tbody").all("tr")) == 980
+    assert len(page.one("div", "list").one("tbody").all("tr")) == 1_000
+
+
+COLUMN = "ark:12345/c ark:/12345/a- ark:99999/x ark:12345/a urn:foo:a ark:12345/b ark:12345/c"
+
+
+def shown(page):
+    rows = page.one("div", "list").one("tbody").all("tr")
+    return [row.all("td")[1].text for row in rows if "hidden" not in row.attributes]
+
+
+@pytest.mark.parametrize("text", [pytest.param(COLUMN, id="short"), pytest.param(COLUMN + " " * 5_000, id="long")])
+def test_without_javascript_the_form_of_the_box_narrows_and_sorts_the_table(client, read_page, text):
+    wish = {"q": text, "show": "same", "order": "name"}
+    page = read_page(client.post("/", data=wish, follow_redirects=True).text)
+    assert shown(page) == ["2", "4", "1", "7"]
+    controls = page.one("p", "controls").all("select")
+    assert {control.attributes["form"] for control in controls} == {page.one("form", "box").attributes["id"]}
+    assert [control.one("option", selected="").attributes["value"] for control in controls] == ["same", "name"]
+    if text == COLUMN:
+        permalink = page.one("a", "permalink").attributes["href"]
+        assert permalink.endswith("&show=same&order=name")
+        assert shown(read_page(client.get(permalink).text)) == shown(page)
+
+
+def test_equivalents_name_one_another_in_the_table(client, read_page):
+    rows = read_page(client.get("/", query_string={"q": COLUMN}).text).one("div", "list").one("tbody").all("tr")
+    assert rows[1].all("td")[4].text.strip() == "2 are equivalent"
+    assert [link.attributes["href"] for link in rows[3].all("td")[4].all("a")] == ["#n2"]
+    assert "repeats" in rows[6].all("td")[4].text
+
+
+def test_what_is_shown_can_be_taken_away_as_a_file(client):
+    table = client.post("/list", data={"q": COLUMN, "as": "csv", "show": "same", "order": "name"})
+    assert table.headers["Content-Disposition"] == 'attachment; filename="identifiers.csv"'
+    assert table.content_type.startswith("text/csv")
+    assert [line.split(",")[0] for line in table.text.splitlines()] == ["number", "2", "4", "1", "7"]
+    whole = client.post("/list", data={"q": COLUMN, "as": "json", "show": "same"})
+    assert whole.json == client.get("/api/inspect", query_string={"q": COLUMN}).json
+    assert client.post("/list", data={"q": "x" * (MOST_OCTETS + 1)}).status_code == 413
+
+
+def test_a_thousand_ticks_are_taken(client):
+    text = "\n".join(f"ark:12345/x{number}" for number in range(1_000)).ljust(MOST_OCTETS)
+    answer = client.post("/compare", data={"q": text, "found": "1", "pick": [str(n) for n in range(1, 1_001)]})
+    assert answer.status_code == 303
+
+
+def test_a_part_its_row_its_problem_and_its_step_lead_to_one_another(client, read_page):
+    page = read_page(client.get("/", query_string={"q": "ark:/12345/x-1\u202e"}).text)
+    ids = {element.attributes["id"] for element in page.walk() if "id" in element.attributes}
+    inner = [link.attributes["href"] for link in page.one("article").all("a") if link.attributes["href"][0] == "#"]
+    assert {link[1:] for link in inner} <= ids
+    name = page.one("li", "name")
+    assert name.attributes["id"] == "i1-p4"
+    assert [link.attributes["href"] for link in name.all("a")] == ["#i1-r4", "#i1-problem-1"]
+    row = page.one("tr", id="i1-r4")
+    assert [link.attributes["href"] for link in row.all("a")] == ["#i1-p4", "#i1-problem-1", "#i1-step-2", "#i1-step-3"]
+    for found in ("i1-problem-1", "i1-step-2", "i1-step-3"):
+        assert [link.attributes["href"] for link in page.one("li", id=found).all("a")] == ["#i1-p4"]
+
+
+def test_the_qr_code_is_a_picture_with_words_that_can_be_taken_away(client, read_page):
+    page = read_page(client.get("/", query_string={"q": "ark:/12345/x-1"}).text)
+    picture = page.one("details", "qr").one("img")
+    assert picture.attributes["alt"] == "QR code that reads https://n2t.net/ark:12345/x1"
+    assert client.get(picture.attributes["src"]).content_type == "image/svg+xml"
+    assert page.one("details", "qr").one("a", download="qr.svg").attributes["href"] == picture.attributes["src"]
+    assert read_page(client.get("/?q=urn:foo:a").text).all("details", "qr") == []
 
 
 @pytest.mark.parametrize(

@@ -8,6 +8,7 @@ from ...identifiers import Match, Problem, Report, display
 from ...identifiers.problems import caret
 from .. import facts, verdicts
 from ..comparison import Comparison
+from ..parts import LABELS
 from .layout import Sheet, Style, identifier, words
 
 _MOST = 12
@@ -15,14 +16,6 @@ _LONGEST_MEMBER = 300
 _SEVERITIES: dict[str, Style] = {"error": "bad", "warning": "doubtful", "note": "soft"}
 _TONES: dict[str, Style] = {"good": "good", "warn": "doubtful", "bad": "bad", "plain": ""}
 _CONFORMANCE: dict[str | None, Style] = {"strict": "good", "liberal": "doubtful", None: "bad"}
-_LABELS = {
-    "naan": "NAAN",
-    "name": "Name",
-    "prefix": "resolver prefix",
-    "nid": "namespace",
-    "nss": "name in it",
-    "label": "scheme",
-}
 
 
 def conformance(report: Report) -> str:
@@ -107,7 +100,7 @@ def _normal_form(report: Report, sheet: Sheet) -> Iterator[str]:
 
 def _parts(report: Report, sheet: Sheet) -> Iterator[str]:
     named = [segment for segment in report.segments if segment.part != "separator"]
-    rows = [(_LABELS.get(each.part, each.part), identifier(report.input[each.start : each.end])) for each in named]
+    rows = [(LABELS.get(each.part, each.part), identifier(report.input[each.start : each.end])) for each in named]
     yield from sheet.table("Parts", _few(rows, ("", f"... and {len(rows) - _MOST:,} more")))
 
 

@@ -1,0 +1,168 @@
+"""Pictures of every page and state of the inspector, to be looked at: `make pictures` puts them into pictures/.
+
+Run as a script. It starts `ararat serve` with its samples at the first free port from 8000, and ends it. Each state is
+taken wide and light, wide and dark, and narrow (320 pixels). With `--readme` the two of the README are taken as well.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import re
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Literal
+
+from conftest import find_browser, flags
+from playwright.sync_api import Browser, Page, sync_playwright
+
+Scheme = Literal["light", "dark"]
+SCHEMES: tuple[Scheme, ...] = ("light", "dark")
+LOOKS: tuple[tuple[str, int, Scheme], ...] = (("", 1180, "light"), ("-dark", 1180, "dark"), ("-narrow", 320, "light"))
+ROOT = Path(__file__).parents[2]
+PICTURES = ROOT / "pictures"
+
+ONE = "ark:/12345/mp-39n/1.pdf\u202e.en?info"
+MANY = "\n".join(
+    [
+        *("ark:/12345/mp-39n.svg", "https://n2t.net/ark:12345/mp39n.svg", "urn:isbn:0451450523", "ark:12345/x8rd4"),
+        *("ark:12345/x8rd4", "ark:12345/a\u202eb", "ark:99999/q-1", "ark:B5072/x!", "URN:ISBN:0451450523", "ark:12345"),
+        *(f"ark:12345/z{number}-a" for number in range(16)),
+    ]
+)
+RIGHT_TO_LEFT = "ark:12345/\u05e9\u05dc\u05d5\u05dd/ab\u0645\u0631\u062d\u0628\u0627.\u05d0\u05d1.en"
+COMPARED = "&".join(
+    f"id={text}" for text in ("ark:/12345/mp-39n", "https://n2t.net/ark:12345/mp39n", "ark:12345/mp39m", "zzz")
+)
+
+
+def pasted(text: str) -> Callable[[Page], None]:
+    """The state of a page into whose box a text was pasted."""
+
+    def reach(page: Page) -> None:
+        page.goto("/")
+        page.locator("#q").fill(text)
+        page.locator("#q").press("Enter")
+        page.locator("#answer .card, #answer .found").first.wait_for()
+
+    return reach
+
+
+def at(address: str) -> Callable[[Page], None]:
+    """The state of a page that has an address."""
+    return lambda page: page.goto(address) and None
+
+
+def lit(page: Page) -> None:
+    """One part pointed at, and the QR code opened."""
+    pasted(ONE)(page)
+    page.locator(".qr summary").click()
+    page.locator(".qr img").evaluate("one => one.decode()")
+    page.locator(".segments .variant").first.hover()
+
+
+def running(page: Page) -> None:
+    """A trace that waits for its second hop."""
+    page.goto("/?q=ark:/12345/x8-rd4")
+    page.get_by_role("link", name="Run the trace").click()
+    page.locator(".hop").first.wait_for()
+
+
+def done(page: Page) -> None:
+    """The same trace at its end."""
+    running(page)
+    page.locator(".ended").wait_for()
+    # What arrives fades in.
+    page.wait_for_timeout(400)
+
+
+STATES: dict[str, Callable[[Page], None]] = {
+    "empty": at("/"),
+    "one": pasted(ONE),
+    "one-lit": lit,
+    "one-wrong": pasted("ark:12345/x!y"),
+    "urn": pasted("urn:example:maps/17?+r?=q#f"),
+    "several": pasted(MANY.partition("\nark:99999")[0]),
+    "many": pasted(MANY),
+    "nothing-found": pasted("nothing of the kind"),
+    "right-to-left": pasted(RIGHT_TO_LEFT),
+    "compare-empty": at("/compare"),
+    "compare-two": at("/compare?a=ark:12345/x6np1&b=ark:12345/x7np1"),
+    "compare-more": at(f"/compare?{COMPARED}"),
+    "trace-running": running,
+    "trace-done": done,
+    "trace-page": at("/trace?q=ark:12345/m5137"),
+    "error": at("/nowhere"),
+}
+
+
+@contextlib.contextmanager
+def served() -> Iterator[str]:
+    """The origin of an `ararat serve` with its samples, which is ended afterwards."""
+    command = [Path(sys.executable).with_name("ararat"), "serve"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True) as server:
+        try:
+            lines = iter(server.stdout or ())
+            found = next(filter(None, (re.search(r"http://[\d.]+:\d+", line) for line in lines)), None)
+            if found is None:
+                sys.exit("error: the server did not start")
+            yield found[0]
+        finally:
+            server.terminate()
+
+
+def take(browser: Browser, origin: str) -> Iterator[Path]:
+    """Every state in each look, one file after the other."""
+    for look, width, scheme in LOOKS:
+        with browser.new_context(
+            base_url=origin,
+            viewport={"width": width, "height": 900},
+            color_scheme=scheme,
+        ) as context:
+            for name, reach in STATES.items():
+                page = context.new_page()
+                reach(page)
+                path = PICTURES / f"{name}{look}.png"
+                page.screenshot(path=path, full_page=True)
+                page.close()
+                yield path
+    with browser.new_context(base_url=origin, viewport={"width": 1180, "height": 900}) as context:
+        for name in ("print", "forced-colors"):
+            page = context.new_page()
+            pasted(ONE)(page)
+            if name == "print":
+                page.emulate_media(media="print")
+            else:
+                page.emulate_media(forced_colors="active")
+            page.screenshot(path=PICTURES / f"one-{name}.png", full_page=True)
+            page.close()
+            yield PICTURES / f"one-{name}.png"
+
+
+def take_for_readme(browser: Browser, origin: str) -> Iterator[Path]:
+    """The trace at its end in both themes, as the README shows it."""
+    for scheme in SCHEMES:
+        path = ROOT / "docs" / f"inspector-{scheme}.png"
+        with browser.new_context(
+            base_url=origin,
+            viewport={"width": 1080, "height": 1490},
+            color_scheme=scheme,
+        ) as context:
+            page = context.new_page()
+            done(page)
+            page.evaluate("scrollTo(0, 0)")
+            page.screenshot(path=path)
+        yield path
+
+
+if __name__ == "__main__":
+    PICTURES.mkdir(exist_ok=True)
+    with served() as at_origin, sync_playwright() as playwright:
+        started = playwright.chromium.launch(executable_path=find_browser(playwright), args=flags())
+        for taken in take(started, at_origin):
+            print(taken.relative_to(ROOT))
+        if "--readme" in sys.argv[1:]:
+            for taken in take_for_readme(started, at_origin):
+                print(taken.relative_to(ROOT))
+        started.close()

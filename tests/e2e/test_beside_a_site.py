@@ -1,0 +1,50 @@
+"""The inspector mounted under a path of a Django site: both work, and neither reaches into the other."""
+
+from __future__ import annotations
+
+import re
+
+from playwright.sync_api import expect
+
+SITE = """
+import django
+from django.conf import settings
+from django.core.wsgi import get_wsgi_application
+from django.http import HttpResponse
+from django.urls import path
+from werkzeug.middleware.dispatcher import DispatcherMiddleware
+
+from ararat.webapp import create_app
+
+PAGE = "<!doctype html><html lang=en><link rel=icon href=data:,><title>Library</title><h1>The library at %s</h1>"
+
+urlpatterns = [
+    path("", lambda request: HttpResponse(PAGE % request.path)),
+    path("compare", lambda request: HttpResponse(PAGE % request.path)),
+]
+settings.configure(ROOT_URLCONF=__name__, ALLOWED_HOSTS=["*"], SECRET_KEY="x" * 50)
+django.setup()
+application = DispatcherMiddleware(get_wsgi_application(), {"/tools/inspector": create_app()})
+"""
+
+
+def test_mounted_beside_a_django_site_both_work(page, wsgi_server, page_watch):
+    server = wsgi_server(SITE, threads=2)
+    page_watch.origins.add(server.origin)
+    page.goto(f"{server.origin}/compare")
+    expect(page.get_by_role("heading")).to_have_text("The library at /compare")
+
+    mount = f"{server.origin}/tools/inspector"
+    page.goto(f"{mount}/")
+    page.locator("#q").fill("ark:/12345/x-1 and ark:12345/x1")
+    page.locator("#q").press("Enter")
+    expect(page).to_have_url(re.compile(re.escape(mount) + r"/\?q="))
+    expect(page.locator(".list tbody tr")).to_have_count(2)
+    page.locator("#i1 .depth > summary").click()
+    page.locator("#i1 .qr summary").click()
+    page.wait_for_function("document.querySelector('#i1 .qr img').naturalWidth > 0")
+    page.get_by_role("button", name="Compare what is ticked").click()
+    expect(page).to_have_url(re.compile(re.escape(mount) + r"/compare\?a="))
+    expect(page.locator(".verdict")).to_contain_text("They are equivalent")
+    page.get_by_role("link", name="Inspect instead").click()
+    expect(page).to_have_url(f"{mount}/")

@@ -1,0 +1,28 @@
+"""What a first visit costs: octets over the wire, and how often the server is asked before the answer is there."""
+
+from __future__ import annotations
+
+import gzip
+import re
+
+MOST = 100_000
+"""Octets of page, styles and scripts together, compressed as a server in front would."""
+
+
+def test_a_first_load_is_small_and_its_answer_takes_one_round_trip(page):
+    answers = []
+    page.on("response", lambda answer: answers.append(answer))
+    page.goto("/?q=ark:/12345/mp-39n/1.pdf%E2%80%AE.en?info")
+    page.wait_for_load_state("networkidle")
+    # The page has the answer in it; what else is asked for are files, each of which a browser keeps.
+    assert [answer.url for answer in answers if "/static/" not in answer.url] == [page.url]
+    assert len(answers) <= 6
+    sizes = {answer.url: len(gzip.compress(answer.body(), 6)) for answer in answers}
+    assert sum(sizes.values()) < MOST, sizes
+    page.locator("#q").fill("ark:12345/x8rd4")
+    with page.expect_response("**/"):
+        page.locator("#q").press("Enter")
+    page.locator(".normal code", has_text="ark:12345/x8rd4").wait_for()
+    # A picture below the answer is loaded late, when the browser sees fit.
+    asked = [answer.request.method for answer in answers if not re.search("/static/|/qr.svg", answer.url)]
+    assert asked == ["GET", "POST"]

@@ -1,0 +1,123 @@
+"""Hostile identifiers in a real browser: by the form, the query, the API and all at once; the page stays what it is.
+
+What goes wrong on the console, a violated policy and a request to a stranger fail any test here (conftest.py).
+"""
+
+from __future__ import annotations
+
+import itertools
+import json
+import re
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from ararat.identifiers import characters
+from ararat.webapp.site import MOST_OCTETS
+
+LETTERS = {
+    "Hebrew": "\u05e9\u05dc\u05d5\u05dd",
+    "Arabic": "\u0645\u0631\u062d\u0628\u0627",
+    "Syriac": "\u0710\u0712\u0713",
+    "Thaana": "\u0780\u0781\u0782",
+    "N'Ko": "\u07ca\u07cb\u07cc",
+    "Adlam": "\U0001e900\U0001e901",
+}
+SHAPES = ("{0}", "{0}/{0}", "a{0}b/{0}.{0}", "1{0}2/3.{0}4", "{0}.en.{0}?{0}#{0}")
+
+# Every text that a reader meets, but for the box, which keeps the raw paste.
+TEXTS = """() => {
+  const walker = document.createTreeWalker(document.documentElement, NodeFilter.SHOW_TEXT);
+  const texts = [];
+  while (walker.nextNode()) if (!walker.currentNode.parentElement.closest("#q")) texts.push(walker.currentNode.data);
+  return texts.join(" ");
+}"""
+# Elements and attributes that no template writes where a paste is shown.
+STRANGERS = (
+    "iframe, object, embed, base, video, audio, math, form:not(.box), img:not(.qr img), script:not([src*='/static/']),"
+    "[style], [onerror], [onload], [onclick], [onmouseover], [onfocus], [hx-trigger], [hx-on], [srcdoc]"
+)
+
+
+def hostile() -> list[dict[str, Any]]:
+    """The rows of the corpus that a form can send as they are."""
+    path = Path(__file__).parents[1] / "data" / "hostile" / "naughty-identifiers.jsonl"
+    rows = [json.loads(line) for line in path.read_text("ascii").splitlines()]
+    return [row for row in rows if row["input"] and not re.search("[\ud800-\udfff]", row["input"])]
+
+
+def one_of_each() -> list[dict[str, Any]]:
+    """The first row of every class."""
+    rows = hostile()
+    return [row for row in rows if row in [other for other in rows if other["class"] == row["class"]][:1]]
+
+
+def check(page: Page, text: str) -> None:
+    shown = page.evaluate(TEXTS)
+    assert not characters.HIDDEN.search(shown.replace("\n", " ")), ascii(text)
+    assert page.locator(STRANGERS).count() == 0, ascii(text)
+    assert page.locator("form.box").count() == 1, ascii(text)
+    assert page.title().isascii(), ascii(text)
+
+
+def answered(page: Page, text: str) -> None:
+    page.locator("#answer").evaluate("answer => { answer.replaceChildren() }")
+    page.locator("#q").evaluate("(box, text) => { box.value = text }", text)
+    page.locator("#q").press("Enter")
+    expect(page.locator("#answer > *").first).to_be_attached(timeout=20_000)
+
+
+def by_every_way(page: Page, rows: Iterable[dict[str, Any]]) -> None:
+    page.goto("/")
+    for row in rows:
+        text = row["input"]
+        answered(page, text)
+        check(page, text)
+        answer = page.request.get("/api/inspect", params={"q": text}) if len(text) < 1_000 else None
+        if answer:
+            assert answer.body().isascii()
+            page.goto(answer.url.replace("/api/inspect", "/"))
+            check(page, text)
+
+
+def in_order(page: Page, selector: str) -> None:
+    boxes = page.locator(selector).evaluate_all(
+        "all => all.map(one => one.getClientRects()[0]).map(box => [box.left, box.top, box.right, box.bottom])"
+    )
+    assert boxes
+    for (_, top, right, bottom), (left, next_top, *_) in itertools.pairwise(boxes):
+        assert left >= right - 0.5 or next_top >= (top + bottom) / 2, boxes
+
+
+def test_hostile_identifiers_do_nothing_to_the_page(page, page_watch):
+    page_watch.expect("400")
+    by_every_way(page, one_of_each())
+
+
+@pytest.mark.long
+@pytest.mark.timeout(1200)
+def test_no_hostile_identifier_does_anything_to_the_page(page, page_watch):
+    page_watch.expect("400")
+    by_every_way(page, hostile())
+
+
+def test_all_of_them_in_one_paste_of_a_megabyte(page):
+    inputs = "\n".join(row["input"] for row in hostile() if len(row["input"]) < 2_000)
+    text = (inputs + "\n") * (MOST_OCTETS // len(inputs.encode()) + 1)
+    text = text.encode()[: MOST_OCTETS * 9 // 10].decode("utf-8", "ignore")
+    page.goto("/")
+    answered(page, text)
+    expect(page.locator(".list tbody tr")).to_have_count(1_000, timeout=20_000)
+    check(page, text[:40])
+
+
+def test_right_to_left_letters_stand_in_logical_order(page):
+    for number, (script, letters) in enumerate(LETTERS.items()):
+        for shape in SHAPES if number < 2 else SHAPES[-2:]:
+            page.goto("/")
+            answered(page, f"ark:12345/{shape.format(letters)}")
+            in_order(page, ".segments > li > bdi")
+            assert page.locator(".normal bdi").first.inner_text().isascii(), script
