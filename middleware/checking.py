@@ -22,6 +22,7 @@ from typing import NamedTuple
 from urllib.parse import unquote
 
 from ..identifiers import Ark, Urn
+from ..identifiers.policy import meaning
 from . import destination, names, texts
 from .binding import Binding
 from .bindings import Bindings
@@ -42,11 +43,6 @@ CHECKS = {
 
 _AT_ONCE = 500
 _NON_ASCII = re.compile("%[89A-F]")
-
-# Opaque names have no vowels, and chance makes few words of four letters. Hexadecimal names (of UUIDs) are no words.
-_LETTERS = re.compile("[A-Za-z]{4,}")
-_VOWEL = re.compile("[AEIOUaeiou]")
-_HEXADECIMAL = re.compile("[0-9A-Fa-f]{16,}")
 
 
 class Finding(NamedTuple):
@@ -77,19 +73,6 @@ def check(bindings: Bindings, *, naans: Collection[str] = (), prefixes: Collecti
             bound = bindings.fetch(near)
             for binding, identifier in read:
                 yield from _findings(binding, identifier, bound, known, prefixes)
-
-
-def meaning(name: str) -> str | None:
-    """What of a name looks like a word: its first run of four ASCII letters or more with a vowel among them, or None.
-
-    Names of 16 hexadecimal digits or more are opaque however they look. A heuristic: "tmp1" passes, "x5deaf" does not.
-
-    >>> meaning("mtf_pharmacology"), meaning("x6np1"), meaning("00deadbeef00cafe")
-    ('pharmacology', None, None)
-    """
-    if _HEXADECIMAL.fullmatch(name):
-        return None
-    return next((letters for letters in _LETTERS.findall(name) if _VOWEL.search(letters)), None)
 
 
 def _read(key: str) -> Ark | Urn | None:

@@ -76,7 +76,9 @@ def _readable(response: Response) -> Response:
 
 
 def _inspected(text: str) -> Response:
-    return _json(inspection.inspect(text, prefix=site().prefix, bindings=site().bindings).as_dict())
+    return _json(
+        inspection.inspect(text, prefix=site().prefix, bindings=site().bindings, policies=site().policies).as_dict()
+    )
 
 
 def _argument(name: str) -> str:

@@ -14,7 +14,7 @@ from htmx_flask import Htmx
 from jinja2 import StrictUndefined
 
 from .. import __version__
-from ..identifiers import display
+from ..identifiers import display, policy
 from ..identifiers.report import OFFICIAL_PREFIX
 from ..middleware import prefix as resolver_prefix
 from . import api, errors, headers, lines, live, pages
@@ -25,6 +25,7 @@ from .tracing.places import Places
 if TYPE_CHECKING:
     from _typeshed.wsgi import WSGIApplication
 
+    from ..identifiers.policy import Profile
     from ..middleware import Bindings
 
 _FORM_OVERHEAD = 4096
@@ -47,6 +48,7 @@ def create_app(
     traces_each: int = 3,
     trusted_hosts: Sequence[str] | None = None,
     examples: Sequence[Example] = EXAMPLES,
+    policies: Sequence[str | Profile] = (),
 ) -> Flask:
     """Make an inspector, a WSGI application that can be mounted under any path.
 
@@ -55,9 +57,10 @@ def create_app(
     looked at when a trace starts; ``trace_elsewhere``, whether a trace of the page goes to other hosts, with
     ``networks`` (CIDR notation) that it may enter though their addresses are not public; ``traces`` at once in this
     process, ``traces_each`` of one client; ``trusted_hosts``, the only values of the Host field that are answered
-    (None: any); ``examples`` of the empty page.
+    (None: any); ``examples`` of the empty page; ``policies``, profiles of IRI policies, or names of those that ship
+    (:mod:`ararat.identifiers.policy`), by which IRIs are judged too.
 
-    Raises :class:`MissingAssets` where htmx was not built in, ValueError for a prefix that is none.
+    Raises :class:`MissingAssets` where htmx was not built in, ValueError for a prefix or policy that is none.
 
     >>> create_app().test_client().get("/?q=ark:12345/x").status
     '200 OK'
@@ -82,6 +85,7 @@ def create_app(
         networks=parse_networks(networks),
         places=Places(traces, traces_each),
         examples=tuple(examples),
+        policies=tuple(policy.known(each) if isinstance(each, str) else each for each in policies),
     )
     # The router answers 308 of its own accord where slashes are doubled or missing; here nothing is ever moved for
     # good.

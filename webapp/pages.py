@@ -95,7 +95,7 @@ def address(text: str) -> str | None:
 def _answered(text: str) -> Response:
     if not text:
         return _shown("_start.html", text="", title="Ararat", said="", examples=site().examples)
-    found = inspection.inspect(text, prefix=site().prefix, bindings=site().bindings)
+    found = inspection.inspect(text, prefix=site().prefix, bindings=site().bindings, policies=site().policies)
     return _shown(
         "_answer.html",
         text=text,

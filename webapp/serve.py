@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 
     from _typeshed.wsgi import StartResponse, WSGIApplication, WSGIEnvironment
 
+    from ..identifiers.policy import Profile
     from ..middleware import Bindings
 
 FIRST_PORT = 8000
@@ -47,16 +48,24 @@ def compose(
     demo: bool = False,
     trace_elsewhere: bool = False,
     networks: Sequence[str] = (),
+    policies: Sequence[Profile] = (),
     **settings: Any,
 ) -> WSGIApplication:
     """The whole site: the resolver in front of the inspector, and of the demo site where that is wanted.
 
     ``prefix`` is the announced resolver prefix, ``address`` where the server can be reached (which may be the same): a
-    trace's hops at either are answered in process, by the very application that is returned. ``settings`` are those of
-    :class:`~ararat.middleware.ResolverMiddleware`. Raises ValueError for a setting or network that is none.
+    trace's hops at either are answered in process, by the very application that is returned. IRIs are judged by
+    ``policies``. ``settings`` are those of :class:`~ararat.middleware.ResolverMiddleware`. Raises ValueError for a setting or network that is none.
     """
     local: dict[str, WSGIApplication] = {}
-    inspector = create_app(bindings, prefix=prefix, local=local, trace_elsewhere=trace_elsewhere, networks=networks)
+    inspector = create_app(
+        bindings,
+        prefix=prefix,
+        local=local,
+        trace_elsewhere=trace_elsewhere,
+        networks=networks,
+        policies=policies,
+    )
     site = DispatcherMiddleware(inspector, {MOUNT: create_demo()} if demo else {})
     also = (address, *settings.pop("also", ()))
     whole = ResolverMiddleware(site, bindings, prefix=prefix, also=also, inspector="/", **settings)

@@ -12,6 +12,7 @@ from werkzeug.urls import iri_to_uri
 if TYPE_CHECKING:
     from _typeshed.wsgi import WSGIApplication
 
+    from ..identifiers.policy import Profile
     from ..middleware import Bindings
     from .tracing.addresses import Network
     from .tracing.places import Places
@@ -63,6 +64,7 @@ class Site:
     networks: Sequence[Network]
     places: Places
     examples: Sequence[Example]
+    policies: Sequence[Profile] = ()
 
 
 def url(endpoint: str, **values: Any) -> str:
