@@ -11,7 +11,6 @@ from typing import Any
 
 from ..identifiers import Report
 
-
 MOST_FINDINGS = 12
 """Findings of a policy, and more general IRIs, that are shown of one IRI."""
 

@@ -55,7 +55,8 @@ def compose(
 
     ``prefix`` is the announced resolver prefix, ``address`` where the server can be reached (which may be the same): a
     trace's hops at either are answered in process, by the very application that is returned. IRIs are judged by
-    ``policies``. ``settings`` are those of :class:`~ararat.middleware.ResolverMiddleware`. Raises ValueError for a setting or network that is none.
+    ``policies``. ``settings`` are those of :class:`~ararat.middleware.ResolverMiddleware`. Raises ValueError for a
+    setting or network that is none.
     """
     local: dict[str, WSGIApplication] = {}
     inspector = create_app(

@@ -122,7 +122,7 @@ def _kind(report: Report) -> str:
 
 def _by_policy(verdict: Mapping[str, Any]) -> str:
     """What a policy says of an IRI that is no ARK or URN, in a sentence."""
-    opening = f"An address, {verdict['namespaces'][0]} by the policy {verdict['profile']}"
+    opening = f"An address in the {verdict['namespaces'][0]} namespace of {verdict['profile']}"
     grave = sorted(verdict["findings"], key=lambda found: GRAVITY[found["severity"]])
     if not grave:
         return f"{opening}: it may be allocated"

@@ -18,8 +18,10 @@ from ... import __version__
 from ..terminal.layout import Sheet, identifier
 from . import UNAVAILABLE, Refused, store_errors, write
 from .importing import refused_lines, run_import
+from .policies import policy_option
 
 if TYPE_CHECKING:
+    from ...identifiers.policy import Profile
     from ...middleware import Bindings
 
 # The settings of the resolver, under the names they have there; what is not said stays as it is there.
@@ -117,6 +119,7 @@ def _options(command: Any) -> Any:
     "--allow-network", "networks", multiple=True, metavar="CIDR", envvar="ARARAT_ALLOW_NETWORK", show_envvar=True,
     help="A network that traces may enter though it is not public; repeatable.",
 )  # fmt: skip
+@policy_option(also=", to judge IRIs by; repeatable", multiple=True)
 @_options
 def serve_command(
     database: str | None,
@@ -126,6 +129,7 @@ def serve_command(
     port: int | None,
     trace_elsewhere: bool,
     networks: tuple[str, ...],
+    profiles: tuple[Profile, ...],
     **settings: Any,
 ) -> None:
     """Run the inspector and a resolver at one address, until Ctrl-C.
@@ -154,6 +158,7 @@ def serve_command(
                 demo=store.is_demo,
                 trace_elsewhere=trace_elsewhere,
                 networks=networks,
+                policies=profiles,
                 **given,
             )
         except (ValueError, NotImplementedError) as error:
