@@ -92,3 +92,16 @@ def test_inspect_judges_too_where_it_is_asked_to(ararat):
     assert json.loads(ararat("inspect", "--json", "https://17beta.top/en/").stdout)["policy"] is None
     page = ararat("inspect", "--policy", "17beta", "https://17beta.top/en/").stdout
     assert "language namespace of 17beta: not to be allocated" in " ".join(page.split())
+
+
+def test_bind_and_import_hold_a_name_to_the_policy(ararat, tmp_path):
+    database = ("--database", str(tmp_path / "bindings.sqlite"), "--policy", "17beta")
+    result = ararat("bind", "ark:21206/bcd", "/x", *database)
+    assert (result.exit_code, "name-reserved" in result.stderr) == (2, True)
+    assert ararat("bind", "ark:21206/1b", "/x", "--metadata", "persistence=kept", *database).exit_code == 0
+    shown = ararat("show", "ark:21206/1b", "--json", *database[:2]).stdout
+    assert json.loads(shown)["metadata"] == {"persistence": "kept", "availability": "lifetime"}
+    table = tmp_path / "names.csv"
+    table.write_text("identifier,target\nark:21206/bcd,/x\n", "utf-8")
+    assert ararat("import", str(table), *database).exit_code == 1
+    assert ararat("import", str(table), *database[:2]).exit_code == 0

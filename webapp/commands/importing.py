@@ -11,8 +11,10 @@ import click
 from ..terminal.layout import Sheet, Style, identifier
 from . import DONE, NO, NO_INPUT, Refused, streams, write
 from .binding import actor_option, database_option, opened
+from .policies import policy_option
 
 if TYPE_CHECKING:
+    from ...identifiers.policy import Profile
     from ...middleware import Bindings
     from ...middleware.importing import Imported, NotedLine, Summary
 
@@ -41,9 +43,18 @@ format_option: Callable[..., Any] = click.option(
     help="Commit after every N lines, all or none of them; run it again to go on.  [default: the whole table]",
 )
 @format_option
+@policy_option(also=", to which every line is held")
 @actor_option
 @database_option
-def import_command(file: str, dry_run: bool, batch: int | None, format: str | None, actor: str, database: str) -> int:
+def import_command(
+    file: str,
+    dry_run: bool,
+    batch: int | None,
+    format: str | None,
+    profile: Profile | None,
+    actor: str,
+    database: str,
+) -> int:
     """Bind every name of a table, or none where one line is refused.
 
     The table is CSV or TSV, whose first line names the columns; JSON Lines, whose keys are columns; or ANVL, whose
@@ -57,7 +68,7 @@ def import_command(file: str, dry_run: bool, batch: int | None, format: str | No
     Exit code: 0 all of it is bound (or would be), 1 lines were refused, 2 the table cannot be read, 66 the file cannot,
     69 no database.
     """
-    with opened(database, make=not dry_run) as bindings:
+    with opened(database, make=not dry_run, profile=profile) as bindings:
         summary = run_import(bindings, file, format=format, dry_run=dry_run, batch=batch, actor=actor)
     if dry_run:
         write(_listed(summary, Sheet.of(sys.stdout)))

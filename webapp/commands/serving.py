@@ -147,7 +147,7 @@ def serve_command(
         _listener(host, port) as listener,
         _store(database, table) as store,
         store_errors(),
-        _opened(store) as bindings,
+        _opened(store, next(iter(profiles), None)) as bindings,
     ):
         address = serve.address_of(listener)
         try:
@@ -196,17 +196,17 @@ def _store(database: str | None, table: str | None) -> Iterator[_Store]:
             shutil.rmtree(folder, ignore_errors=True)
 
 
-def _opened(store: _Store) -> Bindings:
+def _opened(store: _Store, profile: Profile | None) -> Bindings:
     from ...middleware import open_bindings
     from ..demo import load
 
-    with open_bindings(store.url) as bindings:
+    with open_bindings(store.url, policy=profile) as bindings:
         if store.is_demo:
             load(bindings)
         if store.table is not None:
             _copy(store.table, bindings)
     # Opened anew: what was used here must not be used on the other side of a fork.
-    return open_bindings(store.url)
+    return open_bindings(store.url, policy=profile)
 
 
 def _copy(table: str, bindings: Bindings) -> None:
