@@ -18,6 +18,7 @@ from ..identifiers import display, policy
 from ..identifiers.report import OFFICIAL_PREFIX
 from ..middleware import prefix as resolver_prefix
 from . import api, errors, headers, lines, live, pages
+from . import policies as policy_pages
 from .site import EXAMPLES, KEY, MOST_OCTETS, Example, Site, url
 from .tracing.addresses import parse_networks
 from .tracing.places import Places
@@ -107,7 +108,7 @@ def create_app(
     Htmx(app)
     headers.init_app(app)
     errors.init_app(app)
-    for room in (pages, live, api):
+    for room in (pages, live, api, policy_pages):
         app.register_blueprint(room.blueprint)
     return app
 
