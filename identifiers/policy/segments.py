@@ -15,7 +15,7 @@ from .catalogue import finding
 from .profile import Profile
 
 # What is meant for a language tag, whether it can be one or not.
-_TAG = re.compile("(?:[A-Za-z]{2,3}|[xX])(?:-.*)?", re.DOTALL)
+_TAG = re.compile("[A-Za-z]{2,3}(?:-.*)?|[xX]-.*", re.DOTALL)
 _LIKE_UUID = re.compile(grammar.UUID)
 _LIKE_TIME = re.compile(grammar.TIMESPEC)
 _SPACE = re.compile("%20|%09")

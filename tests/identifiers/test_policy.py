@@ -149,6 +149,8 @@ def test_what_is_known_of_an_allocation_counts(known, iri, code):
         pytest.param(f"{SITE}/ark:12345/x", (), id="of another NAAN nothing is said"),
         pytest.param(f"{SITE}/doi:10.1/x", (), id="a registered scheme"),
         pytest.param(f"{SITE}/urn:foo", ("scheme-semantics",), id="no URN"),
+        pytest.param(f"{SITE}/x", (), id="one letter is opaque, and no tag"),
+        pytest.param(f"{SITE}/x-", ("bad-language-tag",), id="no private subtag"),
         pytest.param(f"{SITE}/en-/x", ("bad-language-tag",), id="POL-043"),
         pytest.param(f"{SITE}/bc-1", ("bad-language-tag",), id="in two namespaces, both count"),
         pytest.param(f"{SITE}/20161231T235960Z", (), id="a leap second"),

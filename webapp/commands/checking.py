@@ -12,8 +12,10 @@ from ...identifiers import display
 from ..terminal.layout import Sheet, identifier
 from . import DONE, NO, streams, write
 from .binding import database_option, json_option, opened
+from .policies import policy_option
 
 if TYPE_CHECKING:
+    from ...identifiers.policy import Profile
     from ...middleware.checking import Finding
 
 _WIDTH = 18
@@ -24,8 +26,16 @@ _WIDTH = 18
 @click.option("--csv", "as_csv", is_flag=True, help="A CSV table: identifier, code, message.")
 @click.option("--naan", "naans", metavar="NAAN", multiple=True, help="Right though not registered; repeatable.")
 @click.option("--prefix", "prefixes", metavar="URL", multiple=True, help="A resolver prefix of the site; repeatable.")
+@policy_option(also=", to hold names and targets to")
 @database_option
-def check_command(as_json: bool, as_csv: bool, naans: tuple[str, ...], prefixes: tuple[str, ...], database: str) -> int:
+def check_command(
+    as_json: bool,
+    as_csv: bool,
+    naans: tuple[str, ...],
+    prefixes: tuple[str, ...],
+    profile: Profile | None,
+    database: str,
+) -> int:
     """Look for what is doubtful, without asking the network: containers that are not bound, dot-segments, names that
     differ in . and %2E alone, names that look meaningful or are not ASCII, NAANs that are not registered, and targets
     that are paths of the resolver itself.
@@ -45,7 +55,7 @@ def check_command(as_json: bool, as_csv: bool, naans: tuple[str, ...], prefixes:
     say = _as_json if as_json else _as_csv if as_csv else _as_text
     count = 0
     with opened(database) as bindings:
-        for count, finding in enumerate(check(bindings, naans=naans, prefixes=own), 1):
+        for count, finding in enumerate(check(bindings, naans=naans, prefixes=own, profile=profile), 1):
             say(finding, count)
     if not (as_json or as_csv):
         write(Sheet.of(sys.stdout).prose(f"{count:,} found." if count else "Nothing doubtful was found."))
