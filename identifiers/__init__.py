@@ -7,7 +7,7 @@
 
 from __future__ import annotations
 
-from . import namespaces
+from . import namespaces, policy
 from .ark import Ark
 from .embedding import EmbeddedArk
 from .finding import Match, find
@@ -35,4 +35,5 @@ __all__ = [
     "namespaces",
     "normalize",
     "parse",
+    "policy",
 ]

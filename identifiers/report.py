@@ -5,16 +5,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from itertools import islice
 from typing import Any, Literal
 
 from . import ark as arks
-from . import display, embedding, kunze, registries, repair, urn
+from . import display, embedding, kunze, policy, registries, repair, urn
 from .ark import Ark
 from .embedding import EmbeddedArk
 from .normalization import Step
+from .policy import Profile
 from .problems import IdentifierError, Problem
 from .reading import is_pseudo_ark, read
 from .segments import Segment
@@ -72,22 +73,40 @@ class Report:
 
 
 def examine(
-    text: str, *, prefix: str | None = None, profile: str | None = None, policies: tuple[str, ...] = ()
+    text: str, *, prefix: str | None = None, profile: str | None = None, policies: Sequence[str | Profile] = ()
 ) -> Report:
     """Report on ``text``, taken whole and exactly as given. Never raises for a str.
 
     ``prefix`` is the resolver prefix of this site, under which one of the equivalents is then given; ``profile`` the
     URN profile that decides whether a URN is valid ("urnbis-01" or "rfc8141"; either, if None); ``policies`` are
-    names of IRI policy profiles to judge by. A name that is not known is a mistake of the caller: ValueError.
+    IRI policy profiles to judge by, or names of those that ship; the first that speaks of ``text`` is heard. A name
+    that is not known is a mistake of the caller: ValueError.
 
     >>> report = examine("ark:/12345/x6-np1.pdf.en")
     >>> report.form, report.valid, report.conformance, report.normal_form
     ('basic', True, 'strict', 'ark:12345/x6np1.en.pdf')
     >>> examine("ark:12345").problems[0].code
     'no-name'
+    >>> examine("https://17beta.top/en/", policies=["17beta"]).policy["codes"]
+    ['empty-segment']
     """
-    if policies:
-        raise ValueError(f"there is no policy profile {policies[0]!r}: none is known yet")
+    profiles = [policy.known(each) if isinstance(each, str) else each for each in policies]
+    report = _report(text, prefix, profile)
+    verdict = next((said for each in profiles if (said := policy.judge(text, each)).in_scope), None)
+    return report if verdict is None else _judged(report, verdict.as_dict())
+
+
+def _judged(report: Report, verdict: Mapping[str, Any]) -> Report:
+    """The report with what a policy says. An IRI of a policy's host was never taken for an ARK or URN."""
+    if report.form != "none":
+        return replace(report, policy=verdict)
+    problems = tuple(
+        replace(found, severity="note") if found.code == "no-ark-label" else found for found in report.problems
+    )
+    return replace(report, form="iri", policy=verdict, problems=problems)
+
+
+def _report(text: str, prefix: str | None, profile: str | None) -> Report:
     try:
         identifier = read(text, profile)
     except IdentifierError as error:

@@ -28,10 +28,12 @@ from .assignment import Change, Outcome
 from .binding import Binding, Event, Kind
 from .errors import BindingError, BindingsUnavailable, Collision
 from .formats import SUFFIXES
+from .governance import Govern, Governance, designate, ungoverned
 from .names import Name
 from .rules import Rule, Rulebook, Ruled, RuleEvent
 
 if TYPE_CHECKING:
+    from ..identifiers.policy import Profile
     from .filestore import FileStore
     from .store import Store
 
@@ -55,8 +57,12 @@ class Bindings:
     file can only be read, and every change raises :class:`ReadOnlyBindings` (:mod:`filestore`).
     """
 
-    def __init__(self, store: Store | FileStore, clock: Callable[[], datetime] = _now) -> None:
+    def __init__(
+        self, store: Store | FileStore, clock: Callable[[], datetime] = _now, policy: Profile | None = None
+    ) -> None:
         self.store: Any = store  # of either kind; they are asked the same
+        self.policy = policy
+        self.govern: Govern = Governance(policy) if policy else ungoverned
         self._clock = clock
         self._rulebook = Rulebook(store)
 
@@ -140,6 +146,29 @@ class Bindings:
         ``resource`` has to be the one on record, and None where none is; :class:`BindingConflict` is raised otherwise.
         """
         return self._change_bound(identifier, actor, lambda existing, now: assignment.restore(existing, resource, now))
+
+    def mark_persistent(
+        self,
+        identifier: Name,
+        persistence: str = "persistent",
+        *,
+        availability: str | None = None,
+        published: bool = True,
+        actor: str | None = None,
+    ) -> Outcome:
+        """Promise that a bound name is persistent: ``persistence`` says in which words. It still leads where it led.
+
+        ``availability`` is "lifetime" or "subinfinite", and the policy's default where it is None; of a name that is
+        not ``published`` nothing is stated. Raises :class:`BindingError` where the policy of these bindings, if they
+        have one, forbids it, and :class:`BindingConflict` for a withdrawn name.
+
+        Source: 17beta policy, section 2; POL-016 to POL-020.
+        """
+        return self._change_bound(
+            identifier,
+            actor,
+            lambda existing, now: designate(existing, persistence, availability, now, published=published),
+        )
 
     def lookup(self, identifier: Name) -> Binding | None:
         """What is on record of a name, or None. Raises :class:`BindingError` for what is no identifier at all."""
@@ -245,7 +274,8 @@ class Bindings:
         for _ in range(_TRIES):
             try:
                 with self.store.transaction() as transaction:
-                    change = decide(transaction.get([key]).get(key), self.now())
+                    before = transaction.get([key]).get(key)
+                    change = self.govern(before, decide(before, self.now()), transaction)
                     if change.action:
                         transaction.put([change], actor)
                     beside = transaction.get(names.confusable(key)) if change.outcome == "bound" else {}
@@ -264,12 +294,15 @@ def check_actor(actor: str | None) -> None:
         texts.check(actor, "actor-text", "actor", assignment.MOST_ACTOR)
 
 
-def open_bindings(url_or_path: str | Path, *, clock: Callable[[], datetime] = _now) -> Bindings:
+def open_bindings(
+    url_or_path: str | Path, *, clock: Callable[[], datetime] = _now, policy: Profile | None = None
+) -> Bindings:
     """The bindings in a database, which gets its tables where it is empty, or in a file of text, to be read only.
 
     ``url_or_path`` is ``sqlite:///bindings.sqlite`` (four slashes before an absolute path), the path of a file that
     ends in .sqlite, .sqlite3 or .db, or a ``postgresql://`` URL in any form that libpq understands; or the path of a
-    table that ends in .csv, .tsv, .jsonl or .anvl (:mod:`filestore`). ``clock`` gives the time in UTC.
+    table that ends in .csv, .tsv, .jsonl or .anvl (:mod:`filestore`). ``clock`` gives the time in UTC. Every change is
+    held to the rules of ``policy``, where there is one (:mod:`governance`).
 
     Raises :class:`BindingError` with the code ``database-url``, ``database-in-memory``, ``driver-missing``,
     ``foreign-database``, ``database-encoding`` or ``schema-version``, :class:`TableError` for a file that is no table of
@@ -281,13 +314,21 @@ def open_bindings(url_or_path: str | Path, *, clock: Callable[[], datetime] = _n
     expected sqlite:///FILE, postgresql://HOST/NAME, or a file that ends in .sqlite, .db, .csv, .tsv, .jsonl or .anvl (Ararat, bindings)
     """  # noqa: E501
     if (table := _table_file(url_or_path)) is not None:
-        from .filestore import FileStore
-
-        return Bindings(FileStore(table), clock)
+        return open_file(table, clock=clock, policy=policy)
     # SQLAlchemy takes longer to load than all of Ararat; whoever opens no database should not wait for it.
     from .store import open_store
 
-    return Bindings(open_store(database_at(url_or_path)), clock)
+    return Bindings(open_store(database_at(url_or_path)), clock, policy)
+
+
+def open_file(path: Path, *, clock: Callable[[], datetime] = _now, policy: Profile | None = None) -> Bindings:
+    """The bindings in a file of text, to be read only, whatever its name ends in: what is no other format is CSV.
+
+    The rest is as with :func:`open_bindings`. Raises :class:`TableError` and :class:`BindingsUnavailable`.
+    """
+    from .filestore import FileStore
+
+    return Bindings(FileStore(path, Governance(policy) if policy else ungoverned), clock, policy)
 
 
 def _table_file(url_or_path: str | Path) -> Path | None:

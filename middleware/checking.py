@@ -22,10 +22,12 @@ from typing import NamedTuple
 from urllib.parse import unquote
 
 from ..identifiers import Ark, Urn
+from ..identifiers.policy import Known, Profile, judge, meaning
 from . import destination, names, texts
 from .binding import Binding
 from .bindings import Bindings
 from .errors import BindingError
+from .governance import UNPUBLISHED
 from .minting import is_registered
 
 CHECKS = {
@@ -36,17 +38,13 @@ CHECKS = {
     "not-opaque": "The name looks meaningful: meanings change, names do not (ARK-010, POL-024).",
     "naan-unregistered": "The NAAN is not in the registry (ARK-015); said once for each.",
     "non-ascii": "The name has characters that are not ASCII (ARK-065).",
+    "policy": "An IRI policy speaks against the name or an address that it leads to.",
     "reserved-target": "The target is a path of the resolver itself: a second redirect, or a round trip.",
 }
 """What is looked for, by code."""
 
 _AT_ONCE = 500
 _NON_ASCII = re.compile("%[89A-F]")
-
-# Opaque names have no vowels, and chance makes few words of four letters. Hexadecimal names (of UUIDs) are no words.
-_LETTERS = re.compile("[A-Za-z]{4,}")
-_VOWEL = re.compile("[AEIOUaeiou]")
-_HEXADECIMAL = re.compile("[0-9A-Fa-f]{16,}")
 
 
 class Finding(NamedTuple):
@@ -57,12 +55,19 @@ class Finding(NamedTuple):
     message: str
 
 
-def check(bindings: Bindings, *, naans: Collection[str] = (), prefixes: Collection[str] = ()) -> Iterator[Finding]:
+def check(
+    bindings: Bindings,
+    *,
+    naans: Collection[str] = (),
+    prefixes: Collection[str] = (),
+    profile: Profile | None = None,
+) -> Iterator[Finding]:
     """Whatever is doubtful in these bindings, in the order of the names.
 
     ``naans`` are known to be right though no registry has them. ``prefixes`` are the resolver prefixes of this site, in
-    their stored form: a target that begins with one is a path of this site. Withdrawn names are looked at too, but for
-    their targets. The store is streamed as it is when this begins, so it may be of any size, and changed meanwhile.
+    their stored form: a target that begins with one is a path of this site. With a ``profile`` the names that are in
+    use, and where they lead, are held to that IRI policy too. Withdrawn names are looked at too, but for their targets.
+    The store is streamed as it is when this begins, so it may be of any size, and changed meanwhile.
 
     Raises :class:`BindingsUnavailable`.
 
@@ -77,19 +82,8 @@ def check(bindings: Bindings, *, naans: Collection[str] = (), prefixes: Collecti
             bound = bindings.fetch(near)
             for binding, identifier in read:
                 yield from _findings(binding, identifier, bound, known, prefixes)
-
-
-def meaning(name: str) -> str | None:
-    """What of a name looks like a word: its first run of four ASCII letters or more with a vowel among them, or None.
-
-    Names of 16 hexadecimal digits or more are opaque however they look. A heuristic: "tmp1" passes, "x5deaf" does not.
-
-    >>> meaning("mtf_pharmacology"), meaning("x6np1"), meaning("00deadbeef00cafe")
-    ('pharmacology', None, None)
-    """
-    if _HEXADECIMAL.fullmatch(name):
-        return None
-    return next((letters for letters in _LETTERS.findall(name) if _VOWEL.search(letters)), None)
+                if profile is not None and binding.is_live:
+                    yield from _by_policy(binding, profile)
 
 
 def _read(key: str) -> Ark | Urn | None:
@@ -134,6 +128,22 @@ def _findings(
     for target in filter(None, (binding.target, *binding.alternates.values()) if binding.is_live else ()):
         if _is_own(target, prefixes):
             yield found("reserved-target", f"{texts.shown(target, 100)} belongs to the resolver itself")
+
+
+def _by_policy(binding: Binding, profile: Profile) -> Iterator[Finding]:
+    """What the policy holds against the name, and against the addresses of its hosts that it leads to."""
+    said = binding.metadata
+    about = Known(
+        persistent="persistence" in said, published=said.get("availability") != UNPUBLISHED,
+        availability=said.get("availability"),
+    )  # fmt: skip
+    own = f"{profile.schemes[0]}://{profile.hosts[0]}"
+    places = [f"{own}{each}" if each.startswith("/") else each for each in filter(None, [binding.target])]
+    for verdict in (judge(binding.identifier, profile, about), *(judge(place, profile) for place in places)):
+        for found in verdict.findings:
+            if found.severity != "note":
+                shown = texts.shown(verdict.iri, 100)
+                yield Finding(binding.identifier, "policy", f"{shown}: {found.message} ({found.code})")
 
 
 def _of_ark(

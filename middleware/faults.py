@@ -163,6 +163,26 @@ FAULTS: dict[str, Fault] = _catalogue(
         "a NAAN that is registered with the ARK Maintenance Agency, or that is said to be your own",
         f"{_ARK}, section 3.1",
     ),
+    # where a policy is on
+    (
+        "name-reserved",
+        "the policy keeps this name for later",
+        "a name whose shoulder is any number of the digits 2 to 9 and one 0 or 1, and not 0 alone",
+        f"{_POLICY}, section 3.1",
+    ),
+    (
+        "persistent-not-ark",
+        "only an ARK can be designated as persistent",
+        "an ARK, or no statement of persistence",
+        f"{_POLICY}, section 2",
+    ),
+    (
+        "availability-statement",
+        "a persistent name has another availability",
+        "lifetime or subinfinite, or none for a name that is not published",
+        f"{_POLICY}, section 2",
+    ),
+    ("uuid-reused", "the UUID belongs to another resource", "a UUID of its own", f"{_POLICY}, section 6.2"),
     # names that are made up here
     (
         "shoulder-characters",

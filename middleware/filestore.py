@@ -29,9 +29,10 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import NamedTuple, NoReturn
 
-from . import formats, lines, rows, schema, texts
+from . import assignment, formats, lines, rows, schema, texts
 from .binding import Binding, Event
 from .errors import BindingError, BindingsUnavailable, ReadOnlyBindings, TableError
+from .governance import Govern, Remembered, ungoverned
 from .rules import Rule, RuleEvent
 
 LOOK_SECONDS = 1.0
@@ -69,12 +70,13 @@ class FileStore:
     be read at all. Afterwards a file that cannot be used does not harm: what was read last goes on answering.
     """
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, govern: Govern = ungoverned) -> None:
+        self._govern = govern
         self.path = path.absolute()
         self.refusal: str | None = None
         try:
             self._mark = self._look()
-            self._table = read_table(self.path, self._changed())
+            self._table = read_table(self.path, self._changed(), self._govern)
         except OSError as error:
             raise BindingsUnavailable(f"{self}: {error.strerror or error}") from error
         self._seen = self._mark
@@ -171,7 +173,7 @@ class FileStore:
             fault: BindingError | None = None
             table = self._table
             try:
-                table = read_table(self.path, self._changed())
+                table = read_table(self.path, self._changed(), self._govern)
                 require_kept(self._table, table, lines.name_of(self.path))
             except BindingError as error:
                 fault = error
@@ -229,8 +231,8 @@ class FileSnapshot:
         return sorted({selector for binding in self._bindings.values() for selector in binding.alternates})
 
 
-def read_table(path: Path, changed: datetime) -> FileTable:
-    """The bindings that a file states, each as of the time when the file was ``changed``.
+def read_table(path: Path, changed: datetime, govern: Govern = ungoverned) -> FileTable:
+    """The bindings that a file states, each as of the time when the file was ``changed``. ``govern`` looks at each.
 
     Raises :class:`TableError` for a file that is no table, for what cannot be bound, and for two lines with one normal
     form; and OSError.
@@ -238,17 +240,19 @@ def read_table(path: Path, changed: datetime) -> FileTable:
     bindings: dict[str, Binding] = {}
     table = FileTable(bindings, array("Q"))
     file = lines.name_of(path)
+    memory = Remembered()
     with closing(formats.read_rows(path)) as read, _uncollected():
         for row in read:
             try:
                 proposal = rows.proposal(row.cells)
+                stated = govern(None, assignment.bind(None, proposal, changed), memory).after
             except BindingError as error:
                 shown = texts.shown(row.cells.get("identifier", ""), 100)
                 raise TableError(error.code, f"{shown}: {error.message}", file, row.line) from None
             if proposal.key in bindings:
                 said = f"lines {table.line(proposal.key)} and {row.line} are both for {texts.shown(proposal.key, 100)}"
                 raise TableError("duplicate-line", said, file, row.line)
-            bindings[proposal.key] = proposal.first(changed)
+            bindings[proposal.key] = stated
             table.lines.append(row.line)
     return table
 

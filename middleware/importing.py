@@ -21,6 +21,7 @@ from .assignment import Change, Outcome, Proposal
 from .binding import Binding
 from .bindings import Bindings, check_actor
 from .errors import BindingError, BindingsUnavailable, Collision, TableError
+from .governance import Govern
 from .lines import name_of
 from .noting import Noted
 from .rows import Row
@@ -112,7 +113,7 @@ def import_table(
     if batch is not None and batch < 1:
         raise ValueError(f"a batch has 1 line or more, not {batch}")
     with closing(formats.read_rows(file, format)) as rows_read, closing(Noted()) as noted:
-        run = _Run(name_of(file), bindings.now(), actor, noted)
+        run = _Run(name_of(file), bindings.now(), actor, noted, bindings.govern)
         # The first row is read, and what is no table at all refused, before anybody waits for the database.
         read = chain(list(islice(rows_read, 1)), rows_read)
         try:
@@ -138,6 +139,7 @@ class _Run:
     now: datetime
     actor: str | None
     noted: Noted
+    govern: Govern
     summary: Summary = field(default_factory=Summary)
 
     def take_whole(
@@ -180,7 +182,7 @@ class _Run:
                 continue
             key = proposal.key
             before, earlier = current.get(key), spoken_of.get(key)
-            change = self._decide(row, proposal, before, earlier)
+            change = self._decide(row, proposal, before, earlier, transaction)
             if change is None:
                 continue
             self._count(row, before, change)
@@ -205,9 +207,11 @@ class _Run:
         except BindingError as error:
             return error
 
-    def _decide(self, row: Row, proposal: Proposal, before: Binding | None, earlier: str | None) -> Change | None:
+    def _decide(
+        self, row: Row, proposal: Proposal, before: Binding | None, earlier: str | None, transaction: Transaction
+    ) -> Change | None:
         try:
-            change = assignment.bind(before, proposal, self.now)
+            change = self.govern(before, assignment.bind(before, proposal, self.now), transaction)
         except BindingError as error:
             if earlier is None:
                 return self._refuse(

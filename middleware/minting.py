@@ -23,7 +23,7 @@ from itertools import islice
 from typing import TYPE_CHECKING
 
 from ..identifiers import length as lengths
-from ..identifiers import registries
+from ..identifiers import policy, registries
 from . import texts
 from .binding import rfc3339
 from .bindings import Bindings, check_actor
@@ -31,6 +31,7 @@ from .check_characters import BETANUMERIC, check_character
 from .errors import BindingError, BindingsUnavailable, Collision
 
 if TYPE_CHECKING:
+    from ..identifiers.policy import Profile
     from .store import Transaction
 
 DEFAULT_LENGTH = 8
@@ -40,9 +41,6 @@ MOST_AT_ONCE = 10_000
 
 # What a person copies of an ARK, up to the end of the shoulder; hyphens are insignificant.
 _NAMESPACE = re.compile(f"(?:[Aa][Rr][Kk]:/?)?([{BETANUMERIC}]+)(?:/([{BETANUMERIC}]*))?")
-
-# 17beta policy, section 3.1: zero or more of 2-9, then one of 0-1; "0" alone is kept for another scheme (POL-028, 030).
-_SHOULDERS = {"21206": re.compile("(?!0$)[2-9]*[01]")}
 
 _FEW = 100_000
 _MISSES = 1000
@@ -123,7 +121,7 @@ def mint(
     Source: ARK-010, ARK-015, ARK-019, ARK-057, ARK-065, ARK-069, POL-023, POL-028 to POL-031, POL-051.
     """
     check_actor(actor)
-    pattern = read_pattern(namespace, length=length, check=check, digits=digits)
+    pattern = read_pattern(namespace, length=length, check=check, digits=digits, profile=bindings.policy)
     if not 1 <= count <= MOST_AT_ONCE:
         raise BindingError("mint-count", f"{count:,} names are not made at once", identifier=pattern.beginning)
     if not is_registered(pattern.naan):
@@ -136,8 +134,17 @@ def mint(
         raise BindingsUnavailable(f"{bindings.store}: another writer was faster") from collision
 
 
-def read_pattern(namespace: str, *, length: int = DEFAULT_LENGTH, check: bool = False, digits: bool = False) -> Pattern:
+def read_pattern(
+    namespace: str,
+    *,
+    length: int = DEFAULT_LENGTH,
+    check: bool = False,
+    digits: bool = False,
+    profile: Profile | None = None,
+) -> Pattern:
     """The pattern of the names under a NAAN or shoulder. Raises :class:`BindingError` for one that nobody may use.
+
+    ``profile``, and what ships, say under which shoulders names of their own NAAN are made (POL-028 to POL-031).
 
     >>> read_pattern("ark:/12345/x5").beginning
     'ark:12345/x5'
@@ -150,8 +157,9 @@ def read_pattern(namespace: str, *, length: int = DEFAULT_LENGTH, check: bool = 
     # "Applications that handle ARKs ... SHOULD recognize NAAN 99999 as being invalid"
     if pattern.naan == "99999":
         raise BindingError("naan-reserved-invalid", identifier=pattern.beginning)
-    allowed = _SHOULDERS.get(pattern.naan)
-    if allowed and not allowed.fullmatch(pattern.shoulder):
+    profiles = (profile, *map(policy.known, policy.SHIPPED))
+    its_own = next((each for each in profiles if each and each.naan == pattern.naan), None)
+    if its_own and not policy.allows_shoulder(pattern.shoulder, its_own):
         raise BindingError("shoulder-reserved", identifier=pattern.beginning)
     # Longer ones need not be taken by anybody (ARK-057, L-01).
     if length < 1 or len(pattern.beginning) + length + check > lengths.ALWAYS_ACCEPTED:

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from flask import Blueprint, Response, request
 from werkzeug.exceptions import RequestEntityTooLarge
 
-from . import inspection, live, runs, sse
+from . import live, runs, sse
 from .comparison import compare as compare_texts
 from .errors import Refused
 from .representation import as_json
@@ -69,7 +69,7 @@ def trace() -> Response:
 
 
 def _inspected(text: str) -> Response:
-    return as_json(inspection.inspect(text, prefix=site().prefix, bindings=site().bindings).as_dict())
+    return as_json(site().inspect(text).as_dict())
 
 
 def _argument(name: str) -> str:

@@ -14,10 +14,11 @@ from htmx_flask import Htmx
 from jinja2 import StrictUndefined
 
 from .. import __version__
-from ..identifiers import display
+from ..identifiers import display, policy
 from ..identifiers.report import OFFICIAL_PREFIX
 from ..middleware import prefix as resolver_prefix
 from . import api, comparing, errors, headers, lines, live, pages, reference, rounds
+from . import policies as policy_pages
 from .site import EXAMPLES, FORM_OVERHEAD, FORM_PARTS, KEY, MOST_OCTETS, Example, Site, url
 from .tracing.addresses import parse_networks
 from .tracing.pacing import Pace
@@ -27,6 +28,7 @@ from .tracing.reuse import Answers
 if TYPE_CHECKING:
     from _typeshed.wsgi import WSGIApplication
 
+    from ..identifiers.policy import Profile
     from ..middleware import Bindings
 
 VENDORED = ("vendor/htmx-2.min.js", "vendor/hx-sse-2.min.js")
@@ -50,6 +52,7 @@ def create_app(
     host_rate_each: int = 20,
     trusted_hosts: Sequence[str] | None = None,
     examples: Sequence[Example] = EXAMPLES,
+    policies: Sequence[str | Profile] = (),
 ) -> Flask:
     """Make an inspector, a WSGI application that can be mounted under any path.
 
@@ -59,9 +62,10 @@ def create_app(
     ``networks`` (CIDR notation) that it may enter though their addresses are not public; ``traces`` at once in this
     process, ``traces_each`` of one client; ``host_rate``, how often this process asks another host within a minute,
     ``host_rate_each`` for one client; ``trusted_hosts``, the only values of the Host field that are answered
-    (None: any); ``examples`` of the empty page.
+    (None: any); ``examples`` of the empty page; ``policies``, profiles of IRI policies, or names of those that ship
+    (:mod:`ararat.identifiers.policy`), by which IRIs are judged too.
 
-    Raises :class:`MissingAssets` where htmx was not built in, ValueError for a prefix that is none.
+    Raises :class:`MissingAssets` where htmx was not built in, ValueError for a prefix or policy that is none.
 
     >>> create_app().test_client().get("/?q=ark:12345/x").status
     '200 OK'
@@ -88,6 +92,7 @@ def create_app(
         pace=Pace(host_rate, host_rate_each),
         answers=Answers(),
         examples=tuple(examples),
+        policies=tuple(policy.known(each) if isinstance(each, str) else each for each in policies),
     )
     # The router answers 308 of its own accord where slashes are doubled or missing; here nothing is ever moved for
     # good.
@@ -109,7 +114,7 @@ def create_app(
     Htmx(app)
     headers.init_app(app)
     errors.init_app(app)
-    for room in (pages, comparing, live, rounds, api, reference):
+    for room in (pages, comparing, live, rounds, api, reference, policy_pages):
         app.register_blueprint(room.blueprint)
     return app
 

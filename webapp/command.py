@@ -43,6 +43,7 @@ _COMMANDS = {
     "check": ("checking", "Look for what is doubtful in the bindings."),
     "migrate": ("migrating", "Bring a database of an older Ararat up to date."),
     "rule": ("rules", "Let the names of a NAAN or shoulder lead somewhere."),
+    "policy": ("policy", "Say whether IRIs may be allocated by a policy."),
     "registry": ("registry", "Bring the registries up to date."),
     "schemes": ("schemes", "Registrations of URI/IRI schemes."),
     "conformance": ("conformance", "Put test vectors to an implementation."),

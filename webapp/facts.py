@@ -11,6 +11,9 @@ from typing import Any
 
 from ..identifiers import Report
 
+MOST_FINDINGS = 12
+"""Findings of a policy, and more general IRIs, that are shown of one IRI."""
+
 
 @dataclass(frozen=True, slots=True)
 class Fact:
@@ -44,6 +47,8 @@ def known(report: Report) -> tuple[Facts, ...]:
         found.append(Facts(f"In the namespace {report.parts['nid'].lower()}", tuple(_namespace(report.parts))))
     if report.kunze:
         found.append(Facts("By draft-kunze-ark", tuple(_kunze(report.kunze))))
+    if report.policy:
+        found.append(Facts(f"By the policy {report.policy['profile']}", tuple(_policy(report.policy))))
     return tuple(found)
 
 
@@ -109,3 +114,17 @@ def _kunze(form: Mapping[str, Any]) -> Iterator[Fact]:
     for rule in form["differs_by"]:
         whose = "That draft alone" if rule["reference"].startswith("draft-kunze-ark") else "Ours alone"
         yield Fact("Differs by", f"{whose}: {rule['title'][0].lower()}{rule['title'][1:]} ({rule['reference']})")
+
+
+def _policy(verdict: Mapping[str, Any]) -> Iterator[Fact]:
+    yield Fact("Verdict", "may be allocated" if verdict["allocatable"] else "is not to be allocated")
+    for found in verdict["findings"][:MOST_FINDINGS]:
+        said = f"{found['message']}; expected {found['expected']} ({found['reference']}, {found['code']})"
+        yield Fact(found["severity"].capitalize(), said)
+    if len(verdict["findings"]) > MOST_FINDINGS:
+        yield Fact("", f"and {len(verdict['findings']) - MOST_FINDINGS} more")
+    yield Fact("Namespace", ", ".join(verdict["namespaces"]))
+    if verdict["reserved"]:
+        yield Fact("Reserved", "for the resolver of an identifier scheme")
+    for parent in verdict["parents"][:MOST_FINDINGS]:
+        yield Fact("More general", parent, identifier=True)

@@ -13,6 +13,7 @@ from ..identifiers import Match, Report, examine, find
 from ..middleware import BindingsUnavailable
 
 if TYPE_CHECKING:
+    from ..identifiers.policy import Profile
     from ..middleware import Bindings
 
 MOST_FOUND = 1000
@@ -65,18 +66,20 @@ class Inspection:
         }
 
 
-def inspect(text: str, *, prefix: str | None = None, bindings: Bindings | None = None) -> Inspection:
+def inspect(
+    text: str, *, prefix: str | None = None, bindings: Bindings | None = None, policies: Sequence[Profile] = ()
+) -> Inspection:
     """Find and examine the identifiers in ``text``. Never raises for a str.
 
     ``prefix`` is this site's resolver prefix. Without ``bindings``, or while they cannot be reached, nothing is said of
-    what is bound, and everything else all the same.
+    what is bound, and everything else all the same. IRIs of the hosts of ``policies`` are found too, and judged.
 
     >>> [finding.report.normal_form for finding in inspect("See ark:/12345/x-1 and urn:ISBN:0451450523").findings]
     ['ark:12345/x1', 'urn:isbn:0451450523']
     """
-    matches = find(text)
+    matches = find(text, scope={host for policy in policies for host in policy.hosts})
     shown = matches[:MOST_FOUND]
-    reports = [examine(match.literal, prefix=prefix) for match in shown]
+    reports = [examine(match.literal, prefix=prefix, policies=policies) for match in shown]
     bound, unread = None, False
     try:
         bound = kinds(reports, bindings)

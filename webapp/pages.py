@@ -53,7 +53,7 @@ def paste() -> AnyResponse:
 @blueprint.post("/list")
 def download() -> Response:
     """What was found in the text of the form as a file: CSV, of what is shown and as it is sorted, or JSON, of all."""
-    found = inspection.inspect(pasted(), prefix=site().prefix, bindings=site().bindings)
+    found = site().inspect(pasted())
     if request.form.get("as") == "json":
         body, kind = json.dumps(found.as_dict()) + "\n", "json"
     else:
@@ -144,10 +144,10 @@ def _view(arguments: Mapping[str, str]) -> dict[str, str]:
 
 def _answered(text: str, view: Mapping[str, str]) -> Response:
     if errors.wants_json():
-        return as_json(inspection.inspect(text, prefix=site().prefix, bindings=site().bindings).as_dict())
+        return as_json(site().inspect(text).as_dict())
     if not text:
         return _shown("_start.html", text="", title="Ararat", said="", examples=site().examples)
-    found = inspection.inspect(text, prefix=site().prefix, bindings=site().bindings)
+    found = site().inspect(text)
     table = listing.listing(found)
     return _shown(
         "_answer.html",

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 
     from _typeshed.wsgi import StartResponse, WSGIApplication, WSGIEnvironment
 
+    from ..identifiers.policy import Profile
     from ..middleware import Bindings
 
 FIRST_PORT = 8000
@@ -54,13 +55,14 @@ def compose(
     trace_elsewhere: bool = True,
     networks: Sequence[str] = (),
     trusted_hosts: Sequence[str] | None = None,
+    policies: Sequence[Profile] = (),
     **settings: Any,
 ) -> WSGIApplication:
     """The whole site: the resolver in front of the inspector, and of the demo site where that is wanted.
 
     ``prefix`` is the announced resolver prefix, ``address`` where the server can be reached (which may be the same): a
     trace's hops at either are answered in process, by the very application that is returned. ``trusted_hosts`` are the
-    host names at which the inspector answers, None for any. ``settings`` are those of
+    host names at which the inspector answers, None for any. IRIs are judged by ``policies``. ``settings`` are those of
     :class:`~ararat.middleware.ResolverMiddleware`. Raises ValueError for a setting or network that is none.
     """
     local: dict[str, WSGIApplication] = {}
@@ -71,6 +73,7 @@ def compose(
         trace_elsewhere=trace_elsewhere,
         networks=networks,
         trusted_hosts=trusted_hosts,
+        policies=policies,
     )
     site = DispatcherMiddleware(inspector, {MOUNT: create_demo()} if demo else {})
     also = (address, *settings.pop("also", ()))

@@ -9,9 +9,13 @@ from typing import TYPE_CHECKING, Any
 from flask import current_app, url_for
 from werkzeug.urls import iri_to_uri
 
+from . import inspection
+from .inspection import Inspection
+
 if TYPE_CHECKING:
     from _typeshed.wsgi import WSGIApplication
 
+    from ..identifiers.policy import Profile
     from ..middleware import Bindings
     from .tracing.addresses import Network
     from .tracing.pacing import Pace
@@ -73,6 +77,11 @@ class Site:
     pace: Pace
     answers: Answers
     examples: Sequence[Example]
+    policies: Sequence[Profile] = ()
+
+    def inspect(self, text: str) -> Inspection:
+        """What ``text`` holds, by the prefix, bindings and policies of this site (:func:`inspection.inspect`)."""
+        return inspection.inspect(text, prefix=self.prefix, bindings=self.bindings, policies=self.policies)
 
 
 def url(endpoint: str, **values: Any) -> str:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
 
 from ..identifiers import Report, characters
 
@@ -37,6 +37,8 @@ def verdict(report: Report) -> str:
     >>> verdict(examine("ark:12345"))
     'Begins like an ARK but is none: a NAAN alone is not an ARK'
     """
+    if report.policy and report.form == "iri":
+        return _by_policy(report.policy)
     if not report.valid:
         opening = _NONE.get(report.form, "Neither an ARK nor a URN")
         return f"{opening}: {report.problems[0].message}" if report.problems else opening
@@ -47,6 +49,8 @@ def verdict(report: Report) -> str:
 
 def tone(report: Report) -> Tone:
     """How the verdict sounds: "bad" for what is none, "warn" where there is a warning, else "good"."""
+    if report.policy and report.form == "iri":
+        return "bad" if not report.policy["allocatable"] else "warn" if report.policy["codes"] else "good"
     if not report.valid:
         return "bad"
     return "warn" if any(problem.severity == "warning" for problem in report.problems) else "good"
@@ -127,7 +131,21 @@ def _kind(report: Report) -> str:
     return "A valid ARK with a query" if report.inflection else "A valid ARK"
 
 
+def _by_policy(verdict: Mapping[str, Any]) -> str:
+    """What a policy says of an IRI that is no ARK or URN, in a sentence."""
+    opening = f"An address in the {verdict['namespaces'][0]} namespace of {verdict['profile']}"
+    grave = sorted(verdict["findings"], key=lambda found: GRAVITY[found["severity"]])
+    if not grave:
+        return f"{opening}: it may be allocated"
+    if verdict["allocatable"]:
+        return f"{opening}: it may be allocated, but {grave[0]['message']}"
+    return f"{opening}: not to be allocated, since {grave[0]['message']}"
+
+
 def _validity(report: Report) -> Chip:
+    if report.policy and report.form == "iri":
+        allocatable = report.policy["allocatable"]
+        return Chip("allocatable" if allocatable else "not allocatable", "good" if allocatable else "bad", "by policy")
     if not report.valid:
         return Chip("not valid", "bad")
     if report.form != "urn":

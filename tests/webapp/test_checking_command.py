@@ -68,3 +68,11 @@ def test_nothing_doubtful_is_said_too(tmp_path: Path) -> None:
     runner.invoke(command.main, ["bind", "ark:12345/x5", "/x"])
     result = runner.invoke(command.main, ["check"])
     assert (result.exit_code, result.stdout) == (0, "Nothing doubtful was found.\n")
+
+
+def test_a_policy_is_asked_too_where_it_is_named(ararat: Callable[..., Result]) -> None:
+    assert ararat("bind", "ark:21206/bcd", "https://17beta.top/en/").exit_code == 0
+    found = [json.loads(line) for line in ararat("check", "--json", "--policy", "17beta").stdout.splitlines()]
+    said = [each["message"].rpartition(" ")[2] for each in found if each["code"] == "policy"]
+    assert said == ["(reserved-name)", "(empty-segment)"]
+    assert not [line for line in ararat("check", "--json").stdout.splitlines() if '"policy"' in line]

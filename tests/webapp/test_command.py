@@ -40,6 +40,7 @@ COMMANDS = [
     "check",
     "migrate",
     "rule",
+    "policy",
     "registry",
     "schemes",
     "conformance",

@@ -51,3 +51,10 @@ def test_nothing_hostile_keeps_the_facts_from_being_told(naughty):
     for source in facts.known(examine(naughty.input)):
         assert source.title
         assert all(fact.text for fact in source.facts)
+
+
+def test_what_a_policy_says_is_known_too():
+    (found,) = [each for each in facts.known(examine("ark:21206/bcd", policies=["17beta"])) if "policy" in each.title]
+    assert found.title == "By the policy 17beta"
+    assert [fact.label for fact in found.facts] == ["Verdict", "Error", "Namespace"]
+    assert "reserved-name" in found.facts[1].text

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 
+from ararat.identifiers import policy
 from ararat.webapp import inspection
 
 SENTENCE = "See ark:/12345/x-1, https://n2t.net/ark:/12345/y and urn:isbn:0451450523."
@@ -93,3 +94,13 @@ def test_as_json_it_has_the_fields_of_the_api(bound):
 
 def test_as_json_null_says_that_nobody_was_asked():
     assert inspection.inspect("ark:12345/x").as_dict()["found"][0]["bound"] is None
+
+
+def test_iris_of_a_policys_hosts_are_found_and_judged():
+    found = inspection.inspect(
+        "See https://17beta.top/en/ and ark:12345/x.", policies=[policy.known("17beta")]
+    ).findings
+    assert [(each.match.literal, each.report.policy and each.report.policy["codes"]) for each in found] == [
+        ("https://17beta.top/en/", ["empty-segment"]),
+        ("ark:12345/x", None),
+    ]

@@ -113,3 +113,18 @@ def test_the_words_are_printable_ascii_and_promise_nothing(naughty):
     assert not characters.HIDDEN.search(words)
     # ARK-007, and requirements, section 3, item 20
     assert not any(promise in words.lower() for promise in ("persistent", "valid resource", "does not exist"))
+
+
+@pytest.mark.parametrize(
+    ("text", "said", "tone", "chip"),
+    [
+        pytest.param("https://17beta.top/en", ": it may be allocated", "good", "allocatable", id="fine"),
+        pytest.param("https://17beta.top/en/A", "allocated, but a phrase has", "warn", "allocatable", id="a warning"),
+        pytest.param("https://17beta.top/en/", "not to be allocated, since a", "bad", "not allocatable", id="an error"),
+    ],
+)
+def test_of_an_address_that_is_a_policys_its_verdict_is_said(text, said, tone, chip):
+    report = examine(text, policies=["17beta"])
+    assert said in verdicts.verdict(report)
+    assert verdicts.tone(report) == tone
+    assert verdicts.chips(report, None, None)[0].word == chip

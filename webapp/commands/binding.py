@@ -14,8 +14,10 @@ import click
 
 from ..terminal.layout import Sheet
 from . import DONE, NO, UNAVAILABLE, Refused, read_name, store_errors, streams, write
+from .policies import policy_option
 
 if TYPE_CHECKING:
+    from ...identifiers.policy import Profile
     from ...middleware import Bindings
 
 _MOST_NAANS = 10
@@ -68,17 +70,18 @@ json_option: Callable[..., Any] = click.option("--json", "as_json", is_flag=True
 
 
 @contextmanager
-def opened(url: str, *, make: bool = False) -> Iterator[Bindings]:
+def opened(url: str, *, make: bool = False, profile: Profile | None = None) -> Iterator[Bindings]:
     """The bindings at ``url``, closed at the end; what they refuse is said as a command says it.
 
     A database file that is not there is made only with ``make``: a slip of the pen must not leave empty ones behind.
+    Changes are held to the rules of ``profile``.
     """
     from ...middleware import open_bindings
 
     if not make:
         require_database(url)
     with store_errors():
-        bindings = open_bindings(url)
+        bindings = open_bindings(url, policy=profile)
         try:
             yield bindings
         finally:
@@ -160,6 +163,7 @@ def _pairs(ctx: click.Context, param: click.Parameter, values: tuple[str, ...]) 
 @click.option("--redirect", type=int, help="302 or 307; a name never moves for good.  [default: 302]")
 @naans_option
 @strict_option
+@policy_option(also=", to which the binding is held")
 @actor_option
 @database_option
 def bind_command(
@@ -170,6 +174,7 @@ def bind_command(
     alternate: dict[str, str],
     naans: tuple[str, ...],
     strict: bool,
+    profile: Profile | None,
     **said: Any,
 ) -> int:
     """Let the name ID lead to TARGET: an http(s) address, or a path of the site that begins with one slash.
@@ -177,7 +182,7 @@ def bind_command(
     A name is never given to another thing: one that is bound already moves only with the --resource that is on record.
     """
     name = read_name(identifier)
-    with opened(database, make=True) as bindings, watched(bindings, naans, strict=strict) as bindings:
+    with opened(database, make=True, profile=profile) as bindings, watched(bindings, naans, strict=strict) as bindings:
         word = bindings.bind(name, target, metadata=metadata or None, alternates=alternate or None, **said)
         _say(word, bindings, name)
     return DONE

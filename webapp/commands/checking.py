@@ -12,9 +12,11 @@ from ...identifiers import display
 from ..terminal.layout import Sheet, identifier
 from . import DONE, NO, streams, write
 from .binding import json_option, opened, optional_database_option
+from .policies import policy_option
 from .tracing import network_option, resolver_option
 
 if TYPE_CHECKING:
+    from ...identifiers.policy import Profile
     from ...middleware.checking import Finding
 
 _WIDTH = 18
@@ -38,6 +40,7 @@ _WIDTH = 18
 )
 @resolver_option
 @network_option
+@policy_option(also=", to hold names and targets to")
 @optional_database_option
 def check_command(
     file: str | None,
@@ -50,6 +53,7 @@ def check_command(
     pause: float,
     resolver: str,
     networks: tuple[str, ...],
+    profile: Profile | None,
     database: str | None,
 ) -> int:
     """Look for what is doubtful, without asking the network: containers that are not bound, dot-segments, names that
@@ -90,7 +94,7 @@ def check_command(
     say = _as_json if as_json else _as_csv if as_csv else _as_text
     count = 0
     with opened(database) as bindings:
-        for count, finding in enumerate(check(bindings, naans=naans, prefixes=own), 1):
+        for count, finding in enumerate(check(bindings, naans=naans, prefixes=own, profile=profile), 1):
             say(finding, count)
     if not (as_json or as_csv):
         write(Sheet.of(sys.stdout).prose(f"{count:,} found." if count else "Nothing doubtful was found."))

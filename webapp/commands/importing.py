@@ -11,8 +11,10 @@ import click
 from ..terminal.layout import Sheet, Style, identifier
 from . import DONE, NO, NO_INPUT, Refused, streams, write
 from .binding import actor_option, database_option, naans_option, opened, strict_option, watched
+from .policies import policy_option
 
 if TYPE_CHECKING:
+    from ...identifiers.policy import Profile
     from ...middleware import Bindings
     from ...middleware.importing import Imported, NotedLine, Summary
 
@@ -43,6 +45,7 @@ format_option: Callable[..., Any] = click.option(
 @format_option
 @naans_option
 @strict_option
+@policy_option(also=", to which every line is held")
 @actor_option
 @database_option
 def import_command(
@@ -52,6 +55,7 @@ def import_command(
     format: str | None,
     naans: tuple[str, ...],
     strict: bool,
+    profile: Profile | None,
     actor: str,
     database: str,
 ) -> int:
@@ -68,7 +72,10 @@ def import_command(
     Exit code: 0 all of it is bound (or would be), 1 lines were refused, 2 the table cannot be read, 66 the file cannot,
     69 no database.
     """
-    with opened(database, make=not dry_run) as bindings, watched(bindings, naans, strict=strict) as bindings:
+    with (
+        opened(database, make=not dry_run, profile=profile) as bindings,
+        watched(bindings, naans, strict=strict) as bindings,
+    ):
         summary = run_import(bindings, file, format=format, dry_run=dry_run, batch=batch, actor=actor)
     if dry_run:
         write(_listed(summary, Sheet.of(sys.stdout)))

@@ -10,10 +10,12 @@ from contextlib import suppress
 import click
 
 from ...identifiers import IdentifierError, examine, normalize
+from ...identifiers.policy import Profile
 from ..comparison import compare
 from ..terminal import reports
 from ..terminal.layout import Sheet
 from . import DONE, NO, UNREADABLE, streams, write
+from .policies import policy_option
 
 _CODES = {"strict": DONE, "liberal": NO, None: UNREADABLE}
 
@@ -28,8 +30,9 @@ _CODES = {"strict": DONE, "liberal": NO, None: UNREADABLE}
     show_default=True,
     help="How identifiers are given: as they are, or each as a JSON string, so that any string can be.",
 )
+@policy_option(also=", to judge IRIs by; repeatable", multiple=True)
 @click.argument("texts", metavar="TEXT...|-", nargs=-1, required=True)
-def inspect_command(texts: tuple[str, ...], form: str, as_json: bool) -> int:
+def inspect_command(texts: tuple[str, ...], form: str, as_json: bool, profiles: tuple[Profile, ...]) -> int:
     """Say what identifiers are: parts, normal form and the steps to it, hierarchy, problems.
 
     One identifier gets a whole report, several get a line each. With - they are read from standard input, one a line.
@@ -50,7 +53,7 @@ def inspect_command(texts: tuple[str, ...], form: str, as_json: bool) -> int:
             write(Sheet.of(sys.stderr).prose(f"ararat: {item.place}: {item.fault}", style="bad"), to=sys.stderr)
             worst = UNREADABLE
             continue
-        report = examine(item.text)
+        report = examine(item.text, policies=profiles)
         worst = max(worst, _CODES[report.conformance])
         if as_json:
             streams.dump(report.as_dict())

@@ -18,8 +18,10 @@ import click
 from ... import __version__
 from ..terminal.layout import Sheet, identifier
 from . import NO_INPUT, UNAVAILABLE, Refused, store_errors, write
+from .policies import policy_option
 
 if TYPE_CHECKING:
+    from ...identifiers.policy import Profile
     from ...middleware import Bindings
 
 # The settings of the resolver, under the names they have there; what is not said stays as it is there.
@@ -118,6 +120,7 @@ def _options(command: Any) -> Any:
     "--allow-network", "networks", multiple=True, metavar="CIDR", envvar="ARARAT_ALLOW_NETWORK", show_envvar=True,
     help="A network that traces may enter though it is not public; repeatable.",
 )  # fmt: skip
+@policy_option(also=", to judge IRIs by; repeatable", multiple=True)
 @_options
 def serve_command(
     database: str | None,
@@ -128,6 +131,7 @@ def serve_command(
     trace_elsewhere: bool,
     trusted_hosts: tuple[str, ...],
     networks: tuple[str, ...],
+    profiles: tuple[Profile, ...],
     **settings: Any,
 ) -> None:
     """Run the inspector and a resolver at one address, until Ctrl-C.
@@ -146,7 +150,7 @@ def serve_command(
         _listener(host, port) as listener,
         _store(database, table) as store,
         store_errors(),
-        _opened(store) as bindings,
+        _opened(store, next(iter(profiles), None)) as bindings,
     ):
         address = serve.address_of(listener)
         try:
@@ -158,6 +162,7 @@ def serve_command(
                 trace_elsewhere=trace_elsewhere,
                 networks=networks,
                 trusted_hosts=trusted_hosts or None,
+                policies=profiles,
                 **given,
             )
         except (ValueError, NotImplementedError) as error:
@@ -199,21 +204,21 @@ def _store(database: str | None, table: str | None) -> Iterator[_Store]:
             shutil.rmtree(folder, ignore_errors=True)
 
 
-def _opened(store: _Store) -> Bindings:
-    from ...middleware import Bindings, BindingsUnavailable, open_bindings
+def _opened(store: _Store, profile: Profile | None) -> Bindings:
+    from ...middleware import BindingsUnavailable, open_bindings
+    from ...middleware.bindings import open_file
     from ...middleware.errors import TableError
-    from ...middleware.filestore import FileStore
     from ..demo import load
 
     try:
         if store.is_table:
             # Whatever it is called: what is no other format is CSV.
-            return Bindings(FileStore(Path(store.place)))
-        with open_bindings(store.place) as bindings:
+            return open_file(Path(store.place), policy=profile)
+        with open_bindings(store.place, policy=profile) as bindings:
             if store.is_demo:
                 load(bindings)
         # Opened anew: what was used here must not be used on the other side of a fork.
-        return open_bindings(store.place)
+        return open_bindings(store.place, policy=profile)
     except TableError as error:
         where = f"line {error.line}" if error.column is None else f"line {error.line}, column {error.column}"
         raise Refused(

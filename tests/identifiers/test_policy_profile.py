@@ -1,0 +1,102 @@
+"""Policy profiles as files: what they hold, and what is said of one that cannot be read."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ararat.identifiers import policy
+from ararat.identifiers.policy import Profile, ProfileError, judge
+
+OURS = """
+name = "library"
+hosts = ["library.example"]
+schemes = ["https"]
+naan = "99152"
+resolvers = ["https://library.example", "https://n2t.net/"]
+languages = ["en", "cy"]
+namespaces = ["language", "opaque"]
+reserved_schemes = ["ark"]
+extensions = ["html"]
+"""
+
+
+def test_the_profile_that_ships_has_the_settings_of_the_document():
+    profile = policy.known("17beta")
+    assert profile.hosts == ("17beta.top", "male-to-female.org")
+    assert (profile.naan, profile.resolvers) == ("21206", ("https://17beta.top", "https://n2t.net"))
+    assert profile.namespaces == policy.NAMESPACES
+
+
+@pytest.mark.parametrize(
+    ("iri", "codes"),
+    [
+        pytest.param("https://library.example/en/x", (), id="fine"),
+        pytest.param("https://library.example/de/x", ("language-unlisted",), id="another language"),
+        pytest.param("https://library.example/x-own", (), id="a private tag is of no language"),
+        pytest.param("https://library.example/en/x.css", (), id="an extension that is none here"),
+        pytest.param("ark:99152/whatever", ("not-opaque",), id="shoulders of any kind"),
+        pytest.param("https://17beta.top/en/", (), id="the other policy's host"),
+    ],
+)
+def test_a_site_writes_its_own(iri, codes):
+    assert judge(iri, policy.read(OURS)).codes == codes
+
+
+def test_a_profile_without_a_naan_speaks_of_no_ark():
+    profile = Profile("plain", ("example.org",))
+    assert judge("ark:21206/bcd", profile).in_scope is False
+    assert policy.namespaces("https://example.org/ark:/1/bcdf", profile) == ("miscellaneous",)
+
+
+def test_json_and_toml_say_the_same():
+    profile = policy.read(OURS)
+    assert policy.read(json.dumps(profile.as_dict())) == profile
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        pytest.param("", "there is no name", id="empty"),
+        pytest.param("name", "this is no TOML", id="no TOML"),
+        pytest.param("{", "line 1, column 2: this is no JSON", id="no JSON"),
+        pytest.param('{"name": "x", "hosts": []}', "hosts: there is none", id="no host"),
+        pytest.param('{"name": "x", "hosts": ["A.org"]}', 'hosts: "A.org" is none', id="upper case"),
+        pytest.param('{"name": "x", "hosts": ["a|b"]}', 'hosts: "a|b" is none', id="an expression"),
+        pytest.param('{"name": "x", "hosts": "a.org"}', "hosts: expected a list", id="no list"),
+        pytest.param('{"name": "x", "hosts": ["a.org", "a.org"]}', "hosts: something stands in it twice", id="twice"),
+        pytest.param('{"name": "X", "hosts": ["a.org"]}', 'name: "X" is none', id="name"),
+        pytest.param('{"name": "x", "hosts": ["a.org"], "host": 1}', 'there is no key "host"', id="unknown key"),
+        pytest.param('{"name": "x", "hosts": ["a.org"], "naan": 21206}', 'naan: "21206" is none', id="a number"),
+        pytest.param('{"name": "x", "hosts": ["a.org"], "deepest": 0}', 'deepest: "0" is none', id="deepest"),
+        pytest.param('{"name": "x", "hosts": ["a.org"], "deepest": true}', 'deepest: "True" is none', id="truth"),
+        pytest.param('{"name": "x", "hosts": ["a.org"], "schemes": []}', "schemes: expected a list", id="no scheme"),
+        pytest.param('{"name": "x", "hosts": ["a.org"], "schemes": ["ftp"]}', "expected https or http", id="scheme"),
+        pytest.param('{"name": "x", "hosts": ["a.org"], "resolvers": ["n2t.net"]}', "resolvers:", id="resolver"),
+        pytest.param('{"name": "x", "hosts": ["a.org"], "namespaces": ["x"]}', "namespaces:", id="namespace"),
+        pytest.param('{"name": "x", "hosts": ["a.org"], "default_availability": "day"}', "is not in", id="default"),
+        pytest.param('{"name": "x", "hosts": ["a.org"], "title": "a\\nb"}', "title: expected one line", id="title"),
+        pytest.param("[" * 5000, "this is no", id="nested"),
+        pytest.param('{"a":' * 5000, "this is no profile", id="nested JSON"),
+        pytest.param("#" * 70_000, "at most 65,536 characters", id="long"),
+    ],
+)
+def test_a_file_that_is_none_is_refused_with_the_reason(text, said):
+    with pytest.raises(ProfileError) as refused:
+        policy.read(text)
+    assert said in str(refused.value)
+    assert str(refused.value).isascii()
+
+
+@given(st.text(max_size=80))
+def test_any_text_is_a_profile_or_refused(text):
+    with pytest.raises(ProfileError):
+        policy.read(text)
+
+
+def test_a_name_that_ships_with_nothing_is_the_callers_mistake():
+    with pytest.raises(ValueError, match='there is no policy profile "18beta"'):
+        policy.known("18beta")

@@ -1,0 +1,121 @@
+"""The page of an IRI policy, its JSON, and the sitemaps that it reads."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ararat.identifiers.policy import Profile
+from ararat.webapp import create_app
+from ararat.webapp.sitemaps import SitemapError, addresses
+
+NAMESPACE = "http://www.sitemaps.org/schemas/sitemap/0.9"
+SITEMAP = f"""<?xml version="1.0" encoding="UTF-16"?>
+<urlset xmlns="{NAMESPACE}"><url><loc>https://17beta.top/en/</loc><lastmod>2020</lastmod></url>
+<url><loc>\n https://17beta.top/en?a&amp;b </loc></url></urlset>"""
+BOMB = '<!DOCTYPE x [<!ENTITY a "aaaa"><!ENTITY b "&a;&a;">]><urlset>&b;</urlset>'
+
+
+@pytest.fixture(scope="module")
+def client() -> Any:
+    return create_app().test_client()
+
+
+def test_the_page_says_what_the_policy_says_of_each_address(client, read_page):
+    answer = client.post("/policy", data={"q": SITEMAP, "complete": "1"})
+    page = read_page(answer.text)
+    rows = [[cell.text for cell in row.all("td")] for row in page.one("tbody").all("tr")]
+    assert [(row[0], row[2]) for row in rows] == [
+        ("https://17beta.top/en/", "language"),
+        ("https://17beta.top/en?a&b", "language"),
+    ]
+    assert "(empty-segment)" in rows[0][3]
+    assert "(parent-unallocated)" in rows[1][3]
+    assert "1 not to be allocated" in page.one(id="judged").text
+
+
+def test_the_empty_page_says_whom_the_policy_speaks_of(client, read_page):
+    page = read_page(client.get("/policy").text)
+    assert "male-to-female.org" in page.one("p", id="what").text
+    assert page.all("table") == []
+
+
+@pytest.mark.parametrize("text", ["<svg onload=alert(1)>", "https://17beta.top/<b>\u202e</b>", "\ud800", BOMB])
+def test_what_is_pasted_stays_text(client, read_page, text):
+    answer = client.post("/policy", data={"q": text.encode("utf-8", "surrogatepass")})
+    assert answer.status_code == 200
+    assert "<svg onload" not in answer.text
+    assert "<b>\u202e" not in answer.text
+    read_page(answer.text)
+
+
+def test_json_says_the_same(client):
+    answer = client.get("/api/policy", query_string={"q": "https://17beta.top/en/\nhttps://example.org/"})
+    (first, second) = answer.json["found"]
+    assert (first["codes"], first["allocatable"]) == (["empty-segment"], False)
+    assert (second["in_scope"], second["codes"]) == (False, [])
+    assert client.post("/api/policy", data=SITEMAP.encode()).json["found"][0] == first | {"findings": first["findings"]}
+    assert answer.text.isascii()
+
+
+@pytest.mark.parametrize(
+    ("ask", "code"),
+    [
+        pytest.param({"path": "/api/policy"}, "parameter-missing", id="no q"),
+        pytest.param({"path": "/api/policy?q=x&profile=y"}, "policy-unknown", id="no such policy"),
+        pytest.param({"path": "/api/policy", "method": "POST", "data": b"\xff"}, "not-utf-8", id="no text"),
+        pytest.param({"path": "/api/policy", "method": "POST", "data": BOMB.encode()}, "no-sitemap", id="entities"),
+    ],
+)
+def test_what_cannot_be_judged_is_refused(client, ask, code):
+    answer = client.open(**ask)
+    assert answer.status_code == 400
+    assert json.loads(answer.text)["code"] == code
+
+
+def test_a_thousand_addresses_are_judged_and_the_rest_is_counted_out(client):
+    found = client.post("/api/policy", data=b"https://17beta.top/en\n" * 1001).json
+    assert (len(found["found"]), found["truncated"]) == (1000, True)
+    assert client.post("/policy", data={"q": "x" * (2**20 + 1)}).status_code == 413
+
+
+def test_a_site_has_policies_of_its_own(read_page):
+    profiles = [Profile("ours", ("example.org",)), "17beta"]
+    client = create_app(policies=profiles).test_client()
+    answer = json.loads(client.get("/api/policy?q=https://example.org/en/").text)
+    assert answer["found"][0]["codes"] == ["empty-segment"]
+    page = read_page(client.get("/policy?profile=17beta").text)
+    assert [option.text for option in page.all("option")] == ["ours", "17beta"]
+    card = client.get("/?q=https://example.org/en/").text
+    assert "By the policy ours" in card
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        pytest.param(BOMB, "document type", id="entities"),
+        pytest.param("<urlset>", "line 1", id="cut off"),
+        pytest.param("<a>\ud800</a>", "half of a character", id="surrogate"),
+    ],
+)
+def test_a_text_that_is_no_sitemap_is_refused(text, said):
+    with pytest.raises(SitemapError, match=said):
+        addresses(text, most=10)
+
+
+def test_only_the_locations_of_a_sitemap_are_taken():
+    other = f'<urlset xmlns="{NAMESPACE}"><loc>a</loc><x xmlns="y"><loc>b</loc></x><loc>c<i/>d</loc></urlset>'
+    assert addresses(other, most=10) == ["a", "c"]
+
+
+@given(st.text(max_size=50))
+def test_any_text_is_addresses_or_refused(text):
+    with contextlib.suppress(SitemapError):
+        found = addresses(text, most=5)
+        assert len(found) <= 5
+        assert all(found)
