@@ -14,7 +14,6 @@ That no name is ever re-assigned (POL-023) is so without a policy.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 from datetime import datetime
 from typing import Any, Protocol
 
@@ -72,7 +71,7 @@ class Governance:
         except BindingError as error:
             error.identifier = after.identifier
             raise
-        if before is not None and governed == replace(before, changed=governed.changed, revision=governed.revision):
+        if before is not None and governed == before._replace(changed=governed.changed, revision=governed.revision):
             # All that was new is what the policy had added before.
             return Change("unchanged", before, None)
         return change._replace(after=governed)
@@ -97,7 +96,7 @@ class Governance:
         if stated is None or stated not in (*self.profile.availability, UNPUBLISHED):
             shown = f"the availability is {texts.shown(stated)}" if stated else None
             raise BindingError("availability-statement", shown)
-        return replace(after, metadata=metadata.check({**after.metadata, "availability": stated}))
+        return after._replace(metadata=metadata.check({**after.metadata, "availability": stated}))
 
     def _remember_uuids(self, after: Binding, memory: Memory) -> None:
         uuids = {found for found in map(self._uuid, (after.identifier, after.target)) if found}
@@ -130,10 +129,10 @@ def designate(
     stated = {"persistence": persistence}
     if availability is not None or not published:
         stated["availability"] = availability if published and availability else UNPUBLISHED
-    after = replace(existing, metadata=metadata.check({**existing.metadata, **stated}))
+    after = existing._replace(metadata=metadata.check({**existing.metadata, **stated}))
     if after == existing:
         return Change("unchanged", existing, None)
-    return Change("unchanged", replace(after, changed=now, revision=existing.revision + 1), "updated")
+    return Change("unchanged", after._replace(changed=now, revision=existing.revision + 1), "updated")
 
 
 Govern = Callable[["Binding | None", Change, Any], Change]
