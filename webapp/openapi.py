@@ -12,6 +12,7 @@ from typing import Any
 from .. import __version__
 from ..identifiers import PROBLEMS
 from .inspection import MOST_FOUND
+from .rounds import MOST
 from .site import MOST_OCTETS, url
 from .tracing.trace import FEWEST_REDIRECTS, MOST_REDIRECTS
 
@@ -60,6 +61,18 @@ def _maybe(schema: Schema) -> Schema:
 
 def _ref(name: str) -> Schema:
     return {"$ref": f"#/components/schemas/{name}"}
+
+
+def _problem(code: Schema) -> Schema:
+    return _object(
+        code=code,
+        severity=_one_of("error", "warning", "note"),
+        message=TEXT,
+        start={**NUMBER, "description": "in code points of the input, as end is"},
+        end=NUMBER,
+        expected=TEXT,
+        reference=TEXT,
+    )
 
 
 _ANY_OBJECT: Schema = {"type": "object"}
@@ -115,14 +128,24 @@ SCHEMAS: dict[str, Schema] = {
         problems=_array(_ref("Problem")),
         suggestion=MAYBE_TEXT,
     ),
-    "Problem": _object(
-        code={**_one_of(*PROBLEMS), "description": "see /problems"},
-        severity=_one_of("error", "warning", "note"),
-        message=TEXT,
-        start={**NUMBER, "description": "in code points of the input, as end is"},
-        end=NUMBER,
-        expected=TEXT,
-        reference=TEXT,
+    "Problem": _problem({**_one_of(*PROBLEMS), "description": "see /problems"}),
+    "Judged": _object(
+        profile=TEXT,
+        truncated=FLAG,
+        found=_array(
+            _object(
+                iri=TEXT,
+                in_scope=FLAG,
+                profile=TEXT,
+                namespaces=_array(TEXT),
+                reserved=FLAG,
+                allocatable=FLAG,
+                codes=_array(TEXT),
+                findings=_array(_problem({**TEXT, "description": "one of the policy's"})),
+                hierarchy=_array(TEXT),
+                parents=_array(TEXT),
+            )
+        ),
     ),
     "Comparison": _object(
         verdict=_one_of("equivalent", "different", "unreadable"),
@@ -251,6 +274,30 @@ def _trace() -> Schema:
     return operation
 
 
+def _traces() -> Schema:
+    operation = _operation(
+        "traces",
+        "Where many identifiers lead, each as its trace ends",
+        "Event",
+        _query("resolver", "the resolver prefix to ask; else this site, or the official resolver"),
+        errors=(400, 403, 413, 503),
+    )
+    operation["responses"]["200"] = {
+        "description": "A row for each identifier: one JSON object a line, or CSV with a line of names.",
+        "content": {"application/x-ndjson": {"schema": TEXT}, "text/csv": {"schema": TEXT}},
+    }
+    operation["requestBody"] = {
+        "description": f"Identifiers, one a line, in UTF-8; {MOST} at most.",
+        "content": {"text/plain": {"schema": TEXT, "example": "ark:12345/x6np1"}},
+    }
+    return operation
+
+
+_POLICY = (
+    _query("profile", "which policy of this site; else the first", example="17beta"),
+    _query("complete", "given, the list is all that is allocated, so that missing parents are found"),
+)
+
 _ARK, _SAME = "ark:/12345/x6-np1.pdf.en", "https://n2t.net/ark:12345/x6np1.en.pdf"
 
 PATHS: dict[str, dict[str, Schema]] = {
@@ -281,6 +328,24 @@ PATHS: dict[str, dict[str, Schema]] = {
         )
     },
     "/api/trace": {"get": _trace()},
+    "/api/traces": {"post": _traces()},
+    "/api/policy": {
+        "get": _operation(
+            "policy",
+            "What an IRI policy says of addresses",
+            "Judged",
+            _query("q", "addresses, one a line, or a sitemap", required=True, example="https://17beta.top/en/"),
+            *_POLICY,
+            errors=(400,),
+        ),
+        "post": {
+            **_operation("policyOfText", "The same for a longer list", "Judged", *_POLICY, errors=(400, 413)),
+            "requestBody": {
+                "description": "Addresses, one a line, or a sitemap, in UTF-8.",
+                "content": {"text/plain": {"schema": TEXT, "example": "https://17beta.top/en/"}},
+            },
+        },
+    },
     "/api/problems": {"get": _operation("problems", "The problem codes", "Problems")},
     "/api/rules": {"get": _operation("rules", "The rules of the normal forms, with examples", "Rules")},
     "/api/decisions": {"get": _operation("decisions", "What is decided where specifications are silent", "Decisions")},
