@@ -260,7 +260,7 @@ def test_a_normal_form_is_its_own(text):
 @pytest.mark.naughty
 def test_no_input_makes_it_fail(naughty):
     judge(naughty.input, P)
-    judge(f"{SITE}/{naughty.input}", P)
+    judge(f"{SITE}/{naughty.input[:20_000]}", P)
 
 
 @pytest.mark.parametrize(

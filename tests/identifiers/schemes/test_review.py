@@ -173,7 +173,8 @@ def test_any_record_is_judged_and_nothing_of_it_is_repeated_raw(texts, update):
 
 @pytest.mark.naughty
 def test_hostile_texts_are_judged_like_others(naughty):
-    record = replace(WHOLE, syntax=naughty.input, contact=naughty.input, name=naughty.input, status=naughty.input)
+    text = naughty.input[:20_000]
+    record = replace(WHOLE, syntax=text, contact=text, name=text, status=text)
     assert all(finding.message.isprintable() for finding in lint(record))
 
 
