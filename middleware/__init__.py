@@ -26,6 +26,7 @@ from .errors import BindingConflict, BindingError, BindingsUnavailable, ReadOnly
 from .importing import import_table
 from .minting import mint
 from .own_scheme import OwnScheme
+from .resolution_log import log_resolutions
 from .resolver import Resolution
 from .wsgi import ResolverMiddleware
 
@@ -40,6 +41,7 @@ __all__ = [
     "Resolution",
     "ResolverMiddleware",
     "import_table",
+    "log_resolutions",
     "mint",
     "open_bindings",
 ]

@@ -2,7 +2,7 @@
 
 Locations and links begin with the announced prefix, or with the path the middleware is mounted at; nothing of the
 request's ``Host`` or forwarding fields is ever in them. An answer depends on the request target, the method and, where
-it says so by ``Vary``, on ``Accept``.
+it says so by ``Vary``, on ``Accept``; that a description is not sent again (304), on the client's conditions.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from werkzeug.datastructures import MIMEAccept
 from werkzeug.http import parse_accept_header
 
 from . import pages
+from .conditions import is_held, validators
 from .description import FORMS, describe
 from .explanation import explain
 from .resolver import Resolution
@@ -77,6 +78,13 @@ class Answer:
         start_response(f"{self.status} {HTTPStatus(self.status).phrase}", self.headers)
         return () if head else (self.body,)
 
+    def unless_held(self, if_none_match: str | None, if_modified_since: str | None) -> Answer:
+        """This answer, or 304 in its place where the client's conditions say that it has what this one would show."""
+        if not is_held(dict(self.headers), if_none_match, if_modified_since):
+            return self
+        # RFC 9110, section 15.4.5: what a 200 would have said of caching is said; the content's own fields are not.
+        return Answer(304, [field for field in self.headers if not field[0].startswith("Content-")], b"")
+
 
 class Answers:
     """Makes the answers of one resolver.
@@ -122,7 +130,11 @@ class Answers:
         if view.policy is not None:
             # ARK-034. The policy is the naming authority's, of the name: no licence of what is named.
             links.append(("Link", f'<{view.policy}>; rel="terms-of-service"'))
-        return self._told(200, view, media_type, [*links, ("Cache-Control", self._found_for)], secure)
+        told = self._told(200, view, media_type, [*links, ("Cache-Control", self._found_for)], secure)
+        # What a container or a rule has made can change with another one, and then its time may go back.
+        known = None if resolution.container or resolution.rule else resolution.binding.changed
+        told.headers.extend(validators(told.body, known))
+        return told
 
     def refusal(self, resolution: Resolution, root: str, accept: str | None, *, secure: bool) -> Answer:
         """400, 404, 405, 410, 414 or 503: why, and where to go from here."""

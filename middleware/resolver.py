@@ -21,7 +21,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from itertools import islice
 from typing import Literal
 from urllib.parse import quote
@@ -71,6 +71,7 @@ class Resolution:
     ``container``   where the identifier itself is not bound: the container that let it through, or else the nearest
                     that is bound
     ``rule``        the prefix of the rule that made the binding, where one did
+    ``seconds``     how long it took to find and to tell, where somebody asked (``on_resolve``)
     """
 
     given: str
@@ -85,6 +86,7 @@ class Resolution:
     problem: Problem | None = None
     container: str | None = None
     rule: str | None = None
+    seconds: float | None = field(default=None, compare=False)
 
     @property
     def key(self) -> str | None:
