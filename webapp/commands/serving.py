@@ -158,6 +158,7 @@ def serve_command(
         _store(database, table) as store,
         store_errors(),
         _opened(store, next(iter(profiles), None)) as bindings,
+        _access_log(access_log) as on_resolve,
     ):
         address = serve.address_of(listener)
         try:
@@ -170,7 +171,7 @@ def serve_command(
                 networks=networks,
                 trusted_hosts=trusted_hosts or None,
                 policies=profiles,
-                on_resolve=_logged_to(access_log),
+                on_resolve=on_resolve,
                 **given,
             )
         except (ValueError, NotImplementedError) as error:
@@ -197,12 +198,14 @@ def _listener(host: str, port: int | None) -> socket.socket:
         raise Refused(what, ("Next", advice), exit_code=UNAVAILABLE) from None
 
 
-def _logged_to(place: str | None) -> Callable[[Resolution], None] | None:
+@contextmanager
+def _access_log(place: str | None) -> Iterator[Callable[[Resolution], None] | None]:
     """What writes the access log: to a file, which may be moved away and is then begun anew, or to standard output."""
     from ...middleware import log_resolutions
 
     if place is None:
-        return None
+        yield None
+        return
     try:
         handler = logging.StreamHandler(sys.stdout) if place == "-" else WatchedFileHandler(place, encoding="ascii")
     except OSError as error:
@@ -211,8 +214,12 @@ def _logged_to(place: str | None) -> Callable[[Resolution], None] | None:
     logger.setLevel(logging.INFO)
     # What is set up for other lines must neither repeat these nor change their form.
     logger.propagate = False
-    logger.handlers = [handler]
-    return log_resolutions(logger)
+    logger.addHandler(handler)
+    try:
+        yield log_resolutions(logger)
+    finally:
+        logger.removeHandler(handler)
+        handler.close()
 
 
 @contextmanager
