@@ -16,7 +16,7 @@ from markupsafe import escape
 from werkzeug.datastructures import MIMEAccept
 from werkzeug.http import parse_accept_header
 
-from . import pages
+from . import pages, services
 from .conditions import is_held, validators
 from .description import FORMS, describe
 from .explanation import explain
@@ -135,6 +135,20 @@ class Answers:
         known = None if resolution.container or resolution.rule else resolution.binding.changed
         told.headers.extend(validators(told.body, known))
         return told
+
+    def places(self, resolution: Resolution, root: str, accept: str | None, *, secure: bool) -> Answer:
+        """200 with every place where what was found can be had (RFC 2169, section 3.2)."""
+        view = services.places(resolution, root)
+        media_type = preferred(accept, tuple(services.FORMS))
+        headers = [("Link", describedby(f"{root}/{resolution.key}?info"))] if resolution.binding is not None else []
+        headers += [("Cache-Control", self._found_for), ("Vary", "Accept")]
+        if media_type == "text/html":
+            body, content_type = view.as_html(), "text/html; charset=utf-8"
+            headers.append(("Content-Security-Policy", pages.content_security_policy()))
+        else:
+            body, content_type = view.as_list(), media_type
+        headers += [("Content-Type", content_type), ("Content-Length", str(len(body)))]
+        return Answer(200, self._with_common(headers, secure), body)
 
     def refusal(self, resolution: Resolution, root: str, accept: str | None, *, secure: bool) -> Answer:
         """400, 404, 405, 410, 414 or 503: why, and where to go from here."""

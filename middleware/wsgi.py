@@ -32,6 +32,8 @@ from .own_scheme import OwnScheme
 from .refusals import refusal
 from .resolver import Resolution, Rules, no_rules, refuse, resolve
 from .served import Handover, local_environ
+from .services import Service, leading
+from .services import asked as services_asked
 from .settings import SCHEMES, TRACKING, Settings
 from .target import Target, mount_path, recover, reserved_labels
 
@@ -54,6 +56,9 @@ class ResolverMiddleware:
         :func:`~ararat.middleware.log_resolutions` makes one that writes an access log.
     :param inspector: where an inspector is, if there is one: a path of this site ("/" where it is the site) or an
         http(s) address. Error pages link to it.
+
+    :param services: the path of the services of RFC 2169, ``/uri-res``, where they are wanted
+        (:mod:`~ararat.middleware.services`).
 
     The other settings are those of :class:`~ararat.middleware.settings.Settings`; a wrong one raises ValueError here.
     The key
@@ -79,6 +84,7 @@ class ResolverMiddleware:
         hsts: str | None = None,
         on_resolve: Callable[[Resolution], object] | None = None,
         inspector: str | None = None,
+        services: str | None = None,
     ) -> None:
         self.app = app
         self.bindings = bindings
@@ -96,6 +102,7 @@ class ResolverMiddleware:
             cache=cache,
             hsts=hsts,
             inspector=inspector,
+            services=services,
         )
         self._rules: Rules = getattr(bindings, "binding_by_rule", no_rules)
         self._answers = Answers(self.settings)
@@ -104,6 +111,8 @@ class ResolverMiddleware:
         self._own = {scheme.name: scheme for scheme in self.settings.schemes if isinstance(scheme, OwnScheme)}
         # Where the colon stands in a reserved path. "/ark:" and "/urn:" have it at the same place.
         self._colons = frozenset({4, *(len(name) + 1 for name in self._own)})
+        # A path of a service has no colon. Who has none of them does not pay for the second look.
+        self._others: WSGIApplication = app if self.settings.services is None else self._perhaps_service
 
     def __call__(self, environ: WSGIEnvironment, start_response: StartResponse) -> Iterable[bytes]:
         """Answer a request."""
@@ -114,7 +123,18 @@ class ResolverMiddleware:
             perhaps = False
         if perhaps and (target := self._reserved(environ)) is not None:
             return self._answered(environ, start_response, target)
-        return self.app(environ, start_response)
+        return self._others(environ, start_response)
+
+    def _perhaps_service(self, environ: WSGIEnvironment, start_response: StartResponse) -> Iterable[bytes]:
+        try:
+            services = self.settings.services or ""
+            ours = environ["PATH_INFO"].startswith(f"{services}/N2")
+            asked = services_asked(recover(environ), services) if ours else None
+        except Exception:  # noqa: BLE001 - a path that is none is not for us, and the site's to judge
+            asked = None
+        if asked is None:
+            return self.app(environ, start_response)
+        return self._answered(environ, start_response, asked.target, asked.service)
 
     def _reserved(self, environ: WSGIEnvironment) -> Target | None:
         """The target of a request for a reserved path, or None where it is the site's."""
@@ -124,13 +144,21 @@ class ResolverMiddleware:
             if path.find(":") not in self._colons and path[:1] == "/":
                 return None
             target = recover(environ)
-            ours = target.path[:5] in self._labels or self._own_scheme(target) is not None
+            return target if self._is_reserved(target) else None
         except Exception:  # noqa: BLE001 - it is logged
             _log.exception("a request could not be read, and is left to the site")
             return None
-        return target if ours else None
 
-    def _answered(self, environ: WSGIEnvironment, start_response: StartResponse, target: Target) -> Iterable[bytes]:
+    def _is_reserved(self, target: Target) -> bool:
+        return target.path[:5] in self._labels or self._own_scheme(target) is not None
+
+    def _answered(
+        self,
+        environ: WSGIEnvironment,
+        start_response: StartResponse,
+        target: Target,
+        service: Service | None = None,
+    ) -> Iterable[bytes]:
         began = perf_counter()
         head = environ.get("REQUEST_METHOD") == "HEAD"
         resolution: Resolution | None = None
@@ -138,7 +166,7 @@ class ResolverMiddleware:
             if environ.get("REQUEST_METHOD") == "OPTIONS":
                 return self._answers.options(secure=_is_secure(environ)).start(start_response)
             resolution = self._resolve(environ, target)
-            answer = self._answer(environ, resolution)
+            answer = self._answer(environ, resolution, service)
         except Exception:  # noqa: BLE001 - it is logged
             # Nothing that is asked for should lead here. If it does, the site behind must not be the one to pay.
             _log.exception("no answer could be made for %s", display.escape(target.identifier[:200]))
@@ -148,10 +176,14 @@ class ResolverMiddleware:
             return answer.to(self.app, start_response)
         return answer.start(start_response, head=head)
 
-    def _answer(self, environ: WSGIEnvironment, resolution: Resolution) -> Answer | Handover:
+    def _answer(self, environ: WSGIEnvironment, resolution: Resolution, service: Service | None) -> Answer | Handover:
         secure, accept = _is_secure(environ), environ.get("HTTP_ACCEPT")
         # 3.8: nothing of the request is in a link but where the application is mounted; a Host can be forged.
         root = self.settings.prefix or mount_path(environ)
+        if service == "N2Ls" and resolution.outcome not in ("refused", "metadata"):
+            return self._answers.places(resolution, root, accept, secure=secure)
+        if service is not None:
+            resolution = leading(resolution)
         if resolution.outcome == "served":
             environ["ararat.ark"] = resolution.key
             local = local_environ(environ, resolution.target or "/", resolution.query)
@@ -177,6 +209,9 @@ class ResolverMiddleware:
             return refuse(given, refusal("method-not-allowed", 0, len(given)))
         if target.dotted:
             return refuse(given, refusal("dot-segment", 0, len(given)))
+        if not self._is_reserved(target):
+            # Only a service can be handed what does not begin with a scheme that is reserved here.
+            return refuse(given, refusal("no-scheme", 0, len(given), "it begins with no scheme that is resolved here"))
         accepted = Accepted(environ.get("HTTP_ACCEPT"), environ.get("HTTP_ACCEPT_LANGUAGE"))
         try:
             if own := self._own_scheme(target):

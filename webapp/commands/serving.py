@@ -47,6 +47,7 @@ _SETTINGS: dict[str, dict[str, Any]] = {
     },
     "--forward-query": {"is_flag": True, "default": None, "help": "Hand an unknown query on to the target."},
     "--cache": {"type": int, "metavar": "SECONDS", "help": "How long a found answer may be kept.  [default: 300]"},
+    "--services": {"metavar": "PATH", "help": "Answer the services of RFC 2169 below this path, usually /uri-res."},
     "--hsts": {"metavar": "FIELD", "help": "The field Strict-Transport-Security of answers to secure requests."},
 }
 
