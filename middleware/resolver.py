@@ -173,7 +173,7 @@ def understand(given: str, settings: Settings, accepted: Accepted = ANYTHING) ->
     whole = 0, len(core)
     if isinstance(identifier, Ark):
         # "Applications that handle ARKs ... SHOULD recognize NAAN 99999 as being invalid"
-        if key.startswith("ark:99999/"):
+        if identifier.reserved_naan:
             return refuse(given, refusal("naan-reserved-invalid", *whole))
         if identifier.dot_segment:
             return refuse(given, refusal("dot-segment", *whole))
@@ -231,16 +231,16 @@ def _let_through(asked: Asked, near: list[Binding], settings: Settings) -> Resol
         if not container.is_live:
             return None
         if container.kind == "served" and container.scope == "subtree":
-            return _served_below(asked, container)
+            return _served_below(asked, container, settings)
         if binding := let_through(container, asked.key):
             return _bound(asked, binding, settings, container.identifier)
     return None
 
 
-def _served_below(asked: Asked, container: Binding) -> Resolution | None:
+def _served_below(asked: Asked, container: Binding, settings: Settings) -> Resolution | None:
     """The answer of the site below a name whose subtree it serves; it is told of that name."""
     path = site_path(container, asked.given.partition("?")[0])
-    if path is None:
+    if path is None or settings.reserves(path):
         return None
     if asked.inflection in METADATA_INFLECTIONS:
         below = container._replace(identifier=asked.key, target=path, resource=None, metadata=NOTHING)
@@ -265,7 +265,7 @@ def _below_an_ark(refused: Resolution, fetch: Fetch, settings: Settings) -> Reso
     container = next((binding for binding in near if not binding.is_live or binding.scope == "subtree"), None)
     if container is None or not container.is_live or container.kind != "served":
         return None
-    return _served_below(Asked(refused.given, found, found.basic, query, inflection), container)
+    return _served_below(Asked(refused.given, found, found.basic, query, inflection), container, settings)
 
 
 def _unbound(asked: Asked, near: list[Binding], settings: Settings) -> Resolution:
@@ -365,7 +365,9 @@ def _usable_target(
         target = destination.check(stored, kind)
     except BindingError:
         return None
-    return None if target is None or _leads_to_itself(asked, target, settings, container) else target
+    if target is None or (kind == "served" and settings.reserves(target)):
+        return None
+    return None if _leads_to_itself(asked, target, settings, container) else target
 
 
 def _leads_to_itself(asked: Asked, target: str, settings: Settings, container: str | None) -> bool:

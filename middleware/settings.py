@@ -150,6 +150,21 @@ class Settings:
         naan = identifier.basic[4:].partition("/")[0]
         return None if naan in self.naans else f"this resolver answers for {_listed(self.naans)}, not for NAAN {naan}"
 
+    def reserves(self, path: str) -> bool:
+        """Whether a path of this site, percent-encoded or not, is one of a scheme of its own or of a service.
+
+        Of "ark" and "urn" it need not be asked: what is bound never leads there (:func:`destination.is_reserved`).
+
+        >>> Settings(prefix="https://example.org", services="/uri-res").reserves("/uri%2Dres/N2L")
+        True
+        """
+        plain = unquote(path)
+        if self.services is not None and plain.startswith(f"{self.services}/N2"):
+            return True
+        label, colon, _ = plain[1:].partition(":")
+        names = (scheme.name for scheme in self.schemes if isinstance(scheme, OwnScheme))
+        return bool(colon) and label.lower() in names
+
     def _ignores(self, parameter: str) -> bool:
         name = unquote(parameter.partition("=")[0])
         return name in self._ignored_names or name.startswith(self._ignored_beginnings)
@@ -209,7 +224,7 @@ def _naan(naan: str) -> str:
         raise ValueError(f"naans: {naan!r} is no NAAN: {error.problem.message}") from None
     if "/" in normal:
         raise ValueError(f"naans: {naan!r} is no NAAN: it has a slash in it")
-    if normal == "99999":
+    if ark.parse(f"ark:{normal}/x").reserved_naan:
         raise ValueError(
             "naans: NAAN 99999 is reserved for invalid ARKs and never answered for (ARK draft, section 3.1)"
         )
