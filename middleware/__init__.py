@@ -26,8 +26,8 @@ from .errors import BindingConflict, BindingError, BindingsUnavailable, ReadOnly
 from .importing import import_table
 from .minting import mint
 from .own_scheme import OwnScheme
+from .resolution import Resolution
 from .resolution_log import log_resolutions
-from .resolver import Resolution
 from .wsgi import ResolverMiddleware
 
 __all__ = [

@@ -20,7 +20,7 @@ from . import pages, services
 from .conditions import is_held, validators
 from .description import FORMS, describe
 from .explanation import explain
-from .resolver import Resolution
+from .resolution import Resolution
 from .settings import Settings
 
 if TYPE_CHECKING:

@@ -13,7 +13,7 @@ from collections.abc import Callable
 from datetime import UTC, datetime
 from typing import Any
 
-from .resolver import Resolution
+from .resolution import Resolution
 
 
 def log_resolutions(logger: logging.Logger) -> Callable[[Resolution], None]:

@@ -17,7 +17,7 @@ from urllib.parse import quote
 
 from . import destination, pages
 from .errors import BindingError
-from .resolver import Resolution
+from .resolution import Resolution
 from .target import Target
 
 Service = Literal["N2L", "N2Ls", "N2C"]
@@ -25,9 +25,6 @@ SERVICES: tuple[Service, ...] = ("N2L", "N2Ls", "N2C")
 
 FORMS = {"text/uri-list": "list", "text/html": "HTML"}
 """The media types of a list of places. "At a minimum the resolver should support the text/uri-list media type." """
-
-# RFC 3986, section 3:  what may stand in a path and a query, and is not to be encoded again
-_REFERENCE = "%/?:;@!$&'()*+,=~"
 
 
 class Asked(NamedTuple):
@@ -60,7 +57,7 @@ def leading(resolution: Resolution) -> Resolution:
     if resolution.outcome == "metadata":
         return replace(resolution, status=303, outcome="described", target=None, vary=())
     if resolution.outcome == "served":
-        address = f"/{quote(resolution.given, safe=_REFERENCE)}"
+        address = f"/{quote(resolution.given, safe=destination.AS_IT_IS)}"
         return replace(resolution, status=302, outcome="located", target=address, vary=())
     return resolution
 

@@ -30,7 +30,8 @@ from .errors import BindingsUnavailable
 from .negotiation import Accepted
 from .own_scheme import OwnScheme
 from .refusals import refusal
-from .resolver import Resolution, Rules, no_rules, refuse, resolve
+from .resolution import Resolution, refuse
+from .resolver import Rules, no_rules, resolve
 from .served import Handover, local_environ
 from .services import Service, leading
 from .services import asked as services_asked
