@@ -21,7 +21,7 @@ from .resolution import Resolution
 from .target import Target
 
 Service = Literal["N2L", "N2Ls", "N2C"]
-SERVICES: tuple[Service, ...] = ("N2L", "N2Ls", "N2C")
+SERVICES: dict[str, Service] = {"N2L": "N2L", "N2Ls": "N2Ls", "N2C": "N2C"}
 
 FORMS = {"text/uri-list": "list", "text/html": "HTML"}
 """The media types of a list of places. "At a minimum the resolver should support the text/uri-list media type." """
@@ -43,7 +43,7 @@ def asked(target: Target, services: str) -> Asked | None:
     True
     """
     base, _, name = target.path.rpartition("/")
-    service = next((known for known in SERVICES if known == name), None)
+    service = SERVICES.get(name)
     if service is None or base != services:
         return None
     core, mark, query = (target.query or "").partition("?")
