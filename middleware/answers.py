@@ -2,7 +2,7 @@
 
 Locations and links begin with the announced prefix, or with the path the middleware is mounted at; nothing of the
 request's ``Host`` or forwarding fields is ever in them. An answer depends on the request target, the method and, where
-it says so by ``Vary``, on ``Accept``.
+it says so by ``Vary``, on ``Accept``; that a description is not sent again (304), on the client's conditions.
 """
 
 from __future__ import annotations
@@ -16,10 +16,11 @@ from markupsafe import escape
 from werkzeug.datastructures import MIMEAccept
 from werkzeug.http import parse_accept_header
 
-from . import pages
+from . import pages, services
+from .conditions import is_held, validators
 from .description import FORMS, describe
 from .explanation import explain
-from .resolver import Resolution
+from .resolution import Resolution
 from .settings import Settings
 
 if TYPE_CHECKING:
@@ -77,6 +78,13 @@ class Answer:
         start_response(f"{self.status} {HTTPStatus(self.status).phrase}", self.headers)
         return () if head else (self.body,)
 
+    def unless_held(self, if_none_match: str | None, if_modified_since: str | None) -> Answer:
+        """This answer, or 304 in its place where the client's conditions say that it has what this one would show."""
+        if not is_held(dict(self.headers), if_none_match, if_modified_since):
+            return self
+        # RFC 9110, section 15.4.5: what a 200 would have said of caching is said; the content's own fields are not.
+        return Answer(304, [field for field in self.headers if not field[0].startswith("Content-")], b"")
+
 
 class Answers:
     """Makes the answers of one resolver.
@@ -122,7 +130,25 @@ class Answers:
         if view.policy is not None:
             # ARK-034. The policy is the naming authority's, of the name: no licence of what is named.
             links.append(("Link", f'<{view.policy}>; rel="terms-of-service"'))
-        return self._told(200, view, media_type, [*links, ("Cache-Control", self._found_for)], secure)
+        told = self._told(200, view, media_type, [*links, ("Cache-Control", self._found_for)], secure)
+        # What a container or a rule has made can change with another one, and then its time may go back.
+        known = None if resolution.container or resolution.rule else resolution.binding.changed
+        told.headers.extend(validators(told.body, known))
+        return told
+
+    def places(self, resolution: Resolution, root: str, accept: str | None, *, secure: bool) -> Answer:
+        """200 with every place where what was found can be had (RFC 2169, section 3.2)."""
+        view = services.places(resolution, root)
+        media_type = preferred(accept, tuple(services.FORMS))
+        headers = [("Link", describedby(f"{root}/{resolution.key}?info"))] if resolution.binding is not None else []
+        headers += [("Cache-Control", self._found_for), ("Vary", "Accept")]
+        if media_type == "text/html":
+            body, content_type = view.as_html(), "text/html; charset=utf-8"
+            headers.append(("Content-Security-Policy", pages.content_security_policy()))
+        else:
+            body, content_type = view.as_list(), media_type
+        headers += [("Content-Type", content_type), ("Content-Length", str(len(body)))]
+        return Answer(200, self._with_common(headers, secure), body)
 
     def refusal(self, resolution: Resolution, root: str, accept: str | None, *, secure: bool) -> Answer:
         """400, 404, 405, 410, 414 or 503: why, and where to go from here."""

@@ -15,16 +15,13 @@ from urllib.parse import quote
 
 from ..identifiers import IdentifierError, Problem, display
 from ..identifiers.repair import suggestion
-from . import pages
+from . import destination, pages
 from .binding import NOTHING
 from .description import Description, describe
-from .resolver import Resolution
+from .resolution import Resolution
 
 _SHOWN_AROUND = 120
 _ECHOED = 1000
-
-# RFC 3986, section 3:  what may stand in a path and a query, and is not to be encoded again
-_REFERENCE = "%/?:;@!$&'()*+,=~"
 
 
 @dataclass(frozen=True, slots=True)
@@ -165,7 +162,7 @@ def _hints(resolution: Resolution, problem: Problem, root: str, inspector: str |
     if len(given) > _ECHOED:
         return
     if resolution.status == 400 and (meant := suggestion(given, problem)):
-        yield Hint("suggestion", "Perhaps this was meant", f"{root}/{quote(meant, safe=_REFERENCE)}", meant)
+        yield Hint("suggestion", "Perhaps this was meant", f"{root}/{quote(meant, safe=destination.AS_IT_IS)}", meant)
     if inspector is not None:
         page = inspector if inspector.startswith("http") else root + inspector
         yield Hint("inspect", "Read it letter by letter in the inspector", f"{page}/?q={quote(given, safe='')}")

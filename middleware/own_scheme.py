@@ -18,7 +18,7 @@ from .errors import BindingError
 from .refusals import refusal
 
 if TYPE_CHECKING:
-    from .resolver import Resolution
+    from .resolution import Resolution
     from .settings import Settings
 
 _STATUSES = {"located": (302, 307), "related": (303,)}
@@ -71,7 +71,7 @@ class OwnScheme:
         Raises TypeError for what no site may answer; whatever ``resolve`` raises goes through, but for its
         IdentifierError.
         """
-        from .resolver import Resolution, refuse
+        from .resolution import Resolution, refuse
 
         if length.may_refuse(given, settings.max_length):
             return refuse(given, refusal("too-long", 0, len(given)))

@@ -8,8 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from ararat.middleware import Resolution
 from ararat.middleware.refusals import REFUSALS
-from ararat.middleware.resolver import Resolution, no_rules, resolve
+from ararat.middleware.resolver import no_rules, resolve
 from ararat.middleware.rules import Ruled
 from ararat.middleware.settings import Settings
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import json
 import os
 import re
 import signal
@@ -189,6 +190,26 @@ def test_a_file_of_any_name_is_served(
     assert "names.txt, read again whenever it changes, never written" in " ".join(result.stdout.split())
 
 
+@pytest.mark.parametrize("place", ["names.log", "-"])
+def test_the_access_log_has_a_line_for_each_identifier_that_is_asked_for(
+    place: str, ararat: Callable[..., Result], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "names.csv").write_text("identifier,target\nark:12345/doc,https://example.org/doc\n")
+
+    def run(app: Any, listener: socket.socket, ready: Callable[[], None]) -> None:
+        for path in ("/ark:/12345/d-oc", "/healthz", "/ark:12345/nope"):
+            Client(app).get(path)
+
+    monkeypatch.setattr(serve, "run", run)
+    result = ararat("serve", "--port", "0", "--bindings", "names.csv", "--access-log", place)
+    log = result.stdout if place == "-" else (tmp_path / place).read_text("ascii")
+    entries = [json.loads(line) for line in log.splitlines()]
+    assert [(entry["identifier"], entry["status"]) for entry in entries] == [
+        ("ark:12345/doc", 302),
+        ("ark:12345/nope", 404),
+    ]
+
+
 def test_a_file_is_served_and_read_again_when_it_changes(serve_ararat: Callable[..., Any], tmp_path: Path) -> None:
     table = tmp_path / "names.csv"
     table.write_text("identifier,target\nark:12345/doc,https://example.org/doc\nark:12345/gone,/gone\n")
@@ -249,6 +270,7 @@ def test_the_inspector_answers_at_trusted_hosts_alone(tmp_path: Path) -> None:
         pytest.param(["--prefix", "ftp://example.org"], 64, "prefix", id="no prefix"),
         pytest.param(["--max-length", "10"], 64, "255", id="a limit below the draft's"),
         pytest.param(["--allow-network", "everywhere"], 64, "everywhere", id="no network"),
+        pytest.param(["--access-log", "none/log"], 66, "none/log cannot be written", id="no folder for the log"),
         pytest.param(["--host", "192.0.2.1"], 69, "192.0.2.1", id="a host of somebody else"),
         pytest.param(["--host", "no.such.host.invalid"], 69, "no.such.host.invalid", id="no host"),
     ],
