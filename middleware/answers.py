@@ -124,9 +124,11 @@ class Answers:
             links.append(("Link", f'<{view.policy}>; rel="terms-of-service"'))
         return self._told(200, view, media_type, [*links, ("Cache-Control", self._found_for)], secure)
 
-    def refusal(self, resolution: Resolution, root: str, accept: str | None, *, secure: bool) -> Answer:
-        """400, 404, 405, 410, 414 or 503: why, and where to go from here."""
-        view = explain(resolution, root, self._settings.inspector, self._settings.all_inflections)
+    def refusal(
+        self, resolution: Resolution, root: str, accept: str | None, *, secure: bool, exact: bool = True
+    ) -> Answer:
+        """400, 404, 405, 410, 414 or 503: why, and where to go from here. ``exact`` is the target's."""
+        view = explain(resolution, root, self._settings.inspector, self._settings.all_inflections, exact=exact)
         headers: Headers = []
         if resolution.binding is not None:
             headers.append(("Link", describedby(f"{root}/{resolution.key}?info")))

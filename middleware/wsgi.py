@@ -144,7 +144,7 @@ class ResolverMiddleware:
             local = local_environ(environ, resolution.target or "/", resolution.query)
             return Handover(local, f"{root}/{resolution.key}?info", resolution.vary)
         if resolution.outcome == "refused":
-            return self._answers.refusal(resolution, root, accept, secure=secure)
+            return self._answers.refusal(resolution, root, accept, secure=secure, exact=target.exact)
         if resolution.outcome == "metadata":
             return self._answers.description(resolution, root, accept, secure=secure)
         return self._answers.redirect(resolution, root, secure=secure)
