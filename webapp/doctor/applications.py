@@ -20,7 +20,7 @@ from ...identifiers import display
 from ...middleware import ResolverMiddleware
 from ...middleware.own_scheme import OwnScheme
 from ...middleware.settings import SCHEMES, Settings
-from .finding import Finding
+from .finding import Finding, State
 
 _PLACE = re.compile(r"[A-Za-z_][\w.]*:[A-Za-z_][\w.]*")
 _INSIDE = ("wsgi_app", "app", "application", "wrapped", "__func__", "__self__")
@@ -204,13 +204,15 @@ def _routes(site: Site) -> Iterator[Finding]:
     if not hidden:
         message = f"None of the {len(every):,} routes of {site.framework} begins with {' or '.join(labels)}"
         yield Finding("app", "routes", "well", "routes", message)
+    change = "Move these routes to other paths; bind names to them as served (ararat bind --kind served)."
+    state: State = "bad" if site.resolver else "doubtful"
+    fate = "is never reached: the resolver" if site.resolver else "is not reached once a resolver is in front, which"
     for route in hidden[:_MOST_ROUTES]:
-        message = f"The route {display.escape(route[:200])} is never reached: the resolver answers for such paths."
-        change = "Move these routes to other paths; bind names to them as served (ararat bind --kind served)."
-        yield Finding("app", "route-hidden", "bad", "routes", message, change, "requirements 3.22")
+        message = f"The route {display.escape(route[:200])} {fate} answers for such paths."
+        yield Finding("app", "route-hidden", state, "routes", message, change, "requirements 3.22")
     if len(hidden) > _MOST_ROUTES:
-        message = f"... and {len(hidden) - _MOST_ROUTES:,} more routes are never reached."
-        yield Finding("app", "route-hidden", "bad", "routes", message)
+        message = f"So it is with {len(hidden) - _MOST_ROUTES:,} more routes."
+        yield Finding("app", "route-hidden", state, "routes", message, change, "requirements 3.22")
 
 
 def _of_flask(app: Any) -> Iterator[str]:
@@ -226,9 +228,9 @@ def _of_django(app: Any) -> Iterator[str]:
 def _below(resolver: Any, beginning: str) -> Iterator[str]:
     for each in resolver.url_patterns:
         pattern = each.pattern
-        regex = getattr(pattern, "_regex", None)
-        # A translated prefix is one of the language, and no path of ours.
-        own = _literal(str(regex)) if regex is not None else str(pattern)
+        # path() has a route, re_path() an expression; a translated prefix has neither, and is one of the language.
+        route, regex = getattr(pattern, "_route", None), getattr(pattern, "_regex", None)
+        own = str(route) if route is not None else _literal(str(regex)) if regex is not None else str(pattern)
         if hasattr(each, "url_patterns"):
             yield from _below(each, beginning + own)
         else:

@@ -3,7 +3,12 @@
 from __future__ import annotations
 
 import functools
+import importlib.util
+import json
+import subprocess
+import sys
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -106,7 +111,7 @@ def test_many_routes_are_counted_not_listed() -> None:
         pytest.param(resolver(flask(), prefix=None), [*WELL, ("prefix", "doubtful")], id="no prefix"),
         pytest.param(
             DispatcherMiddleware(resolver(bare), {"/shop": flask("/ark:<x>")}),
-            [("resolver", "doubtful"), ("route-hidden", "bad")],
+            [("resolver", "doubtful"), ("route-hidden", "doubtful")],
             id="another site beside it",
         ),
     ],
@@ -158,8 +163,38 @@ def test_the_routes_of_django_are_listed() -> None:
         re_path(r".*", view),
     ]
     routes = list(applications._below(URLResolver(RegexPattern(r"^/"), urls), ""))
+    assert routes[1] == "ark:12345/<str:x>"
     assert [route for route in routes if route.startswith(("ark:", "urn:"))] == routes[1:5]
     assert applications._framework(WSGIHandler.__new__(WSGIHandler)) == "Django"
+
+
+PYRAMID = """\
+from pyramid.config import Configurator
+from ararat.middleware import ResolverMiddleware, open_bindings
+
+with Configurator() as site:
+    for name, route in {"a": "/ark:{x:.*}", "b": "urn:{x}", "c": "/about"}.items():
+        site.add_route(name, route)
+    app = ResolverMiddleware(site.make_wsgi_app(), open_bindings("bindings.sqlite"), prefix="https://r.example")
+"""
+
+
+@pytest.mark.skipif(importlib.util.find_spec("pyramid") is None, reason="Pyramid is not installed")
+def test_the_routes_of_pyramid_are_listed(tmp_path: Path) -> None:
+    # A process of its own: Pyramid warns of what it is made of when it is imported.
+    (tmp_path / "site_under_test.py").write_text(PYRAMID, "utf-8")
+    ararat = Path(sys.executable).with_name("ararat")
+    ran = subprocess.run(
+        [ararat, "doctor", "--app", "site_under_test:app", "--json"],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        timeout=30,
+        check=False,
+    )
+    found = [(row["code"], row["message"].split()[2]) for row in map(json.loads, ran.stdout.splitlines())]
+    assert found == [("resolver", "in"), ("route-hidden", "/ark:{x:.*}"), ("route-hidden", "urn:{x}")]
+    assert ran.returncode == 1
 
 
 def test_a_framework_that_cannot_list_them_is_no_failure(monkeypatch: pytest.MonkeyPatch) -> None:
