@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import contextlib
 import socket
+import ssl
 import threading
 from collections.abc import Callable, Iterator
 
 import pytest
+import trustme
 
+from ararat.webapp.doctor import asking
 from ararat.webapp.doctor.asking import Said, ask
 from ararat.webapp.tracing import weburl
 from ararat.webapp.tracing.hop import HopFailed
@@ -106,3 +109,31 @@ def test_where_nobody_listens_that_is_said() -> None:
         port = listener.getsockname()[1]
     with pytest.raises(HopFailed, match="no connection"):
         ask(weburl.parse(f"http://127.0.0.1:{port}"), "/")
+
+
+@pytest.mark.parametrize(("name", "code"), [("localhost", None), ("other.example", "tls")])
+def test_a_certificate_has_to_be_for_the_host(name: str, code: str | None, monkeypatch: pytest.MonkeyPatch) -> None:
+    authority = trustme.CA()
+    ours, theirs = ssl.create_default_context(), ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    authority.configure_trust(ours)
+    authority.issue_cert(name).configure_cert(theirs)
+    monkeypatch.setattr(asking, "tls_context", lambda: ours)
+
+    def answer() -> None:
+        with contextlib.suppress(OSError), listener.accept()[0] as plain:
+            plain.settimeout(5)
+            with theirs.wrap_socket(plain, server_side=True) as connection:
+                connection.recv(65536)
+                connection.sendall(b"HTTP/1.1 204 No Content\r\n\r\n")
+
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        thread = threading.Thread(target=answer, daemon=True)
+        thread.start()
+        url = weburl.parse(f"https://localhost:{listener.getsockname()[1]}")
+        if code is None:
+            assert ask(url, "/ark:99999/x?").status == 204
+        else:
+            with pytest.raises(HopFailed) as failed:
+                ask(url, "/ark:99999/x?")
+            assert failed.value.code == code
+        thread.join(5)
