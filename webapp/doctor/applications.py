@@ -105,7 +105,7 @@ def examine(application: Any) -> Iterator[Finding]:
     if resolvers and resolvers[0].settings.prefix is None:
         change = 'ResolverMiddleware(..., prefix="https://example.org"), with the address at which it is public.'
         message = "No prefix is set: links are path-absolute, and are nothing once they are copied elsewhere."
-        yield Finding("app", "prefix", "doubtful", "prefix", message, change, "requirements 3.5")
+        yield Finding("app", "prefix", "doubtful", "prefix", message, change, "17beta policy, section 3.2")
 
 
 def settings_of(application: Any) -> Settings | None:
@@ -209,10 +209,10 @@ def _routes(site: Site) -> Iterator[Finding]:
     fate = "is never reached: the resolver" if site.resolver else "is not reached once a resolver is in front, which"
     for route in hidden[:_MOST_ROUTES]:
         message = f"The route {display.escape(route[:200])} {fate} answers for such paths."
-        yield Finding("app", "route-hidden", state, "routes", message, change, "requirements 3.22")
+        yield Finding("app", "route-hidden", state, "routes", message, change, "17beta policy, section 4")
     if len(hidden) > _MOST_ROUTES:
         message = f"So it is with {len(hidden) - _MOST_ROUTES:,} more routes."
-        yield Finding("app", "route-hidden", state, "routes", message, change, "requirements 3.22")
+        yield Finding("app", "route-hidden", state, "routes", message, change, "17beta policy, section 4")
 
 
 def _of_flask(app: Any) -> Iterator[str]:

@@ -87,6 +87,8 @@ def _exchange(stream: Stream, url: WebURL, target: str, method: str, accept: str
         ("User-Agent", "ararat-doctor"),
         ("Accept", accept),
         ("Accept-Encoding", "identity"),
+        # A refusal may be kept for a minute, and whoever has just changed a line wants to know at once.
+        ("Cache-Control", "no-cache"),
         ("Connection", "close"),
     ]
     request = h11.Request(method=method, target=target, headers=fields)

@@ -131,6 +131,7 @@ class _Patient:
             yield self._other_spelling("label", "ARK:99999/x", "ARK:", "labels in capitals, which are right too,")
         yield self._head(plain)
         yield self._cache_control(plain)
+        yield from self._bindings()
         yield self._announced()
         yield _hsts(plain, self._url)
 
@@ -150,7 +151,7 @@ class _Patient:
         if heard.exact:
             return Finding("url", "raw-target", "well", shown, "The server hands it to the application.")
         message = "The application does not get the request target as it was sent."
-        return self._bad("raw-target", shown, message, "no-raw-target", "requirements 3.1")
+        return self._bad("raw-target", shown, message, "no-raw-target", "ARK draft, section 7.1")
 
     def _probed(self, probe: Probe) -> Finding:
         sent = self._base + probe.rest
@@ -226,10 +227,10 @@ class _Patient:
         try:
             said = self._ask("x", "HEAD")
         except HopFailed as failed:
-            return self._bad("head", "HEAD", f"No answer: {failed.sentence}.", "head", "requirements 3.4")
+            return self._bad("head", "HEAD", f"No answer: {failed.sentence}.", "head", "RFC 9110, section 9.3.2")
         if said.body:
             message = "A body follows the answer, and reads as the next answer where connections are kept."
-            return self._bad("head", "HEAD", message, "head", "requirements 3.4")
+            return self._bad("head", "HEAD", message, "head", "RFC 9110, section 9.3.2")
         names = ("Content-Type", "Cache-Control", "Vary")
         differs = [name for name in names if said.field(name) != get.field(name)]
         if said.status != get.status:
@@ -238,7 +239,7 @@ class _Patient:
             message = f"{' and '.join(differs)} {'is' if len(differs) == 1 else 'are'} not as with GET."
         else:
             return Finding("url", "head", "well", "HEAD", "The same as GET, without a body.")
-        return self._bad("head", "HEAD", message, "head", "requirements 3.4")
+        return self._bad("head", "HEAD", message, "head", "RFC 9110, section 9.3.2")
 
     def _cache_control(self, plain: Said) -> Finding:
         wanted = {404: "public, max-age=60", 400: "no-store"}.get(plain.status)
@@ -250,7 +251,23 @@ class _Patient:
             "Take out what sets it for these paths (nginx: expires and add_header Cache-Control; Apache: mod_expires "
             "and Header set), since a name may be bound at any time."
         )
-        return Finding("url", "cache-control", "bad", "Cache-Control", message, change, "requirements 3.9")
+        return Finding("url", "cache-control", "bad", "Cache-Control", message, change, "RFC 9111, section 5.2")
+
+    def _bindings(self) -> Iterator[Finding]:
+        """Whether the store answers, by a name that is looked up; nothing where URNs are not answered, or this one
+        is."""
+        try:
+            heard = heard_of(self._asked("GET", f"{self._mount}/urn:example:ararat-doctor"))
+        except HopFailed:
+            return
+        if heard is None:
+            return
+        if heard.code == "bindings-unavailable":
+            change = "Its log says why; so does ararat doctor --database URL, run as the user that runs the site."
+            message = "The resolver cannot read its bindings."
+            yield Finding("url", "bindings", "bad", "bindings", message, change, "ARK draft, section 3.1")
+        else:
+            yield Finding("url", "bindings", "well", "bindings", "The resolver can read them.")
 
     def _announced(self) -> Finding:
         """The prefix that links begin with; a refusal that suggests another spelling has one (ark:B9999/x)."""
@@ -266,7 +283,7 @@ class _Patient:
         if not root.startswith("http"):
             change = f'Say it: ResolverMiddleware(..., prefix="{self._here}"), or ararat serve --prefix {self._here}.'
             message = "No prefix is set: links are path-absolute, and are nothing once they are copied elsewhere."
-            return Finding("url", code, "doubtful", shown, message, change, "requirements 3.5")
+            return Finding("url", code, "doubtful", shown, message, change, "17beta policy, section 3.2")
         wanted = self._expected or self._here
         said = display.percent(root[:_SHOWN])
         if root == wanted:
@@ -275,7 +292,7 @@ class _Patient:
         same_host = root.partition("://")[2].partition("/")[0] == self._url.authority
         if self._expected is None and not same_host:
             return Finding("url", code, "doubtful", shown, f"{message} That is right where both lead here.")
-        return Finding("url", code, "bad", shown, message, f'Set prefix="{wanted}".', "requirements 3.8")
+        return Finding("url", code, "bad", shown, message, f'Set prefix="{wanted}".', "ARK draft, section 7.1")
 
     @property
     def _here(self) -> str:

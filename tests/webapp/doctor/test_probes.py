@@ -10,7 +10,7 @@ from urllib.parse import unquote_to_bytes
 
 import pytest
 
-from ararat.middleware import ResolverMiddleware
+from ararat.middleware import BindingsUnavailable, ResolverMiddleware
 from ararat.webapp.doctor import probes
 from ararat.webapp.doctor.asking import Said
 from ararat.webapp.doctor.finding import Finding
@@ -19,7 +19,8 @@ from ararat.webapp.tracing.hop import HopFailed
 
 PREFIX = "https://r.example"
 ALL = {
-    *("answered", "raw-target", "too-long", "classic", "label", "head", "cache-control", "prefix", "hsts"),
+    *("answered", "raw-target", "too-long", "classic", "label", "head", "cache-control", "bindings", "prefix"),
+    "hsts",
     *(probe.code for probe in probes.PROBES),
 }
 
@@ -128,7 +129,7 @@ def test_below_a_path_all_is_asked_below_it() -> None:
         return deployment(method, target.removeprefix("/app"))
 
     assert codes(examined(mounted, f"{PREFIX}/app/"), "well") == ALL
-    assert all(target.startswith(("/app/ark:", "/app/ARK:")) for target in asked)
+    assert all(target.startswith("/app/") for target in asked)
 
 
 def cleaned(target: str) -> str:
@@ -320,6 +321,16 @@ def test_a_hostile_resolver_is_repeated_in_ascii_and_cut() -> None:
     found = examined(lie)
     assert len(codes(found, "bad")) > 8
     assert all(len(finding.message) < 500 for finding in found.values())
+
+
+def test_a_store_that_cannot_be_read_is_bad() -> None:
+    class Gone:
+        def fetch(self, keys: Any) -> dict[str, Any]:
+            raise BindingsUnavailable("gone")
+
+    deployment = Deployment()
+    deployment.app = ResolverMiddleware(site, Gone(), prefix=PREFIX)  # type: ignore[arg-type]
+    assert codes(examined(deployment), "bad") == {"bindings"}
 
 
 def test_nothing_at_all_is_no_finding() -> None:
