@@ -150,9 +150,11 @@ class Answers:
         headers += [("Content-Type", content_type), ("Content-Length", str(len(body)))]
         return Answer(200, self._with_common(headers, secure), body)
 
-    def refusal(self, resolution: Resolution, root: str, accept: str | None, *, secure: bool) -> Answer:
-        """400, 404, 405, 410, 414 or 503: why, and where to go from here."""
-        view = explain(resolution, root, self._settings.inspector, self._settings.all_inflections)
+    def refusal(
+        self, resolution: Resolution, root: str, accept: str | None, *, secure: bool, exact: bool = True
+    ) -> Answer:
+        """400, 404, 405, 410, 414 or 503: why, and where to go from here. ``exact`` is the target's."""
+        view = explain(resolution, root, self._settings.inspector, self._settings.all_inflections, exact=exact)
         headers: Headers = []
         if resolution.binding is not None:
             headers.append(("Link", describedby(f"{root}/{resolution.key}?info")))

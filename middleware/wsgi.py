@@ -190,7 +190,7 @@ class ResolverMiddleware:
             local = local_environ(environ, resolution.target or "/", resolution.query)
             return Handover(local, f"{root}/{resolution.key}?info", resolution.vary)
         if resolution.outcome == "refused":
-            return self._answers.refusal(resolution, root, accept, secure=secure)
+            return self._answers.refusal(resolution, root, accept, secure=secure, exact=target.exact)
         if resolution.outcome == "metadata":
             described = self._answers.description(resolution, root, accept, secure=secure)
             return described.unless_held(environ.get("HTTP_IF_NONE_MATCH"), environ.get("HTTP_IF_MODIFIED_SINCE"))

@@ -38,6 +38,7 @@ COMMANDS = [
     "export",
     "mint",
     "check",
+    "doctor",
     "migrate",
     "rule",
     "policy",
