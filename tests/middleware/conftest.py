@@ -280,3 +280,43 @@ def binding() -> Callable[..., Binding]:
 def held() -> type[Held]:
     """held(*bindings) is bindings in memory."""
     return Held
+
+
+FORGERIES = (
+    ("Host", "evil.test"),
+    ("Host", "site.test:8443"),
+    ("X-Forwarded-For", "203.0.113.9"),
+    ("X-Forwarded-Host", "evil.test"),
+    ("X-Forwarded-Port", "81"),
+    ("X-Forwarded-Prefix", "/evil"),
+    ("X-Forwarded-Proto", "gopher"),
+    ("X-Forwarded-Scheme", "javascript"),
+    ("X-Forwarded-Server", "evil.test"),
+    ("X-Script-Name", "/evil"),
+    ("X-Real-IP", "203.0.113.9"),
+    ("X-Original-Host", "evil.test"),
+    ("X-Original-URL", "/ark:12345/x"),
+    ("X-Rewrite-URL", "/ark:12345/x"),
+    ("X-HTTP-Method-Override", "DELETE"),
+    ("Forwarded", "for=203.0.113.9;host=evil.test;proto=gopher"),
+    ("Via", "1.0 evil.test"),
+    ("Origin", "https://evil.test"),
+    ("Referer", "https://evil.test/ark:12345/x"),
+    ("Cookie", "session=1; prefix=https://evil.test"),
+    ("Authorization", "Basic ZXZpbDpldmls"),
+    ("User-Agent", "Mozilla/5.0 (compatible; Googlebot/2.1)"),
+    ("Accept-Language", "ar, de;q=0.5"),
+    ("Accept-Charset", "utf-16"),
+    ("Accept-Encoding", "gzip, br"),
+    ("Range", "bytes=0-3"),
+    ("HX-Request", "true"),
+    ("DNT", "1"),
+    ("From", "evil@evil.test"),
+)
+"""Fields that anybody can forge, or that say who asks: by none of them may an answer be another one."""
+
+
+@pytest.fixture(scope="session")
+def forgeries() -> tuple[tuple[str, str], ...]:
+    """The name and a value of each field of a request that no answer may depend on."""
+    return FORGERIES
