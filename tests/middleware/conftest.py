@@ -19,8 +19,10 @@ from typing import Any
 
 import pytest
 
+from ararat.middleware.answers import Answer
 from ararat.middleware.binding import Binding
 from ararat.middleware.bindings import Bindings, open_bindings
+from ararat.middleware.served import Handover
 
 NO_SERVER = "NOTHING IS TESTED ON POSTGRESQL: no server is installed (apt-get install postgresql, or set PG_BINDIR)"
 
@@ -320,3 +322,28 @@ FORGERIES = (
 def forgeries() -> tuple[tuple[str, str], ...]:
     """The name and a value of each field of a request that no answer may depend on."""
     return FORGERIES
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _nothing_moves_for_good() -> Iterator[None]:
+    """No answer of a resolver is 301 or 308, whichever test asks, nor one of a site below an identifier's address.
+
+    "the status code MUST NOT be a permanent redirect (status code 301 or 308)" (17beta policy, section 3.2).
+    """
+    start, to = Answer.start, Handover.to
+
+    def start_(answer: Answer, start_response: Any, *, head: bool = False) -> Iterable[bytes]:
+        assert answer.status not in (301, 308)
+        return start(answer, start_response, head=head)
+
+    def to_(handover: Handover, app: Any, start_response: Any) -> Iterable[bytes]:
+        def watched(status: str, *rest: Any) -> Any:
+            assert status[:3] not in ("301", "308")
+            return start_response(status, *rest)
+
+        return to(handover, app, watched)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(Answer, "start", start_)
+        patch.setattr(Handover, "to", to_)
+        yield

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from types import SimpleNamespace
 
 import pytest
 from werkzeug.middleware.dispatcher import DispatcherMiddleware
@@ -76,7 +77,7 @@ def site(request):
 
     # A process has one site of Django's; what another test has made of it comes back after this one.
     before = dict(vars(settings))
-    settings._wrapped = empty
+    settings._wrapped = empty  # pyright: ignore[reportAttributeAccessIssue]
     yield django()
     vars(settings).clear()
     vars(settings).update(before)
@@ -103,7 +104,7 @@ def under_a_dispatcher(site):
 
 @pytest.fixture(params=[at_the_root, under_script_name, under_a_dispatcher], ids=lambda mount: mount.__name__)
 def asked(request, site, held, binding):
-    """asked(target) is the answer of the site behind a resolver: its status, header fields and body.
+    """asked.ask(target) is the answer of the site behind a resolver: its status, header fields and body.
 
     With resolver=False there is none. `asked.root` is what the site is mounted at.
     """
@@ -128,28 +129,27 @@ def asked(request, site, held, binding):
         chunks, status, headers = run_wsgi_app(behind if resolver else alone, environ)
         return status, [*headers], b"".join(chunks)
 
-    ask.root = root
-    return ask
+    return SimpleNamespace(ask=ask, root=root)
 
 
 def test_a_name_is_found_however_it_is_spelled(asked):
     for target in ("/ark:12345/doc", "/ark:/12-345/d-oc", "/ARK:12345/%64oc", "/ark:12345/doc/"):
-        status, headers, _ = asked(target)
+        status, headers, _ = asked.ask(target)
         fields = dict(headers)
         assert (status, fields["Location"]) == ("302 Found", "https://example.org/doc")
         assert fields["Link"] == f'<{asked.root}/ark:12345/doc?info>; rel="describedby"'
-    assert asked("/ark:12345/nope")[0] == "404 Not Found"
-    assert asked("/ark:12345/doc", "HEAD")[2] == b""
+    assert asked.ask("/ark:12345/nope")[0] == "404 Not Found"
+    assert asked.ask("/ark:12345/doc", "HEAD")[2] == b""
 
 
 def test_an_encoded_slash_is_no_slash(asked):
-    assert dict(asked("/ark:12345/s%2Ft")[1])["Location"] == "https://example.org/encoded"
-    assert dict(asked("/ark:12345/s/t")[1])["Location"] == "https://example.org/slash"
+    assert dict(asked.ask("/ark:12345/s%2Ft")[1])["Location"] == "https://example.org/encoded"
+    assert dict(asked.ask("/ark:12345/s/t")[1])["Location"] == "https://example.org/slash"
 
 
 def test_a_name_is_described(asked):
     for inflection in ("?info", "??", "?"):
-        status, headers, body = asked(f"/ark:12345/do-c{inflection}")
+        status, headers, body = asked.ask(f"/ark:12345/do-c{inflection}")
         assert status == "200 OK"
         assert ("Link", f'<{asked.root}/ark:12345/doc?info>; rel="canonical"') in headers
         assert b"A document" in body
@@ -157,18 +157,18 @@ def test_a_name_is_described(asked):
 
 
 def test_a_place_on_the_site_is_below_where_the_site_is(asked):
-    assert dict(asked("/ark:12345/local")[1])["Location"] == f"{asked.root}/page"
+    assert dict(asked.ask("/ark:12345/local")[1])["Location"] == f"{asked.root}/page"
 
 
 def test_a_served_name_is_answered_by_the_site(asked):
-    status, headers, body = asked("/ark:12345/pa-ge?q=%2F")
+    status, headers, body = asked.ask("/ark:12345/pa-ge?q=%2F")
     assert (status, body) == ("200 OK", f"page at {asked.root}, asked q=%2F".encode())
     assert ("Link", f'<{asked.root}/ark:12345/page?info>; rel="describedby"') in headers
 
 
 def test_what_would_change_a_name_is_refused_and_never_reaches_the_site(asked):
     for method in ("POST", "PUT", "DELETE"):
-        status, headers, _ = asked("/ark:12345/page", method, b"body")
+        status, headers, _ = asked.ask("/ark:12345/page", method, b"body")
         assert (status, dict(headers)["Allow"]) == ("405 Method Not Allowed", "GET, HEAD, OPTIONS")
 
 
@@ -191,10 +191,10 @@ PASSED = [
 
 def test_all_else_is_answered_as_if_no_resolver_were_there(asked):
     for target, method in PASSED:
-        assert asked(target, method) == asked(target, method, resolver=False), f"{method} {target}"
+        assert asked.ask(target, method) == asked.ask(target, method, resolver=False), f"{method} {target}"
 
 
 def test_what_is_sent_to_the_site_reaches_it_to_the_octet(asked):
     body = bytes(range(256)) * 30
-    status, _, sent_back = asked("/form", "POST", body)
+    status, _, sent_back = asked.ask("/form", "POST", body)
     assert (status, sent_back) == ("200 OK", body)
