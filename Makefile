@@ -17,7 +17,7 @@ STATE := { cat $(DECLARED) | cksum; pwd; }
 # Two makes at once take turns, and the second finds the work done.
 alone = $(if $(shell command -v flock),flock .venv.lock) sh -euc
 
-.PHONY: help run test lint format bench long conformance pictures registries clean browser .venv
+.PHONY: help run test lint format bench long conformance pictures registries clean browser nginx .venv
 
 help: ## this list
 	@sed -n 's/^\([a-z.]*\):.*## /\1	/p' Makefile | expand -t 13
@@ -40,7 +40,7 @@ format: .venv/test.stamp ## let ruff order the imports and lay out the code
 bench: .venv/bench.stamp ## how fast it is, beside what it is compared with
 	@$(BIN)/python -m pytest -q -p no:randomly --timeout 600 -o python_files='bench_*.py' -o python_functions='bench_*' tests/bench $(ARGS)
 
-long: .venv/test.stamp browser ## the tests that take minutes
+long: .venv/servers.stamp browser nginx ## the tests that take minutes, behind every server: ends with what each of them loses
 	@$(BIN)/python -m pytest -m long $(ARGS)
 
 conformance: .venv/test.stamp ## each requirement of the documents, and the tests that show it; 1 where one has neither test nor reason
@@ -77,6 +77,17 @@ clean: ## remove everything that make made
 
 .venv/bench.stamp: .venv/test.stamp
 	@$(alone) 'if cmp -s $< $@; then touch $@; exit; fi; echo "Adding what the benchmarks run beside"; $(INSTALL) ".[bench]"; cp $< $@'
+
+.venv/servers.stamp: .venv/test.stamp
+	@$(alone) 'if cmp -s $< $@; then touch $@; exit; fi; echo "Adding the servers that sites stand behind"; $(INSTALL) ".[servers]"; cp $< $@'
+
+# Where there is none and none can be installed, the tests behind it fail and say so.
+nginx:
+	@PATH="$$PATH:/usr/sbin:/usr/local/sbin"; command -v nginx >/dev/null || { \
+	  [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null && \
+	  echo "No nginx for the tests behind it: installing Debian's (apt-get install nginx-light)" && \
+	  apt-get -qq update && DEBIAN_FRONTEND=noninteractive apt-get -qq install -y --no-install-recommends nginx-light >/dev/null; } || \
+	  echo "No nginx: the tests behind it will fail (apt-get install nginx-light)" >&2
 
 # tests/e2e/conftest.py knows where browsers are and says what to do where there is none.
 browser: .venv/test.stamp

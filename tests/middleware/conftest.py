@@ -19,8 +19,10 @@ from typing import Any
 
 import pytest
 
+from ararat.middleware.answers import Answer
 from ararat.middleware.binding import Binding
 from ararat.middleware.bindings import Bindings, open_bindings
+from ararat.middleware.served import Handover
 
 NO_SERVER = "NOTHING IS TESTED ON POSTGRESQL: no server is installed (apt-get install postgresql, or set PG_BINDIR)"
 
@@ -280,3 +282,68 @@ def binding() -> Callable[..., Binding]:
 def held() -> type[Held]:
     """held(*bindings) is bindings in memory."""
     return Held
+
+
+FORGERIES = (
+    ("Host", "evil.test"),
+    ("Host", "site.test:8443"),
+    ("X-Forwarded-For", "203.0.113.9"),
+    ("X-Forwarded-Host", "evil.test"),
+    ("X-Forwarded-Port", "81"),
+    ("X-Forwarded-Prefix", "/evil"),
+    ("X-Forwarded-Proto", "gopher"),
+    ("X-Forwarded-Scheme", "javascript"),
+    ("X-Forwarded-Server", "evil.test"),
+    ("X-Script-Name", "/evil"),
+    ("X-Real-IP", "203.0.113.9"),
+    ("X-Original-Host", "evil.test"),
+    ("X-Original-URL", "/ark:12345/x"),
+    ("X-Rewrite-URL", "/ark:12345/x"),
+    ("X-HTTP-Method-Override", "DELETE"),
+    ("Forwarded", "for=203.0.113.9;host=evil.test;proto=gopher"),
+    ("Via", "1.0 evil.test"),
+    ("Origin", "https://evil.test"),
+    ("Referer", "https://evil.test/ark:12345/x"),
+    ("Cookie", "session=1; prefix=https://evil.test"),
+    ("Authorization", "Basic ZXZpbDpldmls"),
+    ("User-Agent", "Mozilla/5.0 (compatible; Googlebot/2.1)"),
+    ("Accept-Language", "ar, de;q=0.5"),
+    ("Accept-Charset", "utf-16"),
+    ("Accept-Encoding", "gzip, br"),
+    ("Range", "bytes=0-3"),
+    ("HX-Request", "true"),
+    ("DNT", "1"),
+    ("From", "evil@evil.test"),
+)
+"""Fields that anybody can forge, or that say who asks: by none of them may an answer be another one."""
+
+
+@pytest.fixture(scope="session")
+def forgeries() -> tuple[tuple[str, str], ...]:
+    """The name and a value of each field of a request that no answer may depend on."""
+    return FORGERIES
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _nothing_moves_for_good() -> Iterator[None]:
+    """No answer of a resolver is 301 or 308, whichever test asks, nor one of a site below an identifier's address.
+
+    "the status code MUST NOT be a permanent redirect (status code 301 or 308)" (17beta policy, section 3.2).
+    """
+    start, to = Answer.start, Handover.to
+
+    def start_(answer: Answer, start_response: Any, *, head: bool = False) -> Iterable[bytes]:
+        assert answer.status not in (301, 308)
+        return start(answer, start_response, head=head)
+
+    def to_(handover: Handover, app: Any, start_response: Any) -> Iterable[bytes]:
+        def watched(status: str, *rest: Any) -> Any:
+            assert status[:3] not in ("301", "308")
+            return start_response(status, *rest)
+
+        return to(handover, app, watched)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(Answer, "start", start_)
+        patch.setattr(Handover, "to", to_)
+        yield
