@@ -17,10 +17,10 @@ from .representation import represented
 blueprint = Blueprint("requirements", __name__)
 
 DOCUMENTS = {
-    "ARK": "The ARK URI scheme draft",
-    "URN": "URN syntax, draft-ietf-urnbis-rfc2141bis-urn-01",
-    "POL": "The policy of 17beta on the use of IRIs",
-    "SCH": "Registration of URI/IRI schemes, draft-ietf-iri-4395bis-irireg-04",
+    "ARK": "ARK draft",
+    "URN": "URN draft",
+    "POL": "17beta policy",
+    "SCH": "Scheme registration",
 }
 """The documents, by the letters with which the numbers of their requirements begin."""
 
