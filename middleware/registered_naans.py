@@ -33,7 +33,7 @@ class Watched(Bindings):
     """
 
     def __init__(self, bindings: Bindings, own: Collection[str] = (), *, strict: bool = False) -> None:
-        super().__init__(_Store(bindings.store, self._note), bindings.now)  # type: ignore[arg-type]
+        super().__init__(_Store(bindings.store, self._note), bindings.now, bindings.policy)  # type: ignore[arg-type]
         self.unregistered: list[str] = []
         self._known = {*own}
         self._strict = strict

@@ -61,7 +61,7 @@ def record() -> Response:
 
 
 def _record() -> Registration:
-    texts = {field.name: request.form.get(field.name, "") for field in FIELDS}
+    texts: dict[str, Any] = {field.name: request.form.get(field.name, "") for field in FIELDS}
     if sum(map(len, texts.values())) > schemes.record.LARGEST:
         raise RequestEntityTooLarge
     return Registration(**texts)
