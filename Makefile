@@ -17,7 +17,7 @@ STATE := { cat $(DECLARED) | cksum; pwd; }
 # Two makes at once take turns, and the second finds the work done.
 alone = $(if $(shell command -v flock),flock .venv.lock) sh -euc
 
-.PHONY: help run test lint format bench long conformance pictures registries clean browser nginx .venv
+.PHONY: help run test lint format bench long conformance docs pictures registries clean browser nginx .venv
 
 help: ## this list
 	@sed -n 's/^\([a-z.]*\):.*## /\1	/p' Makefile | expand -t 13
@@ -42,6 +42,9 @@ bench: .venv/bench.stamp ## how fast it is, beside what it is compared with
 
 long: .venv/servers.stamp browser nginx ## the tests that take minutes, behind every server: ends with what each of them loses
 	@$(BIN)/python -m pytest -m long $(ARGS)
+
+docs: .venv/test.stamp ## write what is told of decisions: docs/decisions.md, and their section of the README
+	@$(BIN)/python tests/identifiers/generate_decisions.py
 
 conformance: .venv/test.stamp ## each requirement of the documents, and the tests that show it; 1 where one has neither test nor reason
 	@$(BIN)/python tests/conformance/conftest.py

@@ -162,6 +162,12 @@ def pytest_pyfunc_call(pyfuncitem: pytest.Function) -> bool | None:
 
 
 @pytest.fixture(scope="session")
+def every_naughty() -> tuple[Naughty, ...]:
+    """The whole corpus at once, for what is so quick that a test for each row would cost more than what it tests."""
+    return _naughty()
+
+
+@pytest.fixture(scope="session")
 def data() -> Path:
     """The folder tests/data."""
     return DATA

@@ -8,8 +8,7 @@ from collections.abc import Iterator
 from flask import Blueprint, Response, request
 from werkzeug.exceptions import RequestEntityTooLarge
 
-from . import live, runs, sse
-from .comparison import compare as compare_texts
+from . import comparing, live, runs, sse
 from .errors import Refused
 from .representation import as_json
 from .runs import Run
@@ -44,8 +43,8 @@ def inspect_text() -> Response:
 
 @blueprint.get("/compare")
 def compare() -> Response:
-    """Whether ``a`` and ``b`` are equivalent, and why."""
-    return as_json(compare_texts(_argument("a"), _argument("b")).as_dict())
+    """Whether ``a`` and ``b``, or each ``id``, are equivalent, and why."""
+    return comparing.compared()
 
 
 @blueprint.get("/trace")

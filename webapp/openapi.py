@@ -11,8 +11,9 @@ from typing import Any
 
 from .. import __version__
 from ..identifiers import PROBLEMS
+from ..identifiers.policy import FINDINGS
 from .inspection import MOST_FOUND
-from .rounds import MOST
+from .requirements import DOCUMENTS, STATES
 from .site import MOST_OCTETS, url
 from .tracing.trace import FEWEST_REDIRECTS, MOST_REDIRECTS
 
@@ -61,18 +62,6 @@ def _maybe(schema: Schema) -> Schema:
 
 def _ref(name: str) -> Schema:
     return {"$ref": f"#/components/schemas/{name}"}
-
-
-def _problem(code: Schema) -> Schema:
-    return _object(
-        code=code,
-        severity=_one_of("error", "warning", "note"),
-        message=TEXT,
-        start={**NUMBER, "description": "in code points of the input, as end is"},
-        end=NUMBER,
-        expected=TEXT,
-        reference=TEXT,
-    )
 
 
 _ANY_OBJECT: Schema = {"type": "object"}
@@ -128,7 +117,40 @@ SCHEMAS: dict[str, Schema] = {
         problems=_array(_ref("Problem")),
         suggestion=MAYBE_TEXT,
     ),
-    "Problem": _problem({**_one_of(*PROBLEMS), "description": "see /problems"}),
+    "Problem": _object(
+        code={**_one_of(*PROBLEMS), "description": "see /problems"},
+        severity=_one_of("error", "warning", "note"),
+        message=TEXT,
+        start={**NUMBER, "description": "in code points of the input, as end is"},
+        end=NUMBER,
+        expected=TEXT,
+        reference=TEXT,
+    ),
+    "Ruling": _object(
+        code=_one_of(*FINDINGS),
+        severity=_one_of("error", "warning", "note"),
+        message=TEXT,
+        start=NUMBER,
+        end=NUMBER,
+        expected=TEXT,
+        reference=TEXT,
+    ),
+    "Comparison": _object(
+        verdict=_one_of("equivalent", "different", "unreadable"),
+        equivalent=FLAG,
+        sentence=TEXT,
+        part=MAYBE_TEXT,
+        difference=MAYBE_NUMBER,
+        a=_ref("Report"),
+        b=_ref("Report"),
+    ),
+    "Group": _object(
+        members={**_array(NUMBER), "description": "places in reports, from 0"},
+        normal_form=MAYBE_TEXT,
+        parting=_maybe(_object(sentence=TEXT, part=MAYBE_TEXT, difference=MAYBE_NUMBER)),
+    ),
+    "Classes": _object(equivalent=FLAG, sentence=TEXT, groups=_array(_ref("Group")), reports=_array(_ref("Report"))),
+    "Compared": {"anyOf": [_ref("Comparison"), _ref("Classes")], "description": "Comparison for two, Classes for more"},
     "Judged": _object(
         profile=TEXT,
         truncated=FLAG,
@@ -141,20 +163,25 @@ SCHEMAS: dict[str, Schema] = {
                 reserved=FLAG,
                 allocatable=FLAG,
                 codes=_array(TEXT),
-                findings=_array(_problem({**TEXT, "description": "one of the policy's"})),
+                findings=_array(_ref("Ruling")),
                 hierarchy=_array(TEXT),
                 parents=_array(TEXT),
             )
         ),
     ),
-    "Comparison": _object(
-        verdict=_one_of("equivalent", "different", "unreadable"),
-        equivalent=FLAG,
-        sentence=TEXT,
-        part=MAYBE_TEXT,
-        difference=MAYBE_NUMBER,
-        a=_ref("Report"),
-        b=_ref("Report"),
+    "Conformance": _object(
+        total=NUMBER,
+        counts=_map(_map(NUMBER)),
+        found=_array(
+            _object(
+                id=TEXT,
+                document=_one_of(*DOCUMENTS),
+                title=TEXT,
+                state=_one_of(*STATES),
+                tests=_array(TEXT),
+                why=MAYBE_TEXT,
+            )
+        ),
     ),
     "Event": _object(event=_one_of("start", "hop", "waiting", "end")),
     "Snapshot": _object(date=TEXT, source=TEXT),
@@ -277,27 +304,26 @@ def _trace() -> Schema:
 def _traces() -> Schema:
     operation = _operation(
         "traces",
-        "Where many identifiers lead, each as its trace ends",
+        "Where each of many identifiers leads",
         "Event",
         _query("resolver", "the resolver prefix to ask; else this site, or the official resolver"),
         errors=(400, 403, 413, 503),
     )
     operation["responses"]["200"] = {
-        "description": "A row for each identifier: one JSON object a line, or CSV with a line of names.",
+        "description": "A line for each identifier when it ends, as JSON or as CSV.",
         "content": {"application/x-ndjson": {"schema": TEXT}, "text/csv": {"schema": TEXT}},
     }
     operation["requestBody"] = {
-        "description": f"Identifiers, one a line, in UTF-8; {MOST} at most.",
+        "description": "The identifiers as text in UTF-8, one a line.",
         "content": {"text/plain": {"schema": TEXT, "example": "ark:12345/x6np1"}},
     }
     return operation
 
 
-_POLICY = (
-    _query("profile", "which policy of this site; else the first", example="17beta"),
-    _query("complete", "given, the list is all that is allocated, so that missing parents are found"),
+_OF_POLICY = (
+    _query("profile", "the name of a policy of this site; else its first"),
+    _query("complete", "not empty: these are all there are, so that missing parents are found"),
 )
-
 _ARK, _SAME = "ark:/12345/x6-np1.pdf.en", "https://n2t.net/ark:12345/x6np1.en.pdf"
 
 PATHS: dict[str, dict[str, Schema]] = {
@@ -320,10 +346,11 @@ PATHS: dict[str, dict[str, Schema]] = {
     "/api/compare": {
         "get": _operation(
             "compare",
-            "Whether two identifiers are equivalent, and where they part",
-            "Comparison",
-            _query("a", _IDENTIFIER, required=True, example=_ARK),
-            _query("b", _IDENTIFIER, required=True, example=_SAME),
+            "Whether identifiers are equivalent, and where they part: two, a and b, or up to 50, each an id",
+            "Compared",
+            _query("a", _IDENTIFIER, example=_ARK),
+            _query("b", _IDENTIFIER, example=_SAME),
+            _query("id", f"{_IDENTIFIER}; may be repeated", {"type": "array", "items": TEXT, "maxItems": 48}),
             errors=(400,),
         )
     },
@@ -332,19 +359,29 @@ PATHS: dict[str, dict[str, Schema]] = {
     "/api/policy": {
         "get": _operation(
             "policy",
-            "What an IRI policy says of addresses",
+            "Whether addresses may be allocated by an IRI policy",
             "Judged",
             _query("q", "addresses, one a line, or a sitemap", required=True, example="https://17beta.top/en/"),
-            *_POLICY,
+            *_OF_POLICY,
             errors=(400,),
         ),
         "post": {
-            **_operation("policyOfText", "The same for a longer list", "Judged", *_POLICY, errors=(400, 413)),
+            **_operation("policyOfText", "The same for a longer text", "Judged", *_OF_POLICY, errors=(400, 413)),
             "requestBody": {
-                "description": "Addresses, one a line, or a sitemap, in UTF-8.",
+                "description": "The text as such, in UTF-8.",
                 "content": {"text/plain": {"schema": TEXT, "example": "https://17beta.top/en/"}},
             },
         },
+    },
+    "/api/conformance": {
+        "get": _operation(
+            "conformance",
+            "The requirements of the documents, and what shows that they are met",
+            "Conformance",
+            _query("document", "only those of one document", _one_of(*DOCUMENTS)),
+            _query("state", "only those that are so", _one_of(*STATES)),
+            errors=(400,),
+        )
     },
     "/api/problems": {"get": _operation("problems", "The problem codes", "Problems")},
     "/api/rules": {"get": _operation("rules", "The rules of the normal forms, with examples", "Rules")},

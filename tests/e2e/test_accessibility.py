@@ -138,7 +138,25 @@ def api(page: Page) -> None:
     page.goto("/api")
 
 
-REFERENCE = [problems, rules, decisions, registries, holders, no_holder]
+def conformance(page: Page) -> None:
+    page.goto("/conformance?document=SCH")
+    page.locator("summary").first.click()
+
+
+def drafted(page: Page) -> None:
+    page.goto("/schemes/draft")
+    page.get_by_label("Scheme name", exact=True).fill("URN")
+    expect(page.locator("#answer")).to_contain_text("scheme-name-taken")
+
+
+def judged(page: Page) -> None:
+    page.goto("/policy")
+    page.locator("#q").fill("https://17beta.top/en/\nhttps://example.org/")
+    page.get_by_role("button", name="Judge").click()
+    expect(page.get_by_role("cell", name="not to be allocated")).to_be_visible()
+
+
+REFERENCE = [conformance, drafted, judged, problems, rules, decisions, registries, holders, no_holder]
 REFERENCE += [naan, namespaces, namespace, schemes, scheme, api]
 STATES = [nothing, one, wrong, several, many, not_found, traced, trace_page, record, listed]
 STATES += [compared, to_compare, lit, missing, *REFERENCE]

@@ -150,6 +150,14 @@ def test_queries_are_handed_on_to_targets_where_the_site_says_so(answer, identif
     assert answer("ark:12345/idea?x=1", forward_query=True).problem.code == "unknown-inflection"
 
 
+def test_code_hands_a_fragment_over_unchanged(answer):
+    resolution = answer("urn:foo:a%2C1#S%2f")
+    assert resolution.given == "urn:foo:a%2C1#S%2f"
+    assert resolution.identifier.fragment == "S%2f"
+    # The name is that without it (U-02).
+    assert (resolution.key, resolution.target) == ("urn:foo:a%2C1", "https://example.org/urn-a")
+
+
 @pytest.mark.parametrize(
     ("identifier", "status", "code"),
     [

@@ -360,6 +360,15 @@ def test_fragments_are_kept_aside_and_never_sent(identifier, locations, fragment
     assert (f"{end.url}#{fragment}" in end.sentence) is (fragment is not None)
 
 
+@pytest.mark.parametrize("identifier", ["urn:foo:a#p1", "ark:12345/x#p1"])
+def test_a_fragment_is_said_not_to_be_sent(identifier):
+    hops, end = run((302, "https://a.example/"), answer(200), identifier=identifier, resolver="https://example.org")
+    assert [note.text for note in hops[0].notes if note.code == "fragment-inherited"] == [
+        "The fragment #p1 goes with the new address and is not sent (RFC 9110, section 10.2.2)."
+    ]
+    assert end.fragment == "p1"
+
+
 # Notes ----------------------------------------------------------------------------------------------------------------
 
 NOTES = {
