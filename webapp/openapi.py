@@ -237,17 +237,44 @@ def _trace() -> Schema:
         "Where an identifier leads, hop by hop, as it happens",
         "Event",
         _query("q", "an ARK, an address with an ARK in it, or a URN", required=True, example="ark:12345/x6np1"),
-        _query("resolver", "the resolver prefix to ask; else this site, or the official resolver"),
+        _query(
+            "resolver",
+            "the resolver prefix to ask, or `registry` for the one that is expected to know the identifier; else this "
+            "site, or the official resolver. Of two, both are asked, one after the other, and at last compared",
+            {"type": "array", "items": TEXT, "maxItems": 2},
+        ),
         _query("method", "of every request", {"type": "string", "enum": ["GET", "HEAD"], "default": "GET"}),
         _query("max_redirects", "how many redirects are followed", redirects),
         errors=(400, 403, 503),
     )
-    lines = "one JSON object a line: a start, the hops, waiting while nothing happens, an end"
+    lines = (
+        "one JSON object a line: a start, the hops, waiting while nothing happens, an end; of two resolvers all of it "
+    )
+    lines += "for each, and what was compared: same or not, the ends, where the ways meet and where they part"
     operation["responses"]["200"] = {
         "description": f"The events: {lines}.",
         "content": {"application/x-ndjson": {"schema": TEXT}, "text/event-stream": {"schema": TEXT}},
     }
     operation["responses"]["204"] = {"description": "To an event source that connects again: a trace is not run twice."}
+    return operation
+
+
+def _traces() -> Schema:
+    operation = _operation(
+        "traces",
+        "Where many identifiers lead: a verdict for each",
+        "Event",
+        _query("resolver", "the resolver prefix to ask; else this site, or the official resolver, as for a single one"),
+        errors=(400, 403, 503),
+    )
+    operation["requestBody"] = {
+        "description": "The identifiers, one a line, in UTF-8, 200 at most. Hosts are asked in turn, with a pause.",
+        "content": {"text/plain": {"schema": TEXT, "example": "ark:12345/x6np1\nark:12345/mp39n\n"}},
+    }
+    operation["responses"]["200"] = {
+        "description": "A row for each identifier, as its trace ends: JSON objects, one a line, or CSV.",
+        "content": {"application/x-ndjson": {"schema": TEXT}, "text/csv": {"schema": TEXT}},
+    }
     return operation
 
 
@@ -281,6 +308,7 @@ PATHS: dict[str, dict[str, Schema]] = {
         )
     },
     "/api/trace": {"get": _trace()},
+    "/api/traces": {"post": _traces()},
     "/api/problems": {"get": _operation("problems", "The problem codes", "Problems")},
     "/api/rules": {"get": _operation("rules", "The rules of the normal forms, with examples", "Rules")},
     "/api/decisions": {"get": _operation("decisions", "What is decided where specifications are silent", "Decisions")},

@@ -120,6 +120,10 @@ def _options(command: Any) -> Any:
     "--allow-network", "networks", multiple=True, metavar="CIDR", envvar="ARARAT_ALLOW_NETWORK", show_envvar=True,
     help="A network that traces may enter though it is not public; repeatable.",
 )  # fmt: skip
+@click.option(
+    "--resolver", "resolvers", multiple=True, metavar="URL", envvar="ARARAT_RESOLVER", show_envvar=True,
+    help="A resolver prefix that a reader may choose for a trace, too; repeatable.",
+)  # fmt: skip
 @policy_option(also=", to judge IRIs by; repeatable", multiple=True)
 @_options
 def serve_command(
@@ -131,6 +135,7 @@ def serve_command(
     trace_elsewhere: bool,
     trusted_hosts: tuple[str, ...],
     networks: tuple[str, ...],
+    resolvers: tuple[str, ...],
     profiles: tuple[Profile, ...],
     **settings: Any,
 ) -> None:
@@ -163,6 +168,7 @@ def serve_command(
                 networks=networks,
                 trusted_hosts=trusted_hosts or None,
                 policies=profiles,
+                resolvers=resolvers,
                 **given,
             )
         except (ValueError, NotImplementedError) as error:
