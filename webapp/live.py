@@ -68,7 +68,14 @@ def trace() -> Response:
     """The trace of ``q``: a stream, a fragment that connects to one, or a page that grows."""
     if _wants_stream():
         return _stream()
-    wish = runs.wished(request.args)
+    try:
+        wish = runs.wished(request.args)
+    except Refused as refused:
+        if not htmx_request.htmx:
+            raise
+        # In the place of a trace, so that the next one finds its place again.
+        refusal = render_template("_not_started.html", sentence=refused.sentence, again=None)
+        return Response(refusal, refused.code, {"Cache-Control": "no-store"})
     if htmx_request.htmx:
         return Response(render_template("_stream.html", wish=wish), headers={"Cache-Control": "no-store"})
     if request.method == "HEAD" or not wish.text or unasked():

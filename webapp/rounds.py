@@ -176,10 +176,10 @@ def _own_hosts(known: Site) -> set[str]:
 
 
 def _least_seconds(choices: Iterable[Choice], known: Site) -> float:
-    """How long the list takes at least: the requests to the resolver that is asked most, each with its pause."""
+    """How long the list takes at least: the pauses between the requests to the resolver that is asked most."""
     asked = Counter(reference.parse(choice.resolver).host for choice in choices if choice.possible)
     others = [count for host, count in asked.items() if host not in _own_hosts(known)]
-    return max(others, default=0) * known.pace.gap
+    return (max(others, default=1) - 1) * known.pace.gap
 
 
 def about(seconds: float) -> str:

@@ -219,3 +219,11 @@ def test_nothing_that_is_named_as_a_resolver_becomes_an_element(client, read_pag
     assert answer.status_code == 200
     assert read_page(answer.text).all("b") == []
     assert "\u202e" not in answer.text
+
+
+def test_three_that_are_ticked_leave_a_place_for_the_next_trace(client, read_page):
+    answer = client.get(
+        "/trace", query_string={"q": NAME, "resolver": [HERE, OTHER, "https://third.example"]}, headers=HTMX
+    )
+    assert answer.status_code == 400
+    assert "3 resolvers are named; expected one, or two" in read_page(answer.text).one("div", "trace").text
