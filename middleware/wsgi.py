@@ -167,7 +167,7 @@ class ResolverMiddleware:
             if environ.get("REQUEST_METHOD") == "OPTIONS":
                 return self._answers.options(secure=_is_secure(environ)).start(start_response)
             resolution = self._resolve(environ, target)
-            answer = self._answer(environ, resolution, service)
+            answer = self._answer(environ, target, resolution, service)
         except Exception:  # noqa: BLE001 - it is logged
             # Nothing that is asked for should lead here. If it does, the site behind must not be the one to pay.
             _log.exception("no answer could be made for %s", display.escape(target.identifier[:200]))
@@ -177,7 +177,9 @@ class ResolverMiddleware:
             return answer.to(self.app, start_response)
         return answer.start(start_response, head=head)
 
-    def _answer(self, environ: WSGIEnvironment, resolution: Resolution, service: Service | None) -> Answer | Handover:
+    def _answer(
+        self, environ: WSGIEnvironment, target: Target, resolution: Resolution, service: Service | None
+    ) -> Answer | Handover:
         secure, accept = _is_secure(environ), environ.get("HTTP_ACCEPT")
         # 3.8: nothing of the request is in a link but where the application is mounted; a Host can be forged.
         root = self.settings.prefix or mount_path(environ)

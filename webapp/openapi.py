@@ -287,12 +287,20 @@ def _trace() -> Schema:
         "Where an identifier leads, hop by hop, as it happens",
         "Event",
         _query("q", "an ARK, an address with an ARK in it, or a URN", required=True, example="ark:12345/x6np1"),
-        _query("resolver", "the resolver prefix to ask; else this site, or the official resolver"),
+        _query(
+            "resolver",
+            "the resolver prefix to ask, or `registry` for the one that is expected to know the identifier; else this "
+            "site, or the official resolver. Of two, both are asked, one after the other, and at last compared",
+            {"type": "array", "items": TEXT, "maxItems": 2},
+        ),
         _query("method", "of every request", {"type": "string", "enum": ["GET", "HEAD"], "default": "GET"}),
         _query("max_redirects", "how many redirects are followed", redirects),
         errors=(400, 403, 503),
     )
-    lines = "one JSON object a line: a start, the hops, waiting while nothing happens, an end"
+    lines = (
+        "one JSON object a line: a start, the hops, waiting while nothing happens, an end; of two resolvers all of it "
+    )
+    lines += "for each, and what was compared: same or not, the ends, where the ways meet and where they part"
     operation["responses"]["200"] = {
         "description": f"The events: {lines}.",
         "content": {"application/x-ndjson": {"schema": TEXT}, "text/event-stream": {"schema": TEXT}},

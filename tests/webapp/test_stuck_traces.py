@@ -40,8 +40,9 @@ class Watching:
         self.stream: BinaryIO = self.connection.makefile("rb")
 
     def events(self) -> Iterator[str]:
+        """The names of the events, but for those that only say what is waited for."""
         for line in self.stream:
-            if line.startswith(b"event: "):
+            if line.startswith(b"event: ") and not line.startswith(b"event: waiting"):
                 yield line[7:].decode().strip()
 
     def close(self) -> None:

@@ -123,6 +123,10 @@ def _options(command: Any) -> Any:
     "--allow-network", "networks", multiple=True, metavar="CIDR", envvar="ARARAT_ALLOW_NETWORK", show_envvar=True,
     help="A network that traces may enter though it is not public; repeatable.",
 )  # fmt: skip
+@click.option(
+    "--resolver", "resolvers", multiple=True, metavar="URL", envvar="ARARAT_RESOLVER", show_envvar=True,
+    help="A resolver prefix that a reader may choose for a trace, too; repeatable.",
+)  # fmt: skip
 @policy_option(also=", to judge IRIs by; repeatable", multiple=True)
 @click.option(
     "--access-log", metavar="FILE", envvar="ARARAT_ACCESS_LOG", show_envvar=True,
@@ -138,6 +142,7 @@ def serve_command(
     trace_elsewhere: bool,
     trusted_hosts: tuple[str, ...],
     networks: tuple[str, ...],
+    resolvers: tuple[str, ...],
     profiles: tuple[Profile, ...],
     access_log: str | None,
     **settings: Any,
@@ -173,6 +178,7 @@ def serve_command(
                 trusted_hosts=trusted_hosts or None,
                 policies=profiles,
                 on_resolve=on_resolve,
+                resolvers=resolvers,
                 **given,
             )
         except (ValueError, NotImplementedError) as error:

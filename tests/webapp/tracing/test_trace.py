@@ -93,7 +93,7 @@ def test_these_statuses_are_redirects(status):
     assert end.state == ("related" if status == 303 else "direct")
 
 
-@pytest.mark.parametrize(("age", "words"), [(0.2, "1 second ago"), (41.6, "42 seconds ago")])
+@pytest.mark.parametrize(("age", "words"), [(0.2, "1 s ago"), (41.6, "42 s ago")])
 def test_an_answer_to_an_earlier_request_says_how_old_it_is(age, words):
     old = HopResponse(302, "Found", (("Location", "https://a.example/"),), age=age)
     (first, second), _ = run(old, answer(200))
