@@ -138,8 +138,12 @@ def api(page: Page) -> None:
     page.goto("/api")
 
 
+def handbook(page: Page) -> None:
+    page.goto("/docs/files")
+
+
 REFERENCE = [problems, rules, decisions, registries, holders, no_holder]
-REFERENCE += [naan, namespaces, namespace, schemes, scheme, api]
+REFERENCE += [naan, namespaces, namespace, schemes, scheme, api, handbook]
 STATES = [nothing, one, wrong, several, many, not_found, traced, trace_page, record, listed]
 STATES += [compared, to_compare, lit, missing, *REFERENCE]
 
