@@ -39,7 +39,7 @@ format: .venv/test.stamp ## let ruff order the imports and lay out the code
 
 FUZZ ?= 20000
 fuzz: .venv/fuzz.stamp ## inputs nobody thought of, so many for each invariant: make fuzz, make fuzz FUZZ=1000000
-	@FUZZ=$(FUZZ) $(BIN)/python -m pytest -q -m long -p no:randomly --hypothesis-profile fuzz tests/fuzz $(ARGS)
+	@FUZZ=$(FUZZ) $(BIN)/python -m pytest -q -m long -p no:randomly -o faulthandler_timeout=0 --hypothesis-profile fuzz tests/fuzz $(ARGS)
 	@mkdir -p .fuzz && cd .fuzz && ../$(BIN)/python ../tests/fuzz/fuzz_octets.py -runs=$(FUZZ) -timeout=20 -max_len=4096 .
 
 bench: .venv/bench.stamp ## how fast it is, beside what it is compared with
