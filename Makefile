@@ -1,4 +1,4 @@
-# Each of run, test, lint, bench and long does its own set-up; `make` alone lists what there is.
+# Each of run, test, lint, bench, fuzz and long does its own set-up; `make` alone lists what there is.
 SHELL := /bin/sh
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
@@ -17,7 +17,7 @@ STATE := { cat $(DECLARED) | cksum; pwd; }
 # Two makes at once take turns, and the second finds the work done.
 alone = $(if $(shell command -v flock),flock .venv.lock) sh -euc
 
-.PHONY: help run test lint format bench long conformance docs pictures registries clean browser nginx .venv
+.PHONY: help run test lint format bench fuzz long conformance docs pictures registries clean browser nginx .venv
 
 help: ## this list
 	@sed -n 's/^\([a-z.]*\):.*## /\1	/p' Makefile | expand -t 13
@@ -36,6 +36,11 @@ lint: .venv/test.stamp ## what ruff and pyright have to say
 format: .venv/test.stamp ## let ruff order the imports and lay out the code
 	@$(BIN)/ruff check --fix .
 	@$(BIN)/ruff format .
+
+FUZZ ?= 20000
+fuzz: .venv/fuzz.stamp ## inputs nobody thought of, so many for each invariant: make fuzz, make fuzz FUZZ=1000000
+	@FUZZ=$(FUZZ) $(BIN)/python -m pytest -q -m long -p no:randomly -o faulthandler_timeout=0 --hypothesis-profile fuzz tests/fuzz $(ARGS)
+	@mkdir -p .fuzz && cd .fuzz && ../$(BIN)/python ../tests/fuzz/fuzz_octets.py -runs=$(FUZZ) -timeout=20 -max_len=4096 .
 
 bench: .venv/bench.stamp ## how fast it is, beside what it is compared with
 	@$(BIN)/python -m pytest -q -p no:randomly --timeout 600 -o python_files='bench_*.py' -o python_functions='bench_*' tests/bench $(ARGS)
@@ -57,7 +62,7 @@ registries: .venv/run.stamp ## rewrite the bundled registries: make registries F
 	@for file in $(FILES); do $(BIN)/ararat registry update --out identifiers/data $(ARGS) "$$file" || exit; done
 
 clean: ## remove everything that make made
-	rm -rf .venv .venv.lock build dist *.egg-info static/vendor pictures test-results .hypothesis .pytest_cache .ruff_cache
+	rm -rf .venv .venv.lock build dist *.egg-info static/vendor pictures test-results .fuzz .hypothesis .pytest_cache .ruff_cache
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
 .venv: .venv/test.stamp ## the virtual environment, with all that the tests need
@@ -91,6 +96,9 @@ nginx:
 	  echo "No nginx for the tests behind it: installing Debian's (apt-get install nginx-light)" && \
 	  apt-get -qq update && DEBIAN_FRONTEND=noninteractive apt-get -qq install -y --no-install-recommends nginx-light >/dev/null; } || \
 	  echo "No nginx: the tests behind it will fail (apt-get install nginx-light)" >&2
+
+.venv/fuzz.stamp: .venv/test.stamp
+	@$(alone) 'if cmp -s $< $@; then touch $@; exit; fi; echo "Adding what the fuzzing runs with"; $(INSTALL) ".[fuzz]"; cp $< $@'
 
 # tests/e2e/conftest.py knows where browsers are and says what to do where there is none.
 browser: .venv/test.stamp

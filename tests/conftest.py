@@ -42,6 +42,14 @@ settings.register_profile(
     suppress_health_check=[HealthCheck.too_slow],
 )
 settings.load_profile("ararat")
+# `make fuzz`: so many inputs for each invariant, new ones every time.
+settings.register_profile(
+    "fuzz",
+    settings.get_profile("ararat"),
+    max_examples=int(os.environ.get("FUZZ", "20000")),
+    derandomize=False,
+    suppress_health_check=list(HealthCheck),
+)
 
 DATA = Path(__file__).parent / "data"
 

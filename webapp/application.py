@@ -17,7 +17,7 @@ from .. import __version__
 from ..identifiers import display, policy
 from ..identifiers.report import OFFICIAL_PREFIX
 from ..middleware import prefix as resolver_prefix
-from . import api, comparing, drafting, errors, headers, lines, live, pages, reference, requirements, rounds
+from . import api, comparing, drafting, errors, handbook, headers, lines, live, pages, reference, requirements, rounds
 from . import policies as policy_pages
 from .site import EXAMPLES, FORM_OVERHEAD, FORM_PARTS, KEY, MOST_OCTETS, Example, Resolver, Site, url
 from .tracing import reference as web_reference
@@ -121,7 +121,7 @@ def create_app(
     Htmx(app)
     headers.init_app(app)
     errors.init_app(app)
-    for room in (pages, comparing, live, rounds, api, reference, requirements, drafting, policy_pages):
+    for room in (pages, comparing, live, rounds, api, reference, requirements, drafting, policy_pages, handbook):
         app.register_blueprint(room.blueprint)
     return app
 

@@ -35,6 +35,9 @@ FIRST_PORT = 8000
 THREADS = 96
 """Fifty traces may hold a thread each; the rest answers everybody else."""
 
+CONNECTIONS = 2000
+"""How many clients may keep a connection open. gunicorn's own limit is that of few visitors beside fifty streams."""
+
 LONGEST_REQUEST_LINE = 8190
 GRACE_SECONDS = 8
 """How long a stopping server waits for answers that have begun. Streams are ended at once."""
@@ -196,6 +199,7 @@ def _run_gunicorn(app: WSGIApplication, listener: socket.socket, ready: Callable
         "worker_class": _worker_class(),
         "workers": 1,
         "threads": THREADS,
+        "worker_connections": CONNECTIONS,
         "limit_request_line": LONGEST_REQUEST_LINE,
         "graceful_timeout": GRACE_SECONDS,
         "loglevel": "warning",

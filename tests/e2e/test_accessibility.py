@@ -156,8 +156,12 @@ def judged(page: Page) -> None:
     expect(page.get_by_role("cell", name="not to be allocated")).to_be_visible()
 
 
+def handbook(page: Page) -> None:
+    page.goto("/docs/files")
+
+
 REFERENCE = [conformance, drafted, judged, problems, rules, decisions, registries, holders, no_holder]
-REFERENCE += [naan, namespaces, namespace, schemes, scheme, api]
+REFERENCE += [naan, namespaces, namespace, schemes, scheme, api, handbook]
 STATES = [nothing, one, wrong, several, many, not_found, traced, trace_page, record, listed]
 STATES += [compared, to_compare, lit, missing, *REFERENCE]
 

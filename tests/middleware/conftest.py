@@ -36,7 +36,7 @@ class Cluster:
     """A PostgreSQL server of this test run alone, on loopback; its files are gone with it."""
 
     def __init__(self, binaries: Path) -> None:
-        self._binaries = binaries
+        self.binaries = binaries
         self._folder = Path(tempfile.mkdtemp(prefix="ararat-postgresql-"))
         self._names = count()
         self._process: subprocess.Popen[Any] | None = None
@@ -62,7 +62,7 @@ class Cluster:
         """Start the server on the same port with the same data, and wait until it answers."""
         settings = ["-c", "synchronous_commit=off", "-c", "full_page_writes=off", "-c", "shared_buffers=16MB"]
         command = [
-            self._binaries / "postgres",
+            self.binaries / "postgres",
             "-D",
             "data",
             "-p",
@@ -78,7 +78,7 @@ class Cluster:
             process = self._process = subprocess.Popen(command, stdout=log, stderr=log, **self._common())
         deadline = time.monotonic() + 20
         while subprocess.run(
-            [self._binaries / "pg_isready", "-q", "-h", "127.0.0.1", "-p", str(self.port)], check=False
+            [self.binaries / "pg_isready", "-q", "-h", "127.0.0.1", "-p", str(self.port)], check=False
         ).returncode:
             if process.poll() is not None or time.monotonic() > deadline:
                 pytest.fail(f"PostgreSQL does not start:\n{(self._folder / 'log').read_text()}")
@@ -141,11 +141,11 @@ class Cluster:
 
     def _run(self, program: str, *arguments: str) -> None:
         subprocess.run(
-            [self._binaries / program, *arguments], check=True, capture_output=True, timeout=60, **self._common()
+            [self.binaries / program, *arguments], check=True, capture_output=True, timeout=60, **self._common()
         )
 
     def _common(self) -> dict[str, Any]:
-        environ = {"PATH": f"{self._binaries}:/usr/bin:/bin", "LC_ALL": "C.UTF-8", "HOME": str(self._folder)}
+        environ = {"PATH": f"{self.binaries}:/usr/bin:/bin", "LC_ALL": "C.UTF-8", "HOME": str(self._folder)}
         return {"cwd": self._folder, "env": environ, **self._as_user}
 
 
