@@ -21,9 +21,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
 from itertools import islice
-from typing import Literal
+from typing import Literal, NamedTuple
 from urllib.parse import quote
 
 from ..identifiers import Ark, IdentifierError, Problem, Urn, ark, iri, length, urn
@@ -52,8 +51,7 @@ LONGEST_BOUND = 255
 """Code points of a name beyond which nothing is ever bound, so that nothing need be looked up."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Resolution:
+class Resolution(NamedTuple):
     """What is answered for one identifier.
 
     ``given``       the identifier as received, with its inflection
@@ -92,8 +90,7 @@ class Resolution:
         return names.key(self.identifier) if self.identifier is not None else None
 
 
-@dataclass(frozen=True, slots=True)
-class Asked:
+class Asked(NamedTuple):
     """A request that was understood: what for, with which inflection, and what is accepted."""
 
     given: str
@@ -128,7 +125,7 @@ def resolve(
     if through := _let_through(asked, near, settings):
         return through
     if ruled := rules(asked.identifier):
-        return replace(_bound(asked, ruled.binding, settings), rule=ruled.prefix)
+        return _bound(asked, ruled.binding, settings)._replace(rule=ruled.prefix)
     return _unbound(asked, near, settings)
 
 
@@ -243,7 +240,7 @@ def _served_below(asked: Asked, container: Binding) -> Resolution | None:
     if asked.inflection in METADATA_INFLECTIONS:
         below = container._replace(identifier=asked.key, target=path, resource=None, metadata=NOTHING)
         return _found(asked, below, 200, "metadata", None, None, container.identifier)
-    asked = replace(asked, identifier=ark.parse(container.identifier), key=container.identifier)
+    asked = asked._replace(identifier=ark.parse(container.identifier), key=container.identifier)
     return _found(asked, container, 200, "served", path, asked.query, None)
 
 
@@ -309,7 +306,7 @@ def _bound(asked: Asked, binding: Binding, settings: Settings, container: str | 
     target = _usable_target(asked, alternate or binding.target, binding.kind, settings, container)
     if target is None:
         unusable = refuse(asked.given, refusal("target-unusable", 0, len(core)), asked=asked, binding=binding)
-        return replace(unusable, vary=vary)
+        return unusable._replace(vary=vary)
     if binding.kind == "served":
         if binding.scope == "subtree":
             # A slash at the end is let go to find the name (A-13); the site gets what was asked for.
