@@ -10,6 +10,7 @@ from runpy import run_path
 
 import psycopg
 import pytest
+from psycopg import sql
 
 from ararat.middleware import open_bindings
 from ararat.middleware.importing import import_table
@@ -31,13 +32,15 @@ def partition(url: str) -> None:
         connection.execute("ALTER TABLE bindings RENAME TO one_table")
         connection.execute("CREATE TABLE bindings (LIKE one_table INCLUDING ALL) PARTITION BY HASH (key)")
         for number in range(PARTITIONS):
+            part = sql.Identifier(f"bindings_{number}")
             connection.execute(
-                f"CREATE TABLE bindings_{number} PARTITION OF bindings"
-                f" FOR VALUES WITH (MODULUS {PARTITIONS}, REMAINDER {number})"
+                sql.SQL("CREATE TABLE {} PARTITION OF bindings FOR VALUES WITH (MODULUS {}, REMAINDER {})").format(
+                    part, PARTITIONS, number
+                )
             )
         connection.execute("DROP TABLE one_table")
         for (definition,) in triggers:
-            connection.execute(definition)
+            connection.execute(sql.SQL(definition))
 
 
 @pytest.fixture
