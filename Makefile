@@ -62,7 +62,7 @@ registries: .venv/run.stamp ## rewrite the bundled registries: make registries F
 	@for file in $(FILES); do $(BIN)/ararat registry update --out identifiers/data $(ARGS) "$$file" || exit; done
 
 clean: ## remove everything that make made
-	rm -rf .venv .venv.lock build dist *.egg-info static/vendor pictures test-results .fuzz .hypothesis .pytest_cache .ruff_cache
+	rm -rf .venv .venv.lock build dist *.egg-info static/vendor bench-results pictures test-results .fuzz .hypothesis .pytest_cache .ruff_cache
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
 .venv: .venv/test.stamp ## the virtual environment, with all that the tests need

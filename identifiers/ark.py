@@ -258,7 +258,8 @@ class Ark:
     @property
     def dot_segment(self) -> bool:
         """Whether generic software would remove a part of the ARK as a dot-segment (A-07)."""
-        return _DOT_SEGMENT.search(self.basic) is not None
+        basic = self.basic
+        return ("/." in basic or "/%2" in basic) and _DOT_SEGMENT.search(basic) is not None
 
     @property
     def reserved_naan(self) -> bool:

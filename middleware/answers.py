@@ -8,9 +8,8 @@ it says so by ``Vary``, on ``Accept``; that a description is not sent again (304
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from http import HTTPStatus
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from markupsafe import escape
 from werkzeug.datastructures import MIMEAccept
@@ -40,11 +39,13 @@ _ALWAYS = (
     ("Access-Control-Expose-Headers", "Link, Location"),
 )
 
+_STATUS_LINES = {status.value: f"{status.value} {status.phrase}" for status in HTTPStatus}
+
 # How long a refusal may be kept: an identifier may be bound at any time; what is no identifier is asked for once.
 _REFUSAL_SECONDS = {404: 60, 410: 60}
 
 _SEE = """\
-<!doctype html><html lang="en"><title>{status}</title><p>See <a href="{location}">{location}</a>.</p></html>
+<!doctype html><html lang="en"><title>%d</title><p>See <a href="%s">%s</a>.</p></html>
 """
 _REFUSAL_FORMS = ("text/html", "application/problem+json", "application/json", "text/plain")
 
@@ -65,8 +66,7 @@ class View(Protocol):
         ...
 
 
-@dataclass(frozen=True, slots=True)
-class Answer:
+class Answer(NamedTuple):
     """A whole answer. ``start`` hands it to the server; to HEAD without its body, with the same header fields."""
 
     status: int
@@ -75,7 +75,7 @@ class Answer:
 
     def start(self, start_response: StartResponse, *, head: bool = False) -> Iterable[bytes]:
         """Begin the response and return its body."""
-        start_response(f"{self.status} {HTTPStatus(self.status).phrase}", self.headers)
+        start_response(_STATUS_LINES[self.status], self.headers)
         return () if head else (self.body,)
 
     def unless_held(self, if_none_match: str | None, if_modified_since: str | None) -> Answer:
@@ -95,6 +95,12 @@ class Answers:
     def __init__(self, settings: Settings) -> None:
         self._settings = settings
         self._found_for = f"public, max-age={settings.cache}"
+        # Of a redirect only its place and its length differ from name to name.
+        self._redirected: Headers = [
+            ("Content-Type", "text/html; charset=utf-8"),
+            ("Content-Security-Policy", pages.UNSTYLED),
+            ("Cache-Control", self._found_for),
+        ]
 
     def redirect(self, resolution: Resolution, root: str, *, secure: bool) -> Answer:
         """302, 303 or 307 to the target, or to the identifier's own description where there is no target."""
@@ -102,16 +108,12 @@ class Answers:
         target = info if resolution.target is None else resolution.target
         # A path is one of this site.
         location = root + target if target.startswith("/") and resolution.target is not None else target
-        body = _SEE.format(status=resolution.status, location=escape(location)).encode()
-        headers = [
-            ("Location", location),
-            # What is known elsewhere is described elsewhere.
-            *([("Link", describedby(info))] if resolution.binding is not None else []),
-            ("Content-Type", "text/html; charset=utf-8"),
-            ("Content-Length", str(len(body))),
-            ("Content-Security-Policy", pages.UNSTYLED),
-            ("Cache-Control", self._found_for),
-        ]
+        shown = escape(location)
+        body = (_SEE % (resolution.status, shown, shown)).encode()
+        headers = [("Location", location), ("Content-Length", str(len(body))), *self._redirected]
+        # What is known elsewhere is described elsewhere.
+        if resolution.binding is not None:
+            headers.append(("Link", describedby(info)))
         # ARK-107: with Vary the location is one for these fields of the request, so it is there only then.
         if resolution.vary:
             headers.append(("Vary", ", ".join(resolution.vary)))

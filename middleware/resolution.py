@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from ..identifiers import Ark, Problem, Urn
 from . import names
@@ -16,8 +15,7 @@ Identifier = Ark | Urn
 Outcome = Literal["located", "related", "described", "served", "metadata", "forwarded", "refused"]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Resolution:
+class Resolution(NamedTuple):
     """What is answered for one identifier.
 
     ``given``       the identifier as received, with its inflection
@@ -50,7 +48,7 @@ class Resolution:
     problem: Problem | None = None
     container: str | None = None
     rule: str | None = None
-    seconds: float | None = field(default=None, compare=False)
+    seconds: float | None = None
 
     @property
     def key(self) -> str | None:
@@ -58,8 +56,7 @@ class Resolution:
         return names.key(self.identifier) if self.identifier is not None else None
 
 
-@dataclass(frozen=True, slots=True)
-class Asked:
+class Asked(NamedTuple):
     """A request that was understood: what for, with which inflection, and what is accepted."""
 
     given: str

@@ -20,7 +20,6 @@ MUST treat equally all resolution requests for Extended ARKs with the same norma
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 
 from ..identifiers import Ark
 from . import destination
@@ -65,7 +64,7 @@ def resolve(
     if through := _let_through(asked, near, settings):
         return through
     if ruled := rules(asked.identifier):
-        return replace(_bound(asked, ruled.binding, settings), rule=ruled.prefix)
+        return _bound(asked, ruled.binding, settings)._replace(rule=ruled.prefix)
     return _unbound(asked, near, settings)
 
 
@@ -125,7 +124,7 @@ def _bound(asked: Asked, binding: Binding, settings: Settings, container: str | 
     target = _usable_target(asked, alternate or binding.target, binding.kind, settings, container)
     if target is None:
         unusable = refuse(asked.given, refusal("target-unusable", 0, len(core)), asked=asked, binding=binding)
-        return replace(unusable, vary=vary)
+        return unusable._replace(vary=vary)
     if binding.kind == "served":
         if binding.scope == "subtree":
             # A slash at the end is let go to find the name; the site gets what was asked for.

@@ -11,7 +11,7 @@ RFC 2169 asks for any of the 30X.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Literal, NamedTuple
 from urllib.parse import quote
 
@@ -55,10 +55,10 @@ def asked(target: Target, services: str) -> Asked | None:
 def leading(resolution: Resolution) -> Resolution:
     """The resolution as a redirect: what would be answered here is answered at the identifier's own address."""
     if resolution.outcome == "metadata":
-        return replace(resolution, status=303, outcome="described", target=None, vary=())
+        return resolution._replace(status=303, outcome="described", target=None, vary=())
     if resolution.outcome == "served":
         address = f"/{quote(resolution.given, safe=destination.AS_IT_IS)}"
-        return replace(resolution, status=302, outcome="located", target=address, vary=())
+        return resolution._replace(status=302, outcome="located", target=address, vary=())
     return resolution
 
 

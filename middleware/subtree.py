@@ -7,7 +7,6 @@ of its image. The site knows what these mean; here they are neither read nor nor
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
 from itertools import islice
 
 from ..identifiers import Ark, IdentifierError, ark
@@ -71,7 +70,7 @@ def served_below(asked: Asked, container: Binding, settings: Settings) -> Resolu
     if asked.inflection in METADATA_INFLECTIONS:
         below = container._replace(identifier=asked.key, target=path, resource=None, metadata=NOTHING)
         return found(asked, below, 200, "metadata", None, None, container.identifier)
-    asked = replace(asked, identifier=ark.parse(container.identifier), key=container.identifier)
+    asked = asked._replace(identifier=ark.parse(container.identifier), key=container.identifier)
     return found(asked, container, 200, "served", path, asked.query, None)
 
 

@@ -20,7 +20,6 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Collection, Iterable, Mapping
-from dataclasses import replace
 from time import perf_counter
 from typing import TYPE_CHECKING
 
@@ -233,7 +232,7 @@ class ResolverMiddleware:
                 given = target.identifier
                 resolution = refuse(given, refusal("bindings-unavailable", 0, len(given)))
             status = resolution.status if isinstance(answer, Handover) else answer.status
-            self._on_resolve(replace(resolution, status=status, seconds=perf_counter() - began))
+            self._on_resolve(resolution._replace(status=status, seconds=perf_counter() - began))
         except Exception:  # noqa: BLE001 - it is logged
             _log.exception("on_resolve failed")
 

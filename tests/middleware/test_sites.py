@@ -44,7 +44,7 @@ def django():
     from django.urls import path
 
     def page(request):
-        return HttpResponse(f"page at {request.META['SCRIPT_NAME']}, asked {request.META['QUERY_STRING']}")
+        return HttpResponse(f"page at {request.META['SCRIPT_NAME']}, asked {request.META['QUERY_STRING']}".encode())
 
     urls = (path("page", page), path("form", lambda request: HttpResponse(request.body)))
     settings.configure(ROOT_URLCONF=urls, ALLOWED_HOSTS=["*"], SECRET_KEY="x" * 50)

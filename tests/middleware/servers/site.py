@@ -44,7 +44,7 @@ def werkzeug() -> None:
 
 def cheroot() -> None:
     """CherryPy's server."""
-    from cheroot.wsgi import Server
+    from cheroot.wsgi import Server  # pyright: ignore[reportMissingImports] - it comes with `make long`
 
     server = Server(("127.0.0.1", 0), application)
     server.prepare()
