@@ -45,7 +45,7 @@ def site():
 @pytest.fixture
 def client(bound, site):
     names = bound({f"ark:12345/{name}": "located" for name in ("x", "y", "gone", "slow")})
-    return create_app(names, prefix=HERE, local={HERE: site}, trace_elsewhere=False, traces=1).test_client()
+    return create_app(names, prefix=HERE, local={HERE: site}, traces=1).test_client()
 
 
 def rows_of(page):
