@@ -10,14 +10,11 @@ from collections.abc import Iterator
 from typing import Any
 
 from .. import __version__
-from ..identifiers import PROBLEMS
-from ..identifiers.policy import FINDINGS
 from .inspection import MOST_FOUND
 from .requirements import DOCUMENTS, STATES
+from .schemas import ANY_OBJECT, SCHEMAS, TEXT, Schema, one_of, ref
 from .site import MOST_OCTETS, url
 from .tracing.trace import FEWEST_REDIRECTS, MOST_REDIRECTS
-
-Schema = dict[str, Any]
 
 STABILITY = (
     "Addresses, parameters, members and codes that are described here keep their names and meanings; new ones may come "
@@ -32,222 +29,6 @@ LIMITS = (
     f"A text of up to {MOST_OCTETS:,} octets of UTF-8, of which {MOST_FOUND:,} identifiers are reported. "
     "There are no keys and no quotas; a trace waits for a place, and answers 503 with Retry-After where none is free."
 )
-
-TEXT, NUMBER, FLAG = {"type": "string"}, {"type": "integer"}, {"type": "boolean"}
-MAYBE_TEXT: Schema = {"type": ["string", "null"]}
-MAYBE_NUMBER: Schema = {"type": ["integer", "null"]}
-
-
-def _object(**properties: Schema) -> Schema:
-    return {"type": "object", "properties": properties, "required": list(properties)}
-
-
-def _one_of(*words: str, maybe: bool = False) -> Schema:
-    if maybe:
-        return {"type": ["string", "null"], "enum": [*words, None]}
-    return {"type": "string", "enum": list(words)}
-
-
-def _array(items: Schema) -> Schema:
-    return {"type": "array", "items": items}
-
-
-def _map(values: Schema, *, maybe: bool = False) -> Schema:
-    return {"type": ["object", "null"] if maybe else "object", "additionalProperties": values}
-
-
-def _maybe(schema: Schema) -> Schema:
-    return {"anyOf": [schema, {"type": "null"}]}
-
-
-def _ref(name: str) -> Schema:
-    return {"$ref": f"#/components/schemas/{name}"}
-
-
-_ANY_OBJECT: Schema = {"type": "object"}
-_MAYBE_OBJECT: Schema = {"type": ["object", "null"]}
-_HOLDER = {"name": TEXT, "native_name": MAYBE_TEXT, "acronym": MAYBE_TEXT, "since": MAYBE_TEXT, "where": MAYBE_TEXT}
-_ENTRY = {
-    "registry": TEXT,
-    "key": TEXT,
-    "registered": FLAG,
-    "snapshot": _ref("Snapshot"),
-    "explanation": _maybe(_object(text=TEXT, reference=TEXT)),
-}
-_WRITTEN = {
-    "references": _array(_object(text=TEXT, url=MAYBE_TEXT)),
-    "template": MAYBE_TEXT,
-    "since": MAYBE_TEXT,
-    "updated": MAYBE_TEXT,
-}
-_STATUS = _one_of("permanent", "provisional", "historical")
-
-SCHEMAS: dict[str, Schema] = {
-    "Inspection": _object(input_length=NUMBER, truncated=FLAG, found=_array(_ref("Finding"))),
-    "Finding": _object(
-        start=NUMBER,
-        end=NUMBER,
-        literal=TEXT,
-        suggestion=MAYBE_TEXT,
-        report=_ref("Report"),
-        bound={
-            **_map(TEXT, maybe=True),
-            "description": "how it and the containers nearest to it are bound here; null: nobody can be asked",
-        },
-    ),
-    "Report": _object(
-        input=TEXT,
-        form=_one_of("basic", "extended", "embedded", "pseudo-ark", "urn", "iri", "none"),
-        valid=FLAG,
-        conformance=_one_of("strict", "liberal", maybe=True),
-        normal_form=MAYBE_TEXT,
-        kunze=_maybe(_object(normal_form=TEXT, differs_by=_array(_object(rule=TEXT, title=TEXT, reference=TEXT)))),
-        parts=_ANY_OBJECT,
-        segments=_array(_object(part=TEXT, start=NUMBER, end=NUMBER)),
-        inflection=TEXT,
-        service=_one_of("referent", "metadata", "unknown"),
-        steps=_array(_object(rule=TEXT, title=TEXT, before=TEXT, after=TEXT, reference=TEXT)),
-        hierarchy=_array(TEXT),
-        variant_of=MAYBE_TEXT,
-        equivalents=_array(TEXT),
-        embedding=_maybe(_object(prefix=TEXT, ark=TEXT, boundary=FLAG)),
-        profiles=_map(_ANY_OBJECT),
-        registry=_MAYBE_OBJECT,
-        policy=_MAYBE_OBJECT,
-        problems=_array(_ref("Problem")),
-        suggestion=MAYBE_TEXT,
-    ),
-    "Problem": _object(
-        code={**_one_of(*PROBLEMS), "description": "see /problems"},
-        severity=_one_of("error", "warning", "note"),
-        message=TEXT,
-        start={**NUMBER, "description": "in code points of the input, as end is"},
-        end=NUMBER,
-        expected=TEXT,
-        reference=TEXT,
-    ),
-    "Ruling": _object(
-        code=_one_of(*FINDINGS),
-        severity=_one_of("error", "warning", "note"),
-        message=TEXT,
-        start=NUMBER,
-        end=NUMBER,
-        expected=TEXT,
-        reference=TEXT,
-    ),
-    "Comparison": _object(
-        verdict=_one_of("equivalent", "different", "unreadable"),
-        equivalent=FLAG,
-        sentence=TEXT,
-        part=MAYBE_TEXT,
-        difference=MAYBE_NUMBER,
-        a=_ref("Report"),
-        b=_ref("Report"),
-    ),
-    "Group": _object(
-        members={**_array(NUMBER), "description": "places in reports, from 0"},
-        normal_form=MAYBE_TEXT,
-        parting=_maybe(_object(sentence=TEXT, part=MAYBE_TEXT, difference=MAYBE_NUMBER)),
-    ),
-    "Classes": _object(equivalent=FLAG, sentence=TEXT, groups=_array(_ref("Group")), reports=_array(_ref("Report"))),
-    "Compared": {"anyOf": [_ref("Comparison"), _ref("Classes")], "description": "Comparison for two, Classes for more"},
-    "Judged": _object(
-        profile=TEXT,
-        truncated=FLAG,
-        found=_array(
-            _object(
-                iri=TEXT,
-                in_scope=FLAG,
-                profile=TEXT,
-                namespaces=_array(TEXT),
-                reserved=FLAG,
-                allocatable=FLAG,
-                codes=_array(TEXT),
-                findings=_array(_ref("Ruling")),
-                hierarchy=_array(TEXT),
-                parents=_array(TEXT),
-            )
-        ),
-    ),
-    "Conformance": _object(
-        total=NUMBER,
-        counts=_map(_map(NUMBER)),
-        found=_array(
-            _object(
-                id=TEXT,
-                document=_one_of(*DOCUMENTS),
-                title=TEXT,
-                state=_one_of(*STATES),
-                tests=_array(TEXT),
-                why=MAYBE_TEXT,
-            )
-        ),
-    ),
-    "Event": _object(event=_one_of("start", "hop", "waiting", "end")),
-    "Snapshot": _object(date=TEXT, source=TEXT),
-    "Resolver": _object(
-        template=TEXT, status=NUMBER, prefix=MAYBE_TEXT, problems=_array(_object(code=TEXT, message=TEXT))
-    ),
-    "Problems": _object(
-        problems=_array(
-            _object(code=TEXT, severity=TEXT, title=TEXT, expected=TEXT, reference=TEXT, example=MAYBE_TEXT)
-        )
-    ),
-    "Rules": _object(
-        sets=_array(
-            _object(
-                key=TEXT,
-                title=TEXT,
-                about=TEXT,
-                rules=_array(_object(rule=TEXT, title=TEXT, reference=TEXT, before=TEXT, after=TEXT)),
-            )
-        )
-    ),
-    "Decisions": _object(
-        decisions=_array(_object(id=TEXT, topic=TEXT, title=TEXT, said=TEXT, done=TEXT, why=TEXT, reference=TEXT))
-    ),
-    "Registries": _object(
-        registries=_array(
-            _object(registry=TEXT, title=TEXT, entries=NUMBER, snapshot=_ref("Snapshot"), page=TEXT, json=TEXT)
-        )
-    ),
-    "Naans": _object(
-        snapshot=_ref("Snapshot"),
-        total=NUMBER,
-        page=NUMBER,
-        pages=NUMBER,
-        found=_array(_object(naan=TEXT, **_HOLDER)),
-    ),
-    "Naan": _object(
-        **_ENTRY,
-        holder=_maybe(_object(**_HOLDER, organization=MAYBE_TEXT, policy=_map(MAYBE_TEXT), policy_url=MAYBE_TEXT)),
-        resolver=_maybe(_ref("Resolver")),
-        shoulders=_array(_object(shoulder=TEXT, **_HOLDER, resolver=_maybe(_ref("Resolver")))),
-    ),
-    "Namespaces": _object(
-        snapshot=_ref("Snapshot"),
-        namespaces=_array(_object(nid=TEXT, kind=_one_of("formal", "informal"), since=MAYBE_TEXT)),
-    ),
-    "Namespace": _object(**_ENTRY, kind=_one_of("formal", "informal", maybe=True), **_WRITTEN),
-    "Schemes": _object(
-        snapshot=_ref("Snapshot"),
-        schemes=_array(_object(scheme=TEXT, name=TEXT, status=_STATUS, description=MAYBE_TEXT, since=MAYBE_TEXT)),
-    ),
-    "Scheme": _object(
-        **_ENTRY, name=MAYBE_TEXT, status=_maybe(_STATUS), description=MAYBE_TEXT, notes=MAYBE_TEXT, **_WRITTEN
-    ),
-    "Error": {
-        **_object(
-            type={"const": "about:blank"},
-            title=TEXT,
-            status=NUMBER,
-            detail={**TEXT, "description": "a sentence for people, in ASCII"},
-            code={**TEXT, "description": "a word for programs, which never changes its meaning"},
-        ),
-        "description": "RFC 9457, the one shape of every error",
-        "additionalProperties": False,
-    },
-}
 
 
 def _query(name: str, about: str, schema: Schema = TEXT, **more: Any) -> Schema:
@@ -271,9 +52,9 @@ _ERRORS = {
 
 
 def _operation(name: str, summary: str, answer: str, *parameters: Schema, errors: tuple[int, ...] = ()) -> Schema:
-    problem = {"application/problem+json": {"schema": _ref("Error")}}
+    problem = {"application/problem+json": {"schema": ref("Error")}}
     responses: dict[str, Schema] = {
-        "200": {"description": "The answer.", "content": {"application/json": {"schema": _ref(answer)}}}
+        "200": {"description": "The answer.", "content": {"application/json": {"schema": ref(answer)}}}
     }
     responses |= {str(status): {"description": _ERRORS[status], "content": problem} for status in errors}
     described: Schema = {"operationId": name, "summary": summary, "responses": responses}
@@ -386,8 +167,8 @@ PATHS: dict[str, dict[str, Schema]] = {
             "conformance",
             "The requirements of the documents, and what shows that they are met",
             "Conformance",
-            _query("document", "only those of one document", _one_of(*DOCUMENTS)),
-            _query("state", "only those that are so", _one_of(*STATES)),
+            _query("document", "only those of one document", one_of(*DOCUMENTS)),
+            _query("state", "only those that are so", one_of(*STATES)),
             errors=(400,),
         )
     },
@@ -437,7 +218,7 @@ PATHS: dict[str, dict[str, Schema]] = {
             "operationId": "description",
             "summary": "This description",
             "responses": {
-                "200": {"description": "The answer.", "content": {"application/json": {"schema": _ANY_OBJECT}}}
+                "200": {"description": "The answer.", "content": {"application/json": {"schema": ANY_OBJECT}}}
             },
         }
     },

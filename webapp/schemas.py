@@ -1,0 +1,229 @@
+"""The values of the API as JSON Schema: what :mod:`openapi` refers to by name."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ..identifiers import PROBLEMS
+from ..identifiers.policy import FINDINGS
+from .requirements import DOCUMENTS, STATES
+
+Schema = dict[str, Any]
+
+TEXT, NUMBER, FLAG = {"type": "string"}, {"type": "integer"}, {"type": "boolean"}
+MAYBE_TEXT: Schema = {"type": ["string", "null"]}
+MAYBE_NUMBER: Schema = {"type": ["integer", "null"]}
+
+
+def _object(**properties: Schema) -> Schema:
+    return {"type": "object", "properties": properties, "required": list(properties)}
+
+
+def one_of(*words: str, maybe: bool = False) -> Schema:
+    """One of these words; with ``maybe``, or null."""
+    if maybe:
+        return {"type": ["string", "null"], "enum": [*words, None]}
+    return {"type": "string", "enum": list(words)}
+
+
+def _array(items: Schema) -> Schema:
+    return {"type": "array", "items": items}
+
+
+def _map(values: Schema, *, maybe: bool = False) -> Schema:
+    return {"type": ["object", "null"] if maybe else "object", "additionalProperties": values}
+
+
+def _maybe(schema: Schema) -> Schema:
+    return {"anyOf": [schema, {"type": "null"}]}
+
+
+def ref(name: str) -> Schema:
+    """A reference to one of :data:`SCHEMAS`."""
+    return {"$ref": f"#/components/schemas/{name}"}
+
+
+ANY_OBJECT: Schema = {"type": "object"}
+_MAYBE_OBJECT: Schema = {"type": ["object", "null"]}
+_HOLDER = {"name": TEXT, "native_name": MAYBE_TEXT, "acronym": MAYBE_TEXT, "since": MAYBE_TEXT, "where": MAYBE_TEXT}
+_ENTRY = {
+    "registry": TEXT,
+    "key": TEXT,
+    "registered": FLAG,
+    "snapshot": ref("Snapshot"),
+    "explanation": _maybe(_object(text=TEXT, reference=TEXT)),
+}
+_WRITTEN = {
+    "references": _array(_object(text=TEXT, url=MAYBE_TEXT)),
+    "template": MAYBE_TEXT,
+    "since": MAYBE_TEXT,
+    "updated": MAYBE_TEXT,
+}
+_STATUS = one_of("permanent", "provisional", "historical")
+
+SCHEMAS: dict[str, Schema] = {
+    "Inspection": _object(input_length=NUMBER, truncated=FLAG, found=_array(ref("Finding"))),
+    "Finding": _object(
+        start=NUMBER,
+        end=NUMBER,
+        literal=TEXT,
+        suggestion=MAYBE_TEXT,
+        report=ref("Report"),
+        bound={
+            **_map(TEXT, maybe=True),
+            "description": "how it and the containers nearest to it are bound here; null: nobody can be asked",
+        },
+    ),
+    "Report": _object(
+        input=TEXT,
+        form=one_of("basic", "extended", "embedded", "pseudo-ark", "urn", "iri", "none"),
+        valid=FLAG,
+        conformance=one_of("strict", "liberal", maybe=True),
+        normal_form=MAYBE_TEXT,
+        kunze=_maybe(_object(normal_form=TEXT, differs_by=_array(_object(rule=TEXT, title=TEXT, reference=TEXT)))),
+        parts=ANY_OBJECT,
+        segments=_array(_object(part=TEXT, start=NUMBER, end=NUMBER)),
+        inflection=TEXT,
+        service=one_of("referent", "metadata", "unknown"),
+        steps=_array(_object(rule=TEXT, title=TEXT, before=TEXT, after=TEXT, reference=TEXT)),
+        hierarchy=_array(TEXT),
+        variant_of=MAYBE_TEXT,
+        equivalents=_array(TEXT),
+        embedding=_maybe(_object(prefix=TEXT, ark=TEXT, boundary=FLAG)),
+        profiles=_map(ANY_OBJECT),
+        registry=_MAYBE_OBJECT,
+        policy=_MAYBE_OBJECT,
+        problems=_array(ref("Problem")),
+        suggestion=MAYBE_TEXT,
+    ),
+    "Problem": _object(
+        code={**one_of(*PROBLEMS), "description": "see /problems"},
+        severity=one_of("error", "warning", "note"),
+        message=TEXT,
+        start={**NUMBER, "description": "in code points of the input, as end is"},
+        end=NUMBER,
+        expected=TEXT,
+        reference=TEXT,
+    ),
+    "Ruling": _object(
+        code=one_of(*FINDINGS),
+        severity=one_of("error", "warning", "note"),
+        message=TEXT,
+        start=NUMBER,
+        end=NUMBER,
+        expected=TEXT,
+        reference=TEXT,
+    ),
+    "Comparison": _object(
+        verdict=one_of("equivalent", "different", "unreadable"),
+        equivalent=FLAG,
+        sentence=TEXT,
+        part=MAYBE_TEXT,
+        difference=MAYBE_NUMBER,
+        a=ref("Report"),
+        b=ref("Report"),
+    ),
+    "Group": _object(
+        members={**_array(NUMBER), "description": "places in reports, from 0"},
+        normal_form=MAYBE_TEXT,
+        parting=_maybe(_object(sentence=TEXT, part=MAYBE_TEXT, difference=MAYBE_NUMBER)),
+    ),
+    "Classes": _object(equivalent=FLAG, sentence=TEXT, groups=_array(ref("Group")), reports=_array(ref("Report"))),
+    "Compared": {"anyOf": [ref("Comparison"), ref("Classes")], "description": "Comparison for two, Classes for more"},
+    "Judged": _object(
+        profile=TEXT,
+        truncated=FLAG,
+        found=_array(
+            _object(
+                iri=TEXT,
+                in_scope=FLAG,
+                profile=TEXT,
+                namespaces=_array(TEXT),
+                reserved=FLAG,
+                allocatable=FLAG,
+                codes=_array(TEXT),
+                findings=_array(ref("Ruling")),
+                hierarchy=_array(TEXT),
+                parents=_array(TEXT),
+            )
+        ),
+    ),
+    "Conformance": _object(
+        total=NUMBER,
+        counts=_map(_map(NUMBER)),
+        found=_array(
+            _object(
+                id=TEXT,
+                document=one_of(*DOCUMENTS),
+                title=TEXT,
+                state=one_of(*STATES),
+                tests=_array(TEXT),
+                why=MAYBE_TEXT,
+            )
+        ),
+    ),
+    "Event": _object(event=one_of("start", "hop", "waiting", "end")),
+    "Snapshot": _object(date=TEXT, source=TEXT),
+    "Resolver": _object(
+        template=TEXT, status=NUMBER, prefix=MAYBE_TEXT, problems=_array(_object(code=TEXT, message=TEXT))
+    ),
+    "Problems": _object(
+        problems=_array(
+            _object(code=TEXT, severity=TEXT, title=TEXT, expected=TEXT, reference=TEXT, example=MAYBE_TEXT)
+        )
+    ),
+    "Rules": _object(
+        sets=_array(
+            _object(
+                key=TEXT,
+                title=TEXT,
+                about=TEXT,
+                rules=_array(_object(rule=TEXT, title=TEXT, reference=TEXT, before=TEXT, after=TEXT)),
+            )
+        )
+    ),
+    "Decisions": _object(
+        decisions=_array(_object(id=TEXT, topic=TEXT, title=TEXT, said=TEXT, done=TEXT, why=TEXT, reference=TEXT))
+    ),
+    "Registries": _object(
+        registries=_array(
+            _object(registry=TEXT, title=TEXT, entries=NUMBER, snapshot=ref("Snapshot"), page=TEXT, json=TEXT)
+        )
+    ),
+    "Naans": _object(
+        snapshot=ref("Snapshot"),
+        total=NUMBER,
+        page=NUMBER,
+        pages=NUMBER,
+        found=_array(_object(naan=TEXT, **_HOLDER)),
+    ),
+    "Naan": _object(
+        **_ENTRY,
+        holder=_maybe(_object(**_HOLDER, organization=MAYBE_TEXT, policy=_map(MAYBE_TEXT), policy_url=MAYBE_TEXT)),
+        resolver=_maybe(ref("Resolver")),
+        shoulders=_array(_object(shoulder=TEXT, **_HOLDER, resolver=_maybe(ref("Resolver")))),
+    ),
+    "Namespaces": _object(
+        snapshot=ref("Snapshot"),
+        namespaces=_array(_object(nid=TEXT, kind=one_of("formal", "informal"), since=MAYBE_TEXT)),
+    ),
+    "Namespace": _object(**_ENTRY, kind=one_of("formal", "informal", maybe=True), **_WRITTEN),
+    "Schemes": _object(
+        snapshot=ref("Snapshot"),
+        schemes=_array(_object(scheme=TEXT, name=TEXT, status=_STATUS, description=MAYBE_TEXT, since=MAYBE_TEXT)),
+    ),
+    "Scheme": _object(
+        **_ENTRY, name=MAYBE_TEXT, status=_maybe(_STATUS), description=MAYBE_TEXT, notes=MAYBE_TEXT, **_WRITTEN
+    ),
+    "Error": {
+        **_object(
+            type={"const": "about:blank"},
+            title=TEXT,
+            status=NUMBER,
+            detail={**TEXT, "description": "a sentence for people, in ASCII"},
+            code={**TEXT, "description": "a word for programs, which never changes its meaning"},
+        ),
+        "description": "RFC 9457, the one shape of every error",
+        "additionalProperties": False,
+    },
+}
