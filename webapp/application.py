@@ -17,7 +17,7 @@ from .. import __version__
 from ..identifiers import display, policy
 from ..identifiers.report import OFFICIAL_PREFIX
 from ..middleware import prefix as resolver_prefix
-from . import api, comparing, errors, headers, lines, live, pages, reference, rounds
+from . import api, comparing, errors, headers, lines, live, negotiation, pages, reference, rounds
 from . import policies as policy_pages
 from .site import EXAMPLES, FORM_OVERHEAD, FORM_PARTS, KEY, MOST_OCTETS, Example, Site, url
 from .tracing.addresses import parse_networks
@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 
     from ..identifiers.policy import Profile
     from ..middleware import Bindings
+    from .language import Language
 
 VENDORED = ("vendor/htmx-2.min.js", "vendor/hx-sse-2.min.js")
 """Files below static/ that a build puts there (setup.py)."""
@@ -53,6 +54,7 @@ def create_app(
     trusted_hosts: Sequence[str] | None = None,
     examples: Sequence[Example] = EXAMPLES,
     policies: Sequence[str | Profile] = (),
+    languages: Sequence[Language] | None = None,
 ) -> Flask:
     """Make an inspector, a WSGI application that can be mounted under any path.
 
@@ -63,7 +65,8 @@ def create_app(
     process, ``traces_each`` of one client; ``host_rate``, how often this process asks another host within a minute,
     ``host_rate_each`` for one client; ``trusted_hosts``, the only values of the Host field that are answered
     (None: any); ``examples`` of the empty page; ``policies``, profiles of IRI policies, or names of those that ship
-    (:mod:`ararat.identifiers.policy`), by which IRIs are judged too.
+    (:mod:`ararat.identifiers.policy`), by which IRIs are judged too; ``languages`` of the pages beside English (None:
+    all that ship).
 
     Raises :class:`MissingAssets` where htmx was not built in, ValueError for a prefix or policy that is none.
 
@@ -112,6 +115,7 @@ def create_app(
     )
     app.jinja_env.filters["unseen"] = lines.unseen
     Htmx(app)
+    negotiation.init_app(app, languages)
     headers.init_app(app)
     errors.init_app(app)
     for room in (pages, comparing, live, rounds, api, reference, policy_pages):
