@@ -80,7 +80,7 @@ def speaking(language: Language) -> Iterator[None]:
 
     >>> with speaking(of_name("ar-XB")):
     ...     gettext("Valid")
-    'ואליד'
+    'ץאכטד'
     >>> gettext("Valid")
     'Valid'
     """

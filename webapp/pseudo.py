@@ -28,7 +28,7 @@ def mirror(text: str) -> str:
     """``text`` with each Latin letter as a Hebrew one; what is filled in, and markup, stay.
 
     >>> mirror("<b>%(count)s</b> changes")
-    '<b>%(count)s</b> גחאןדזץ'
+    '<b>%(count)s</b> גחאםזהע'
     """
     pieces = _KEPT.split(text)
     return "".join(piece if place % 2 else piece.lower().translate(_LETTERS) for place, piece in enumerate(pieces))

@@ -187,7 +187,7 @@ def _validity(report: Report) -> Chip:
         return Chip(_("not valid"), "bad")
     if report.form != "urn":
         strict = report.conformance == "strict"
-        return Chip(_("valid"), "good" if strict else "warn", _("strict reading") if strict else _("lenient reading"))
+        return Chip(_("valid"), "good" if strict else "warn", _("strict reading") if strict else _("liberal reading"))
     takes = [name for name, profile in report.profiles.items() if profile["valid"]]
     if len(takes) > 1:
         return Chip(_("valid"), "good", _("both profiles"))
