@@ -138,7 +138,8 @@ def test_a_trace_starts_no_list(client, site):
     assert site.asked == []
 
 
-def test_other_hosts_are_not_asked_where_they_are_not_asked_for_one(client):
+def test_other_hosts_are_not_asked_where_they_are_not_asked_for_one():
+    client = create_app(trace_elsewhere=False).test_client()
     (line,) = client.post("/api/traces", data="ark:54321/elsewhere").text.splitlines()
     assert (json.loads(line)["verdict"], json.loads(line)["code"]) == ("blocked", "not-asked")
 
