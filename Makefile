@@ -1,4 +1,4 @@
-# Each of run, test, lint, bench and long does its own set-up; `make` alone lists what there is.
+# Each of run, test, lint, bench, fuzz and long does its own set-up; `make` alone lists what there is.
 SHELL := /bin/sh
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
@@ -17,7 +17,7 @@ STATE := { cat $(DECLARED) | cksum; pwd; }
 # Two makes at once take turns, and the second finds the work done.
 alone = $(if $(shell command -v flock),flock .venv.lock) sh -euc
 
-.PHONY: help run test lint format bench long conformance pictures catalogues registries clean browser .venv
+.PHONY: help run test lint format bench fuzz long conformance docs pictures catalogues registries clean browser nginx .venv
 
 help: ## this list
 	@sed -n 's/^\([a-z.]*\):.*## /\1	/p' Makefile | expand -t 13
@@ -37,11 +37,19 @@ format: .venv/test.stamp ## let ruff order the imports and lay out the code
 	@$(BIN)/ruff check --fix .
 	@$(BIN)/ruff format .
 
+FUZZ ?= 20000
+fuzz: .venv/fuzz.stamp ## inputs nobody thought of, so many for each invariant: make fuzz, make fuzz FUZZ=1000000
+	@FUZZ=$(FUZZ) $(BIN)/python -m pytest -q -m long -p no:randomly -o faulthandler_timeout=0 --hypothesis-profile fuzz tests/fuzz $(ARGS)
+	@mkdir -p .fuzz && cd .fuzz && ../$(BIN)/python ../tests/fuzz/fuzz_octets.py -runs=$(FUZZ) -timeout=20 -max_len=4096 .
+
 bench: .venv/bench.stamp ## how fast it is, beside what it is compared with
 	@$(BIN)/python -m pytest -q -p no:randomly --timeout 600 -o python_files='bench_*.py' -o python_functions='bench_*' tests/bench $(ARGS)
 
-long: .venv/test.stamp browser ## the tests that take minutes
+long: .venv/servers.stamp browser nginx ## the tests that take minutes, behind every server: ends with what each of them loses
 	@$(BIN)/python -m pytest -m long $(ARGS)
+
+docs: .venv/test.stamp ## write what is told of decisions: docs/decisions.md, and their section of the README
+	@$(BIN)/python tests/identifiers/generate_decisions.py
 
 conformance: .venv/test.stamp ## each requirement of the documents, and the tests that show it; 1 where one has neither test nor reason
 	@$(BIN)/python tests/conformance/conftest.py
@@ -57,7 +65,7 @@ registries: .venv/run.stamp ## rewrite the bundled registries: make registries F
 	@for file in $(FILES); do $(BIN)/ararat registry update --out identifiers/data $(ARGS) "$$file" || exit; done
 
 clean: ## remove everything that make made
-	rm -rf .venv .venv.lock build dist *.egg-info static/vendor pictures test-results .hypothesis .pytest_cache .ruff_cache
+	rm -rf .venv .venv.lock build dist *.egg-info static/vendor bench-results pictures test-results .fuzz .hypothesis .pytest_cache .ruff_cache
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
 .venv: .venv/test.stamp ## the virtual environment, with all that the tests need
@@ -80,6 +88,20 @@ clean: ## remove everything that make made
 
 .venv/bench.stamp: .venv/test.stamp
 	@$(alone) 'if cmp -s $< $@; then touch $@; exit; fi; echo "Adding what the benchmarks run beside"; $(INSTALL) ".[bench]"; cp $< $@'
+
+.venv/servers.stamp: .venv/test.stamp
+	@$(alone) 'if cmp -s $< $@; then touch $@; exit; fi; echo "Adding the servers that sites stand behind"; $(INSTALL) ".[servers]"; cp $< $@'
+
+# Where there is none and none can be installed, the tests behind it fail and say so.
+nginx:
+	@PATH="$$PATH:/usr/sbin:/usr/local/sbin"; command -v nginx >/dev/null || { \
+	  [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null && \
+	  echo "No nginx for the tests behind it: installing Debian's (apt-get install nginx-light)" && \
+	  apt-get -qq update && DEBIAN_FRONTEND=noninteractive apt-get -qq install -y --no-install-recommends nginx-light >/dev/null; } || \
+	  echo "No nginx: the tests behind it will fail (apt-get install nginx-light)" >&2
+
+.venv/fuzz.stamp: .venv/test.stamp
+	@$(alone) 'if cmp -s $< $@; then touch $@; exit; fi; echo "Adding what the fuzzing runs with"; $(INSTALL) ".[fuzz]"; cp $< $@'
 
 # tests/e2e/conftest.py knows where browsers are and says what to do where there is none.
 browser: .venv/test.stamp

@@ -60,6 +60,10 @@ LABEL = re.compile("[Aa][Rr][Kk]:")
 LABELS = frozenset(map("".join, product("aA", "rR", "kK", ":")))
 """The label in every case. Only ASCII letters are compared, so that no other k is ever folded into this one."""
 
+# "Applications that handle ARKs ... SHOULD recognize NAAN 99999 as being invalid"
+RESERVED_NAAN = "ark:99999/"
+"""What begins the normal form of an ARK that is invalid by its NAAN."""
+
 _NORMAL_NAAN = re.compile(f"[{BASE29}]+")
 _OUTSIDE_BASE29 = re.compile(f"[^{BASE29}]")
 _ENCODED_DOT = re.compile("%2E", re.IGNORECASE)
@@ -254,7 +258,19 @@ class Ark:
     @property
     def dot_segment(self) -> bool:
         """Whether generic software would remove a part of the ARK as a dot-segment (A-07)."""
-        return _DOT_SEGMENT.search(self.basic) is not None
+        basic = self.basic
+        return ("/." in basic or "/%2" in basic) and _DOT_SEGMENT.search(basic) is not None
+
+    @property
+    def reserved_naan(self) -> bool:
+        """Whether the NAAN is the one that is reserved for invalid ARKs, however it is spelled (ARK-019).
+
+        "Applications that handle ARKs ... SHOULD recognize NAAN 99999 as being invalid" (ARK draft, section 3.1)
+
+        >>> parse("ark:/999-99/x").reserved_naan, parse("ark:999990/x").reserved_naan
+        (True, False)
+        """
+        return self.basic.startswith(RESERVED_NAAN)
 
     @property
     def segments(self) -> tuple[Segment, ...]:
@@ -285,8 +301,7 @@ class Ark:
         naan = len(written.label), len(written.label) + len(written.naan)
         body = naan[0], naan[0] + len(written.parts.body)
         yield from self._liberties()
-        # "Applications that handle ARKs ... SHOULD recognize NAAN 99999 as being invalid"
-        if self.basic.startswith("ark:99999/"):
+        if self.reserved_naan:
             yield problem("naan-reserved-invalid", *naan)
         if self.dot_segment:
             yield problem("dot-segment", naan[1], body[1])

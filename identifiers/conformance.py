@@ -17,7 +17,7 @@ from collections.abc import Callable, Mapping
 from importlib import resources
 from typing import Any, Literal, NamedTuple
 
-from . import ark, finding, iri, length, schemes, urn
+from . import ark, finding, iri, length, policy, schemes, urn
 from .characters import BIDI_FORMATTING
 from .problems import IdentifierError
 from .reading import equivalent
@@ -29,6 +29,7 @@ REASONS: dict[str, str] = {
     "prose": "no program can decide it: it is about words, or about what people do",
     "later": "not done yet",
 }
+_POLICY = policy.known("17beta")
 _UCSCHAR = re.compile(f"[{iri.UCSCHAR}]")
 
 COUNTS = {"ARK": 146, "URN": 69, "POL": 60, "SCH": 55}
@@ -191,6 +192,25 @@ def _bidi_char(given: str) -> dict[str, Any]:
     }
 
 
+def _policy_lint(given: str) -> dict[str, Any]:
+    verdict = policy.judge(given, _POLICY)
+    return {"allocatable": verdict.allocatable, "codes": list(verdict.codes)}
+
+
+def _policy_namespace(given: str) -> dict[str, Any]:
+    by_the_letter = policy.printed(_POLICY).matching(given)
+    return {"namespaces": list(policy.namespaces(given, _POLICY)), "literal_abnf": list(by_the_letter)}
+
+
+def _reserved_iri(given: str) -> dict[str, Any]:
+    by_the_letter = policy.printed(_POLICY).reserved.fullmatch(given) is not None
+    return {"literal": by_the_letter, "decided": policy.is_reserved(given, _POLICY)}
+
+
+def _shoulder(given: str) -> dict[str, Any]:
+    return policy.shoulder(ark.parse(given), _POLICY)._asdict()
+
+
 KINDS: dict[str, Callable[[Any], dict[str, Any]]] = {
     "ark-parse": _ark_parse,
     "ark-normalize": _ark_normalize,
@@ -206,6 +226,13 @@ KINDS: dict[str, Callable[[Any], dict[str, Any]]] = {
     "urn-build": lambda given: {"urn": urn.build(given["nid"], given["raw_nss"])},
     "urn-extract": _extract,
     "bidi-char": _bidi_char,
+    "policy-equivalence-class": lambda given: {"members": list(policy.equivalence_class(given, _POLICY))},
+    "policy-hierarchy": lambda given: {"components": list(policy.components(given))},
+    "policy-lint": _policy_lint,
+    "policy-namespace": _policy_namespace,
+    "policy-parents": lambda given: {"parents": list(policy.parents(given))},
+    "reserved-iri": _reserved_iri,
+    "shoulder": _shoulder,
     "scheme-name": _scheme_name,
     "scheme-lint": _scheme_lint,
 }

@@ -26,7 +26,8 @@ from .errors import BindingConflict, BindingError, BindingsUnavailable, ReadOnly
 from .importing import import_table
 from .minting import mint
 from .own_scheme import OwnScheme
-from .resolver import Resolution
+from .resolution import Resolution
+from .resolution_log import log_resolutions
 from .wsgi import ResolverMiddleware
 
 __all__ = [
@@ -40,6 +41,7 @@ __all__ = [
     "Resolution",
     "ResolverMiddleware",
     "import_table",
+    "log_resolutions",
     "mint",
     "open_bindings",
 ]

@@ -2,24 +2,24 @@
 
 Locations and links begin with the announced prefix, or with the path the middleware is mounted at; nothing of the
 request's ``Host`` or forwarding fields is ever in them. An answer depends on the request target, the method and, where
-it says so by ``Vary``, on ``Accept``.
+it says so by ``Vary``, on ``Accept``; that a description is not sent again (304), on the client's conditions.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from http import HTTPStatus
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from markupsafe import escape
 from werkzeug.datastructures import MIMEAccept
 from werkzeug.http import parse_accept_header
 
-from . import pages
+from . import pages, services
+from .conditions import is_held, validators
 from .description import FORMS, describe
 from .explanation import explain
-from .resolver import Resolution
+from .resolution import Resolution
 from .settings import Settings
 
 if TYPE_CHECKING:
@@ -39,11 +39,13 @@ _ALWAYS = (
     ("Access-Control-Expose-Headers", "Link, Location"),
 )
 
+_STATUS_LINES = {status.value: f"{status.value} {status.phrase}" for status in HTTPStatus}
+
 # How long a refusal may be kept: an identifier may be bound at any time; what is no identifier is asked for once.
 _REFUSAL_SECONDS = {404: 60, 410: 60}
 
 _SEE = """\
-<!doctype html><html lang="en"><title>{status}</title><p>See <a href="{location}">{location}</a>.</p></html>
+<!doctype html><html lang="en"><title>%d</title><p>See <a href="%s">%s</a>.</p></html>
 """
 _REFUSAL_FORMS = ("text/html", "application/problem+json", "application/json", "text/plain")
 
@@ -64,8 +66,7 @@ class View(Protocol):
         ...
 
 
-@dataclass(frozen=True, slots=True)
-class Answer:
+class Answer(NamedTuple):
     """A whole answer. ``start`` hands it to the server; to HEAD without its body, with the same header fields."""
 
     status: int
@@ -74,8 +75,15 @@ class Answer:
 
     def start(self, start_response: StartResponse, *, head: bool = False) -> Iterable[bytes]:
         """Begin the response and return its body."""
-        start_response(f"{self.status} {HTTPStatus(self.status).phrase}", self.headers)
+        start_response(_STATUS_LINES[self.status], self.headers)
         return () if head else (self.body,)
+
+    def unless_held(self, if_none_match: str | None, if_modified_since: str | None) -> Answer:
+        """This answer, or 304 in its place where the client's conditions say that it has what this one would show."""
+        if not is_held(dict(self.headers), if_none_match, if_modified_since):
+            return self
+        # RFC 9110, section 15.4.5: what a 200 would have said of caching is said; the content's own fields are not.
+        return Answer(304, [field for field in self.headers if not field[0].startswith("Content-")], b"")
 
 
 class Answers:
@@ -87,6 +95,12 @@ class Answers:
     def __init__(self, settings: Settings) -> None:
         self._settings = settings
         self._found_for = f"public, max-age={settings.cache}"
+        # Of a redirect only its place and its length differ from name to name.
+        self._redirected: Headers = [
+            ("Content-Type", "text/html; charset=utf-8"),
+            ("Content-Security-Policy", pages.UNSTYLED),
+            ("Cache-Control", self._found_for),
+        ]
 
     def redirect(self, resolution: Resolution, root: str, *, secure: bool) -> Answer:
         """302, 303 or 307 to the target, or to the identifier's own description where there is no target."""
@@ -94,16 +108,12 @@ class Answers:
         target = info if resolution.target is None else resolution.target
         # A path is one of this site.
         location = root + target if target.startswith("/") and resolution.target is not None else target
-        body = _SEE.format(status=resolution.status, location=escape(location)).encode()
-        headers = [
-            ("Location", location),
-            # What is known elsewhere is described elsewhere.
-            *([("Link", describedby(info))] if resolution.binding is not None else []),
-            ("Content-Type", "text/html; charset=utf-8"),
-            ("Content-Length", str(len(body))),
-            ("Content-Security-Policy", pages.UNSTYLED),
-            ("Cache-Control", self._found_for),
-        ]
+        shown = escape(location)
+        body = (_SEE % (resolution.status, shown, shown)).encode()
+        headers = [("Location", location), ("Content-Length", str(len(body))), *self._redirected]
+        # What is known elsewhere is described elsewhere.
+        if resolution.binding is not None:
+            headers.append(("Link", describedby(info)))
         # ARK-107: with Vary the location is one for these fields of the request, so it is there only then.
         if resolution.vary:
             headers.append(("Vary", ", ".join(resolution.vary)))
@@ -122,11 +132,31 @@ class Answers:
         if view.policy is not None:
             # ARK-034. The policy is the naming authority's, of the name: no licence of what is named.
             links.append(("Link", f'<{view.policy}>; rel="terms-of-service"'))
-        return self._told(200, view, media_type, [*links, ("Cache-Control", self._found_for)], secure)
+        told = self._told(200, view, media_type, [*links, ("Cache-Control", self._found_for)], secure)
+        # What a container or a rule has made can change with another one, and then its time may go back.
+        known = None if resolution.container or resolution.rule else resolution.binding.changed
+        told.headers.extend(validators(told.body, known))
+        return told
 
-    def refusal(self, resolution: Resolution, root: str, accept: str | None, *, secure: bool) -> Answer:
-        """400, 404, 405, 410, 414 or 503: why, and where to go from here."""
-        view = explain(resolution, root, self._settings.inspector, self._settings.all_inflections)
+    def places(self, resolution: Resolution, root: str, accept: str | None, *, secure: bool) -> Answer:
+        """200 with every place where what was found can be had (RFC 2169, section 3.2)."""
+        view = services.places(resolution, root)
+        media_type = preferred(accept, tuple(services.FORMS))
+        headers = [("Link", describedby(f"{root}/{resolution.key}?info"))] if resolution.binding is not None else []
+        headers += [("Cache-Control", self._found_for), ("Vary", "Accept")]
+        if media_type == "text/html":
+            body, content_type = view.as_html(), "text/html; charset=utf-8"
+            headers.append(("Content-Security-Policy", pages.content_security_policy()))
+        else:
+            body, content_type = view.as_list(), media_type
+        headers += [("Content-Type", content_type), ("Content-Length", str(len(body)))]
+        return Answer(200, self._with_common(headers, secure), body)
+
+    def refusal(
+        self, resolution: Resolution, root: str, accept: str | None, *, secure: bool, exact: bool = True
+    ) -> Answer:
+        """400, 404, 405, 410, 414 or 503: why, and where to go from here. ``exact`` is the target's."""
+        view = explain(resolution, root, self._settings.inspector, self._settings.all_inflections, exact=exact)
         headers: Headers = []
         if resolution.binding is not None:
             headers.append(("Link", describedby(f"{root}/{resolution.key}?info")))

@@ -313,7 +313,7 @@ def open_bindings(
     ararat.middleware.errors.BindingError: bindings names no database (database-url)
     expected sqlite:///FILE, postgresql://HOST/NAME, or a file that ends in .sqlite, .db, .csv, .tsv, .jsonl or .anvl (Ararat, bindings)
     """  # noqa: E501
-    if (table := _table_file(url_or_path)) is not None:
+    if (table := table_file(url_or_path)) is not None:
         return open_file(table, clock=clock, policy=policy)
     # SQLAlchemy takes longer to load than all of Ararat; whoever opens no database should not wait for it.
     from .store import open_store
@@ -331,7 +331,8 @@ def open_file(path: Path, *, clock: Callable[[], datetime] = _now, policy: Profi
     return Bindings(FileStore(path, Governance(policy) if policy else ungoverned), clock, policy)
 
 
-def _table_file(url_or_path: str | Path) -> Path | None:
+def table_file(url_or_path: str | Path) -> Path | None:
+    """The path of a file of text that is meant, or None where a database is."""
     if isinstance(url_or_path, str) and "://" in url_or_path:
         return None
     return Path(url_or_path) if Path(url_or_path).suffix.lower() in SUFFIXES else None

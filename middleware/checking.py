@@ -134,11 +134,15 @@ def _by_policy(binding: Binding, profile: Profile) -> Iterator[Finding]:
     """What the policy holds against the name, and against the addresses of its hosts that it leads to."""
     said = binding.metadata
     about = Known(
-        persistent="persistence" in said, published=said.get("availability") != UNPUBLISHED,
+        persistent="persistence" in said,
+        published=said.get("availability") != UNPUBLISHED,
         availability=said.get("availability"),
-    )  # fmt: skip
+        # "Allocation of IRIs MUST be documented": by a title, by the resource on record, or by where more is said.
+        documented=bool(said.get("what") or said.get("where") or binding.resource),
+    )
     own = f"{profile.schemes[0]}://{profile.hosts[0]}"
-    places = [f"{own}{each}" if each.startswith("/") else each for each in filter(None, [binding.target])]
+    targets = filter(None, (binding.target, *binding.alternates.values()))
+    places = dict.fromkeys(f"{own}{each}" if each.startswith("/") else each for each in targets)
     for verdict in (judge(binding.identifier, profile, about), *(judge(place, profile) for place in places)):
         for found in verdict.findings:
             if found.severity != "note":

@@ -32,6 +32,16 @@ _ASSOCIATION = {
     "served": "The thing itself is at the address of the identifier, served by this site.",
 }
 
+_MEANINGS = {
+    "persistence": "how long the name is to last, as stated by whoever gives it out",
+    "availability": "how long the thing itself can be had",
+    "variance": "what may change about it",
+    "allocated": "when the name was given",
+    "policy": "the rules by which such names are given and kept",
+}
+_NOTHING_PROMISED = "It can be asked for today; whether for long, nobody has said here."
+_NOTHING_PROMISED_OF_IT = "Nobody had said for how long."
+
 
 @dataclass(frozen=True, slots=True)
 class Description:
@@ -63,6 +73,23 @@ class Description:
     def policy(self) -> str | None:
         """The address of the naming authority's policy, where what is on record of it is one (ARK-034)."""
         return _address(self.binding.metadata.get("policy", ""))
+
+    @property
+    def about(self) -> tuple[str, ...]:
+        """The elements that tell of the thing, but for what it is called, which is the page's heading."""
+        return tuple(element for element in self.elements if element in metadata.KERNEL and element != "what")
+
+    @property
+    def promised(self) -> tuple[str, ...]:
+        """The elements that tell what was promised of the name, or that nothing was."""
+        return tuple(element for element in self.elements if element in metadata.STATEMENTS)
+
+    @property
+    def meanings(self) -> Mapping[str, str]:
+        """What an element is about, in words, for whoever reads it on a page."""
+        if "persistence" in self.binding.metadata:
+            return _MEANINGS
+        return _MEANINGS | {"persistence": _NOTHING_PROMISED if self.binding.is_live else _NOTHING_PROMISED_OF_IT}
 
     @property
     def citation(self) -> str | None:

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 from functools import lru_cache
-from urllib.parse import unquote
+from urllib.parse import quote, unquote
 
 from ..identifiers import display, iri
 from ..identifiers.characters import BIDI_FORMATTING
@@ -30,6 +30,11 @@ _FROM_PATH = re.compile(rf"(?:/{_PCHARS})*+(?:\?{_TEXT})?(?:#{_TEXT})?")
 _SCHEME = re.compile(r"([A-Za-z][A-Za-z0-9+.\-]*+):")
 _HTTP = re.compile("(https?)://([^/?#]*+)", re.ASCII | re.IGNORECASE)
 _ENCODED_DOT = re.compile("%2e", re.IGNORECASE)
+# RFC 3986, section 3.4:  query = *( pchar / "/" / "?" )
+AS_IT_IS = "%/?:@!$&'()*+,;=~"
+"""What stands in a path or a query as it is, for ``quote``; what is encoded already is not encoded again."""
+
+_NO_TRIPLET = re.compile("%(?![0-9A-Fa-f]{2})")
 # ASCII, or U+212A KELVIN SIGN would match the k.
 _RESERVED = re.compile("/(?:ark|urn):", re.ASCII | re.IGNORECASE)
 
@@ -87,6 +92,19 @@ def is_reserved(path: str) -> bool:
     (True, True, False)
     """
     return _RESERVED.match(unquote(path)) is not None
+
+
+def with_query(target: str, query: str | None) -> str:
+    """The target with a query added to its own, ahead of its fragment.
+
+    >>> with_query("https://example.org/a?b=c#d", "e=f g%"), with_query("/a", None)
+    ('https://example.org/a?b=c&e=f%20g%25#d', '/a')
+    """
+    if query is None:
+        return target
+    address, mark, fragment = target.partition("#")
+    joint = "&" if "?" in address else "?"
+    return address + joint + _NO_TRIPLET.sub("%25", quote(query, safe=AS_IT_IS)) + mark + fragment
 
 
 def _uri(target: str | None, kind: Kind) -> str:

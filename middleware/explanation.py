@@ -15,16 +15,14 @@ from urllib.parse import quote
 
 from ..identifiers import IdentifierError, Problem, display
 from ..identifiers.repair import suggestion
-from . import pages
+from . import destination, pages
 from .binding import NOTHING
 from .description import Description, describe
-from .resolver import Resolution
+from .resolution import Resolution
 
 _SHOWN_AROUND = 120
-_ECHOED = 1000
-
-# RFC 3986, section 3:  what may stand in a path and a query, and is not to be encoded again
-_REFERENCE = "%/?:;@!$&'()*+,=~"
+ECHOED = 1000
+"""Code points of an identifier that a problem document repeats, at most."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +51,8 @@ class Hint:
 class Explanation:
     """A refusal as it is told. Its own words are ASCII; excerpt, hints and tombstone are what others wrote.
 
-    ``inflections`` are those that are known here, where another one was asked for (ARK-044, I-02).
+    ``inflections`` are those that are known here, where another one was asked for (ARK-044, I-02). ``exact`` says
+    whether the identifier stood so in the request, or was rebuilt from what the server left of it (:mod:`target`).
     """
 
     status: int
@@ -64,6 +63,7 @@ class Explanation:
     hints: tuple[Hint, ...]
     tombstone: Description | None = None
     inflections: Mapping[str, str] = field(default_factory=dict)
+    exact: bool = True
 
     @property
     def title(self) -> str:
@@ -98,7 +98,8 @@ class Explanation:
             "status": self.status,
             "detail": self.sentence,
             "code": self.problem.code,
-            "identifier": self.given[:_ECHOED],
+            "identifier": self.given[:ECHOED],
+            "target_exact": self.exact,
             "start": self.problem.start,
             "end": self.problem.end,
             "expected": self.problem.expected,
@@ -121,10 +122,15 @@ class Explanation:
 
 
 def explain(
-    resolution: Resolution, root: str, inspector: str | None, inflections: Mapping[str, str] = NOTHING
+    resolution: Resolution,
+    root: str,
+    inspector: str | None,
+    inflections: Mapping[str, str] = NOTHING,
+    *,
+    exact: bool = True,
 ) -> Explanation:
     """What to tell whoever asked; ``root`` is what links begin with, ``inspector`` what an inspector's address does,
-    ``inflections`` what may be asked for.
+    ``inflections`` what may be asked for, ``exact`` whether the target was.
     """
     problem, binding = resolution.problem, resolution.binding
     if problem is None:
@@ -138,6 +144,7 @@ def explain(
         hints=tuple(_hints(resolution, problem, root, inspector)),
         tombstone=None if binding is None or binding.is_live else describe(binding, root),
         inflections=inflections if problem.code == "unknown-inflection" else NOTHING,
+        exact=exact,
     )
 
 
@@ -162,10 +169,10 @@ def _hints(resolution: Resolution, problem: Problem, root: str, inspector: str |
         yield Hint("description", "What is known of it is here", f"{root}/{key}?info", f"{key}?info")
     if (container := resolution.container) is not None:
         yield Hint("container", "What contains it is bound here", f"{root}/{container}", container)
-    if len(given) > _ECHOED:
+    if len(given) > ECHOED:
         return
     if resolution.status == 400 and (meant := suggestion(given, problem)):
-        yield Hint("suggestion", "Perhaps this was meant", f"{root}/{quote(meant, safe=_REFERENCE)}", meant)
+        yield Hint("suggestion", "Perhaps this was meant", f"{root}/{quote(meant, safe=destination.AS_IT_IS)}", meant)
     if inspector is not None:
         page = inspector if inspector.startswith("http") else root + inspector
         yield Hint("inspect", "Read it letter by letter in the inspector", f"{page}/?q={quote(given, safe='')}")

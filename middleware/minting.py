@@ -22,8 +22,8 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import TYPE_CHECKING
 
+from ..identifiers import ark, policy, registries
 from ..identifiers import length as lengths
-from ..identifiers import policy, registries
 from . import texts
 from .binding import rfc3339
 from .bindings import Bindings, check_actor
@@ -154,8 +154,7 @@ def read_pattern(
     if read is None:
         raise BindingError("shoulder-characters", f"no names are made under {shown or 'nothing'}")
     pattern = Pattern(read[1], read[2] or "", length, check, digits)
-    # "Applications that handle ARKs ... SHOULD recognize NAAN 99999 as being invalid"
-    if pattern.naan == "99999":
+    if pattern.beginning.startswith(ark.RESERVED_NAAN):
         raise BindingError("naan-reserved-invalid", identifier=pattern.beginning)
     profiles = (profile, *map(policy.known, policy.SHIPPED))
     its_own = next((each for each in profiles if each and each.naan == pattern.naan), None)

@@ -14,8 +14,6 @@ Name: TypeAlias = Ark | EmbeddedArk | Urn | str
 """A name in any spelling; of an address with an ARK in it, the ARK counts."""
 
 _BASE29 = re.compile(f"[{BASE29}]+")
-# "Applications that handle ARKs ... SHOULD recognize NAAN 99999 as being invalid"
-_RESERVED = "ark:99999/"
 
 
 def read(identifier: Name) -> Ark | Urn:
@@ -60,7 +58,7 @@ def assignable(identifier: Name) -> str:
     if isinstance(identifier, str) and len(identifier) <= length.ALWAYS_ACCEPTED:
         # Nearly every name is like this, and of all that is never bound it can only have that NAAN.
         plain = ark.plain(identifier)
-        if plain is not None and not plain.startswith(_RESERVED):
+        if plain is not None and not plain.startswith(ark.RESERVED_NAAN):
             return plain
     name = read(identifier)
     found = key(name)
@@ -80,7 +78,7 @@ def _never_bound(name: Ark | Urn, key: str) -> str | None:
     if isinstance(name, Urn):
         return None
     naan = key[4 : key.index("/")]
-    if key.startswith(_RESERVED):
+    if name.reserved_naan:
         return "naan-reserved-invalid"
     if not _BASE29.fullmatch(naan):
         return "naan-not-base29"

@@ -34,6 +34,9 @@ class Choice(NamedTuple):
     vary: tuple[str, ...]
 
 
+_NO_CHOICE = Choice(None, ())
+
+
 def choose(alternates: Mapping[str, str], accepted: Accepted) -> Choice:
     """The alternate that a client gets. Source: RFC 9110, sections 12.4.2 and 12.5; RFC 4647; requirements 3.7.
 
@@ -43,7 +46,7 @@ def choose(alternates: Mapping[str, str], accepted: Accepted) -> Choice:
     Choice(target=None, vary=('Accept',))
     """
     if not alternates:
-        return Choice(None, ())
+        return _NO_CHOICE
     selectors = {selector: _parts(selector) for selector in alternates}
     by_type = any(media_type for media_type, _ in selectors.values())
     by_language = any(language for _, language in selectors.values())

@@ -8,7 +8,7 @@ match the semantics of that scheme" (17beta policy, section 4; POL-038). A schem
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from ..identifiers import IdentifierError, length, schemes
@@ -18,7 +18,7 @@ from .errors import BindingError
 from .refusals import refusal
 
 if TYPE_CHECKING:
-    from .resolver import Resolution
+    from .resolution import Resolution
     from .settings import Settings
 
 _STATUSES = {"located": (302, 307), "related": (303,)}
@@ -71,7 +71,7 @@ class OwnScheme:
         Raises TypeError for what no site may answer; whatever ``resolve`` raises goes through, but for its
         IdentifierError.
         """
-        from .resolver import Resolution, refuse
+        from .resolution import Resolution, refuse
 
         if length.may_refuse(given, settings.max_length):
             return refuse(given, refusal("too-long", 0, len(given)))
@@ -88,6 +88,4 @@ class OwnScheme:
         except BindingError:
             return refuse(given, refusal("target-unusable", 0, len(given)))
         # Nothing else of it counts: what is described, and linked to, are names that are bound here.
-        return replace(
-            Resolution(given=given, status=found.status, outcome=found.outcome), target=target, vary=found.vary
-        )
+        return Resolution(given=given, status=found.status, outcome=found.outcome, target=target, vary=found.vary)

@@ -17,6 +17,10 @@ from .errors import BindingError, BindingsUnavailable
 if TYPE_CHECKING:
     import psycopg
 
+# libpq, section 34.1.1: what may be a list, an entry for each server, and what chooses among several.
+_PER_SERVER = ("host", "hostaddr", "port")
+_OF_SEVERAL = ("target_session_attrs", "load_balance_hosts")
+
 CONNECT_SECONDS = 2
 READ_MILLISECONDS = 700
 
@@ -78,6 +82,21 @@ class PostgreSQL:
         ports = str(self._parameters.get("port", "")).split(",")
         where = [f"{host}:{port}" if port else host for host, port in zip(hosts, ports * len(hosts), strict=False)]
         return f"postgresql://{','.join(where)}/{self._parameters.get('dbname', '')}"
+
+    def servers(self) -> list[PostgreSQL]:
+        """Each server that the URL names, by itself, in its order."""
+        from psycopg.conninfo import make_conninfo
+
+        named = {name: str(self._parameters[name]).split(",") for name in _PER_SERVER if self._parameters.get(name)}
+        count = max(map(len, named.values()), default=1)
+        if count == 1:
+            return [self]
+        shared = {name: value for name, value in self._parameters.items() if name not in (*_PER_SERVER, *_OF_SEVERAL)}
+        each = [
+            {name: values[number if len(values) == count else 0] for name, values in named.items()}
+            for number in range(count)
+        ]
+        return [PostgreSQL(make_conninfo("", **shared, **own)) for own in each]
 
     def mark(self) -> Hashable:
         """Nothing: a connection to a server says itself when it is no longer good."""

@@ -155,7 +155,7 @@ def check_prefix(prefix: str) -> str:
         found = ark.parse(prefix.removesuffix("/") + "/x" if naan_alone else prefix)
     except IdentifierError as error:
         raise BindingError("rule-prefix", f"{texts.shown(prefix)}: {error.problem.message}") from None
-    if found.basic.startswith("ark:99999/"):
+    if found.reserved_naan:
         raise BindingError("naan-reserved-invalid", identifier=found.basic)
     if found.variants or found.dot_segment or found.query is not None or found.fragment is not None:
         raise BindingError("rule-prefix", f"{texts.shown(prefix)} is more than the beginning of names")

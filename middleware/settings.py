@@ -71,6 +71,8 @@ class Settings:
     ``cache``                 seconds for which a found answer may be kept, 0 to a year
     ``hsts``                  the Strict-Transport-Security field of answers to secure requests. None: none
     ``inspector``             where an inspector is, a path of this site or an http(s) address. None: nowhere
+    ``services``              the path below which the services of RFC 2169 are ("/uri-res"); needs ``prefix``. None:
+                              there are none
 
     >>> Settings(prefix="HTTPS://Example.org/").prefix
     'https://example.org'
@@ -92,6 +94,7 @@ class Settings:
     cache: int = 300
     hsts: str | None = None
     inspector: str | None = None
+    services: str | None = None
     own_prefixes: tuple[str, ...] = field(init=False)
     _ignored_names: frozenset[str] = field(init=False, repr=False)
     _ignored_beginnings: tuple[str, ...] = field(init=False, repr=False)
@@ -104,6 +107,7 @@ class Settings:
             naans=None if self.naans is None else frozenset(map(_naan, _several("naans", self.naans))),
             schemes=_schemes(_several("schemes", self.schemes)),
             inspector=None if self.inspector is None else _inspector(self.inspector),
+            services=None if self.services is None else _services(self.services, self.prefix),
             ignored_parameters=ignored,
             _ignored_names=frozenset(name for name in ignored if not name.endswith("*")),
             _ignored_beginnings=tuple(name[:-1] for name in ignored if name.endswith("*")),
@@ -146,6 +150,21 @@ class Settings:
         naan = identifier.basic[4:].partition("/")[0]
         return None if naan in self.naans else f"this resolver answers for {_listed(self.naans)}, not for NAAN {naan}"
 
+    def reserves(self, path: str) -> bool:
+        """Whether a path of this site, percent-encoded or not, is one of a scheme of its own or of a service.
+
+        Of "ark" and "urn" it need not be asked: what is bound never leads there (:func:`destination.is_reserved`).
+
+        >>> Settings(prefix="https://example.org", services="/uri-res").reserves("/uri%2Dres/N2L")
+        True
+        """
+        plain = unquote(path)
+        if self.services is not None and plain.startswith(f"{self.services}/N2"):
+            return True
+        label, colon, _ = plain[1:].partition(":")
+        names = (scheme.name for scheme in self.schemes if isinstance(scheme, OwnScheme))
+        return bool(colon) and label.lower() in names
+
     def _ignores(self, parameter: str) -> bool:
         name = unquote(parameter.partition("=")[0])
         return name in self._ignored_names or name.startswith(self._ignored_beginnings)
@@ -172,14 +191,29 @@ def _prefix(setting: str, prefix: str) -> str:
 
 def _inspector(inspector: str) -> str:
     """The address or path without a slash at its end: like a prefix it is what a slash and more is added to."""
-    if not inspector.startswith("/"):
-        return _prefix("inspector", inspector)
+    return _local("inspector", inspector) if inspector.startswith("/") else _prefix("inspector", inspector)
+
+
+def _services(services: str, prefix: str | None) -> str:
+    # RFC 2169, section 3.2: what is listed are URLs, and a path alone is none.
+    if prefix is None:
+        raise ValueError("services: say which prefix this resolver has (prefix=…), for what they list are addresses")
+    path = _local("services", services)
+    if not path or destination.is_reserved(path) or "%" in path:
+        raise ValueError(f"services: {services!r} is not like '/uri-res', a path that is not reserved otherwise")
+    return path
+
+
+def _local(setting: str, given: str) -> str:
+    """A path of this site, without a slash at its end."""
     try:
-        path = destination.check(inspector, "located") or ""
+        path = destination.check(given, "located") or ""
     except Refused as error:
-        raise ValueError(f"inspector: {error}") from None
+        raise ValueError(f"{setting}: {error}") from None
+    if not path.startswith("/"):
+        raise ValueError(f"{setting}: {given!r} is no path of this site")
     if "?" in path or "#" in path:
-        raise ValueError(f"inspector: {inspector!r} has a query or a fragment; give the path of its page")
+        raise ValueError(f"{setting}: {given!r} has a query or a fragment; give the path alone")
     return path.removesuffix("/")
 
 
@@ -190,7 +224,7 @@ def _naan(naan: str) -> str:
         raise ValueError(f"naans: {naan!r} is no NAAN: {error.problem.message}") from None
     if "/" in normal:
         raise ValueError(f"naans: {naan!r} is no NAAN: it has a slash in it")
-    if normal == "99999":
+    if ark.parse(f"ark:{normal}/x").reserved_naan:
         raise ValueError(
             "naans: NAAN 99999 is reserved for invalid ARKs and never answered for (ARK draft, section 3.1)"
         )

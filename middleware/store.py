@@ -132,7 +132,7 @@ class Store:
 
     def _require_version(self, version: str | None) -> None:
         # It was ours when it was opened: somebody has put another database in its place, or is just migrating it.
-        if wrong := _wrong_version(self._database, version):
+        if wrong := wrong_version(self._database, version):
             raise BindingsUnavailable(wrong)
 
     def _failure(self, error: DBAPIError) -> Exception:
@@ -281,12 +281,12 @@ def _has_schema(database: SQLite | PostgreSQL) -> bool:
         raise database.unavailable(error) from error
     finally:
         connection.close()
-    if wrong := _wrong_version(database, row and row[0]):
+    if wrong := wrong_version(database, row and row[0]):
         raise BindingError("schema-version", wrong)
     return True
 
 
-def _wrong_version(database: SQLite | PostgreSQL, version: str | None) -> str | None:
+def wrong_version(database: SQLite | PostgreSQL, version: str | None) -> str | None:
     """What is wrong with a schema of this version, and what to do; None for ours."""
     if version == str(schema.VERSION):
         return None

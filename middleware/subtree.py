@@ -7,12 +7,17 @@ of its image. The site knows what these mean; here they are neither read nor nor
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import islice
 
 from ..identifiers import Ark, IdentifierError, ark
 from . import destination
-from .binding import Binding
+from .binding import NOTHING, Binding
 from .errors import BindingError
+from .lookup import NEAREST_CONTAINERS, Fetch, bound_of
 from .passthrough import lowered, rest_of
+from .resolution import Asked, Resolution, found
+from .settings import METADATA_INFLECTIONS, Settings
+from .understanding import inflection
 
 _TRIES = 4
 
@@ -55,3 +60,34 @@ def site_path(container: Binding, core: str) -> str | None:
         return None
     path = lowered(root or "", rest_of(core, container.identifier))
     return None if path is None or destination.is_reserved(path) else path
+
+
+def served_below(asked: Asked, container: Binding, settings: Settings) -> Resolution | None:
+    """The answer of the site below a name whose subtree it serves; it is told of that name."""
+    path = site_path(container, asked.given.partition("?")[0])
+    if path is None or settings.reserves(path):
+        return None
+    if asked.inflection in METADATA_INFLECTIONS:
+        below = container._replace(identifier=asked.key, target=path, resource=None, metadata=NOTHING)
+        return found(asked, below, 200, "metadata", None, None, container.identifier)
+    asked = asked._replace(identifier=ark.parse(container.identifier), key=container.identifier)
+    return found(asked, container, 200, "served", path, asked.query, None)
+
+
+def below_an_ark(refused: Resolution, fetch: Fetch, settings: Settings) -> Resolution | None:
+    """The answer for what is no ARK, but below one whose subtree the site serves."""
+    problem = refused.problem
+    if problem is None or refused.status != 400 or problem.code == "dot-segment":
+        return None
+    core, mark, rest = refused.given.partition("?")
+    nearest = nearest_ark(core, problem.start)
+    query = settings.without_ignored(rest) if mark else None
+    inflected = inflection(query)
+    # The three are never handed on, and of what is no ARK there is no description.
+    if nearest is None or inflected in METADATA_INFLECTIONS:
+        return None
+    near = bound_of(islice(containers(nearest), NEAREST_CONTAINERS), fetch)
+    container = next((binding for binding in near if not binding.is_live or binding.scope == "subtree"), None)
+    if container is None or not container.is_live or container.kind != "served":
+        return None
+    return served_below(Asked(refused.given, nearest, nearest.basic, query, inflected), container, settings)

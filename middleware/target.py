@@ -18,9 +18,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from itertools import product
-from typing import Any
+from typing import Any, NamedTuple
 from urllib.parse import quote, quote_from_bytes, unquote, unquote_to_bytes
 
 # RFC 3986, section 3.3:  pchar = unreserved / pct-encoded / sub-delims / ":" / "@"
@@ -29,14 +28,15 @@ _PCHAR_AND_SLASH = "/:;@!$&'()*+,=~"
 
 # RFC 9112, section 3.2.2:  absolute-form = absolute-URI
 _HTTP_AUTHORITY = re.compile(r"[Hh][Tt][Tt][Pp][Ss]?://[^/?#]*")
+# One way to write it: no triplet, no query, and no segment that begins with a dot.
+_PLAIN_PATH = re.compile(r"(?:/(?!\.)[A-Za-z0-9:;@!$&'()*+,=~_.\-]*+)++")
 _ENCODED_SLASH = re.compile(rb"(%2[Ff])")
 _ENCODED_DOT = re.compile("%2e", re.IGNORECASE)
 _NOT_ASCII = re.compile(rb"[^\x00-\x7f]")
 _DOT_SEGMENTS = {b".", b".."}
 
 
-@dataclass(frozen=True, slots=True)
-class Target:
+class Target(NamedTuple):
     """A request target below the mount of the application (``SCRIPT_NAME``), without its fragment.
 
     ``path`` is ASCII, percent-encoded as the client left it. ``query`` is None without a question mark and "" after a
@@ -83,6 +83,15 @@ def recover(environ: Mapping[str, Any]) -> Target:
     >>> recover({"PATH_INFO": "/ark:12345/a/b", "QUERY_STRING": ""})
     Target(path='/ark:12345/a/b', query=None, exact=False, dotted=False)
     """
+    path = environ.get("PATH_INFO")
+    # Nearly every request: in such a path nothing is left that a server, or one who rewrites it, could write otherwise.
+    if (
+        path == environ.get("REQUEST_URI", environ.get("RAW_URI"))
+        and not environ.get("QUERY_STRING")
+        and isinstance(path, str)
+        and _PLAIN_PATH.fullmatch(path)
+    ):
+        return Target(path, None)
     path_info = _octets(_origin_form(_text(environ, "PATH_INFO")))
     query_string = _ascii(_octets(_text(environ, "QUERY_STRING")))
     mount = _octets(_text(environ, "SCRIPT_NAME"))

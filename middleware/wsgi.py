@@ -10,12 +10,17 @@ A request that is not for a reserved path reaches the site as it came: the very 
 ``start_response`` and the response untouched. What is for one never reaches the site, but for a *served* binding,
 whose path the site answers under the identifier's address. Put it outside of whatever rewrites paths or redirects
 (slashes added, routers), and inside of whatever decides who may see what.
+
+Nothing here may cost the site a request. An environ that cannot be read (no path, octets for text, whatever a broken
+server or middleware left in it) goes on to the site as it came; where an answer of our own cannot be made, the client
+gets a plain 503, and the log the reason.
 """
 
 from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Collection, Iterable, Mapping
+from time import perf_counter
 from typing import TYPE_CHECKING
 
 from ..identifiers import display
@@ -24,8 +29,11 @@ from .errors import BindingsUnavailable
 from .negotiation import Accepted
 from .own_scheme import OwnScheme
 from .refusals import refusal
-from .resolver import Resolution, Rules, no_rules, refuse, resolve
+from .resolution import Resolution, refuse
+from .resolver import Rules, no_rules, resolve
 from .served import Handover, local_environ
+from .services import Service, leading
+from .services import asked as services_asked
 from .settings import SCHEMES, TRACKING, Settings
 from .target import Target, mount_path, recover, reserved_labels
 
@@ -42,10 +50,15 @@ class ResolverMiddleware:
 
     :param app: the site.
     :param bindings: what :func:`~ararat.middleware.open_bindings` gives, or anything with its ``fetch``.
-    :param on_resolve: called with the :class:`~ararat.middleware.Resolution` of each request that was resolved; what it
-        raises is logged and changes no answer.
+    :param on_resolve: called with the :class:`~ararat.middleware.Resolution` of each request for an identifier, once
+        its answer is made and before it is sent: ``status`` is that of the answer (of a served name 200, whatever the
+        site says), ``seconds`` what it took. What it raises is logged and changes no answer.
+        :func:`~ararat.middleware.log_resolutions` makes one that writes an access log.
     :param inspector: where an inspector is, if there is one: a path of this site ("/" where it is the site) or an
         http(s) address. Error pages link to it.
+
+    :param services: the path of the services of RFC 2169, ``/uri-res``, where they are wanted
+        (:mod:`~ararat.middleware.services`).
 
     The other settings are those of :class:`~ararat.middleware.settings.Settings`; a wrong one raises ValueError here.
     The key
@@ -71,6 +84,7 @@ class ResolverMiddleware:
         hsts: str | None = None,
         on_resolve: Callable[[Resolution], object] | None = None,
         inspector: str | None = None,
+        services: str | None = None,
     ) -> None:
         self.app = app
         self.bindings = bindings
@@ -88,65 +102,99 @@ class ResolverMiddleware:
             cache=cache,
             hsts=hsts,
             inspector=inspector,
+            services=services,
         )
         self._rules: Rules = getattr(bindings, "binding_by_rule", no_rules)
         self._answers = Answers(self.settings)
         self._on_resolve = on_resolve
         self._labels = reserved_labels(scheme for scheme in self.settings.schemes if isinstance(scheme, str))
         self._own = {scheme.name: scheme for scheme in self.settings.schemes if isinstance(scheme, OwnScheme)}
-        # Where their colons are that the one cheap test does not see. A site without any pays nothing for them.
-        self._colons = tuple({len(name) + 1 for name in self._own} - {4})
-        self._unless_own: WSGIApplication = self._perhaps_own if self._colons else app
+        # Where the colon stands in a reserved path. "/ark:" and "/urn:" have it at the same place.
+        self._colons = frozenset({4, *(len(name) + 1 for name in self._own)})
+        # A path of a service has no colon. Who has none of them does not pay for the second look.
+        self._others: WSGIApplication = app if self.settings.services is None else self._perhaps_service
 
     def __call__(self, environ: WSGIEnvironment, start_response: StartResponse) -> Iterable[bytes]:
         """Answer a request."""
-        path = environ.get("PATH_INFO", "")
-        # Every reserved path has its colon here, or a server has left an address in PATH_INFO; little else is like it.
-        # Slices of one character are what CPython compares fastest, and this is all that the site's own requests pay.
-        if path[4:5] == ":" or path[:1] != "/":
-            return self._perhaps_reserved(environ, start_response)
-        return self._unless_own(environ, start_response)
-
-    def _perhaps_own(self, environ: WSGIEnvironment, start_response: StartResponse) -> Iterable[bytes]:
-        path = environ["PATH_INFO"]
-        for colon in self._colons:
-            if path[colon : colon + 1] == ":":
-                return self._perhaps_reserved(environ, start_response)
-        return self.app(environ, start_response)
-
-    def _perhaps_reserved(self, environ: WSGIEnvironment, start_response: StartResponse) -> Iterable[bytes]:
-        target = recover(environ)
-        if target.path[:5] not in self._labels and self._own_scheme(target) is None:
-            return self.app(environ, start_response)
-        head = environ.get("REQUEST_METHOD") == "HEAD"
+        # Every reserved path has a colon in it and few others do: a look for one is all that the site's requests pay.
         try:
-            answer = self._answer(environ, target)
+            perhaps = ":" in environ["PATH_INFO"]
+        except Exception:  # noqa: BLE001 - a path that is none is not for us, and the site's to judge
+            perhaps = False
+        if perhaps and (target := self._reserved(environ)) is not None:
+            return self._answered(environ, start_response, target)
+        return self._others(environ, start_response)
+
+    def _perhaps_service(self, environ: WSGIEnvironment, start_response: StartResponse) -> Iterable[bytes]:
+        try:
+            services = self.settings.services or ""
+            ours = environ["PATH_INFO"].startswith(f"{services}/N2")
+            asked = services_asked(recover(environ), services) if ours else None
+        except Exception:  # noqa: BLE001 - a path that is none is not for us, and the site's to judge
+            asked = None
+        if asked is None:
+            return self.app(environ, start_response)
+        return self._answered(environ, start_response, asked.target, asked.service)
+
+    def _reserved(self, environ: WSGIEnvironment) -> Target | None:
+        """The target of a request for a reserved path, or None where it is the site's."""
+        try:
+            path = environ["PATH_INFO"]
+            # A server may have left an address in PATH_INFO; then the colon is anywhere.
+            if path.find(":") not in self._colons and path[:1] == "/":
+                return None
+            target = recover(environ)
+            return target if self._is_reserved(target) else None
+        except Exception:  # noqa: BLE001 - it is logged
+            _log.exception("a request could not be read, and is left to the site")
+            return None
+
+    def _is_reserved(self, target: Target) -> bool:
+        return target.path[:5] in self._labels or self._own_scheme(target) is not None
+
+    def _answered(
+        self,
+        environ: WSGIEnvironment,
+        start_response: StartResponse,
+        target: Target,
+        service: Service | None = None,
+    ) -> Iterable[bytes]:
+        began = perf_counter()
+        head = environ.get("REQUEST_METHOD") == "HEAD"
+        resolution: Resolution | None = None
+        try:
+            if environ.get("REQUEST_METHOD") == "OPTIONS":
+                return self._answers.options(secure=_is_secure(environ)).start(start_response)
+            resolution = self._resolve(environ, target)
+            answer = self._answer(environ, target, resolution, service)
         except Exception:  # noqa: BLE001 - it is logged
             # Nothing that is asked for should lead here. If it does, the site behind must not be the one to pay.
             _log.exception("no answer could be made for %s", display.escape(target.identifier[:200]))
             answer = last_resort()
+        self._report(target, resolution, answer, began)
         if isinstance(answer, Handover):
             return answer.to(self.app, start_response)
         return answer.start(start_response, head=head)
 
-    def _answer(self, environ: WSGIEnvironment, target: Target) -> Answer | Handover:
-        secure = environ.get("wsgi.url_scheme") == "https"
-        method = environ.get("REQUEST_METHOD", "")
-        if method == "OPTIONS":
-            return self._answers.options(secure=secure)
-        accept = environ.get("HTTP_ACCEPT")
-        resolution = self._resolve(method, target, Accepted(accept, environ.get("HTTP_ACCEPT_LANGUAGE")))
-        self._report(resolution)
+    def _answer(
+        self, environ: WSGIEnvironment, target: Target, resolution: Resolution, service: Service | None
+    ) -> Answer | Handover:
+        secure, accept = _is_secure(environ), environ.get("HTTP_ACCEPT")
         # 3.8: nothing of the request is in a link but where the application is mounted; a Host can be forged.
         root = self.settings.prefix or mount_path(environ)
+        if service == "N2Ls" and resolution.outcome not in ("refused", "metadata"):
+            return self._answers.places(resolution, root, accept, secure=secure)
+        if service is not None:
+            resolution = leading(resolution)
         if resolution.outcome == "served":
             environ["ararat.ark"] = resolution.key
             local = local_environ(environ, resolution.target or "/", resolution.query)
             return Handover(local, f"{root}/{resolution.key}?info", resolution.vary)
         if resolution.outcome == "refused":
-            return self._answers.refusal(resolution, root, accept, secure=secure)
+            return self._answers.refusal(resolution, root, accept, secure=secure, exact=target.exact)
         if resolution.outcome == "metadata":
-            return self._answers.description(resolution, root, accept, secure=secure)
+            described = self._answers.description(resolution, root, accept, secure=secure)
+            return described.unless_held(environ.get("HTTP_IF_NONE_MATCH"), environ.get("HTTP_IF_MODIFIED_SINCE"))
         return self._answers.redirect(resolution, root, secure=secure)
 
     def _own_scheme(self, target: Target) -> OwnScheme | None:
@@ -156,13 +204,17 @@ class ResolverMiddleware:
         label, colon, _ = target.path.partition(":")
         return self._own.get(label[1:].lower()) if colon and label[:1] == "/" else None
 
-    def _resolve(self, method: str, target: Target, accepted: Accepted) -> Resolution:
+    def _resolve(self, environ: WSGIEnvironment, target: Target) -> Resolution:
         given = target.identifier
         # ARK-121: resolution knows two methods, and a resolver has nothing to change.
-        if method not in ("GET", "HEAD"):
+        if environ.get("REQUEST_METHOD") not in ("GET", "HEAD"):
             return refuse(given, refusal("method-not-allowed", 0, len(given)))
         if target.dotted:
             return refuse(given, refusal("dot-segment", 0, len(given)))
+        if not self._is_reserved(target):
+            # Only a service can be handed what does not begin with a scheme that is reserved here.
+            return refuse(given, refusal("no-scheme", 0, len(given), "it begins with no scheme that is resolved here"))
+        accepted = Accepted(environ.get("HTTP_ACCEPT"), environ.get("HTTP_ACCEPT_LANGUAGE"))
         try:
             if own := self._own_scheme(target):
                 return own.answer(given, self.settings)
@@ -172,10 +224,18 @@ class ResolverMiddleware:
             _log.warning("the bindings cannot be read: %s", display.escape(str(error)))
             return refuse(given, refusal("bindings-unavailable", 0, len(given)))
 
-    def _report(self, resolution: Resolution) -> None:
+    def _report(self, target: Target, resolution: Resolution | None, answer: Answer | Handover, began: float) -> None:
         if self._on_resolve is None:
             return
         try:
-            self._on_resolve(resolution)
+            if resolution is None:
+                given = target.identifier
+                resolution = refuse(given, refusal("bindings-unavailable", 0, len(given)))
+            status = resolution.status if isinstance(answer, Handover) else answer.status
+            self._on_resolve(resolution._replace(status=status, seconds=perf_counter() - began))
         except Exception:  # noqa: BLE001 - it is logged
             _log.exception("on_resolve failed")
+
+
+def _is_secure(environ: WSGIEnvironment) -> bool:
+    return environ.get("wsgi.url_scheme") == "https"

@@ -1,6 +1,7 @@
 """What all rooms of the tests share: the test vectors, the hostile corpus, and real servers as processes of their own.
 
-A test asks for rows with a mark and gets them one by one, each named by its id:
+A test asks for rows with a mark and gets them one by one: vectors as tests of their own, each named by its id, the
+hostile ones as one test for each class of them (there are many, and they are asked for everywhere):
 
     @pytest.mark.vectors("ark-parse")
     def test_an_ark_is_read_as_the_draft_says(vector): ...      # a Vector
@@ -14,6 +15,7 @@ from __future__ import annotations
 import contextlib
 import dataclasses
 import functools
+import inspect
 import json
 import os
 import re
@@ -40,6 +42,14 @@ settings.register_profile(
     suppress_health_check=[HealthCheck.too_slow],
 )
 settings.load_profile("ararat")
+# `make fuzz`: so many inputs for each invariant, new ones every time.
+settings.register_profile(
+    "fuzz",
+    settings.get_profile("ararat"),
+    max_examples=int(os.environ.get("FUZZ", "20000")),
+    derandomize=False,
+    suppress_health_check=list(HealthCheck),
+)
 
 DATA = Path(__file__).parent / "data"
 
@@ -120,26 +130,49 @@ def _naughty_row(
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     if mark := metafunc.definition.get_closest_marker("vectors"):
-        _parametrize(
-            metafunc,
-            "vector",
-            [row for row in _vectors() if row.kind in mark.args],
-            {row.kind for row in _vectors()},
-            mark.args,
-        )
+        _require_known(metafunc, mark.args, {row.kind for row in _vectors()})
+        rows = [row for row in _vectors() if row.kind in mark.args]
+        metafunc.parametrize("vector", [pytest.param(row, id=row.id) for row in rows])
     if mark := metafunc.definition.get_closest_marker("naughty"):
-        rows = [row for row in _naughty() if not mark.args or row.category in mark.args]
-        _parametrize(metafunc, "naughty", rows, {row.category for row in _naughty()}, mark.args)
+        categories = dict.fromkeys(row.category for row in _naughty())
+        _require_known(metafunc, mark.args, {*categories})
+        asked = [category for category in categories if not mark.args or category in mark.args]
+        rows = {category: Rows(row for row in _naughty() if row.category == category) for category in asked}
+        metafunc.parametrize("naughty", rows.values(), ids=rows)
 
 
-def _parametrize(
-    metafunc: pytest.Metafunc, argument: str, rows: Sequence[Vector | Naughty], known: set[str], asked: tuple[str, ...]
-) -> None:
+def _require_known(metafunc: pytest.Metafunc, asked: Sequence[str], known: set[str]) -> None:
     if unknown := set(asked) - known:
         raise pytest.UsageError(
             f"{metafunc.definition.nodeid}: no rows of {sorted(unknown)}; there are {sorted(known)}"
         )
-    metafunc.parametrize(argument, [pytest.param(row, id=row.id) for row in rows])
+
+
+class Rows(tuple[Naughty, ...]):
+    """Rows that one test goes through."""
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_pyfunc_call(pyfuncitem: pytest.Function) -> bool | None:
+    """Call a test for each of its rows in turn, with the fixtures that it has; a failure says of which row it is."""
+    rows = pyfuncitem.funcargs.get("naughty")
+    if not isinstance(rows, Rows):
+        return None
+    taken = inspect.signature(pyfuncitem.obj).parameters
+    fixtures = {name: value for name, value in pyfuncitem.funcargs.items() if name in taken}
+    for row in rows:
+        try:
+            pyfuncitem.obj(**fixtures | {"naughty": row})
+        except Exception as error:
+            error.add_note(f"The row is {row.id}.")
+            raise
+    return True
+
+
+@pytest.fixture(scope="session")
+def every_naughty() -> tuple[Naughty, ...]:
+    """The whole corpus at once, for what is so quick that a test for each row would cost more than what it tests."""
+    return _naughty()
 
 
 @pytest.fixture(scope="session")
@@ -198,6 +231,9 @@ class Answer:
         return json.loads(self.body)
 
 
+_RESERVED = re.compile(rb"\S+ /(ark|urn):", re.IGNORECASE)
+
+
 @dataclasses.dataclass(slots=True)
 class Server:
     """A server process that a test started, listening on loopback on a port of the kernel's choice."""
@@ -222,6 +258,8 @@ class Server:
             connection.sendall(raw)
             with HTTPResponse(connection, method=method) as response:
                 response.begin()
+                # The address of an identifier never moves for good, whoever answers for it.
+                assert response.status not in (301, 308) or not _RESERVED.match(raw), raw
                 return Answer(response.status, response.reason, tuple(response.getheaders()), response.read())
 
     def get(self, target: str, method: str = "GET", **headers: str) -> Answer:

@@ -74,7 +74,12 @@ def wheel(dist: Path) -> Path:
 @pytest.fixture(scope="module")
 def package(tree: list[str]) -> set[str]:
     """The files of the tree that are the package."""
-    return {f"ararat/{name}" for name in tree if name in {"__init__.py", "py.typed"} or name.split("/")[0] in ROOMS}
+    handbook = {name for name in tree if name.startswith("docs/") and name.endswith(".md")}
+    return {
+        f"ararat/{name}"
+        for name in tree
+        if name in {"__init__.py", "py.typed"} | handbook or name.split("/")[0] in ROOMS
+    }
 
 
 def test_the_wheel_is_the_package_and_htmx(wheel, package):

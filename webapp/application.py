@@ -17,9 +17,24 @@ from .. import __version__
 from ..identifiers import display, policy
 from ..identifiers.report import OFFICIAL_PREFIX
 from ..middleware import prefix as resolver_prefix
-from . import api, comparing, errors, headers, lines, live, negotiation, pages, reference, rounds
+from . import (
+    api,
+    comparing,
+    drafting,
+    errors,
+    handbook,
+    headers,
+    lines,
+    live,
+    negotiation,
+    pages,
+    reference,
+    requirements,
+    rounds,
+)
 from . import policies as policy_pages
-from .site import EXAMPLES, FORM_OVERHEAD, FORM_PARTS, KEY, MOST_OCTETS, Example, Site, url
+from .site import EXAMPLES, FORM_OVERHEAD, FORM_PARTS, KEY, MOST_OCTETS, Example, Resolver, Site, url
+from .tracing import reference as web_reference
 from .tracing.addresses import parse_networks
 from .tracing.pacing import Pace
 from .tracing.places import Places
@@ -55,6 +70,7 @@ def create_app(
     examples: Sequence[Example] = EXAMPLES,
     policies: Sequence[str | Profile] = (),
     languages: Sequence[Language] | None = None,
+    resolvers: Sequence[str | Resolver] = (),
 ) -> Flask:
     """Make an inspector, a WSGI application that can be mounted under any path.
 
@@ -65,10 +81,12 @@ def create_app(
     process, ``traces_each`` of one client; ``host_rate``, how often this process asks another host within a minute,
     ``host_rate_each`` for one client; ``trusted_hosts``, the only values of the Host field that are answered
     (None: any); ``examples`` of the empty page; ``policies``, profiles of IRI policies, or names of those that ship
-    (:mod:`ararat.identifiers.policy`), by which IRIs are judged too; ``languages`` of the pages beside English (None:
-    all that ship).
+    (:mod:`ararat.identifiers.policy`), by which IRIs are judged too; ``resolvers``, which a reader may choose for a
+    trace beside this site, the official one and the one that is expected to know the identifier, each a resolver prefix
+    or, with a title, a :class:`~ararat.webapp.site.Resolver`; ``languages`` of the pages beside English (None: all that
+    ship).
 
-    Raises :class:`MissingAssets` where htmx was not built in, ValueError for a prefix or policy that is none.
+    Raises :class:`MissingAssets` where htmx was not built in, ValueError for a prefix, policy or resolver that is none.
 
     >>> create_app().test_client().get("/?q=ark:12345/x").status
     '200 OK'
@@ -96,6 +114,7 @@ def create_app(
         answers=Answers(),
         examples=tuple(examples),
         policies=tuple(policy.known(each) if isinstance(each, str) else each for each in policies),
+        resolvers=tuple(map(_resolver, resolvers)),
     )
     # The router answers 308 of its own accord where slashes are doubled or missing; here nothing is ever moved for
     # good.
@@ -104,6 +123,7 @@ def create_app(
     app.jinja_options = {"undefined": StrictUndefined, "trim_blocks": True, "lstrip_blocks": True}
     app.jinja_env.globals.update(
         address=pages.address,
+        answered=live.answered,
         ascii=display.percent,
         asset=asset,
         duration=live.duration,
@@ -118,9 +138,15 @@ def create_app(
     negotiation.init_app(app, languages)
     headers.init_app(app)
     errors.init_app(app)
-    for room in (pages, comparing, live, rounds, api, reference, policy_pages):
+    for room in (pages, comparing, live, rounds, api, reference, requirements, drafting, policy_pages, handbook):
         app.register_blueprint(room.blueprint)
     return app
+
+
+def _resolver(given: str | Resolver) -> Resolver:
+    if isinstance(given, str):
+        return Resolver(web_reference.parse(resolver_prefix.check(given)).host, resolver_prefix.check(given))
+    return Resolver(given.title, resolver_prefix.check(given.prefix))
 
 
 def _require_assets(app: Flask) -> None:

@@ -28,7 +28,7 @@ _SEARCHED = (
     ("webapp", [("**.py", "python")], {}),
     ("templates", [("demo/**", "ignore"), ("resolver/**", "ignore"), ("**.html", "jinja2")], {"trimmed": "true"}),
 )
-_KEYWORDS = {"_": None, "gettext": None, "marked": None, "ngettext": (1, 2), "counted": (1, 2)}
+_KEYWORDS = {"_": None, "gettext": None, "marked": None, "ngettext": (1, 2), "marked_plural": (1, 2), "counted": (1, 2)}
 
 
 def collected() -> Catalog:

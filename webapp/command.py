@@ -41,6 +41,7 @@ _COMMANDS = {
     "export": ("exporting", "Write all bindings as a table."),
     "mint": ("minting", "Make new names that nobody used."),
     "check": ("checking", "Look for what is doubtful in the bindings."),
+    "doctor": ("doctor", "Look whether a deployment is well, and say what to change."),
     "migrate": ("migrating", "Bring a database of an older Ararat up to date."),
     "rule": ("rules", "Let the names of a NAAN or shoulder lead somewhere."),
     "policy": ("policy", "Say whether IRIs may be allocated by a policy."),

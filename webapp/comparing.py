@@ -12,8 +12,10 @@ from werkzeug.wrappers import Response as AnyResponse
 from ..identifiers import Report
 from . import comparison, inspection, lines, pages, verdicts
 from .comparison import Classes, Comparison
+from .errors import Refused
 from .language import gettext as _
 from .lines import Line
+from .representation import as_json, wants_json
 from .site import LONGEST_ADDRESS, url
 
 blueprint = Blueprint("comparing", __name__, url_prefix="/compare")
@@ -65,6 +67,8 @@ class Set:
 @blueprint.get("")
 def page() -> Response:
     """What ``a`` and ``b`` are to one another, and each further ``id``; without them, a form."""
+    if wants_json():
+        return compared()
     return _answered([text for name in ("a", "b", "id") for text in request.args.getlist(name) if text])
 
 
@@ -85,6 +89,24 @@ def address(texts: Sequence[str]) -> str | None:
     except UnicodeEncodeError:
         return None
     return permalink if len(permalink) < LONGEST_ADDRESS else None
+
+
+def compared() -> Response:
+    """The same for programs, as JSON: of two identifiers their comparison, of more the sets that they fall into.
+
+    Raises :class:`Refused` where there are not two, or more than :data:`MOST_COMPARED`.
+    """
+    texts = [text for name in ("a", "b", "id") for text in request.args.getlist(name)]
+    for name in ("a", "b"):
+        if "id" not in request.args and name not in request.args:
+            raise Refused(400, "parameter-missing", f"The query has no {name}.")
+    if len(texts) < 2:
+        raise Refused(400, "parameter-missing", "The query has one identifier alone.")
+    if len(texts) > MOST_COMPARED:
+        sentence = f"There are {len(texts):,} identifiers; expected {MOST_COMPARED} at most."
+        raise Refused(400, "too-many", sentence)
+    found = comparison.compare(*texts) if len(texts) == 2 else comparison.classify(texts)
+    return as_json(found.as_dict())
 
 
 def _picked(text: str, numbers: Sequence[str]) -> list[str]:
@@ -115,9 +137,16 @@ def _answered(texts: Sequence[str]) -> Response:
             sets=list(_sets(classes)) if classes else [],
             against=_first(classes) if classes else 0,
             permalink=whole if classes else None,
-            twin=url("api.compare", a=texts[0], b=texts[1]) if whole and len(texts) == 2 else None,
+            twin=_twin(texts) if whole and classes else None,
         )
     )
+
+
+def _twin(texts: Sequence[str]) -> str | None:
+    """The address of the same as JSON, or None where there are more than it compares."""
+    if len(texts) > MOST_COMPARED:
+        return None
+    return url("api.compare", a=texts[0], b=texts[1]) if len(texts) == 2 else url("api.compare", id=list(texts))
 
 
 def _tone(classes: Classes) -> verdicts.Tone:

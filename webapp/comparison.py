@@ -81,6 +81,12 @@ class Group:
     normal_form: str | None
     parting: Comparison | None
 
+    def as_dict(self) -> dict[str, Any]:
+        """The group as JSON holds it: of where it parts from the first, what a comparison says beside the reports."""
+        said = self.parting.as_dict() if self.parting else None
+        parting = said and {name: said[name] for name in ("sentence", "part", "difference")}
+        return {"members": list(self.members), "normal_form": self.normal_form, "parting": parting}
+
 
 @dataclass(frozen=True, slots=True)
 class Classes:
@@ -89,6 +95,15 @@ class Classes:
     reports: tuple[Report, ...]
     groups: tuple[Group, ...]
     sentence: str
+
+    def as_dict(self) -> dict[str, Any]:
+        """The classes as JSON holds them: whether all are equivalent, the groups, and the reports that these number."""
+        return {
+            "equivalent": len(self.groups) == 1 and self.groups[0].normal_form is not None,
+            "sentence": self.sentence,
+            "groups": [group.as_dict() for group in self.groups],
+            "reports": [report.as_dict() for report in self.reports],
+        }
 
 
 def classify(texts: Sequence[str]) -> Classes:

@@ -124,6 +124,11 @@ def marked(message: Text) -> Text:
     return message
 
 
+def marked_plural(singular: Text, plural: Text) -> tuple[Text, Text]:
+    """The same for a text that says how many, for one and for more."""
+    return singular, plural
+
+
 def figure(number: int) -> str:
     """A whole number in the language that is spoken."""
     return current().figure(number)

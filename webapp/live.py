@@ -20,14 +20,16 @@ from jinja2 import Environment
 from markupsafe import Markup
 
 from ..identifiers import display
-from . import runs, sse
+from . import resolvers, runs, sse
 from .errors import Refused
-from .language import Language, current, marked, speaking
+from .language import ENGLISH, Language, current, marked, speaking
 from .language import gettext as _
+from .resolvers import Offer
 from .runs import Run, Wish
 from .site import LONGEST_ADDRESS, site, url
 from .tracing import reference, remarks
 from .tracing.curl import curl
+from .tracing.ends import Ends
 from .tracing.events import End, Event, Hop, Start
 from .tracing.heartbeat import Heartbeat
 from .tracing.hop import is_trace
@@ -51,12 +53,16 @@ _UNASKED = marked("A trace is work for others, so it does not start because anot
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """What a card says of the trace that could be run: why that way, where to click, what to type elsewhere."""
+    """What a card says of the trace that could be run: why that way, where to click, what to type elsewhere.
+
+    ``offers`` are the resolvers to choose from.
+    """
 
     why: str
     address: str | None = None
     label: str = ""
     command: str | None = None
+    offers: tuple[Offer, ...] = ()
 
 
 @blueprint.get("/trace")
@@ -64,7 +70,14 @@ def trace() -> Response:
     """The trace of ``q``: a stream, a fragment that connects to one, or a page that grows."""
     if _wants_stream():
         return _stream()
-    wish = runs.wished(request.args)
+    try:
+        wish = runs.wished(request.args)
+    except Refused as refused:
+        if not htmx_request.htmx:
+            raise
+        # In the place of a trace, so that the next one finds its place again.
+        refusal = render_template("_not_started.html", sentence=refused.sentence, again=None)
+        return Response(refusal, refused.code, {"Cache-Control": "no-store"})
     if htmx_request.htmx:
         return Response(render_template("_stream.html", wish=wish), headers={"Cache-Control": "no-store"})
     if request.method == "HEAD" or not wish.text or unasked():
@@ -89,12 +102,12 @@ def plan(subject: str, bound: str | None, unread: bool) -> Plan:
             known=known,
             resolver=choice.resolver,
         )
-        wish, label = Wish(subject, runs.own_prefix(site())), _("Ask this site all the same")
+        wish, label = Wish(subject, resolvers.own_prefix(site())), _("Ask this site all the same")
         command = f"ararat trace {shlex.quote(display.percent(subject))}"
     address = _address(wish)
     if len(address) >= LONGEST_ADDRESS:
         return Plan(_("It is too long for the address of a trace."))
-    return Plan(why, address if choice.possible or wish.resolver else None, label, command)
+    return Plan(why, address if choice.possible or wish.resolver else None, label, command, resolvers.offers(subject))
 
 
 def width(seconds: float) -> float:
@@ -115,6 +128,15 @@ def duration(seconds: float) -> str:
     if seconds < 1:
         return _("%(thousandths)d ms", thousandths=round(seconds * 1000))
     return _("%(seconds).1f s", seconds=seconds)
+
+
+def answered(age: float) -> str:
+    """How old an answer is that is used again, in whole seconds.
+
+    >>> answered(11.7)
+    'answered 12 s ago'
+    """
+    return _("answered %(seconds)s s ago", seconds=remarks.old(age))
 
 
 def _address(wish: Wish) -> str:
@@ -167,7 +189,7 @@ def _event_stream(messages: Iterator[str]) -> Response:
     return Response(messages, mimetype=sse.MIMETYPE, headers=STREAM_HEADERS)
 
 
-def _progressive(wish: Wish, run: Run[Event]) -> Response:
+def _progressive(wish: Wish, run: Run[Event | Ends]) -> Response:
     response = Response(_fragments(wish).growing(_page(wish, waiting=False), run), headers=STREAM_HEADERS)
     response.call_on_close(run.close)
     return response
@@ -176,64 +198,84 @@ def _progressive(wish: Wish, run: Run[Event]) -> Response:
 def _fragments(wish: Wish) -> Fragments:
     # Who runs it again wants to see what is so now.
     again = dataclasses.replace(wish, fresh=True)
-    return Fragments(current_app.jinja_env, current(), _address(again) if wish.text else None)
+    address = _address(again) if wish.text else None
+    return Fragments(current_app.jinja_env, address, wish.other is not None, current())
 
 
 @dataclass(frozen=True, slots=True)
 class Fragments:
     """The events of a run as HTML. It needs no context of a request, so that a stream holds none.
 
-    ``language`` is that of the page; ``again`` is the address that runs the trace once more, None where there is
-    nothing to run.
+    ``again`` is the address that runs the trace once more, None where there is nothing to run; ``pair`` says that two
+    resolvers are compared, so that not each end offers to run it again, but the comparison; ``language`` is that of the
+    page.
     """
 
     environment: Environment
-    language: Language
     again: str | None
+    pair: bool = False
+    language: Language = ENGLISH
 
-    def messages(self, run: Run[Event]) -> Iterator[str]:
-        """The run as server-sent events, with one named "end" at the end, whatever happens."""
-        seen: list[Event] = []
+    def messages(self, run: Run[Event | Ends]) -> Iterator[str]:
+        """The run as server-sent events, with one named "end" at the end, whatever happens.
+
+        The events of the second trace of two have names of their own, with "_2" at their end.
+        """
+        told: list[list[Event]] = []
+        part, number = "", 0
         try:
             for event in run:
                 if isinstance(event, Heartbeat):
-                    yield sse.message("waiting", self.pending(event)) if event.waits_for else sse.HEARTBEAT
+                    yield sse.message(f"waiting{part}", self.pending(event)) if event.waits_for else sse.HEARTBEAT
                     continue
-                seen.append(event)
+                number += 1
+                if isinstance(event, Ends):
+                    yield sse.message("compared", self.compared(event, told), number)
+                    continue
+                if isinstance(event, Start):
+                    part = "_2" if told else ""
+                    told.append([])
+                told[-1].append(event)
                 # A message without data would be none: what ends takes away by itself what was waited for.
                 pending = self.pending(event)
-                yield sse.message(_NAMES[type(event)], self.shown(event), len(seen)) + (
-                    sse.message("waiting", pending) if pending else ""
+                yield sse.message(_NAMES[type(event)] + part, self.shown(event), number) + (
+                    sse.message(f"waiting{part}", pending) if pending else ""
                 )
-            yield sse.message("record", self.record(seen))
+                if isinstance(event, End):
+                    yield sse.message(f"record{part}", self.record(told[-1]))
         except Exception:  # noqa: BLE001 - whatever it was, the reader has to learn that it is over
             _log.exception("a trace broke")
-            yield from self.last_messages(BROKEN)
+            yield from self.last_messages(BROKEN, part)
         else:
             yield sse.message("end", "end")
 
-    def last_messages(self, sentence: str) -> Iterator[str]:
+    def last_messages(self, sentence: str, part: str = "") -> Iterator[str]:
         """Why there is no run, or no more of it, and the end."""
-        yield sse.message("verdict", self.refusal(sentence))
+        yield sse.message(f"verdict{part}", self.refusal(sentence))
         yield sse.message("end", "end")
 
-    def growing(self, page: str, run: Run[Event]) -> Iterator[str]:
+    def growing(self, page: str, run: Run[Event | Ends]) -> Iterator[str]:
         """The page with the run in it, as it happens."""
         head, opening, closing, tail = page.split(CUT)
         yield head
-        seen: list[Event] = []
+        told: list[list[Event]] = []
         try:
             for event in run:
                 if isinstance(event, Heartbeat):
                     yield STILL_WAITING + self.pending(event, "li")
                     continue
-                seen.append(event)
+                if isinstance(event, Ends):
+                    yield self.compared(event, told)
+                    continue
                 if isinstance(event, Start):
+                    told.append([event])
                     yield self.shown(event) + opening + self.pending(event, "li")
-                elif isinstance(event, Hop):
+                    continue
+                told[-1].append(event)
+                if isinstance(event, Hop):
                     yield self.shown(event) + self.pending(event, "li")
                 else:
-                    yield closing + self.shown(event) + self.record(seen)
+                    yield closing + self.shown(event) + self.record(told[-1])
         except Exception:  # noqa: BLE001 - as above
             _log.exception("a trace broke")
             yield closing + self.refusal(BROKEN)
@@ -247,7 +289,13 @@ class Fragments:
             words = remarks.status_words(event.status) if event.status is not None else ""
             asked = curl(event.method, event.url, event.where)
             return self._render("_hop.html", hop=event, width=width(event.seconds), words=words, curl=asked)
-        return self._render("_ended.html", end=event, link=_link(event), finished=datetime.now(UTC), again=self.again)
+        return self._render(
+            "_ended.html",
+            end=event,
+            link=_link(event),
+            finished=datetime.now(UTC),
+            again=None if self.pair else self.again,
+        )
 
     def pending(self, event: Event | Heartbeat, tag: str = "p") -> str:
         """What is waited for after ``event``, in an element that the next one takes the place of; "" for nothing."""
@@ -266,6 +314,10 @@ class Fragments:
         hops = [(event, remarks.status_words(event.status or 0)) for event in seen if isinstance(event, Hop)]
         lines = "\n".join(json.dumps(event.as_dict()) for event in seen)
         return self._render("_record.html", start=seen[0], hops=hops, json=lines)
+
+    def compared(self, ends: Ends, told: Sequence[Sequence[Event]]) -> str:
+        """What the two traces have in common."""
+        return self._render("_compared.html", ends=ends, starts=[events[0] for events in told], again=self.again)
 
     def refusal(self, sentence: str) -> str:
         """Why there is no run, or no more of it."""
@@ -290,4 +342,5 @@ def _page(wish: Wish, *, waiting: bool) -> str:
     named = display.percent(wish.text[:60])
     title = _("Trace of %(identifier)s - Ararat", identifier=named) if wish.text else _("Trace - Ararat")
     cut = Markup(CUT)  # noqa: S704 - a constant
-    return render_template("trace.html", title=title, wish=wish, waiting=waiting, cut=cut)
+    offers = resolvers.offers(wish.text) if wish.text else ()
+    return render_template("trace.html", title=title, wish=wish, waiting=waiting, cut=cut, offers=offers)

@@ -19,7 +19,7 @@ from .representation import wants_json
 KEY = "ararat.languages"
 
 _PARAMETER = "lang"
-_NO_TEXTS = ("static", "picture", "favicon", "description", "robots", "healthz")
+_NO_TEXTS = ("static", "picture", "favicon", "description", "robots", "healthz", "as_data")
 
 
 def init_app(app: Flask, languages: Sequence[Language] | None = None) -> None:

@@ -11,7 +11,9 @@ from typing import Any
 
 from .. import __version__
 from ..identifiers import PROBLEMS
+from ..identifiers.policy import FINDINGS
 from .inspection import MOST_FOUND
+from .requirements import DOCUMENTS, STATES
 from .site import MOST_OCTETS, url
 from .tracing.trace import FEWEST_REDIRECTS, MOST_REDIRECTS
 
@@ -124,6 +126,15 @@ SCHEMAS: dict[str, Schema] = {
         expected=TEXT,
         reference=TEXT,
     ),
+    "Ruling": _object(
+        code=_one_of(*FINDINGS),
+        severity=_one_of("error", "warning", "note"),
+        message=TEXT,
+        start=NUMBER,
+        end=NUMBER,
+        expected=TEXT,
+        reference=TEXT,
+    ),
     "Comparison": _object(
         verdict=_one_of("equivalent", "different", "unreadable"),
         equivalent=FLAG,
@@ -132,6 +143,45 @@ SCHEMAS: dict[str, Schema] = {
         difference=MAYBE_NUMBER,
         a=_ref("Report"),
         b=_ref("Report"),
+    ),
+    "Group": _object(
+        members={**_array(NUMBER), "description": "places in reports, from 0"},
+        normal_form=MAYBE_TEXT,
+        parting=_maybe(_object(sentence=TEXT, part=MAYBE_TEXT, difference=MAYBE_NUMBER)),
+    ),
+    "Classes": _object(equivalent=FLAG, sentence=TEXT, groups=_array(_ref("Group")), reports=_array(_ref("Report"))),
+    "Compared": {"anyOf": [_ref("Comparison"), _ref("Classes")], "description": "Comparison for two, Classes for more"},
+    "Judged": _object(
+        profile=TEXT,
+        truncated=FLAG,
+        found=_array(
+            _object(
+                iri=TEXT,
+                in_scope=FLAG,
+                profile=TEXT,
+                namespaces=_array(TEXT),
+                reserved=FLAG,
+                allocatable=FLAG,
+                codes=_array(TEXT),
+                findings=_array(_ref("Ruling")),
+                hierarchy=_array(TEXT),
+                parents=_array(TEXT),
+            )
+        ),
+    ),
+    "Conformance": _object(
+        total=NUMBER,
+        counts=_map(_map(NUMBER)),
+        found=_array(
+            _object(
+                id=TEXT,
+                document=_one_of(*DOCUMENTS),
+                title=TEXT,
+                state=_one_of(*STATES),
+                tests=_array(TEXT),
+                why=MAYBE_TEXT,
+            )
+        ),
     ),
     "Event": _object(event=_one_of("start", "hop", "waiting", "end")),
     "Snapshot": _object(date=TEXT, source=TEXT),
@@ -237,12 +287,20 @@ def _trace() -> Schema:
         "Where an identifier leads, hop by hop, as it happens",
         "Event",
         _query("q", "an ARK, an address with an ARK in it, or a URN", required=True, example="ark:12345/x6np1"),
-        _query("resolver", "the resolver prefix to ask; else this site, or the official resolver"),
+        _query(
+            "resolver",
+            "the resolver prefix to ask, or `registry` for the one that is expected to know the identifier; else this "
+            "site, or the official resolver. Of two, both are asked, one after the other, and at last compared",
+            {"type": "array", "items": TEXT, "maxItems": 2},
+        ),
         _query("method", "of every request", {"type": "string", "enum": ["GET", "HEAD"], "default": "GET"}),
         _query("max_redirects", "how many redirects are followed", redirects),
         errors=(400, 403, 503),
     )
-    lines = "one JSON object a line: a start, the hops, waiting while nothing happens, an end"
+    lines = (
+        "one JSON object a line: a start, the hops, waiting while nothing happens, an end; of two resolvers all of it "
+    )
+    lines += "for each, and what was compared: same or not, the ends, where the ways meet and where they part"
     operation["responses"]["200"] = {
         "description": f"The events: {lines}.",
         "content": {"application/x-ndjson": {"schema": TEXT}, "text/event-stream": {"schema": TEXT}},
@@ -251,6 +309,29 @@ def _trace() -> Schema:
     return operation
 
 
+def _traces() -> Schema:
+    operation = _operation(
+        "traces",
+        "Where each of many identifiers leads",
+        "Event",
+        _query("resolver", "the resolver prefix to ask; else this site, or the official resolver"),
+        errors=(400, 403, 413, 503),
+    )
+    operation["responses"]["200"] = {
+        "description": "A line for each identifier when it ends, as JSON or as CSV.",
+        "content": {"application/x-ndjson": {"schema": TEXT}, "text/csv": {"schema": TEXT}},
+    }
+    operation["requestBody"] = {
+        "description": "The identifiers as text in UTF-8, one a line.",
+        "content": {"text/plain": {"schema": TEXT, "example": "ark:12345/x6np1"}},
+    }
+    return operation
+
+
+_OF_POLICY = (
+    _query("profile", "the name of a policy of this site; else its first"),
+    _query("complete", "not empty: these are all there are, so that missing parents are found"),
+)
 _ARK, _SAME = "ark:/12345/x6-np1.pdf.en", "https://n2t.net/ark:12345/x6np1.en.pdf"
 
 PATHS: dict[str, dict[str, Schema]] = {
@@ -273,14 +354,43 @@ PATHS: dict[str, dict[str, Schema]] = {
     "/api/compare": {
         "get": _operation(
             "compare",
-            "Whether two identifiers are equivalent, and where they part",
-            "Comparison",
-            _query("a", _IDENTIFIER, required=True, example=_ARK),
-            _query("b", _IDENTIFIER, required=True, example=_SAME),
+            "Whether identifiers are equivalent, and where they part: two, a and b, or up to 50, each an id",
+            "Compared",
+            _query("a", _IDENTIFIER, example=_ARK),
+            _query("b", _IDENTIFIER, example=_SAME),
+            _query("id", f"{_IDENTIFIER}; may be repeated", {"type": "array", "items": TEXT, "maxItems": 48}),
             errors=(400,),
         )
     },
     "/api/trace": {"get": _trace()},
+    "/api/traces": {"post": _traces()},
+    "/api/policy": {
+        "get": _operation(
+            "policy",
+            "Whether addresses may be allocated by an IRI policy",
+            "Judged",
+            _query("q", "addresses, one a line, or a sitemap", required=True, example="https://17beta.top/en/"),
+            *_OF_POLICY,
+            errors=(400,),
+        ),
+        "post": {
+            **_operation("policyOfText", "The same for a longer text", "Judged", *_OF_POLICY, errors=(400, 413)),
+            "requestBody": {
+                "description": "The text as such, in UTF-8.",
+                "content": {"text/plain": {"schema": TEXT, "example": "https://17beta.top/en/"}},
+            },
+        },
+    },
+    "/api/conformance": {
+        "get": _operation(
+            "conformance",
+            "The requirements of the documents, and what shows that they are met",
+            "Conformance",
+            _query("document", "only those of one document", _one_of(*DOCUMENTS)),
+            _query("state", "only those that are so", _one_of(*STATES)),
+            errors=(400,),
+        )
+    },
     "/api/problems": {"get": _operation("problems", "The problem codes", "Problems")},
     "/api/rules": {"get": _operation("rules", "The rules of the normal forms, with examples", "Rules")},
     "/api/decisions": {"get": _operation("decisions", "What is decided where specifications are silent", "Decisions")},

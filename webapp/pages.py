@@ -100,7 +100,7 @@ def favicon() -> Response:
 def robots() -> Response:
     """Robots read the start page and the reference: answers have no end, and a trace is work."""
     start = address("")
-    pages = ("api$", "decisions$", "problems$", "rules$", "schemes", "registries")
+    pages = ("api$", "decisions$", "docs", "problems$", "rules$", "schemes", "registries")
     rules = (
         *("User-agent: *", f"Allow: {start}$", f"Allow: {start}static/", *(f"Allow: {start}{page}" for page in pages)),
         *(f"Disallow: {start}registries/naan?", f"Disallow: {start}", ""),

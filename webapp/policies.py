@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass
+from typing import Any
 
-from flask import Blueprint, Response, render_template, request
+from flask import Blueprint, Response, request
 from werkzeug.exceptions import RequestEntityTooLarge
-from werkzeug.wrappers import Response as AnyResponse
 
 from ..identifiers import policy
 from ..identifiers.policy import Profile, Verdict
@@ -16,6 +15,7 @@ from .errors import Refused
 from .language import figure
 from .language import gettext as _
 from .lines import Line
+from .representation import as_json, represented, wants_json
 from .site import MOST_OCTETS, site
 from .sitemaps import SitemapError, addresses
 
@@ -40,7 +40,7 @@ class Entry:
 
 
 @blueprint.route("/policy", methods=["GET", "POST"])
-def page() -> AnyResponse:
+def page() -> Response:
     """The empty page, or what the policy says of the addresses in ``q``."""
     asked = request.form if request.method == "POST" else request.args
     text, complete = asked.get("q", ""), bool(asked.get("complete"))
@@ -51,21 +51,22 @@ def page() -> AnyResponse:
     try:
         judged, truncated = _judged(text, profile, complete)
     except SitemapError as error:
+        if wants_json():
+            raise _no_sitemap(error) from None
         fault = str(error)
-    return Response(
-        render_template(
-            "policy.html",
-            title=_("Policy %(name)s - Ararat", name=profile.name),
-            text=text,
-            complete=complete,
-            profile=profile,
-            profiles=_profiles(),
-            fault=fault,
-            truncated=truncated,
-            most=MOST_JUDGED,
-            headline=_headline(judged),
-            entries=[_entry(verdict) for verdict in judged],
-        )
+    return represented(
+        _found(profile, judged, truncated),
+        "policy.html",
+        fragment="_policy.html",
+        title=_("Policy %(name)s - Ararat", name=profile.name),
+        text=text,
+        complete=complete,
+        profile=profile,
+        profiles=_profiles(),
+        fault=fault,
+        most=MOST_JUDGED,
+        headline=_("This is no sitemap") if fault else _headline(judged),
+        entries=[_entry(verdict) for verdict in judged],
     )
 
 
@@ -79,14 +80,17 @@ def judged_as_json() -> Response:
     try:
         judged, truncated = _judged(text, profile, bool(request.args.get("complete")))
     except SitemapError as error:
-        raise Refused(400, "no-sitemap", f"The sitemap cannot be read: {error}.") from None
+        raise _no_sitemap(error) from None
+    return as_json(_found(profile, judged, truncated))
+
+
+def _found(profile: Profile, judged: list[Verdict], truncated: bool) -> dict[str, Any]:
     found = [{"iri": each.iri, "in_scope": each.in_scope, **each.as_dict()} for each in judged]
-    body = json.dumps({"profile": profile.name, "truncated": truncated, "found": found}) + "\n"
-    return Response(
-        body,
-        content_type="application/json",
-        headers={"Access-Control-Allow-Origin": "*", "Cross-Origin-Resource-Policy": "cross-origin"},
-    )
+    return {"profile": profile.name, "truncated": truncated, "found": found}
+
+
+def _no_sitemap(error: SitemapError) -> Refused:
+    return Refused(400, "no-sitemap", f"The sitemap cannot be read: {error}.")
 
 
 def _body() -> str:

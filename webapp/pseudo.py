@@ -20,7 +20,7 @@ LIKE = "ar"
 """The language whose direction and digits it has."""
 
 # What is no text in a text: a value that is filled in, markup, a reference to a character.
-_KEPT = re.compile(r"(%\(\w+\)[a-z]|%%|\{\w+\}|</?[a-z][^<>]*>|&\w+;)")
+_KEPT = re.compile(r"(%\(\w+\)[-+ #0]*\d*(?:\.\d+)?[a-z]|%%|\{\w+\}|</?[a-z][^<>]*>|&\w+;)")
 _LETTERS = str.maketrans({chr(0x61 + place): chr(0x5D0 + place) for place in range(26)})
 
 
@@ -29,6 +29,8 @@ def mirror(text: str) -> str:
 
     >>> mirror("<b>%(count)s</b> changes")
     '<b>%(count)s</b> גחאםזהע'
+    >>> mirror("%(seconds).1f s")
+    '%(seconds).1f ע'
     """
     pieces = _KEPT.split(text)
     return "".join(piece if place % 2 else piece.lower().translate(_LETTERS) for place, piece in enumerate(pieces))

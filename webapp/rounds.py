@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 import logging
+import math
 import threading
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -25,7 +26,7 @@ from . import inspection, live, runs
 from .errors import Refused
 from .language import Language, current, marked, ngettext, speaking
 from .language import gettext as _
-from .runs import Run, Wish
+from .runs import Choice, Run, Wish
 from .site import LONGEST_ADDRESS, Site, site, url
 from .tracing import reference
 from .tracing.events import Event
@@ -48,6 +49,7 @@ _LINES = "application/x-ndjson"
 _CSV = "text/csv"
 
 _OVER = marked("The time for one list was used up.")
+_TOO_OFTEN = marked("Some hosts were asked as often as they are within a minute; later they are asked again.")
 _log = logging.getLogger(__name__)
 
 
@@ -79,10 +81,12 @@ def run() -> Response:
         raise refusal
     done = () if "anew" in request.form else _results()
     order = _order(request.form.get("q", ""), request.form.get("resolver", ""), done)
-    begun = _begin(order)
+    choices = _choices(order, site())
+    begun = _begin(order, choices)
     files = url("rounds.result", form="csv"), url("rounds.result", form="json")
     grower = _Grower(current_app.jinja_env, current(), order, files)
-    response = Response(grower.growing(_page(order, running=True), begun), headers=live.STREAM_HEADERS)
+    page = _page(order, running=True, least=_least_seconds(choices.values(), site()))
+    response = Response(grower.growing(page, begun), headers=live.STREAM_HEADERS)
     response.call_on_close(begun.close)
     return response
 
@@ -108,7 +112,8 @@ def api() -> Response:
         text = request.get_data(cache=False).decode("utf-8")
     except UnicodeDecodeError as error:
         raise Refused(400, "not-utf-8", f"The body is not UTF-8 at octet {error.start}.") from None
-    begun = _begin(_order(text, request.args.get("resolver", "")))
+    order = _order(text, request.args.get("resolver", ""))
+    begun = _begin(order, _choices(order, site()))
     as_csv = request.accept_mimetypes.best_match([_LINES, _CSV], _LINES) == _CSV
     response = Response(
         _csv(begun) if as_csv else map(_json_line, begun),
@@ -146,9 +151,9 @@ def _results() -> tuple[Traced, ...]:
         raise Refused(400, "parameter", marked("A result in this form is not one that this page made.")) from None
 
 
-def _begin(order: Order) -> Run[Traced]:
+def _begin(order: Order, choices: Mapping[str, Choice]) -> Run[Traced]:
     known, stop, stages = site(), threading.Event(), Stages()
-    run = _runner(order, known, request.remote_addr, stop)
+    run = _runner(choices, known, request.remote_addr, stop)
     rows = _within(LONGEST_SECONDS, stop, traced(order.left, run, at_once=_AT_ONCE, stop=stop))
     return Run(rows, runs.take_place(known), stop, stages)
 
@@ -163,14 +168,41 @@ def _within(seconds: float, stop: threading.Event, rows: Iterator[Traced]) -> It
         timer.cancel()
 
 
-def _runner(order: Order, known: Site, client: str | None, stop: threading.Event) -> Callable[[str], Iterable[Event]]:
-    """How one identifier of the list is traced, in a thread that knows nothing of the request."""
-    own = {reference.parse(each).host for each in known.local}
-    turns = Turns(known.pace.gap, own=own, stop=stop)
+def _choices(order: Order, known: Site) -> dict[str, Choice]:
+    """Which resolver is asked for each identifier that is left."""
     reports = {text: examine(text) for text in order.left}
     kinds = inspection.kinds(list(reports.values()), known.bindings) or {}
     bound = {text for text, report in reports.items() if any(key in kinds for key in inspection.keys(report)[-1:])}
-    choices = {text: runs.choose(Wish(text, order.resolver), bound=text in bound) for text in order.left}
+    return {text: runs.choose(Wish(text, order.resolver), bound=text in bound) for text in order.left}
+
+
+def _own_hosts(known: Site) -> set[str]:
+    return {reference.parse(each).host for each in known.local}
+
+
+def _least_seconds(choices: Iterable[Choice], known: Site) -> float:
+    """How long the list takes at least: the pauses between the requests to the resolver that is asked most."""
+    asked = Counter(reference.parse(choice.resolver).host for choice in choices if choice.possible)
+    others = [count for host, count in asked.items() if host not in _own_hosts(known)]
+    return (max(others, default=1) - 1) * known.pace.gap
+
+
+def about(seconds: float) -> str:
+    """A time to wait, as people say it.
+
+    >>> about(3), about(60), about(61)
+    ('3 seconds', '1 minute', '2 minutes')
+    """
+    if seconds < 60:
+        return ngettext("%(num)s second", "%(num)s seconds", math.ceil(seconds))
+    return ngettext("%(num)s minute", "%(num)s minutes", math.ceil(seconds / 60))
+
+
+def _runner(
+    choices: Mapping[str, Choice], known: Site, client: str | None, stop: threading.Event
+) -> Callable[[str], Iterable[Event]]:
+    """How one identifier of the list is traced, in a thread that knows nothing of the request."""
+    turns = Turns(known.pace.gap, own=_own_hosts(known), stop=stop)
 
     def run(text: str) -> Iterable[Event]:
         choice, clock = choices[text], RunClock()
@@ -207,6 +239,8 @@ class _Grower:
                 yield self._row(event, len(rows))
             if len(rows) < len(self.order.texts):
                 why = _OVER
+            elif any(each.code == "too-often" for each in rows):
+                why = _TOO_OFTEN
         except Exception:  # noqa: BLE001 - whatever it was, the reader has to learn that it is over
             _log.exception("a list of traces broke")
             why = live.BROKEN
@@ -256,11 +290,25 @@ def _json_line(event: Traced | Heartbeat) -> str:
     return json.dumps(event.as_dict()) + "\n"
 
 
-def _page(order: Order, *, running: bool) -> str:
+def _page(order: Order, *, running: bool, least: float = 0.0) -> str:
     title = _("Traces of a list - Ararat")
     if running:
         title = ngettext(
             "Traces of %(num)s identifier - Ararat", "Traces of %(num)s identifiers - Ararat", len(order.texts)
         )
     cut = Markup(live.CUT)  # noqa: S704 - a constant
-    return render_template("traces.html", title=title, order=order, running=running, most=MOST, cut=cut)
+    gap, limit = about(site().pace.gap), about(LONGEST_SECONDS)
+    takes = about(least) if least else ""
+    more = least > LONGEST_SECONDS
+    return render_template(
+        "traces.html",
+        title=title,
+        order=order,
+        running=running,
+        most=MOST,
+        cut=cut,
+        gap=gap,
+        limit=limit,
+        takes=takes,
+        more=more,
+    )

@@ -8,22 +8,23 @@ from __future__ import annotations
 
 import functools
 import threading
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import closing
 from dataclasses import dataclass, replace
 from typing import Any, Generic, TypeVar
 
 from flask import request
+from werkzeug.datastructures import MultiDict
 
 from ..identifiers import display, examine
 from ..identifiers.report import OFFICIAL_PREFIX
 from ..middleware import BindingsUnavailable
-from . import inspection
+from . import inspection, resolvers
 from .errors import Refused
 from .language import gettext as _
 from .language import marked
 from .site import Site, site
-from .tracing import weburl
+from .tracing.ends import Ends, compared
 from .tracing.events import End, Event, Start
 from .tracing.expected import BY_WORD, prefix_for
 from .tracing.guard import LOOKUPS, guarded_fetch
@@ -42,19 +43,25 @@ RETRY_SECONDS = 30
 
 @dataclass(frozen=True, slots=True)
 class Wish:
-    """What a trace is asked to do; ``resolver`` is None where none was named, ``fresh`` wants no answer of before."""
+    """What a trace is asked to do; ``resolver`` is None where none was named, ``fresh`` wants no answer of before.
+
+    Where ``other`` names another resolver, that one is asked too, and the two are compared.
+    """
 
     text: str
     resolver: str | None = None
     method: str = "GET"
     max_redirects: int = 10
     fresh: bool = False
+    other: str | None = None
 
     def arguments(self) -> dict[str, Any]:
         """The wish as the query of an address, without what is so anyway."""
         usual = Wish(self.text)
         named = {name: getattr(self, name) for name in ("resolver", "method", "max_redirects")}
         query = {"q": self.text} | {name: value for name, value in named.items() if value != getattr(usual, name)}
+        if self.other is not None:
+            query["resolver"] = [self.resolver or "", self.other]
         return query | ({"fresh": "1"} if self.fresh else {})
 
 
@@ -90,7 +97,7 @@ class Run(Generic[T]):
             self._place.release()
 
 
-def wished(arguments: Mapping[str, str]) -> Wish:
+def wished(arguments: MultiDict[str, str]) -> Wish:
     """What the query of a request asks for. Raises Refused where a value is not one that the parameter can have."""
     redirects = arguments.get("max_redirects") or "10"
     if not (redirects.isascii() and redirects.isdigit() and len(redirects) < 4):
@@ -99,8 +106,13 @@ def wished(arguments: Mapping[str, str]) -> Wish:
     fresh = arguments.get("fresh") or "0"
     if fresh not in ("0", "1"):
         raise Refused(400, "parameter", f"fresh is {display.escape(fresh[:20])}; expected 0 or 1")
-    resolver = arguments.get("resolver", "").strip() or None
-    return Wish(arguments.get("q", "").strip(), resolver, method, int(redirects), fresh == "1")
+    # The first may be empty, as a form sends it: then it is the one that is asked anyway.
+    first, *others = [each.strip() or None for each in arguments.getlist("resolver")] or [None]
+    others = [each for each in dict.fromkeys(others) if each not in (None, first)]
+    if len(others) > 1:
+        raise Refused(400, "parameter", f"{len(others) + 1} resolvers are named; expected one, or two to compare.")
+    text = arguments.get("q", "").strip()
+    return Wish(text, first, method, int(redirects), fresh == "1", next(iter(others), None))
 
 
 def choose(wish: Wish, *, bound: bool | None) -> Choice:
@@ -113,29 +125,23 @@ def choose(wish: Wish, *, bound: bool | None) -> Choice:
     if wish.resolver == BY_WORD:
         if (prefix := prefix_for(wish.text)) is None:
             raise Refused(400, "no-resolver", marked("No resolver is known for this identifier."))
-        return Choice(prefix, _("This resolver is known for it."), _may_ask(prefix, known))
+        return Choice(prefix, _("This resolver is known for it."), resolvers.may_ask(prefix, known))
     if wish.resolver is not None:
-        return Choice(wish.resolver, _("This resolver was named."), _may_ask(wish.resolver, known))
-    home = own_prefix(known)
+        return Choice(wish.resolver, _("This resolver was named."), resolvers.may_ask(wish.resolver, known))
+    home = resolvers.own_prefix(known)
     if home is not None and bound:
         return Choice(home, _("The name is known here, so this site is asked."), True)
     if bound is None:
         why = _("The bindings of this site cannot be read, so the official resolver is asked.")
     else:
         why = _("Not bound here, as far as is known, so the official resolver is asked.")
-    return Choice(OFFICIAL_PREFIX, why, _may_ask(OFFICIAL_PREFIX, known))
+    return Choice(OFFICIAL_PREFIX, why, resolvers.may_ask(OFFICIAL_PREFIX, known))
 
 
-def own_prefix(known: Site) -> str | None:
-    """The resolver prefix under which this site answers in process, or None if it does not."""
-    if known.prefix in known.local:
-        return known.prefix
-    return next(iter(known.local), None)
-
-
-def begin(wish: Wish) -> Run[Event]:
+def begin(wish: Wish) -> Run[Event | Ends]:
     """Take a place and get ready; nothing is asked before the run is iterated.
 
+    Where two resolvers are compared, the run is one trace after the other and what they have in common, in one place.
     Raises Refused: 400 for what cannot be traced, 403 for what is not traced from here, 503 where no place is free.
     """
     known = site()
@@ -143,27 +149,38 @@ def begin(wish: Wish) -> Run[Event]:
         raise Refused(403, "trace-in-trace", marked("This was asked by a trace, and a trace starts no other."))
     if not wish.text:
         raise Refused(400, "nothing-to-trace", marked("There is no identifier to trace: give one as q."))
-    choice = choose(wish, bound=_bound(wish.text, known) if wish.resolver is None else False)
+    choices = [choose(wish, bound=_bound(wish.text, known) if wish.resolver is None else False)]
+    if wish.other is not None:
+        choices.append(choose(replace(wish, resolver=wish.other), bound=False))
     stop, stages = threading.Event(), Stages()
+    fetch = fetcher(known, request.remote_addr, stop, stages, fresh=wish.fresh)
     try:
-        events = trace(
-            wish.text,
-            fetch=fetcher(known, request.remote_addr, stop, stages, fresh=wish.fresh),
-            resolver=choice.resolver,
-            method=wish.method,
-            max_redirects=wish.max_redirects,
-        )
+        first, *others = [
+            trace(
+                wish.text,
+                fetch=fetch,
+                resolver=choice.resolver,
+                method=wish.method,
+                max_redirects=wish.max_redirects,
+            )
+            for choice in choices
+        ]
     except TraceError as error:
         raise Refused(400, error.code, f"{error}.") from None
-    start = next(events)
+    # The time of the other one begins when its turn comes.
+    start = next(first)
     if isinstance(start, Start) and start.sent is None:
         # What is refused before any request has a start and an end, and nothing between.
-        raise _unreadable(next(events))
-    if not choice.possible:
-        named = display.percent(choice.resolver)
-        sentence = f"This site asks itself alone, and not {named}; `ararat trace` on a command line does."
-        raise Refused(403, "not-asked", sentence)
-    return Run(_resumed(start, events), take_place(known), stop, stages)
+        raise _unreadable(next(first))
+    for choice in choices:
+        if not choice.possible:
+            named = display.percent(choice.resolver)
+            sentence = f"This site asks itself alone, and not {named}; `ararat trace` on a command line does."
+            raise Refused(403, "not-asked", sentence)
+    events: Iterator[Event | Ends] = _resumed(start, first)
+    if others:
+        events = compared(_resumed(start, first), others[0])
+    return Run(events, take_place(known), stop, stages)
 
 
 def take_place(known: Site) -> Place:
@@ -216,14 +233,3 @@ def _bound(text: str, known: Site) -> bool | None:
     except BindingsUnavailable:
         return None
     return bool(kinds and names and names[-1] in kinds)
-
-
-def _may_ask(resolver: str, known: Site) -> bool:
-    return known.trace_elsewhere or _origin(resolver) in {_origin(prefix) for prefix in known.local}
-
-
-def _origin(url: str) -> tuple[str, str, int] | None:
-    try:
-        return weburl.parse(url).origin
-    except weburl.BadURL:
-        return None

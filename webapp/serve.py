@@ -35,12 +35,17 @@ FIRST_PORT = 8000
 THREADS = 96
 """Fifty traces may hold a thread each; the rest answers everybody else."""
 
+CONNECTIONS = 2000
+"""How many clients may keep a connection open. gunicorn's own limit is that of few visitors beside fifty streams."""
+
 LONGEST_REQUEST_LINE = 8190
 GRACE_SECONDS = 8
 """How long a stopping server waits for answers that have begun. Streams are ended at once."""
 
 LINGER_SECONDS = 2.0
 """How long a connection that is over waits for its client to close it."""
+
+_OF_UNIX = [getattr(signal, name) for name in ("SIGHUP", "SIGQUIT") if hasattr(signal, name)]
 
 TRIED = 100
 """How many ports are tried, one after the other, where none is named."""
@@ -56,14 +61,16 @@ def compose(
     networks: Sequence[str] = (),
     trusted_hosts: Sequence[str] | None = None,
     policies: Sequence[Profile] = (),
+    resolvers: Sequence[str] = (),
     **settings: Any,
 ) -> WSGIApplication:
     """The whole site: the resolver in front of the inspector, and of the demo site where that is wanted.
 
     ``prefix`` is the announced resolver prefix, ``address`` where the server can be reached (which may be the same): a
     trace's hops at either are answered in process, by the very application that is returned. ``trusted_hosts`` are the
-    host names at which the inspector answers, None for any. IRIs are judged by ``policies``. ``settings`` are those of
-    :class:`~ararat.middleware.ResolverMiddleware`. Raises ValueError for a setting or network that is none.
+    host names at which the inspector answers, None for any. IRIs are judged by ``policies``, and ``resolvers`` can be
+    chosen for a trace. ``settings`` are those of :class:`~ararat.middleware.ResolverMiddleware`. Raises ValueError for
+    a setting, network or resolver that is none.
     """
     local: dict[str, WSGIApplication] = {}
     inspector = create_app(
@@ -74,6 +81,7 @@ def compose(
         networks=networks,
         trusted_hosts=trusted_hosts,
         policies=policies,
+        resolvers=resolvers,
     )
     site = DispatcherMiddleware(inspector, {MOUNT: create_demo()} if demo else {})
     also = (address, *settings.pop("also", ()))
@@ -191,6 +199,7 @@ def _run_gunicorn(app: WSGIApplication, listener: socket.socket, ready: Callable
         "worker_class": _worker_class(),
         "workers": 1,
         "threads": THREADS,
+        "worker_connections": CONNECTIONS,
         "limit_request_line": LONGEST_REQUEST_LINE,
         "graceful_timeout": GRACE_SECONDS,
         "loglevel": "warning",
@@ -215,7 +224,19 @@ def _run_gunicorn(app: WSGIApplication, listener: socket.socket, ready: Callable
         def load(self) -> Any:
             return stoppable
 
-    Server().run()
+    try:
+        Server().run()
+    finally:
+        _hear_no_more()
+
+
+def _hear_no_more() -> None:
+    """Ignore from now on that this is to end, since it ends.
+
+    Python lets go of its handlers a moment before the process is gone; whoever says it there once more would kill it.
+    """
+    for number in (signal.SIGTERM, signal.SIGINT, *_OF_UNIX):
+        signal.signal(number, signal.SIG_IGN)
 
 
 def _worker_class() -> type:
@@ -254,6 +275,7 @@ def _run_waitress(app: WSGIApplication, listener: socket.socket, ready: Callable
 
     def stop(number: int, frame: FrameType | None) -> None:
         stoppable.stopping.set()
+        _hear_no_more()
         raise SystemExit(0)
 
     for number in (signal.SIGTERM, signal.SIGINT):

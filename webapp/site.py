@@ -46,6 +46,14 @@ class Example:
     text: str
 
 
+@dataclass(frozen=True, slots=True)
+class Resolver:
+    """A resolver that a site offers for traces: its name for people, and its resolver prefix."""
+
+    title: str
+    prefix: str
+
+
 EXAMPLES = (
     Example(marked("A classic spelling: hyphens and a slash that go"), "ark:/12345/mp-39n/1"),
     Example(marked("A component and two variants, out of order"), "ark:12345/mp39n/1.txt.en"),
@@ -79,6 +87,7 @@ class Site:
     answers: Answers
     examples: Sequence[Example]
     policies: Sequence[Profile] = ()
+    resolvers: Sequence[Resolver] = ()
 
     def inspect(self, text: str) -> Inspection:
         """What ``text`` holds, by the prefix, bindings and policies of this site (:func:`inspection.inspect`)."""

@@ -32,12 +32,14 @@ def generated(count: int) -> Iterator[str]:
         yield f"ark:{draw.choices(['/', ''], [99, 1])[0]}{draw.randint(10000, 99998)}/{name}{qualifier}"
 
 
-@pytest.fixture
-def arks():
-    """The ARKs of a file, one a line, that ARARAT_BENCH_ARKS names; else generated ones."""
-    if file := os.environ.get("ARARAT_BENCH_ARKS"):
-        return list(readable(Path(file).read_text("utf-8").splitlines()))
-    return list(generated(2000))
+@pytest.fixture(params=["generated", "of a file"])
+def arks(request):
+    """Generated ARKs; then those of a file, one a line, that ARARAT_BENCH_FILE names."""
+    if request.param == "generated":
+        return list(generated(2000))
+    if not (file := os.environ.get("ARARAT_BENCH_FILE")):
+        pytest.skip("ARARAT_BENCH_FILE names no file of ARKs, one a line")
+    return list(readable(Path(file).read_text("utf-8").splitlines()))[:100_000]
 
 
 def readable(lines):
@@ -47,75 +49,74 @@ def readable(lines):
             yield line
 
 
-def bench_parse_and_normal_form(race, say, arks):
-    medians = race(
-        f"parse and normal form of {len(arks)} ARKs, for each; what each leaves undone stands behind it",
+def bench_parse_and_normal_form(race, request, arks):
+    kind = request.node.callspec.params["arks"]
+    race(
+        f"Parse and normal form of ARKs, {kind}; in brackets what is left undone",
         {
-            "ark.parse(text).normal_form": lambda: [ark.parse(text).normal_form for text in arks],
-            "uritools.urisplit: no normal form": lambda: [uritools.urisplit(text) for text in arks],
-            "rfc3986 normalize: no ARK rules": lambda: [rfc3986.uri_reference(text).normalize() for text in arks],
-            "yarl.URL: no ARK rules, decodes %2E": lambda: [yarl.URL(text) for text in arks],
-            "can_ada.parse: no ARK rules": lambda: [can_ada.parse(text) for text in arks],
-            "idutils.is_ark: recognition alone": lambda: [idutils.is_ark(text) for text in arks],
+            "Ararat: ark.parse(text).normal_form": lambda: [ark.parse(text).normal_form for text in arks],
+            "uritools.urisplit (no normal form)": lambda: [uritools.urisplit(text) for text in arks],
+            "rfc3986 normalize (no rule of ARKs)": lambda: [rfc3986.uri_reference(text).normalize() for text in arks],
+            "yarl.URL (no rule of ARKs, decodes %2E)": lambda: [yarl.URL(text) for text in arks],
+            "can_ada.parse (no rule of ARKs)": lambda: [can_ada.parse(text) for text in arks],
+            "idutils.is_ark (recognition alone)": lambda: [idutils.is_ark(text) for text in arks],
         },
-        budget="0.5 of uritools' speed; normal ASCII input faster than it",
+        beside="uritools.urisplit (no normal form)",
+        budget="0.5 of uritools' plain split",
         per=len(arks),
     )
-    ours, split, *_ = medians.values()
-    say(f"  {split / ours:12.2f} of uritools' speed")
 
 
-def bench_parse_urns(race, say):
+def bench_parse_urns(race):
     names = [f"urn:isbn:{number:010d}" for number in range(1000)] + [f"urn:example:a%2c{n}/b" for n in range(200)]
-    medians = race(
-        f"parse and normal form of {len(names)} URNs, for each",
+    race(
+        "Parse and normal form of URNs; in brackets what is left undone",
         {
-            "urn.parse(text).normal_form": lambda: [urn.parse(text).normal_form for text in names],
-            "urnparse: RFC 8141 alone": lambda: [str(urnparse.URN8141.from_string(text)) for text in names],
-            "uritools.urisplit: no URN rules": lambda: [uritools.urisplit(text) for text in names],
+            "Ararat: urn.parse(text).normal_form": lambda: [urn.parse(text).normal_form for text in names],
+            "urnparse (no namespace's rules)": lambda: [str(urnparse.URN8141.from_string(text)) for text in names],
+            "uritools.urisplit (no rule of URNs)": lambda: [uritools.urisplit(text) for text in names],
         },
-        budget="none",
+        beside="urnparse (no namespace's rules)",
         per=len(names),
     )
-    ours, peer, *_ = medians.values()
-    say(f"  {peer / ours:12.2f} of urnparse's speed")
 
 
-def bench_normal_input(race, say, arks):
+def bench_normal_input(race, arks):
     normal = [ark.normalize(text) for text in arks]
-    medians = race(
-        f"normalize {len(normal)} ARKs that are normal, for each",
+    race(
+        "Normalize ARKs that are normal already",
         {
             "uritools.urisplit": lambda: [uritools.urisplit(text) for text in normal],
-            "ark.normalize": lambda: [ark.normalize(text) for text in normal],
+            "Ararat: ark.normalize": lambda: [ark.normalize(text) for text in normal],
         },
-        budget="faster than uritools",
+        beside="uritools.urisplit",
+        budget="faster than uritools' plain split",
         per=len(normal),
     )
-    split, normalize = medians.values()
-    say(f"  {split / normalize:12.2f} of uritools' speed")
 
 
-@pytest.mark.parametrize("char", ["a", "\u0431", "\U0001f600", "\u200b"], ids=["ascii", "cyrillic", "emoji", "zwsp"])
-def bench_scan_for_hidden_characters(race, char):
-    text = char * 100_000
+def bench_scan_for_hidden_characters(race):
+    texts = {"ASCII": "a", "Cyrillic": "\u0431", "emoji": "\U0001f600", "zero width": "\u200b"}
     race(
-        f"look for hidden characters in a text of U+{ord(char):04X}, for each character",
-        {"characters.HIDDEN": lambda: sum(1 for _ in characters.HIDDEN.finditer(text))},
-        budget="1 MB in 200 ms",
-        per=len(text),
+        "Look for hidden characters, for each character of the text",
+        {
+            name: (lambda text=char * 100_000: sum(1 for _ in characters.HIDDEN.finditer(text)))
+            for name, char in texts.items()
+        },
+        beside="ASCII",
+        budget="200 ns (1 MB in 200 ms)",
+        per=100_000,
         rounds=5,
     )
 
 
-def bench_find_in_running_text(race, say, arks):
-    names = " ".join(f"See {name} or https://n2t.net/{name}. And urn:isbn:0451450523, too;" for name in arks)
+def bench_find_in_running_text(race):
+    names = " ".join(f"See {name} or https://n2t.net/{name}. And urn:isbn:0451450523, too;" for name in generated(2000))
     megabyte = (names * (1_000_000 // len(names) + 1))[:1_000_000]
-    medians = race(
-        "find identifiers in running text that holds little else",
+    race(
+        "Find identifiers in running text that holds little else",
         {"1 MB": lambda: find(megabyte), "2 MB": lambda: find(megabyte + megabyte)},
+        beside="1 MB",
         budget="1 MB in under 2 s, 2 MB in at most 2.5 times that",
         rounds=3,
     )
-    once, twice = medians.values()
-    say(f"  {twice / once:12.2f} times as long for twice the text")

@@ -1,25 +1,71 @@
-"""What a page of the inspector costs: the server's time, and what a browser has to load."""
+"""What a page of the inspector costs: the server's time, what a browser has to load, and how soon a trace shows."""
 
 from __future__ import annotations
 
 import gzip
 import re
+import socket
+import time
 
 from ararat.webapp import create_app
 
+PASTED = (1, 10, 50, 100, 200)
 
-def bench_page(race, say):
+
+def bench_page(race, tell, plot):
     client = create_app().test_client()
-    page = client.get("/?q=ark:/12345/x-5-4/a.b")
-    assert page.status_code == 200
-    race(
-        "the page for one identifier, with werkzeug's test client",
+    texts = {number: "\n".join(f"ark:/12345/x-{each}/a.b.pdf" for each in range(number)) for number in (0, *PASTED)}
+    pages = {number: client.get("/", query_string={"q": text}) for number, text in texts.items()}
+    assert all(page.status_code == 200 for page in pages.values())
+    names = {number: f"Ararat, {number} pasted" if number else "an empty page" for number in texts}
+    least = race(
+        "The page for identifiers that were pasted, with werkzeug's test client",
         {
-            "an empty page": lambda: client.get("/"),
-            "one ARK": lambda: client.get("/?q=ark:/12345/x-5-4/a.b"),
+            names[number]: (lambda text=text: client.get("/", query_string={"q": text}))
+            for number, text in texts.items()
         },
-        budget="5,000 us",
+        beside="Ararat, 1 pasted",
+        budget="one identifier under 5 ms",
+        rounds=5,
     )
-    addresses = set(re.findall(r"""(?:src|href)="([^"]*/static/[^"]+)""", page.text))
+    plot(
+        "growth-pasted",
+        "Server time by identifiers pasted",
+        "identifiers",
+        "ms",
+        {"a page": [(number, least[names[number]] * 1e3) for number in PASTED]},
+    )
+    addresses = set(re.findall(r"""(?:src|href)="([^"]*/static/[^"]+)""", pages[1].text))
     assets = {address: len(gzip.compress(client.get(address, buffered=True).data)) for address in addresses}
-    say(f"\nall that a page loads, compressed    (budget: 100 kB)\n  {sum(assets.values()) / 1000:12.1f} kB")
+    weights = {
+        "page of 1": [len(gzip.compress(pages[1].data)) / 1e3],
+        "page of 200": [len(gzip.compress(pages[200].data)) / 1e3],
+        "scripts, styles, icons": [sum(assets.values()) / 1e3],
+    }
+    tell("What a browser loads, compressed", ["kB"], weights, "page of 1", budget="100 kB for all assets")
+
+
+def bench_time_to_first_hop(tell, ararat_server):
+    taken = {"the first event": [], "the first hop": [], "the verdict": []}
+    for _ in range(10):
+        begun = time.perf_counter()
+        with socket.create_connection(("127.0.0.1", ararat_server.port), 10) as connection:
+            connection.sendall(
+                b"GET /trace?q=ark:12345/mp39n HTTP/1.1\r\nHost: x\r\nAccept: text/event-stream\r\n"
+                b"Connection: close\r\n\r\n"
+            )
+            events = [
+                (line[7:].strip(), time.perf_counter() - begun)
+                for line in connection.makefile("rb")
+                if line.startswith(b"event: ")
+            ]
+        seen = {"the first event": events[0][1]}
+        seen |= {"the first hop": next(at for name, at in events if name == b"hop"), "the verdict": events[-1][1]}
+        for name, seconds in seen.items():
+            taken[name].append(seconds)
+    tell(
+        "A trace of a name that is bound here, from the question on",
+        ["ms"],
+        {name: [min(seconds) * 1e3] for name, seconds in taken.items()},
+        "the first event",
+    )

@@ -1,18 +1,25 @@
 """How fast it is, side by side with what it is compared with, in one run on one machine: `make bench`.
 
-Nothing here fails for being slow. Each benchmark prints what was measured beside the budget, and checks that what it
-measured did what it should.
+Nothing here fails for being slow. Each benchmark tells what was measured beside the budget, and checks that what it
+measured did what it should. All of it goes to bench-results/: speed.md, speed.json and a picture for each growth.
+
+ARARAT_BENCH_MOST is the most bindings or rows (1,000,000 unless it is set; 10,000,000 takes minutes and gigabytes).
 """
 
 from __future__ import annotations
 
 import functools
+import json
+import re
+import shutil
 import sqlite3
-import statistics
+import subprocess
+import sys
 import time
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from runpy import run_path
+from typing import Any, NamedTuple
 
 import pytest
 
@@ -22,25 +29,43 @@ from ararat.middleware import open_bindings
 _middleware = run_path(str(Path(__file__).parents[1] / "middleware" / "conftest.py"))
 cluster = _middleware["cluster"]
 
+_report = run_path(str(Path(__file__).with_name("report.py")))
+Table, Plot = _report["Table"], _report["Plot"]
+
+_RESULTS = _report["Results"]()
+
 Race = Callable[..., dict[str, float]]
+Tell = Callable[..., None]
+
+
+def pytest_sessionfinish() -> None:
+    if _RESULTS.tables:
+        _RESULTS.write(_report["FOLDER"])
 
 
 def _seconds(work: Callable[[], object], times: int) -> float:
-    begun = time.perf_counter()
+    # Of this thread alone: what else the machine does then takes its time, and not ours.
+    begun = time.thread_time()
     for _ in range(times):
         work()
-    return (time.perf_counter() - begun) / times
+    return (time.thread_time() - begun) / times
 
 
 @pytest.fixture
-def race(capsys: pytest.CaptureFixture[str]) -> Race:
-    """race(title, runners, budget, per=1, rounds=15) times callables in turns and prints the median time of each.
+def race(tell: Tell) -> Race:
+    """race(title, runners, beside, budget="", per=1, rounds=15) times callables in turns and tells the least time of
+    each, in nanoseconds of the processor for one of ``per`` things.
 
-    `per` is how many things one call does. The answer is the seconds for one thing, by name.
+    ``beside`` names the one that the others are compared with. The answer is the seconds for one thing, by name.
     """
 
     def run(
-        title: str, runners: Mapping[str, Callable[[], object]], budget: str, per: int = 1, rounds: int = 15
+        title: str,
+        runners: Mapping[str, Callable[[], object]],
+        beside: str,
+        budget: str = "",
+        per: int = 1,
+        rounds: int = 15,
     ) -> dict[str, float]:
         # As often as makes a turn of some 20 ms, long against the clock and short against what else the machine does.
         times = {name: max(1, int(0.02 / max(_seconds(work, 1), 1e-7))) for name, work in runners.items()}
@@ -48,25 +73,156 @@ def race(capsys: pytest.CaptureFixture[str]) -> Race:
         for _ in range(rounds):
             for name, work in runners.items():
                 turns[name].append(_seconds(work, times[name]) / per)
-        medians = {name: statistics.median(measured) for name, measured in turns.items()}
-        with capsys.disabled():
-            print(f"\n{title}    (budget: {budget})")
-            for name, seconds in medians.items():
-                print(f"  {seconds * 1e6:12.3f} us  {name}")
-        return medians
+        least = {name: min(measured) for name, measured in turns.items()}
+        tell(title, ["ns"], {name: [seconds * 1e9] for name, seconds in least.items()}, beside, budget=budget)
+        return least
 
     return run
 
 
 @pytest.fixture
-def say(capsys: pytest.CaptureFixture[str]) -> Callable[[str], None]:
-    """say(text) prints a line of results, whatever pytest captures."""
+def tell(capsys: pytest.CaptureFixture[str]) -> Tell:
+    """tell(title, columns, rows, beside, more=False, budget="") puts a table on record and prints it, whatever pytest
+    captures (`report.Table`).
+    """
 
-    def out(text: str) -> None:
+    def out(*args: Any, **kwargs: Any) -> None:
+        table = Table(*args, **kwargs)
+        _RESULTS.tables.append(table)
         with capsys.disabled():
-            print(text)
+            print(table.as_text())
 
     return out
+
+
+@pytest.fixture
+def plot() -> Callable[..., None]:
+    """plot(name, title, across, up, series, tenfold=False) draws how something grows (`report.Plot`)."""
+
+    def draw(name: str, *args: Any, **kwargs: Any) -> None:
+        _RESULTS.plots[name] = Plot(*args, **kwargs)
+
+    return draw
+
+
+def _memory(pid: int) -> float:
+    """The megabytes of a process; of what several share, its part."""
+    rollup = Path(f"/proc/{pid}/smaps_rollup").read_text()
+    return next(int(line.split()[1]) / 1000 for line in rollup.splitlines() if line.startswith("Pss:"))
+
+
+def _processor(pid: int) -> float:
+    """The seconds of a processor that a process has used, with its threads and the system's part."""
+    return sum(int(stat.read_text().split()[0]) for stat in Path(f"/proc/{pid}/task").glob("*/schedstat")) / 1e9
+
+
+def _workers(pid: int) -> list[int]:
+    """The processes that a process has started and that run."""
+    return [int(child) for child in Path(f"/proc/{pid}/task/{pid}/children").read_text().split()]
+
+
+# wrk asks for other names each time, as load.py does.
+_SCRIPT = """
+function init(arguments) math.randomseed(48271) end
+function request() return wrk.format("GET", string.format("{path}", math.random(0, {most} - 1))) end
+"""
+_UNITS = {"us": 1e-6, "ms": 1e-3, "s": 1.0, "m": 60.0}
+
+
+class Asked(NamedTuple):
+    """What a client saw of a server."""
+
+    rate: float
+    p50: float
+    p99: float
+
+
+def _by_wrk(wrk: str, script: Path, port: int, seconds: float) -> Asked:
+    command = [wrk, "--threads", "1", "--connections", "4", "--latency", "--duration", f"{seconds:.0f}s"]
+    command += ["--script", str(script), f"http://127.0.0.1:{port}"]
+    said = subprocess.run(command, capture_output=True, text=True, timeout=60, check=True).stdout
+    # wrk counts what is neither 2xx nor 3xx.
+    assert "Non-2xx" not in said, said
+    latency = {share: float(number) * _UNITS[unit] for share, number, unit in _LATENCY.findall(said)}
+    rate = re.search(r"Requests/sec: *([0-9.]+)", said)
+    assert rate is not None, said
+    return Asked(float(rate[1]), latency["50"], latency["99"])
+
+
+_LATENCY = re.compile(r"^ +(50|99)% +([0-9.]+)(us|ms|s|m)$", re.MULTILINE)
+
+
+def _by_ours(port: int, seconds: float, status: str, path: str, most: int) -> Asked:
+    command = [sys.executable, str(Path(__file__).with_name("load.py"))]
+    command += [str(port), str(seconds), status, path, str(most)]
+    said = subprocess.run(command, capture_output=True, text=True, timeout=60 + seconds, check=True).stdout
+    found = json.loads(said)
+    return Asked(found["asked"] / seconds, found["p50"], found["p99"])
+
+
+@pytest.fixture
+def asked() -> Callable[..., Asked]:
+    """asked(port, seconds, status, path, most=1) is what one connection sees of a server."""
+
+    def ask(port: int, seconds: float, status: str, path: str, most: int = 1) -> Asked:
+        return _by_ours(port, seconds, status, path, most)
+
+    return ask
+
+
+@pytest.fixture
+def load(tell: Tell, wsgi_server: Any, tmp_path: Path) -> Callable[..., None]:
+    """load(title, sources, beside, status="200", path="/", most=1, budget="", environ={}) serves each source of a WSGI
+    application by a gunicorn of its own, all alike, asks them in turns and tells of each the best turn.
+
+    The load is wrk's, where that is installed (apt-get install wrk), else that of load.py. A second table has the time
+    of the processor that the worker took for each request, which is steadier where other work is going on; a database
+    server's time is not in it.
+    """
+
+    def run(
+        title: str,
+        sources: Mapping[str, str],
+        beside: str,
+        *,
+        status: str = "200",
+        path: str = "/",
+        most: int = 1,
+        budget: str = "",
+        environ: dict[str, str] | None = None,
+        rounds: int = 3,
+        seconds: float = 2,
+    ) -> None:
+        servers = {name: wsgi_server(source, threads=4, environ=environ) for name, source in sources.items()}
+        wrk = shutil.which("wrk")
+        script = tmp_path / "names.lua"
+        script.write_text(_SCRIPT.format(path=path, most=most))
+        seen: dict[str, list[Asked]] = {name: [] for name in servers}
+        used: dict[str, list[float]] = {name: [] for name in servers}
+        for name, server in servers.items():
+            # Everything that a server does once, and whether it answers as it should.
+            assert _by_ours(server.port, 0.3, status, path, most).rate, name
+        for _ in range(rounds):
+            for name, server in servers.items():
+                (worker,) = _workers(server.process.pid)
+                before = _processor(worker)
+                if wrk:
+                    found = _by_wrk(wrk, script, server.port, seconds)
+                else:
+                    found = _by_ours(server.port, seconds, status, path, most)
+                seen[name].append(found)
+                used[name].append((_processor(worker) - before) / (found.rate * seconds) * 1e6)
+        best = {name: max(turns) for name, turns in seen.items()}
+        rows = {
+            name: [found.rate, found.p50 * 1e3, found.p99 * 1e3, _memory(_workers(servers[name].process.pid)[0])]
+            for name, found in best.items()
+        }
+        by = "wrk, 4 connections" if wrk else "a client of ours, 1 connection"
+        tell(f"{title} ({by})", ["requests/s", "p50 ms", "p99 ms", "MB a worker"], rows, beside, True, budget)
+        least = {name: [min(turns)] for name, turns in used.items()}
+        tell(f"{title}: the worker's processor time", ["us a request"], least, beside, budget=budget)
+
+    return run
 
 
 @pytest.fixture(scope="session")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import runpy
 from itertools import groupby
 from pathlib import Path
 
@@ -36,3 +37,11 @@ def test_every_decision_that_the_code_cites_is_in_the_table():
     cited = {found: path.name for path in files for found in CITED.findall(path.read_text("utf-8"))}
     assert len(cited) > 40
     assert {found: name for found, name in cited.items() if found not in decisions()} == {}
+
+
+def test_the_documents_say_what_the_table_says():
+    written = runpy.run_path(str(Path(__file__).with_name("generate_decisions.py")))
+    assert (ROOT / "docs" / "decisions.md").read_text("utf-8") == written["document"](), "run make docs"
+    assert written["SECTION"].findall((ROOT / "README.md").read_text("utf-8")) == [written["excerpt"]()], (
+        "run make docs"
+    )

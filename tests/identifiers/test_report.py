@@ -56,6 +56,12 @@ def test_the_equivalents_begin_with_what_was_given():
     )
 
 
+@pytest.mark.parametrize("path", [".en.pdf", ".pdf.en", ".e-n", ".v1", ".%C3%A9", ".a.b.c"])
+def test_whatever_variant_path_follows_a_name_makes_variants_of_it(path):
+    for prefix in ("ark:12345/", "ark:/123-45/", "https://n2t.net/ark:12345/"):
+        assert examine(f"{prefix}ax20315{path}").variant_of == "ark:12345/ax20315"
+
+
 @given(
     st.text(), st.sampled_from(["", "ark:12345/", "ark:/12345/x.", "urn:foo:", "https://n2t.net/ark:12345/x?", "urn:"])
 )

@@ -19,8 +19,10 @@ from typing import Any
 
 import pytest
 
+from ararat.middleware.answers import Answer
 from ararat.middleware.binding import Binding
 from ararat.middleware.bindings import Bindings, open_bindings
+from ararat.middleware.served import Handover
 
 NO_SERVER = "NOTHING IS TESTED ON POSTGRESQL: no server is installed (apt-get install postgresql, or set PG_BINDIR)"
 
@@ -34,7 +36,7 @@ class Cluster:
     """A PostgreSQL server of this test run alone, on loopback; its files are gone with it."""
 
     def __init__(self, binaries: Path) -> None:
-        self._binaries = binaries
+        self.binaries = binaries
         self._folder = Path(tempfile.mkdtemp(prefix="ararat-postgresql-"))
         self._names = count()
         self._process: subprocess.Popen[Any] | None = None
@@ -60,7 +62,7 @@ class Cluster:
         """Start the server on the same port with the same data, and wait until it answers."""
         settings = ["-c", "synchronous_commit=off", "-c", "full_page_writes=off", "-c", "shared_buffers=16MB"]
         command = [
-            self._binaries / "postgres",
+            self.binaries / "postgres",
             "-D",
             "data",
             "-p",
@@ -76,7 +78,7 @@ class Cluster:
             process = self._process = subprocess.Popen(command, stdout=log, stderr=log, **self._common())
         deadline = time.monotonic() + 20
         while subprocess.run(
-            [self._binaries / "pg_isready", "-q", "-h", "127.0.0.1", "-p", str(self.port)], check=False
+            [self.binaries / "pg_isready", "-q", "-h", "127.0.0.1", "-p", str(self.port)], check=False
         ).returncode:
             if process.poll() is not None or time.monotonic() > deadline:
                 pytest.fail(f"PostgreSQL does not start:\n{(self._folder / 'log').read_text()}")
@@ -139,11 +141,11 @@ class Cluster:
 
     def _run(self, program: str, *arguments: str) -> None:
         subprocess.run(
-            [self._binaries / program, *arguments], check=True, capture_output=True, timeout=60, **self._common()
+            [self.binaries / program, *arguments], check=True, capture_output=True, timeout=60, **self._common()
         )
 
     def _common(self) -> dict[str, Any]:
-        environ = {"PATH": f"{self._binaries}:/usr/bin:/bin", "LC_ALL": "C.UTF-8", "HOME": str(self._folder)}
+        environ = {"PATH": f"{self.binaries}:/usr/bin:/bin", "LC_ALL": "C.UTF-8", "HOME": str(self._folder)}
         return {"cwd": self._folder, "env": environ, **self._as_user}
 
 
@@ -280,3 +282,68 @@ def binding() -> Callable[..., Binding]:
 def held() -> type[Held]:
     """held(*bindings) is bindings in memory."""
     return Held
+
+
+FORGERIES = (
+    ("Host", "evil.test"),
+    ("Host", "site.test:8443"),
+    ("X-Forwarded-For", "203.0.113.9"),
+    ("X-Forwarded-Host", "evil.test"),
+    ("X-Forwarded-Port", "81"),
+    ("X-Forwarded-Prefix", "/evil"),
+    ("X-Forwarded-Proto", "gopher"),
+    ("X-Forwarded-Scheme", "javascript"),
+    ("X-Forwarded-Server", "evil.test"),
+    ("X-Script-Name", "/evil"),
+    ("X-Real-IP", "203.0.113.9"),
+    ("X-Original-Host", "evil.test"),
+    ("X-Original-URL", "/ark:12345/x"),
+    ("X-Rewrite-URL", "/ark:12345/x"),
+    ("X-HTTP-Method-Override", "DELETE"),
+    ("Forwarded", "for=203.0.113.9;host=evil.test;proto=gopher"),
+    ("Via", "1.0 evil.test"),
+    ("Origin", "https://evil.test"),
+    ("Referer", "https://evil.test/ark:12345/x"),
+    ("Cookie", "session=1; prefix=https://evil.test"),
+    ("Authorization", "Basic ZXZpbDpldmls"),
+    ("User-Agent", "Mozilla/5.0 (compatible; Googlebot/2.1)"),
+    ("Accept-Language", "ar, de;q=0.5"),
+    ("Accept-Charset", "utf-16"),
+    ("Accept-Encoding", "gzip, br"),
+    ("Range", "bytes=0-3"),
+    ("HX-Request", "true"),
+    ("DNT", "1"),
+    ("From", "evil@evil.test"),
+)
+"""Fields that anybody can forge, or that say who asks: by none of them may an answer be another one."""
+
+
+@pytest.fixture(scope="session")
+def forgeries() -> tuple[tuple[str, str], ...]:
+    """The name and a value of each field of a request that no answer may depend on."""
+    return FORGERIES
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _nothing_moves_for_good() -> Iterator[None]:
+    """No answer of a resolver is 301 or 308, whichever test asks, nor one of a site below an identifier's address.
+
+    "the status code MUST NOT be a permanent redirect (status code 301 or 308)" (17beta policy, section 3.2).
+    """
+    start, to = Answer.start, Handover.to
+
+    def start_(answer: Answer, start_response: Any, *, head: bool = False) -> Iterable[bytes]:
+        assert answer.status not in (301, 308)
+        return start(answer, start_response, head=head)
+
+    def to_(handover: Handover, app: Any, start_response: Any) -> Iterable[bytes]:
+        def watched(status: str, *rest: Any) -> Any:
+            assert status[:3] not in ("301", "308")
+            return start_response(status, *rest)
+
+        return to(handover, app, watched)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(Answer, "start", start_)
+        patch.setattr(Handover, "to", to_)
+        yield

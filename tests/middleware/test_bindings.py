@@ -44,6 +44,23 @@ def test_names_are_bound_as_the_requirements_say(vector, bindings: Bindings) -> 
         assert found.target == target
 
 
+def test_an_authority_that_names_itself_needs_a_name_for_it(bindings: Bindings) -> None:
+    with pytest.raises(BindingError, match="no-name"):
+        bindings.bind("ark:12345", PLACE)
+    assert bindings.bind("ark:12345/0", PLACE, resource="whoever holds the NAAN") == "bound"
+
+
+def test_a_variant_can_go_and_the_name_stays(bindings: Bindings) -> None:
+    for name in (NAME, f"{NAME}.pdf"):
+        bindings.bind(name, PLACE)
+    bindings.withdraw(f"{NAME}.pdf", reason="nobody reads it any more")
+    found = bindings.fetch([NAME, f"{NAME}.pdf"])
+    assert [(found[name].status, found[name].revision) for name in (NAME, f"{NAME}.pdf")] == [
+        ("live", 1),
+        ("withdrawn", 2),
+    ]
+
+
 def test_nothing_is_bound_at_first(bindings: Bindings) -> None:
     assert bindings.lookup(NAME) is None
     assert bindings.history(NAME) == []

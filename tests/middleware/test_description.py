@@ -146,3 +146,31 @@ def test_how_to_cite_is_said_where_persistence_was_promised_and_nowhere_else(bin
 def test_the_page_links_to_the_policy_of_the_naming_authority(binding):
     page = told(describe(binding("ark:12345/doc", "/doc", metadata=FULL), ""), "as_html")
     assert '<link rel="terms-of-service" href="https://example.org/policy">' in page
+
+
+def test_the_page_tells_of_the_thing_first_and_then_what_was_promised_and_in_what_sense(binding):
+    page = told(describe(binding("ark:12345/doc", "/doc", metadata=FULL, revision=2), ""), "as_html")
+    places = [
+        page.index(text)
+        for text in (
+            "<h1>",
+            "shelf 12",
+            "Where it leads",
+            "What was promised",
+            "immutable",
+            "How to cite it",
+            "Last changed",
+        )
+    ]
+    assert places == sorted(places)
+    assert page.count("A document") == 1
+    assert "what may change about it" in page
+
+
+def test_a_thing_that_has_no_title_is_headed_by_its_identifier_once(binding):
+    page = told(describe(binding("ark:12345/doc", "/doc"), ""), "as_html")
+    heading = re.search("<h1.*?</h1>", page)
+    assert heading
+    assert "ark:12345/doc" in heading[0]
+    assert page.count(">ark:12345/doc<") == 2  # the title, and the heading
+    assert "nobody has said here" in page

@@ -126,3 +126,15 @@ def test_schemes_are_there_once_and_have_records():
         ResolverMiddleware(site, Nothing(), schemes=[own, own])  # type: ignore[arg-type]
     with pytest.raises(ValueError, match="'atlas' is not one of ark, urn; your own is an OwnScheme"):
         ResolverMiddleware(site, Nothing(), schemes=["atlas"])  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("scope", ["name", "subtree"])
+@pytest.mark.parametrize("target", ["/atlas:17", "/ATLAS%3A17", "/uri-res/N2L", "/uri%2Dres/N2Ls"])
+def test_a_served_name_does_not_lead_to_a_path_that_the_resolver_answers(held, binding, target, scope):
+    own = OwnScheme(record=RECORD, resolve=located)
+    store = held(binding("ark:12345/x", target, kind="served", scope=scope), binding("ark:12345/y", target))
+    resolver = ResolverMiddleware(site, store, prefix="https://r.example", schemes=["ark", own], services="/uri-res")
+    for path in ("/ark:12345/x", "/ark:12345/x/1") if scope == "subtree" else ("/ark:12345/x",):
+        assert Client(resolver).get(path).status_code == 404
+    assert Client(resolver).get("/ark:12345/y").location == f"https://r.example{target}"
+    assert Client(ResolverMiddleware(site, store)).get("/ark:12345/x").text == "the site"

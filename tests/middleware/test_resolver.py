@@ -8,8 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from ararat.middleware import Resolution
 from ararat.middleware.refusals import REFUSALS
-from ararat.middleware.resolver import Resolution, no_rules, resolve
+from ararat.middleware.resolver import no_rules, resolve
 from ararat.middleware.rules import Ruled
 from ararat.middleware.settings import Settings
 
@@ -147,6 +148,14 @@ def test_queries_are_handed_on_to_targets_where_the_site_says_so(answer, identif
     assert answer(identifier, forward_query=True).target == target
     assert answer("ark:12345/doc?info", forward_query=True).outcome == "metadata"
     assert answer("ark:12345/idea?x=1", forward_query=True).problem.code == "unknown-inflection"
+
+
+def test_code_hands_a_fragment_over_unchanged(answer):
+    resolution = answer("urn:foo:a%2C1#S%2f")
+    assert resolution.given == "urn:foo:a%2C1#S%2f"
+    assert resolution.identifier.fragment == "S%2f"
+    # The name is that without it (U-02).
+    assert (resolution.key, resolution.target) == ("urn:foo:a%2C1", "https://example.org/urn-a")
 
 
 @pytest.mark.parametrize(

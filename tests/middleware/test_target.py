@@ -218,3 +218,9 @@ def test_what_a_server_decodes_comes_back_as_it_was_sent(name, query):
     target = recover({"PATH_INFO": path_info, "QUERY_STRING": query[1:], "RAW_URI": raw + query})
     assert (target.path, target.exact) == (raw, True)
     assert target.identifier == raw[1:] + query
+
+
+@given(st.text("/:.-_~%?#aA1 é", max_size=12), st.sampled_from(["", "/m"]))
+def test_a_path_is_read_as_it_is_in_an_absolute_address(path, mount):
+    environ = {"PATH_INFO": f"/{path}", "QUERY_STRING": "", "SCRIPT_NAME": mount}
+    assert recover(environ | {"RAW_URI": f"/{path}"}) == recover(environ | {"RAW_URI": f"http://a/{path}"})

@@ -40,6 +40,25 @@ def store(held, binding):
     )
 
 
+@pytest.mark.parametrize(
+    ("keys", "identifier", "exact"),
+    [
+        ({"RAW_URI": "/ark:99999/a%2Fb?"}, "ark:99999/a%2Fb?", True),
+        ({}, "ark:99999/a/b", False),
+        # A middleware further out rewrote the path.
+        ({"RAW_URI": "/ark:99999/other"}, "ark:99999/a/b", False),
+    ],
+)
+def test_a_refusal_says_what_was_received_and_whether_it_is_exact(store, keys, identifier, exact):
+    environ = create_environ(headers={"Accept": "application/problem+json"})
+    for name in ("RAW_URI", "REQUEST_URI"):
+        environ.pop(name)
+    environ |= {"PATH_INFO": "/ark:99999/a/b"} | keys
+    body, _, _ = run_wsgi_app(ResolverMiddleware(Site(), store), environ)
+    document = json.loads(b"".join(body))
+    assert (document["identifier"], document["target_exact"]) == (identifier, exact)
+
+
 # What is not ours -----------------------------------------------------------------------------------------------------
 
 PASSED_THROUGH = [

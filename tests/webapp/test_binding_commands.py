@@ -343,10 +343,12 @@ def test_a_naan_that_is_not_registered_is_warned_of_unless_it_is_ones_own(
 
 def test_strictly_a_naan_that_is_not_registered_is_refused(ararat: Callable[..., Result], tmp_path: Path) -> None:
     (tmp_path / "names.csv").write_text("identifier,target\nark:12148/c,/1\nark:54321/a,/1\n")
-    for arguments in (["bind", "ark:54321/x", "/x"], ["import", str(tmp_path / "names.csv")]):
-        result = ararat(*arguments, "--strict")
-        assert (result.exit_code, result.stdout) == (2, "")
-        assert "NAAN 54321 is not registered (naan-unregistered)" in result.stderr
+    bound = ararat("bind", "ark:54321/x", "/x", "--strict")
+    assert (bound.exit_code, bound.stdout) == (2, "")
+    assert "NAAN 54321 is not registered (naan-unregistered)" in bound.stderr
+    imported = ararat("import", str(tmp_path / "names.csv"), "--strict")
+    assert imported.exit_code == 1
+    assert "line 3    ark:54321/a" in imported.stderr + imported.stdout
     for name in ("ark:54321/x", "ark:12148/c"):
         assert ararat("show", name).exit_code == 1
     assert ararat("bind", "ark:54321/x", "/x", "--strict", "--naans", "54321").exit_code == 0

@@ -49,7 +49,7 @@ def test_the_segments_of_a_urn_are_named_by_its_terms():
 
 @pytest.mark.naughty
 def test_the_segments_are_the_text_in_its_order(naughty):
-    for finding in inspect(naughty.input).findings:
+    for finding in inspect(naughty.input[:20_000]).findings:
         card = cards.card(finding)
         shown = "".join(words(part.line) for part in card.parts) or words(card.given)
         if len(finding.report.input) <= 200:

@@ -71,8 +71,10 @@ def test_nothing_doubtful_is_said_too(tmp_path: Path) -> None:
 
 
 def test_a_policy_is_asked_too_where_it_is_named(ararat: Callable[..., Result]) -> None:
-    assert ararat("bind", "ark:21206/bcd", "https://17beta.top/en/").exit_code == 0
+    alternates = ("--alternate", "text/html=/en/x.html", "--alternate", "es=https://17beta.top/en/")
+    assert ararat("bind", "ark:21206/bcd", "https://17beta.top/en/", *alternates).exit_code == 0
+    assert ararat("bind", "ark:21206/1b", "https://17beta.top/en", "--metadata", "what=A title").exit_code == 0
     found = [json.loads(line) for line in ararat("check", "--json", "--policy", "17beta").stdout.splitlines()]
     said = [each["message"].rpartition(" ")[2] for each in found if each["code"] == "policy"]
-    assert said == ["(reserved-name)", "(empty-segment)"]
+    assert said == ["(undocumented)", "(reserved-name)", "(empty-segment)", "(filename-extension)"]
     assert not [line for line in ararat("check", "--json").stdout.splitlines() if '"policy"' in line]

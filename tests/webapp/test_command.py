@@ -38,6 +38,7 @@ COMMANDS = [
     "export",
     "mint",
     "check",
+    "doctor",
     "migrate",
     "rule",
     "policy",
@@ -232,7 +233,8 @@ def naughty_rows(data: Path) -> list[dict[str, Any]]:
 
 @pytest.mark.parametrize("options", [["--json"], []], ids=["json", "for people"])
 def test_naughty_identifiers_get_their_verdict_and_leave_nothing_raw(options: list[str], data: Path) -> None:
-    rows = naughty_rows(data)
+    # What is very long costs seconds, and shows people nothing that programs do not get.
+    rows = [row for row in naughty_rows(data) if options or len(row["input"]) < 20_000]
     lines = "".join(json.dumps(row["input"]) + "\n" for row in rows).encode()
     result = process("inspect", "--input", "json", *options, "-", given=lines)
     assert result.stderr == b""

@@ -128,3 +128,39 @@ def test_no_input_gets_into_the_page(naughty, client, read_page):
     assert not characters.HIDDEN.search(outside.replace("\n", ""))
     assert all(value.isascii() for element in page.walk() for value in element.attributes.values())
     assert not any(name.startswith("on") or name == "style" for element in page.walk() for name in element.attributes)
+
+
+def test_programs_get_a_comparison_of_two_and_the_sets_of_more(client):
+    two = {"id": ["ark:/12345/x-1", "ark:12345/x2"]}
+    for address, headers in (("/api/compare", {}), ("/compare", {"Accept": "application/json"})):
+        one = client.get(address, query_string=two, headers=headers)
+        assert (one.json["verdict"], one.json["part"]) == ("different", "Name")
+        more = client.get(address, query_string={"a": "zzz", "id": [*two["id"], "ark:12345/x1"]}, headers=headers).json
+        assert [(group["members"], group["normal_form"]) for group in more["groups"]] == [
+            ([0], None),
+            ([1, 3], "ark:12345/x1"),
+            ([2], "ark:12345/x2"),
+        ]
+        assert more["groups"][2]["parting"]["part"] == "Name"
+        assert [report["input"] for report in more["reports"]] == ["zzz", *two["id"], "ark:12345/x1"]
+        assert more["equivalent"] is False
+
+
+@pytest.mark.parametrize(
+    ("query", "code"),
+    [
+        pytest.param({}, "parameter-missing", id="nothing"),
+        pytest.param({"id": "ark:12345/x"}, "parameter-missing", id="one alone"),
+        pytest.param({"id": ["ark:12345/x"] * 51}, "too-many", id="51"),
+    ],
+)
+def test_what_programs_cannot_compare_is_refused(client, query, code):
+    refused = client.get("/compare", query_string=query, headers={"Accept": "application/json"})
+    assert (refused.status_code, refused.json["code"]) == (400, code)
+
+
+def test_the_page_leads_to_its_json(client, read_page):
+    for texts in ("ark:12345/x\nark:12345/y", "ark:12345/x\nark:12345/y\nzzz"):
+        page = read_page(client.post("/compare", data={"q": texts}, follow_redirects=True).text)
+        [address] = {a.attributes["href"] for a in page.all("a") if "/api/compare" in a.attributes["href"]}
+        assert client.get(address).status_code == 200

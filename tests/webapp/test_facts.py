@@ -48,7 +48,7 @@ def test_another_scheme_has_its_status():
 
 @pytest.mark.naughty
 def test_nothing_hostile_keeps_the_facts_from_being_told(naughty):
-    for source in facts.known(examine(naughty.input)):
+    for source in facts.known(examine(naughty.input[:20_000])):
         assert source.title
         assert all(fact.text for fact in source.facts)
 

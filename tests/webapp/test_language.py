@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+import dataclasses
 import re
 import string
+import threading
 
 import pytest
 
-from ararat.webapp import catalogues, language, pseudo
+from ararat.webapp import catalogues, language, live, pseudo
 from ararat.webapp.application import create_app
+from ararat.webapp.tracing.ends import compare_ends
+from ararat.webapp.tracing.events import Hop
+from ararat.webapp.tracing.hop import HopResponse
+from ararat.webapp.tracing.trace import trace
 
 MIRRORED = "lang=ar-XB"
 GERMAN = language.of_catalogue(
@@ -32,6 +38,9 @@ PAGES = [
         *("/compare?", "/compare?a=ark:12345/x&b=zz&", "/compare?a=ark:12345/x&b=ark:12345/y-2&", "/policy?"),
         *("/registries?", "/registries/naan?", "/registries/naan?q=qqq&", "/registries/naan/12148?"),
         *("/registries/urn?", "/registries/urn/isbn?", "/schemes/http?"),
+        *("/schemes/draft?", "/schemes/draft?begin=ark&", "/schemes?", "/conformance?", "/conformance?document=ARK&"),
+        *("/conformance?state=later&", "/docs?", "/docs/servers?", "/trace?q=ark:12148/x&resolver=https://a.example&"),
+        *("/policy?q=http://example.org/id/a&", "/policy?q=%3Curlset%3E&"),
     )
 ]
 
@@ -69,7 +78,7 @@ def test_the_template_holds_every_text_of_the_source():
 
 
 def test_every_translation_keeps_what_is_filled_in_and_no_markup_of_its_own():
-    kept = re.compile(r"%\(\w+\)[a-z]|</?\w[^>]*>|\{\w+\}|%%")
+    kept = re.compile(r"%\(\w+\)[^a-z]*[a-z]|</?\w[^>]*>|\{\w+\}|%%")
     for tag in (*language.shipped(), pseudo.TAG):
         catalogue = language.of_name(tag).catalogue
         for message in language.template():
@@ -141,6 +150,38 @@ def test_a_stream_goes_on_in_the_language_of_its_page():
     )
     assert pseudo.mirror("Run again") in streamed.text
     assert language.current() is language.ENGLISH
+
+
+def test_a_hop_of_seconds_is_shown_in_another_language_from_any_thread(read_page):
+    events = list(
+        trace("ark:12345/x", fetch=lambda *_: HopResponse(302, "", (("Location", "/y"),)), resolver="https://a.example")
+    )
+    fragments = live.Fragments(create_app().jinja_env, "/again", language=language.of_name(pseudo.TAG))
+    shown = []
+    slow = dataclasses.replace(next(each for each in events if isinstance(each, Hop)), seconds=12.3, age=61.0)
+    thread = threading.Thread(target=lambda: shown.extend((fragments.shown(slow), fragments.record([events[0], slow]))))
+    thread.start()
+    thread.join()
+    assert [sorted(english_words(read_page(each))) for each in shown] == [[], []]
+
+
+def test_two_resolvers_are_compared_in_the_language_of_the_page(read_page):
+    told = [
+        list(trace("ark:12345/x", fetch=lambda _method, url, _until: HopResponse(200, "", ()), resolver=resolver))
+        for resolver in ("https://a.example", "https://b.example")
+    ]
+    fragments = live.Fragments(create_app().jinja_env, "/again", pair=True, language=language.of_name(pseudo.TAG))
+    compared = read_page(fragments.compared(compare_ends(*told), told))
+    assert sorted(english_words(compared)) == []
+    assert len(compared.all("th", scope="col")) == 2
+
+
+def test_the_handbook_is_english_in_any_language_and_leads_to_pages_in_that_of_the_reader(read_page):
+    page = read_page(create_app().test_client().get(f"/docs?{MIRRORED}").text)
+    body = page.one("div", lang="en", dir="ltr")
+    leads = [each.attributes["href"] for each in body.all("a") if each.attributes["href"].startswith("/docs/")]
+    assert leads
+    assert all(re.fullmatch(rf"/docs/[a-z]+\?{MIRRORED}(#[a-z0-9-]+)?", each) for each in leads)
 
 
 def test_a_translated_text_is_filled_with_escaped_values():

@@ -200,8 +200,8 @@ def test_curl_which_takes_anything_gets_the_stream(inspector):
 
 
 def test_where_the_bindings_cannot_be_read_no_name_is_said_to_be_unbound(bound):
-    known = {"prefix": HERE, "local": {HERE: redirecting}, "trace_elsewhere": False}
-    client = create_app(bound({}, reachable=False), **known).test_client()
+    names = bound({}, reachable=False)
+    client = create_app(names, prefix=HERE, local={HERE: redirecting}, trace_elsewhere=False).test_client()
     with client.application.test_request_context("/"):
         choice = runs.choose(runs.Wish(NAME), bound=None)
     assert choice.why == "The bindings of this site cannot be read, so the official resolver is asked."

@@ -266,8 +266,8 @@ def test_a_part_its_row_its_problem_and_its_step_lead_to_one_another(client, rea
     row = page.one("tr", id="i1-r4")
     assert [link.attributes["href"] for link in row.all("a")] == ["#i1-p4", "#i1-problem-1", "#i1-step-2", "#i1-step-3"]
     for found in ("i1-problem-1", "i1-step-2", "i1-step-3"):
-        leads = [link.attributes["href"] for link in page.one("li", id=found).all("a")]
-        assert [address for address in leads if address.startswith("#")] == ["#i1-p4"]
+        links = [link.attributes["href"] for link in page.one("li", id=found).all("a")]
+        assert [link for link in links if link.startswith("#")] == ["#i1-p4"]
 
 
 def test_the_qr_code_is_a_picture_with_words_that_can_be_taken_away(client, read_page):

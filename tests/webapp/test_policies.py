@@ -54,6 +54,23 @@ def test_what_is_pasted_stays_text(client, read_page, text):
     read_page(answer.text)
 
 
+def test_htmx_gets_the_table_alone_and_its_headline_is_said(client, read_page):
+    page = read_page(client.post("/policy", data={"q": SITEMAP}, headers={"HX-Request": "true"}).text)
+    assert page.all("form") == []
+    assert page.one("p", id="said").text == page.one(id="judged").text
+    page = read_page(client.post("/policy", data={"q": BOMB}, headers={"HX-Request": "true"}).text)
+    assert page.one("p", id="said").text == "This is no sitemap"
+
+
+def test_who_accepts_json_first_gets_it_from_the_page(client):
+    accept = {"Accept": "application/json"}
+    below_api = client.post("/api/policy", data=SITEMAP.encode())
+    assert client.post("/policy", data={"q": SITEMAP}, headers=accept).json == below_api.json
+    refused = client.post("/policy", data={"q": BOMB}, headers=accept)
+    assert (refused.status_code, refused.json["code"]) == (400, "no-sitemap")
+    assert below_api.headers["Access-Control-Allow-Origin"] == "*"
+
+
 def test_json_says_the_same(client):
     answer = client.get("/api/policy", query_string={"q": "https://17beta.top/en/\nhttps://example.org/"})
     (first, second) = answer.json["found"]

@@ -61,6 +61,26 @@ def test_lines_of_standard_input_are_judged_beside_each_other(ararat):
     ]
 
 
+def test_an_iri_can_be_given_as_json_so_that_any_string_can_be(ararat):
+    given = '"https://17beta.top/en/a\\ud800\\n"\n17\n"https://17beta.top/en"\n'
+    result = ararat("policy", "lint", "--json", "--input", "json", "-", given=given)
+    assert result.exit_code == 2
+    assert [json.loads(line)["iri"] for line in result.stdout.splitlines()] == [
+        "https://17beta.top/en/a\ud800\n",
+        "https://17beta.top/en",
+    ]
+    assert "line 2 of standard input" in result.stderr
+
+
+def test_new_names_are_made_under_the_shoulders_of_the_policy(ararat, tmp_path):
+    database = ("--database", str(tmp_path / "bindings.sqlite"))
+    for shoulder in ("0", "x5"):
+        refused = ararat("mint", f"21206/{shoulder}", *database, "--policy", "17beta")
+        assert (refused.exit_code, refused.stdout, "shoulder-reserved" in refused.stderr) == (2, "", True)
+    made = ararat("mint", "21206/20", *database, "--policy", "17beta", "--bind", "/about")
+    assert (made.exit_code, made.stdout.startswith("ark:21206/20")) == (0, True)
+
+
 def test_a_profile_is_shown_as_a_profile(ararat, tmp_path):
     for name, arguments in {"ours.toml": [], "ours.json": ["--json"]}.items():
         file = tmp_path / name

@@ -19,6 +19,7 @@ PAGES = {
     "/problems": "/api/problems",
     "/rules": "/api/rules",
     "/decisions": "/api/decisions",
+    "/conformance": "/api/conformance",
     "/registries": "/api/registries",
     "/registries/naan": "/api/registries/naan",
     "/registries/naan/99152": "/api/registries/naan/99152",

@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import csv
+import dataclasses
 import json
 import threading
 import time
 
 import pytest
 
-from ararat.webapp import create_app, rounds
+from ararat.webapp import create_app, rounds, runs
+from ararat.webapp.tracing import reference
+from ararat.webapp.tracing.hop import HopResponse
 from ararat.webapp.tracing.local import HOP_KEY
+from ararat.webapp.tracing.pacing import Pace
 
 HERE = "https://here.example.org"
 THREE = "ark:12345/x\r\n\r\n  ark:12345/gone \nnonsense\nark:12345/x\n"
@@ -41,7 +45,7 @@ def site():
 @pytest.fixture
 def client(bound, site):
     names = bound({f"ark:12345/{name}": "located" for name in ("x", "y", "gone", "slow")})
-    return create_app(names, prefix=HERE, local={HERE: site}, traces=1).test_client()
+    return create_app(names, prefix=HERE, local={HERE: site}, trace_elsewhere=False, traces=1).test_client()
 
 
 def rows_of(page):
@@ -138,9 +142,9 @@ def test_a_trace_starts_no_list(client, site):
     assert site.asked == []
 
 
-def test_other_hosts_are_not_asked_where_they_are_not_asked_for_one():
-    client = create_app(trace_elsewhere=False).test_client()
-    (line,) = client.post("/api/traces", data="ark:54321/elsewhere").text.splitlines()
+def test_other_hosts_are_not_asked_where_they_are_not_asked_for_one(bound, site):
+    alone = create_app(bound({}), prefix=HERE, local={HERE: site}, trace_elsewhere=False).test_client()
+    (line,) = alone.post("/api/traces", data="ark:54321/elsewhere").text.splitlines()
     assert (json.loads(line)["verdict"], json.loads(line)["code"]) == ("blocked", "not-asked")
 
 
@@ -168,3 +172,56 @@ def test_when_the_time_is_used_up_the_rest_can_be_gone_on_with(client, site, rea
     assert len(found) < 20
     assert "The time for one list was used up." in page.one("div", "ended").text
     assert page.one("div", "ended").all("button")[0].text == f"Go on with the {21 - len(found)} left"
+
+
+# Hosts elsewhere, at their pace ---------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def elsewhere(bound, monkeypatch):
+    """A client of an inspector that asks a host elsewhere twice a minute; a clock to set; and what was asked."""
+    now, asked = [1000.0], []
+
+    def guarded(*, admit, **settings):
+        def fetch(method, url, deadline):
+            admit(reference.parse(url).host, [])
+            asked.append(url)
+            return HopResponse(200, "OK", ())
+
+        return fetch
+
+    monkeypatch.setattr(runs, "guarded_fetch", guarded)
+    app = create_app(bound({}), prefix=HERE)
+    pace = Pace(2, 2, clock=lambda: now[0])
+    pace.gap = 0.01
+    app.extensions["ararat"] = dataclasses.replace(app.extensions["ararat"], pace=pace)
+    return app.test_client(), now, asked
+
+
+def test_what_a_host_is_not_asked_so_often_is_undone_and_goes_on_later(elsewhere, read_page):
+    client, now, asked = elsewhere
+    given = "\n".join(f"ark:12345/{number}" for number in range(5))
+    page, results = None, []
+    for done in (2, 4, 5):
+        page = read_page(client.post("/traces", data={"q": given, "result": results}).text)
+        found, results = rows_of(page)
+        assert sum(verdict == "resolves" for _, verdict in found) == done == len(asked)
+        ended = page.one("div", "ended").text
+        assert ("asked again" in ended) is (done < 5)
+        now[0] += 61
+    assert len(set(asked)) == 5
+
+
+def test_the_page_says_how_long_a_list_takes_with_its_pauses(bound, site, read_page, monkeypatch):
+    client = create_app(bound({}), prefix=HERE, local={HERE: site}).test_client()
+    form = read_page(client.get("/traces").text).one("p", id="pace").text
+    assert "a pause of 3 seconds" in form
+    assert "worked at for 5 minutes" in form
+    asked = []
+    monkeypatch.setattr(rounds, "traced", lambda texts, run, **rest: iter(asked.extend(texts) or ()))
+    many = "\n".join(f"ark:54321/{number}" for number in range(150))
+    page = read_page(client.post("/traces", data={"q": many}).text)
+    assert "at least 8 minutes, more than" in page.one("p", id="takes").text
+    own = read_page(client.post("/traces", data={"q": "ark:12345/x\nark:12345/y"}).text)
+    assert own.all("p", id="takes") == []
+    assert len(asked) == 152

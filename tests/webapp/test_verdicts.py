@@ -106,7 +106,7 @@ def test_the_first_chip_says_by_which_reading(text, detail, tone):
 
 @pytest.mark.naughty
 def test_the_words_are_printable_ascii_and_promise_nothing(naughty):
-    report = examine(naughty.input)
+    report = examine(naughty.input[:20_000])
     words = " ".join([verdicts.verdict(report), verdicts.summary(report)])
     words += " ".join(f"{chip.word} {chip.detail}" for chip in verdicts.chips(report, None, {}))
     assert words.isascii()

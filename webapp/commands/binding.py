@@ -89,14 +89,14 @@ def opened(url: str, *, make: bool = False, profile: Profile | None = None) -> I
 
 
 @contextmanager
-def watched(bindings: Bindings, naans: Collection[str], *, strict: bool) -> Iterator[Bindings]:
-    """The same bindings, of which a change under a NAAN that is neither registered nor among ``naans`` is said at the
-    end, or refused where that is ``strict`` (ARK-015).
+def watched(bindings: Bindings, naans: Collection[str], *, strict: bool) -> Iterator[None]:
+    """Meanwhile a change of ``bindings`` under a NAAN that is neither registered nor among ``naans`` is noted, and said
+    at the end, or refused where that is ``strict`` (ARK-015).
     """
-    from ...middleware.registered_naans import Watched
+    from ...middleware.registered_naans import RegisteredNaans
 
-    watching = Watched(bindings, naans, strict=strict)
-    yield watching
+    bindings.govern = watching = RegisteredNaans(bindings.govern, naans, strict=strict)
+    yield
     named = [f"NAAN {naan} is not registered" for naan in watching.unregistered[:_MOST_NAANS]]
     if more := len(watching.unregistered) - len(named):
         named.append(f"{more:,} more NAANs are not registered")
@@ -182,7 +182,7 @@ def bind_command(
     A name is never given to another thing: one that is bound already moves only with the --resource that is on record.
     """
     name = read_name(identifier)
-    with opened(database, make=True, profile=profile) as bindings, watched(bindings, naans, strict=strict) as bindings:
+    with opened(database, make=True, profile=profile) as bindings, watched(bindings, naans, strict=strict):
         word = bindings.bind(name, target, metadata=metadata or None, alternates=alternate or None, **said)
         _say(word, bindings, name)
     return DONE

@@ -36,7 +36,7 @@ class _Vector(NamedTuple):
 
 @click.group("conformance", short_help="Put test vectors to an implementation.")
 def conformance_command() -> None:
-    """Test vectors of ARKs, URNs and schemes: put to any command, and answered by Ararat."""
+    """Test vectors of ARKs, URNs, policies and schemes: put to any command, and answered by Ararat."""
 
 
 @conformance_command.command("answer", short_help="Answer vectors from standard input.")

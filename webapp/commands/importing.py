@@ -74,7 +74,7 @@ def import_command(
     """
     with (
         opened(database, make=not dry_run, profile=profile) as bindings,
-        watched(bindings, naans, strict=strict) as bindings,
+        watched(bindings, naans, strict=strict),
     ):
         summary = run_import(bindings, file, format=format, dry_run=dry_run, batch=batch, actor=actor)
     if dry_run:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from typing import TYPE_CHECKING
 
 import click
 
@@ -10,6 +11,10 @@ from ...identifiers import display
 from ..terminal.layout import Sheet
 from . import DONE, Refused, store_errors, streams, write
 from .binding import actor_option, database_option, json_option, opened
+from .policies import policy_option
+
+if TYPE_CHECKING:
+    from ...identifiers.policy import Profile
 
 _AGENCY = "register it with the ARK Maintenance Agency, or leave --strict out"
 
@@ -23,6 +28,7 @@ _AGENCY = "register it with the ARK Maintenance Agency, or leave --strict out"
 @click.option("--sequential", is_flag=True, help="Number them instead of drawing them at random.")
 @click.option("--bind", "target", metavar="TARGET", help="Bind the one new name to TARGET.")
 @click.option("--strict", is_flag=True, help="Refuse a NAAN that is not registered, which is only warned of otherwise.")
+@policy_option(also=", whose reserved shoulders are refused")
 @json_option
 @actor_option
 @database_option
@@ -35,6 +41,7 @@ def mint_command(
     sequential: bool,
     target: str | None,
     strict: bool,
+    profile: Profile | None,
     as_json: bool,
     actor: str,
     database: str,
@@ -58,7 +65,7 @@ def mint_command(
             destination.check(target, "located")
     if strict and not is_registered(naan):
         raise Refused(f"NAAN {naan} is not registered", ("Next", _AGENCY))
-    with opened(database, make=True) as bindings:
+    with opened(database, make=True, profile=profile) as bindings:
         names = mint(
             bindings,
             namespace,

@@ -39,8 +39,16 @@ _profile_option = click.option(
 @_profile_option
 @click.option("--complete", is_flag=True, help="They are all there are: say which more general ones are missing.")
 @click.option("--json", "as_json", is_flag=True, help="One JSON object a line.")
+@click.option(
+    "--input",
+    "form",
+    type=click.Choice(["text", "json"]),
+    default="text",
+    show_default=True,
+    help="How IRIs are given: as they are, or each as a JSON string, so that any string can be.",
+)
 @click.argument("iris", metavar="IRI...|-", nargs=-1, required=True)
-def lint_command(iris: tuple[str, ...], profile: str, complete: bool, as_json: bool) -> int:
+def lint_command(iris: tuple[str, ...], profile: str, complete: bool, as_json: bool, form: str) -> int:
     """Say of IRIs whether a policy lets them be allocated, in which namespace they are, and what speaks against them.
 
     With - they are read from standard input, one a line. Of the IRIs of other hosts nothing is said.
@@ -54,7 +62,7 @@ def lint_command(iris: tuple[str, ...], profile: str, complete: bool, as_json: b
     """
     chosen = load(profile)
     worst = DONE
-    for number, verdict in enumerate(_verdicts(iris, chosen, complete)):
+    for number, verdict in enumerate(_verdicts(iris, form, chosen, complete)):
         if verdict is None:
             worst = UNREADABLE
             continue
@@ -85,10 +93,10 @@ def show_command(profile: str, as_json: bool) -> int:
     return DONE
 
 
-def _verdicts(iris: tuple[str, ...], profile: Profile, complete: bool) -> Iterator[Verdict | None]:
+def _verdicts(iris: tuple[str, ...], form: str, profile: Profile, complete: bool) -> Iterator[Verdict | None]:
     """The verdicts, in the order of the IRIs; None for a line that cannot be read, which is said at once."""
     waiting: list[str] = []
-    for given in streams.identifiers(iris, "text"):
+    for given in streams.identifiers(iris, form):
         if given.fault is not None:
             write(Sheet.of(sys.stderr).prose(f"ararat: {given.place}: {given.fault}", style="bad"), to=sys.stderr)
             yield None

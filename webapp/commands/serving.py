@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import errno
+import logging
 import os
 import shutil
 import socket
 import sys
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from logging.handlers import WatchedFileHandler
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -22,7 +24,7 @@ from .policies import policy_option
 
 if TYPE_CHECKING:
     from ...identifiers.policy import Profile
-    from ...middleware import Bindings
+    from ...middleware import Bindings, Resolution
 
 # The settings of the resolver, under the names they have there; what is not said stays as it is there.
 _SETTINGS: dict[str, dict[str, Any]] = {
@@ -45,6 +47,7 @@ _SETTINGS: dict[str, dict[str, Any]] = {
     },
     "--forward-query": {"is_flag": True, "default": None, "help": "Hand an unknown query on to the target."},
     "--cache": {"type": int, "metavar": "SECONDS", "help": "How long a found answer may be kept.  [default: 300]"},
+    "--services": {"metavar": "PATH", "help": "Answer the services of RFC 2169 below this path, usually /uri-res."},
     "--hsts": {"metavar": "FIELD", "help": "The field Strict-Transport-Security of answers to secure requests."},
 }
 
@@ -120,7 +123,15 @@ def _options(command: Any) -> Any:
     "--allow-network", "networks", multiple=True, metavar="CIDR", envvar="ARARAT_ALLOW_NETWORK", show_envvar=True,
     help="A network that traces may enter though it is not public; repeatable.",
 )  # fmt: skip
+@click.option(
+    "--resolver", "resolvers", multiple=True, metavar="URL", envvar="ARARAT_RESOLVER", show_envvar=True,
+    help="A resolver prefix that a reader may choose for a trace, too; repeatable.",
+)  # fmt: skip
 @policy_option(also=", to judge IRIs by; repeatable", multiple=True)
+@click.option(
+    "--access-log", metavar="FILE", envvar="ARARAT_ACCESS_LOG", show_envvar=True,
+    help="Write a line of JSON for each identifier that was asked for, and nothing of who asked; - is standard output.",
+)  # fmt: skip
 @_options
 def serve_command(
     database: str | None,
@@ -131,7 +142,9 @@ def serve_command(
     trace_elsewhere: bool,
     trusted_hosts: tuple[str, ...],
     networks: tuple[str, ...],
+    resolvers: tuple[str, ...],
     profiles: tuple[Profile, ...],
+    access_log: str | None,
     **settings: Any,
 ) -> None:
     """Run the inspector and a resolver at one address, until Ctrl-C.
@@ -151,6 +164,7 @@ def serve_command(
         _store(database, table) as store,
         store_errors(),
         _opened(store, next(iter(profiles), None)) as bindings,
+        _access_log(access_log) as on_resolve,
     ):
         address = serve.address_of(listener)
         try:
@@ -163,6 +177,8 @@ def serve_command(
                 networks=networks,
                 trusted_hosts=trusted_hosts or None,
                 policies=profiles,
+                on_resolve=on_resolve,
+                resolvers=resolvers,
                 **given,
             )
         except (ValueError, NotImplementedError) as error:
@@ -187,6 +203,30 @@ def _listener(host: str, port: int | None) -> socket.socket:
             what = f"{which} of {host} is taken: another process listens there ({os.strerror(errno.EADDRINUSE)})"
             advice = "--port 0 for any that is free, --port N for another one, or stop that process"
         raise Refused(what, ("Next", advice), exit_code=UNAVAILABLE) from None
+
+
+@contextmanager
+def _access_log(place: str | None) -> Iterator[Callable[[Resolution], None] | None]:
+    """What writes the access log: to a file, which may be moved away and is then begun anew, or to standard output."""
+    from ...middleware import log_resolutions
+
+    if place is None:
+        yield None
+        return
+    try:
+        handler = logging.StreamHandler(sys.stdout) if place == "-" else WatchedFileHandler(place, encoding="ascii")
+    except OSError as error:
+        raise Refused(f"{place} cannot be written: {error.strerror or error}", exit_code=NO_INPUT) from None
+    logger = logging.getLogger("ararat.resolutions")
+    logger.setLevel(logging.INFO)
+    # What is set up for other lines must neither repeat these nor change their form.
+    logger.propagate = False
+    logger.addHandler(handler)
+    try:
+        yield log_resolutions(logger)
+    finally:
+        logger.removeHandler(handler)
+        handler.close()
 
 
 @contextmanager

@@ -47,7 +47,8 @@ def _hop(hop: Hop, sheet: Sheet) -> Iterator[str]:
         return
     style = _status_style(hop.status)
     target = f" -> {identifier(hop.target)}" if hop.target else ""
-    answer = f"{began}: {remarks.status_words(hop.status)} in {took}, {hop.state}{target}"
+    when = f"in {took}" if hop.age is None else f"answered {remarks.ago(hop.age)}"
+    answer = f"{began}: {remarks.status_words(hop.status)} {when}, {hop.state}{target}"
     yield from sheet.prose(answer, indent=_INDENT, style=style)
     yield from _bar(hop, sheet, style)
     if hop.location is not None and hop.location != hop.target:

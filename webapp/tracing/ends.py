@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from .events import End, Event, Hop
+
+COMPARED = ("outcome", "state", "url", "fragment", "code")
+"""The fields of an end in which two can differ; the others are counts and words."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -15,16 +18,39 @@ class Ends:
 
     ``same`` says whether both ended in one way: with one outcome, in one state, and where that is success at one URI,
     fragments included. ``met`` is the first address that both asked, from which on they go alike as long as its answers
-    stay the same; None where there is none. ``sentence`` tells it, in printable ASCII.
+    stay the same; None where there is none. ``parted`` is the last one that both asked, where they end differently all
+    the same. ``differ`` has the fields of the two ``ends`` that are not alike, of :data:`COMPARED`. ``sentence`` tells
+    it, in printable ASCII.
     """
 
     same: bool
     met: str | None
+    parted: str | None
+    differ: tuple[str, ...]
+    ends: tuple[End, End]
     sentence: str
 
     def as_dict(self) -> dict[str, Any]:
         """The comparison as JSON has it."""
-        return {"event": "compared", "same": self.same, "met": self.met, "sentence": self.sentence}
+        return {
+            "event": "compared",
+            "same": self.same,
+            "met": self.met,
+            "parted": self.parted,
+            "differ": list(self.differ),
+            "ends": [end.as_dict() for end in self.ends],
+            "sentence": self.sentence,
+        }
+
+
+def compared(first: Iterable[Event], second: Iterable[Event]) -> Iterator[Event | Ends]:
+    """The events of one trace, then those of the other, as they come, and at last what they have in common."""
+    runs: tuple[list[Event], list[Event]] = ([], [])
+    for told, events in zip(runs, (first, second), strict=True):
+        for event in events:
+            told.append(event)
+            yield event
+    yield compare_ends(*runs)
 
 
 def compare_ends(first: Sequence[Event], second: Sequence[Event]) -> Ends:
@@ -41,11 +67,11 @@ def compare_ends(first: Sequence[Event], second: Sequence[Event]) -> Ends:
     >>> compare_ends(one, one).same, compare_ends(one, other).sentence
     (True, 'They end at different places: https://a.example/x and https://b.example/x.')
     """
-    ends = [_end(events) for events in (first, second)]
-    one, other = ends
+    one, other = _end(first), _end(second)
     addresses = [[event.url for event in events if isinstance(event, Hop)] for events in (first, second)]
     met = next((address for address in addresses[0] if address in addresses[1]), None)
     same = _way(one) == _way(other)
+    parted = None if same else next((address for address in reversed(addresses[0]) if address in addresses[1]), None)
     if same and one.outcome == "success":
         sentence = f"Both end at {_place(one)}."
     elif same:
@@ -55,8 +81,10 @@ def compare_ends(first: Sequence[Event], second: Sequence[Event]) -> Ends:
     else:
         sentence = f"They end differently: {_words(one)}, and {_words(other)}."
     if met is not None and (met != one.url or not same):
-        sentence += f" They meet at {met}."
-    return Ends(same, met, sentence)
+        again = "" if same else " and part there" if parted == met else f" and part again at {parted}"
+        sentence += f" They meet at {met}{again}."
+    differ = tuple(name for name in COMPARED if getattr(one, name) != getattr(other, name))
+    return Ends(same, met, parted, differ, (one, other), sentence)
 
 
 def _end(events: Sequence[Event]) -> End:

@@ -26,7 +26,10 @@ NBN_RESOLVERS = {
     "nl": "https://persistent-identifier.nl",
     "no": "https://urn.nb.no",
 }
-"""Resolver prefixes of national bibliography numbers, by the country's code, as the national libraries make them known.
+"""Resolver prefixes of national bibliography numbers, by the country's code.
+
+Each is how the numbers of that country are written as links: the Norwegian and the Dutch library name theirs, and the
+others stand in publications and in software that cites such numbers. No registry has them.
 
 Left out are those that take a URN as a parameter, since a resolver prefix with the identifier after it is no address
 there.
@@ -62,17 +65,26 @@ def expected(name: Ark | Urn) -> Expected | None:
     return Expected(f"urn:nbn:{country[1].lower()}", weburl.parse(prefix).host, prefix) if country and prefix else None
 
 
+def expected_of(identifier: str) -> Expected | None:
+    """The expected resolver of an identifier as it is written; None where nobody is known to be one, or it is none.
+
+    >>> expected_of("https://n2t.net/ark:12148/bpt6k1").whose
+    'NAAN 12148'
+    """
+    try:
+        parsed = parse(identifier)
+    except IdentifierError:
+        return None
+    return expected(parsed.ark if isinstance(parsed, EmbeddedArk) else parsed)
+
+
 def prefix_for(identifier: str) -> str | None:
     """The resolver prefix at which ``identifier`` is expected to be known; None where there is none, or no identifier.
 
     >>> prefix_for("ark:bbbbb/x") is None
     True
     """
-    try:
-        parsed = parse(identifier)
-    except IdentifierError:
-        return None
-    found = expected(parsed.ark if isinstance(parsed, EmbeddedArk) else parsed)
+    found = expected_of(identifier)
     return found and found.prefix
 
 

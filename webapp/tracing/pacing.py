@@ -4,6 +4,11 @@ A trace is work for those it asks, and what a stranger names here would be asked
 times in any minute and not more, and one client gets a share of that, for there are others. A host counts under its
 name, and under each address that it has: a domain in which every name leads to one machine is no way around.
 
+What is not counted, and why: the traces of a client in a minute (those of this site cost nobody else anything, and the
+number at once is limited), how many ask one host at the same time (each asks for a header and closes, and a minute has
+its number), and whether an address is this machine's own public one (a site behind its own proxy is asked there by
+right; a trace that comes back to a trace starts none).
+
 The limits are of one process. They are kept in memory, and of a bounded number of hosts; what was counted longest ago
 is forgotten first.
 """

@@ -87,7 +87,7 @@ def _notes(seen: Observed) -> Iterator[Note]:
     if seen.response.where == "here":
         yield Note("in-process", "This site answered, in process.")
     if (age := seen.response.age) is not None:
-        yield Note("reused", f"This answer came {_seconds_ago(age)}, for an earlier request; none was sent now.")
+        yield Note("reused", f"This answer came {ago(age)}, for an earlier request; none was sent now.")
     if (first := seen.asked.index(str(seen.url)) + 1) < len(seen.asked):
         yield Note("seen-before", f"This address was asked before, at hop {first}.")
     if seen.expected is not None:
@@ -249,6 +249,24 @@ def status_words(status: int) -> str:
         return str(status)
 
 
+def old(seconds: float) -> int:
+    """How old an answer is in whole seconds, at least one.
+
+    >>> old(0.2), old(11.7)
+    (1, 12)
+    """
+    return max(1, round(seconds))
+
+
+def ago(seconds: float) -> str:
+    """How old an answer is, in whole seconds.
+
+    >>> ago(0.2), ago(11.7)
+    ('1 s ago', '12 s ago')
+    """
+    return f"{old(seconds)} s ago"
+
+
 def shown(text: str) -> str:
     """The other side's words as printable ASCII, shortened."""
     escaped = display.escape(text[:_LONGEST_FIELD])
@@ -269,11 +287,6 @@ def host_of(url: Reference) -> str:
 
 def _count(hops: int) -> str:
     return f"{_NUMBERS[hops] if hops < len(_NUMBERS) else hops} hop{'' if hops == 1 else 's'}"
-
-
-def _seconds_ago(seconds: float) -> str:
-    whole = max(1, round(seconds))
-    return f"{whole} second{'' if whole == 1 else 's'} ago"
 
 
 def _duration(seconds: float) -> str:

@@ -93,7 +93,7 @@ def test_these_statuses_are_redirects(status):
     assert end.state == ("related" if status == 303 else "direct")
 
 
-@pytest.mark.parametrize(("age", "words"), [(0.2, "1 second ago"), (41.6, "42 seconds ago")])
+@pytest.mark.parametrize(("age", "words"), [(0.2, "1 s ago"), (41.6, "42 s ago")])
 def test_an_answer_to_an_earlier_request_says_how_old_it_is(age, words):
     old = HopResponse(302, "Found", (("Location", "https://a.example/"),), age=age)
     (first, second), _ = run(old, answer(200))
@@ -358,6 +358,15 @@ def test_fragments_are_kept_aside_and_never_sent(identifier, locations, fragment
     assert end.fragment == fragment
     assert not [url for _, url in script.asked if "#" in url]
     assert (f"{end.url}#{fragment}" in end.sentence) is (fragment is not None)
+
+
+@pytest.mark.parametrize("identifier", ["urn:foo:a#p1", "ark:12345/x#p1"])
+def test_a_fragment_is_said_not_to_be_sent(identifier):
+    hops, end = run((302, "https://a.example/"), answer(200), identifier=identifier, resolver="https://example.org")
+    assert [note.text for note in hops[0].notes if note.code == "fragment-inherited"] == [
+        "The fragment #p1 goes with the new address and is not sent (RFC 9110, section 10.2.2)."
+    ]
+    assert end.fragment == "p1"
 
 
 # Notes ----------------------------------------------------------------------------------------------------------------

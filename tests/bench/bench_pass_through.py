@@ -1,0 +1,62 @@
+"""What the resolver costs the site it stands before, beside other middleware that looks at every path."""
+
+from __future__ import annotations
+
+from werkzeug.middleware.dispatcher import DispatcherMiddleware
+from werkzeug.middleware.proxy_fix import ProxyFix
+from werkzeug.test import EnvironBuilder
+from whitenoise import WhiteNoise
+
+from ararat.middleware import ResolverMiddleware, open_bindings
+
+
+def site(environ, start_response):
+    return [b"the site"]
+
+
+def bench_pass_through(race, tell, filled):
+    environ = EnvironBuilder("/some/page").get_environ()
+    bindings = open_bindings(filled(10_000))
+    through = {
+        "bare": site,
+        "Ararat": ResolverMiddleware(site, bindings),
+        "DispatcherMiddleware": DispatcherMiddleware(site, {"/other": site}),
+        "WhiteNoise": WhiteNoise(site),
+        "ProxyFix": ProxyFix(site),
+    }
+    assert all(application(environ, None) == [b"the site"] for application in through.values())
+    least = race(
+        "A request that is not for the resolver",
+        {name: (lambda application=application: application(environ, None)) for name, application in through.items()},
+        beside="bare",
+        rounds=40,
+    )
+    tell(
+        "What is added to a request that is not for the resolver",
+        ["ns"],
+        {name: [(seconds - least["bare"]) * 1e9] for name, seconds in least.items() if name != "bare"},
+        "WhiteNoise",
+        budget="under 300 ns, and under WhiteNoise's and DispatcherMiddleware's",
+    )
+    bindings.close()
+
+
+SITE = """
+def application(environ, start_response):
+    start_response("200 OK", [("Content-Type", "text/plain"), ("Content-Length", "8")])
+    return [b"the site"]
+"""
+AROUND = {
+    "bare": "",
+    "Ararat": "from ararat.middleware import ResolverMiddleware, open_bindings\n"
+    "application = ResolverMiddleware(application, open_bindings({database!r}))",
+    "DispatcherMiddleware": "from werkzeug.middleware.dispatcher import DispatcherMiddleware\n"
+    "application = DispatcherMiddleware(application, {{'/other': application}})",
+    "WhiteNoise": "from whitenoise import WhiteNoise\napplication = WhiteNoise(application)",
+    "ProxyFix": "from werkzeug.middleware.proxy_fix import ProxyFix\napplication = ProxyFix(application)",
+}
+
+
+def bench_pass_through_served(load, filled):
+    sources = {name: SITE + around.format(database=filled(10_000)) for name, around in AROUND.items()}
+    load("Requests that are not for the resolver, under gunicorn", sources, "bare", path="/some/page")

@@ -1,0 +1,117 @@
+"""How many redirects a server gives, beside a constant one, on each kind of bindings and beside arklet."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from urllib.parse import urlsplit
+
+import psycopg
+
+from ararat.middleware import open_bindings
+
+MOST = int(os.environ.get("ARARAT_BENCH_MOST", "1000000"))
+SIZES = [size for size in (10_000, 1_000_000, 10_000_000) if size <= MOST]
+FEWER = min(MOST, 100_000)
+"""How many names PostgreSQL and the CSV file have: each row is made by an insertion that it checks."""
+
+CONSTANT = """
+def application(environ, start_response):
+    start_response("302 Found", [("Location", "https://example.org/1"), ("Content-Length", "0")])
+    return []
+"""
+RESOLVER = """
+from ararat.middleware import ResolverMiddleware, open_bindings
+from werkzeug.exceptions import NotFound
+application = ResolverMiddleware(NotFound(), open_bindings({database!r}))
+"""
+# Its settings as they come; then with one more line, for connections that are kept.
+ARKLET = """
+from arklet.entrypoints import settings
+{more}
+from arklet.entrypoints.wsgi import application
+"""
+KEPT = 'settings.DATABASES["default"]["CONN_MAX_AGE"] = None'
+
+
+def bench_resolve_sqlite(load, filled):
+    sources = {"a constant 302": CONSTANT}
+    sources |= {f"Ararat, SQLite, {size:,} names": RESOLVER.format(database=filled(size)) for size in SIZES}
+    load(
+        "Redirects under gunicorn, SQLite",
+        sources,
+        "a constant 302",
+        status="302",
+        path="/ark:12345/x%08d",
+        most=SIZES[0],
+        budget="0.6 of a constant 302; 0.85 is the goal",
+    )
+
+
+def bench_resolve_beside_arklet(load, cluster, tmp_path):
+    ours, theirs = cluster.new_database(), cluster.new_database()
+    table = tmp_path / "names.csv"
+    table.write_text(
+        "identifier,target\n" + "".join(f"ark:12345/x{n:08d},https://example.org/{n}\n" for n in range(FEWER))
+    )
+    fill_postgresql(ours)
+    environ = arklet_environ(theirs)
+    fill_arklet(theirs, environ)
+    load(
+        f"Redirects under gunicorn, {FEWER:,} names",
+        {
+            "a constant 302": CONSTANT,
+            "Ararat, PostgreSQL": RESOLVER.format(database=ours),
+            "Ararat, a CSV file": RESOLVER.format(database=str(table)),
+            "arklet, PostgreSQL, its settings": ARKLET.format(more=""),
+            "arklet, PostgreSQL, connections kept": ARKLET.format(more=KEPT),
+        },
+        "arklet, PostgreSQL, connections kept",
+        status="302",
+        path="/ark:12345/x%08d",
+        most=FEWER,
+        environ=environ,
+    )
+
+
+def fill_postgresql(url):
+    """Names as those of ``filled`` are."""
+    with open_bindings(url) as bindings:
+        bindings.bind("ark:12345/x", "https://example.org/x")
+    with psycopg.connect(url) as connection:
+        columns = connection.execute("SELECT * FROM bindings LIMIT 0").description or []
+        made = {"key": "'ark:12345/x' || lpad(n::text, 8, '0')", "target": "'https://example.org/' || n"}
+        taken = ", ".join(made.get(column.name, column.name) for column in columns)
+        connection.execute(
+            f"INSERT INTO bindings SELECT {taken} FROM bindings, generate_series(0, {FEWER - 1}) AS n"  # noqa: S608
+            " WHERE key = 'ark:12345/x'"
+        )
+        connection.execute("ANALYZE bindings")
+
+
+def arklet_environ(url):
+    place = urlsplit(url)
+    return {
+        "ARKLET_POSTGRES_NAME": place.path[1:],
+        "ARKLET_POSTGRES_PORT": str(place.port),
+        "ARKLET_POSTGRES_USER": place.username or "",
+        "DJANGO_SETTINGS_MODULE": "arklet.entrypoints.settings",
+    }
+
+
+def fill_arklet(url, environ):
+    """The same names and targets, in arklet's tables as its migrations make them."""
+    command = [sys.executable, "-m", "django", "migrate", "--verbosity", "0"]
+    subprocess.run(command, env=os.environ | environ, check=True, timeout=120)
+    with psycopg.connect(url) as connection:
+        connection.execute(
+            "INSERT INTO ark_naan (naan, name, description, url) VALUES (12345, 'a', 'b', 'https://a.example')"
+        )
+        connection.execute(
+            "INSERT INTO ark_ark (ark, naan_id, shoulder, assigned_name, url, metadata, commitment)"
+            " SELECT '12345/x' || lpad(n::text, 8, '0'), 12345, '/x', lpad(n::text, 8, '0'),"
+            " 'https://example.org/' || n, '', '' FROM generate_series(0, %s) AS n",
+            (FEWER - 1,),
+        )
+        connection.execute("ANALYZE ark_ark")

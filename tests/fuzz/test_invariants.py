@@ -1,0 +1,280 @@
+"""What holds for every input there is, tried with as many as there is time for: `make fuzz FUZZ=1000000`.
+
+Each `check_` takes one input and fails where something does not hold; the tests draw inputs for it, and the target for
+atheris (fuzz_octets.py) hands it octets. What either finds becomes a test of the part that was wrong.
+"""
+
+from __future__ import annotations
+
+import io
+import json
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any
+from urllib.parse import unquote_to_bytes
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ararat.identifiers import PROBLEMS, Report, examine, find, registry_files
+from ararat.identifiers.registry_tables import RegistryError
+from ararat.middleware import ResolverMiddleware
+from ararat.middleware.errors import BindingError, TableError
+from ararat.middleware.formats import FORMATS, read_rows
+from ararat.middleware.resolver import no_rules, resolve
+from ararat.middleware.rows import proposal
+from ararat.middleware.settings import Settings
+
+pytestmark = [pytest.mark.long, pytest.mark.timeout(24 * 3600)]
+
+STATUSES = {"200", "303", "400", "404", "405", "410", "414"}
+REGISTRIES = sorted((Path(__file__).parents[1] / "data" / "registries").iterdir())
+
+# Inputs ---------------------------------------------------------------------------------------------------------------
+
+# Text from nowhere seldom gets past a label, so most of it is made of the pieces that grammars are made of.
+PIECES = (
+    *(
+        "ark:",
+        "ark:/",
+        "ARK:",
+        "urn:",
+        "URN:",
+        "urn:isbn:",
+        "urn:uuid:",
+        "urn:lex:",
+        "https://n2t.net/",
+        "ark%3A",
+        "17beta",
+    ),
+    *("12345/", "99999/", "b5072/", "B5072/", "12148/", "x6np1", "A", "0451450523", "example:"),
+    *(
+        "/",
+        "//",
+        ".",
+        "..",
+        "-",
+        "\u2010",
+        "?",
+        "??",
+        "?info",
+        "#",
+        "%2F",
+        "%2e",
+        "%C3%A9",
+        "%ff",
+        "%",
+        "+",
+        "=",
+        "?+",
+        "?=",
+    ),
+    *(
+        "\u202e",
+        "\u200b",
+        "\ufeff",
+        "\u0000",
+        "\ud800",
+        "\u00e9",
+        "e\u0301",
+        " ",
+        "\n",
+        "&amp;",
+        "<",
+        ">",
+        '"',
+        ")",
+        ";",
+    ),
+)
+texts = st.lists(st.sampled_from(PIECES) | st.text(max_size=8), max_size=24).map("".join)
+ascii_targets = texts.map(lambda text: "".join(character for character in text if "!" <= character <= "~"))
+octets = st.binary(max_size=400) | texts.map(lambda text: text.encode("utf-8", "surrogatepass"))
+CELLS = (
+    "identifier",
+    "target",
+    "kind",
+    "ark:12345/x",
+    "https://e.org/",
+    ",",
+    "\t",
+    "\n",
+    '"',
+    "{",
+    "}",
+    ":",
+    "null",
+    "erc:",
+)
+tables = (
+    st.lists(st.sampled_from(CELLS) | texts, max_size=30).map("".join).map(lambda text: text.encode(errors="replace"))
+)
+
+
+@st.composite
+def damaged_registries(draw: st.DrawFn) -> bytes:
+    content = draw(st.sampled_from(REGISTRIES)).read_bytes()
+    for _ in range(draw(st.integers(1, 4))):
+        place, gone = draw(st.integers(0, len(content))), draw(st.integers(0, 60))
+        content = content[:place] + draw(octets)[:40] + content[place + gone :]
+    return content
+
+
+# Invariants -----------------------------------------------------------------------------------------------------------
+
+
+def check_examine(text: str) -> Report:
+    report = examine(text, prefix="https://r.example", policies=["17beta"])
+    said = report.as_dict()
+    assert json.loads(json.dumps(said))["input"] == text
+    assert report.input == text
+    for shown in (*report.equivalents, *report.hierarchy, *(problem.message for problem in report.problems)):
+        assert_printable(shown)
+    for problem in report.problems:
+        assert 0 <= problem.start <= problem.end <= len(text)
+        assert problem.code in PROBLEMS
+    assert report.valid == (report.normal_form is not None)
+    if report.normal_form is not None:
+        assert_printable(report.normal_form)
+        again = examine(report.normal_form)
+        assert (again.valid, again.normal_form) == (True, report.normal_form)
+    return report
+
+
+def check_find(text: str) -> None:
+    end = 0
+    for match in find(text):
+        assert end <= match.start < match.end <= len(text)
+        assert text[match.start : match.end] == match.literal
+        if match.suggestion is not None:
+            assert examine(match.suggestion).valid
+        end = match.end
+
+
+class Nothing:
+    """Bindings of which there are none."""
+
+    def fetch(self, keys: Iterable[str]) -> dict[str, Any]:
+        return {}
+
+
+def site(environ: Any, start_response: Any) -> list[bytes]:
+    start_response("204 No Content", [])
+    return []
+
+
+MIDDLEWARE = ResolverMiddleware(site, Nothing(), prefix="https://r.example")  # type: ignore[arg-type]
+
+
+def check_request_target(target: str) -> None:
+    """A request as a server hands it on: the raw target, and the path decoded once."""
+    path, _, query = target.partition("?")
+    environ = {
+        "REQUEST_METHOD": "GET",
+        "SCRIPT_NAME": "",
+        "PATH_INFO": unquote_to_bytes(path).decode("latin-1"),
+        "QUERY_STRING": query,
+        "RAW_URI": target,
+        "REQUEST_URI": target,
+        "wsgi.url_scheme": "http",
+        "HTTP_HOST": "r.example",
+    }
+    started: list[tuple[str, list[tuple[str, str]]]] = []
+    body = b"".join(MIDDLEWARE(environ, lambda *answer: started.append(answer)))  # type: ignore[arg-type]
+    ((status, headers),) = started
+    if status[:3] == "204":
+        return
+    assert status[:3] in STATUSES
+    for name, value in headers:
+        assert_printable(name + value)
+    assert not any(byte < 32 and byte not in b"\n\t" for byte in body)
+
+
+def check_verdicts(identifier: str) -> None:
+    """The resolver takes for an identifier what the inspector calls one, and nothing else."""
+    core = identifier.partition("?")[0].partition("#")[0]
+    if core[:4].lower() not in ("ark:", "urn:"):
+        return
+    resolution = resolve(core, lambda keys: {}, no_rules, Settings())
+    assert resolution.problem is not None
+    if resolution.problem.code == "not-bound":
+        # A-13: a slash at the end is let go.
+        assert is_identifier(core) or is_identifier(core.removesuffix("/")), core
+    elif resolution.status == 400 and resolution.problem.code not in ("naan-reserved-invalid", "dot-segment"):
+        assert not is_identifier(core), (core, resolution.problem)
+
+
+def is_identifier(text: str) -> bool:
+    # What follows a prefix that happens to begin like an ARK (ark:ark:12345/x) is an ARK to whoever reads an address.
+    # To a resolver the whole is asked for.
+    report = examine(text)
+    return report.valid and report.form != "embedded"
+
+
+def check_table(content: bytes, format: str) -> None:
+    before, refused = 0, None
+    try:
+        for row in read_rows(io.BytesIO(content), format):
+            assert row.line > before
+            before = row.line
+            check_row(row.cells)
+    except TableError as error:
+        refused = error
+    if refused is not None:
+        assert refused.line >= 1
+        assert_printable(str(refused).replace("\n", ""))
+
+
+def check_row(cells: Mapping[str, str]) -> None:
+    try:
+        assert_printable(proposal(cells).key)
+    except BindingError as error:
+        assert_printable(str(error).replace("\n", ""))
+
+
+def check_registry(content: bytes) -> None:
+    try:
+        found = registry_files.read(content, name="a-file", date="2026-08-14")
+    except RegistryError as error:
+        assert_printable(str(error))
+    else:
+        assert all(table.records is not None for table in found)
+
+
+def assert_printable(text: str) -> None:
+    assert text.isascii(), ascii(text)
+    assert text.isprintable(), ascii(text)
+
+
+# Inputs and invariants ------------------------------------------------------------------------------------------------
+
+
+@given(texts)
+def test_a_text_is_reported_on(text):
+    check_examine(text)
+
+
+@given(texts)
+def test_a_text_is_searched(text):
+    check_find(text)
+
+
+@given(ascii_targets.map("/".__add__))
+def test_a_request_target_is_answered(target):
+    check_request_target(target)
+
+
+@given(ascii_targets)
+def test_resolver_and_inspector_agree(identifier):
+    check_verdicts(identifier)
+
+
+@given(tables | octets, st.sampled_from(FORMATS))
+def test_a_table_is_read_or_refused(content, format):
+    check_table(content, format)
+
+
+@given(damaged_registries() | octets)
+def test_a_registry_is_read_or_refused(content):
+    check_registry(content)

@@ -1,0 +1,87 @@
+"""Write the tables of docs/settings.md: what each setting is, as the code has it.
+
+    .venv/bin/python tests/generate_settings.py
+
+The settings of the resolver are told by the docstring of Settings and the defaults of its fields, those of the command
+by its options. A test holds that the page says what this would write.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import re
+from pathlib import Path
+from typing import Any
+
+import click
+
+from ararat.middleware.settings import Settings
+from ararat.webapp.commands.serving import serve_command
+
+PAGE = Path(__file__).parents[1] / "docs" / "settings.md"
+_TABLE = re.compile(r"^(?:\|.*\n)+", re.MULTILINE)
+# What an empty look would say wrongly, or at too great length.
+_DEFAULTS = {
+    "naans": "all",
+    "schemes": "ark and urn",
+    "ignored_parameters": "those of the large platforms",
+    "prefix": "none",
+}
+
+
+def settings() -> str:
+    """The table of the settings of ResolverMiddleware."""
+    said = dict(re.findall(r"^    ``(\w+)``\s+((?:.+\n?)(?: {8,}.+\n?)*)", Settings.__doc__ or "", re.MULTILINE))
+    fields = [field for field in dataclasses.fields(Settings) if field.init]
+    rows = [(f"`{field.name}`", _default(field), _sentence(said[field.name])) for field in fields]
+    return _table(("setting", "if nothing is said", "what it does"), rows)
+
+
+def options() -> str:
+    """The table of the options of ``ararat serve``."""
+    rows = []
+    for option in serve_command.params:
+        assert isinstance(option, click.Option)
+        assert isinstance(option.envvar, str), option.name
+        described = re.sub(r"\s*\[default: .*", "", option.help or "")
+        shown = re.findall(r"\[default: \(?(.*?)\)?\]", option.help or "")
+        default = shown[0] if shown else _plain(option)
+        names = " ".join(f"`{name}`" for name in (*option.opts, *option.secondary_opts))
+        rows.append((names, f"`{option.envvar}`", default, _sentence(described)))
+    return _table(("option", "variable", "if nothing is said", "what it does"), rows)
+
+
+def page(text: str) -> str:
+    """The text of the page with its tables as they have to be."""
+    tables = iter((settings(), options()))
+    return _TABLE.sub(lambda _: next(tables), text)
+
+
+def _default(field: dataclasses.Field[Any]) -> str:
+    if field.name in _DEFAULTS:
+        return _DEFAULTS[field.name]
+    if field.default is dataclasses.MISSING or field.default in (None, ()):
+        return "none"
+    return {True: "yes", False: "no"}[field.default] if isinstance(field.default, bool) else str(field.default)
+
+
+def _plain(option: click.Option) -> str:
+    if isinstance(option.show_default, str):
+        return option.show_default
+    if isinstance(option.default, str | int) and not isinstance(option.default, bool):
+        return str(option.default)
+    setting = {field.name: field for field in dataclasses.fields(Settings)}.get(str(option.name))
+    return _default(setting) if setting is not None else "none"
+
+
+def _sentence(said: str) -> str:
+    words = " ".join(said.replace("``", "`").split()).removesuffix(".").replace("|", "\\|")
+    return re.sub(r"\bNone: ", "Nothing said: ", words[:1].upper() + words[1:])
+
+
+def _table(head: tuple[str, ...], rows: list[tuple[str, ...]]) -> str:
+    return "".join(f"| {' | '.join(cells)} |\n" for cells in [head, ("---",) * len(head), *rows])
+
+
+if __name__ == "__main__":
+    PAGE.write_text(page(PAGE.read_text("utf-8")), "utf-8")

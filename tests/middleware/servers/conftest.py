@@ -1,0 +1,457 @@
+"""Every server that a site is put behind, each with what it keeps from the resolver: one table for all who need it.
+
+The tests hold each server to it, what is lost as well as what is not. As a program it prints the page docs/servers.md:
+
+    .venv/bin/python tests/middleware/servers/conftest.py > docs/servers.md
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shutil
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator, Mapping
+from http.client import HTTPException
+from importlib import metadata
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any, NamedTuple
+
+import pytest
+
+HERE = Path(__file__).parent
+DATA = HERE.parents[1] / "data"
+
+
+# What is asked --------------------------------------------------------------------------------------------------------
+
+
+class Outcome(NamedTuple):
+    """The status of an answer, and where it leads: its Location, or the raw path that reached the site."""
+
+    status: int
+    where: str | None = None
+
+
+class Question(NamedTuple):
+    """A request target, one octet in each character, what is right for it, and what else is known, by a word each."""
+
+    target: str
+    says: str
+    right: Outcome
+    otherwise: Mapping[str, Outcome]
+
+
+DOC = Outcome(302, "https://example.org/doc")
+DESCRIBED = Outcome(200)
+REFUSED = Outcome(400)
+
+QUESTIONS = {
+    "?info": Question("/ark:12345/doc?info", "gives the description", DESCRIBED, {}),
+    "??": Question("/ark:12345/doc??", "gives the description", DESCRIBED, {}),
+    "a bare ?": Question("/ark:12345/doc?", "gives the description", DESCRIBED, {"lost": DOC}),
+    "%2F": Question(
+        "/ark:12345/s%2Ft",
+        "is not a slash",
+        Outcome(302, "https://target.test/encoded-slash"),
+        {"becomes /": Outcome(302, "https://target.test/slash")},
+    ),
+    "%2E": Question(
+        "/ark:12345/s%2Et",
+        "is not a dot",
+        Outcome(302, "https://target.test/encoded-dot"),
+        {"becomes .": Outcome(302, "https://target.test/dot")},
+    ),
+    "%2C": Question(
+        "/URN:FOO:a%2c1",
+        "is not a comma, in a URN",
+        Outcome(302, "https://example.org/urn-a"),
+        {"becomes ,": Outcome(404)},
+    ),
+    "%3A": Question("/ark%3A12345/doc", "is a path of the site", Outcome(200, "/ark%3A12345/doc"), {"becomes :": DOC}),
+    "%ff": Question(
+        "/ark:12345/img/%ff%c3%a9",
+        "reaches a served site as it is spelled",
+        Outcome(200, "/i/7/%ff%c3%a9"),
+        {"becomes %FF": Outcome(200, "/i/7/%FF%C3%A9")},
+    ),
+    "%00": Question("/ark:12345/doc%00", "is an octet like others", Outcome(404), {"refused": REFUSED}),
+    "//": Question(
+        "/ark:12345/img/a//b",
+        "reaches a served site as two slashes",
+        Outcome(200, "/i/7/a//b"),
+        {"becomes /": Outcome(200, "/i/7/a/b")},
+    ),
+    "// in front": Question(
+        "//ark:12345/doc",
+        "is a path of the site",
+        Outcome(200, "//ark:12345/doc"),
+        {"becomes /": DOC, "refused": REFUSED},
+    ),
+    "..": Question("/ark:12345/x/../doc", "is refused", REFUSED, {"resolved": DOC}),
+    "%2e%2e": Question("/ark:12345/%2E%2E", "is refused", REFUSED, {"resolved": Outcome(200, "/")}),
+    "an octet that is no ASCII": Question(
+        "/ark:12345/img/\xc3\xa9",
+        "is read as if it were percent-encoded",
+        Outcome(200, "/i/7/%C3%A9"),
+        {"refused": REFUSED, "encoded twice": Outcome(200, "/i/7/%C3%83%C2%A9")},
+    ),
+    "#": Question("/ark:12345/doc#f", "is cut off", DOC, {"refused": REFUSED, "in the name": Outcome(404)}),
+    "http://": Question("http://site.test/ark:12345/doc", "is read from its path on", DOC, {"refused": REFUSED}),
+    "a long path": Question(f"/ark:12345/{'y/' * 1700}y", "is looked up (of 3,400 octets)", Outcome(404), {}),
+}
+
+
+# Who is asked ---------------------------------------------------------------------------------------------------------
+
+
+class ServerRow(NamedTuple):
+    """A server: how it is run, and what is known to be otherwise behind it; everything else is right.
+
+    ``{folder}`` and ``{port}`` stand in its command. Whoever chooses a port says which in its log, where ``port``
+    finds it. ``tested`` is the name of its distribution.
+    """
+
+    command: tuple[str, ...]
+    tested: str
+    otherwise: Mapping[str, str]
+    run: str
+    quick: bool = False
+    port: str | None = None
+    nginx: str | None = None
+
+
+PYTHON = sys.executable
+BESIDE = Path(sys.executable).parent
+GUNICORN = (PYTHON, "-m", "gunicorn", "--bind", "127.0.0.1:0", "--no-control-socket", "--limit-request-line", "8190")
+GUNICORN_PORT = r"Listening at: http://127\.0\.0\.1:(\d+)"
+PORT = r"http://127\.0\.0\.1:(\d+)"
+
+# Of a target without its percent-encoding nobody can tell what was encoded.
+_NO_RAW_TARGET = {
+    "a bare ?": "lost",
+    "%2F": "becomes /",
+    "%2E": "becomes .",
+    "%2C": "becomes ,",
+    "%3A": "becomes :",
+    "%ff": "becomes %FF",
+}
+
+SERVERS = {
+    "gunicorn, sync": ServerRow(
+        (*GUNICORN, "site_under_test:application"),
+        "gunicorn",
+        {"an octet that is no ASCII": "refused"},
+        "`gunicorn --limit-request-line 8190 site:application`",
+        quick=True,
+        port=GUNICORN_PORT,
+    ),
+    "gunicorn, gthread": ServerRow(
+        (*GUNICORN, "--threads", "4", "site_under_test:application"),
+        "gunicorn",
+        {"an octet that is no ASCII": "refused"},
+        "`gunicorn --threads 4 --limit-request-line 8190 site:application`",
+        quick=True,
+        port=GUNICORN_PORT,
+    ),
+    "waitress": ServerRow(
+        (PYTHON, "-m", "waitress", "--listen=127.0.0.1:0", "site_under_test:application"),
+        "waitress",
+        {"an octet that is no ASCII": "refused"},
+        "`waitress-serve site:application`",
+        quick=True,
+        port=PORT,
+    ),
+    "cheroot": ServerRow(
+        (PYTHON, "site_under_test.py", "cheroot"),
+        "cheroot",
+        {"// in front": "refused", "an octet that is no ASCII": "refused", "#": "refused", "http://": "refused"},
+        "`cheroot site:application`",
+        port=PORT,
+    ),
+    "uWSGI": ServerRow(
+        (
+            *(str(BESIDE / "uwsgi"), "--http-socket", "127.0.0.1:0", "--module", "site_under_test"),
+            *("--need-app", "--die-on-term", "--buffer-size", "16384"),
+        ),
+        "pyuwsgi",
+        {},
+        "`uwsgi --http-socket :8000 --buffer-size 16384 --module site`",
+        port=r"bound to TCP address 127\.0\.0\.1:(\d+)",
+    ),
+    "granian": ServerRow(
+        (
+            *(str(BESIDE / "granian"), "--interface", "wsgi", "--host", "127.0.0.1", "--port", "{port}"),
+            "site_under_test:application",
+        ),
+        "granian",
+        _NO_RAW_TARGET,
+        "`granian --interface wsgi site:application`",
+    ),
+    "werkzeug, for development": ServerRow(
+        (PYTHON, "site_under_test.py", "werkzeug"),
+        "werkzeug",
+        {"// in front": "becomes /", "an octet that is no ASCII": "encoded twice"},
+        "`flask run`",
+        quick=True,
+        port=PORT,
+    ),
+    "wsgiref, for development": ServerRow(
+        (PYTHON, "site_under_test.py", "wsgiref"),
+        "wsgiref",
+        {**_NO_RAW_TARGET, "// in front": "becomes /", "#": "in the name"},
+        "Django's `runserver`",
+        port=PORT,
+    ),
+    "nginx before gunicorn": ServerRow(
+        ("{nginx}", "-p", "{folder}", "-c", "nginx.conf"),
+        "nginx",
+        {"an octet that is no ASCII": "refused", "%00": "refused"},
+        "`proxy_pass http://up;`",
+        nginx="http://up",
+    ),
+    "nginx with a path": ServerRow(
+        ("{nginx}", "-p", "{folder}", "-c", "nginx.conf"),
+        "nginx",
+        {
+            **_NO_RAW_TARGET,
+            "//": "becomes /",
+            "// in front": "becomes /",
+            "..": "resolved",
+            "%2e%2e": "resolved",
+            "an octet that is no ASCII": "refused",
+            "%00": "refused",
+        },
+        "`proxy_pass http://up/;`",
+        nginx="http://up/",
+    ),
+}
+
+NGINX = """\
+daemon off;
+{user}
+worker_processes 1;
+pid nginx.pid;
+error_log stderr;
+events {{}}
+http {{
+  access_log off;
+  client_body_temp_path body; proxy_temp_path proxy; fastcgi_temp_path f; uwsgi_temp_path u; scgi_temp_path s;
+  upstream up {{ server 127.0.0.1:{behind}; }}
+  server {{ listen 127.0.0.1:{port}; location / {{ proxy_pass {proxied}; }} }}
+}}
+"""
+
+
+def known(name: str, target: str) -> Outcome | None:
+    """What becomes of a target behind a server, where it is known to be otherwise than right."""
+    for question, word in SERVERS[name].otherwise.items():
+        if QUESTIONS[question].target == target:
+            return QUESTIONS[question].otherwise[word]
+    return None
+
+
+def program(row: ServerRow) -> str | None:
+    """The version of what would be run, or None where it is not installed."""
+    if row.tested == "wsgiref":
+        return f"Python {sys.version_info.major}.{sys.version_info.minor}"
+    if row.tested == "nginx":
+        return nginx()
+    try:
+        return metadata.version(row.tested)
+    except metadata.PackageNotFoundError:
+        return None
+
+
+def nginx() -> str | None:
+    """The path of nginx, which may be where only root looks for programs."""
+    return shutil.which("nginx", path=f"{os.environ.get('PATH', '')}{os.pathsep}/usr/sbin{os.pathsep}/usr/local/sbin")
+
+
+# The tests ------------------------------------------------------------------------------------------------------------
+
+_asked: dict[str, dict[str, str]] = {}
+
+
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    if "server" in metafunc.fixturenames:
+        slow = (pytest.mark.long, pytest.mark.timeout(120))
+        rows = [pytest.param(name, id=name, marks=() if row.quick else slow) for name, row in SERVERS.items()]
+        metafunc.parametrize("server", rows, indirect=True, scope="session")
+    if "question" in metafunc.fixturenames:
+        metafunc.parametrize("question", list(QUESTIONS), indirect=True)
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """The table, as it was found, where all servers were asked."""
+    if not _asked.keys() - {name for name, row in SERVERS.items() if row.quick}:
+        return
+    terminalreporter.section("what is not right behind each server, as found in this run")
+    for name in [name for name in SERVERS if name in _asked]:
+        found = _asked[name]
+        said = "; ".join(f"{key} {found[key]}" for key in QUESTIONS if found.get(key, "right") != "right")
+        told = f"{name:26}{SERVERS[name].tested} {version(SERVERS[name])}"
+        terminalreporter.write_line(f"{told:48}{said or 'nothing'} ({len(found)} of {len(QUESTIONS)} asked)")
+
+
+@pytest.fixture(scope="session")
+def bindings_file() -> str:
+    """The bindings of the fixture FX1, and what the questions need, as JSON Lines."""
+    fixture = json.loads((DATA / "fixture_FX1.json").read_text("ascii"))
+    rows = [{"identifier": name, **row} for part in ("bindings", "urn_bindings") for name, row in fixture[part].items()]
+    places = {"x": "t", "s%2Ft": "encoded-slash", "s/t": "slash", "s%2Et": "encoded-dot", "s.t": "dot"}
+    rows += [{"identifier": f"ark:12345/{name}", "target": f"https://target.test/{at}"} for name, at in places.items()]
+    rows.append({"identifier": "ark:12345/img", "target": "/i/7", "kind": "served", "scope": "subtree"})
+    return "".join(f"{json.dumps(row)}\n" for row in rows)
+
+
+@pytest.fixture(scope="session")
+def server(
+    request: pytest.FixtureRequest,
+    start_server: Callable[..., Any],
+    tmp_path_factory: pytest.TempPathFactory,
+    bindings_file: str,
+) -> Iterator[Any]:
+    """Each server in turn, with the site behind it; one that is not installed fails, since it is not tested."""
+    row = SERVERS[request.param]
+    if program(row) is None:
+        pytest.fail(f"{request.param} IS NOT TESTED: {row.tested} is not installed. `make long` installs it.")
+    folder = tmp_path_factory.mktemp("site")
+    (folder / "bindings.jsonl").write_text(bindings_file, "ascii")
+    shutil.copy(HERE / "site.py", folder / "site_under_test.py")
+    processes = []
+    port = free_port() if row.port is None else None
+    if row.nginx:
+        behind = start_server([*GUNICORN, "--threads", "4", "site_under_test:application"], {}, folder)
+        processes.append(behind)
+        user = "user root;" if os.geteuid() == 0 else ""
+        settings = {"behind": behind.wait_for(GUNICORN_PORT), "port": port, "proxied": row.nginx, "user": user}
+        folder = tmp_path_factory.mktemp("nginx")
+        (folder / "nginx.conf").write_text(NGINX.format(**settings), "ascii")
+    command = [part.format(folder=f"{folder}/", port=port, nginx=nginx()) for part in row.command]
+    started = start_server(command, {}, folder)
+    processes.append(started)
+    started.port = port if row.port is None else int(started.wait_for(row.port))
+    wait_until_it_answers(started)
+    yield started
+    for process in reversed(processes):
+        process.stop(seconds=3)
+
+
+@pytest.fixture(scope="session")
+def servers() -> SimpleNamespace:
+    """The table: its `rows`, its `questions`, `known(name, target)` and `page()`."""
+    return SimpleNamespace(rows=SERVERS, questions=QUESTIONS, known=known, page=page)
+
+
+@pytest.fixture
+def question(request: pytest.FixtureRequest) -> str:
+    """Each question in turn, by its name."""
+    return request.param
+
+
+@pytest.fixture
+def name(request: pytest.FixtureRequest) -> str:
+    """The name of the server that is asked."""
+    return request.node.callspec.params["server"]
+
+
+@pytest.fixture
+def expected(name: str, question: str) -> Outcome:
+    """What the table says of this server and this question."""
+    return known(name, QUESTIONS[question].target) or QUESTIONS[question].right
+
+
+@pytest.fixture
+def note(name: str, question: str) -> Callable[[Outcome], None]:
+    """note(outcome) keeps what was found, for the table that `make long` prints."""
+    asked = QUESTIONS[question]
+    words = {asked.right: "right"} | {outcome: word for word, outcome in asked.otherwise.items()}
+
+    def note_(outcome: tuple[int, str | None]) -> None:
+        found = _asked.setdefault(name, {})
+        found[question] = words.get(Outcome(*outcome), f"gives {outcome}")
+
+    return note_
+
+
+def free_port() -> int:
+    """A port that nobody listened at a moment ago, for a server that does not say which it has chosen."""
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        return free.getsockname()[1]
+
+
+def wait_until_it_answers(server: Any) -> None:
+    """Return as soon as the resolver answers; fail with the server's log after twenty seconds."""
+    deadline = time.monotonic() + 20
+    while True:
+        try:
+            if server.get("/ark:12345/doc").status == 302:
+                return
+        except (OSError, HTTPException):
+            pass
+        if server.process.poll() is not None or time.monotonic() > deadline:
+            pytest.fail(f"the server does not answer:\n{server.log()}")
+        time.sleep(0.02)
+
+
+# The page -------------------------------------------------------------------------------------------------------------
+
+INTRODUCTION = """\
+# Servers
+
+What stands between a client and the resolver decides what the resolver can see. The tests send the same requests, to
+the octet, through each of these servers; what is not named here is right behind all of them. `make long` asks them all
+and prints what it found.
+"""
+
+ADVICE = """\
+Where the bare `?` is lost, `?info` and `??` are not: link to those. Where `%2F` becomes `/`, bind no name with an
+encoded slash, dot or comma in it: it would never be found. Where dot-segments are resolved, the resolver never sees
+what it would refuse. nginx hands on what the client sent as soon as the address in `proxy_pass` has no path, not even
+a slash.
+"""
+
+
+def version(row: ServerRow) -> str:
+    """The version that is asked."""
+    found = program(row) or "not installed"
+    if row.tested != "nginx" or nginx() is None:
+        return found
+    told = subprocess.run([found, "-v"], capture_output=True, text=True, check=True, timeout=10)
+    return told.stderr.strip().rpartition("/")[2]
+
+
+def page() -> str:
+    """docs/servers.md."""
+    lines = [INTRODUCTION, "| Server | Run as | Lost on the way | Refused by the server |", "|---|---|---|---|"]
+    for name, row in SERVERS.items():
+        lost = ", ".join(f"{key} {word}" for key, word in row.otherwise.items() if word != "refused")
+        refused = ", ".join(key for key, word in row.otherwise.items() if word == "refused")
+        lines.append(f"| {name} | {row.run} | {coded(lost or 'nothing')} | {coded(refused or 'nothing')} |")
+    lines += [
+        "",
+        "What is asked, and what is right:",
+        "",
+        "| In the request | Right | Request target |",
+        "|---|---|---|",
+    ]
+    for key, question in QUESTIONS.items():
+        target = question.target.encode("latin-1").decode()
+        lines.append(f"| {coded(key)} | {question.says} | `{re.sub('(y/){9,}y', 'y/y/y…', target)}` |")
+    return "\n".join([*lines, "", ADVICE])
+
+
+def coded(words: str) -> str:
+    """Words as they are, and what stands in a request as code."""
+    return re.sub(r"[^\s,]*[?%/.#:][^\s,]*", r"`\g<0>`", words)
+
+
+if __name__ == "__main__":
+    sys.stdout.write(page())

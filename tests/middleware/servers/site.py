@@ -1,0 +1,65 @@
+"""The site that each server is asked to serve: the resolver in front of a bare function that says what reached it.
+
+A program too, for the servers that are libraries: `python site.py werkzeug` serves it at a port of the kernel's choice.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+import threading
+
+from ararat.middleware import ResolverMiddleware, open_bindings
+
+_SHOWN = ("REQUEST_METHOD", "SCRIPT_NAME", "PATH_INFO", "QUERY_STRING", "REQUEST_URI", "RAW_URI", "ararat.ark")
+_came = threading.local()
+
+
+def site(environ, start_response):
+    """What the site was asked, in JSON, and whether the resolver handed it the server's own environ, untouched."""
+    told = {key: environ.get(key) for key in _SHOWN}
+    told["as it came"] = environ is _came.environ and environ == _came.copy
+    length = environ.get("CONTENT_LENGTH") or "0"
+    told["body"] = environ["wsgi.input"].read(int(length)).decode("latin-1")
+    body = json.dumps(told).encode()
+    start_response("200 OK", [("Content-Type", "application/json"), ("Content-Length", str(len(body)))])
+    return [body]
+
+
+resolver = ResolverMiddleware(site, open_bindings("bindings.jsonl"), prefix="https://r.example", inspector="/")
+
+
+def application(environ, start_response):
+    """The resolver; what it is called with is kept aside."""
+    _came.environ, _came.copy = environ, dict(environ)
+    return resolver(environ, start_response)
+
+
+def werkzeug() -> None:
+    """Flask's development server."""
+    from werkzeug.serving import run_simple
+
+    run_simple("127.0.0.1", 0, application, threaded=True)
+
+
+def cheroot() -> None:
+    """CherryPy's server."""
+    from cheroot.wsgi import Server  # pyright: ignore[reportMissingImports] - it comes with `make long`
+
+    server = Server(("127.0.0.1", 0), application)
+    server.prepare()
+    print(f"listening at http://127.0.0.1:{server.bind_addr[1]}", flush=True)
+    server.serve()
+
+
+def wsgiref() -> None:
+    """The server of the standard library, and so Django's runserver."""
+    from wsgiref.simple_server import make_server
+
+    server = make_server("127.0.0.1", 0, application)
+    print(f"listening at http://127.0.0.1:{server.server_port}", flush=True)
+    server.serve_forever()
+
+
+if __name__ == "__main__":
+    {"werkzeug": werkzeug, "cheroot": cheroot, "wsgiref": wsgiref}[sys.argv[1]]()

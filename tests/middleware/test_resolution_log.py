@@ -1,0 +1,99 @@
+"""The access log: one line of JSON for a resolution, and nothing of who asked."""
+
+from __future__ import annotations
+
+import json
+import logging
+
+import pytest
+from werkzeug.test import Client
+
+from ararat.middleware import BindingsUnavailable, ResolverMiddleware, log_resolutions
+
+SECRET = "s3cret@example.org"
+
+
+def site(environ, start_response):
+    start_response("404 Not Found", [])
+    return [b"the site"]
+
+
+@pytest.fixture
+def lines(caplog):
+    """lines(client, path, …) are the lines of the log, as text."""
+    caplog.set_level(logging.INFO, logger="names")
+
+    def made(client: Client, *paths: str, method: str = "GET") -> list[str]:
+        caplog.clear()
+        for path in paths:
+            headers = {
+                "User-Agent": SECRET,
+                "Referer": f"https://{SECRET}/",
+                "Cookie": SECRET,
+                "X-Forwarded-For": SECRET,
+            }
+            client.open(path, method=method, headers=headers, environ_overrides={"REMOTE_ADDR": "192.0.2.17"})
+        return [record.getMessage() for record in caplog.records if record.name == "names"]
+
+    return made
+
+
+@pytest.fixture
+def client(held, binding):
+    store = held(
+        binding("ark:12345/doc", "https://example.org/doc"),
+        binding("ark:12345/page", "/page", kind="served"),
+        binding("ark:12345/gone", "/gone", status="withdrawn"),
+    )
+    return Client(ResolverMiddleware(site, store, on_resolve=log_resolutions(logging.getLogger("names"))))
+
+
+@pytest.mark.parametrize(
+    ("path", "said"),
+    [
+        ("/ARK:/12345/d-o-c", {"identifier": "ark:12345/doc", "status": 302, "outcome": "located"}),
+        ("/ark:12345/doc?info", {"identifier": "ark:12345/doc", "status": 200, "outcome": "metadata"}),
+        ("/ark:12345/page", {"identifier": "ark:12345/page", "status": 200, "outcome": "served"}),
+        ("/ark:1/%D0%B1", {"identifier": "ark:1/%D0%B1", "status": 404, "outcome": "refused", "code": "not-bound"}),
+        ("/ark:12345/gone", {"identifier": "ark:12345/gone", "status": 410, "outcome": "refused", "code": "withdrawn"}),
+        (f"/ark:{SECRET}", {"status": 400, "outcome": "refused", "code": "naan-char"}),
+    ],
+)  # fmt: skip
+def test_a_line_says_what_was_asked_for_and_what_was_answered(client, lines, path, said):
+    (line,) = lines(client, path)
+    entry = json.loads(line)
+    assert {name: value for name, value in entry.items() if name not in ("time", "ms")} == said
+    assert entry["ms"] >= 0
+    assert entry["time"].endswith("Z")
+    assert line.isascii()
+    assert line.isprintable()
+
+
+def test_nothing_in_a_line_is_about_who_asked(client, lines):
+    logged = lines(client, f"/ark:12345/doc?user={SECRET}", f"/ark:{SECRET}", f"/urn:{SECRET}", "/ark:12345/doc")
+    assert len(logged) == 4
+    assert not [line for line in logged if SECRET in line or "192.0.2" in line or "s3cret" in line]
+
+
+def test_every_request_for_an_identifier_has_one_line_and_no_other_has_any(client, lines):
+    assert lines(client, "/", "/page", "/wiki/Talk:x") == []
+    assert lines(client, "/ark:12345/doc", method="OPTIONS") == []
+    assert [json.loads(line)["status"] for line in lines(client, "/ark:12345/doc", method="POST")] == [405]
+
+
+@pytest.mark.parametrize("error", [BindingsUnavailable("gone"), RuntimeError("unforeseen")])
+def test_what_failed_is_a_line_too(lines, error):
+    class Broken:
+        def fetch(self, keys):
+            raise error
+
+    resolver = ResolverMiddleware(site, Broken(), on_resolve=log_resolutions(logging.getLogger("names")))  # type: ignore[arg-type]
+    (line,) = lines(Client(resolver), "/ark:12345/doc")
+    assert (json.loads(line)["status"], json.loads(line)["code"]) == (503, "bindings-unavailable")
+
+
+def test_a_description_that_the_client_has_is_logged_as_what_was_answered(client, lines, caplog):
+    tag = client.get("/ark:12345/doc?info").headers["ETag"]
+    caplog.clear()
+    client.get("/ark:12345/doc?info", headers={"If-None-Match": tag})
+    assert json.loads(caplog.records[-1].getMessage())["status"] == 304

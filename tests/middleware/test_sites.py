@@ -1,0 +1,200 @@
+"""The middleware in front of Flask, Django, Pyramid and a bare function, wherever the site is mounted."""
+
+from __future__ import annotations
+
+import warnings
+from types import SimpleNamespace
+
+import pytest
+from werkzeug.middleware.dispatcher import DispatcherMiddleware
+from werkzeug.test import create_environ, run_wsgi_app
+
+from ararat.middleware import ResolverMiddleware
+
+# Each has a page that says where it is mounted and what was asked of it, and a form that gives back what it was sent.
+
+
+def bare_function():
+    def site(environ, start_response):
+        path, status = environ["PATH_INFO"], "200 OK"
+        body = f"page at {environ.get('SCRIPT_NAME', '')}, asked {environ.get('QUERY_STRING', '')}".encode()
+        if path == "/form":
+            body = environ["wsgi.input"].read(int(environ.get("CONTENT_LENGTH") or 0))
+        elif path != "/page":
+            status, body = "404 Not Found", b"none such"
+        start_response(status, [("Content-Type", "application/octet-stream"), ("Content-Length", str(len(body)))])
+        return [] if environ["REQUEST_METHOD"] == "HEAD" else [body]
+
+    return site
+
+
+def flask():
+    from flask import Flask, request
+
+    site = Flask(__name__)
+    site.add_url_rule("/page", "page", lambda: f"page at {request.root_path}, asked {request.query_string.decode()}")
+    site.add_url_rule("/form", "form", lambda: request.get_data(), methods=["GET", "POST"])
+    return site.wsgi_app
+
+
+def django():
+    from django.conf import settings
+    from django.core.wsgi import get_wsgi_application
+    from django.http import HttpResponse
+    from django.urls import path
+
+    def page(request):
+        return HttpResponse(f"page at {request.META['SCRIPT_NAME']}, asked {request.META['QUERY_STRING']}".encode())
+
+    urls = (path("page", page), path("form", lambda request: HttpResponse(request.body)))
+    settings.configure(ROOT_URLCONF=urls, ALLOWED_HOSTS=["*"], SECRET_KEY="x" * 50)
+    return get_wsgi_application()
+
+
+def pyramid():
+    with warnings.catch_warnings(action="ignore"):
+        # It imports modules that are on their way out.
+        from pyramid.config import Configurator
+        from pyramid.response import Response
+
+    with Configurator() as site:
+        site.add_route("page", "/page")
+        site.add_view(
+            lambda request: Response(f"page at {request.script_name}, asked {request.query_string}"), route_name="page"
+        )
+        site.add_route("form", "/form")
+        site.add_view(lambda request: Response(request.body), route_name="form")
+        return site.make_wsgi_app()
+
+
+@pytest.fixture(scope="module", params=[bare_function, flask, django, pyramid], ids=lambda site: site.__name__)
+def site(request):
+    if request.param is not django:
+        yield request.param()
+        return
+    from django.conf import settings
+    from django.utils.functional import empty
+
+    # A process has one site of Django's; what another test has made of it comes back after this one.
+    before = dict(vars(settings))
+    settings._wrapped = empty  # pyright: ignore[reportAttributeAccessIssue]
+    yield django()
+    vars(settings).clear()
+    vars(settings).update(before)
+
+
+def at_the_root(site):
+    return "", site
+
+
+def under_script_name(site):
+    """As a server that is told where the site is: the raw target has the mount in it, PATH_INFO has not."""
+
+    def mounted(environ, start_response):
+        assert environ["PATH_INFO"].startswith("/app")
+        environ |= {"SCRIPT_NAME": "/app", "PATH_INFO": environ["PATH_INFO"].removeprefix("/app")}
+        return site(environ, start_response)
+
+    return "/app", mounted
+
+
+def under_a_dispatcher(site):
+    return "/app", DispatcherMiddleware(bare_function(), {"/app": site})
+
+
+@pytest.fixture(params=[at_the_root, under_script_name, under_a_dispatcher], ids=lambda mount: mount.__name__)
+def asked(request, site, held, binding):
+    """asked.ask(target) is the answer of the site behind a resolver: its status, header fields and body.
+
+    With resolver=False there is none. `asked.root` is what the site is mounted at.
+    """
+    resolver = ResolverMiddleware(
+        site,
+        held(
+            binding("ark:12345/doc", "https://example.org/doc", metadata={"what": "A document"}),
+            binding("ark:12345/s%2Ft", "https://example.org/encoded"),
+            binding("ark:12345/s/t", "https://example.org/slash"),
+            binding("ark:12345/page", "/page", kind="served"),
+            binding("ark:12345/local", "/page"),
+        ),
+    )
+    root, behind = request.param(resolver)
+    _, alone = request.param(site)
+
+    def ask(target, method="GET", body=b"", *, resolver=True):
+        path, _, query = target.partition("?")
+        environ = create_environ(path, method=method, data=body)
+        environ |= {"REQUEST_URI": root + target, "RAW_URI": root + target, "QUERY_STRING": query}
+        environ["PATH_INFO"] = root + environ["PATH_INFO"]
+        chunks, status, headers = run_wsgi_app(behind if resolver else alone, environ)
+        return status, [*headers], b"".join(chunks)
+
+    return SimpleNamespace(ask=ask, root=root)
+
+
+def test_a_name_is_found_however_it_is_spelled(asked):
+    for target in ("/ark:12345/doc", "/ark:/12-345/d-oc", "/ARK:12345/%64oc", "/ark:12345/doc/"):
+        status, headers, _ = asked.ask(target)
+        fields = dict(headers)
+        assert (status, fields["Location"]) == ("302 Found", "https://example.org/doc")
+        assert fields["Link"] == f'<{asked.root}/ark:12345/doc?info>; rel="describedby"'
+    assert asked.ask("/ark:12345/nope")[0] == "404 Not Found"
+    assert asked.ask("/ark:12345/doc", "HEAD")[2] == b""
+
+
+def test_an_encoded_slash_is_no_slash(asked):
+    assert dict(asked.ask("/ark:12345/s%2Ft")[1])["Location"] == "https://example.org/encoded"
+    assert dict(asked.ask("/ark:12345/s/t")[1])["Location"] == "https://example.org/slash"
+
+
+def test_a_name_is_described(asked):
+    for inflection in ("?info", "??", "?"):
+        status, headers, body = asked.ask(f"/ark:12345/do-c{inflection}")
+        assert status == "200 OK"
+        assert ("Link", f'<{asked.root}/ark:12345/doc?info>; rel="canonical"') in headers
+        assert b"A document" in body
+        assert f'href="{asked.root}/ark:12345/doc"'.encode() in body
+
+
+def test_a_place_on_the_site_is_below_where_the_site_is(asked):
+    assert dict(asked.ask("/ark:12345/local")[1])["Location"] == f"{asked.root}/page"
+
+
+def test_a_served_name_is_answered_by_the_site(asked):
+    status, headers, body = asked.ask("/ark:12345/pa-ge?q=%2F")
+    assert (status, body) == ("200 OK", f"page at {asked.root}, asked q=%2F".encode())
+    assert ("Link", f'<{asked.root}/ark:12345/page?info>; rel="describedby"') in headers
+
+
+def test_what_would_change_a_name_is_refused_and_never_reaches_the_site(asked):
+    for method in ("POST", "PUT", "DELETE"):
+        status, headers, _ = asked.ask("/ark:12345/page", method, b"body")
+        assert (status, dict(headers)["Allow"]) == ("405 Method Not Allowed", "GET, HEAD, OPTIONS")
+
+
+PASSED = [
+    ("/page", "GET"),
+    ("/page", "HEAD"),
+    ("/page?info", "GET"),
+    ("/page?a=%2F&b=%ff;c=+", "GET"),
+    ("/pa%67e", "GET"),
+    ("/page/", "GET"),
+    ("/page%2F", "GET"),
+    ("/page", "POST"),
+    ("/missing", "GET"),
+    ("/%E2%80%AE", "GET"),
+    ("/ark/12345/doc", "GET"),
+    ("/x/ark:12345/doc", "GET"),
+    ("/ark%3A12345/doc", "GET"),
+]
+
+
+def test_all_else_is_answered_as_if_no_resolver_were_there(asked):
+    for target, method in PASSED:
+        assert asked.ask(target, method) == asked.ask(target, method, resolver=False), f"{method} {target}"
+
+
+def test_what_is_sent_to_the_site_reaches_it_to_the_octet(asked):
+    body = bytes(range(256)) * 30
+    status, _, sent_back = asked.ask("/form", "POST", body)
+    assert (status, sent_back) == ("200 OK", body)

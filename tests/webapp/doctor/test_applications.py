@@ -1,0 +1,207 @@
+"""Applications as sites write them: whether the resolver is found in front, and which routes it hides."""
+
+from __future__ import annotations
+
+import functools
+import importlib.util
+import json
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from flask import Blueprint, Flask
+from werkzeug.middleware.dispatcher import DispatcherMiddleware
+from werkzeug.middleware.proxy_fix import ProxyFix
+
+from ararat.middleware import ResolverMiddleware
+from ararat.webapp.doctor import applications
+from ararat.webapp.doctor.finding import Finding
+
+
+class Nothing:
+    def fetch(self, keys: Any) -> dict[str, Any]:
+        return {}
+
+
+def resolver(app: Any, **settings: Any) -> Any:
+    return ResolverMiddleware(app, Nothing(), **{"prefix": "https://r.example"} | settings)  # type: ignore[arg-type]
+
+
+def flask(*routes: str) -> Flask:
+    app = Flask("site")
+    for number, route in enumerate(("/about", *routes)):
+        app.add_url_rule(route, str(number), view_func=lambda **_: "")
+    return app
+
+
+def bare(environ: Any, start_response: Any) -> list[bytes]:
+    return []
+
+
+def inside_flask(app: Flask, wrap: Callable[[Any], Any] = resolver) -> Flask:
+    app.wsgi_app = wrap(app.wsgi_app)  # type: ignore[method-assign]
+    return app
+
+
+def in_a_closure(app: Any) -> Any:
+    @functools.wraps(app)
+    def logged(environ: Any, start_response: Any) -> Any:
+        return app(environ, start_response)
+
+    return logged
+
+
+def found(app: Any) -> list[tuple[str, str]]:
+    findings = list(applications.examine(app))
+    assert all(finding.message.isascii() and finding.part == "app" for finding in findings)
+    return [(finding.code, finding.state) for finding in findings]
+
+
+WELL = [("resolver", "well"), ("routes", "well")]
+
+
+@pytest.mark.parametrize(
+    "app",
+    [
+        pytest.param(inside_flask(flask()), id="as the README says"),
+        pytest.param(resolver(flask()), id="around the whole"),
+        pytest.param(ProxyFix(resolver(flask())), id="inside of another"),
+        pytest.param(resolver(ProxyFix(flask().wsgi_app)), id="outside of another"),
+        pytest.param(inside_flask(flask(), lambda app: ProxyFix(resolver(app))), id="inside of another, in Flask"),
+        pytest.param(DispatcherMiddleware(resolver(flask())), id="under a dispatcher"),
+        pytest.param(in_a_closure(resolver(in_a_closure(flask().wsgi_app))), id="in closures"),
+        pytest.param(resolver(flask("/arks", "/x/ark:<y>", "/<path:all>", "/foo:bar")), id="routes of other paths"),
+        pytest.param(resolver(flask("/urn:<x>"), schemes=["ark"]), id="a scheme that is not reserved here"),
+    ],
+)
+def test_a_resolver_is_found_however_it_is_put_in_front(app: Any) -> None:
+    assert found(app) == WELL
+
+
+@pytest.mark.parametrize("route", ["/ark:<path:x>", "/ARK:/12345/<x>", "/urn:isbn:<x>"])
+def test_a_route_under_a_reserved_path_is_named(route: str) -> None:
+    (well, hidden) = applications.examine(inside_flask(flask(route)))
+    assert (well.state, hidden.code, hidden.state) == ("well", "route-hidden", "bad")
+    assert f"The route {route} is never reached" in hidden.message
+    assert "served" in (hidden.remedy or "")
+
+
+def test_routes_of_a_blueprint_count() -> None:
+    app, parts = Flask("site"), Blueprint("parts", "parts", url_prefix="/ark:")
+    parts.add_url_rule("/<x>", view_func=lambda x: x, endpoint="x")
+    app.register_blueprint(parts)
+    assert ("route-hidden", "bad") in found(resolver(app))
+
+
+def test_many_routes_are_counted_not_listed() -> None:
+    findings = list(applications.examine(resolver(flask(*(f"/ark:{n}" for n in range(50))))))
+    assert len(findings) == 22
+    assert "30 more" in findings[-1].message
+
+
+@pytest.mark.parametrize(
+    ("app", "expected"),
+    [
+        pytest.param(bare, [("resolver", "bad"), ("routes", "doubtful")], id="a bare function"),
+        pytest.param(flask(), [("resolver", "bad"), ("routes", "well")], id="Flask"),
+        pytest.param(resolver(bare), [("resolver", "well"), ("routes", "doubtful")], id="a bare function, in front"),
+        pytest.param(resolver(flask(), prefix=None), [*WELL, ("prefix", "doubtful")], id="no prefix"),
+        pytest.param(
+            DispatcherMiddleware(resolver(bare), {"/shop": flask("/ark:<x>")}),
+            [("resolver", "doubtful"), ("route-hidden", "doubtful")],
+            id="another site beside it",
+        ),
+    ],
+)
+def test_what_is_not_as_it_should_be_is_said(app: Any, expected: list[tuple[str, str]]) -> None:
+    assert found(app) == expected
+
+
+def test_wrappers_that_hold_each_other_have_an_end() -> None:
+    one, two = ProxyFix(bare), ProxyFix(bare)
+    one.app, two.app = two, one
+    assert found(one)[0] == ("resolver", "bad")
+
+
+def test_what_runs_code_when_it_is_looked_at_is_not_looked_at() -> None:
+    class Trap:
+        @property
+        def app(self) -> Any:
+            raise AssertionError("it was looked at")
+
+        def __call__(self, *_: Any) -> list[bytes]:
+            return []
+
+    assert found(Trap())[0] == ("resolver", "bad")
+
+
+def test_settings_are_those_of_the_outermost_resolver() -> None:
+    settings = applications.settings_of(ProxyFix(resolver(flask(), naans=["12148"])))
+    assert settings is not None
+    assert settings.naans == {"12148"}
+    assert applications.settings_of(bare) is None
+
+
+def test_the_routes_of_django_are_listed() -> None:
+    from django.core.handlers.wsgi import WSGIHandler
+    from django.http import HttpResponse
+    from django.urls import include, path, re_path
+    from django.urls.resolvers import RegexPattern, URLResolver
+
+    def view(request: Any, **_: Any) -> HttpResponse:
+        return HttpResponse()
+
+    below = [path("<str:x>", view), re_path(r"^(?P<x>[a-z]+)/$", view)]
+    urls = [
+        path("about", view),
+        path("ark:12345/", include(below)),
+        re_path(r"^urn\:(?P<x>.+)$", view),
+        re_path(r"^(?P<whole>ark:.*)$", view),
+        re_path(r".*", view),
+    ]
+    routes = list(applications._below(URLResolver(RegexPattern(r"^/"), urls), ""))
+    assert routes[1] == "ark:12345/<str:x>"
+    assert [route for route in routes if route.startswith(("ark:", "urn:"))] == routes[1:5]
+    assert applications._framework(WSGIHandler.__new__(WSGIHandler)) == "Django"
+
+
+PYRAMID = """\
+from pyramid.config import Configurator
+from ararat.middleware import ResolverMiddleware, open_bindings
+
+with Configurator() as site:
+    for name, route in {"a": "/ark:{x:.*}", "b": "urn:{x}", "c": "/about"}.items():
+        site.add_route(name, route)
+    app = ResolverMiddleware(site.make_wsgi_app(), open_bindings("bindings.sqlite"), prefix="https://r.example")
+"""
+
+
+@pytest.mark.skipif(importlib.util.find_spec("pyramid") is None, reason="Pyramid is not installed")
+def test_the_routes_of_pyramid_are_listed(tmp_path: Path) -> None:
+    # A process of its own: Pyramid warns of what it is made of when it is imported.
+    (tmp_path / "site_under_test.py").write_text(PYRAMID, "utf-8")
+    ararat = Path(sys.executable).with_name("ararat")
+    ran = subprocess.run(
+        [ararat, "doctor", "--app", "site_under_test:app", "--json"],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        timeout=30,
+        check=False,
+    )
+    found = [(row["code"], row["message"].split()[2]) for row in map(json.loads, ran.stdout.splitlines())]
+    assert found == [("resolver", "in"), ("route-hidden", "/ark:{x:.*}"), ("route-hidden", "urn:{x}")]
+    assert ran.returncode == 1
+
+
+def test_a_framework_that_cannot_list_them_is_no_failure(monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(app: Any) -> Any:
+        raise RuntimeError("not\x1b[2J now")
+
+    monkeypatch.setitem(applications._LISTED, "Flask", fail)
+    findings: list[Finding] = list(applications.examine(resolver(flask())))
+    assert (findings[-1].code, findings[-1].state) == ("routes", "doubtful")
+    assert findings[-1].message.isprintable()

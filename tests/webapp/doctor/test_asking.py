@@ -1,0 +1,139 @@
+"""One request of the doctor's: the target goes out octet for octet, and no peer can hold or flood it."""
+
+from __future__ import annotations
+
+import contextlib
+import socket
+import ssl
+import threading
+from collections.abc import Callable, Iterator
+
+import pytest
+import trustme
+
+from ararat.webapp.doctor import asking
+from ararat.webapp.doctor.asking import Said, ask
+from ararat.webapp.tracing import weburl
+from ararat.webapp.tracing.hop import HopFailed
+from ararat.webapp.tracing.weburl import WebURL
+
+Serve = Callable[..., tuple[WebURL, list[bytes]]]
+
+
+@pytest.fixture
+def serve() -> Iterator[Serve]:
+    """serve(*octets, hold=False, forever=False) answers one connection with these octets; its URL, and what it got."""
+    listener = socket.create_server(("127.0.0.1", 0))
+    done = threading.Event()
+    threads: list[threading.Thread] = []
+
+    def run(octets: bytes, hold: bool, forever: bool, got: list[bytes]) -> None:
+        with contextlib.suppress(OSError), listener.accept()[0] as connection:
+            got.append(connection.recv(65536))
+            connection.sendall(octets)
+            while forever:
+                connection.sendall(b"x" * 4096)
+            if hold:
+                done.wait(10)
+
+    def start(octets: bytes, *, hold: bool = False, forever: bool = False) -> tuple[WebURL, list[bytes]]:
+        got: list[bytes] = []
+        threads.append(threading.Thread(target=run, args=(octets, hold, forever, got), daemon=True))
+        threads[-1].start()
+        return weburl.parse(f"http://127.0.0.1:{listener.getsockname()[1]}"), got
+
+    yield start
+    done.set()
+    listener.close()
+    for thread in threads:
+        thread.join(5)
+
+
+@pytest.mark.parametrize(
+    "target", ["/ark:99999/a%2Eb", "/ark:99999/x?", "/ark:99999/x??", "/ark:99999/a//b/../%ff", "//ark:99999/%2f%2F"]
+)
+def test_the_target_goes_out_as_it_stands(serve: Serve, target: str) -> None:
+    url, got = serve(b"HTTP/1.1 204 No Content\r\n\r\n")
+    assert ask(url, target) == Said(204, (), b"")
+    assert got[0].startswith(f"GET {target} HTTP/1.1\r\nHost: 127.0.0.1:{url.port}\r\n".encode())
+
+
+@pytest.mark.parametrize(
+    ("octets", "body"),
+    [
+        (b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nab", b"ab"),
+        (b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nab\r\n0\r\n\r\n", b"ab"),
+        (b"HTTP/1.0 200 OK\r\n\r\nab", b"ab"),
+        (b"HTTP/1.1 103 Early Hints\r\n\r\nHTTP/1.1 200 OK\r\nContent-Length: 1\r\n\r\nc", b"c"),
+    ],
+)
+def test_a_body_is_read_whole_however_its_end_is_told(serve: Serve, octets: bytes, body: bytes) -> None:
+    assert ask(serve(octets)[0], "/").body == body
+
+
+def test_a_body_that_follows_an_answer_to_head_is_seen(serve: Serve) -> None:
+    url, _ = serve(b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nab")
+    assert ask(url, "/", "HEAD").body == b"ab"
+
+
+def test_a_server_that_keeps_the_connection_is_not_waited_for(serve: Serve) -> None:
+    url, _ = serve(b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nab", hold=True)
+    assert ask(url, "/").body == b"ab"
+
+
+def test_of_an_endless_body_no_more_than_the_limit_is_read(serve: Serve) -> None:
+    url, _ = serve(b"HTTP/1.1 200 OK\r\n\r\n", forever=True)
+    assert 60_000 < len(ask(url, "/").body) <= 65_536
+
+
+@pytest.mark.parametrize(
+    ("octets", "how", "code"),
+    [
+        pytest.param(b"", {}, "dropped", id="nothing"),
+        pytest.param(b"", {"hold": True}, "timeout", id="silence"),
+        pytest.param(b"HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nab", {"hold": True}, "timeout", id="half a body"),
+        pytest.param(b"\x00\x01 no HTTP at all\r\n\r\n", {}, "protocol", id="garbage"),
+        pytest.param(b"HTTP/1.1 200 OK\r\nA: ", {"forever": True}, "protocol", id="an endless header"),
+        pytest.param(b"HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nab", {}, "protocol", id="cut short"),
+    ],
+)
+def test_what_is_no_whole_answer_fails_in_time(serve: Serve, octets: bytes, how: dict[str, bool], code: str) -> None:
+    url, _ = serve(octets, **how)
+    with pytest.raises(HopFailed) as failed:
+        ask(url, "/", seconds=0.4 if "hold" in how else 10)
+    assert failed.value.code == code
+
+
+def test_where_nobody_listens_that_is_said() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        port = listener.getsockname()[1]
+    with pytest.raises(HopFailed, match="no connection"):
+        ask(weburl.parse(f"http://127.0.0.1:{port}"), "/")
+
+
+@pytest.mark.parametrize(("name", "code"), [("localhost", None), ("other.example", "tls")])
+def test_a_certificate_has_to_be_for_the_host(name: str, code: str | None, monkeypatch: pytest.MonkeyPatch) -> None:
+    authority = trustme.CA()
+    ours, theirs = ssl.create_default_context(), ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    authority.configure_trust(ours)
+    authority.issue_cert(name).configure_cert(theirs)
+    monkeypatch.setattr(asking, "tls_context", lambda: ours)
+
+    def answer() -> None:
+        with contextlib.suppress(OSError), listener.accept()[0] as plain:
+            plain.settimeout(5)
+            with theirs.wrap_socket(plain, server_side=True) as connection:
+                connection.recv(65536)
+                connection.sendall(b"HTTP/1.1 204 No Content\r\n\r\n")
+
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        thread = threading.Thread(target=answer, daemon=True)
+        thread.start()
+        url = weburl.parse(f"https://localhost:{listener.getsockname()[1]}")
+        if code is None:
+            assert ask(url, "/ark:99999/x?").status == 204
+        else:
+            with pytest.raises(HopFailed) as failed:
+                ask(url, "/ark:99999/x?")
+            assert failed.value.code == code
+        thread.join(5)

@@ -1,0 +1,32 @@
+"""Findings in a terminal: lines that fit, nothing raw, and an end that says how it stands."""
+
+from __future__ import annotations
+
+import pytest
+
+from ararat.webapp.doctor.finding import Finding, State
+from ararat.webapp.terminal.findings import finding_lines, summary_lines
+from ararat.webapp.terminal.layout import Sheet
+
+
+@pytest.mark.parametrize("width", [40, 60, 80])
+def test_lines_fit_and_hold_nothing_raw(width: int) -> None:
+    finding = Finding("url", "x", "bad", "a bare ?", "lost \x1b[2J\u202e " * 9 + "x" * 99, "nginx: \u202e" * 9, "RFC 1")
+    sheet = Sheet(width, cut=True)
+    for line in [*finding_lines(finding, sheet), *summary_lines([finding, finding], sheet)]:
+        assert len(line) <= width
+        assert line.isascii()
+        assert line.isprintable()
+
+
+@pytest.mark.parametrize(
+    ("states", "last"),
+    [
+        (["well", "well"], "All well."),
+        (["well", "doubtful"], "All well, 1 doubtful."),
+        (["bad", "doubtful", "bad"], "2 to change, 1 doubtful."),
+    ],
+)
+def test_the_last_line_says_how_it_stands(states: list[State], last: str) -> None:
+    findings = [Finding("url", "x", state, "x", "It is so.") for state in states]
+    assert [*summary_lines(findings, Sheet())][-1] == last

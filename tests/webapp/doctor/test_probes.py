@@ -1,0 +1,353 @@
+"""What the doctor makes of a deployment: every loss is found, named and has its remedy, and nothing else is."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable
+from typing import Any
+from urllib.parse import unquote_to_bytes
+
+import pytest
+
+from ararat.middleware import BindingsUnavailable, ResolverMiddleware
+from ararat.webapp.doctor import probes
+from ararat.webapp.doctor.asking import Said
+from ararat.webapp.doctor.finding import Finding
+from ararat.webapp.tracing import weburl
+from ararat.webapp.tracing.hop import HopFailed
+
+PREFIX = "https://r.example"
+ALL = {
+    *("answered", "raw-target", "too-long", "classic", "label", "head", "cache-control", "bindings", "prefix"),
+    "hsts",
+    *(probe.code for probe in probes.PROBES),
+}
+
+
+class Nothing:
+    def fetch(self, keys: Any) -> dict[str, Any]:
+        return {}
+
+
+def site(environ: Any, start_response: Any) -> list[bytes]:
+    start_response("404 Not Found", [("Content-Type", "text/html"), ("Server", "Apache")])
+    return [b"<title>This is the site's</title>"]
+
+
+class Deployment:
+    """A front server and a resolver in one process: `before` makes another request of a request, or answers it;
+    `path_info` and `after` change what the server makes of the path, and the answer."""
+
+    def __init__(
+        self,
+        *,
+        before: Callable[[str], str | Said] = lambda target: target,
+        path_info: Callable[[str], str] = lambda path: path,
+        after: Callable[[str, Said], Said] = lambda method, said: said,
+        raw: bool = True,
+        secure: bool = True,
+        **settings: Any,
+    ) -> None:
+        self.before, self.path_info, self.after, self.raw, self.secure = before, path_info, after, raw, secure
+        self.app = ResolverMiddleware(site, Nothing(), **{"prefix": PREFIX} | settings)  # type: ignore[arg-type]
+
+    def __call__(self, method: str, target: str) -> Said:
+        asked = self.before(target)
+        if isinstance(asked, Said):
+            return asked
+        path, _, query = asked.partition("?")
+        environ = {
+            "REQUEST_METHOD": method,
+            "PATH_INFO": self.path_info(unquote_to_bytes(path).decode("latin-1")),
+            "QUERY_STRING": query,
+            "HTTP_ACCEPT": "application/problem+json",
+            "wsgi.url_scheme": "https" if self.secure else "http",
+        }
+        if self.raw:
+            environ["RAW_URI"] = asked
+        begun: list[Any] = []
+        body = b"".join(self.app(environ, lambda *header: begun.extend(header)))  # type: ignore[arg-type]
+        return self.after(method, Said(int(begun[0][:3]), tuple(begun[1]), body))
+
+
+def examined(deployment: Any, url: str = PREFIX, prefix: str | None = None) -> dict[str, Finding]:
+    found = list(probes.examine(weburl.parse(url), prefix=prefix, asking=deployment))
+    codes = [finding.code for finding in found]
+    assert len(codes) == len(set(codes))
+    for finding in found:
+        assert finding.message.isascii()
+        assert finding.message.isprintable()
+        assert finding.remedy or finding.state != "bad"
+    return {finding.code: finding for finding in found}
+
+
+def codes(found: dict[str, Finding], state: str) -> set[str]:
+    return {code for code, finding in found.items() if finding.state == state}
+
+
+def with_field(name: str, value: str) -> Callable[[str, Said], Said]:
+    def change(method: str, said: Said) -> Said:
+        kept = [field for field in said.fields if field[0] != name]
+        return Said(said.status, (*kept, (name, value)), said.body)
+
+    return change
+
+
+def answered_by_apache(unwanted: str) -> Callable[[str], str | Said]:
+    page = Said(404, (("Content-Type", "text/html"), ("Server", "Apache/2.4.62 (Debian)")), b"Not Found")
+    return lambda target: page if re.search(unwanted, target) else target
+
+
+def refused_beyond(octets: int) -> Callable[[str], str | Said]:
+    return lambda target: Said(400, (("Server", "gunicorn"),), b"") if len(target) > octets else target
+
+
+def test_where_all_arrives_all_is_well() -> None:
+    found = examined(Deployment(hsts="max-age=60"))
+    assert codes(found, "well") == ALL
+
+
+def test_digits_of_a_triplet_may_be_written_in_capitals() -> None:
+    found = examined(Deployment(before=lambda target: target.replace("%ff", "%FF"), hsts="max-age=60"))
+    assert codes(found, "well") == ALL
+
+
+def test_of_a_resolver_for_urns_alone_urns_are_asked() -> None:
+    found = examined(Deployment(schemes=["urn"], hsts="max-age=60"))
+    assert not codes(found, "bad")
+    assert found["encoded-slash"].sent == "urn:example:ararat-a%2Fb"
+    assert found["prefix"].state == "doubtful"
+
+
+def test_below_a_path_all_is_asked_below_it() -> None:
+    deployment = Deployment(prefix=f"{PREFIX}/app", hsts="max-age=60")
+    asked = []
+
+    def mounted(method: str, target: str) -> Said:
+        asked.append(target)
+        return deployment(method, target.removeprefix("/app"))
+
+    assert codes(examined(mounted, f"{PREFIX}/app/"), "well") == ALL
+    assert all(target.startswith("/app/") for target in asked)
+
+
+def cleaned(target: str) -> str:
+    """As nginx makes it, with a path in proxy_pass."""
+    path, _, query = target.partition("?")
+    path = re.sub("/+", "/", path.replace("%2F", "/").replace("%2E", ".").replace("%2D", "-"))
+    while "/../" in path:
+        path = re.sub("/[^/]+/../", "/", path, count=1)
+    return f"{path}?{query}" if query else path
+
+
+@pytest.mark.parametrize(
+    ("deployment", "bad", "remedy"),
+    [
+        pytest.param(
+            {"before": cleaned, "after": with_field("Server", "nginx/1.22.1")},
+            {"encoded-slash", "double-slash", "dot-segment", "encoded-dot-segment", "question-mark"},
+            "^nginx: .*Not proxy_pass http://up/;",
+            id="nginx, a path in proxy_pass",
+        ),
+        pytest.param(
+            {"before": lambda target: target.removesuffix("?") if target.count("?") == 1 else target},
+            {"question-mark"},
+            "nginx: .*Apache: .*Caddy: ",
+            id="the bare ? gone, nobody knows by whom",
+        ),
+        pytest.param(
+            {"before": answered_by_apache("%2F"), "after": with_field("Server", "Apache/2.4.62 (Debian)")},
+            {"encoded-slash"},
+            "^Apache: AllowEncodedSlashes NoDecode",
+            id="Apache, %2F not let through",
+        ),
+        pytest.param(
+            {"path_info": lambda path: re.sub("/+", "/", path), "after": with_field("Server", "nginx")},
+            {"double-slash"},
+            "merge_slashes off;",
+            id="nginx and uwsgi, slashes merged",
+        ),
+        pytest.param({"raw": False}, {"raw-target", "encoded-slash", "question-mark"}, "gunicorn", id="no raw target"),
+        pytest.param(
+            {"before": answered_by_apache("ARK"), "after": with_field("Server", "nginx")},
+            {"label"},
+            r"location ~\* \^/\(ark\|urn\):",
+            id="labels in lower case alone",
+        ),
+        pytest.param({"before": answered_by_apache("ark:/")}, {"classic"}, "ark", id="no classic form"),
+        pytest.param(
+            {"before": refused_beyond(1000), "after": with_field("Server", "gunicorn")},
+            {"long"},
+            "--limit-request-line 8190",
+            id="a front server's own limit",
+        ),
+        pytest.param(
+            {"after": with_field("Cache-Control", "public, max-age=86400")},
+            {"cache-control"},
+            "expires",
+            id="another Cache-Control",
+        ),
+        pytest.param(
+            {"after": lambda method, said: said._replace(body=b"{}") if method == "HEAD" else said},
+            {"head"},
+            "limit_except",
+            id="a body after HEAD",
+        ),
+        pytest.param(
+            {"after": lambda method, said: said._replace(status=405) if method == "HEAD" else said},
+            {"head"},
+            "limit_except",
+            id="no HEAD",
+        ),
+    ],
+)
+def test_what_is_lost_is_found_and_nothing_else_and_its_remedy_is_named(
+    deployment: dict[str, Any], bad: set[str], remedy: str
+) -> None:
+    found = examined(Deployment(**deployment))
+    assert codes(found, "bad") == bad
+    for code in bad:
+        assert re.search(remedy, found[code].remedy or ""), found[code].remedy
+
+
+def test_a_dot_segment_that_is_refused_though_it_was_cleaned_did_no_harm() -> None:
+    found = examined(Deployment(path_info=lambda path: re.sub("/a/../", "/", path)))
+    assert {found[code].state for code in ("dot-segment", "encoded-dot-segment")} == {"well"}
+
+
+def test_another_spelling_of_the_same_name_is_doubtful_alone() -> None:
+    found = examined(Deployment(before=lambda target: target.replace("%2D", "-")))
+    assert found["encoded-hyphen"].state == "doubtful"
+    assert not codes(found, "bad")
+
+
+def test_what_is_beyond_the_limit_may_be_refused_by_others_but_should_be_by_414() -> None:
+    assert examined(Deployment(before=refused_beyond(3600)))["too-long"].state == "doubtful"
+
+
+def test_an_older_ararat_does_not_say_whether_the_target_was_exact() -> None:
+    def forget(method: str, said: Said) -> Said:
+        document = json.loads(said.body) if said.body else {}
+        document.pop("target_exact", None)
+        return said._replace(body=json.dumps(document).encode() if said.body else b"")
+
+    found = examined(Deployment(after=forget))
+    assert found["raw-target"].state == "doubtful"
+    assert found["encoded-slash"].state == "well"
+
+
+@pytest.mark.parametrize(
+    ("announced", "url", "expected", "state"),
+    [
+        (None, PREFIX, None, "doubtful"),
+        (PREFIX, PREFIX, None, "well"),
+        (PREFIX, "https://R.example/", PREFIX, "well"),
+        ("http://r.example", PREFIX, None, "bad"),
+        ("https://r.example/app", PREFIX, None, "bad"),
+        ("https://other.example", PREFIX, None, "doubtful"),
+        ("https://other.example", PREFIX, "https://other.example", "well"),
+        ("https://other.example", PREFIX, PREFIX, "bad"),
+    ],
+)
+def test_the_announced_prefix_is_compared(announced: str | None, url: str, expected: str | None, state: str) -> None:
+    assert examined(Deployment(prefix=announced), url, expected)["prefix"].state == state
+
+
+@pytest.mark.parametrize(
+    ("url", "field", "state"),
+    [
+        ("https://r.example", "max-age=31536000", "well"),
+        ("https://r.example", None, "doubtful"),
+        ("http://r.example", None, "well"),
+        ("http://r.example", "max-age=31536000", "bad"),
+    ],
+)
+def test_hsts_belongs_to_https_alone(url: str, field: str | None, state: str) -> None:
+    after = with_field("Strict-Transport-Security", field) if field else lambda method, said: said
+    assert examined(Deployment(after=after), url)["hsts"].state == state
+
+
+def refusal(**other: Any) -> bytes:
+    document = {"status": 404, "identifier": "ark:99999/x", "code": "not-bound", "start": 0, "target_exact": True}
+    return json.dumps({name: value for name, value in (document | other).items() if value is not None}).encode()
+
+
+PROBLEM = (("Content-Type", "application/problem+json"),)
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        pytest.param(Said(200, (("Content-Type", "text/html"),), b"<title>Ararat</title>"), id="a page"),
+        pytest.param(Said(404, (), b""), id="nothing"),
+        pytest.param(Said(404, PROBLEM, b'{"title": "Not Found", "status": 404}'), id="somebody else's problem"),
+        pytest.param(Said(404, PROBLEM, b"[" * 60_000), id="deep"),
+        pytest.param(Said(404, PROBLEM, b"\xff\x00"), id="no JSON"),
+        pytest.param(Said(404, PROBLEM, b"[1]"), id="no object"),
+        pytest.param(Said(404, PROBLEM, refusal(identifier=7)), id="a number for a name"),
+        pytest.param(Said(404, PROBLEM, refusal(code=None)), id="no code"),
+        pytest.param(Said(500, PROBLEM, refusal()), id="another status"),
+        pytest.param(Said(404, (("Content-Type", "application/json"),), refusal()), id="another media type"),
+        pytest.param(Said(200, (("Server", "evil\x1b[2J\u202e" * 50),), b""), id="a hostile server"),
+    ],
+)
+def test_what_is_not_answered_by_ararat_is_said_to_be_not(said: Said) -> None:
+    found = examined(lambda method, target: said)
+    assert [*found] == ["answered"]
+    assert found["answered"].state == "bad"
+    assert "not by Ararat" in found["answered"].message
+
+
+@pytest.mark.parametrize(
+    ("url", "location", "remedy"),
+    [
+        ("http://r.example", "https://r.example/ark:99999/x", "its https address"),
+        ("https://r.example", "https://www.r.example/\x1b[2J", "redirects to"),
+    ],
+)
+def test_a_redirect_is_not_followed_but_named(url: str, location: str, remedy: str) -> None:
+    found = examined(lambda method, target: Said(301, (("Location", location),), b""), url)
+    assert found["answered"].state == "bad"
+    assert remedy in (found["answered"].remedy or "")
+
+
+def test_a_hostile_resolver_is_repeated_in_ascii_and_cut() -> None:
+    hostile = "\u202e\x1b]0;" + "x" * 5000
+
+    def lie(method: str, target: str) -> Said:
+        return Said(404, PROBLEM, refusal(identifier=hostile, suggestion=f"http{hostile}/ark:b9999/x"))
+
+    found = examined(lie)
+    assert len(codes(found, "bad")) > 8
+    assert all(len(finding.message) < 500 for finding in found.values())
+
+
+def test_a_store_that_cannot_be_read_is_bad() -> None:
+    class Gone:
+        def fetch(self, keys: Any) -> dict[str, Any]:
+            raise BindingsUnavailable("gone")
+
+    deployment = Deployment()
+    deployment.app = ResolverMiddleware(site, Gone(), prefix=PREFIX)  # type: ignore[arg-type]
+    assert codes(examined(deployment), "bad") == {"bindings"}
+
+
+def test_nothing_at_all_is_no_finding() -> None:
+    def dead(method: str, target: str) -> Said:
+        raise HopFailed("connect")
+
+    with pytest.raises(probes.NotAnswered, match="no connection"):
+        examined(dead)
+
+
+def test_who_falls_silent_later_is_bad_probe_by_probe() -> None:
+    deployment = Deployment()
+
+    def faint(method: str, target: str) -> Said:
+        if target != "/ark:99999/x":
+            raise HopFailed("timeout")
+        return deployment(method, target)
+
+    found = examined(faint)
+    assert codes(found, "bad") == {probe.code for probe in probes.PROBES} | {"classic", "label"}

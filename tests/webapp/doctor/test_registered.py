@@ -1,0 +1,39 @@
+"""Prefix, name and NAANs of a site beside the registry (ARK-022, ARK-088)."""
+
+from __future__ import annotations
+
+import pytest
+
+from ararat.webapp.doctor.registered import examine
+
+BNF = "https://ark.bnf.fr"
+
+
+@pytest.mark.parametrize(
+    ("naan", "prefixes", "name", "found"),
+    [
+        pytest.param("12148", [BNF], None, [("registered", "well")], id="as registered"),
+        pytest.param("12148", [], None, [("registered", "well")], id="nothing to compare"),
+        pytest.param("12148", ["https://x.example"], None, [("resolver-differs", "bad")], id="another resolver"),
+        pytest.param("12148", [BNF, "https://x"], None, [("prefix-unregistered", "doubtful")], id="a second prefix"),
+        pytest.param("12148", [BNF], "\u202eBnF", [("name-differs", "doubtful")], id="another name"),
+        pytest.param("54321", [BNF], None, [("naan-unregistered", "doubtful")], id="registered for nobody"),
+    ],
+)
+def test_that_the_resolver_differs_is_bad_and_all_else_a_note(
+    naan: str, prefixes: list[str], name: str | None, found: list[tuple[str, str]]
+) -> None:
+    findings = list(examine([naan], prefixes, name))
+    assert [(finding.code, finding.state) for finding in findings] == found
+    for finding in findings:
+        assert finding.message.isascii()
+        assert finding.shown == f"NAAN {naan}"
+
+
+def test_each_naan_is_looked_at_once_in_any_spelling() -> None:
+    assert [finding.shown for finding in examine(["b5072", "12148", "12148", "b-5072"])] == ["NAAN 12148", "NAAN b5072"]
+
+
+def test_what_is_no_naan_is_refused() -> None:
+    with pytest.raises(ValueError, match="no NAAN"):
+        list(examine(["x/y"]))

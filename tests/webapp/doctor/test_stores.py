@@ -1,0 +1,48 @@
+"""Stores in findings: what each condition is called, and how several servers stand together."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from ararat.middleware import open_bindings
+from ararat.middleware.condition import Condition
+from ararat.webapp.doctor import stores
+
+PRIMARY = Condition("postgresql://a/x", True, True)
+STANDBY = Condition("postgresql://b/x", True, False, standby=True)
+GONE = Condition("postgresql://c/x", False, False, fault="postgresql://c/x: no route", code="unavailable")
+
+
+@pytest.mark.parametrize(
+    ("conditions", "found"),
+    [
+        ([PRIMARY], [("readable-writable", "well")]),
+        ([STANDBY], [("standby", "doubtful")]),
+        ([PRIMARY, STANDBY], [("readable-writable", "well"), ("standby", "well")]),
+        ([PRIMARY, GONE], [("readable-writable", "well"), ("unavailable", "bad")]),
+        ([GONE, STANDBY], [("unavailable", "bad"), ("standby", "well"), ("no-primary", "bad")]),
+        ([PRIMARY, PRIMARY], [*[("readable-writable", "well")] * 2, ("several-primaries", "bad")]),
+    ],
+)
+def test_several_servers_need_one_primary(
+    conditions: list[Condition], found: list[tuple[str, str]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(stores, "conditions", lambda url: iter(conditions))
+    assert [(finding.code, finding.state) for finding in stores.examine("x")] == found
+
+
+def test_an_old_schema_names_the_command(tmp_path: Path) -> None:
+    database = tmp_path / "bindings.sqlite"
+    with open_bindings(database) as bindings, bindings.store.transaction() as transaction:
+        transaction.set_setting("schema", "1")
+    [finding] = stores.examine(str(database))
+    assert (finding.code, finding.state) == ("schema-version", "bad")
+    assert "ararat migrate" in (finding.remedy or "")
+
+
+def test_what_names_no_store_is_bad() -> None:
+    [finding] = stores.examine("bindings\x1b[2J")
+    assert (finding.code, finding.state) == ("database-url", "bad")
+    assert finding.message.isprintable()

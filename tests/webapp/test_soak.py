@@ -1,0 +1,253 @@
+"""A long day in a short time: a thousand visitors who stay, fifty traces that wait, names that change all the while.
+
+    make long ARGS='-s -k soak'            ten minutes; SOAK=60 before it: a minute
+
+Memory and descriptors of the server have to be flat, nobody may get an error, and it has to stop when it is told to.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import os
+import signal
+import socket
+import statistics
+import threading
+import time
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+SECONDS = float(os.environ.get("SOAK", "600"))
+VISITORS, TRACES = 1000, 50
+PAUSE = 1.2
+"""Seconds between two questions of a visitor: less than the two for which a server keeps a connection that is idle."""
+
+NAMES = 500
+
+
+class Visitors:
+    """Connections that are kept, each asking for a name again and again; what they got, and how long it took."""
+
+    def __init__(self, port: int) -> None:
+        self._port = port
+        self.got: Counter[str] = Counter()
+        self.took: list[float] = []
+        self.versions: set[bytes] = set()
+        self.open = self.opened = 0
+        self._stop = threading.Event()
+        self._thread = threading.Thread(target=lambda: asyncio.run(self._all()))
+
+    def __enter__(self) -> Visitors:
+        self._thread.start()
+        return self
+
+    def __exit__(self, *exc: object) -> None:
+        self._stop.set()
+        self._thread.join(60)
+
+    async def _all(self) -> None:
+        await asyncio.gather(*(self._one(number) for number in range(VISITORS)))
+
+    async def _one(self, number: int) -> None:
+        await asyncio.sleep(PAUSE * 5 * number / VISITORS)
+        while not self._stop.is_set():
+            try:
+                reader, writer = await asyncio.open_connection("127.0.0.1", self._port)
+            except OSError as error:
+                self.got[f"not connected: {type(error).__name__}"] += not self._stop.is_set()
+                await asyncio.sleep(PAUSE)
+                continue
+            self.open, self.opened = self.open + 1, self.opened + 1
+            try:
+                await self._stay(number, reader, writer)
+            finally:
+                self.open -= 1
+                writer.close()
+
+    async def _stay(self, number: int, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        path = "/ark:12345/x" + str(number % NAMES) if number % 4 else "/healthz"
+        while not self._stop.is_set():
+            begun, head = time.monotonic(), b""
+            try:
+                writer.write(f"GET {path} HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n".encode())
+                head = await reader.readuntil(b"\r\n\r\n")
+                fields = {
+                    name.lower(): value for name, _, value in (row.partition(b": ") for row in head.split(b"\r\n"))
+                }
+                await reader.readexactly(int(fields[b"content-length"]))
+            except (OSError, asyncio.IncompleteReadError, asyncio.LimitOverrunError):
+                # A connection that is closed before an answer begins was closed because it was idle.
+                self.got["cut short"] += bool(head) and not self._stop.is_set()
+                return
+            self.took.append(time.monotonic() - begun)
+            self.got[head[9:12].decode()] += 1
+            self.versions.update([fields[b"location"].rpartition(b"/")[2]] if b"location" in fields else [])
+            if fields.get(b"connection", b"").lower() == b"close":
+                return
+            await asyncio.sleep(PAUSE)
+
+
+class Watchers:
+    """Clients that each have a trace running, and begin another one when it ends, each of a host of its own."""
+
+    def __init__(self, port: int) -> None:
+        self._port = port
+        self._stop = threading.Event()
+        self._hosts = [socket.create_server((f"127.0.1.{each}", 0)) for each in range(1, TRACES + 1)]
+        self._threads = [threading.Thread(target=self._watch, args=(each,)) for each in range(TRACES)]
+        self.begun = 0
+        self.last: list[list[str]] = [[] for _ in range(TRACES)]
+
+    def __enter__(self) -> Watchers:
+        for thread in self._threads:
+            thread.start()
+        return self
+
+    def __exit__(self, *exc: object) -> None:
+        self.end()
+        for host in self._hosts:
+            host.close()
+
+    def end(self) -> None:
+        self._stop.set()
+        for thread in self._threads:
+            thread.join(30)
+
+    def stop_after_this(self) -> None:
+        self._stop.set()
+
+    def _watch(self, number: int) -> None:
+        host, port = self._hosts[number].getsockname()
+        while not self._stop.is_set():
+            with (
+                contextlib.suppress(OSError),
+                socket.create_connection(
+                    ("127.0.0.1", self._port), 30, source_address=(f"127.0.2.{number + 1}", 0)
+                ) as connection,
+            ):
+                connection.sendall(
+                    f"GET /trace?q=ark:12345/x&fresh=1&resolver=http://{host}:{port} HTTP/1.1\r\nHost: x\r\n"
+                    "Accept: text/event-stream\r\nConnection: close\r\n\r\n".encode()
+                )
+                self._read(number, connection)
+            self._stop.wait(0.5)
+
+    def _read(self, number: int, connection: socket.socket) -> None:
+        lines: list[str] = []
+        with connection.makefile("rb") as stream:
+            for line in stream:
+                if line.startswith(b"event: start"):
+                    self.begun += 1
+                if line.startswith((b"event: ", b"data: shutdown")):
+                    lines.append(line.decode().strip())
+        self.last[number] = lines[-2:]
+
+
+class Changing:
+    """A file of names of which a new version comes every second."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._stop = threading.Event()
+        self._thread = threading.Thread(target=self._change)
+        self.version = 0
+        self.put()
+
+    def put(self) -> None:
+        rows = "".join(f"ark:12345/x{each},https://example.org/{self.version}\n" for each in range(NAMES))
+        beside = self._path.with_suffix(".new")
+        beside.write_text(f"identifier,target\n{rows}", "utf-8")
+        beside.replace(self._path)
+
+    def __enter__(self) -> Changing:
+        self._thread.start()
+        return self
+
+    def __exit__(self, *exc: object) -> None:
+        self._stop.set()
+        self._thread.join(10)
+
+    def _change(self) -> None:
+        while not self._stop.wait(1):
+            self.version += 1
+            self.put()
+
+
+def worker_of(process: int) -> Path:
+    children = Path(f"/proc/{process}/task/{process}/children").read_text("ascii").split()
+    return Path(f"/proc/{children[0]}")
+
+
+def measured(worker: Path) -> tuple[float, int]:
+    """Memory in megabytes, and descriptors."""
+    pages = int((worker / "statm").read_text("ascii").split()[1])
+    return pages * os.sysconf("SC_PAGE_SIZE") / 2**20, len(list((worker / "fd").iterdir()))
+
+
+@pytest.fixture
+def many_descriptors() -> Iterator[None]:
+    """What this process may open, and so what the server that it starts may."""
+    resource = pytest.importorskip("resource")
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (min(8192, hard), hard))
+    yield
+    resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
+
+
+@pytest.mark.long
+@pytest.mark.timeout(SECONDS + 240)
+def test_a_soak_leaves_memory_and_descriptors_as_they_were(
+    serve_ararat: Any, tmp_path: Path, many_descriptors: None
+) -> None:
+    file = tmp_path / "names.csv"
+    changing = Changing(file)
+    server = serve_ararat("--bindings", str(file), "--allow-network", "127.0.0.0/8")
+    worker = worker_of(server.process.pid)
+    samples: list[tuple[float, int, int]] = []
+    with changing, Watchers(server.port) as watchers:
+        with Visitors(server.port) as visitors:
+            begun = time.monotonic()
+            while time.monotonic() - begun < SECONDS:
+                time.sleep(min(2, SECONDS / 40))
+                samples.append((*measured(worker), visitors.open))
+        watchers.stop_after_this()
+        server.process.send_signal(signal.SIGTERM)
+        told = time.monotonic()
+        code = server.process.wait(30)
+        stopped = time.monotonic() - told
+        watchers.end()
+    # The first third is for growing up: threads, caches, buffers.
+    settled = samples[len(samples) // 3 :]
+    half = len(settled) // 2
+    early, late = settled[:half], settled[half:]
+    growth = statistics.median(row[0] for row in late) - statistics.median(row[0] for row in early)
+    descriptors = statistics.median(row[1] for row in late) - statistics.median(row[1] for row in early)
+    took = sorted(visitors.took)
+    report = {
+        "seconds": SECONDS,
+        "answers": dict(visitors.got),
+        "per second": round(len(took) / SECONDS),
+        "median ms": round(took[len(took) // 2] * 1000, 1),
+        "p99 ms": round(took[len(took) * 99 // 100] * 1000, 1),
+        "connections open (median)": statistics.median(row[2] for row in settled),
+        "connections opened": visitors.opened,
+        "traces begun": watchers.begun,
+        "versions put / seen": (changing.version, len(visitors.versions)),
+        "memory MB (first, settled, last)": [round(samples[0][0], 1), round(early[0][0], 1), round(late[-1][0], 1)],
+        "memory growth MB": round(growth, 2),
+        "descriptors (settled, last)": (early[0][1], late[-1][1]),
+        "stop seconds": round(stopped, 1),
+        "traces told to end": sum("event: end" in last for last in watchers.last),
+    }
+    print(*(f"\n{name:34}{value}" for name, value in report.items()))
+    assert set(visitors.got) <= {"200", "302"}, report
+    assert growth < max(5, 2 * SECONDS / 60), report
+    assert abs(descriptors) < 100, report
+    assert len(visitors.versions) > 1, report
+    assert (code, stopped < 10) == (0, True), report
+    assert "Traceback" not in server.log()

@@ -1,0 +1,336 @@
+"""Each row of ssrf-responders.jsonl as a real server: however it answers, the trace has an end with a name.
+
+What a run leaves behind is looked at after all of them, and with the real deadlines, in `make long`.
+"""
+
+from __future__ import annotations
+
+import gzip
+import os
+import resource
+import threading
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import pytest
+import trustme
+
+from ararat.webapp import create_app
+from ararat.webapp.live import Fragments
+from ararat.webapp.terminal.layout import Sheet
+from ararat.webapp.terminal.traces import event_lines
+from ararat.webapp.tracing.addresses import Address
+from ararat.webapp.tracing.guard import guarded_fetch
+from ararat.webapp.tracing.heartbeat import watch
+from ararat.webapp.tracing.hop import FAILURES, HopResponse
+from ararat.webapp.tracing.stopwatch import Stopwatch
+from ararat.webapp.tracing.trace import CODES, End, Event, Hop, trace
+
+
+def answer(status: str, *fields: str, body: bytes = b"") -> bytes:
+    return "\r\n".join([f"HTTP/1.1 {status}", *fields, "", ""]).encode("latin-1") + body
+
+
+def bomb() -> bytes:
+    octets = bytes(1_000_000)
+    for _ in range(3):
+        octets = gzip.compress(octets)
+    return octets
+
+
+@dataclass(frozen=True, slots=True)
+class Responder:
+    """How a row is played: the server, and how the trace must end.
+
+    ``behaves`` makes the behaviour from `does`, the authority that the client trusts, and a list for the requests.
+    ``codes`` are those that the end may have: where the peer resets a connection the system decides between two.
+    ``requests`` is how many of them come, None where nobody counts.
+    """
+
+    behaves: Callable[[Any, trustme.CA, list[bytes]], Any]
+    codes: str
+    outcome: str = "failure"
+    url: str | None = None
+    requests: int | None = 1
+    scheme: str = "http"
+    method: str = "GET"
+
+
+def says(*pieces: bytes, **rest: Any) -> Responder:
+    """One answer, the same to every request."""
+    return Responder(lambda does, authority, requests: does.in_turn(lambda number: b"".join(pieces), requests), **rest)
+
+
+def redirects(*answers: bytes, **rest: Any) -> Responder:
+    """These answers in turn, the last one for ever."""
+    return Responder(
+        lambda does, authority, requests: does.in_turn(lambda n: answers[min(n, len(answers)) - 1], requests),
+        requests=len(answers),
+        **rest,
+    )
+
+
+def secure(*names: str, trusted: bool = True) -> Responder:
+    """A certificate for these names, by an authority that the client trusts or by one that nobody knows."""
+    return Responder(
+        lambda does, authority, requests: does.secure(authority if trusted else trustme.CA(), *names),
+        "tls",
+        requests=None,
+        scheme="https",
+    )
+
+
+def leads(location: str, code: str) -> Responder:
+    """A redirect to where nobody goes on to."""
+    outcome = "success" if code == "not-fetched" else "failure"
+    return says(answer("302 Found", f"Location: {location}"), codes=code, outcome=outcome, url=None)
+
+
+OK = answer("200 OK")
+FOUND = {"codes": "found", "outcome": "success"}
+
+RESPONDERS = {
+    "r005": Responder(
+        lambda does, authority, requests: does.for_ever(b"X-n: n\r\n" * 100, does.OK), "too-large", requests=None
+    ),
+    "r007": says(b"HTTP/1.1 200 OK\r\n", b"X-n: n\r\n" * 100_000, b"\r\n", codes="too-large", requests=None),
+    # Where the reset comes before the connection is looked at, there never was one.
+    "r014": Responder(lambda does, authority, requests: does.resetting(None), "dropped connect", requests=None),
+    "r015": Responder(lambda does, authority, requests: does.resetting(does.OK + b"X: "), "dropped", requests=None),
+    "r020": Responder(
+        lambda does, authority, requests: does.secure(authority, "a.example"), "protocol dropped", requests=None
+    ),
+    "r024": says(answer("200 OK", "Content-Encoding: gzip, gzip, gzip", body=bomb()), **FOUND),
+    # No library here packs in this coding; what the octets are is one to whoever does not read them.
+    "r025": says(answer("200 OK", "Content-Encoding: br", body=b"\x5b\xff\xff\xff" * 100_000), **FOUND),
+    "r028": says(answer("200 OK", "Content-Encoding: nonsense", body=b"\xff\xfe"), **FOUND),
+    "r029": says(answer("302 Found", "Location: /ark:12345/x"), codes="too-many-redirects", requests=11),
+    "r033": Responder(
+        lambda does, authority, requests: does.in_turn(
+            lambda number: answer("302 Found", f"Location: #{number}"), requests
+        ),
+        "too-many-redirects",
+        requests=11,
+    ),
+    "r036": redirects(*[answer("302 Found", f"Location: /{n}") for n in range(5)], OK, **FOUND, url="/4"),
+    "r039": redirects(answer("301 Moved", "Location: /1"), answer("308 Moved", "Location: /2"), OK, **FOUND, url="/2"),
+    "r040": says(OK, **FOUND),
+    "r041": says(answer("204 No Content"), **FOUND),
+    "r042": says(answer("206 Partial Content"), **FOUND),
+    "r045": says(answer("404 Not Found"), codes="error-status"),
+    "r048": leads("http://127.0.0.1/", "blocked"),
+    "r049": leads("http://169.254.169.254/latest/meta-data/", "blocked"),
+    "r053": leads("http://0/", "bad-url"),
+    "r057": leads("//127.0.0.1/", "blocked"),
+    "r059": leads("http://example.com:22/", "port"),
+    "r063": leads("http://127.0.0.1\\@example.com/", "location-invalid"),
+    # It lies in a domain that is never looked up; test_guard has what is looked up twice.
+    "r065": leads("http://rebind.test/", "blocked"),
+    "r069": leads("ftp://127.0.0.1/", "not-fetched"),
+    "r070": leads("dict://127.0.0.1:11211/", "not-fetched"),
+    "r072": leads("javascript:alert(1)", "not-fetched"),
+    "r074": leads("ark:12345/x", "not-fetched"),
+    "r079": says(answer("302 Found", "Location: /a\0b"), codes="protocol"),
+    "r085": redirects(answer("302 Found", "Location: ?q"), OK, **FOUND, url="/ark:12345/x?q"),
+    "r086": redirects(answer("302 Found", "Location: #f"), OK, **FOUND, url="/ark:12345/x"),
+    "r088": redirects(answer("302 Found", "Location: ../../.."), OK, **FOUND, url="/"),
+    "r090": says(answer("302 Found", "Location: <script>"), codes="location-invalid"),
+    "r091": says(answer("300 Multiple Choices", "Location: /x"), codes="unspecified-status", outcome="unspecified"),
+    "r095": says(answer("999 What"), codes="unspecified-status", outcome="unspecified"),
+    "r096": says(answer("000 Nothing"), codes="protocol"),
+    "r098": says(b"<html><script>alert(1)</script>", codes="protocol"),
+    "r102": says(answer("200 \x1b[2J", "Server: <script>\x1b[2J"), **FOUND),
+    "r103": says(answer("200 OK", "Refresh: 0; url=/r", body=b"<meta http-equiv=refresh>"), **FOUND),
+    "r104": redirects(answer("302 Found", "Location: /c", "Set-Cookie: a=b"), OK, **FOUND, url="/c"),
+    "r106": says(answer("407 Proxy Authentication Required", "Proxy-Authenticate: Basic"), codes="error-status"),
+    "r107": says(answer("421 Misdirected Request"), codes="error-status"),
+    "r108": says(answer("200 OK", "Content-Length: 5", "Transfer-Encoding: chunked", body=b"0\r\n\r\n"), **FOUND),
+    "r110": says(answer("200 OK", "Content-Length: 1", "Content-Length: 2", body=b"x"), codes="protocol"),
+    "r111": says(answer("200 OK", "Content-Length: 1_0", body=b"x"), codes="protocol"),
+    "r112": says(answer("302 Found", "Location : /x"), codes="protocol"),
+    "r114": says(answer("200 OK", "Content-Length: 6", body=b"a body"), **FOUND, method="HEAD"),
+    "r117": secure("a.example", trusted=False),
+    "r119": secure("b.example"),
+    "r120": secure("a.example", trusted=False),
+    "r124": secure("a.example", *(f"h{number}.example" for number in range(10_000))),
+}
+
+
+@dataclass(slots=True)
+class Played:
+    """A row that was played: what the trace told, what the server got, and where else a connection was tried."""
+
+    events: list[Event]
+    requests: list[bytes]
+    tried: list[Address]
+    port: int
+    hops: list[Hop] = field(init=False)
+    end: End = field(init=False)
+
+    def __post_init__(self) -> None:
+        *rest, last = self.events
+        assert isinstance(last, End)
+        self.end, self.hops = last, [event for event in rest if isinstance(event, Hop)]
+
+
+@pytest.fixture
+def play(listen, does, local, answering, authority, trusting) -> Callable[[Responder], Played]:
+    """play(responder) starts the server and traces a name of which it is the resolver."""
+
+    def run(responder: Responder) -> Played:
+        requests: list[bytes] = []
+        tried: list[Address] = []
+        server = listen(responder.behaves(does, authority, requests))
+
+        def connect(address: Address, port: int, stopwatch: Stopwatch) -> Any:
+            tried.append(address)
+            raise ConnectionRefusedError
+
+        # The server stands where nobody may go; whatever it names is judged as it is for everybody.
+        beyond = guarded_fetch(lookups=answering(["127.0.0.1", "::1"]), connect=connect)
+        here, origin = local(tls=trusting), f"{responder.scheme}://a.example:{server.port}"
+
+        def fetch(method: str, url: str, deadline: float) -> HopResponse:
+            return (here if url.startswith(f"{origin}/") else beyond)(method, url, deadline)
+
+        events = list(trace("ark:12345/x", resolver=origin, fetch=fetch, method=responder.method))
+        return Played(events, requests, tried, server.port)
+
+    return run
+
+
+def test_every_row_has_a_responder(corpus):
+    assert set(RESPONDERS) == {row["id"] for row in corpus("ssrf-responders.jsonl")}
+
+
+@pytest.mark.parametrize("row", RESPONDERS)
+def test_whatever_a_responder_does_its_trace_ends_with_a_named_verdict(row, play):
+    responder = RESPONDERS[row]
+    played = play(responder)
+    assert played.end.outcome == responder.outcome
+    assert played.end.code in responder.codes.split()
+    assert played.end.code in CODES | FAILURES
+    assert played.tried == []
+    if responder.url is not None:
+        assert (played.end.url, played.end.state) == (f"http://a.example:{played.port}{responder.url}", "direct")
+    if responder.requests is not None:
+        assert len(played.requests) == responder.requests
+    for request in played.requests:
+        fields = {line.partition(b":")[0].lower() for line in request.split(b"\r\n")[1:-2]}
+        assert fields == {b"host", b"user-agent", b"accept", b"accept-encoding", b"connection"}
+        assert b"Accept-Encoding: identity" in request
+    # Earlier hops stay to be seen, and each is told.
+    assert [hop.number for hop in played.hops] == list(range(1, len(played.hops) + 1))
+    assert played.hops[0].status is not None or played.end.hops == 1
+
+
+@pytest.mark.parametrize("row", ["r063", "r072", "r079", "r090", "r102"])
+def test_nothing_that_a_responder_sends_is_shown_raw(row, play, read_page):
+    app = create_app(trace_elsewhere=False)
+    for event in play(RESPONDERS[row]).events:
+        with app.test_request_context("/"):
+            shown = Fragments(app.jinja_env, None).shown(event)
+        page = read_page(shown)
+        assert page.all("script") == []
+        assert [link for link in page.all("a") if link.attributes["href"].startswith("javascript:")] == []
+        told = [*event_lines(event, Sheet(width=100)), shown]
+        assert not any(ord(char) < 0x20 and char != "\n" for text in told for char in text)
+
+
+# What stays behind, and how long it takes -----------------------------------------------------------------------------
+
+
+def held() -> tuple[int, int, float]:
+    """The threads and descriptors of this process, and its resident memory in MB."""
+    pages = int(Path("/proc/self/statm").read_text("ascii").split()[1])
+    descriptors = len(os.listdir("/proc/self/fd"))  # noqa: PTH208 - iterdir would hold one itself
+    return threading.active_count(), descriptors, pages * resource.getpagesize() / 1e6
+
+
+def soon(condition: Callable[[], object]) -> bool:
+    return any(condition() or time.sleep(0.02) for _ in range(250))
+
+
+@pytest.mark.long
+@pytest.mark.skipif(not Path("/proc/self/statm").is_file(), reason="this system does not say what a process holds")
+def test_when_all_responders_are_over_everything_is_as_before(play, listen, record_property):
+    # Servers of this process hold something, too; so what is compared is one round of them with another.
+    def rounds() -> Iterator[tuple[int, int, float]]:
+        for _ in range(3):
+            for responder in RESPONDERS.values():
+                play(responder)
+            yield held()
+
+    servers = len(RESPONDERS)
+    first, _, last = rounds()
+    added = [after - before for before, after in zip(first, last, strict=True)]
+    figures = dict(zip(("threads", "descriptors", "megabytes"), added, strict=True))
+    record_property("held", figures)
+    print(figures)
+    # Each server that was started has a thread and a socket of its own until the test is over.
+    assert added[0] - 2 * servers <= 2
+    assert soon(lambda: held()[1] - first[1] - 2 * servers <= 2)
+    assert added[2] <= 20
+
+
+SLOW = {
+    "silence": lambda does: does.silent,
+    "a header an octet at a time": lambda does: does.for_ever(b"x", does.OK + b"X: ", 0.5),
+    "interim responses now and then": lambda does: does.for_ever(b"HTTP/1.1 103 Early Hints\r\n\r\n", pause=0.5),
+}
+
+
+@pytest.mark.long
+@pytest.mark.timeout(120)
+def test_fifty_endless_hops_end_by_their_real_deadlines(listen, does, local, record_property):
+    behaviours = list(SLOW.values())
+    # The connections of one server come one after another, so each trace has its own.
+    servers = [listen(behaviours[number % 3](does)) for number in range(50)]
+    before, cpu = held(), time.process_time()
+    begun = time.monotonic()
+    ends: list[End] = []
+
+    def run(port: int) -> None:
+        *_, end = watch(trace("ark:12345/x", resolver=f"http://a.example:{port}", fetch=local()))
+        assert isinstance(end, End)
+        ends.append(end)
+
+    threads = [threading.Thread(target=run, args=(server.port,)) for server in servers]
+    for thread in threads:
+        thread.start()
+    time.sleep(5)
+    during = held()
+    for thread in threads:
+        thread.join(40)
+    took = time.monotonic() - begun
+    figures = {
+        "slowest_seconds": round(max(end.seconds for end in ends), 2),
+        "megabytes": round(during[2] - before[2], 1),
+        "share_of_a_core": round((time.process_time() - cpu) / took, 2),
+    }
+    record_property("figures", figures)
+    print(figures)
+    assert {(end.outcome, end.code) for end in ends} == {("failure", "timeout")}
+    assert len(ends) == 50
+    assert figures["slowest_seconds"] <= 10.5
+    assert figures["megabytes"] < 100
+    assert soon(lambda: threading.active_count() <= before[0] + 2)
+    assert soon(lambda: held()[1] <= before[1] + 2)
+
+
+@pytest.mark.long
+@pytest.mark.timeout(120)
+def test_a_chain_of_slow_hops_ends_with_the_time_of_the_run(listen, does, local):
+    def slow(connection: Any) -> None:
+        does.request_of(connection)
+        time.sleep(6)
+        connection.sendall(answer("302 Found", "Location: /next"))
+
+    server = listen(slow)
+    *_, end = trace("ark:12345/x", resolver=f"http://a.example:{server.port}", fetch=local())
+    assert isinstance(end, End)
+    assert (end.outcome, end.code) == ("failure", "timeout")
+    assert 29 < end.seconds <= 30.5

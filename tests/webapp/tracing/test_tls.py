@@ -1,0 +1,71 @@
+"""Secure connections: the name asked for, the certificates refused, and servers that do not speak TLS."""
+
+from __future__ import annotations
+
+import socket
+import ssl
+
+import pytest
+import trustme
+
+from ararat.webapp.tracing.connection import tls_context
+
+
+def test_tls_is_for_the_name_that_was_asked_for(listen, authority, trusting, deadline, local, does):
+    names: list[str | None] = []
+    server = listen(does.secure(authority, "xn--bcher-kva.example", asked=names))
+    response = local(tls=trusting)("GET", f"https://b\u00fccher.example:{server.port}/", deadline())
+    assert response.status == 200
+    assert names == ["xn--bcher-kva.example"]
+
+
+def test_a_header_over_tls_has_the_same_limit(listen, authority, trusting, failure, local, does):
+    server = listen(does.secure(authority, "a.example", then=does.OK + b"X-n: n\r\n" * 100_000))
+    assert failure(local(tls=trusting), f"https://a.example:{server.port}/").code == "too-large"
+
+
+@pytest.mark.parametrize("name", ["b.example", "127.0.0.1", "*.a.example"])
+def test_a_certificate_for_another_name_is_refused(name, listen, authority, trusting, failure, local, does):
+    server = listen(does.secure(authority, name))
+    failed = failure(local(tls=trusting), f"https://a.example:{server.port}/")
+    assert failed.code == "tls"
+    assert "not valid for 'a.example'" in failed.sentence
+
+
+@pytest.mark.parametrize("context", [None, "trusting"], ids=["what-the-system-trusts", "another-authority"])
+def test_an_unknown_authority_is_refused(context, listen, trusting, failure, local, does):
+    server = listen(does.secure(trustme.CA(), "a.example"))
+    failed = failure(local(tls=trusting if context else None), f"https://a.example:{server.port}/")
+    assert failed.code == "tls"
+    assert "certificate" in failed.sentence
+
+
+def plain_http(connection: socket.socket) -> None:
+    connection.recv(65536)
+    connection.sendall(b"HTTP/1.1 400 Bad Request\r\n\r\n")
+
+
+@pytest.mark.parametrize(
+    ("behaviour", "codes"),
+    [
+        pytest.param(lambda does: plain_http, {"tls"}, id="http-on-the-port-of-https"),
+        # Closed with the greeting unread, the connection ends or is reset: the system decides.
+        pytest.param(lambda does: lambda connection: None, {"tls", "dropped"}, id="end"),
+        pytest.param(lambda does: does.silent, {"timeout"}, id="silence"),
+        pytest.param(lambda does: does.for_ever(b"\x16", pause=0.02), {"timeout"}, id="never-ready"),
+    ],
+)
+def test_a_server_that_does_not_speak_tls_is_a_failed_hop(behaviour, codes, listen, trusting, failure, local, does):
+    server = listen(behaviour(does))
+    assert failure(local(tls=trusting, hop_seconds=0.3), f"https://a.example:{server.port}/").code in codes
+    assert server.ended.wait(5)
+
+
+def test_the_default_context_checks_and_leaves_the_environment_out_of_account(monkeypatch, tmp_path):
+    monkeypatch.setenv("SSL_CERT_FILE", str(tmp_path / "none.pem"))
+    monkeypatch.setenv("SSLKEYLOGFILE", str(tmp_path / "keys"))
+    context = tls_context.__wrapped__()
+    assert context.verify_mode is ssl.CERT_REQUIRED
+    assert context.check_hostname is True
+    assert context.minimum_version >= ssl.TLSVersion.TLSv1_2
+    assert context.keylog_filename is None
