@@ -45,7 +45,7 @@ def site():
 @pytest.fixture
 def client(bound, site):
     names = bound({f"ark:12345/{name}": "located" for name in ("x", "y", "gone", "slow")})
-    return create_app(names, prefix=HERE, local={HERE: site}, trace_elsewhere=False, traces=1).test_client()
+    return create_app(names, prefix=HERE, local={HERE: site}, traces=1).test_client()
 
 
 def rows_of(page):
@@ -212,8 +212,7 @@ def test_what_a_host_is_not_asked_so_often_is_undone_and_goes_on_later(elsewhere
     assert len(set(asked)) == 5
 
 
-def test_the_page_says_how_long_a_list_takes_with_its_pauses(bound, site, read_page, monkeypatch):
-    client = create_app(bound({}), prefix=HERE, local={HERE: site}).test_client()
+def test_the_page_says_how_long_a_list_takes_with_its_pauses(client, read_page, monkeypatch):
     form = read_page(client.get("/traces").text).one("p", id="pace").text
     assert "a pause of 3 seconds" in form
     assert "worked at for 5 minutes" in form
