@@ -61,8 +61,8 @@ class ResolverMiddleware:
         (:mod:`~ararat.middleware.services`).
 
     The other settings are those of :class:`~ararat.middleware.settings.Settings`; a wrong one raises ValueError here.
-    The key
-    ``ararat.ark`` of the environ holds the normal form of the identifier while and after the site answers a served one.
+    The key ``ararat.ark`` of the environ holds the normal form of the identifier while and after the site answers a
+    served one.
     """
 
     def __init__(
