@@ -2,6 +2,8 @@
 // What a keyboard and a clipboard add. Everything else works without this file; htmx brings the fragments.
 (function () {
   const root = document.documentElement;
+  // What is said here in the language of the page stands on the element of this script.
+  const words = document.currentScript.dataset;
   const box = () => document.getElementById("q");
   const say = (text) => {
     const said = document.getElementById("said");
@@ -37,11 +39,11 @@
     const usual = button.dataset.usual || (button.dataset.usual = label.textContent);
     try {
       await write(button.dataset.copy || beside(button, button.dataset.copyFrom));
-      label.textContent = "Copied";
-      say("Copied " + (button.dataset.copy || ""));
+      label.textContent = words.copied;
+      say(words.copied + " " + (button.dataset.copy || ""));
     } catch {
-      label.textContent = "Not copied";
-      say("The browser did not allow to copy");
+      label.textContent = words.kept;
+      say(words.forbidden);
     }
     setTimeout(() => { label.textContent = usual; }, 1600);
   }
@@ -80,7 +82,8 @@
       row.hidden = !(show === "all" || (show === "same" ? "same" in row.dataset : row.dataset.tone === show));
     }
     body.append(...rows);
-    say(rows.filter((row) => !row.hidden).length + " of " + rows.length + " shown");
+    const shown = rows.filter((row) => !row.hidden).length;
+    say(words.shown.replace("{shown}", shown).replace("{all}", rows.length));
   });
 
   // A part, its row, its problems and the steps that changed it: pointing at one shows the others.
@@ -129,7 +132,7 @@
     const lost = document.createElement("p");
     lost.className = "ended bad";
     lost.setAttribute("role", "alert");
-    lost.textContent = "The connection was lost before the trace ended. It is not started again by itself.";
+    lost.textContent = words.lost;
     const frozen = document.createElement("div");
     frozen.className = "trace";
     frozen.append(...[...trace.children].map((child) => child.cloneNode(true)), lost);
@@ -142,5 +145,5 @@
   });
 
   // No answer at all: the page stays as it is, and says so.
-  document.addEventListener("htmx:sendError", () => say("The server could not be reached"));
+  document.addEventListener("htmx:sendError", () => say(words.unreachable));
 })();

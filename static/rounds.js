@@ -5,12 +5,13 @@
   const find = (selector) => document.querySelector(selector);
   const rows = () => document.querySelectorAll(".traced tbody tr").length;
   const tell = (text) => { const said = find("#said"); if (said) said.textContent = text; };
+  const words = document.currentScript.dataset;
   let over = false;
 
   function look() {
     const bar = find(".round progress");
     if (!bar || over) return;
-    const count = find(".progress .count"), done = rows() + " of " + bar.max;
+    const count = find(".progress .count"), done = words.done.replace("{done}", rows()).replace("{all}", bar.max);
     bar.value = rows();
     // What is written here is a change, too: written again and again it would be seen for ever.
     if (count.textContent !== done) count.textContent = done;
@@ -34,7 +35,8 @@
     if (!event.target.closest("#stop")) return;
     window.stop();
     look();
-    if (!over) end("Stopped: " + find(".progress .count").textContent + " traced. The rest can be gone on with.");
-    find(".progress .count").textContent += ", stopped";
+    if (!over) end(words.stopped.replace("{done}", find(".progress .count").textContent));
+    const count = find(".progress .count");
+    count.textContent = words.halted.replace("{done}", count.textContent);
   });
 })();

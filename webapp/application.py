@@ -17,11 +17,24 @@ from .. import __version__
 from ..identifiers import display, policy
 from ..identifiers.report import OFFICIAL_PREFIX
 from ..middleware import prefix as resolver_prefix
-from . import api, comparing, drafting, errors, handbook, headers, lines, live, pages, reference, requirements, rounds
+from . import (
+    api,
+    comparing,
+    drafting,
+    errors,
+    handbook,
+    headers,
+    lines,
+    live,
+    negotiation,
+    pages,
+    reference,
+    requirements,
+    rounds,
+)
 from . import policies as policy_pages
 from .site import EXAMPLES, FORM_OVERHEAD, FORM_PARTS, KEY, MOST_OCTETS, Example, Resolver, Site, url
 from .tracing import reference as web_reference
-from .tracing import remarks
 from .tracing.addresses import parse_networks
 from .tracing.pacing import Pace
 from .tracing.places import Places
@@ -32,6 +45,7 @@ if TYPE_CHECKING:
 
     from ..identifiers.policy import Profile
     from ..middleware import Bindings
+    from .language import Language
 
 VENDORED = ("vendor/htmx-2.min.js", "vendor/hx-sse-2.min.js")
 """Files below static/ that a build puts there (setup.py)."""
@@ -55,6 +69,7 @@ def create_app(
     trusted_hosts: Sequence[str] | None = None,
     examples: Sequence[Example] = EXAMPLES,
     policies: Sequence[str | Profile] = (),
+    languages: Sequence[Language] | None = None,
     resolvers: Sequence[str | Resolver] = (),
 ) -> Flask:
     """Make an inspector, a WSGI application that can be mounted under any path.
@@ -68,7 +83,8 @@ def create_app(
     (None: any); ``examples`` of the empty page; ``policies``, profiles of IRI policies, or names of those that ship
     (:mod:`ararat.identifiers.policy`), by which IRIs are judged too; ``resolvers``, which a reader may choose for a
     trace beside this site, the official one and the one that is expected to know the identifier, each a resolver prefix
-    or, with a title, a :class:`~ararat.webapp.site.Resolver`.
+    or, with a title, a :class:`~ararat.webapp.site.Resolver`; ``languages`` of the pages beside English (None: all that
+    ship).
 
     Raises :class:`MissingAssets` where htmx was not built in, ValueError for a prefix, policy or resolver that is none.
 
@@ -107,7 +123,7 @@ def create_app(
     app.jinja_options = {"undefined": StrictUndefined, "trim_blocks": True, "lstrip_blocks": True}
     app.jinja_env.globals.update(
         address=pages.address,
-        ago=remarks.ago,
+        answered=live.answered,
         ascii=display.percent,
         asset=asset,
         duration=live.duration,
@@ -119,6 +135,7 @@ def create_app(
     )
     app.jinja_env.filters["unseen"] = lines.unseen
     Htmx(app)
+    negotiation.init_app(app, languages)
     headers.init_app(app)
     errors.init_app(app)
     for room in (pages, comparing, live, rounds, api, reference, requirements, drafting, policy_pages, handbook):

@@ -12,6 +12,8 @@ from dataclasses import dataclass
 from ..identifiers import Problem, Report, display
 from ..identifiers.report import OFFICIAL_PREFIX
 from . import facts, inspection, lines, parts, qr, verdicts
+from .language import figure, marked
+from .language import gettext as _
 from .lines import Line
 from .parts import Part
 from .verdicts import Chip, Tone
@@ -99,7 +101,8 @@ class Card:
     ``faults`` are errors and warnings; ``subject`` is what a trace would resolve, None where nothing would;
     ``bound`` is how its own name is bound here: a kind, "withdrawn", or None if it is not, or nobody could be asked;
     ``unread`` says that the bindings could not be read, so that nothing is known of it; ``drawn`` is its address as a
-    QR code shows it.
+    QR code shows it; ``reason`` is how the verdict ends where it ends in the English of the report, in which the texts
+    of its problems and steps are, too.
     """
 
     start: int
@@ -127,6 +130,7 @@ class Card:
     bound: str | None
     unread: bool
     drawn: Spelling | None = None
+    reason: str = ""
 
 
 def card(finding: inspection.Finding, prefix: str | None = None) -> Card:
@@ -157,7 +161,7 @@ def card(finding: inspection.Finding, prefix: str | None = None) -> Card:
         faults=tuple(remark for remark in remarks if remark.severity != "note"),
         notes=tuple(remark for remark in remarks if remark.severity == "note"),
         problems_left_out=max(0, len(problems) - MOST_PROBLEMS),
-        normal=_spelling("normal form", report.normal_form, lines.MOST) if report.normal_form else None,
+        normal=_spelling(_("normal form"), report.normal_form, lines.MOST) if report.normal_form else None,
         changes=tuple(_changes(report)),
         members=tuple(_member(member, report, finding.bound) for member in report.hierarchy[-MOST_MEMBERS:]),
         members_left_out=max(0, len(report.hierarchy) - MOST_MEMBERS),
@@ -169,7 +173,8 @@ def card(finding: inspection.Finding, prefix: str | None = None) -> Card:
         subject=subject(report),
         bound=bound,
         unread=finding.unread,
-        drawn=_spelling("QR code", drawn) if drawn else None,
+        drawn=_spelling(_("QR code"), drawn) if drawn else None,
+        reason=verdicts.reason(report),
     )
 
 
@@ -195,9 +200,10 @@ def _given(report: Report) -> Line:
 def _remark(number: int, found: Problem, report: Report) -> Remark:
     text = report.input
     if found.end - found.start > 1:
-        place = f"characters {found.start + 1:,} to {found.end:,}"
+        place = _("characters %(start)s to %(end)s", start=figure(found.start + 1), end=figure(found.end))
     else:
-        place = f"character {found.start + 1:,}" if found.start < len(text) else "at the end"
+        at = _("character %(place)s", place=figure(found.start + 1))
+        place = at if found.start < len(text) else _("at the end")
     message = found.message[:1].upper() + found.message[1:]
     line = lines.marked(text, found.start, found.end)
     return Remark(
@@ -219,19 +225,19 @@ def _known(source: facts.Facts) -> Known:
 
 
 _WHY_SUGGESTED = {
-    "closing-punctuation": "without the punctuation after it",
-    "trailing-slash": "without the slash at its end",
-    "typographic-character": "with plain hyphens and nothing that cannot be seen",
-    "html-entity": "without the markup in it",
-    "encoded-label": "with its label decoded",
+    "closing-punctuation": marked("without the punctuation after it"),
+    "trailing-slash": marked("without the slash at its end"),
+    "typographic-character": marked("with plain hyphens and nothing that cannot be seen"),
+    "html-entity": marked("without the markup in it"),
+    "encoded-label": marked("with its label decoded"),
 }
 
 
 def _suggestion(finding: inspection.Finding) -> Spelling | None:
     if finding.match.suggestion:
-        why = " and ".join(_WHY_SUGGESTED[code] for code in finding.match.why)
-        return _spelling(f"{why.capitalize()}, it reads", finding.match.suggestion)
-    return _spelling("Perhaps this was meant:", finding.report.suggestion) if finding.report.suggestion else None
+        why = _(" and ").join(_(_WHY_SUGGESTED[code]) for code in finding.match.why)
+        return _spelling(_("%(why)s, it reads", why=why.capitalize()), finding.match.suggestion)
+    return _spelling(_("Perhaps this was meant:"), finding.report.suggestion) if finding.report.suggestion else None
 
 
 def _changes(report: Report) -> Iterator[Change]:
@@ -243,9 +249,9 @@ def _changes(report: Report) -> Iterator[Change]:
 def _member(member: str, report: Report, bound: Mapping[str, str] | None) -> Member:
     here = member == report.hierarchy[-1]
     if member == report.variant_of:
-        role = "what this is a variant of"
+        role = _("what this is a variant of")
     else:
-        role = ("this one, a variant" if report.variant_of else "this one") if here else "container"
+        role = (_("this one, a variant") if report.variant_of else _("this one")) if here else _("container")
     identifier = member if len(member) <= MOST_COPIED else None
     return Member(identifier, lines.plain(member, MOST_REPEATED), role, _state(member, here, bound), here)
 
@@ -254,9 +260,9 @@ def _state(member: str, here: bool, bound: Mapping[str, str] | None) -> str:
     if bound is None:
         return ""
     if member in bound:
-        return "withdrawn here" if bound[member] == "withdrawn" else "bound here"
+        return _("withdrawn here") if bound[member] == "withdrawn" else _("bound here")
     # H-02: that a part has a container is a statement of meaning, and no promise that the container resolves.
-    return "not bound here" if here else "implied, not bound here"
+    return _("not bound here") if here else _("implied, not bound here")
 
 
 def _spelling(label: str, text: str, most: int = MOST_REPEATED) -> Spelling:
@@ -269,47 +275,47 @@ def _spellings(report: Report) -> Iterator[Spelling]:
     for text in dict.fromkeys(text if text.isascii() else display.percent(text) for text in report.equivalents):
         labels = [_spelled(text, report)]
         if text == given:
-            labels.insert(0, "as given" if text == report.input else "as given, in ASCII")
+            labels.insert(0, _("as given") if text == report.input else _("as given, in ASCII"))
         yield _spelling(", ".join(filter(None, labels)), text)
 
 
 def _spelled(text: str, report: Report) -> str:
     normal_form = report.normal_form or ""
     if text == normal_form:
-        return "normal form"
+        return _("normal form")
     if text == normal_form.replace("ark:", "ark:/", 1):
-        return "classic form"
+        return _("classic form")
     if text.startswith(f"{OFFICIAL_PREFIX}/") and text.endswith(normal_form):
-        return "at the official resolver"
-    return "at this site" if text.endswith(f"/{normal_form}") else ""
+        return _("at the official resolver")
+    return _("at this site") if text.endswith(f"/{normal_form}") else ""
 
 
 _PROFILE_ROWS = (
-    ("valid", "Valid"),
-    ("nid", "NID"),
-    ("nss", "NSS"),
-    ("query", "Query"),
-    ("r", "r-component"),
-    ("q", "q-component"),
-    ("fragment", "Fragment"),
-    ("f", "f-component"),
-    ("assigned", "An assigned name"),
-    ("problems", "Problems"),
+    ("valid", marked("Valid")),
+    ("nid", marked("NID")),
+    ("nss", marked("NSS")),
+    ("query", marked("Query")),
+    ("r", marked("r-component")),
+    ("q", marked("q-component")),
+    ("fragment", marked("Fragment")),
+    ("f", marked("f-component")),
+    ("assigned", marked("An assigned name")),
+    ("problems", marked("Problems")),
 )
 
 
 def _profile_rows(columns: Sequence[Mapping[str, object]]) -> Iterator[Row]:
     for name, label in _PROFILE_ROWS:
         if any(column.get(name) is not None for column in columns):
-            yield Row(label, tuple(_cell(column, name) for column in columns))
+            yield Row(_(label), tuple(_cell(column, name) for column in columns))
 
 
 def _cell(column: Mapping[str, object], name: str) -> str | Line:
     value = column.get(name)
     if isinstance(value, bool):
-        return "yes" if value else "no"
+        return _("yes") if value else _("no")
     if isinstance(value, str):
         return lines.plain(value)
     if isinstance(value, (list, tuple)):
-        return ", ".join(map(str, value)) or "none"
-    return "none" if name in column else ""
+        return ", ".join(map(str, value)) or _("none")
+    return _("none") if name in column else ""

@@ -12,9 +12,10 @@ from werkzeug.wrappers import Response as AnyResponse
 from ..identifiers import Report
 from . import comparison, inspection, lines, pages, verdicts
 from .comparison import Classes, Comparison
-from .errors import Refused, wants_json
+from .errors import Refused
+from .language import gettext as _
 from .lines import Line
-from .representation import as_json
+from .representation import as_json, wants_json
 from .site import LONGEST_ADDRESS, url
 
 blueprint = Blueprint("comparing", __name__, url_prefix="/compare")
@@ -30,7 +31,7 @@ class Compared:
     """One that was compared: its number, how it reads, and the rules that bring it into its normal form.
 
     ``rules`` are titles with their references; ``address`` inspects it, None where that would be too long; ``verdict``
-    says why it cannot be read, "" where it can.
+    says why it cannot be read, "" where it can, and ends in ``reason``, the English words of the report.
     """
 
     number: int
@@ -38,6 +39,7 @@ class Compared:
     rules: tuple[tuple[str, str], ...]
     address: str | None
     verdict: str
+    reason: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,7 +127,7 @@ def _answered(texts: Sequence[str]) -> Response:
     return Response(
         render_template(
             "compare.html",
-            title="Compare - Ararat",
+            title=_("Compare - Ararat"),
             text="\n".join(texts),
             alone=len(texts) == 1,
             cut=len(texts) > MOST_COMPARED,
@@ -186,5 +188,7 @@ def _rule(report: Report) -> str:
 
 def _compared(number: int, report: Report) -> Compared:
     rules = tuple((step.title, step.reference) for step in report.steps)
-    verdict = "" if report.normal_form else verdicts.verdict(report)
-    return Compared(number, lines.plain(report.input, _REPEATED), rules, pages.address(report.input), verdict)
+    line, link = lines.plain(report.input, _REPEATED), pages.address(report.input)
+    if report.normal_form:
+        return Compared(number, line, rules, link, "", "")
+    return Compared(number, line, rules, link, verdicts.verdict(report), verdicts.reason(report))

@@ -11,15 +11,17 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from ..identifiers import Report, Urn, display, examine, parse, urn
+from .language import gettext as _
+from .language import marked, ngettext
 
 Verdict = Literal["equivalent", "different", "unreadable"]
 
 _PARTS = {
-    "label": "scheme",
-    "naan": "NAAN",
-    "name": "Name",
-    "nid": "namespace identifier",
-    "nss": "namespace-specific string",
+    "label": marked("scheme"),
+    "naan": marked("NAAN"),
+    "name": marked("Name"),
+    "nid": marked("namespace identifier"),
+    "nss": marked("namespace-specific string"),
 }
 
 
@@ -135,21 +137,26 @@ def _classified(reports: Sequence[Report], groups: Sequence[Group]) -> str:
     unreadable = sum(group.normal_form is None for group in groups)
     different = len(groups) - unreadable
     if len(groups) == 1 and not unreadable:
-        return f"All {len(reports)} are equivalent: their normal forms are equal."
-    said = "None of them can be read as an identifier, and what cannot be read is equivalent to nothing."
+        return _("All %(count)s are equivalent: their normal forms are equal.", count=len(reports))
+    said = _("None of them can be read as an identifier, and what cannot be read is equivalent to nothing.")
     if different:
         readable = len(reports) - unreadable
-        said = f"Not all are equivalent: {_readable(readable, different)}."
+        said = _("Not all are equivalent: %(how_many)s.", how_many=_readable(readable, different))
         if unreadable:
-            are = "is" if unreadable == 1 else "are"
-            said += f" {unreadable} cannot be read as an identifier, and {are} equivalent to nothing."
+            said += " " + ngettext(
+                "%(num)s cannot be read as an identifier, and is equivalent to nothing.",
+                "%(num)s cannot be read as an identifier, and are equivalent to nothing.",
+                unreadable,
+            )
     return said
 
 
 def _readable(count: int, different: int) -> str:
     if count == 1:
-        return "one of them can be read"
-    return f"these {count} identifiers are {'one' if different == 1 else f'{different} different ones'}"
+        return _("one of them can be read")
+    if different == 1:
+        return _("these %(count)s identifiers are one", count=count)
+    return _("these %(count)s identifiers are %(different)s different ones", count=count, different=different)
 
 
 def _compared(first: Report, second: Report) -> Comparison:
@@ -164,27 +171,30 @@ def _compared(first: Report, second: Report) -> Comparison:
 
 def _unreadable(first: Report, second: Report) -> str:
     if first.normal_form is None and second.normal_form is None:
-        return "Neither is an identifier that can be read, and what cannot be read is equivalent to nothing."
-    which = "first" if first.normal_form is None else "second"
-    return f"The {which} cannot be read as an identifier, so that it is equivalent to nothing."
+        return _("Neither is an identifier that can be read, and what cannot be read is equivalent to nothing.")
+    if first.normal_form is None:
+        return _("The first cannot be read as an identifier, so that it is equivalent to nothing.")
+    return _("The second cannot be read as an identifier, so that it is equivalent to nothing.")
 
 
 def _equivalent(first: Report, second: Report) -> str:
     if first.input == second.input:
-        return "They are equivalent: the same text twice."
-    why = "They are equivalent: their normal forms are equal."
+        return _("They are equivalent: the same text twice.")
+    why = _("They are equivalent: their normal forms are equal.")
     if "embedded" in (first.form, second.form):
-        why += " Of an address with an ARK in it, only the ARK counts."
+        why += " " + _("Of an address with an ARK in it, only the ARK counts.")
     return why
 
 
 def _different(first: Report, second: Report, part: str) -> str:
-    why = f"They are not equivalent: their normal forms differ in the {part}."
+    why = _("They are not equivalent: their normal forms differ in the %(part)s.", part=_(part))
     a, b = (parse(report.normal_form or "") for report in (first, second))
     if isinstance(a, Urn) and isinstance(b, Urn) and urn.equivalent(a, b, urn.RFC8141):
-        why += " By RFC 8141, which leaves query and fragment out, they would be."
+        why += " " + _("By RFC 8141, which leaves query and fragment out, they would be.")
     elif display.is_composed(first.input) != display.is_composed(second.input):
-        why += " One has composed characters where the other has not; there is no Unicode normalization in comparing."
+        why += " " + _(
+            "One has composed characters where the other has not; there is no Unicode normalization in comparing."
+        )
     return why
 
 

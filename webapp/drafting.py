@@ -16,12 +16,19 @@ from ..identifiers import schemes
 from ..identifiers.schemes import CHECKLIST, FIELDS, PROFILES, QUESTIONS, STATUSES, Finding, Registration
 from . import verdicts
 from .errors import Refused
+from .language import gettext as _
+from .language import marked_plural
 from .representation import represented
 
 blueprint = Blueprint("drafting", __name__, url_prefix="/schemes/draft")
 
 _FORMS = {"text": ("text/plain", "txt"), "json": ("application/json", "json")}
 _LONGEST_NAME = 60
+_COUNTED = {
+    "error": marked_plural("%(count)s error", "%(count)s errors"),
+    "warning": marked_plural("%(count)s warning", "%(count)s warnings"),
+    "note": marked_plural("%(count)s note", "%(count)s notes"),
+}
 
 
 @blueprint.get("")
@@ -87,7 +94,7 @@ def _answered(record: Registration, profile: str, *, judged: bool, update: bool)
         shown,
         "draft.html",
         fragment="_draft.html",
-        title="Draft a registration - Ararat",
+        title=_("Draft a registration - Ararat"),
         judged=judged,
         headline=_headline(findings),
         fields=FIELDS,
@@ -102,5 +109,5 @@ def _answered(record: Registration, profile: str, *, judged: bool, update: bool)
 
 def _headline(findings: list[Finding]) -> str:
     counted = Counter(found.severity for found in findings)
-    said = [verdicts.counted(counted[each], each) for each in ("error", "warning", "note") if counted[each]]
-    return ", ".join(said).capitalize() or "Nothing to find fault with"
+    said = [verdicts.counted(*_COUNTED[each], counted[each]) for each in _COUNTED if counted[each]]
+    return ", ".join(said).capitalize() or _("Nothing to find fault with")

@@ -14,17 +14,19 @@ from flask import Flask, Response, render_template, request
 from htmx_flask import request as htmx_request
 from werkzeug.exceptions import HTTPException, InternalServerError, RequestEntityTooLarge, SecurityError
 
+from .language import marked
+from .representation import wants_json
+
 _log = logging.getLogger(__name__)
 
 _DRAINED = 16 * 2**20
-_JSON = ("application/json", "application/problem+json")
 
 _SENTENCES = {
-    400: "The request could not be understood.",
-    404: "There is no page at this address.",
-    405: "This address does not answer that method.",
-    413: "That is more than a million octets of text, the most that is inspected at once. Paste a part of it.",
-    500: "Something went wrong on this side. It was noted down; what you asked for may be asked again.",
+    400: marked("The request could not be understood."),
+    404: marked("There is no page at this address."),
+    405: marked("This address does not answer that method."),
+    413: marked("That is more than a million octets of text, the most that is inspected at once. Paste a part of it."),
+    500: marked("Something went wrong on this side. It was noted down; what you asked for may be asked again."),
 }
 """What a page says where whoever refused had nothing to say."""
 
@@ -73,7 +75,7 @@ def answer(error: HTTPException) -> Response:
     if isinstance(error, Refused):
         sentence, kind = error.sentence, error.kind
     else:
-        sentence = _SENTENCES.get(status, "The request was refused.")
+        sentence = _SENTENCES.get(status, marked("The request was refused."))
         kind = _CODES.get(status) or _phrase(status).lower().replace(" ", "-")
     if isinstance(error, RequestEntityTooLarge):
         _drain()
@@ -114,17 +116,6 @@ def _page(status: int, sentence: str) -> Response:
     fragment = bool(htmx_request.htmx)
     said = {"status": status, "title": _phrase(status), "sentence": sentence, "fragment": fragment}
     return Response(render_template("_error.html" if fragment else "error.html", **said), status)
-
-
-def wants_json() -> bool:
-    """Whether the current request is one of a program: below /api, or with JSON before HTML in what it accepts.
-
-    Of two that a client likes equally it gets the one that it names, and a page where it names neither.
-    """
-    if request.path.startswith("/api/") and request.path != "/api/":
-        return True
-    # A script asks for "application/json, text/plain, */*", a browser for "text/html, ..., */*", curl for "*/*".
-    return request.accept_mimetypes.best_match(["text/html", *_JSON]) in _JSON
 
 
 def _phrase(status: int) -> str:

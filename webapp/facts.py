@@ -10,14 +10,22 @@ from dataclasses import dataclass
 from typing import Any
 
 from ..identifiers import Report
+from .language import gettext as _
+from .language import marked
 
 MOST_FINDINGS = 12
 """Findings of a policy, and more general IRIs, that are shown of one IRI."""
 
 
+_SEVERITIES = {"error": marked("Error"), "warning": marked("Warning"), "note": marked("Note")}
+
+
 @dataclass(frozen=True, slots=True)
 class Fact:
-    """One thing that is known. ``identifier`` is whether the text is an identifier or address, not a sentence."""
+    """One thing that is known. ``identifier`` is whether the text is an identifier or address, not a sentence.
+
+    A sentence is English; whoever shows the ``label`` translates it.
+    """
 
     label: str
     text: str
@@ -44,87 +52,95 @@ def known(report: Report) -> tuple[Facts, ...]:
     if report.registry:
         found.append(Facts(_title(report.registry), tuple(_registry(report.registry))))
     if report.form == "urn" and report.parts.get("details"):
-        found.append(Facts(f"In the namespace {report.parts['nid'].lower()}", tuple(_namespace(report.parts))))
+        title = _("In the namespace %(nid)s", nid=report.parts["nid"].lower())
+        found.append(Facts(title, tuple(_namespace(report.parts))))
     if report.kunze:
-        found.append(Facts("By draft-kunze-ark", tuple(_kunze(report.kunze))))
+        found.append(Facts(_("By draft-kunze-ark"), tuple(_kunze(report.kunze))))
     if report.policy:
-        found.append(Facts(f"By the policy {report.policy['profile']}", tuple(_policy(report.policy))))
+        title = _("By the policy %(policy)s", policy=report.policy["profile"])
+        found.append(Facts(title, tuple(_policy(report.policy))))
     return tuple(found)
 
 
 def _title(registry: Mapping[str, Any]) -> str:
-    kinds = {"naan": "NAAN", "urn-namespaces": "URN namespace", "uri-schemes": "Scheme"}
-    return f"{kinds[registry['registry']]} {registry['key']}"
+    titles = {
+        "naan": marked("NAAN %(key)s"),
+        "urn-namespaces": marked("URN namespace %(key)s"),
+        "uri-schemes": marked("Scheme %(key)s"),
+    }
+    return _(titles[registry["registry"]], key=registry["key"])
 
 
 def _registry(registry: Mapping[str, Any]) -> Iterator[Fact]:
     if explanation := registry["explanation"]:
-        yield Fact("Meaning", f"{explanation['text']} ({explanation['reference']})")
+        yield Fact(marked("Meaning"), f"{explanation['text']} ({explanation['reference']})")
     if not registry["registered"]:
-        yield Fact("Registered", "not in this copy of the registry")
+        yield Fact(marked("Registered"), "not in this copy of the registry")
     elif registry["registry"] == "naan":
         yield from _authority(registry)
     else:
         yield from _entry(registry)
     snapshot = registry["snapshot"]
-    yield Fact("As of", f"{snapshot['date']}, {snapshot['source']}")
+    yield Fact(marked("As of"), f"{snapshot['date']}, {snapshot['source']}")
 
 
 def _authority(registry: Mapping[str, Any]) -> Iterator[Fact]:
     holder = registry["holder"]
     others = ", ".join(filter(None, (holder["native_name"], holder["acronym"])))
-    yield Fact("Holder", f"{holder['name'].strip()} ({others})" if others else holder["name"].strip())
+    yield Fact(marked("Holder"), f"{holder['name'].strip()} ({others})" if others else holder["name"].strip())
     if shoulder := registry["shoulder"]:
-        yield Fact("Shoulder", f"{shoulder['shoulder']}, {shoulder['name'].strip()}")
+        yield Fact(marked("Shoulder"), f"{shoulder['shoulder']}, {shoulder['name'].strip()}")
     if holder["since"]:
-        yield Fact("Since", holder["since"])
+        yield Fact(marked("Since"), holder["since"])
     if holder["policy"]:
-        yield Fact("Policy", " ".join(holder["policy"].values()))
+        yield Fact(marked("Policy"), " ".join(holder["policy"].values()))
     resolver = registry["resolver"]
     if resolver["address"]:
-        yield Fact("Its resolver", resolver["address"], identifier=True)
+        yield Fact(marked("Its resolver"), resolver["address"], identifier=True)
     elif resolver["template"]:
-        yield Fact("Its resolver", resolver["template"], identifier=True)
+        yield Fact(marked("Its resolver"), resolver["template"], identifier=True)
     for problem in resolver["problems"]:
         yield Fact("", problem["message"])
 
 
 def _entry(registry: Mapping[str, Any]) -> Iterator[Fact]:
-    yield Fact("Status", registry.get("kind") or registry.get("status") or "registered")
+    yield Fact(marked("Status"), registry.get("kind") or registry.get("status") or "registered")
     if description := registry.get("description"):
-        yield Fact("For", description)
+        yield Fact(marked("For"), description)
     for reference in registry["references"]:
-        yield Fact("Reference", reference["text"])
+        yield Fact(marked("Reference"), reference["text"])
     if registry["since"]:
-        yield Fact("Since", registry["since"])
+        yield Fact(marked("Since"), registry["since"])
 
 
 def _namespace(parts: Mapping[str, Any]) -> Iterator[Fact]:
     for label, text in parts["details"].items():
         yield Fact(label, text)
     if parts["display"] != parts["canonical"]:
-        yield Fact("For people", parts["display"], identifier=True)
+        yield Fact(marked("For people"), parts["display"], identifier=True)
     if parts["canonical"] != parts["assigned_name"]:
-        yield Fact("Canonical", parts["canonical"], identifier=True)
+        yield Fact(marked("Canonical"), parts["canonical"], identifier=True)
 
 
 def _kunze(form: Mapping[str, Any]) -> Iterator[Fact]:
     # As that draft leaves it, non-ASCII characters and all: not percent-encoded for show.
-    yield Fact("Normal form", form["normal_form"])
+    yield Fact(marked("Normal form"), form["normal_form"])
     for rule in form["differs_by"]:
         whose = "That draft alone" if rule["reference"].startswith("draft-kunze-ark") else "Ours alone"
-        yield Fact("Differs by", f"{whose}: {rule['title'][0].lower()}{rule['title'][1:]} ({rule['reference']})")
+        yield Fact(
+            marked("Differs by"), f"{whose}: {rule['title'][0].lower()}{rule['title'][1:]} ({rule['reference']})"
+        )
 
 
 def _policy(verdict: Mapping[str, Any]) -> Iterator[Fact]:
-    yield Fact("Verdict", "may be allocated" if verdict["allocatable"] else "is not to be allocated")
+    yield Fact(marked("Verdict"), "may be allocated" if verdict["allocatable"] else "is not to be allocated")
     for found in verdict["findings"][:MOST_FINDINGS]:
         said = f"{found['message']}; expected {found['expected']} ({found['reference']}, {found['code']})"
-        yield Fact(found["severity"].capitalize(), said)
+        yield Fact(_SEVERITIES[found["severity"]], said)
     if len(verdict["findings"]) > MOST_FINDINGS:
         yield Fact("", f"and {len(verdict['findings']) - MOST_FINDINGS} more")
-    yield Fact("Namespace", ", ".join(verdict["namespaces"]))
+    yield Fact(marked("Namespace"), ", ".join(verdict["namespaces"]))
     if verdict["reserved"]:
-        yield Fact("Reserved", "for the resolver of an identifier scheme")
+        yield Fact(marked("Reserved"), "for the resolver of an identifier scheme")
     for parent in verdict["parents"][:MOST_FINDINGS]:
-        yield Fact("More general", parent, identifier=True)
+        yield Fact(marked("More general"), parent, identifier=True)

@@ -22,6 +22,8 @@ from markupsafe import Markup
 from ..identifiers import display
 from . import resolvers, runs, sse
 from .errors import Refused
+from .language import ENGLISH, Language, current, marked, speaking
+from .language import gettext as _
 from .resolvers import Offer
 from .runs import Run, Wish
 from .site import LONGEST_ADDRESS, site, url
@@ -44,9 +46,9 @@ _log = logging.getLogger(__name__)
 # Where the page is cut so that hops can go between. Nothing that is shown can look like it, since "<" is escaped.
 CUT = "<!--cut-->"
 STILL_WAITING = "<!-- still waiting -->\n"
-BROKEN = "Something went wrong on this side, and the trace was given up. It was noted down."
-_LOST = "The connection was lost before the trace ended. It is not started again by itself."
-_UNASKED = "A trace is work for others, so it does not start because another site or a prefetch asks for it."
+BROKEN = marked("Something went wrong on this side, and the trace was given up. It was noted down.")
+_LOST = marked("The connection was lost before the trace ended. It is not started again by itself.")
+_UNASKED = marked("A trace is work for others, so it does not start because another site or a prefetch asks for it.")
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,18 +91,22 @@ def plan(subject: str, bound: str | None, unread: bool) -> Plan:
     """
     choice = runs.choose(Wish(subject), bound=None if unread else bound is not None)
     if choice.possible:
-        why, wish, label, command = choice.why, Wish(subject), "Run the trace", None
-        why += " Whoever runs a resolver is trusted for its answer."
+        why, wish, label, command = choice.why, Wish(subject), _("Run the trace"), None
+        why += " " + _("Whoever runs a resolver is trusted for its answer.")
     else:
-        known = "Not bound here, as far as is known"
+        known = _("Not bound here, as far as is known")
         if unread:
-            known = "Whether it is bound here is not known: the bindings cannot be read at the moment"
-        why = f"{known}, and this page does not ask {choice.resolver}. A command line does:"
-        wish, label = Wish(subject, resolvers.own_prefix(site())), "Ask this site all the same"
+            known = _("Whether it is bound here is not known: the bindings cannot be read at the moment")
+        why = _(
+            "%(known)s, and this page does not ask %(resolver)s. A command line does:",
+            known=known,
+            resolver=choice.resolver,
+        )
+        wish, label = Wish(subject, resolvers.own_prefix(site())), _("Ask this site all the same")
         command = f"ararat trace {shlex.quote(display.percent(subject))}"
     address = _address(wish)
     if len(address) >= LONGEST_ADDRESS:
-        return Plan("It is too long for the address of a trace.")
+        return Plan(_("It is too long for the address of a trace."))
     return Plan(why, address if choice.possible or wish.resolver else None, label, command, resolvers.offers(subject))
 
 
@@ -119,7 +125,18 @@ def duration(seconds: float) -> str:
     >>> duration(0.0123), duration(1.26)
     ('12 ms', '1.3 s')
     """
-    return f"{seconds:.1f} s" if seconds >= 1 else f"{round(seconds * 1000)} ms"
+    if seconds < 1:
+        return _("%(thousandths)d ms", thousandths=round(seconds * 1000))
+    return _("%(seconds).1f s", seconds=seconds)
+
+
+def answered(age: float) -> str:
+    """How old an answer is that is used again, in whole seconds.
+
+    >>> answered(11.7)
+    'answered 12 s ago'
+    """
+    return _("answered %(seconds)s s ago", seconds=remarks.old(age))
 
 
 def _address(wish: Wish) -> str:
@@ -181,7 +198,8 @@ def _progressive(wish: Wish, run: Run[Event | Ends]) -> Response:
 def _fragments(wish: Wish) -> Fragments:
     # Who runs it again wants to see what is so now.
     again = dataclasses.replace(wish, fresh=True)
-    return Fragments(current_app.jinja_env, _address(again) if wish.text else None, wish.other is not None)
+    address = _address(again) if wish.text else None
+    return Fragments(current_app.jinja_env, address, wish.other is not None, current())
 
 
 @dataclass(frozen=True, slots=True)
@@ -189,12 +207,14 @@ class Fragments:
     """The events of a run as HTML. It needs no context of a request, so that a stream holds none.
 
     ``again`` is the address that runs the trace once more, None where there is nothing to run; ``pair`` says that two
-    resolvers are compared, so that not each end offers to run it again, but the comparison.
+    resolvers are compared, so that not each end offers to run it again, but the comparison; ``language`` is that of the
+    page.
     """
 
     environment: Environment
     again: str | None
     pair: bool = False
+    language: Language = ENGLISH
 
     def messages(self, run: Run[Event | Ends]) -> Iterator[str]:
         """The run as server-sent events, with one named "end" at the end, whatever happens.
@@ -284,8 +304,10 @@ class Fragments:
         else:
             address = event.sent if isinstance(event, Start) else event.target if isinstance(event, Hop) else None
             asked = address is not None and reference.parse(address).is_web
-            said = f"Asking {reference.parse(address).host}" if address and asked else ""
-        return self._render("_pending.html", said=said, tag=tag) if said else ""
+            said = reference.parse(address).host if address and asked else ""
+        # What a run says of itself while it waits is English; the first word of it is the page's.
+        begins = not isinstance(event, Heartbeat)
+        return self._render("_pending.html", said=said, begins=begins, tag=tag) if said else ""
 
     def record(self, seen: Sequence[Event]) -> str:
         """What stays of a run that is over: its hops as a table, and its events as lines of JSON."""
@@ -302,7 +324,8 @@ class Fragments:
         return self._render("_refusal.html", sentence=sentence, again=self.again)
 
     def _render(self, template: str, **context: object) -> str:
-        return self.environment.get_template(template).render(context)
+        with speaking(self.language):
+            return self.environment.get_template(template).render(context)
 
 
 _NAMES: dict[type, str] = {Start: "start", Hop: "hop", End: "verdict"}
@@ -316,7 +339,8 @@ def _link(end: End) -> str | None:
 
 
 def _page(wish: Wish, *, waiting: bool) -> str:
-    title = f"Trace of {display.percent(wish.text[:60])} - Ararat" if wish.text else "Trace - Ararat"
+    named = display.percent(wish.text[:60])
+    title = _("Trace of %(identifier)s - Ararat", identifier=named) if wish.text else _("Trace - Ararat")
     cut = Markup(CUT)  # noqa: S704 - a constant
     offers = resolvers.offers(wish.text) if wish.text else ()
     return render_template("trace.html", title=title, wish=wish, waiting=waiting, cut=cut, offers=offers)

@@ -10,20 +10,22 @@ from dataclasses import dataclass
 
 from ..identifiers import Problem, Report, Segment, parse
 from . import lines
+from .language import gettext as _
+from .language import marked
 from .lines import Line
 
 LABELS = {
-    "prefix": "resolver prefix",
-    "label": "scheme",
-    "naan": "NAAN",
+    "prefix": marked("resolver prefix"),
+    "label": marked("scheme"),
+    "naan": marked("NAAN"),
     "separator": "",
-    "name": "Name",
-    "component": "component",
-    "variant": "variant",
-    "nid": "namespace (NID)",
-    "nss": "name in it (NSS)",
-    "query": "query",
-    "fragment": "fragment",
+    "name": marked("Name"),
+    "component": marked("component"),
+    "variant": marked("variant"),
+    "nid": marked("namespace (NID)"),
+    "nss": marked("name in it (NSS)"),
+    "query": marked("query"),
+    "fragment": marked("fragment"),
 }
 """What the kinds of segments are called, on a page and in a terminal."""
 
@@ -146,5 +148,9 @@ def _worth_a_mark(found: Problem, segment: Segment) -> bool:
 
 def _label(part: str, written: str, report: Report) -> str:
     if part == "label" and written.endswith("/"):
-        return "scheme, classic"
-    return "inflection" if part == "query" and report.service == "metadata" else LABELS.get(part, part)
+        return _("scheme, classic")
+    if part == "query" and report.service == "metadata":
+        return _("inflection")
+    label = LABELS.get(part, part)
+    # The text "" is that of the head of a catalogue.
+    return _(label) if label else ""

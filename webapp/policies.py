@@ -11,9 +11,11 @@ from werkzeug.exceptions import RequestEntityTooLarge
 from ..identifiers import policy
 from ..identifiers.policy import Profile, Verdict
 from . import lines, verdicts
-from .errors import Refused, wants_json
+from .errors import Refused
+from .language import figure
+from .language import gettext as _
 from .lines import Line
-from .representation import as_json, represented
+from .representation import as_json, represented, wants_json
 from .site import MOST_OCTETS, site
 from .sitemaps import SitemapError, addresses
 
@@ -56,14 +58,14 @@ def page() -> Response:
         _found(profile, judged, truncated),
         "policy.html",
         fragment="_policy.html",
-        title=f"Policy {profile.name} - Ararat",
+        title=_("Policy %(name)s - Ararat", name=profile.name),
         text=text,
         complete=complete,
         profile=profile,
         profiles=_profiles(),
         fault=fault,
         most=MOST_JUDGED,
-        headline="This is no sitemap" if fault else _headline(judged),
+        headline=_("This is no sitemap") if fault else _headline(judged),
         entries=[_entry(verdict) for verdict in judged],
     )
 
@@ -121,19 +123,21 @@ def _judged(text: str, profile: Profile, complete: bool) -> tuple[list[Verdict],
 
 def _headline(judged: list[Verdict]) -> str:
     wrong = sum(not each.allocatable or not each.readable for each in judged)
-    things = verdicts.counted(len(judged), "identifier").capitalize()
-    return f"{things}, {f'{wrong:,} not to be allocated' if wrong else 'nothing that forbids one'}"
+    things = verdicts.counted("%(count)s identifier", "%(count)s identifiers", len(judged)).capitalize()
+    if not wrong:
+        return _("%(things)s, nothing that forbids one", things=things)
+    return _("%(things)s, %(count)s not to be allocated", things=things, count=figure(wrong))
 
 
 def _entry(verdict: Verdict) -> Entry:
     said = tuple((found.severity, f"{found.message} ({found.code})") for found in verdict.findings[:_MOST_SAID])
     tone: verdicts.Tone
     if not verdict.readable:
-        tone, word = "bad", "no IRI"
+        tone, word = "bad", _("no IRI")
     elif not verdict.in_scope:
-        tone, word = "plain", "nothing is said of it"
+        tone, word = "plain", _("nothing is said of it")
     elif not verdict.allocatable:
-        tone, word = "bad", "not to be allocated"
+        tone, word = "bad", _("not to be allocated")
     else:
-        tone, word = "warn" if verdict.findings else "good", "may be allocated"
+        tone, word = "warn" if verdict.findings else "good", _("may be allocated")
     return Entry(lines.plain(verdict.iri, _LISTED), tone, word, ", ".join(verdict.namespaces), said)

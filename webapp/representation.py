@@ -5,11 +5,11 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from flask import Response, render_template
+from flask import Response, render_template, request
 from htmx_flask import make_response
 from htmx_flask import request as htmx_request
 
-from .errors import wants_json
+_JSON = ("application/json", "application/problem+json")
 
 
 def as_json(value: object, status: int = 200) -> Response:
@@ -28,3 +28,14 @@ def represented(value: Any, template: str, *, fragment: str | None = None, **con
     if fragment is not None and htmx and not htmx.history_restore_request:
         return make_response(render_template(fragment, shown=value, fragment=True, **context))
     return make_response(render_template(template, shown=value, fragment=False, **context))
+
+
+def wants_json() -> bool:
+    """Whether the current request is one of a program: below /api, or with JSON before HTML in what it accepts.
+
+    Of two that a client likes equally it gets the one that it names, and a page where it names neither.
+    """
+    if request.path.startswith("/api/") and request.path != "/api/":
+        return True
+    # A script asks for "application/json, text/plain, */*", a browser for "text/html, ..., */*", curl for "*/*".
+    return request.accept_mimetypes.best_match(["text/html", *_JSON]) in _JSON

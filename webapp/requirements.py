@@ -12,15 +12,17 @@ from flask import Blueprint, Response, request
 
 from ..identifiers.conformance import COUNTS, REASONS, Requirement, requirements
 from .errors import Refused
+from .language import gettext as _
+from .language import marked
 from .representation import represented
 
 blueprint = Blueprint("requirements", __name__)
 
 DOCUMENTS = {
-    "ARK": "ARK draft",
-    "URN": "URN draft",
-    "POL": "17beta policy",
-    "SCH": "Scheme registration",
+    "ARK": marked("ARK draft"),
+    "URN": marked("URN draft"),
+    "POL": marked("17beta policy"),
+    "SCH": marked("Scheme registration"),
 }
 """The documents, by the letters with which the numbers of their requirements begin."""
 
@@ -43,7 +45,12 @@ def page() -> Response:
         "counts": {letters: _counted(letters) for letters in DOCUMENTS},
         "found": [_said(each) for each in found],
     }
-    words = {"tests": "shown by tests", "not-applicable": "not applicable", "prose": "about words", "later": "left"}
+    words = {
+        "tests": _("shown by tests"),
+        "not-applicable": _("not applicable"),
+        "prose": _("about words"),
+        "later": _("left"),
+    }
     return represented(
         shown,
         "reference/conformance.html",

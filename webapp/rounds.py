@@ -24,6 +24,8 @@ from ..middleware import prefix
 from ..middleware.errors import PrefixError
 from . import inspection, live, runs
 from .errors import Refused
+from .language import Language, current, marked, ngettext, speaking
+from .language import gettext as _
 from .runs import Choice, Run, Wish
 from .site import LONGEST_ADDRESS, Site, site, url
 from .tracing import reference
@@ -46,6 +48,8 @@ _AT_ONCE = 4
 _LINES = "application/x-ndjson"
 _CSV = "text/csv"
 
+_OVER = marked("The time for one list was used up.")
+_TOO_OFTEN = marked("Some hosts were asked as often as they are within a minute; later they are asked again.")
 _log = logging.getLogger(__name__)
 
 
@@ -79,7 +83,8 @@ def run() -> Response:
     order = _order(request.form.get("q", ""), request.form.get("resolver", ""), done)
     choices = _choices(order, site())
     begun = _begin(order, choices)
-    grower = _Grower(current_app.jinja_env, order, url("rounds.result"))
+    files = url("rounds.result", form="csv"), url("rounds.result", form="json")
+    grower = _Grower(current_app.jinja_env, current(), order, files)
     page = _page(order, running=True, least=_least_seconds(choices.values(), site()))
     response = Response(grower.growing(page, begun), headers=live.STREAM_HEADERS)
     response.call_on_close(begun.close)
@@ -122,7 +127,7 @@ def api() -> Response:
 def _order(text: str, resolver: str, done: Iterable[Traced] = ()) -> Order:
     texts = tuple(dict.fromkeys(filter(None, map(str.strip, text.splitlines()))))
     if not texts:
-        raise Refused(400, "nothing-to-trace", "There is no identifier to trace: give some, one a line.")
+        raise Refused(400, "nothing-to-trace", marked("There is no identifier to trace: give some, one a line."))
     if len(texts) > MOST:
         raise Refused(400, "too-many", f"There are {len(texts):,} identifiers; expected {MOST} at most in one list.")
     if longest := next((number for number, each in enumerate(texts, 1) if len(each) >= LONGEST_ADDRESS), None):
@@ -143,7 +148,7 @@ def _results() -> tuple[Traced, ...]:
             raise ValueError("there are too many")
         return tuple(Traced.of_dict(json.loads(value)) for value in values)
     except (ValueError, RecursionError):
-        raise Refused(400, "parameter", "A result in this form is not one that this page made.") from None
+        raise Refused(400, "parameter", marked("A result in this form is not one that this page made.")) from None
 
 
 def _begin(order: Order, choices: Mapping[str, Choice]) -> Run[Traced]:
@@ -188,8 +193,9 @@ def about(seconds: float) -> str:
     >>> about(3), about(60), about(61)
     ('3 seconds', '1 minute', '2 minutes')
     """
-    number, unit = (math.ceil(seconds), "second") if seconds < 60 else (math.ceil(seconds / 60), "minute")
-    return f"{number} {unit}{'' if number == 1 else 's'}"
+    if seconds < 60:
+        return ngettext("%(num)s second", "%(num)s seconds", math.ceil(seconds))
+    return ngettext("%(num)s minute", "%(num)s minutes", math.ceil(seconds / 60))
 
 
 def _runner(
@@ -213,8 +219,9 @@ class _Grower:
     """The rows of a list as HTML. It needs no context of a request, so that a stream holds none."""
 
     environment: Environment
+    language: Language
     order: Order
-    save: str
+    files: tuple[str, str]
 
     def growing(self, page: str, run: Run[Traced]) -> Iterator[str]:
         """The page with the rows in it, as the runs end."""
@@ -231,9 +238,9 @@ class _Grower:
                 rows.append(event)
                 yield self._row(event, len(rows))
             if len(rows) < len(self.order.texts):
-                why = "The time for one list was used up."
+                why = _OVER
             elif any(each.code == "too-often" for each in rows):
-                why = "Some hosts were asked as often as they are within a minute; later they are asked again."
+                why = _TOO_OFTEN
         except Exception:  # noqa: BLE001 - whatever it was, the reader has to learn that it is over
             _log.exception("a list of traces broke")
             why = live.BROKEN
@@ -243,12 +250,15 @@ class _Grower:
         tone = "good" if each.is_good else "warn" if each.verdict in GOOD else "bad"
         said = {"row": each, "number": number, "total": len(self.order.texts), "tone": tone}
         template = self.environment.get_template("_traced.html")
-        return template.render(said, words=VERDICTS[each.verdict], json=json.dumps(each.as_dict()))
+        with speaking(self.language):
+            return template.render(said, words=VERDICTS[each.verdict], json=json.dumps(each.as_dict()))
 
     def _ended(self, rows: list[Traced], why: str) -> str:
         left = len(self.order.texts) - sum(each.verdict != "undone" for each in rows)
         template = self.environment.get_template("_traces_ended.html")
-        return template.render(counted=counted(rows), left=left, why=why, save=self.save)
+        with speaking(self.language):
+            files = dict(zip(("save_csv", "save_json"), self.files, strict=True))
+            return template.render(counted=counted(rows), left=left, why=_(why) if why else "", **files)
 
 
 def counted(rows: Iterable[Traced]) -> str:
@@ -259,10 +269,14 @@ def counted(rows: Iterable[Traced]) -> str:
     """
     rows = list(rows)
     counts: Mapping[str, int] = Counter(each.verdict for each in rows)
-    listed = [f"{counts[verdict]} {verdict}" for verdict in VERDICTS if counts[verdict]]
+    listed = [f"{counts[verdict]} {_(verdict)}" for verdict in VERDICTS if counts[verdict]]
     if downgraded := sum(each.downgraded for each in rows):
-        listed.append(f"{downgraded} led from https to http")
-    return f"{len(rows)} traced: {', '.join(listed)}." if rows else "Nothing was traced."
+        listed.append(ngettext("%(num)s led from https to http", "%(num)s led from https to http", downgraded))
+    if not rows:
+        return _("Nothing was traced.")
+    return ngettext(
+        "%(num)s traced: %(verdicts)s.", "%(num)s traced: %(verdicts)s.", len(rows), verdicts=", ".join(listed)
+    )
 
 
 def _csv(run: Run[Traced]) -> Iterator[str]:
@@ -277,7 +291,11 @@ def _json_line(event: Traced | Heartbeat) -> str:
 
 
 def _page(order: Order, *, running: bool, least: float = 0.0) -> str:
-    title = f"Traces of {len(order.texts)} identifiers - Ararat" if running else "Traces of a list - Ararat"
+    title = _("Traces of a list - Ararat")
+    if running:
+        title = ngettext(
+            "Traces of %(num)s identifier - Ararat", "Traces of %(num)s identifiers - Ararat", len(order.texts)
+        )
     cut = Markup(live.CUT)  # noqa: S704 - a constant
     gap, limit = about(site().pace.gap), about(LONGEST_SECONDS)
     takes = about(least) if least else ""

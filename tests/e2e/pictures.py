@@ -13,6 +13,7 @@ import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Literal
+from urllib.parse import quote
 
 from conftest import find_browser, flags
 from playwright.sync_api import Browser, Page, sync_playwright
@@ -77,6 +78,14 @@ def done(page: Page) -> None:
     page.wait_for_timeout(400)
 
 
+def listed(page: Page) -> None:
+    """A list of traces at its end."""
+    page.goto("/traces")
+    page.locator("#q").fill("ark:12345/m5137\nark:12345/d0v3z\nnonsense")
+    page.get_by_role("button", name="Run the traces").click()
+    page.locator(".round .ended").wait_for()
+
+
 STATES: dict[str, Callable[[Page], None]] = {
     "empty": at("/"),
     "one": pasted(ONE),
@@ -97,6 +106,16 @@ STATES: dict[str, Callable[[Page], None]] = {
     "trace-done": done,
     "trace-page": at("/trace?q=ark:12345/m5137"),
     "error": at("/nowhere"),
+    "traces": listed,
+    "problems": at("/problems"),
+    "rules": at("/rules"),
+    "naans": at("/registries/naan?q=biblio"),
+    "naan": at("/registries/naan/12148"),
+    "api": at("/api"),
+    "mirrored": at(f"/?q={quote(ONE)}&lang=ar-XB"),
+    "mirrored-right-to-left": at(f"/?q={quote(RIGHT_TO_LEFT)}&lang=ar-XB"),
+    "mirrored-many": at(f"/?q={quote(MANY)}&lang=ar-XB"),
+    "mirrored-trace": at("/trace?q=ark:12345/m5137&lang=ar-XB"),
 }
 
 

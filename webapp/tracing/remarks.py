@@ -249,13 +249,22 @@ def status_words(status: int) -> str:
         return str(status)
 
 
+def old(seconds: float) -> int:
+    """How old an answer is in whole seconds, at least one.
+
+    >>> old(0.2), old(11.7)
+    (1, 12)
+    """
+    return max(1, round(seconds))
+
+
 def ago(seconds: float) -> str:
     """How old an answer is, in whole seconds.
 
     >>> ago(0.2), ago(11.7)
     ('1 s ago', '12 s ago')
     """
-    return f"{max(1, round(seconds))} s ago"
+    return f"{old(seconds)} s ago"
 
 
 def shown(text: str) -> str:
