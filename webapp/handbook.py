@@ -11,7 +11,7 @@ from functools import cache, lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from flask import Blueprint, Response, render_template
+from flask import Blueprint, Response, render_template, send_from_directory
 
 from .errors import Refused
 from .site import url
@@ -48,7 +48,9 @@ def contents() -> Response:
 
 @blueprint.get("/docs/<name>")
 def page(name: str) -> Response:
-    """A page of the handbook. Refused: 404 for one that there is not."""
+    """A page of the handbook, or a picture in one. Refused: 404 for what there is not."""
+    if name in pictures():
+        return send_from_directory(FOLDER, name, mimetype="image/svg+xml", max_age=86_400)
     if name not in names():
         raise Refused(404, "not-found", "The handbook has no page of this name.")
     shown = _page(name, url("handbook.contents"))
@@ -59,6 +61,12 @@ def page(name: str) -> Response:
 def names() -> frozenset[str]:
     """The names of the pages: those of the files, without ``.md``."""
     return frozenset(path.stem for path in FOLDER.glob("*.md"))
+
+
+@cache
+def pictures() -> frozenset[str]:
+    """The names of the pictures in the pages, as they stand there."""
+    return frozenset(path.name for path in FOLDER.glob("*.svg"))
 
 
 @lru_cache(maxsize=64)
@@ -94,6 +102,8 @@ def rendered(text: str, base: str) -> Page:
             token.attrs.pop("style", None)
         for child in token.children or ():
             href = child.attrGet("href") if child.type == "link_open" else None
+            if child.type == "image" and (picture := child.attrGet("src")) in pictures():
+                child.attrSet("src", f"{first}/{picture}")
             if isinstance(href, str) and (found := _NEIGHBOUR.fullmatch(href)):
                 to = first if found[1] == FIRST else f"{first}/{found[1]}"
                 child.attrSet("href", f"{to}{mark}{query}{found[2] or ''}")
