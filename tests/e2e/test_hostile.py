@@ -104,6 +104,7 @@ def test_no_hostile_identifier_does_anything_to_the_page(page, page_watch):
     by_every_way(page, hostile())
 
 
+@pytest.mark.long
 def test_all_of_them_in_one_paste_of_a_megabyte(page):
     inputs = "\n".join(row["input"] for row in hostile() if len(row["input"]) < 2_000)
     text = (inputs + "\n") * (MOST_OCTETS // len(inputs.encode()) + 1)
@@ -114,6 +115,7 @@ def test_all_of_them_in_one_paste_of_a_megabyte(page):
     check(page, text[:40])
 
 
+@pytest.mark.long
 def test_right_to_left_letters_stand_in_logical_order(page):
     for number, (script, letters) in enumerate(LETTERS.items()):
         for shape in SHAPES if number < 2 else SHAPES[-2:]:

@@ -49,7 +49,10 @@ ADDRESSES = ("/?", "/?q=ark:/12345/mp-39n/1.pdf%E2%80%AE.en&", "/compare?a=ark:1
 ADDRESSES += ("/traces?", "/trace?q=ark:12345/m5137&", "/problems?", "/registries/naan?q=biblio&", "/nowhere?")
 
 
-@pytest.mark.parametrize("address", [pytest.param(address, id=address) for address in ADDRESSES])
+@pytest.mark.parametrize(
+    "address",
+    [pytest.param(each, id=each, marks=pytest.mark.long if place > 1 else ()) for place, each in enumerate(ADDRESSES)],
+)
 def test_axe_finds_nothing_and_a_narrow_screen_is_wide_enough(page, page_watch, address):
     page_watch.expect("404")
     page.goto(address + MIRRORED)
