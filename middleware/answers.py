@@ -11,7 +11,6 @@ from collections.abc import Iterable
 from http import HTTPStatus
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
-from markupsafe import escape
 from werkzeug.datastructures import MIMEAccept
 from werkzeug.http import parse_accept_header
 
@@ -44,9 +43,6 @@ _STATUS_LINES = {status.value: f"{status.value} {status.phrase}" for status in H
 # How long a refusal may be kept: an identifier may be bound at any time; what is no identifier is asked for once.
 _REFUSAL_SECONDS = {404: 60, 410: 60}
 
-_SEE = """\
-<!doctype html><html lang="en"><title>%d</title><p>See <a href="%s">%s</a>.</p></html>
-"""
 _REFUSAL_FORMS = ("text/html", "application/problem+json", "application/json", "text/plain")
 
 
@@ -76,7 +72,7 @@ class Answer(NamedTuple):
     def start(self, start_response: StartResponse, *, head: bool = False) -> Iterable[bytes]:
         """Begin the response and return its body."""
         start_response(_STATUS_LINES[self.status], self.headers)
-        return () if head else (self.body,)
+        return (self.body,) if self.body and not head else ()
 
     def unless_held(self, if_none_match: str | None, if_modified_since: str | None) -> Answer:
         """This answer, or 304 in its place where the client's conditions say that it has what this one would show."""
@@ -95,29 +91,27 @@ class Answers:
     def __init__(self, settings: Settings) -> None:
         self._settings = settings
         self._found_for = f"public, max-age={settings.cache}"
-        # Of a redirect only its place and its length differ from name to name.
-        self._redirected: Headers = [
-            ("Content-Type", "text/html; charset=utf-8"),
-            ("Content-Security-Policy", pages.UNSTYLED),
-            ("Cache-Control", self._found_for),
-        ]
+        # Of a redirect only its place differs from name to name.
+        self._redirected: Headers = [("Content-Length", "0"), ("Cache-Control", self._found_for)]
 
     def redirect(self, resolution: Resolution, root: str, *, secure: bool) -> Answer:
-        """302, 303 or 307 to the target, or to the identifier's own description where there is no target."""
+        """302, 303 or 307 to the target, or to the identifier's own description where there is no target.
+
+        It has no body. RFC 9110, section 15.4.3: "The server's response content usually contains a short hypertext
+        note", but who follows redirects never shows it, and servers send it in a packet of its own.
+        """
         info = f"{root}/{resolution.key}?info"
         target = info if resolution.target is None else resolution.target
         # A path is one of this site.
         location = root + target if target.startswith("/") and resolution.target is not None else target
-        shown = escape(location)
-        body = (_SEE % (resolution.status, shown, shown)).encode()
-        headers = [("Location", location), ("Content-Length", str(len(body))), *self._redirected]
+        headers = [("Location", location), *self._redirected]
         # What is known elsewhere is described elsewhere.
         if resolution.binding is not None:
             headers.append(("Link", describedby(info)))
         # ARK-107: with Vary the location is one for these fields of the request, so it is there only then.
         if resolution.vary:
             headers.append(("Vary", ", ".join(resolution.vary)))
-        return Answer(resolution.status, self._with_common(headers, secure), body)
+        return Answer(resolution.status, self._with_common(headers, secure), b"")
 
     def description(self, resolution: Resolution, root: str, accept: str | None, *, secure: bool) -> Answer:
         """200 with what is known of the identifier."""

@@ -4,9 +4,9 @@ Writing is durable: write-ahead log, ``synchronous=FULL``, one ``BEGIN IMMEDIATE
 lies beside the file, and even a reader writes there; so the folder has to be writable.
 
 A process that has a file open goes on reading it when its name is gone or its permissions are taken away. What is
-served has to be what the operator's hand left there, so every lookup asks the file system which file stands under the
-name, and in what state. The file itself is never opened but through SQLite: closing it would drop the locks that SQLite
-holds on it.
+served has to be what the operator's hand left there, so a lookup asks the file system which file stands under the name,
+and in what state, unless one has just asked. The file itself is never opened but through SQLite: closing it would drop
+the locks that SQLite holds on it.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ import json
 import os
 import sqlite3
 import stat
+import time
 from collections.abc import Hashable, Iterator
 from pathlib import Path
 from typing import Any
@@ -28,6 +29,12 @@ from .errors import BindingsUnavailable
 BUSY_SECONDS = 5.0
 """How long a writer waits for another one, and a reader for what little it may have to wait for."""
 
+FRESH_SECONDS = 0.01
+"""How long what the file system said of the file goes for all lookups.
+
+Each question costs little, but lets go of the interpreter: under load every thread would then wait for every other one.
+"""
+
 _REMEDY = "give the user that runs this write permission on the file and its folder (chown, or chmod u+w)"
 
 
@@ -40,6 +47,7 @@ class SQLite:
 
     def __init__(self, path: Path) -> None:
         self.path = path.absolute()
+        self._seen: tuple[float, Hashable] = (0.0, None)
         # No connection is kept between two writes: none can be inherited by a fork.
         self.engine: Engine = create_engine(
             "sqlite://", creator=self._connect_to_write, poolclass=NullPool, hide_parameters=True
@@ -60,12 +68,21 @@ class SQLite:
         return True
 
     def mark(self) -> Hashable:
-        """Which file it is, and whether somebody touched it. Raises BindingsUnavailable where there is none."""
+        """Which file it is, and whether somebody touched it, at most :data:`FRESH_SECONDS` ago.
+
+        Raises BindingsUnavailable where there is none.
+        """
+        now = time.monotonic()
+        until, mark = self._seen
+        if now < until:
+            return mark
         try:
-            found = os.stat(self.path)  # noqa: PTH116  each lookup asks this, and Path.stat() takes longer
+            found = os.stat(self.path)  # noqa: PTH116  Path.stat() takes longer
         except OSError as error:
             raise self.unavailable(error) from error
-        return found.st_dev, found.st_ino, found.st_mode, found.st_uid, found.st_gid, found.st_size, found.st_mtime_ns
+        mark = found.st_dev, found.st_ino, found.st_mode, found.st_uid, found.st_gid, found.st_size, found.st_mtime_ns
+        self._seen = now + FRESH_SECONDS, mark
+        return mark
 
     def connect_to_read(self) -> sqlite3.Connection:
         """A connection that cannot write the database."""

@@ -9,12 +9,14 @@ import json
 import re
 import shutil
 import sys
+import time
 from pathlib import Path
 from urllib.parse import quote
 
 import pytest
 
 from ararat.middleware import open_bindings
+from ararat.middleware.sqlite import FRESH_SECONDS
 
 SITE = """\
 import json, os
@@ -190,6 +192,7 @@ def test_when_the_database_cannot_be_read_names_get_503_until_it_can_be(start, h
     server, database = start(*VARIANTS["one worker"])
     assert server.get("/ark:12345/doc").status == 302
     repair = harm(database)
+    time.sleep(FRESH_SECONDS)
     answer = server.get("/ark:12345/doc", accept="application/json")
     assert (answer.status, answer.json()["code"]) == (503, "bindings-unavailable")
     assert int(answer.header("Retry-After")) > 0
@@ -197,6 +200,7 @@ def test_when_the_database_cannot_be_read_names_get_503_until_it_can_be(start, h
     assert server.get("/index.html").status == 200
     assert server.get("/ark:12345").status == 400
     repair()
+    time.sleep(FRESH_SECONDS)
     assert server.get("/ark:12345/doc").status == 302
     assert "Traceback" not in server.log()
     server.stop()

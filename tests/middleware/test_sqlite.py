@@ -9,6 +9,7 @@ import sqlite3
 import subprocess
 import sys
 import threading
+import time
 from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
@@ -18,6 +19,7 @@ import pytest
 from ararat.middleware import assignment
 from ararat.middleware.bindings import Bindings
 from ararat.middleware.errors import BindingError, BindingsUnavailable, ReadOnlyBindings
+from ararat.middleware.sqlite import FRESH_SECONDS, SQLite
 
 NAME, OTHER = "ark:12345/doc", "ark:12345/other"
 
@@ -42,6 +44,7 @@ def served(file: Path, open_store: Callable[..., Bindings]) -> Bindings:
     with closing(sqlite3.connect(file)) as connection:
         connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
     assert bindings.lookup(NAME)
+    time.sleep(FRESH_SECONDS)  # so that the next lookup asks the file system again
     return bindings
 
 
@@ -140,6 +143,26 @@ def test_while_the_file_is_gone_or_broken_nothing_is_said_and_afterwards_all_is_
     assert served.bind(OTHER, "/x") == "bound"
 
 
+def test_lookups_that_follow_one_another_ask_the_file_system_once(
+    served: Bindings, file: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("ararat.middleware.sqlite.FRESH_SECONDS", 60.0)
+    database = SQLite(file)
+    before = database.mark()
+    os.utime(file, (1, 1))
+    assert database.mark() == before
+    assert SQLite(file).mark() != database.mark()
+
+
+def test_a_file_that_is_gone_is_looked_for_by_each_lookup_until_it_is_back(file: Path) -> None:
+    database = SQLite(file)
+    for _ in range(2):
+        with pytest.raises(BindingsUnavailable):
+            database.mark()
+    file.touch()
+    assert database.mark()
+
+
 def test_a_vanished_file_does_not_come_back_empty(served: Bindings, file: Path) -> None:
     file.unlink()
     with pytest.raises(BindingsUnavailable):
@@ -149,7 +172,7 @@ def test_a_vanished_file_does_not_come_back_empty(served: Bindings, file: Path) 
     assert not file.exists()
 
 
-def test_another_database_in_its_place_is_served_at_once(
+def test_another_database_in_its_place_is_served_from_then_on(
     served: Bindings, file: Path, open_store: Callable[..., Bindings]
 ) -> None:
     replacement = open_store(file.with_name("next.sqlite"))

@@ -59,7 +59,7 @@ def test_a_request_is_answered_as_the_specification_says(server, servers, name, 
     body = answer.body.decode().lower()
     assert all(text in body for text in expect.get("body_has", ()))
     assert not any(text in body for text in expect.get("body_lacks", ()))
-    assert (answer.body == b"") is (vector.input["method"] == "HEAD")
+    assert (answer.body == b"") is (vector.input["method"] == "HEAD" or 300 <= answer.status < 400)
 
 
 @pytest.mark.parametrize("row", [pytest.param(row := json.loads(line), id=row["id"]) for line in HOSTILE if line])
