@@ -1,14 +1,16 @@
 """The target for atheris: octets that it changes by what of our code they reach, put to every invariant.
 
-    .venv/bin/python tests/fuzz/fuzz_octets.py -runs=100000        (other options are libFuzzer's)
+    .venv/bin/python tests/fuzz/fuzz_octets.py -runs=100000 FOLDER        (other options are libFuzzer's)
 
-The first octet says which invariant. What is found is written to a file `crash-…`, and stands in full in the traceback.
+FOLDER keeps what reaches new code, from one run to the next; an empty one is filled with what the tests know already,
+since chance alone seldom writes an identifier. The first octet says which invariant. What is found is written to a file `crash-…`, and stands in full in the traceback.
 """
 
 from __future__ import annotations
 
 import importlib
 import importlib.util
+import json
 import sys
 from pathlib import Path
 from typing import Any
@@ -45,6 +47,25 @@ def one_input(octets: bytes) -> None:
     )[which % 6]()
 
 
+DATA = Path(__file__).parents[1] / "data"
+
+
+def sow(folder: Path) -> None:
+    """Fill a folder with inputs to begin with: every vector and every hostile identifier, for each invariant."""
+    rows = map(json.loads, (DATA / "vectors.jsonl").read_text("utf-8").splitlines())
+    hostile = map(json.loads, (DATA / "hostile" / "naughty-identifiers.jsonl").read_text("utf-8").splitlines())
+    known = [row["input"] for row in (*rows, *hostile)]
+    texts = [text.encode("utf-8", "surrogatepass") for text in known if isinstance(text, str)]
+    registries = [path.read_bytes() for path in sorted((DATA / "registries").iterdir())]
+    # "which" of one_input: 0 to 4 take text, the last a registry.
+    inputs = [bytes([number % 5]) + text for number, text in enumerate(texts)] + [b"\x05" + one for one in registries]
+    for number, octets in enumerate(inputs):
+        (folder / f"seed-{number}").write_bytes(octets)
+
+
 if __name__ == "__main__":
+    for folder in filter(Path.is_dir, map(Path, sys.argv[1:])):
+        if not any(folder.iterdir()):
+            sow(folder)
     atheris.Setup(sys.argv, one_input)
     atheris.Fuzz()
