@@ -3,7 +3,8 @@
     .venv/bin/python tests/fuzz/fuzz_octets.py -runs=100000 FOLDER        (other options are libFuzzer's)
 
 FOLDER keeps what reaches new code, from one run to the next; an empty one is filled with what the tests know already,
-since chance alone seldom writes an identifier. The first octet says which invariant. What is found is written to a file `crash-…`, and stands in full in the traceback.
+since chance alone seldom writes an identifier. The first octet says which invariant. What is found is written to a file
+`crash-…`, and stands in full in the traceback.
 """
 
 from __future__ import annotations
