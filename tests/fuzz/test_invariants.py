@@ -17,7 +17,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ararat.identifiers import PROBLEMS, Report, examine, find, registry_files
+from ararat.identifiers import PROBLEMS, IdentifierError, Report, examine, find, registry_files, urn
 from ararat.identifiers.registry_tables import RegistryError
 from ararat.middleware import ResolverMiddleware
 from ararat.middleware.errors import BindingError, TableError
@@ -206,10 +206,16 @@ def check_verdicts(identifier: str) -> None:
 
 
 def is_identifier(text: str) -> bool:
-    # What follows a prefix that happens to begin like an ARK (ark:ark:12345/x) is an ARK to whoever reads an address.
-    # To a resolver the whole is asked for.
     report = examine(text)
-    return report.valid and report.form != "embedded"
+    if report.form != "embedded":
+        return report.valid
+    # What follows a prefix that happens to begin like an identifier (ark:ark:12345/x, urn:ark:12345/x) is an ARK to
+    # whoever reads an address. To a resolver the whole is asked for, and of these "urn:ark:12345/x" is a URN.
+    try:
+        urn.parse(text)
+    except IdentifierError:
+        return False
+    return True
 
 
 def check_table(content: bytes, format: str) -> None:
