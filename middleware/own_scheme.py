@@ -9,17 +9,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from ..identifiers import IdentifierError, length, schemes
 from ..identifiers.schemes import Registration
 from . import destination
 from .errors import BindingError
 from .refusals import refusal
-
-if TYPE_CHECKING:
-    from .resolution import Resolution
-    from .settings import Settings
+from .resolution import Resolution, refuse
 
 _STATUSES = {"located": (302, 307), "related": (303,)}
 
@@ -65,15 +61,13 @@ class OwnScheme:
         """The scheme's name, in lower case and without a colon."""
         return self.record.name
 
-    def answer(self, given: str, settings: Settings) -> Resolution:
-        """What is answered for an identifier, given as it was received.
+    def answer(self, given: str, max_length: int) -> Resolution:
+        """What is answered for an identifier, given as it was received; one that is longer is not read.
 
         Raises TypeError for what no site may answer; whatever ``resolve`` raises goes through, but for its
         IdentifierError.
         """
-        from .resolution import Resolution, refuse
-
-        if length.may_refuse(given, settings.max_length):
+        if length.may_refuse(given, max_length):
             return refuse(given, refusal("too-long", 0, len(given)))
         try:
             found = self.resolve(given)

@@ -217,7 +217,7 @@ class ResolverMiddleware:
         accepted = Accepted(environ.get("HTTP_ACCEPT"), environ.get("HTTP_ACCEPT_LANGUAGE"))
         try:
             if own := self._own_scheme(target):
-                return own.answer(given, self.settings)
+                return own.answer(given, self.settings.max_length)
             return resolve(given, self.bindings.fetch, self._rules, self.settings, accepted)
         except BindingsUnavailable as error:
             # 503 and not 404, which would say that nothing is bound.
