@@ -3,6 +3,8 @@ SHELL := /bin/sh
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
+# Tests start Python some hundred times: it compiles what it reads once, not each time (`make clean` removes that again).
+unexport PYTHONDONTWRITEBYTECODE
 
 # The first Python that is 3.11 or newer, best one that can make a virtual environment. Or say which: make test PYTHON=/usr/bin/python3
 first_python = $(shell for python in python3.13 python3.12 python3.11 python3; do \

@@ -20,6 +20,9 @@ ROOT = Path(__file__).parents[1]
 ROOMS = ("identifiers", "middleware", "webapp", "templates", "static")
 VENDORED = {"ararat/static/vendor/htmx-2.min.js", "ararat/static/vendor/hx-sse-2.min.js"}
 
+# pip would compile all that it installs, the whole of Django for two files of its companion; what is used is enough.
+WITHOUT_COMPILING = {"PIP_COMPILE": "0"}
+
 pytestmark = pytest.mark.timeout(240)
 
 
@@ -27,7 +30,7 @@ def run(*command: str | Path, folder: Path, **environ: str) -> subprocess.Comple
     return subprocess.run(
         list(map(str, command)),
         cwd=folder,
-        env=os.environ | environ,
+        env=os.environ | WITHOUT_COMPILING | environ,
         capture_output=True,
         text=True,
         timeout=200,

@@ -17,7 +17,9 @@ from itertools import count
 from pathlib import Path
 from typing import Any
 
+import psycopg
 import pytest
+from psycopg.pq import PGconn, Ping
 
 from ararat.middleware.answers import Answer
 from ararat.middleware.binding import Binding
@@ -47,10 +49,15 @@ class Cluster:
             os.chown(self._folder, user.pw_uid, user.pw_gid)
             self._as_user = {"user": user.pw_uid, "group": user.pw_gid, "extra_groups": []}
 
-    def start(self) -> None:
-        options = ["-U", "ararat", "-A", "trust", "-E", "UTF8", "--locale=C.UTF-8", "--no-sync"]
+    def make(self) -> None:
+        """Make the files of a server, which is not started."""
+        # Segments of a megabyte: as much is written, and then copied, before anything is in the database.
+        options = ["-U", "ararat", "-A", "trust", "-E", "UTF8", "--locale=C.UTF-8", "--no-sync", "--wal-segsize=1"]
         self._run("initdb", "-D", str(self._folder / "data"), *options)
-        self._choose_port()
+
+    def start(self, made: Cluster) -> None:
+        """Start with a copy of the files that another one has made."""
+        self._copy(made)
         self.resume()
 
     def _choose_port(self) -> None:
@@ -58,9 +65,14 @@ class Cluster:
             free.bind(("127.0.0.1", 0))
             self.port = free.getsockname()[1]
 
+    def _copy(self, made: Cluster) -> None:
+        self._run("cp", "-R", str(made._folder / "data"), str(self._folder / "data"))
+        self._choose_port()
+
     def resume(self) -> None:
         """Start the server on the same port with the same data, and wait until it answers."""
         settings = ["-c", "synchronous_commit=off", "-c", "full_page_writes=off", "-c", "shared_buffers=16MB"]
+        settings += ["-c", "wal_keep_size=16MB"]
         command = [
             self.binaries / "postgres",
             "-D",
@@ -77,12 +89,10 @@ class Cluster:
         with (self._folder / "log").open("ab") as log:
             process = self._process = subprocess.Popen(command, stdout=log, stderr=log, **self._common())
         deadline = time.monotonic() + 20
-        while subprocess.run(
-            [self.binaries / "pg_isready", "-q", "-h", "127.0.0.1", "-p", str(self.port)], check=False
-        ).returncode:
+        while PGconn.ping(f"host=127.0.0.1 port={self.port}".encode()) != Ping.OK:
             if process.poll() is not None or time.monotonic() > deadline:
                 pytest.fail(f"PostgreSQL does not start:\n{(self._folder / 'log').read_text()}")
-            time.sleep(0.02)
+            time.sleep(0.01)
 
     def halt(self, how: signal.Signals = signal.SIGINT) -> None:
         """Stop the server; its data stay."""
@@ -90,13 +100,13 @@ class Cluster:
             self._process.send_signal(how)
             self._process.wait(10)
 
-    def follow(self, primary: Cluster) -> None:
-        """Start as a streaming standby of another server."""
-        of = ["-h", "127.0.0.1", "-p", str(primary.port), "-U", "ararat"]
-        self._run(
-            "pg_basebackup", *of, "-D", str(self._folder / "data"), "-R", "-X", "stream", "-c", "fast", "--no-sync"
-        )
-        self._choose_port()
+    def follow(self, primary: Cluster, made: Cluster) -> None:
+        """Start as a streaming standby of another server, which has begun with the same files."""
+        self._copy(made)
+        of = f"host=127.0.0.1 port={primary.port} user=ararat"
+        with (self._folder / "data" / "postgresql.auto.conf").open("a") as settings:
+            settings.write(f"primary_conninfo = '{of}'\n")
+        self._run("touch", str(self._folder / "data" / "standby.signal"))
         self.resume()
 
     def promote(self) -> None:
@@ -117,14 +127,14 @@ class Cluster:
     def new_database(self, encoding: str = "UTF8") -> str:
         """The URL of an empty database."""
         name = f"test{next(self._names)}"
-        locale = [] if encoding == "UTF8" else ["-E", encoding, "--locale=C", "-T", "template0"]
-        self._run("createdb", *self._where(), *locale, name)
+        locale = "" if encoding == "UTF8" else f"ENCODING '{encoding}' LOCALE 'C' TEMPLATE template0"
+        self._execute(f"CREATE DATABASE {name} {locale}")
         return f"{self._url()}/{name}"
 
     def new_schema(self) -> str:
         """The URL of an empty schema of the one database that all tests share; it is made in no time."""
         name = f"test{next(self._names)}"
-        self._run("psql", *self._where(), "-q", "-c", f"CREATE SCHEMA {name}", "postgres")
+        self._execute(f"CREATE SCHEMA {name}")
         return f"{self._url()}/postgres?options=-c%20search_path%3D{name}"
 
     def remove(self) -> None:
@@ -136,13 +146,12 @@ class Cluster:
     def _url(self) -> str:
         return f"postgresql://ararat@127.0.0.1:{self.port}"
 
-    def _where(self) -> list[str]:
-        return ["-h", "127.0.0.1", "-p", str(self.port), "-U", "ararat"]
+    def _execute(self, statement: str) -> None:
+        with psycopg.connect(f"{self._url()}/postgres", autocommit=True) as connection:
+            connection.execute(statement.encode())
 
     def _run(self, program: str, *arguments: str) -> None:
-        subprocess.run(
-            [self.binaries / program, *arguments], check=True, capture_output=True, timeout=60, **self._common()
-        )
+        subprocess.run([program, *arguments], check=True, capture_output=True, timeout=60, **self._common())
 
     def _common(self) -> dict[str, Any]:
         environ = {"PATH": f"{self.binaries}:/usr/bin:/bin", "LC_ALL": "C.UTF-8", "HOME": str(self._folder)}
@@ -183,14 +192,27 @@ def _required_binaries() -> Path:
     return binaries
 
 
-@pytest.fixture
-def replicated() -> Iterator[tuple[Cluster, Cluster]]:
-    """A PostgreSQL server and its streaming standby, of one test alone, which may do to them what it likes."""
-    binaries = _required_binaries()
-    primary, standby = Cluster(binaries), Cluster(binaries)
+@pytest.fixture(scope="session")
+def made_cluster() -> Iterator[Cluster]:
+    """The files of a PostgreSQL server, which all others start with a copy of.
+
+    Where none is installed the tests of it are skipped, or fail if CI is set.
+    """
+    server = Cluster(_required_binaries())
     try:
-        primary.start()
-        standby.follow(primary)
+        server.make()
+        yield server
+    finally:
+        server.remove()
+
+
+@pytest.fixture
+def replicated(made_cluster: Cluster) -> Iterator[tuple[Cluster, Cluster]]:
+    """A PostgreSQL server and its streaming standby, of one test alone, which may do to them what it likes."""
+    primary, standby = Cluster(made_cluster.binaries), Cluster(made_cluster.binaries)
+    try:
+        primary.start(made_cluster)
+        standby.follow(primary, made_cluster)
         yield primary, standby
     finally:
         for server in (standby, primary):
@@ -198,12 +220,11 @@ def replicated() -> Iterator[tuple[Cluster, Cluster]]:
 
 
 @pytest.fixture(scope="session")
-def cluster() -> Iterator[Cluster]:
-    """A PostgreSQL server. Where none is installed these tests are skipped, or fail if CI is set."""
-    binaries = _required_binaries()
-    server = Cluster(binaries)
+def cluster(made_cluster: Cluster) -> Iterator[Cluster]:
+    """A PostgreSQL server that all tests share."""
+    server = Cluster(made_cluster.binaries)
     try:
-        server.start()
+        server.start(made_cluster)
         yield server
     finally:
         server.remove()
