@@ -245,7 +245,8 @@ class Ark:
         >>> parse("ark:12345/x.en?info").variant_of
         'ark:12345/x'
         """
-        if not self.variants:
+        # Where no dot is, the parts need not be read; there may be half a million of them.
+        if "." not in self.text or not self.variants:
             return None
         container, slash, segment = self.basic.rpartition("/")
         return container + slash + split_variants(segment)[0]

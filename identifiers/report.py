@@ -27,6 +27,9 @@ Conformance = Literal["strict", "liberal"]
 DEEPEST = 100
 """Members of a hierarchy that a report gives at most: the ARK itself and its nearest containers."""
 
+WIDEST = 200_000
+"""Characters of these containers at most, all together: each of an ARK of a megabyte has nearly a megabyte, too."""
+
 OFFICIAL_PREFIX = "https://n2t.net"
 """ARK draft, section 7.1: "The official resolver for the ARK system has prefix equal to https://n2t.net"."""
 
@@ -141,7 +144,7 @@ def _ark_report(identifier: Ark | EmbeddedArk, prefix: str | None) -> Report:
         inflection=ark.inflection,
         service=ark.service,
         steps=ark.steps,
-        hierarchy=tuple(islice(ark.ancestry(), DEEPEST))[::-1],
+        hierarchy=tuple(_nearest(ark))[::-1],
         variant_of=ark.variant_of,
         equivalents=_unique(_ark_spellings(identifier.text, ark.normal_form, prefix)),
         embedding=embedded and {"prefix": embedded.prefix, "ark": ark.text, "boundary": embedded.boundary},
@@ -149,6 +152,15 @@ def _ark_report(identifier: Ark | EmbeddedArk, prefix: str | None) -> Report:
         problems=identifier.problems,
         suggestion=repair.visible(identifier.text),
     )
+
+
+def _nearest(ark: Ark) -> Iterator[str]:
+    room = WIDEST
+    for number, member in enumerate(islice(ark.ancestry(), DEEPEST)):
+        room -= len(member) if number else 0
+        if room < 0:
+            return
+        yield member
 
 
 def _urn_report(name: Urn, prefix: str | None) -> Report:

@@ -88,10 +88,10 @@ class Row:
 
 @dataclass(frozen=True, slots=True)
 class Known:
-    """What one source knows: rows of a label, a line, and whether that is an identifier."""
+    """What one source knows: rows of a label, a line, whether that is an identifier, and our own words as text."""
 
     title: str
-    rows: tuple[tuple[str, Line, bool], ...]
+    rows: tuple[tuple[str, Line, bool, str], ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -220,7 +220,9 @@ def _remark(number: int, found: Problem, report: Report) -> Remark:
 
 
 def _known(source: facts.Facts) -> Known:
-    rows = ((fact.label, lines.plain(fact.text), fact.identifier) for fact in source.facts)
+    rows = (
+        (fact.label, lines.plain(fact.text), fact.identifier, fact.text if fact.ours else "") for fact in source.facts
+    )
     return Known(source.title, tuple(rows))
 
 
@@ -317,5 +319,6 @@ def _cell(column: Mapping[str, object], name: str) -> str | Line:
     if isinstance(value, str):
         return lines.plain(value)
     if isinstance(value, (list, tuple)):
-        return ", ".join(map(str, value)) or _("none")
+        # Codes, which are the same in every language.
+        return lines.plain(", ".join(map(str, value))) if value else _("none")
     return _("none") if name in column else ""

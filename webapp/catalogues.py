@@ -1,7 +1,8 @@
 """Collects the texts of the pages into the template of all catalogues, and brings the catalogues up to it.
 
 For whoever changes a text or translates: ``make catalogues``, and for a new language ``make catalogues LANGUAGES=de``.
-Texts are found where they stand, in the templates and in the rooms of the web application, by Babel.
+Texts are found where they stand, in the templates and in the rooms of the web application, by Babel; the sentences of
+reports, refusals and traces, which the other rooms write as data, by :mod:`.phrases`.
 """
 
 from __future__ import annotations
@@ -10,7 +11,8 @@ import sys
 from collections.abc import Iterable
 from pathlib import Path
 
-from .language import DOMAIN, FOLDER, shipped, template
+from . import phrases
+from .language import CONTEXT, DOMAIN, FOLDER, shipped, template
 
 try:
     from babel import Locale
@@ -45,6 +47,8 @@ def collected() -> Catalog:
         for name, _line, message, _comments, context in found:
             # Without line numbers: a text that only moves changes nothing here.
             catalogue.add(message, locations=[(f"{folder}/{name}", 0)], context=context)
+    for name, sentence in phrases.phrases(ROOT):
+        catalogue.add(sentence, locations=[(name, 0)], context=CONTEXT)
     return catalogue
 
 
@@ -54,7 +58,9 @@ def is_current() -> bool:
 
 
 def _texts(catalogue: Catalog) -> set[tuple[str, ...]]:
-    return {(each.id,) if isinstance(each.id, str) else tuple(each.id) for each in catalogue if each.id}
+    return {
+        (each.context or "", *([each.id] if isinstance(each.id, str) else each.id)) for each in catalogue if each.id
+    }
 
 
 def write(languages: Iterable[str] = ()) -> list[Path]:

@@ -24,12 +24,14 @@ _SEVERITIES = {"error": marked("Error"), "warning": marked("Warning"), "note": m
 class Fact:
     """One thing that is known. ``identifier`` is whether the text is an identifier or address, not a sentence.
 
-    A sentence is English; whoever shows the ``label`` translates it.
+    ``ours`` is whether the text is our own words, English as in a report; whoever shows them, and the ``label``,
+    translates them.
     """
 
     label: str
     text: str
     identifier: bool = False
+    ours: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,9 +75,9 @@ def _title(registry: Mapping[str, Any]) -> str:
 
 def _registry(registry: Mapping[str, Any]) -> Iterator[Fact]:
     if explanation := registry["explanation"]:
-        yield Fact(marked("Meaning"), f"{explanation['text']} ({explanation['reference']})")
+        yield Fact(marked("Meaning"), f"{explanation['text']} ({explanation['reference']})", ours=True)
     if not registry["registered"]:
-        yield Fact(marked("Registered"), "not in this copy of the registry")
+        yield Fact(marked("Registered"), "not in this copy of the registry", ours=True)
     elif registry["registry"] == "naan":
         yield from _authority(registry)
     else:
@@ -93,14 +95,14 @@ def _authority(registry: Mapping[str, Any]) -> Iterator[Fact]:
     if holder["since"]:
         yield Fact(marked("Since"), holder["since"])
     if holder["policy"]:
-        yield Fact(marked("Policy"), " ".join(holder["policy"].values()))
+        yield Fact(marked("Policy"), " ".join(holder["policy"].values()), ours=True)
     resolver = registry["resolver"]
     if resolver["address"]:
         yield Fact(marked("Its resolver"), resolver["address"], identifier=True)
     elif resolver["template"]:
         yield Fact(marked("Its resolver"), resolver["template"], identifier=True)
     for problem in resolver["problems"]:
-        yield Fact("", problem["message"])
+        yield Fact("", problem["message"], ours=True)
 
 
 def _entry(registry: Mapping[str, Any]) -> Iterator[Fact]:
@@ -127,20 +129,19 @@ def _kunze(form: Mapping[str, Any]) -> Iterator[Fact]:
     yield Fact(marked("Normal form"), form["normal_form"])
     for rule in form["differs_by"]:
         whose = "That draft alone" if rule["reference"].startswith("draft-kunze-ark") else "Ours alone"
-        yield Fact(
-            marked("Differs by"), f"{whose}: {rule['title'][0].lower()}{rule['title'][1:]} ({rule['reference']})"
-        )
+        said = f"{whose}: {rule['title'][0].lower()}{rule['title'][1:]} ({rule['reference']})"
+        yield Fact(marked("Differs by"), said, ours=True)
 
 
 def _policy(verdict: Mapping[str, Any]) -> Iterator[Fact]:
-    yield Fact(marked("Verdict"), "may be allocated" if verdict["allocatable"] else "is not to be allocated")
+    yield Fact(marked("Verdict"), "may be allocated" if verdict["allocatable"] else "is not to be allocated", ours=True)
     for found in verdict["findings"][:MOST_FINDINGS]:
         said = f"{found['message']}; expected {found['expected']} ({found['reference']}, {found['code']})"
-        yield Fact(_SEVERITIES[found["severity"]], said)
+        yield Fact(_SEVERITIES[found["severity"]], said, ours=True)
     if len(verdict["findings"]) > MOST_FINDINGS:
-        yield Fact("", f"and {len(verdict['findings']) - MOST_FINDINGS} more")
+        yield Fact("", f"and {len(verdict['findings']) - MOST_FINDINGS} more", ours=True)
     yield Fact(marked("Namespace"), ", ".join(verdict["namespaces"]))
     if verdict["reserved"]:
-        yield Fact(marked("Reserved"), "for the resolver of an identifier scheme")
+        yield Fact(marked("Reserved"), "for the resolver of an identifier scheme", ours=True)
     for parent in verdict["parents"][:MOST_FINDINGS]:
         yield Fact(marked("More general"), parent, identifier=True)

@@ -4,8 +4,8 @@ A catalogue lies in ``locale/<language>/LC_MESSAGES/ararat.po``, the template of
 read when its language is first spoken, and for English none is. Who speaks another one says so with :func:`speaking`;
 for a request :mod:`.negotiation` does. So the API and the command line speak English without doing anything.
 
-The sentences of a report, a refusal or a trace are data, the same for people and programs, and English everywhere: a
-page in another language marks them as English (``english`` in ``_lines.html``).
+The sentences of a report, a refusal or a trace are data, the same for people and programs, and English for these. A
+page in another language finds them again in its catalogue (:mod:`.sentences`), under a context of their own.
 
 One language is made up: ``ar-XB``, which mirrors the template in letters that are written from right to left
 (:mod:`.pseudo`). It is there for whoever asks for it by name, to see a page as readers of Arabic or Hebrew do.
@@ -17,6 +17,7 @@ from __future__ import annotations
 
 import gettext as catalogues
 import io
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar, Token
@@ -34,17 +35,28 @@ if TYPE_CHECKING:
 DOMAIN = "ararat"
 """The name of the catalogues."""
 
+CONTEXT = "report"
+"""The context (``msgctxt``) of the sentences that are written as data."""
+
 FOLDER = Path(__file__).parent / "locale"
 """Where they lie: the template ``ararat.pot`` of all of them, and a folder for each language."""
 
 
 @dataclass(frozen=True, slots=True)
 class Language:
-    """A language by its tag (BCP 47), with its texts; ``direction`` is "ltr" or "rtl"."""
+    """A language by its tag (BCP 47), with its texts; ``direction`` is "ltr" or "rtl".
+
+    ``sentences`` are those with something to fill in, as words and names in turn, those of many words first.
+    """
 
     tag: str
     direction: str = "ltr"
     catalogue: catalogues.NullTranslations = field(default_factory=catalogues.NullTranslations, repr=False)
+    sentences: tuple[tuple[str, ...], ...] = field(default=(), repr=False)
+
+    def sentence(self, template: str | tuple[str, ...]) -> str:
+        """The translation of a sentence that is written as data, its template given whole or in turn."""
+        return self.catalogue.pgettext(CONTEXT, template if isinstance(template, str) else _joined(template))
 
     def figure(self, number: int) -> str:
         """A whole number as this language groups its digits.
@@ -61,6 +73,8 @@ class Language:
 
 ENGLISH = Language("en")
 """The language of the source: it needs no catalogue, and Babel is not loaded for it."""
+
+_FILLED = re.compile(r"%\((\w+)\)s")
 
 Text = TypeVar("Text", bound=str)
 
@@ -138,7 +152,8 @@ def figure(number: int) -> str:
 def of_name(tag: str) -> Language:
     """The language of a catalogue that ships, or the mirrored one. Raises LookupError for any other."""
     if tag == pseudo.TAG:
-        return Language(tag, "rtl", _compiled(pseudo.mirrored(template())))
+        mirrored = pseudo.mirrored(template())
+        return Language(tag, "rtl", _compiled(mirrored), _sentences(mirrored))
     if tag not in shipped():
         raise LookupError(f"there is no catalogue for {tag!r}")
     return of_catalogue(tag, (FOLDER / _folder(tag) / "LC_MESSAGES" / f"{DOMAIN}.po").read_text("utf-8"))
@@ -157,7 +172,7 @@ def of_catalogue(tag: str, text: str) -> Language:
 
     try:
         catalogue = read_po(io.StringIO(text), locale=_folder(tag), domain=DOMAIN, abort_invalid=True)
-        return Language(tag, _locale(tag).text_direction, _compiled(catalogue))
+        return Language(tag, _locale(tag).text_direction, _compiled(catalogue), _sentences(catalogue))
     except (UnknownLocaleError, PoFileError) as error:
         raise ValueError(f"{tag}: {error}") from error
 
@@ -193,6 +208,25 @@ def _compiled(catalogue: Catalog) -> catalogues.NullTranslations:
     write_mo(file, catalogue)
     file.seek(0)
     return catalogues.GNUTranslations(file)
+
+
+def _sentences(catalogue: Catalog) -> tuple[tuple[str, ...], ...]:
+    """Those of a catalogue with something to fill in that are translated."""
+    found = [
+        each.id
+        for each in catalogue
+        if each.context == CONTEXT and isinstance(each.id, str) and each.string and not each.fuzzy
+    ]
+    pieces = [
+        tuple(piece if place % 2 else piece.replace("%%", "%") for place, piece in enumerate(_FILLED.split(each)))
+        for each in found
+    ]
+    filled = [each for each in pieces if len(each) > 1]
+    return tuple(sorted(filled, key=lambda each: -sum(map(len, each[::2]))))
+
+
+def _joined(template: tuple[str, ...]) -> str:
+    return "".join(f"%({piece})s" if place % 2 else piece.replace("%", "%%") for place, piece in enumerate(template))
 
 
 def _locale(tag: str) -> Locale:

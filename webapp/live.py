@@ -300,14 +300,13 @@ class Fragments:
     def pending(self, event: Event | Heartbeat, tag: str = "p") -> str:
         """What is waited for after ``event``, in an element that the next one takes the place of; "" for nothing."""
         if isinstance(event, Heartbeat):
-            said = f"{event.waits_for}, {event.seconds:.0f} s" if event.waits_for else ""
+            said = event.waits_for
         else:
             address = event.sent if isinstance(event, Start) else event.target if isinstance(event, Hop) else None
             asked = address is not None and reference.parse(address).is_web
             said = reference.parse(address).host if address and asked else ""
-        # What a run says of itself while it waits is English; the first word of it is the page's.
-        begins = not isinstance(event, Heartbeat)
-        return self._render("_pending.html", said=said, begins=begins, tag=tag) if said else ""
+        seconds = f"{event.seconds:.0f}" if isinstance(event, Heartbeat) else None
+        return self._render("_pending.html", said=said, seconds=seconds, tag=tag) if said else ""
 
     def record(self, seen: Sequence[Event]) -> str:
         """What stays of a run that is over: its hops as a table, and its events as lines of JSON."""

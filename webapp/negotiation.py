@@ -12,7 +12,7 @@ from typing import Any
 
 from flask import Flask, current_app, g, has_request_context, request
 
-from . import language, pseudo
+from . import language, pseudo, sentences
 from .language import ENGLISH, Language
 from .representation import wants_json
 
@@ -32,7 +32,9 @@ def init_app(app: Flask, languages: Sequence[Language] | None = None) -> None:
     install = getattr(environment, "install_gettext_callables")  # noqa: B009
     install(language.translated, language.translated_plural, newstyle=True)
     environment.policies["ext.i18n.trimmed"] = True
-    environment.globals.update(language=language.current, figure=language.figure, translated=language.translated)
+    environment.globals.update(
+        language=language.current, figure=language.figure, told=sentences.told, begun=sentences.begun
+    )
     app.before_request(_begin)
     app.teardown_request(_end)
     app.url_defaults(_keep)

@@ -12,7 +12,6 @@ from ..identifiers import policy
 from ..identifiers.policy import Profile, Verdict
 from . import lines, verdicts
 from .errors import Refused
-from .language import figure
 from .language import gettext as _
 from .lines import Line
 from .representation import as_json, represented, wants_json
@@ -126,7 +125,9 @@ def _headline(judged: list[Verdict]) -> str:
     things = verdicts.counted("%(count)s identifier", "%(count)s identifiers", len(judged)).capitalize()
     if not wrong:
         return _("%(things)s, nothing that forbids one", things=things)
-    return _("%(things)s, %(count)s not to be allocated", things=things, count=figure(wrong))
+    if len(judged) == 1:
+        return _("%(things)s, not to be allocated", things=things)
+    return _("%(things)s, %(count)s not to be allocated", things=things, count=verdicts.in_words(wrong))
 
 
 def _entry(verdict: Verdict) -> Entry:

@@ -1,7 +1,8 @@
 """Pictures of every page and state of the inspector, to be looked at: `make pictures` puts them into pictures/.
 
 Run as a script. It starts `ararat serve` with its samples at the first free port from 8000, and ends it. Each state is
-taken wide and light, wide and dark, and narrow (320 pixels). With `--readme` the two of the README are taken as well.
+taken wide and light, wide and dark, and narrow (320 pixels). With `--readme` the two of the README are taken as well,
+and with the beginnings of names those states alone: `make pictures ARGS='trace policy'`.
 """
 
 from __future__ import annotations
@@ -78,6 +79,18 @@ def done(page: Page) -> None:
     page.wait_for_timeout(400)
 
 
+def side_by_side(page: Page) -> None:
+    """Two resolvers that were asked for the same."""
+    page.goto("/")
+    here = page.url.rstrip("/")
+    page.goto(f"/trace?q=ark:12345/x8-rd4&resolver={here}&resolver=https://resolver.invalid")
+    # What is not asked from the page itself waits for a click.
+    if page.locator(".compared").count() == 0:
+        page.get_by_role("button", name="Run the trace").click()
+    page.locator(".compared table").wait_for()
+    page.wait_for_timeout(400)
+
+
 def listed(page: Page) -> None:
     """A list of traces at its end."""
     page.goto("/traces")
@@ -105,13 +118,18 @@ STATES: dict[str, Callable[[Page], None]] = {
     "trace-running": running,
     "trace-done": done,
     "trace-page": at("/trace?q=ark:12345/m5137"),
+    "trace-compared": side_by_side,
     "error": at("/nowhere"),
     "traces": listed,
     "problems": at("/problems"),
     "rules": at("/rules"),
     "naans": at("/registries/naan?q=biblio"),
     "naan": at("/registries/naan/12148"),
+    "schemes": at("/schemes"),
+    "decisions": at("/decisions"),
     "api": at("/api"),
+    "handbook": at("/docs"),
+    "handbook-design": at("/docs/design"),
     "mirrored": at(f"/?q={quote(ONE)}&lang=ar-XB"),
     "mirrored-right-to-left": at(f"/?q={quote(RIGHT_TO_LEFT)}&lang=ar-XB"),
     "mirrored-many": at(f"/?q={quote(MANY)}&lang=ar-XB"),
@@ -134,8 +152,8 @@ def served() -> Iterator[str]:
             server.terminate()
 
 
-def take(browser: Browser, origin: str) -> Iterator[Path]:
-    """Every state in each look, one file after the other."""
+def take(browser: Browser, origin: str, begin: tuple[str, ...]) -> Iterator[Path]:
+    """Every state whose name begins so, in each look, one file after the other."""
     for look, width, scheme in LOOKS:
         with browser.new_context(
             base_url=origin,
@@ -143,12 +161,16 @@ def take(browser: Browser, origin: str) -> Iterator[Path]:
             color_scheme=scheme,
         ) as context:
             for name, reach in STATES.items():
+                if not name.startswith(begin):
+                    continue
                 page = context.new_page()
                 reach(page)
                 path = PICTURES / f"{name}{look}.png"
                 page.screenshot(path=path, full_page=True)
                 page.close()
                 yield path
+    if not "one".startswith(begin):
+        return
     with browser.new_context(base_url=origin, viewport={"width": 1180, "height": 900}) as context:
         for name in ("print", "forced-colors"):
             page = context.new_page()
@@ -182,7 +204,8 @@ if __name__ == "__main__":
     PICTURES.mkdir(exist_ok=True)
     with served() as at_origin, sync_playwright() as playwright:
         started = playwright.chromium.launch(executable_path=find_browser(playwright), args=flags())
-        for taken in take(started, at_origin):
+        wanted = tuple(each for each in sys.argv[1:] if not each.startswith("--")) or ("",)
+        for taken in take(started, at_origin, wanted):
             print(taken.relative_to(ROOT))
         if "--readme" in sys.argv[1:]:
             for taken in take_for_readme(started, at_origin):

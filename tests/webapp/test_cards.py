@@ -144,7 +144,7 @@ def test_both_urn_profiles_are_shown_side_by_side():
     assert rows["Valid"] == ("no", "yes")
     assert rows["r-component"] == ("", lines.plain("r"))
     assert rows["Query"] == (lines.plain("+r?=q"), "")
-    assert "nss-slash" in rows["Problems"][0]
+    assert rows["Problems"][0] == lines.plain("nss-slash, query-not-assigned, fragment-not-opted-in")
     assert card_of("ark:12345/x").profiles == ()
 
 

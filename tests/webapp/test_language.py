@@ -9,11 +9,13 @@ import threading
 
 import pytest
 
+from ararat.identifiers import PROBLEMS
+from ararat.identifiers.policy.catalogue import FINDINGS
 from ararat.webapp import catalogues, language, live, pseudo
 from ararat.webapp.application import create_app
 from ararat.webapp.tracing.ends import compare_ends
 from ararat.webapp.tracing.events import Hop
-from ararat.webapp.tracing.hop import HopResponse
+from ararat.webapp.tracing.hop import FAILURES, HopFailed, HopResponse
 from ararat.webapp.tracing.trace import trace
 
 MIRRORED = "lang=ar-XB"
@@ -23,12 +25,17 @@ GERMAN = language.of_catalogue(
     'msgid "%(kind)s, in normal form"\nmsgstr "%(kind)s, in Normalform"\n',
 )
 
-# Isolated, or marked as what is in no other language: identifiers, codes, keys, and the English of reports.
+# Isolated: identifiers, codes, keys, methods, header fields, names of characters and of organizations.
 APART = {"bdi", "code", "kbd", "time"}
+# Marked as English in another language, and rightly so: the names of a standard number, of a draft and of a registrant.
+ENGLISH_ANYWHERE = {"ISBN-13", "draft-ietf-iri-4395bis-irireg-04", "21206."}
 # What is a name, in any language.
 NAMES = {"Ararat", "RFC", "bis", "UTF", "GET", "HEAD", "isbn", "example", "ark", "urn", "not", "assigned", "query"}
-NAMES |= {"fragment", "opted", "in", "beta", "dev"}
+# A namespace of URNs, and those of the policy.
+NAMES |= {"foo", "language", "uuid", "opaque", "datetime", "personal", "miscellaneous"}
+NAMES |= {"http", "https", "fragment", "opted", "in", "beta", "dev"}
 
+MAIN = 0
 PAGES = [
     pytest.param(address, id=address)
     for address in (
@@ -48,17 +55,29 @@ PAGES = [
 def english_words(element):
     """The English words that a reader of another language would meet in an element, text and labels."""
     attributes = element.attributes
-    if element.tag in APART or attributes.get("lang") == "en" or attributes.get("translate") == "no":
+    if element.tag in APART or attributes.get("translate") == "no":
+        return
+    # The handbook is the documents of the project, and these are English.
+    if attributes.get("lang") == "en" and (element.tag == "div" or element.text in ENGLISH_ANYWHERE):
         return
     names = {"aria-label", "placeholder"} | ({name for name in attributes if name.startswith("data-")} & SCRIPTED)
     for text in [*(attributes[name] for name in names & attributes.keys()), *filter(_is_text, element.children)]:
         yield from set(re.findall(r"(?<!\{)\b[A-Za-z]{2,}\b", text)) - NAMES
     for child in element.children:
-        if not _is_text(child) and child.tag not in {"title", "option", "style"}:
+        if not _is_text(child) and child.tag not in {"title", "style"}:
             yield from english_words(child)
 
 
-SCRIPTED = {"data-copied", "data-kept", "data-forbidden", "data-lost", "data-unreachable", "data-said"}
+def all_texts(element):
+    for child in element.children:
+        if _is_text(child):
+            yield child.strip()
+        elif child.tag != "div" or child.attributes.get("lang") != "en":
+            yield from all_texts(child)
+
+
+SENTENCES = {str(each.id) for each in language.template() if each.context == language.CONTEXT and " " in each.id}
+SCRIPTED = {"data-label", "data-copied", "data-kept", "data-forbidden", "data-lost", "data-unreachable", "data-said"}
 
 
 def _is_text(child):
@@ -71,6 +90,29 @@ def test_every_text_of_a_page_is_translated(read_page, address):
     html = page.one("html")
     assert (html.attributes["lang"], html.attributes["dir"]) == ("ar-XB", "rtl")
     assert sorted(english_words(html)) == []
+    # What is isolated is looked at, too: it may be a sentence of ours that is shown as if it were a stranger's.
+    assert SENTENCES & set(all_texts(page.one("main"))) == set()
+
+
+EXAMPLES = sorted(
+    {
+        each.example
+        for each in (*PROBLEMS.values(), *FINDINGS.values())
+        if each.example is not None and each.example.isprintable()
+    }
+)
+
+
+@pytest.mark.parametrize("address", ["/", "/policy"])
+def test_whatever_is_wrong_is_said_in_the_language_of_the_page(read_page, address):
+    client = create_app(policies=["17beta"]).test_client()
+    said = {}
+    for example in EXAMPLES:
+        page = read_page(client.get(address, query_string={"q": example, "lang": "ar-XB"}).text)
+        main = page.one("main")
+        said[example] = [*english_words(main), *SENTENCES & set(all_texts(main))]
+    assert len(said) > 60
+    assert {example: words for example, words in said.items() if words} == {}
 
 
 def test_the_template_holds_every_text_of_the_source():
@@ -163,6 +205,35 @@ def test_a_hop_of_seconds_is_shown_in_another_language_from_any_thread(read_page
     thread.start()
     thread.join()
     assert [sorted(english_words(read_page(each))) for each in shown] == [[], []]
+
+
+LOCATION = ("Location", "https://b.example/x")
+ANSWERS = [
+    *(HopResponse(status, "", ()) for status in (200, 204, 400, 403, 404, 405, 410, 500, 503, 599, 799, 300, 302, 303)),
+    *(HopResponse(status, "", (LOCATION,)) for status in (301, 302, 303, 307, 308)),
+    HopResponse(302, "", (LOCATION, ("Location", "https://c.example/"))),
+    *(
+        HopResponse(302, "", (("Location", where),))
+        for where in ("/y#z", "http://b.example/", "//b.example/a b", "x" * 9000, "ftp://b.example/", "urn:example:a")
+    ),
+    HopResponse(302, "", (LOCATION, ("Vary", "Accept, Cookie"))),
+    HopResponse(200, "", (("Link", '<https://b.example/about>; rel="describedby"'),)),
+    *(HopFailed(code) for code in FAILURES),
+]
+
+
+@pytest.mark.parametrize("answer", ANSWERS, ids=lambda answer: str(answer)[:60])
+@pytest.mark.parametrize("text", ["ark:12-345/x-1?info", "ark:/12345/\u00e9#f", "zzz"])
+def test_what_a_trace_says_is_said_in_the_language_of_the_page(read_page, answer, text):
+    def fetch(_method, _url, _deadline):
+        if isinstance(answer, HopFailed):
+            raise answer
+        return answer
+
+    told = list(trace(text, fetch=fetch, resolver="http://a.example", max_redirects=5))
+    fragments = live.Fragments(create_app().jinja_env, "/again", language=language.of_name(pseudo.TAG))
+    shown = [*(fragments.shown(each) for each in told), fragments.record(told), fragments.pending(told[0])]
+    assert [sorted(english_words(read_page(each))) for each in shown if each] == [[] for each in shown if each]
 
 
 def test_two_resolvers_are_compared_in_the_language_of_the_page(read_page):

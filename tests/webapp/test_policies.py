@@ -36,7 +36,7 @@ def test_the_page_says_what_the_policy_says_of_each_address(client, read_page):
     ]
     assert "(empty-segment)" in rows[0][3]
     assert "(parent-unallocated)" in rows[1][3]
-    assert "1 not to be allocated" in page.one(id="judged").text
+    assert "one not to be allocated" in page.one(id="judged").text
 
 
 def test_the_empty_page_says_whom_the_policy_speaks_of(client, read_page):

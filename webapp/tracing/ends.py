@@ -81,8 +81,13 @@ def compare_ends(first: Sequence[Event], second: Sequence[Event]) -> Ends:
     else:
         sentence = f"They end differently: {_words(one)}, and {_words(other)}."
     if met is not None and (met != one.url or not same):
-        again = "" if same else " and part there" if parted == met else f" and part again at {parted}"
-        sentence += f" They meet at {met}{again}."
+        # Each sentence stands whole, so that a page can say it in another language.
+        if same:
+            sentence += f" They meet at {met}."
+        elif parted == met:
+            sentence += f" They meet at {met} and part there."
+        else:
+            sentence += f" They meet at {met} and part again at {parted}."
     differ = tuple(name for name in COMPARED if getattr(one, name) != getattr(other, name))
     return Ends(same, met, parted, differ, (one, other), sentence)
 

@@ -28,7 +28,10 @@ SHOWN_FIELDS = ("content-type", "content-length", "vary", "link", "cache-control
 _LONGEST_FIELD = 200
 # What goes to this machine passes nobody on the way.
 _LOOPBACK = ("localhost", "127.0.0.1", "[::1]")
-_NUMBERS = ("No", "One", "Two", "Three", "Four", "Five", "Six", "Seven", "Eight", "Nine", "Ten", "Eleven", "Twelve")
+_HOPS = (
+    *("No hops", "One hop", "Two hops", "Three hops", "Four hops", "Five hops", "Six hops", "Seven hops"),
+    *("Eight hops", "Nine hops", "Ten hops", "Eleven hops", "Twelve hops"),
+)
 UNSPECIFIED = "It is unspecified whether the resource or its resolution failed."
 
 
@@ -150,9 +153,8 @@ def _redirect_notes(seen: Observed, target: Reference) -> Iterator[Note]:
         inherited = location.fragment is None
         yield Note(
             "fragment-inherited" if inherited else "fragment-new",
-            f"The fragment #{seen.fragment} "
-            + ("goes with the new address" if inherited else "comes with the new address")
-            + " and is not sent (RFC 9110, section 10.2.2).",
+            f"The fragment #{seen.fragment} {'goes' if inherited else 'comes'} with the new address "
+            "and is not sent (RFC 9110, section 10.2.2).",
         )
     if vary := ", ".join(seen.response.all("vary")):
         # "If the Vary header is present in the response, then this location [is] specific to the parameters indicated
@@ -175,13 +177,14 @@ def _redirect_notes(seen: Observed, target: Reference) -> Iterator[Note]:
 
 def found(state: State, uri: str, inflection: str, *, fetched: bool) -> str:
     """Where a successful run ended."""
-    subject = {
-        "direct": "The resource is at",
-        "related": "A related resource is at",
+    # Each sentence stands whole, so that a page can say it in another language.
+    said = {
+        "direct": f"The resource is at {uri}",
+        "related": f"A related resource is at {uri}",
         # The draft gives direct and related no meaning where an inflection was asked for (R-10).
-        "metadata": f"The answer to the inflection {inflection} is at",
+        "metadata": f"The answer to the inflection {inflection} is at {uri}",
     }[state]
-    return f"{subject} {uri}" + ("." if fetched else ", which is not a web address and was not fetched.")
+    return f"{said}." if fetched else f"{said}, which is not a web address and was not fetched."
 
 
 def refused(problem: Problem) -> str:
@@ -286,7 +289,7 @@ def host_of(url: Reference) -> str:
 
 
 def _count(hops: int) -> str:
-    return f"{_NUMBERS[hops] if hops < len(_NUMBERS) else hops} hop{'' if hops == 1 else 's'}"
+    return _HOPS[hops] if hops < len(_HOPS) else f"{hops} hops"
 
 
 def _duration(seconds: float) -> str:
