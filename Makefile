@@ -19,7 +19,7 @@ STATE := { cat $(DECLARED) | cksum; pwd; }
 # Two makes at once take turns, and the second finds the work done.
 alone = $(if $(shell command -v flock),flock .venv.lock) sh -euc
 
-.PHONY: help run test lint format bench fuzz long conformance docs pictures catalogues registries clean browser nginx .venv
+.PHONY: help run test lint format bench fuzz long conformance docs pictures catalogues registries clean browser fronts .venv
 
 help: ## this list
 	@sed -n 's/^\([a-z.]*\):.*## /\1	/p' Makefile | expand -t 13
@@ -47,7 +47,7 @@ fuzz: .venv/fuzz.stamp ## inputs nobody thought of, so many for each invariant: 
 bench: .venv/bench.stamp ## how fast it is, beside what it is compared with
 	@$(BIN)/python -m pytest -q -p no:randomly --timeout 0 -o faulthandler_timeout=0 -o python_files='bench_*.py' -o python_functions='bench_*' tests/bench $(ARGS)
 
-long: .venv/servers.stamp browser nginx ## the tests that take minutes, behind every server: ends with what each of them loses
+long: .venv/servers.stamp browser fronts ## the tests that take minutes, behind every server: ends with what each of them loses
 	@$(BIN)/python -m pytest -m long $(ARGS)
 
 docs: .venv/test.stamp ## write what is told of decisions: docs/decisions.md, and their section of the README
@@ -94,13 +94,14 @@ clean: ## remove everything that make made
 .venv/servers.stamp: .venv/test.stamp
 	@$(alone) 'if cmp -s $< $@; then touch $@; exit; fi; echo "Adding the servers that sites stand behind"; $(INSTALL) ".[servers]"; cp $< $@'
 
-# Where there is none and none can be installed, the tests behind it fail and say so.
-nginx:
-	@PATH="$$PATH:/usr/sbin:/usr/local/sbin"; command -v nginx >/dev/null || { \
+# What is not there and cannot be installed is not tested, and the tests behind it say so.
+fronts:
+	@PATH="$$PATH:/usr/sbin:/usr/local/sbin"; for each in nginx:nginx-light apache2:apache2-bin caddy:caddy; do \
+	  program=$${each%%:*} package=$${each#*:}; command -v $$program >/dev/null || { \
 	  [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null && \
-	  echo "No nginx for the tests behind it: installing Debian's (apt-get install nginx-light)" && \
-	  apt-get -qq update && DEBIAN_FRONTEND=noninteractive apt-get -qq install -y --no-install-recommends nginx-light >/dev/null; } || \
-	  echo "No nginx: the tests behind it will fail (apt-get install nginx-light)" >&2
+	  echo "No $$program for the tests behind it: installing Debian's (apt-get install $$package)" && \
+	  apt-get -qq update && DEBIAN_FRONTEND=noninteractive apt-get -qq install -y --no-install-recommends $$package >/dev/null; } || \
+	  echo "No $$program: nothing is tested behind it (apt-get install $$package)" >&2; done
 
 .venv/fuzz.stamp: .venv/test.stamp
 	@$(alone) 'if cmp -s $< $@; then touch $@; exit; fi; echo "Adding what the fuzzing runs with"; $(INSTALL) ".[fuzz]"; cp $< $@'

@@ -2,7 +2,7 @@
 
 Locations and links begin with the announced prefix, or with the path the middleware is mounted at; nothing of the
 request's ``Host`` or forwarding fields is ever in them. An answer depends on the request target, the method and, where
-it says so by ``Vary``, on ``Accept``; that a description is not sent again (304), on the client's conditions.
+it says so by ``Vary``, on ``Accept``; that a description is not sent (304, 412), on the client's conditions.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from werkzeug.datastructures import MIMEAccept
 from werkzeug.http import parse_accept_header
 
 from . import pages, services
-from .conditions import is_held, validators
+from .conditions import Conditions, validators
 from .description import FORMS, describe
 from .explanation import explain
 from .resolution import Resolution
@@ -43,6 +43,7 @@ _STATUS_LINES = {status.value: f"{status.value} {status.phrase}" for status in H
 # How long a refusal may be kept: an identifier may be bound at any time; what is no identifier is asked for once.
 _REFUSAL_SECONDS = {404: 60, 410: 60}
 
+_ANOTHER = b"The description is another one than If-Match or If-Unmodified-Since asks for.\n"
 _REFUSAL_FORMS = ("text/html", "application/problem+json", "application/json", "text/plain")
 
 
@@ -74,12 +75,19 @@ class Answer(NamedTuple):
         start_response(_STATUS_LINES[self.status], self.headers)
         return (self.body,) if self.body and not head else ()
 
-    def unless_held(self, if_none_match: str | None, if_modified_since: str | None) -> Answer:
-        """This answer, or 304 in its place where the client's conditions say that it has what this one would show."""
-        if not is_held(dict(self.headers), if_none_match, if_modified_since):
+    def under(self, conditions: Conditions) -> Answer:
+        """This answer of 200, or in its place 304 where the client has it, or 412 where it wants another one."""
+        status = conditions.status(dict(self.headers))
+        if status == 200:
             return self
         # RFC 9110, section 15.4.5: what a 200 would have said of caching is said; the content's own fields are not.
-        return Answer(304, [field for field in self.headers if not field[0].startswith("Content-")], b"")
+        kept = [field for field in self.headers if not field[0].startswith("Content-")]
+        if status == 304:
+            return Answer(304, kept, b"")
+        # It is an answer to this one request, and the tag it has is that of what there is.
+        kept = [field for field in kept if field[0] not in ("Cache-Control", "Last-Modified")]
+        content = [("Content-Type", "text/plain; charset=utf-8"), ("Content-Length", str(len(_ANOTHER)))]
+        return Answer(412, [*content, ("Cache-Control", "no-store"), *kept], _ANOTHER)
 
 
 class Answers:

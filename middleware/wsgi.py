@@ -25,6 +25,7 @@ from typing import TYPE_CHECKING
 
 from ..identifiers import display
 from .answers import Answer, Answers, last_resort
+from .conditions import Conditions
 from .errors import BindingsUnavailable
 from .negotiation import Accepted
 from .own_scheme import OwnScheme
@@ -194,7 +195,7 @@ class ResolverMiddleware:
             return self._answers.refusal(resolution, root, accept, secure=secure, exact=target.exact)
         if resolution.outcome == "metadata":
             described = self._answers.description(resolution, root, accept, secure=secure)
-            return described.unless_held(environ.get("HTTP_IF_NONE_MATCH"), environ.get("HTTP_IF_MODIFIED_SINCE"))
+            return described.under(Conditions.of(environ))
         return self._answers.redirect(resolution, root, secure=secure)
 
     def _own_scheme(self, target: Target) -> OwnScheme | None:

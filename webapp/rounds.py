@@ -31,7 +31,7 @@ from .site import LONGEST_ADDRESS, Site, site, url
 from .tracing import reference
 from .tracing.events import Event
 from .tracing.heartbeat import Heartbeat
-from .tracing.rounds import CSV_HEADER, GOOD, VERDICTS, Traced, traced
+from .tracing.rounds import CSV_HEADER, OPEN, VERDICTS, Traced, traced
 from .tracing.stages import Stages
 from .tracing.trace import trace
 from .tracing.turns import RunClock, Turns
@@ -247,7 +247,7 @@ class _Grower:
         yield closing + self._ended(rows, why) + tail
 
     def _row(self, each: Traced, number: int) -> str:
-        tone = "good" if each.is_good else "warn" if each.verdict in GOOD else "bad"
+        tone = "good" if each.is_good else "warn" if each.verdict in OPEN else "bad"
         said = {"row": each, "number": number, "total": len(self.order.texts), "tone": tone}
         template = self.environment.get_template("_traced.html")
         with speaking(self.language):

@@ -62,10 +62,11 @@ def check_command(
 
     With --trace the network is asked instead: each identifier of FILE (- for standard input, one a line) or, without
     FILE, each name of the database that was not withdrawn is traced as ararat trace does, a few at once, but one
-    request at a time to each host. Each gets a verdict: resolves, related, metadata; dead, unregistered (the NAAN),
-    blocked, unspecified, unreadable, undone; and whether it was led from https to http. --resume FILE keeps the result
-    in FILE as JSON Lines while it comes: interrupted, the same command goes on where it was. How often a host is asked
-    is for --pause alone to say: there is no limit by the minute, as the page has, for this is nobody else's machine.
+    request at a time to each host. Each gets a verdict: resolves, related, metadata; declined (403: a browser may be
+    answered), dead, unregistered (the NAAN), blocked, unspecified, unreadable, undone; and whether it was led from
+    https to http. --resume FILE keeps the result in FILE as JSON Lines while it comes: interrupted, the same command
+    goes on where it was. How often a host is asked is for --pause alone to say: there is no limit by the minute, as the
+    page has, for this is nobody else's machine.
 
     Exit code: 0 nothing found (with --trace: all lead somewhere), 1 something, 2 the database is not one of Ararat's,
     or the file to resume from not one of these, 66 a file cannot be read, 69 no database.

@@ -16,7 +16,7 @@ import click
 from ...identifiers import display
 from ..terminal.layout import Sheet, Style, identifier
 from ..tracing.events import Event
-from ..tracing.rounds import CSV_HEADER, GOOD, VERDICTS, Traced, traced
+from ..tracing.rounds import CSV_HEADER, GOOD, OPEN, VERDICTS, Traced, traced
 from . import DONE, NO, NO_INPUT, Refused, streams, write
 from .binding import opened
 
@@ -124,7 +124,7 @@ class _Result:
 
 
 def _lines(each: Traced, sheet: Sheet) -> Iterator[str]:
-    style: Style = "good" if each.is_good else "doubtful" if each.verdict in GOOD else "bad"
+    style: Style = "good" if each.is_good else "doubtful" if each.verdict in OPEN else "bad"
     yield f"{sheet.paint(each.verdict.ljust(_WIDTH), style)}{sheet.paint(identifier(each.identifier))}"
     if each.verdict not in GOOD:
         yield from sheet.prose(each.sentence, indent=_WIDTH, style="soft")

@@ -161,7 +161,7 @@ class _Patient:
             return self._stopped(probe, sent, f"No answer: {failed.sentence}.")
         heard = heard_of(said)
         if heard is None:
-            return self._stopped(probe, sent, f"{_said(said)}, and not by Ararat: {probe.lost}.")
+            return self._stopped(probe, sent, f"{_said(said)}, and not by Ararat: {probe.lost}.", said)
         return self._compared(probe, sent, heard)
 
     def _compared(self, probe: Probe, sent: str, heard: Heard) -> Finding:
@@ -192,9 +192,11 @@ class _Patient:
             return found("bad", lost, "no-raw-target")
         return found("bad", lost, "normalised" if heard.exact is False else "rewritten")
 
-    def _stopped(self, probe: Probe, sent: str, message: str) -> Finding:
+    def _stopped(self, probe: Probe, sent: str, message: str, said: Said | None = None) -> Finding:
         cause: Cause = "long" if probe.code == "long" else "stopped"
-        change = remedy(cause, self._front)
+        # Who says nothing of itself in what it passes on may do so in an answer of its own.
+        who = front(said.field("Server"), said.field("Via")) if said else None
+        change = remedy(cause, who or self._front)
         return Finding("url", probe.code, "bad", probe.shown, message, change, probe.reference, _cut(sent))
 
     def _too_long(self) -> Finding:

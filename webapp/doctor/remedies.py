@@ -30,13 +30,16 @@ _REMEDIES: dict[Cause, dict[Front, str]] = {
     },
     "normalised": {
         "nginx": "nginx: merge_slashes off; in the server block, for uwsgi_pass and the like.",
-        "Apache": "Apache: AllowEncodedSlashes NoDecode and MergeSlashes Off in the virtual host.",
+        "Apache": "Apache: ProxyPass / http://127.0.0.1:8000/ nocanon, and AllowEncodedSlashes NoDecode in the same "
+        "virtual host. With ProxyPass to uwsgi:// it is AllowEncodedSlashes On, MergeSlashes Off and no nocanon; under "
+        "mod_wsgi // is one slash whatever is set.",
     },
     "stopped": {
         "nginx": "nginx: let location / pass on all requests, with proxy_pass http://up; and without rewrite, return "
         "or deny rules for such paths.",
         "Apache": "Apache: AllowEncodedSlashes NoDecode in the virtual host (by default a path with %2F is answered "
-        "by 404 before anybody is asked), and ProxyPass with nocanon.",
+        "by 404 before anybody is asked), and ProxyPass with nocanon; with ProxyPass to uwsgi:// it is "
+        "AllowEncodedSlashes On, and no nocanon.",
         "Caddy": "Caddy: pass requests on by reverse_proxy alone, without a matcher that leaves such paths out.",
     },
     "label": {

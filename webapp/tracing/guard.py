@@ -73,6 +73,9 @@ def guarded_fetch(
 
     The function raises :class:`~.hop.HopFailed` alone, with any code but "site-error" and "not-asked".
     """
+    # Tables and certificates are read once in a process: now, or it would seem that the first host had taken its time.
+    weburl.parse("https://example.org/")
+    tls = tls or tls_context()
     rules = _Rules(parse_networks(networks), frozenset(ports), nat64)
     times = _Times(lookup_seconds, connect_seconds, hop_seconds)
     return _Client(rules, times, user_agent, tls, lookups, connect or open_socket, admit, stop).fetch
@@ -109,7 +112,7 @@ class _Client:
     rules: _Rules
     times: _Times
     user_agent: str
-    tls: ssl.SSLContext | None
+    tls: ssl.SSLContext
     lookups: Lookups
     connect: Connect
     admit: Admit | None
@@ -145,9 +148,8 @@ class _Client:
             ("Connection", "close"),
         ]
         parts = httpcore2.URL(scheme=url.scheme, host=url.host, port=url.port, target=url.target)
-        tls = self.tls or tls_context()
         with (
-            httpcore2.ConnectionPool(ssl_context=tls, network_backend=network, max_connections=1) as pool,
+            httpcore2.ConnectionPool(ssl_context=self.tls, network_backend=network, max_connections=1) as pool,
             pool.stream(method, parts, headers=headers) as response,
         ):
             if len(response.headers) > HEADER_FIELDS:

@@ -19,13 +19,23 @@ from ..language import marked
 from .events import End, Event, Hop, State
 
 Verdict = Literal[
-    "resolves", "related", "metadata", "dead", "unregistered", "blocked", "unspecified", "unreadable", "undone"
+    "resolves",
+    "related",
+    "metadata",
+    "declined",
+    "dead",
+    "unregistered",
+    "blocked",
+    "unspecified",
+    "unreadable",
+    "undone",
 ]
 
 VERDICTS: dict[Verdict, str] = {
     marked("resolves"): marked("leads to the resource"),
     marked("related"): marked("leads to a related resource"),
     marked("metadata"): marked("leads to metadata"),
+    marked("declined"): marked("leads to who answers and declines, and may answer a browser"),
     marked("dead"): marked("no answer, or an error, at the end"),
     marked("unregistered"): marked("the NAAN is not registered"),
     marked("blocked"): marked("leads to where a trace does not go"),
@@ -36,6 +46,8 @@ VERDICTS: dict[Verdict, str] = {
 """What a traced identifier turned out to be. No word says whose fault it is: the draft leaves that open."""
 
 GOOD = frozenset({"resolves", "related", "metadata"})
+# Nobody can tell from here whether a browser would be answered (403).
+OPEN = GOOD | {"declined"}
 
 _BLOCKED = frozenset({"blocked", "port", "not-asked"})
 # What failed on this side, and would go otherwise the next time.
@@ -133,7 +145,9 @@ def row(identifier: str, events: Iterable[Event]) -> Traced:
     if end is None:
         raise ValueError("a run without an end has no verdict")
     seconds = round(end.seconds, 3)
-    return Traced(identifier, _verdict(end), downgraded, status, end.url, end.hops, seconds, end.code, end.sentence)
+    return Traced(
+        identifier, _verdict(end, status), downgraded, status, end.url, end.hops, seconds, end.code, end.sentence
+    )
 
 
 def traced(
@@ -203,13 +217,15 @@ def _work(
             done.put(error)
 
 
-def _verdict(end: End) -> Verdict:
+def _verdict(end: End, status: int | None) -> Verdict:
     if end.outcome == "success":
         return _STATES[end.state]
     if end.outcome == "refused":
         return "unreadable"
     if end.outcome == "unspecified":
         return "unspecified"
+    if end.code == "error-status" and status == 403:
+        return "declined"
     if end.code == "naan-not-registered":
         return "unregistered"
     if end.code in _BLOCKED:

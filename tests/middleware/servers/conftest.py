@@ -113,8 +113,9 @@ QUESTIONS = {
 class ServerRow(NamedTuple):
     """A server: how it is run, and what is known to be otherwise behind it; everything else is right.
 
-    ``{folder}`` and ``{port}`` stand in its command. Whoever chooses a port says which in its log, where ``port``
-    finds it. ``tested`` is the name of its distribution.
+    ``{folder}``, ``{port}`` and ``{program}`` stand in its command. Whoever chooses a port says which in its log, where
+    ``port`` finds it. ``tested`` is the name of its distribution, or of the program of a server that is put in front of
+    gunicorn; that one has a ``configuration``. One with ``ranges`` may send what a Range asks for.
     """
 
     command: tuple[str, ...]
@@ -123,7 +124,8 @@ class ServerRow(NamedTuple):
     run: str
     quick: bool = False
     port: str | None = None
-    nginx: str | None = None
+    configuration: str | None = None
+    ranges: bool = False
 
 
 PYTHON = sys.executable
@@ -131,6 +133,46 @@ BESIDE = Path(sys.executable).parent
 GUNICORN = (PYTHON, "-m", "gunicorn", "--bind", "127.0.0.1:0", "--no-control-socket", "--limit-request-line", "8190")
 GUNICORN_PORT = r"Listening at: http://127\.0\.0\.1:(\d+)"
 PORT = r"http://127\.0\.0\.1:(\d+)"
+
+NGINX = """\
+daemon off;
+{user}
+worker_processes 1;
+pid nginx.pid;
+error_log stderr;
+events {{}}
+http {{
+  access_log off;
+  client_body_temp_path body; proxy_temp_path proxy; fastcgi_temp_path f; uwsgi_temp_path u; scgi_temp_path s;
+  upstream up {{ server 127.0.0.1:{behind}; }}
+  server {{ listen 127.0.0.1:{port}; location / {{ proxy_pass PROXIED; }} }}
+}}
+"""
+RUN_NGINX = ("{program}", "-p", "{folder}", "-c", "front.conf")
+# The modules lie where Debian has them.
+APACHE = """\
+ServerName localhost
+PidFile apache.pid
+ErrorLog /dev/stderr
+User daemon
+Group daemon
+LoadModule mpm_event_module /usr/lib/apache2/modules/mod_mpm_event.so
+LoadModule authz_core_module /usr/lib/apache2/modules/mod_authz_core.so
+LoadModule proxy_module /usr/lib/apache2/modules/mod_proxy.so
+LoadModule proxy_http_module /usr/lib/apache2/modules/mod_proxy_http.so
+Listen 127.0.0.1:{port}
+AllowEncodedSlashes NoDecode
+ProxyPass / http://127.0.0.1:{behind}/ nocanon
+"""
+CADDY = """\
+{{
+	admin off
+}}
+http://:{port} {{
+	bind 127.0.0.1
+	reverse_proxy 127.0.0.1:{behind}
+}}
+"""
 
 # Of a target without its percent-encoding nobody can tell what was encoded.
 _NO_RAW_TARGET = {
@@ -209,14 +251,14 @@ SERVERS = {
         port=PORT,
     ),
     "nginx before gunicorn": ServerRow(
-        ("{nginx}", "-p", "{folder}", "-c", "nginx.conf"),
+        RUN_NGINX,
         "nginx",
         {"an octet that is no ASCII": "refused", "%00": "refused"},
         "`proxy_pass http://up;`",
-        nginx="http://up",
+        configuration=NGINX.replace("PROXIED", "http://up"),
     ),
     "nginx with a path": ServerRow(
-        ("{nginx}", "-p", "{folder}", "-c", "nginx.conf"),
+        RUN_NGINX,
         "nginx",
         {
             **_NO_RAW_TARGET,
@@ -228,24 +270,24 @@ SERVERS = {
             "%00": "refused",
         },
         "`proxy_pass http://up/;`",
-        nginx="http://up/",
+        configuration=NGINX.replace("PROXIED", "http://up/"),
+    ),
+    "Apache before gunicorn": ServerRow(
+        ("{program}", "-D", "FOREGROUND", "-d", "{folder}", "-f", "front.conf"),
+        "apache2",
+        {"// in front": "becomes /", "an octet that is no ASCII": "refused", "#": "refused"},
+        "`ProxyPass / http://127.0.0.1:8000/ nocanon`",
+        configuration=APACHE,
+        ranges=True,
+    ),
+    "Caddy before gunicorn": ServerRow(
+        ("{program}", "run", "--config", "{folder}front.conf", "--adapter", "caddyfile"),
+        "caddy",
+        {"#": "in the name"},
+        "`reverse_proxy 127.0.0.1:8000`",
+        configuration=CADDY,
     ),
 }
-
-NGINX = """\
-daemon off;
-{user}
-worker_processes 1;
-pid nginx.pid;
-error_log stderr;
-events {{}}
-http {{
-  access_log off;
-  client_body_temp_path body; proxy_temp_path proxy; fastcgi_temp_path f; uwsgi_temp_path u; scgi_temp_path s;
-  upstream up {{ server 127.0.0.1:{behind}; }}
-  server {{ listen 127.0.0.1:{port}; location / {{ proxy_pass {proxied}; }} }}
-}}
-"""
 
 
 def known(name: str, target: str) -> Outcome | None:
@@ -260,17 +302,13 @@ def program(row: ServerRow) -> str | None:
     """The version of what would be run, or None where it is not installed."""
     if row.tested == "wsgiref":
         return f"Python {sys.version_info.major}.{sys.version_info.minor}"
-    if row.tested == "nginx":
-        return nginx()
+    if row.configuration:
+        # It may be where only root looks for programs.
+        return shutil.which(row.tested, path=f"{os.environ.get('PATH', '')}:/usr/sbin:/usr/local/sbin")
     try:
         return metadata.version(row.tested)
     except metadata.PackageNotFoundError:
         return None
-
-
-def nginx() -> str | None:
-    """The path of nginx, which may be where only root looks for programs."""
-    return shutil.which("nginx", path=f"{os.environ.get('PATH', '')}{os.pathsep}/usr/sbin{os.pathsep}/usr/local/sbin")
 
 
 # The tests ------------------------------------------------------------------------------------------------------------
@@ -319,22 +357,24 @@ def server(
 ) -> Iterator[Any]:
     """Each server in turn, with the site behind it; one that is not installed fails, since it is not tested."""
     row = SERVERS[request.param]
-    if program(row) is None:
+    found = program(row)
+    if found is None:
         pytest.fail(f"{request.param} IS NOT TESTED: {row.tested} is not installed. `make long` installs it.")
     folder = tmp_path_factory.mktemp("site")
     (folder / "bindings.jsonl").write_text(bindings_file, "ascii")
     shutil.copy(HERE / "site.py", folder / "site_under_test.py")
     processes = []
     port = free_port() if row.port is None else None
-    if row.nginx:
+    if row.configuration:
         behind = start_server([*GUNICORN, "--threads", "4", "site_under_test:application"], {}, folder)
         processes.append(behind)
         user = "user root;" if os.geteuid() == 0 else ""
-        settings = {"behind": behind.wait_for(GUNICORN_PORT), "port": port, "proxied": row.nginx, "user": user}
-        folder = tmp_path_factory.mktemp("nginx")
-        (folder / "nginx.conf").write_text(NGINX.format(**settings), "ascii")
-    command = [part.format(folder=f"{folder}/", port=port, nginx=nginx()) for part in row.command]
-    started = start_server(command, {}, folder)
+        settings = {"behind": behind.wait_for(GUNICORN_PORT), "port": port, "user": user}
+        folder = tmp_path_factory.mktemp("front")
+        (folder / "front.conf").write_text(row.configuration.format(**settings), "ascii")
+    command = [part.format(folder=f"{folder}/", port=port, program=found) for part in row.command]
+    environ = {name: str(folder) for name in ("HOME", "XDG_CONFIG_HOME", "XDG_DATA_HOME")} if row.configuration else {}
+    started = start_server(command, environ, folder)
     processes.append(started)
     started.port = port if row.port is None else int(started.wait_for(row.port))
     wait_until_it_answers(started)
@@ -422,10 +462,11 @@ a slash.
 def version(row: ServerRow) -> str:
     """The version that is asked."""
     found = program(row) or "not installed"
-    if row.tested != "nginx" or nginx() is None:
+    if row.configuration is None or not Path(found).is_absolute():
         return found
-    told = subprocess.run([found, "-v"], capture_output=True, text=True, check=True, timeout=10)
-    return told.stderr.strip().rpartition("/")[2]
+    asking = "version" if row.tested == "caddy" else "-v"
+    told = subprocess.run([found, asking], capture_output=True, text=True, check=True, timeout=10)
+    return re.findall(r"\d+(?:\.\d+)+", told.stdout + told.stderr)[0]
 
 
 def page() -> str:

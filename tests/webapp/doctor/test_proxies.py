@@ -1,4 +1,4 @@
-"""docs/proxies.md, held to real nginx before gunicorn: its configuration is well, the usual mistake is named."""
+"""docs/proxies.md, held to real front servers before gunicorn: what it shows is well, the usual mistakes are named."""
 
 from __future__ import annotations
 
@@ -12,18 +12,80 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import pytest
 
 DOCUMENT = (Path(__file__).parents[3] / "docs" / "proxies.md").read_text("utf-8")
-NGINX = shutil.which("nginx", path=f"{os.environ.get('PATH', '')}:/usr/sbin:/usr/local/sbin")
-NO_NGINX = "nginx is not installed (apt-get install nginx-light)"
 SITE = """\
 from ararat.middleware import ResolverMiddleware, open_bindings
 
 application = ResolverMiddleware(lambda *_: [], open_bindings("bindings.sqlite"), prefix="{prefix}")
 """
+
+
+class Front(NamedTuple):
+    """A front server: its program and the Debian package that has it, how it is run in a folder that has its
+    configuration, which line of the document's says where it listens, what takes the place of that, and what stands
+    around it all.
+    """
+
+    program: str
+    package: str
+    command: tuple[str, ...]
+    listens: str
+    here: str
+    around: str
+
+    def path(self) -> str | None:
+        """Where it is, which may be where only root looks for programs."""
+        return shutil.which(self.program, path=f"{os.environ.get('PATH', '')}:/usr/sbin:/usr/local/sbin")
+
+
+FRONTS = {
+    "nginx": Front(
+        "nginx",
+        "nginx-light",
+        ("-e", "stderr", "-p", ".", "-c", "front.conf", "-g", "error_log stderr;"),
+        "listen 80;",
+        "listen 127.0.0.1:{port};",
+        """\
+daemon off;
+pid nginx.pid;
+events {{}}
+http {{
+access_log off;
+client_body_temp_path b; proxy_temp_path p; fastcgi_temp_path f; uwsgi_temp_path u; scgi_temp_path s;
+{shown}}}
+""",
+    ),
+    "apache": Front(
+        "apache2",
+        "apache2-bin",
+        ("-D", "FOREGROUND", "-d", ".", "-f", "front.conf"),
+        "<VirtualHost *:80>",
+        "Listen 127.0.0.1:{port}\n<VirtualHost 127.0.0.1:{port}>",
+        """\
+PidFile apache.pid
+ErrorLog /dev/stderr
+User daemon
+Group daemon
+LoadModule mpm_event_module /usr/lib/apache2/modules/mod_mpm_event.so
+LoadModule authz_core_module /usr/lib/apache2/modules/mod_authz_core.so
+LoadModule proxy_module /usr/lib/apache2/modules/mod_proxy.so
+LoadModule proxy_http_module /usr/lib/apache2/modules/mod_proxy_http.so
+ServerName localhost
+{shown}""",
+    ),
+    "caddy": Front(
+        "caddy",
+        "caddy",
+        ("run", "--config", "front.conf", "--adapter", "caddyfile"),
+        "example.org {",
+        "http://127.0.0.1:{port} {{",
+        "{{\n\tadmin off\n}}\n{shown}",
+    ),
+}
 
 
 def shown(language: str) -> str:
@@ -33,29 +95,31 @@ def shown(language: str) -> str:
 
 
 @pytest.fixture
-def behind_nginx(
+def behind(
     start_server: Callable[..., Any], wsgi_server: Callable[..., Any], tmp_path: Path
 ) -> Iterator[Callable[..., str]]:
-    """behind_nginx(change) is the address of a site behind nginx with the document's configuration, changed by it."""
-    if NGINX is None:
-        if os.environ.get("CI"):
-            pytest.fail(NO_NGINX)
-        pytest.skip(NO_NGINX)
+    """behind(name, change) is the address of a site behind that server with the document's configuration, changed."""
     started: list[Any] = []
 
-    def start(change: Callable[[str], str] = str) -> str:
+    def start(name: str, change: Callable[[str], str] = str) -> str:
+        front = FRONTS[name]
+        if (program := front.path()) is None:
+            absent = f"{name} IS NOT TESTED: it is not installed (apt-get install {front.package})"
+            if os.environ.get("CI"):
+                pytest.fail(absent)
+            pytest.skip(absent)
         with socket.create_server(("127.0.0.1", 0)) as free:
             port = free.getsockname()[1]
         prefix = f"http://127.0.0.1:{port}"
         site = wsgi_server(SITE.format(prefix=prefix))
-        configuration = change(shown("nginx")).replace("127.0.0.1:8000", f"127.0.0.1:{site.port}")
-        configuration = configuration.replace("listen 80;", f"listen 127.0.0.1:{port};")
-        places = "".join(f"{each}_temp_path {each};\n" for each in TEMPORARY)
-        (tmp_path / "nginx.conf").write_text(
-            f"daemon off;\npid nginx.pid;\nevents {{}}\nhttp {{\naccess_log off;\n{places}{configuration}}}\n", "utf-8"
-        )
-        command = [NGINX, "-e", "stderr", "-p", tmp_path, "-c", "nginx.conf", "-g", "error_log stderr;"]
-        server = start_server(command, folder=tmp_path)
+        configuration = shown(name)
+        assert front.listens in configuration
+        assert "127.0.0.1:8000" in configuration
+        configuration = change(configuration).replace("127.0.0.1:8000", f"127.0.0.1:{site.port}")
+        configuration = configuration.replace(front.listens, front.here.format(port=port))
+        (tmp_path / "front.conf").write_text(front.around.format(shown=configuration), "utf-8")
+        environ = {name: str(tmp_path) for name in ("HOME", "XDG_CONFIG_HOME", "XDG_DATA_HOME")}
+        server = start_server([program, *front.command], environ, tmp_path)
         started.append(server)
         server.port = port
         deadline = time.monotonic() + 20
@@ -74,9 +138,6 @@ def behind_nginx(
         server.stop()
 
 
-TEMPORARY = ("client_body", "proxy", "fastcgi", "uwsgi", "scgi")
-
-
 def examined(address: str) -> tuple[int, dict[str, dict[str, str]]]:
     ararat = Path(sys.executable).with_name("ararat")
     ran = subprocess.run(
@@ -85,19 +146,32 @@ def examined(address: str) -> tuple[int, dict[str, dict[str, str]]]:
     return ran.returncode, {row["code"]: row for row in map(json.loads, ran.stdout.splitlines())}
 
 
+def bad(found: dict[str, dict[str, str]]) -> set[str]:
+    return {code for code, row in found.items() if row["state"] == "bad"}
+
+
+def without(line: str) -> Callable[[str], str]:
+    """A change that leaves something out of a configuration."""
+
+    def change(configuration: str) -> str:
+        assert line in configuration
+        return configuration.replace(line, "")
+
+    return change
+
+
 @pytest.mark.long
-def test_nginx_as_the_document_has_it_is_well(behind_nginx: Callable[..., str]) -> None:
-    code, found = examined(behind_nginx())
+@pytest.mark.parametrize("name", FRONTS)
+def test_a_front_server_as_the_document_has_it_is_well(behind: Callable[..., str], name: str) -> None:
+    code, found = examined(behind(name))
     assert (code, [row for row in found.values() if row["state"] != "well"]) == (0, [])
 
 
 @pytest.mark.long
-def test_nginx_with_a_slash_after_the_address_is_not_and_the_line_is_named(behind_nginx: Callable[..., str]) -> None:
-    code, found = examined(behind_nginx(lambda shown: shown.replace("proxy_pass http://ararat;", SLASH)))
+def test_nginx_with_a_slash_after_the_address_is_not_and_the_line_is_named(behind: Callable[..., str]) -> None:
+    code, found = examined(behind("nginx", lambda shown: shown.replace("proxy_pass http://ararat;", SLASH)))
     assert code == 1
-    assert {code for code, row in found.items() if row["state"] == "bad"} == {
-        *("encoded-slash", "double-slash", "dot-segment", "encoded-dot-segment", "question-mark"),
-    }
+    assert bad(found) == {"encoded-slash", "double-slash", "dot-segment", "encoded-dot-segment", "question-mark"}
     assert found["question-mark"]["seen"] == "ark:99999/x"
     assert found["question-mark"]["remedy"].startswith("nginx: take the path off the address of proxy_pass. Not proxy_")
 
@@ -106,13 +180,59 @@ SLASH = "proxy_pass http://ararat/;"
 
 
 @pytest.mark.long
-def test_nginx_with_a_location_for_labels_in_lower_case_is_told_of_capitals(behind_nginx: Callable[..., str]) -> None:
+def test_nginx_with_a_location_for_labels_in_lower_case_is_told_of_capitals(behind: Callable[..., str]) -> None:
     only_lower = "location / { return 404; }\n    location ~ ^/(ark|urn): {"
-    code, found = examined(behind_nginx(lambda shown: shown.replace("location / {", only_lower)))
+    code, found = examined(behind("nginx", lambda shown: shown.replace("location / {", only_lower)))
     assert (code, found["label"]["state"], found["classic"]["state"]) == (1, "bad", "well")
     assert "location ~* ^/(ark|urn):" in found["label"]["remedy"]
     # And as the document says it, it is well.
     assert "location ~* ^/(ark|urn):" in DOCUMENT
+
+
+@pytest.mark.long
+def test_apache_without_nodecode_answers_an_encoded_slash_itself(behind: Callable[..., str]) -> None:
+    code, found = examined(behind("apache", without("AllowEncodedSlashes NoDecode")))
+    assert (code, bad(found)) == (1, {"encoded-slash"})
+    assert found["encoded-slash"]["message"].startswith("Answered by 404, and not by Ararat")
+    # It says who it is in its own answers alone: the others have the Server of the server behind.
+    assert found["encoded-slash"]["remedy"].startswith("Apache: AllowEncodedSlashes NoDecode in the virtual host")
+
+
+@pytest.mark.long
+def test_apache_without_nocanon_sends_on_a_path_of_its_own_making(behind: Callable[..., str]) -> None:
+    code, found = examined(behind("apache", without(" nocanon")))
+    assert (code, bad(found)) == (1, {"double-slash", "dot-segment", "encoded-dot-segment"})
+    assert (found["encoded-hyphen"]["state"], found["encoded-hyphen"]["seen"]) == ("doubtful", "ark:99999/a-b")
+    assert "Apache: ProxyPass / http://127.0.0.1:8000/ nocanon" in found["dot-segment"]["remedy"]
+
+
+@pytest.mark.long
+@pytest.mark.parametrize(
+    "line", ["uri strip_prefix /nothing", "@all path_regexp all ^/(.*)$\n    rewrite @all /{re.all.1}"]
+)
+def test_caddy_that_changes_addresses_cleans_them_too(behind: Callable[..., str], line: str) -> None:
+    code, found = examined(behind("caddy", lambda shown: shown.replace("reverse_proxy", f"{line}\n    reverse_proxy")))
+    assert code == 1
+    assert bad(found) >= {"double-slash", "dot-segment"}
+    assert found["double-slash"]["seen"] == "ark:99999/a/b"
+    assert found["double-slash"]["remedy"].startswith("Caddy: pass requests on by reverse_proxy alone")
+
+
+@pytest.mark.long
+@pytest.mark.parametrize(("matcher", "state"), [('"(?i)^/(ark|urn):"', "well"), ('"^/(ark|urn):"', "bad")])
+def test_caddy_with_a_matcher_for_labels_is_told_of_capitals(
+    behind: Callable[..., str], matcher: str, state: str
+) -> None:
+    def change(configuration: str) -> str:
+        line = "reverse_proxy 127.0.0.1:8000"
+        assert line in configuration
+        return configuration.replace(
+            line, f"@name path_regexp {matcher}\nhandle @name {{\n{line}\n}}\nhandle {{\nrespond 404\n}}"
+        )
+
+    code, found = examined(behind("caddy", change))
+    assert (code, found["label"]["state"], found["classic"]["state"]) == (int(state == "bad"), state, "well")
+    assert state == "well" or 'path_regexp "(?i)^/(ark|urn):"' in found["label"]["remedy"]
 
 
 def test_every_line_that_a_remedy_names_stands_in_the_document() -> None:

@@ -8,6 +8,8 @@ import functools
 import json
 import logging
 import socket
+import subprocess
+import sys
 import time
 from collections.abc import Sequence
 from ipaddress import ip_address
@@ -302,3 +304,17 @@ def test_who_admits_hears_of_what_was_judged_and_has_the_last_word(connects, fai
     assert failure(fetch, "http://b.example/").code == "blocked"
     assert heard == [("a.example", ["93.184.216.34", "93.184.216.35"])]
     assert connects == []
+
+
+def test_what_is_made_once_is_made_before_anybody_is_asked():
+    # Else the first hop of a trace has the time in it that certificates and tables take to be read.
+    program = """
+from ararat.identifiers import characters
+from ararat.webapp.tracing.connection import tls_context
+from ararat.webapp.tracing.guard import guarded_fetch
+
+guarded_fetch()
+assert tls_context.cache_info().currsize == 1
+assert "HIDDEN" in vars(characters)
+"""
+    subprocess.run([sys.executable, "-c", program], check=True, timeout=30)
