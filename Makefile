@@ -27,8 +27,10 @@ help: ## this list
 run: .venv/run.stamp ## the inspector, a resolver and a demo site: make run, make run ARGS='--port 8080'
 	@exec $(BIN)/ararat serve $(ARGS)
 
+# Much of a test is waiting, so there is one worker more than there are processors.
+WORKERS ?= $(shell expr $$(getconf _NPROCESSORS_ONLN 2>/dev/null || echo 1) + 1)
 test: .venv/test.stamp browser ## every test but those that take minutes: make test, make test ARGS='-k urn'
-	@$(BIN)/python -m pytest --numprocesses auto $(ARGS)
+	@$(BIN)/python -m pytest --numprocesses $(WORKERS) $(ARGS)
 
 lint: .venv/test.stamp ## what ruff and pyright have to say
 	@$(BIN)/ruff check .
@@ -48,7 +50,7 @@ bench: .venv/bench.stamp ## how fast it is, beside what it is compared with
 	@$(BIN)/python -m pytest -q -p no:randomly --timeout 0 -o faulthandler_timeout=0 -o python_files='bench_*.py' -o python_functions='bench_*' tests/bench $(ARGS)
 
 long: .venv/servers.stamp browser fronts ## the tests that take minutes, behind every server: ends with what each of them loses
-	@$(BIN)/python -m pytest -m long $(ARGS)
+	@$(BIN)/python -m pytest -m long -o faulthandler_timeout=0 $(ARGS)
 
 docs: .venv/test.stamp ## write what is told of decisions: docs/decisions.md, and their section of the README
 	@$(BIN)/python tests/identifiers/generate_decisions.py
