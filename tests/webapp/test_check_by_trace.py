@@ -128,7 +128,7 @@ def test_a_file_that_is_no_result_is_not_touched(options, tmp_path):
     kept.write_text("identifier,target\n")
     result = ararat(*options, "-", "--resume", str(kept), given=FIVE)
     assert (result.exit_code, kept.read_text()) == (2, "identifier,target\n")
-    assert "line 1: not JSON" in result.stderr
+    assert "line 1: not JSON" in " ".join(result.stderr.split())
 
 
 def test_an_interrupt_leaves_what_was_done(options, tmp_path):

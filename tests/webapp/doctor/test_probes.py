@@ -211,6 +211,14 @@ def test_what_is_lost_is_found_and_nothing_else_and_its_remedy_is_named(
         assert re.search(remedy, found[code].remedy or ""), found[code].remedy
 
 
+def test_who_is_in_front_is_known_by_an_answer_of_its_own_where_others_hide_it() -> None:
+    behind = with_field("Server", "gunicorn")
+    found = examined(Deployment(before=answered_by_apache("%2F"), after=behind))
+    remedy = found["encoded-slash"].remedy or ""
+    assert remedy.startswith("Apache: AllowEncodedSlashes NoDecode")
+    assert "nginx" not in remedy
+
+
 def test_a_dot_segment_that_is_refused_though_it_was_cleaned_did_no_harm() -> None:
     found = examined(Deployment(path_info=lambda path: re.sub("/a/../", "/", path)))
     assert {found[code].state for code in ("dot-segment", "encoded-dot-segment")} == {"well"}
