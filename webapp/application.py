@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime
 from functools import lru_cache
 from pathlib import Path
 from types import MappingProxyType
@@ -130,6 +131,7 @@ def create_app(
         official=OFFICIAL_PREFIX,
         plain=lines.plain,
         plan=live.plan,
+        today=lambda: f"{datetime.now(UTC):%Y-%m-%d}",
         url_for=url,
         version=__version__,
     )

@@ -12,7 +12,7 @@ from http import HTTPStatus
 
 from flask import Flask, Response, render_template, request
 from htmx_flask import request as htmx_request
-from werkzeug.exceptions import HTTPException, InternalServerError, RequestEntityTooLarge, SecurityError
+from werkzeug.exceptions import BadHost, HTTPException, InternalServerError, RequestEntityTooLarge, SecurityError
 
 from .language import marked
 from .representation import wants_json
@@ -69,8 +69,8 @@ def init_app(app: Flask) -> None:
 def answer(error: HTTPException) -> Response:
     """The answer to a request that failed."""
     status = error.code or 500
-    if isinstance(error, SecurityError):
-        # A host that is not trusted has no addresses, and so no page.
+    if isinstance(error, (SecurityError, BadHost)):
+        # A host that is not trusted, or that is none, has no addresses, and so no page.
         return Response("This host is not served here.\n", status, content_type="text/plain; charset=utf-8")
     if isinstance(error, Refused):
         sentence, kind = error.sentence, error.kind

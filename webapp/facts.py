@@ -128,8 +128,9 @@ def _kunze(form: Mapping[str, Any]) -> Iterator[Fact]:
     # As that draft leaves it, non-ASCII characters and all: not percent-encoded for show.
     yield Fact(marked("Normal form"), form["normal_form"])
     for rule in form["differs_by"]:
-        whose = "That draft alone" if rule["reference"].startswith("draft-kunze-ark") else "Ours alone"
-        said = f"{whose}: {rule['title'][0].lower()}{rule['title'][1:]} ({rule['reference']})"
+        title, reference = f"{rule['title'][0].lower()}{rule['title'][1:]}", rule["reference"]
+        theirs = reference.startswith("draft-kunze-ark")
+        said = f"That draft alone: {title} ({reference})" if theirs else f"Ours alone: {title} ({reference})"
         yield Fact(marked("Differs by"), said, ours=True)
 
 

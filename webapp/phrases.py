@@ -15,9 +15,10 @@ from itertools import product
 from pathlib import Path
 from typing import get_args
 
-from ..identifiers import conformance, decisions, schemes
+from ..identifiers import conformance, decisions, registries, schemes
 from . import openapi
 from .tracing.events import State
+from .tracing.remarks import HOPS
 
 WRITTEN = (
     *("identifiers/*.py", "identifiers/namespaces/*.py", "identifiers/policy/*.py", "identifiers/schemes/*.py"),
@@ -50,8 +51,8 @@ _PHRASE = re.compile(
     r"[A-Za-z]{2,}[,;:.)\"']* [(\"'%]*[A-Za-z]|[a-z]{2,} %\(|\)s[,;:]? [a-z]{2,}|^[a-z]{2,} \S+ [a-z]{2,} \S+$"
 )
 _NO_PHRASE = re.compile(
-    r"\\|\n|\(\?[:P!<i(]|\(\?=[^)]|\[\^|\]\+|<[a-z!/]|-src |'none'|charset=|ark:12345|^(?:Disa|A)llow: |^: |%%%%"
-    r"|, section [0-9.]++(?:,|\Z)"
+    r"\\|\n|\(\?[:P!<i(]|\(\?=[^)]|\[\^|\]\+|<[a-z!/]|-src |'none'|charset=|ark:[0-9]|^(?:Disa|A)llow: |^: still"
+    r"|%%%%|%%\(|^(?:%\(\w+\)s|[\w#-]+(?: [\w#-]+)?), section [0-9.]++(?:,|\Z)"
 )
 # What these are called with is shown to nobody who reads pages, or is in the catalogues already.
 _PASSED_OVER = {"gettext", "_", "ngettext", "marked", "marked_plural", "counted", "compile", "AssertionError", "cast"}
@@ -70,6 +71,8 @@ def phrases(root: Path) -> Iterator[tuple[str, str]]:
         for text in filter(None, (row.title, row.why)):
             yield "identifiers/data/conformance.jsonl", text.replace("%", "%%")
     yield from (("webapp/openapi.py", text) for text in _of_description())
+    yield from (("identifiers/data/explanations.json", text) for text in registries.explanations())
+    yield from (("webapp/tracing/remarks.py", text) for text in HOPS)
     # Words alone are found in no source, so that these come from their tables.
     yield from (("identifiers/schemes/record.py", field.label) for field in schemes.FIELDS)
     yield from (("identifiers/schemes/status.py", status) for status in schemes.STATUSES)

@@ -14,15 +14,25 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from functools import lru_cache
+from typing import NamedTuple
 
 from markupsafe import Markup, escape
 
 from .language import Language, current
 
 _FILLED = re.compile(r"%\((\w+)\)s")
+_WORD = re.compile("[A-Za-z]{2,}")
 _LONGEST = 10_000
 _DEEPEST = 3
 _MOST = 8
+_FEW = 2
+
+
+class _Reading(NamedTuple):
+    """A text in another language, and how many words of it are left as they were."""
+
+    said: Markup
+    left: int
 
 
 def told(text: str) -> Markup | str:
@@ -37,8 +47,8 @@ def told(text: str) -> Markup | str:
     language = current()
     if language.tag == "en" or not text:
         return text
-    said = _said(text, language) if len(text) <= _LONGEST else None
-    return Markup('<span lang="en" dir="ltr">{}</span>').format(text) if said is None else said
+    reading = _read(text, language) if len(text) <= _LONGEST else None
+    return reading.said if reading else Markup('<span lang="en" dir="ltr">{}</span>').format(text)
 
 
 def begun(text: str) -> Markup | str:
@@ -52,23 +62,32 @@ def begun(text: str) -> Markup | str:
 
 
 @lru_cache(maxsize=2048)
-def _said(text: str, language: Language, depth: int = 0) -> Markup | None:
+def _read(text: str, language: Language, depth: int = 0) -> _Reading | None:
+    """Of all ways to read a text the one that leaves the fewest words as they are."""
     if depth > _DEEPEST:
         return None
-    said = _whole(text, language, depth)
-    return _one_by_one(text, language, depth) if said is None else said
+    ways = [_whole(text, language, depth), _one_by_one(text, language, depth)]
+    return min(filter(None, ways), key=_words_left, default=None)
 
 
-def _whole(text: str, language: Language, depth: int) -> Markup | None:
-    """A sentence that is translated as a whole: as it stands, without its dot, or without its capital letter."""
+def _words_left(reading: _Reading) -> int:
+    return reading.left
+
+
+def _whole(text: str, language: Language, depth: int) -> _Reading | None:
+    """A sentence as it stands, without its dot, or with its first letter in the other case."""
     spellings = [text]
-    spellings += [text[0].lower() + text[1:]] if text[:1].isupper() else []
-    spellings += [each[:-1] for each in spellings if each.endswith(".")]
-    for spelling in spellings:
-        if (said := _exactly(spelling, language) or _by_template(spelling, language, depth)) is not None:
-            said = said if spelling[:1] == text[:1] else _begun(said)
-            return said + "." if len(spelling) < len(text) else said
-    return None
+    spellings += [text[0].swapcase() + text[1:]] if text[:1].isalpha() else []
+    # Without its dot first, which is not to be taken for the end of what is filled in.
+    spellings = [each[:-1] for each in spellings if each.endswith(".")] + spellings
+    exact = {each: said for each in spellings if (said := _exactly(each, language)) is not None}
+    ways: list[_Reading] = []
+    for spelling in exact or spellings:
+        reading = _Reading(exact[spelling], 0) if exact else _by_template(spelling, language, depth)
+        if reading:
+            said = _begun(reading.said) if text[:1].isupper() else reading.said
+            ways.append(_Reading(said + "." if len(spelling) < len(text) else said, reading.left))
+    return min(ways, key=_words_left, default=None)
 
 
 def _exactly(text: str, language: Language) -> Markup | None:
@@ -78,26 +97,35 @@ def _exactly(text: str, language: Language) -> Markup | None:
     return None if (said := language.catalogue.gettext(text)) == text else escape(said)
 
 
-def _by_template(text: str, language: Language, depth: int) -> Markup | None:
+def _by_template(text: str, language: Language, depth: int) -> _Reading | None:
+    ways: list[_Reading] = []
     for template in language.sentences:
-        if (values := _values(template, text)) is not None:
-            return Markup("").join(_filled(language.sentence(template), values, language, depth))
-    return None
+        own = len(_WORD.findall(" ".join(template[::2])))
+        for values in _values(template, text):
+            reading = _filled(language.sentence(template), values, language, depth)
+            # Half of all texts are something, " and " and something: where more is filled in than said, nothing is
+            # known.
+            if own > _FEW or reading.left <= own + _FEW:
+                ways.append(reading)
+    return min(ways, key=_words_left, default=None)
 
 
-def _one_by_one(text: str, language: Language, depth: int) -> Markup | None:
+def _one_by_one(text: str, language: Language, depth: int) -> _Reading | None:
     """A text of several sentences, each of which is translated; not of too many, and fewer where they are filled in."""
-    said: list[Markup] = []
+    read: list[_Reading] = []
     begin, place = 0, -1
     for _ in range(_MOST >> depth):
         place = text.find(". ", place + 1)
         if place < 0:
             break
-        if (one := _whole(text[begin : place + 1], language, depth + 1)) is not None:
-            said.append(one)
+        if one := _whole(text[begin : place + 1], language, depth + 1):
+            read.append(one)
             begin = place + 2
-    last = _whole(text[begin:], language, depth + 1) if said else None
-    return None if last is None else Markup(" ").join([*said, last])
+    last = _whole(text[begin:], language, depth + 1) if read else None
+    if last is None:
+        return None
+    read.append(last)
+    return _Reading(Markup(" ").join(each.said for each in read), sum(map(_words_left, read)))
 
 
 def _begun(said: Markup) -> Markup:
@@ -105,34 +133,44 @@ def _begun(said: Markup) -> Markup:
     return said if said[:1] in {"<", "&"} else Markup(said[:1].upper() + said[1:])  # noqa: S704
 
 
-def _values(template: tuple[str, ...], text: str) -> dict[str, str] | None:
-    """What was filled into a template, given as words and names in turn, or None if the text was not made from it."""
+def _values(template: tuple[str, ...], text: str) -> Iterator[dict[str, str]]:
+    """What may have been filled into a template, given as words and names in turn, if the text was made from it.
+
+    A value ends where the words after it begin for the first time; the last but one also where they do for the last.
+    """
     if not text.startswith(template[0]) or not text.endswith(template[-1]):
-        return None
+        return
     at, end = len(template[0]), len(text) - len(template[-1])
     values: dict[str, str] = {}
     for place in range(1, len(template) - 2, 2):
-        begin, at = at, text.find(template[place + 1], at, end)
+        begin, words = at, template[place + 1]
+        at = text.find(words, begin, end)
         if at < 0:
-            return None
+            return
+        last = text.rfind(words, begin, end) if place == len(template) - 4 else at
+        if last > at:
+            yield values | {template[place]: text[begin:last], template[-2]: text[last + len(words) : end]}
         values[template[place]] = text[begin:at]
-        at += len(template[place + 1])
-    if at > end:
-        return None
-    values[template[-2]] = text[at:end]
-    return values
+        at += len(words)
+    if at <= end:
+        yield values | {template[-2]: text[at:end]}
 
 
-def _filled(said: str, values: dict[str, str], language: Language, depth: int) -> Iterator[Markup]:
+def _filled(said: str, values: dict[str, str], language: Language, depth: int) -> _Reading:
+    pieces: list[Markup] = []
+    left = 0
     for place, piece in enumerate(_FILLED.split(said)):
         if place % 2 == 0:
-            yield escape(piece.replace("%%", "%"))
+            pieces.append(escape(piece.replace("%%", "%")))
             continue
         value = values.get(piece, "")
         before, bare = value[: len(value) - len(value.lstrip(" "))], value.strip(" ")
         # A word alone may be anybody's, and is left as it is.
-        known = _said(bare, language, depth + 1) if " " in bare else None
-        if known is not None:
-            yield escape(before) + known
+        known = _read(bare, language, depth + 1) if " " in bare else None
+        if known:
+            pieces += [escape(before), known.said]
+            left += known.left
         elif value:
-            yield Markup('<bdi dir="ltr" translate="no">{}</bdi>').format(value)
+            pieces.append(Markup('<bdi dir="ltr" translate="no">{}</bdi>').format(value))
+            left += len(_WORD.findall(value)) if " " in bare else 0
+    return _Reading(Markup("").join(pieces), left)

@@ -71,7 +71,7 @@ def figure(number: float) -> str:
 
 
 _HEAD = """\
-<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 480 260" role="img" font-family="sans-serif" font-size="11">
+<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 500 260" role="img" font-family="sans-serif" font-size="11">
 <title>%s</title>
 <style>
 svg { color: #1f2328; background: #fff }
@@ -91,7 +91,7 @@ class Plot(NamedTuple):
     tenfold: bool = False
 
     def as_svg(self) -> str:
-        """A picture of 480 by 260 units that takes its colours from the reader's choice of light or dark."""
+        """A picture of 500 by 260 units that takes its colours from the reader's choice of light or dark."""
         left, right, top, bottom = 62, 462, 34, 212
         points = [point for line in self.series.values() for point in line]
         most_up = max(up for _, up in points) * 1.1 or 1

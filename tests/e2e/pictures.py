@@ -129,7 +129,7 @@ STATES: dict[str, Callable[[Page], None]] = {
     "decisions": at("/decisions"),
     "api": at("/api"),
     "handbook": at("/docs"),
-    "handbook-design": at("/docs/design"),
+    "handbook-drawings": at("/docs/speed"),
     "mirrored": at(f"/?q={quote(ONE)}&lang=ar-XB"),
     "mirrored-right-to-left": at(f"/?q={quote(RIGHT_TO_LEFT)}&lang=ar-XB"),
     "mirrored-many": at(f"/?q={quote(MANY)}&lang=ar-XB"),
@@ -190,13 +190,15 @@ def take_for_readme(browser: Browser, origin: str) -> Iterator[Path]:
         path = ROOT / "docs" / f"inspector-{scheme}.png"
         with browser.new_context(
             base_url=origin,
-            viewport={"width": 1080, "height": 1490},
+            viewport={"width": 1080, "height": 1700},
             color_scheme=scheme,
         ) as context:
             page = context.new_page()
             done(page)
             page.evaluate("scrollTo(0, 0)")
-            page.screenshot(path=path)
+            # Down to the sentence at the end, and not into what follows it.
+            end = page.locator(".ended").bounding_box() or {"y": 1600, "height": 0}
+            page.screenshot(path=path, clip={"x": 0, "y": 0, "width": 1080, "height": end["y"] + end["height"] + 28})
         yield path
 
 

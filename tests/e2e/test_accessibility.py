@@ -232,6 +232,9 @@ def test_in_print_the_permalink_is_written_out_and_what_can_be_pressed_is_gone(p
     expect(page.get_by_role("link", name="Run the trace")).to_be_hidden()
     content = page.locator(".permalink").evaluate("one => getComputedStyle(one, '::after').content")
     assert "attr(href)" in content or "/?q=ark:" in content
+    assert page.locator(".permalink").get_attribute("data-origin") == page.evaluate("origin")
+    expect(page.locator(".offers")).to_be_hidden()
+    assert re.search(r", 20\d\d-\d\d-\d\d$", page.locator(".version").inner_text())
 
 
 def test_all_of_it_can_be_reached_by_keyboard(page):

@@ -73,3 +73,27 @@ def test_a_list_that_is_stopped_goes_on_with_what_is_left(page, server):
     server.get("/let-go")
     page.get_by_role("button", name="Go on with what is left").click()
     expect(page.locator(".round .ended")).to_contain_text("3 traced: 3 resolves.")
+
+
+@pytest.mark.parametrize(
+    "address",
+    [
+        "/?q=ark:/12345/mp-39n/1.pdf%E2%80%AE.en",
+        "/?q=ark:12345/x8rd4%20ark:B5072/x!%20urn:example:a",
+        "/policy?q=https://17beta.top/en/",
+    ],
+    ids=["one", "several", "policy"],
+)
+def test_on_a_narrow_screen_no_table_is_moved_sideways_and_each_stays_a_table(page, address):
+    page.set_viewport_size({"width": 320, "height": 640})
+    page.goto(address)
+    tables = page.locator(".scroll:has(.stacks)")
+    shown = [each for each in tables.all() if each.is_visible()]
+    assert shown
+    for each in shown:
+        assert each.evaluate("one => one.scrollWidth <= one.clientWidth")
+        tree = each.aria_snapshot()
+        assert "- table" in tree
+        assert "- row" in tree
+        assert "- cell" in tree or "- rowheader" in tree
+        assert "- columnheader" in tree

@@ -188,3 +188,8 @@ def test_when_even_the_error_page_breaks_there_is_a_last_resort(app, monkeypatch
     response = app.test_client().get("/broken")
     assert (response.status_code, response.text) == (500, errors.LAST_RESORT)
     assert "no templates" in caplog.text
+
+
+def test_a_host_that_is_none_has_no_page_and_is_no_failure_of_the_site():
+    response = create_app().test_client().get("/", headers={"Host": "x" * 64})
+    assert (response.status_code, response.mimetype) == (400, "text/plain")

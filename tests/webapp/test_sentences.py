@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import time
 from pathlib import Path
 
@@ -58,8 +59,19 @@ def test_a_sentence_in_a_sentence_is_translated_and_the_rest_is_isolated():
     said = told("a.example answered 302 Found at hop 1, but without a Location. Nobody knows.")
     assert said == (
         f"Bei Schritt {filled('1')} antwortete {filled('a.example')} mit {filled('302 Found')}, "
-        f"aber ohne Location &lt;b&gt;. {filled('Nobody knows.')}"
+        f"aber ohne Location &lt;b&gt;. {filled('Nobody knows')}."
     )
+
+
+def test_what_is_filled_in_at_the_end_does_not_take_the_next_sentence_with_it():
+    with language.speaking(language.of_name(pseudo.TAG)):
+        said = told("The resource is at https://a.example/x. Two hops, 3 ms.")
+    assert re.findall(r"<bdi[^>]*>(.*?)</bdi>", said) == ["https://a.example/x", "3"]
+
+
+def test_words_that_frame_others_are_not_found_in_what_nobody_knows():
+    with language.speaking(language.of_name(pseudo.TAG)):
+        assert told("Nobody ever wrote this text for a page and nobody will ever translate it").startswith("<span")
 
 
 def test_what_no_translation_is_found_for_is_marked_as_english():

@@ -28,10 +28,13 @@ SHOWN_FIELDS = ("content-type", "content-length", "vary", "link", "cache-control
 _LONGEST_FIELD = 200
 # What goes to this machine passes nobody on the way.
 _LOOPBACK = ("localhost", "127.0.0.1", "[::1]")
-_HOPS = (
-    *("No hops", "One hop", "Two hops", "Three hops", "Four hops", "Five hops", "Six hops", "Seven hops"),
-    *("Eight hops", "Nine hops", "Ten hops", "Eleven hops", "Twelve hops"),
+HOPS = (
+    *("No hops, %(time)s.", "One hop, %(time)s.", "Two hops, %(time)s.", "Three hops, %(time)s."),
+    *("Four hops, %(time)s.", "Five hops, %(time)s.", "Six hops, %(time)s.", "Seven hops, %(time)s."),
+    *("Eight hops, %(time)s.", "Nine hops, %(time)s.", "Ten hops, %(time)s.", "Eleven hops, %(time)s."),
+    "Twelve hops, %(time)s.",
 )
+"""How many there were and how long they took, from none on."""
 UNSPECIFIED = "It is unspecified whether the resource or its resolution failed."
 
 
@@ -232,7 +235,9 @@ def closing(hops: int, seconds: float, trusted: Iterable[str]) -> str:
     """How many hops, how long, and who is trusted for the answer."""
     names = list(dict.fromkeys(trusted))
     trust = f" Whoever runs {_listed(names)} is trusted for this answer." if names else ""
-    return f"{_count(hops)}, {_duration(seconds)}.{trust}"
+    time = _duration(seconds)
+    counted = HOPS[hops] % {"time": time} if hops < len(HOPS) else f"{hops} hops, {time}."
+    return counted + trust
 
 
 def answering(url: Reference, response: HopResponse) -> str:
@@ -286,10 +291,6 @@ def shown_fields(response: HopResponse) -> tuple[tuple[str, str], ...]:
 def host_of(url: Reference) -> str:
     """The host of an address, for a sentence."""
     return url.host or "an address without a host"
-
-
-def _count(hops: int) -> str:
-    return _HOPS[hops] if hops < len(_HOPS) else f"{hops} hops"
 
 
 def _duration(seconds: float) -> str:
