@@ -93,8 +93,9 @@ def run() -> Response:
 
 @blueprint.post("/traces/result")
 def result() -> Response:
-    """The rows that the form brings, as a file."""
-    rows = _results()
+    """The rows that the form brings, as a file, in the order of its list."""
+    places = _places(_listed(request.form.get("q", "")))
+    rows = sorted(_results(), key=lambda each: places.get(each.identifier, MOST))
     if request.args.get("form") == "csv":
         body, kind, name = CSV_HEADER + "".join(each.as_csv() for each in rows), f"{_CSV}; charset=utf-8", "traces.csv"
     else:
@@ -124,8 +125,18 @@ def api() -> Response:
     return response
 
 
+def _listed(text: str) -> tuple[str, ...]:
+    """The identifiers of a list, each once."""
+    return tuple(dict.fromkeys(filter(None, map(str.strip, text.splitlines()))))
+
+
+def _places(texts: Iterable[str]) -> dict[str, int]:
+    """Where in its list each identifier stands, from 1."""
+    return {text: place for place, text in enumerate(texts, 1)}
+
+
 def _order(text: str, resolver: str, done: Iterable[Traced] = ()) -> Order:
-    texts = tuple(dict.fromkeys(filter(None, map(str.strip, text.splitlines()))))
+    texts = _listed(text)
     if not texts:
         raise Refused(400, "nothing-to-trace", marked("There is no identifier to trace: give some, one a line."))
     if len(texts) > MOST:
@@ -228,7 +239,8 @@ class _Grower:
         head, closing, tail = page.split(live.CUT)
         yield head
         rows = list(self.order.done)
-        yield "".join(self._row(each, number) for number, each in enumerate(rows, 1))
+        places = _places(self.order.texts)
+        yield "".join(self._row(each, places[each.identifier]) for each in rows)
         why = ""
         try:
             for event in run:
@@ -236,7 +248,7 @@ class _Grower:
                     yield live.STILL_WAITING
                     continue
                 rows.append(event)
-                yield self._row(event, len(rows))
+                yield self._row(event, places[event.identifier])
             if len(rows) < len(self.order.texts):
                 why = _OVER
             elif any(each.code == "too-often" for each in rows):

@@ -91,10 +91,20 @@ def test_the_result_can_be_saved(client, read_page):
     table = client.post("/traces/result?form=csv", data={"result": results})
     lines = client.post("/traces/result?form=json", data={"result": results, "q": THREE})
     assert table.headers["Content-Disposition"] == 'attachment; filename="traces.csv"'
-    assert [row["identifier"] for row in csv.DictReader(table.text.splitlines())] == [
-        json.loads(line)["identifier"] for line in lines.text.splitlines()
-    ]
-    assert [json.loads(line) for line in lines.text.splitlines()] == [json.loads(result) for result in results]
+    given = {json.loads(result)["identifier"]: json.loads(result) for result in results}
+    assert {row["identifier"] for row in csv.DictReader(table.text.splitlines())} == set(given)
+    assert {(row := json.loads(line))["identifier"]: row for line in lines.text.splitlines()} == given
+
+
+def test_a_row_has_the_number_of_its_line_and_a_file_their_order(client, read_page):
+    given = "nonsense\nark:12345/doc\n\nark:12345/y"
+    page = read_page(client.post("/traces", data={"q": given}).text)
+    numbers = {row.all("td")[0].text: row.one("th").text.split()[0] for row in page.one("tbody").all("tr")}
+    assert numbers == {"nonsense": "1", "ark:12345/doc": "2", "ark:12345/y": "3"}
+    _, results = rows_of(page)
+    for sent in (results, results[::-1]):
+        saved = client.post("/traces/result?form=json", data={"result": sent, "q": given}).text.splitlines()
+        assert [json.loads(line)["identifier"] for line in saved] == ["nonsense", "ark:12345/doc", "ark:12345/y"]
 
 
 @pytest.mark.parametrize("result", ["", "{}", "[" * 5000, '"x"', "\u202e"])

@@ -1,6 +1,6 @@
 """A long day in a short time: a thousand visitors who stay, fifty traces that wait, names that change all the while.
 
-    make long ARGS='-s -k soak'            ten minutes; SOAK=60 before it: a minute
+    make long ARGS='-k soak'            ten minutes; SOAK=60 before it: a minute
 
 Memory and descriptors of the server have to be flat, nobody may get an error, and it has to stop when it is told to.
 """
@@ -202,7 +202,7 @@ def many_descriptors() -> Iterator[None]:
 @pytest.mark.long
 @pytest.mark.timeout(SECONDS + 240)
 def test_a_soak_leaves_memory_and_descriptors_as_they_were(
-    serve_ararat: Any, tmp_path: Path, many_descriptors: None
+    serve_ararat: Any, tmp_path: Path, many_descriptors: None, capsys: pytest.CaptureFixture[str]
 ) -> None:
     file = tmp_path / "names.csv"
     changing = Changing(file)
@@ -244,7 +244,8 @@ def test_a_soak_leaves_memory_and_descriptors_as_they_were(
         "stop seconds": round(stopped, 1),
         "traces told to end": sum("event: end" in last for last in watchers.last),
     }
-    print(*(f"\n{name:34}{value}" for name, value in report.items()))
+    with capsys.disabled():
+        print(*(f"\n{name:34}{value}" for name, value in report.items()))
     assert set(visitors.got) <= {"200", "302"}, report
     assert growth < max(5, 2 * SECONDS / 60), report
     assert abs(descriptors) < 100, report
