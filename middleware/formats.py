@@ -80,6 +80,10 @@ def _delimited(
 
 def _columns(header: Line, file: str) -> list[str]:
     columns = [name.strip() for name in header.fields]
+    # What spreadsheets write as CSV where the comma is in numbers.
+    if len(columns) == 1 and ";" in columns[0] and "identifier" in columns[0].split(";"):
+        said = "semicolons stand between the columns; save the table with commas, or as TSV"
+        raise TableError("table-syntax", said, file, header.number, columns[0].index(";") + 1)
     for number, column in enumerate(columns):
         rows.require_known(column, file, header.number, number + 1)
         if column in columns[:number]:
@@ -96,7 +100,7 @@ def _twice(column: str, file: str, line: int) -> TableError:
 
 
 def _wrong_number(columns: list[str], fields: int, file: str, line: int) -> TableError:
-    said = f"the line has {fields} fields, the header {len(columns)}"
+    said = f"the line has {fields} field{'' if fields == 1 else 's'}, the header {len(columns)}"
     column = columns[fields] if fields < len(columns) else f"{len(columns) + 1}"
     return TableError("table-fields", said, file, line, column)
 

@@ -11,7 +11,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from .bindings import database_at
+from . import texts
+from .bindings import database_at, table_file
 from .errors import BindingError
 
 if TYPE_CHECKING:
@@ -32,7 +33,8 @@ def migrate(url_or_path: str | Path) -> Migrated:
     on reading, and have to be started again afterwards with this version.
 
     Raises :class:`BindingError` with the code ``schema-version`` for a database of a newer Ararat, ``foreign-database``
-    for one without Ararat's tables, those of :func:`open_bindings`, and BindingsUnavailable.
+    for one without Ararat's tables, ``read-only`` for a file of text, those of :func:`open_bindings`, and
+    BindingsUnavailable.
     """
     from sqlalchemy import func, inspect, select, update
     from sqlalchemy.exc import DBAPIError
@@ -41,6 +43,9 @@ def migrate(url_or_path: str | Path) -> Migrated:
     from .postgresql import PostgreSQL
     from .store import SCHEMA_LOCK
 
+    if (table := table_file(url_or_path)) is not None:
+        said = f"{texts.shown(str(table))} is a table, not a database: it is never migrated"
+        raise BindingError("read-only", said)
     database = database_at(url_or_path)
     try:
         with database.engine.begin() as connection:

@@ -114,6 +114,7 @@ def test_comments_of_any_length_are_passed_over() -> None:
         pytest.param("anvl", b"what: a\n b\0\n", "table-nul", 2, 3, id="NUL"),
         pytest.param("anvl", b"what: a\n" + b" b\n" * 400_000, "table-too-long", 1, None, id="a record without end"),
         pytest.param("tsv", b"identifier\ttarget\na\n", "table-fields", 2, "target", id="a field too few"),
+        pytest.param("csv", b"identifier;target\na;/b\n", "table-syntax", 1, 11, id="semicolons for commas"),
     ],
 )
 def test_what_cannot_be_read_is_said_with_its_place(
@@ -123,6 +124,16 @@ def test_what_cannot_be_read_is_said_with_its_place(
         list(read_rows(BytesIO(octets), format))
     assert (fault.value.code, fault.value.line, fault.value.column) == (code, line, column)
     assert str(fault.value).isascii()
+
+
+def test_one_field_is_not_called_fields() -> None:
+    with pytest.raises(TableError, match="the line has 1 field, the header 2"):
+        list(read_rows(BytesIO(b"identifier,target\nark:12345/x\n"), "csv"))
+
+
+def test_semicolons_for_commas_are_said_with_what_to_do() -> None:
+    with pytest.raises(TableError, match="save the table with commas, or as TSV"):
+        list(read_rows(BytesIO(b"\xef\xbb\xbfidentifier;target\r\nark:12345/x;/x\r\n"), "csv"))
 
 
 @given(

@@ -123,6 +123,14 @@ def test_a_file_that_is_not_there_is_not_made(tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == []
 
 
+def test_a_file_that_is_the_whole_store_is_said_to_need_none(tmp_path: Path) -> None:
+    table = tmp_path / "names.csv"
+    table.write_text("identifier,target\n")
+    with pytest.raises(BindingError, match="is a table, not a database: it is never migrated") as fault:
+        migrate(table)
+    assert fault.value.code == "read-only"
+
+
 def test_a_step_that_fails_changes_nothing(old: str, monkeypatch: pytest.MonkeyPatch) -> None:
     from ararat.middleware import migration
 

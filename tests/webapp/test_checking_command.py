@@ -70,6 +70,13 @@ def test_nothing_doubtful_is_said_too(tmp_path: Path) -> None:
     assert (result.exit_code, result.stdout) == (0, "Nothing doubtful was found.\n")
 
 
+def test_a_table_of_nothing_doubtful_names_its_columns(tmp_path: Path) -> None:
+    runner = CliRunner(env={"ARARAT_DATABASE": str(tmp_path / "bindings.sqlite")})
+    runner.invoke(command.main, ["bind", "ark:12345/x5", "/x"])
+    result = runner.invoke(command.main, ["check", "--csv"])
+    assert (result.exit_code, result.stdout) == (0, "identifier,code,message\n")
+
+
 def test_a_policy_is_asked_too_where_it_is_named(ararat: Callable[..., Result]) -> None:
     alternates = ("--alternate", "text/html=/en/x.html", "--alternate", "es=https://17beta.top/en/")
     assert ararat("bind", "ark:21206/bcd", "https://17beta.top/en/", *alternates).exit_code == 0

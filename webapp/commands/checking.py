@@ -75,7 +75,7 @@ def check_command(
       ararat check --trace --resume traced.jsonl --csv identifiers.txt
     """
     from ...middleware import prefix
-    from ...middleware.checking import check
+    from ...middleware.checking import Finding, check
     from ...middleware.errors import PrefixError
 
     if as_json and as_csv:
@@ -98,6 +98,9 @@ def check_command(
     with opened(database) as bindings:
         for count, finding in enumerate(check(bindings, naans=naans, prefixes=own, profile=profile), 1):
             say(finding, count)
+    if as_csv and not count:
+        # A table without rows has its columns all the same: an empty file is none.
+        csv.writer(sys.stdout, lineterminator="\n").writerow(Finding._fields)
     if not (as_json or as_csv):
         write(Sheet.of(sys.stdout).prose(f"{count:,} found." if count else "Nothing doubtful was found."))
     return NO if count else DONE
