@@ -9,6 +9,7 @@ from functools import lru_cache
 from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
 
 from flask import Flask
 from htmx_flask import Htmx
@@ -129,6 +130,7 @@ def create_app(
         asset=asset,
         duration=live.duration,
         official=OFFICIAL_PREFIX,
+        origin=_origin(app.extensions[KEY].prefix),
         plain=lines.plain,
         plan=live.plan,
         today=lambda: f"{datetime.now(UTC):%Y-%m-%d}",
@@ -143,6 +145,11 @@ def create_app(
     for room in (pages, comparing, live, rounds, api, reference, requirements, drafting, policy_pages, handbook):
         app.register_blueprint(room.blueprint)
     return app
+
+
+def _origin(prefix: str | None) -> str:
+    """Scheme and authority of the announced prefix, never those that a request names; "" where none is announced."""
+    return "://".join(urlsplit(prefix)[:2]) if prefix else ""
 
 
 def _resolver(given: str | Resolver) -> Resolver:

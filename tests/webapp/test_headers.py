@@ -57,12 +57,22 @@ def test_nothing_is_moved_for_good(client, method, address):
 
 @pytest.mark.parametrize("field", ["Host", "X-Forwarded-Host", "X-Forwarded-Proto", "Forwarded", "Referer", "Origin"])
 def test_what_a_client_says_of_itself_changes_nothing(client, field):
-    plain = client.get("/?q=ark:12345/x")
-    said = client.get("/?q=ark:12345/x", headers={field: "evil.example.net"})
-    assert said.data == plain.data
+    for address in ("/?q=ark:12345/x", "/compare?id=ark:12345/x&id=ark:12345/y"):
+        plain = client.get(address)
+        said = client.get(address, headers={field: "evil.example.net"})
+        assert said.data == plain.data
     assert client.post("/", data={"q": "x"}, headers={field: "evil.example.net"}).location == "/?q=x"
 
 
 def test_the_policy_allows_nothing_inline():
     assert "unsafe" not in POLICY
     assert "'none'" in POLICY
+
+
+@pytest.mark.parametrize(
+    ("prefix", "origin"), [("https://r.example/base", "https://r.example"), (None, "")], ids=["announced", "none"]
+)
+@pytest.mark.parametrize("address", ["/?q=ark:12345/x", "/compare?id=ark:12345/x&id=ark:12345/y"])
+def test_a_printed_permalink_begins_with_the_announced_origin_alone(read_page, prefix, origin, address):
+    page = read_page(create_app(prefix=prefix).test_client().get(address).text)
+    assert page.one("a", "permalink").attributes["data-origin"] == origin
