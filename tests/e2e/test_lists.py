@@ -65,7 +65,7 @@ def test_a_list_that_is_stopped_goes_on_with_what_is_left(page, server):
     page.goto(f"{server.origin}/traces")
     page.locator("#q").fill("ark:12345/x1\nark:12345/x2\nark:12345/slow")
     page.get_by_role("button", name="Run the traces").click(no_wait_after=True)
-    expect(page.locator(".traced tbody tr").first).to_be_visible()
+    expect(page.locator(".traced tbody tr").first).to_be_visible(timeout=15_000)
     page.get_by_role("button", name="Stop").click(no_wait_after=True)
     expect(page.get_by_role("status")).to_contain_text("Stopped:")
     done = page.locator(".traced tbody tr").count()
