@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import fcntl
 import json
 import os
 import shutil
@@ -62,10 +63,19 @@ def checkout(tree: list[str], tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="module")
-def dist(checkout: Path) -> Path:
-    """The folder with both distributions, the wheel made from the source distribution."""
-    built(sys.executable, "-m", "build", folder=checkout)
-    return checkout / "dist"
+def dist(checkout: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder with both distributions, the wheel made from the source distribution.
+
+    They are built once in a run, by the worker that needs them first.
+    """
+    own = tmp_path_factory.getbasetemp()
+    made = (own.parent if "PYTEST_XDIST_WORKER" in os.environ else own) / "dist"
+    with made.with_name("dist.lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not made.exists():
+            built(sys.executable, "-m", "build", "--outdir", checkout / "dist", folder=checkout)
+            (checkout / "dist").rename(made)
+    return made
 
 
 @pytest.fixture(scope="module")
