@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
+from itertools import chain
 from typing import Any
 
 from sqlalchemy import Column, Dialect
@@ -51,7 +52,7 @@ class Insert:
                 each: Row = tuple(list(columns[place]) for place in varying)
                 yield self._text(varying, 0), once + each
             else:
-                each = tuple(value for row in zip(*(columns[place] for place in varying), strict=True) for value in row)
+                each = tuple(chain.from_iterable(zip(*(columns[place] for place in varying), strict=True)))
                 yield self._text(varying, len(block)), once + each
 
     def _compose(self, varying: tuple[int, ...], rows: int) -> str:

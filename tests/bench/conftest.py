@@ -27,7 +27,7 @@ from ararat.middleware import open_bindings
 
 # The PostgreSQL server of a test run is the middleware's tests'; test folders are no packages that could import it.
 _middleware = run_path(str(Path(__file__).parents[1] / "middleware" / "conftest.py"))
-cluster = _middleware["cluster"]
+made_cluster, cluster = _middleware["made_cluster"], _middleware["cluster"]
 
 _report = run_path(str(Path(__file__).with_name("report.py")))
 Table, Plot = _report["Table"], _report["Plot"]
