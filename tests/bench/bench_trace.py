@@ -19,7 +19,7 @@ def bench_stuck_traces(tell, plot, stuck, serve_ararat, asked):
     for number in STREAMS:
         server, watching = stuck(number) if number else (serve_ararat("--no-trace-elsewhere"), [])
         for name, (path, status) in ASKED.items():
-            turns = [asked(server.port, 1, status, path) for _ in range(3)]
+            turns = [asked(server.port, 1, status, path) for _ in range(5)]
             seen[name, number] = min(turn.p50 for turn in turns), min(turn.p99 for turn in turns)
         for client in watching:
             client.close()

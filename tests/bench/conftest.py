@@ -190,10 +190,11 @@ def load(tell: Tell, wsgi_server: Any, tmp_path: Path) -> Callable[..., None]:
         most: int = 1,
         budget: str = "",
         environ: dict[str, str] | None = None,
-        rounds: int = 3,
+        threads: int = 4,
+        rounds: int = 5,
         seconds: float = 2,
     ) -> None:
-        servers = {name: wsgi_server(source, threads=4, environ=environ) for name, source in sources.items()}
+        servers = {name: wsgi_server(source, threads=threads, environ=environ) for name, source in sources.items()}
         wrk = shutil.which("wrk")
         script = tmp_path / "names.lua"
         script.write_text(_SCRIPT.format(path=path, most=most))
