@@ -172,8 +172,10 @@ class Stoppable:
 def _run_gunicorn(app: WSGIApplication, listener: socket.socket, ready: Callable[[], None]) -> None:
     # Here and not above: there is no gunicorn where there is no fork.
     from gunicorn.app.base import BaseApplication
+    from gunicorn.arbiter import Arbiter
 
     stoppable = Stoppable(app)
+    to_stop = (signal.SIGTERM, signal.SIGINT, signal.SIGQUIT)
     hang_up = signal.getsignal(signal.SIGHUP)
 
     def when_ready(arbiter: Any) -> None:
@@ -194,6 +196,18 @@ def _run_gunicorn(app: WSGIApplication, listener: socket.socket, ready: Callable
 
         for number in handlers:
             signal.signal(number, stop)
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, to_stop)
+
+    class Starter(Arbiter):
+        """gunicorn's master, whose workers can be stopped as soon as there are any. One that does not listen yet would
+        lose the signal, and the master wait for its end in vain."""
+
+        def spawn_worker(self) -> int:
+            before = signal.pthread_sigmask(signal.SIG_BLOCK, to_stop)
+            try:
+                return super().spawn_worker()
+            finally:
+                signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
     settings = {
         "worker_class": _worker_class(),
@@ -223,6 +237,9 @@ def _run_gunicorn(app: WSGIApplication, listener: socket.socket, ready: Callable
 
         def load(self) -> Any:
             return stoppable
+
+        def run(self) -> None:
+            Starter(self).run()
 
     try:
         Server().run()

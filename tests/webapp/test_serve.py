@@ -332,6 +332,31 @@ def stopped(server: Any, number: signal.Signals) -> None:
     assert "Traceback" not in server.log()
 
 
+SLOW_TO_START = """
+import time
+from gunicorn.workers.base import Worker
+from ararat.webapp.serve import listen, run
+
+begin = Worker.init_process
+def begin_late(worker):
+    print("forked", flush=True)
+    time.sleep(1)
+    begin(worker)
+Worker.init_process = begin_late
+run(lambda environ, start_response: [], listen("127.0.0.1", 0), lambda: None)
+"""
+
+
+def test_it_stops_also_when_it_is_told_to_before_it_has_quite_begun(start_server: Callable[..., Any]) -> None:
+    server = start_server([sys.executable, "-c", SLOW_TO_START])
+    server.wait_for("forked")
+    server.process.send_signal(signal.SIGTERM)
+    told = time.monotonic()
+    assert server.process.wait(20) == 0
+    # Two seconds less than the grace that is given to one who does not hear.
+    assert time.monotonic() - told < serve.GRACE_SECONDS - 2
+
+
 def test_it_stops_when_it_is_told_to_and_takes_its_samples_with_it(serve_ararat: Callable[..., Any]) -> None:
     stopped(serve_ararat(), signal.SIGTERM)
 
