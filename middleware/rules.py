@@ -175,7 +175,9 @@ def check_template(template: str) -> str:
     # A resolver for one's own house may lead to one's own house.
     flaws = [flaw for flaw in read.flaws if flaw != "reserved-host"]
     if flaws:
-        raise BindingError("rule-template", target_templates.FLAWS[flaws[0]].removesuffix("."))
+        # The braces of such a variable are no characters of an address, either; that is not what was got wrong.
+        worst = "unknown-variable" if "unknown-variable" in flaws else flaws[0]
+        raise BindingError("rule-template", target_templates.FLAWS[worst].removesuffix("."))
     stored = read.text.removeprefix(_HERE) if template.startswith("/") else read.text
     for sample in _SAMPLES:
         address = read_template(stored).expand(Asked("ark:", sample, "")).address or ""

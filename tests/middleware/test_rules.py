@@ -69,6 +69,11 @@ def test_a_template_that_leads_nowhere_good_is_refused(template, code):
     assert refused.value.code == code
 
 
+def test_of_an_unknown_variable_it_is_said_that_nobody_knows_it():
+    with pytest.raises(BindingError, match="a variable that nobody knows"):
+        check_template("https://example.org/${lost}/${value}")
+
+
 @pytest.mark.parametrize(
     ("prefix", "template", "target"),
     [
