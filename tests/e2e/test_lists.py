@@ -81,8 +81,9 @@ def test_a_list_that_is_stopped_goes_on_with_what_is_left(page, server):
         "/?q=ark:/12345/mp-39n/1.pdf%E2%80%AE.en",
         "/?q=ark:12345/x8rd4%20ark:B5072/x!%20urn:example:a",
         "/policy?q=https://17beta.top/en/",
+        "/schemes",
     ],
-    ids=["one", "several", "policy"],
+    ids=["one", "several", "policy", "schemes"],
 )
 def test_on_a_narrow_screen_no_table_is_moved_sideways_and_each_stays_a_table(page, address):
     page.set_viewport_size({"width": 320, "height": 640})
