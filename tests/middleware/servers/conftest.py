@@ -149,9 +149,8 @@ http {{
 }}
 """
 RUN_NGINX = ("{program}", "-p", "{folder}", "-c", "front.conf")
-# The modules lie where Debian has them.
-APACHE = """\
-ServerName localhost
+# What Apache needs to run in a folder of its own, whatever it serves. The modules lie where Debian has them.
+APACHE_PROCESS = """\
 PidFile apache.pid
 ErrorLog /dev/stderr
 User daemon
@@ -160,10 +159,16 @@ LoadModule mpm_event_module /usr/lib/apache2/modules/mod_mpm_event.so
 LoadModule authz_core_module /usr/lib/apache2/modules/mod_authz_core.so
 LoadModule proxy_module /usr/lib/apache2/modules/mod_proxy.so
 LoadModule proxy_http_module /usr/lib/apache2/modules/mod_proxy_http.so
+ServerName localhost
+"""
+APACHE = (
+    APACHE_PROCESS
+    + """\
 Listen 127.0.0.1:{port}
 AllowEncodedSlashes NoDecode
 ProxyPass / http://127.0.0.1:{behind}/ nocanon
 """
+)
 CADDY = """\
 {{
 	admin off

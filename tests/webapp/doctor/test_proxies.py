@@ -14,11 +14,14 @@ import time
 from collections.abc import Callable, Iterator
 from http.client import HTTPConnection
 from pathlib import Path
+from runpy import run_path
 from typing import Any, NamedTuple
 
 import pytest
 
 DOCUMENT = (Path(__file__).parents[3] / "docs" / "proxies.md").read_text("utf-8")
+# The settings under which Apache can run in a folder are those of the servers' tests; test folders are no packages.
+APACHE_PROCESS = run_path(str(Path(__file__).parents[2] / "middleware" / "servers" / "conftest.py"))["APACHE_PROCESS"]
 SITE = """\
 from ararat.middleware import ResolverMiddleware, open_bindings
 
@@ -67,17 +70,7 @@ client_body_temp_path b; proxy_temp_path p; fastcgi_temp_path f; uwsgi_temp_path
         ("-D", "FOREGROUND", "-d", ".", "-f", "front.conf"),
         "<VirtualHost *:80>",
         "Listen 127.0.0.1:{port}\n<VirtualHost 127.0.0.1:{port}>",
-        """\
-PidFile apache.pid
-ErrorLog /dev/stderr
-User daemon
-Group daemon
-LoadModule mpm_event_module /usr/lib/apache2/modules/mod_mpm_event.so
-LoadModule authz_core_module /usr/lib/apache2/modules/mod_authz_core.so
-LoadModule proxy_module /usr/lib/apache2/modules/mod_proxy.so
-LoadModule proxy_http_module /usr/lib/apache2/modules/mod_proxy_http.so
-ServerName localhost
-{shown}""",
+        APACHE_PROCESS + "{shown}",
     ),
     "caddy": Front(
         "caddy",
