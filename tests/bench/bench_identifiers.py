@@ -106,7 +106,6 @@ def bench_scan_for_hidden_characters(race):
         beside="ASCII",
         budget="200 ns (1 MB in 200 ms)",
         per=100_000,
-        rounds=5,
     )
 
 
@@ -118,5 +117,5 @@ def bench_find_in_running_text(race):
         {"1 MB": lambda: find(megabyte), "2 MB": lambda: find(megabyte + megabyte)},
         beside="1 MB",
         budget="1 MB in under 2 s, 2 MB in at most 2.5 times that",
-        rounds=3,
+        rounds=5,
     )

@@ -1,163 +1,78 @@
-"""How fast tables are imported and exported, beside the same rows written with none of our code."""
+"""How fast tables are imported and exported, and in how much memory, beside what does no more than move the rows."""
 
 from __future__ import annotations
 
-import gc
+import json
 import os
-import sqlite3
 import subprocess
 import sys
-import time
-from datetime import UTC, datetime
-from functools import partial
 from itertools import count
+from pathlib import Path
+from runpy import run_path
 
-import psycopg
 import pytest
 
-from ararat.middleware import open_bindings, rows
-from ararat.middleware.exporting import export_table
-from ararat.middleware.importing import import_table
-from ararat.middleware.statements import row_of
+from ararat.middleware import open_bindings
 
-MOST = int(os.environ.get("ARARAT_BENCH_ROWS", "100000"))
-SIZES = [size for size in (100_000, 1_000_000, 10_000_000) if size < MOST] + [MOST]
+MOVING = Path(__file__).with_name("moving.py")
+named = run_path(str(MOVING))["named"]
 
-
-def line(number):
-    return f"ark:12345/x{number},https://example.org/{number}\n"
-
-
-NOW = datetime(2026, 10, 4, 12, tzinfo=UTC)
-
-
-def as_stored(identifier, target):
-    """The row of `bindings` that a row of the table becomes."""
-    return row_of(rows.proposal({"identifier": identifier, "target": target}).first(NOW))
-
-
-def plain_insertions(url, size):
-    """What writes the rows without any of our code, by what it is: callables, each for once.
-
-    The database is a file with a write-ahead log and synchronous=FULL, or a server with its defaults. One transaction
-    is committed. "two columns" is a table of identifier and target, nothing more, whose one index is that of its
-    primary key. "the bindings" is the same table as ours, empty, in a database of its own: the same rows as wide as an
-    import stores them, under the same constraints. Neither has a history, and the rows are tuples already.
-    """
-    open_bindings(url).close()
-    two_columns = [(f"ark:12345/x{number}", f"https://example.org/{number}") for number in range(size)]
-    stored = [as_stored(*row) for row in two_columns]
-    if url.startswith("sqlite:///"):
-        connection, mark = sqlite3.connect(url.removeprefix("sqlite:///"), isolation_level=None), "?"
-        connection.execute("PRAGMA synchronous = FULL")
-        assert connection.execute("PRAGMA journal_mode").fetchone() == ("wal",)
-    else:
-        connection, mark = psycopg.connect(url, autocommit=True), "%s"
-    connection.execute("CREATE TABLE two_columns (identifier TEXT PRIMARY KEY, target TEXT)")
-
-    def insert(table, values):
-        connection.execute("BEGIN")
-        marks = ", ".join(mark for _ in values[0])
-        connection.cursor().executemany(f"INSERT INTO {table} VALUES ({marks})", values)  # noqa: S608  named below
-        connection.execute("COMMIT")
-
-    def copy(table, values):
-        with connection.cursor().copy(f"COPY {table} FROM STDIN") as out:
-            for row in values:
-                out.write_row(row)
-
-    try:
-        yield "executemany, two columns", lambda: insert("two_columns", two_columns)
-        yield "executemany, the bindings", lambda: insert("bindings", stored)
-        if mark == "%s":
-            connection.execute(
-                "DROP TABLE two_columns; CREATE TABLE two_columns (identifier TEXT PRIMARY KEY, target TEXT)"
-            )
-            yield "COPY, two columns", lambda: copy("two_columns", two_columns)
-    finally:
-        connection.close()
-
-
-def took(work):
-    # What the other benchmarks left is none of its business: the garbage collector need not walk through it.
-    gc.collect()
-    gc.freeze()
-    begun = time.perf_counter()
-    work()
-    taken = time.perf_counter() - begun
-    gc.unfreeze()
-    return taken
+MOST = int(os.environ.get("ARARAT_BENCH_MOST", "1000000"))
+SIZES = [size for size in (100_000, 1_000_000, 10_000_000) if size <= MOST]
+ROUNDS = {100_000: 5}
+"""How often the rows are moved; a million or more once, which takes long enough."""
 
 
 @pytest.fixture(params=["SQLite", "PostgreSQL"])
 def new_database(request, tmp_path):
-    """new_database() is the URL of another empty database, of each kind in turn."""
-    if request.param == "PostgreSQL":
-        return request.getfixturevalue("cluster").new_schema
+    """new_database() is the URL of another database with no bindings in it, of each kind in turn."""
     numbers = count()
-    return lambda: f"sqlite:///{tmp_path / f'{next(numbers)}.sqlite'}"
+
+    def new():
+        if request.param == "SQLite":
+            url = f"sqlite:///{tmp_path / f'{next(numbers)}.sqlite'}"
+        else:
+            url = request.getfixturevalue("cluster").new_schema()
+        open_bindings(url).close()
+        return url
+
+    return new
 
 
-# A process of its own: what it needed at most is asked of the kernel, and nothing else has been in it. The figure of
-# getrusage will not do: it begins with what the process had that started this one.
-PEAK = r"""
-import re, sys
-from ararat.middleware import open_bindings
-from ararat.middleware.importing import import_table
-from ararat.middleware.exporting import export_table
-with open_bindings(sys.argv[1]) as bindings:
-    if sys.argv[2] == "import":
-        import_table(bindings, sys.argv[3])
-    elif sys.argv[2] == "export":
-        with open(sys.argv[3], "wb") as file:
-            export_table(bindings, file, format="csv")
-print(int(re.search(r"VmHWM:\s+(\d+) kB", open("/proc/self/status").read())[1]) / 1000)
-"""
-
-
-def peak(url, what, path):
-    command = [sys.executable, "-c", PEAK, url, what, str(path)]
-    return float(subprocess.run(command, capture_output=True, text=True, check=True, timeout=3600).stdout)
+def move(what, url, size, file):
+    """The rows a second, and the megabytes that the process took at most."""
+    command = [sys.executable, str(MOVING), what, url, str(size), str(file)]
+    seconds, megabytes = json.loads(subprocess.run(command, capture_output=True, text=True, check=True).stdout)
+    return (size / seconds if seconds else 0.0), megabytes
 
 
 @pytest.mark.parametrize("size", SIZES)
-def bench_import(tell, request, new_database, tmp_path, size):
-    """An import, beside what the database takes for the same rows alone (`plain_insertions`), and exports."""
+def bench_import_and_export(request, tell, new_database, tmp_path, size):
+    """Both on the same rows in turns; what is compared with the import has neither checks nor history (moving.py)."""
     table, out = tmp_path / "names.csv", tmp_path / "out"
     with table.open("w") as file:
         file.write("identifier,target\n")
-        file.writelines(line(number) for number in range(size))
-    measured = {}
-    for _ in range(3 if size <= 100_000 else 1):
-        for name, work in plain_insertions(new_database(), size):
-            measured.setdefault(name, []).append(took(work))
-        with open_bindings(new_database()) as bindings:
-            measured.setdefault("Ararat: import_table", []).append(took(partial(import_table, bindings, table)))
-            for format in ("csv", "jsonl"):
-                with out.open("wb") as file:
-                    work = partial(export_table, bindings, file, format=format)
-                    measured.setdefault(f"Ararat: export_table, {format}", []).append(took(work))
-                with out.open("rb") as file:
-                    assert sum(1 for _ in file) == size + (format == "csv")
+        file.writelines(f"{identifier},{target}\n" for identifier, target in map(named, range(size)))
     kind = request.node.callspec.params["new_database"]
-    tell(
-        f"{size:,} rows in {kind}, checks and history on",
-        ["rows/s"],
-        {name: [size / min(seconds)] for name, seconds in measured.items()},
-        "executemany, the bindings",
-        more=True,
-        budget="an import at least 0.3 of a plain executemany of the same rows",
-    )
-    url = new_database()
-    alone = peak(url, "open", "")
-    tell(
-        f"Most memory of a process that moves {size:,} rows, {kind}",
-        ["MB"],
-        {
-            "one that opens the bindings alone": [alone],
-            "Ararat: import": [peak(url, "import", table)],
-            "Ararat: export": [peak(url, "export", out)],
-        },
-        "one that opens the bindings alone",
-        budget="flat in the number of rows",
-    )
+    copying = kind == "PostgreSQL"
+    into = {"executemany": "executemany", **({"COPY": "copy in"} if copying else {}), "Ararat: import_table": "import"}
+    out_of = {"SELECT to csv.writer": "select", **({"COPY": "copy out"} if copying else {})}
+    out_of |= {f"Ararat: export_table, {format}": f"export {format}" for format in ("csv", "jsonl")}
+    moved = {what: [] for what in (*into.values(), *out_of.values())}
+    for _ in range(ROUNDS.get(size, 1)):
+        for what in into.values():
+            moved[what].append(move(what, url := new_database(), size, table))
+        # What was imported last is exported.
+        for what in out_of.values():
+            moved[what].append(move(what, url, size, out))
+            with out.open("rb") as file:
+                assert sum(1 for _ in file) == size + (what == "export csv")
+    opened = move("open", new_database(), 0, out)[1]
+
+    def compare(title, names, beside, budget=""):
+        rows = {name: [list(turns) for turns in zip(*moved[what], strict=True)] for name, what in names.items()}
+        tell(f"{title}, {size:,} rows, {kind}", ["rows/s", "MB at most"], rows, beside, more=True, budget=budget)
+
+    budget = f"an import at least 0.3 of a plain executemany; memory flat ({opened:.0f} MB to open the bindings)"
+    compare("Import with checks and history", into, "executemany", budget)
+    compare("Export", out_of, "SELECT to csv.writer")

@@ -21,6 +21,26 @@ def application(environ, start_response):
     start_response("302 Found", [("Location", "https://example.org/1"), ("Content-Length", "0")])
     return []
 """
+# What the database alone costs, and the fields of our answers.
+SELECT = """
+import sqlite3, threading
+HEADERS = [
+    ("Content-Length", "0"),
+    ("Cache-Control", "public, max-age=300"),
+    ("Link", '</ark:12345/x00000001?info>; rel="describedby"'),
+    ("X-Content-Type-Options", "nosniff"),
+    ("Referrer-Policy", "no-referrer"),
+    ("Access-Control-Allow-Origin", "*"),
+    ("Access-Control-Expose-Headers", "Link, Location"),
+]
+held = threading.local()
+def application(environ, start_response):
+    if not hasattr(held, "connection"):
+        held.connection = sqlite3.connect({file!r}, isolation_level=None)
+    found = held.connection.execute("SELECT target FROM bindings WHERE key = ?", (environ["PATH_INFO"][1:],))
+    start_response("302 Found", [("Location", found.fetchone()[0]), *HEADERS])
+    return []
+"""
 RESOLVER = """
 from ararat.middleware import ResolverMiddleware, open_bindings
 from werkzeug.exceptions import NotFound
@@ -36,8 +56,13 @@ KEPT = 'settings.DATABASES["default"]["CONN_MAX_AGE"] = None'
 
 
 def bench_resolve_sqlite(load, filled):
-    sources = {"a constant 302": CONSTANT}
-    sources |= {f"Ararat, SQLite, {size:,} names": RESOLVER.format(database=filled(size)) for size in SIZES}
+    # Names that nobody asks for again soon: what is asked for often is faster, since its pages are in memory.
+    sources, most = {"a constant 302": CONSTANT}, {"a constant 302": SIZES[-1]}
+    for size in SIZES:
+        alone, ours = f"no more than a SELECT, {size:,} names", f"Ararat, SQLite, {size:,} names"
+        sources[alone] = SELECT.format(file=filled(size).removeprefix("sqlite:///"))
+        sources[ours] = RESOLVER.format(database=filled(size))
+        most |= {alone: size, ours: size}
     for worker, threads in (("gthread, 4 threads", 4), ("sync", 1)):
         load(
             f"Redirects under gunicorn, {worker}, SQLite",
@@ -45,7 +70,7 @@ def bench_resolve_sqlite(load, filled):
             "a constant 302",
             status="302",
             path="/ark:12345/x%08d",
-            most=SIZES[0],
+            most=most,
             threads=threads,
             budget="0.6 of a constant 302; 0.85 is the goal",
         )
@@ -60,19 +85,20 @@ def bench_resolve_beside_arklet(load, cluster, tmp_path):
     fill_postgresql(ours)
     environ = arklet_environ(theirs)
     fill_arklet(theirs, environ)
+    sources = {
+        "a constant 302": CONSTANT,
+        "Ararat, PostgreSQL": RESOLVER.format(database=ours),
+        "Ararat, a CSV file": RESOLVER.format(database=str(table)),
+        "arklet, PostgreSQL, its settings": ARKLET.format(more=""),
+        "arklet, PostgreSQL, connections kept": ARKLET.format(more=KEPT),
+    }
     load(
         f"Redirects under gunicorn, {FEWER:,} names",
-        {
-            "a constant 302": CONSTANT,
-            "Ararat, PostgreSQL": RESOLVER.format(database=ours),
-            "Ararat, a CSV file": RESOLVER.format(database=str(table)),
-            "arklet, PostgreSQL, its settings": ARKLET.format(more=""),
-            "arklet, PostgreSQL, connections kept": ARKLET.format(more=KEPT),
-        },
+        sources,
         "arklet, PostgreSQL, connections kept",
         status="302",
         path="/ark:12345/x%08d",
-        most=FEWER,
+        most=dict.fromkeys(sources, FEWER),
         environ=environ,
     )
 

@@ -3,6 +3,8 @@
 Ratios are what can be compared between two runs; the figures beside them are of one machine on one day.
 
     python tests/bench/report.py            the sentences of the README, from the last run of `make bench`
+
+A run says which of its ratios are not those of the run before, if there was one.
 """
 
 from __future__ import annotations
@@ -14,6 +16,7 @@ import sys
 from collections.abc import Mapping, Sequence
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
+from statistics import median
 from typing import Any, NamedTuple
 from xml.sax.saxutils import escape
 
@@ -23,27 +26,35 @@ PEERS += ("urnparse", "werkzeug", "whitenoise", "yarl")
 
 
 class Table(NamedTuple):
-    """One benchmark: figures by row and column, the first column compared with that of the row named ``beside``.
+    """One benchmark: a cell for each row and column, and how the first column compares with that of the row ``beside``.
 
-    ``more`` says whether more is better, so that a ratio above 1 is always the better one.
+    A cell is what was measured in each turn, in the order of the turns; what is shown of it is the median. ``more``
+    says whether more is better, so that a ratio above 1 is always the better one.
     """
 
     title: str
     columns: Sequence[str]
-    rows: Mapping[str, Sequence[float]]
+    rows: Mapping[str, Sequence[Sequence[float]]]
     beside: str
     more: bool = False
     budget: str = ""
 
     def ratio(self, row: str) -> float:
-        """How many times as good as the row beside which it stands."""
-        ours, theirs = self.rows[row][0], self.rows[self.beside][0]
-        return (ours / theirs if self.more else theirs / ours) if ours and theirs else 0.0
+        """How many times as good as the row beside which it stands: the median of what it was in each turn.
+
+        The two of a turn were measured one right after the other. What the machine does for others lasts longer than
+        that, and is in both; between two figures of different minutes it would be the greater part of the difference.
+        """
+        pairs = zip(self.rows[row][0], self.rows[self.beside][0], strict=True)
+        return median(
+            (ours / theirs if self.more else theirs / ours) if ours and theirs else 0.0 for ours, theirs in pairs
+        )
 
     def lines(self) -> list[list[str]]:
         """The cells as text, the heads first."""
         heads = ["", *self.columns, f"ratio to {self.beside}"]
-        return [heads, *([row, *map(figure, cells), f"{self.ratio(row):.2f}"] for row, cells in self.rows.items())]
+        shown = {row: [figure(median(cell)) for cell in cells] for row, cells in self.rows.items()}
+        return [heads, *([row, *cells, f"{self.ratio(row):.2f}"] for row, cells in shown.items())]
 
     def as_text(self) -> str:
         """The table for a terminal."""
@@ -130,23 +141,50 @@ class Results:
         self.tables: list[Table] = []
         self.plots: dict[str, Plot] = {}
 
-    def write(self, folder: Path) -> None:
-        """Write speed.md, speed.json and one SVG a plot."""
+    def write(self, folder: Path) -> list[str]:
+        """Write speed.md, speed.json and one SVG a plot; what is to be said of the run that was there before."""
         folder.mkdir(exist_ok=True)
         about = machine()
+        before = folder / "speed.json"
+        earlier = json.loads(before.read_text("utf-8"))["tables"] if before.exists() else []
         told = [f"- {name}: {value}" for name, value in about.items()]
         pictures = [f"![{plot.title}]({name}.svg)" for name, plot in self.plots.items()]
         body = [table.as_markdown() for table in self.tables]
-        (folder / "speed.md").write_text("\n".join(["# Measured", "", *told, "", *body, *pictures, ""]), "utf-8")
         tables = [
             table._asdict() | {"ratios": {row: round(table.ratio(row), 3) for row in table.rows}}
             for table in self.tables
         ]
+        compared = differences(earlier, tables)
+        if compared:
+            told += ["", "Beside the run before:", *(f"- {line}" for line in compared)]
+        (folder / "speed.md").write_text("\n".join(["# Measured", "", *told, "", *body, *pictures, ""]), "utf-8")
         whole: dict[str, Any] = {"about": about, "tables": tables}
         whole["plots"] = {name: plot._asdict() for name, plot in self.plots.items()}
         (folder / "speed.json").write_text(json.dumps(whole, indent=1, ensure_ascii=False) + "\n", "utf-8")
         for name, plot in self.plots.items():
             (folder / f"{name}.svg").write_text(plot.as_svg(), "utf-8")
+        return compared
+
+
+def differences(earlier: Sequence[Mapping[str, Any]], later: Sequence[Mapping[str, Any]]) -> list[str]:
+    """How many ratios of two runs are within a tenth of each other, and those that are not; nothing where none can be
+    compared.
+    """
+    before, after = (
+        {
+            (table["title"], row): ratio
+            for table in run
+            for row, ratio in table["ratios"].items()
+            if row != table["beside"]
+        }
+        for run in (earlier, later)
+    )
+    both = {place: (before[place], ratio) for place, ratio in after.items() if place in before}
+    apart = {place: pair for place, pair in both.items() if not 0.9 * pair[0] <= pair[1] <= pair[0] / 0.9}
+    if not both:
+        return []
+    told = [f"{title}, {row}: {was:.2f}, and now {now:.2f}" for (title, row), (was, now) in apart.items()]
+    return [f"{len(both) - len(apart)} of {len(both)} ratios are within a tenth of what they were", *told]
 
 
 def machine() -> dict[str, str]:

@@ -95,13 +95,13 @@ class Visitors:
 class Watchers:
     """Clients that each have a trace running, and begin another one when it ends, each of a host of its own."""
 
-    def __init__(self, port: int) -> None:
+    def __init__(self, port: int, traces: int = TRACES) -> None:
         self._port = port
         self._stop = threading.Event()
-        self._hosts = [socket.create_server((f"127.0.1.{each}", 0)) for each in range(1, TRACES + 1)]
-        self._threads = [threading.Thread(target=self._watch, args=(each,)) for each in range(TRACES)]
+        self._hosts = [socket.create_server((f"127.0.1.{each}", 0)) for each in range(1, traces + 1)]
+        self._threads = [threading.Thread(target=self._watch, args=(each,)) for each in range(traces)]
         self.begun = 0
-        self.last: list[list[str]] = [[] for _ in range(TRACES)]
+        self.last: list[list[str]] = [[] for _ in range(traces)]
 
     def __enter__(self) -> Watchers:
         for thread in self._threads:
