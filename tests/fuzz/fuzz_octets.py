@@ -38,10 +38,16 @@ def one_input(octets: bytes) -> None:
     which, rest = (octets[0] if octets else 0), octets[1:]
     text = rest.decode("utf-8", "surrogateescape")
     targets = "".join(character for character in text if "!" <= character <= "~")
+    # Of a request the first two octets choose what else there is.
+    raw = "".join(character for character in rest[2:].decode("latin-1") if character > " " and character != "\x7f")
+    method, accept = (
+        among[(rest[place : place + 1] or b"\0")[0] % len(among)]
+        for place, among in enumerate((invariants.METHODS, invariants.ACCEPTED))
+    )
     (
         lambda: invariants.check_examine(text),
         lambda: invariants.check_find(text),
-        lambda: invariants.check_request_target(f"/{targets}"),
+        lambda: invariants.check_request_target(f"/{raw}", method, accept),
         lambda: invariants.check_verdicts(targets),
         lambda: invariants.check_table(rest, invariants.FORMATS[which // 6 % len(invariants.FORMATS)]),
         lambda: invariants.check_registry(rest),
@@ -49,6 +55,13 @@ def one_input(octets: bytes) -> None:
 
 
 DATA = Path(__file__).parents[1] / "data"
+TABLES = {
+    "csv": 'identifier,target,kind\nark:12345/x,"https://example.org/,1",related\nark:12345/y,/y,served\n',
+    "tsv": "identifier\ttarget\tstatus\treason\nark:12345/x\t/x\twithdrawn\tgone\n",
+    "jsonl": '{"identifier": "ark:12345/x", "target": "/x", "passthrough": true, "metadata": {"who": "A"}}\n',
+    "anvl": "identifier: ark:12345/x\ntarget: /x\nwho: A\n B\n\nidentifier: urn:isbn:0451450523\ntarget: /y\n",
+}
+"""A small table in each of the formats."""
 
 
 def sow(folder: Path) -> None:
@@ -57,10 +70,15 @@ def sow(folder: Path) -> None:
     hostile = map(json.loads, (DATA / "hostile" / "naughty-identifiers.jsonl").read_text("utf-8").splitlines())
     known = [row["input"] for row in (*rows, *hostile)]
     texts = [text.encode("utf-8", "surrogatepass") for text in known if isinstance(text, str)]
-    registries = [path.read_bytes() for path in sorted((DATA / "registries").iterdir())]
-    # "which" of one_input: 0 to 4 take text, the last a registry.
-    inputs = [bytes([number % 5]) + text for number, text in enumerate(texts)] + [b"\x05" + one for one in registries]
-    for number, octets in enumerate(inputs):
+    tables = [
+        bytes([4 + 6 * place]) + table.encode()
+        for place, table in enumerate(map(TABLES.get, invariants.FORMATS))
+        if table
+    ]
+    registries = [b"\x05" + path.read_bytes() for path in sorted((DATA / "registries").iterdir())]
+    # "which" of one_input: 0 to 3 take an identifier, before which a request has two octets more.
+    names = [bytes([number % 4]) + (b"\0\0" if number % 4 == 2 else b"") + text for number, text in enumerate(texts)]
+    for number, octets in enumerate([*names, *tables, *registries]):
         (folder / f"seed-{number}").write_bytes(octets)
 
 
