@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
-import os
 import subprocess
 import sys
+from contextlib import ExitStack, contextmanager
 from itertools import count
 from pathlib import Path
 from runpy import run_path
 
+import psycopg
 import pytest
 
 from ararat.middleware import open_bindings
@@ -17,62 +18,88 @@ from ararat.middleware import open_bindings
 MOVING = Path(__file__).with_name("moving.py")
 named = run_path(str(MOVING))["named"]
 
-MOST = int(os.environ.get("ARARAT_BENCH_MOST", "1000000"))
-SIZES = [size for size in (100_000, 1_000_000, 10_000_000) if size <= MOST]
-ROUNDS = {100_000: 5}
-"""How often the rows are moved; a million or more once, which takes long enough."""
-
 
 @pytest.fixture(params=["SQLite", "PostgreSQL"])
-def new_database(request, tmp_path):
-    """new_database() is the URL of another database with no bindings in it, of each kind in turn."""
+def database(request, tmp_path):
+    """``with database() as url``: a database with no bindings in it, of each kind in turn, that is gone afterwards."""
     numbers = count()
 
+    @contextmanager
     def new():
         if request.param == "SQLite":
-            url = f"sqlite:///{tmp_path / f'{next(numbers)}.sqlite'}"
+            folder = tmp_path / str(next(numbers))
+            folder.mkdir()
+            url = f"sqlite:///{folder / 'bindings.sqlite'}"
         else:
             url = request.getfixturevalue("cluster").new_schema()
         open_bindings(url).close()
-        return url
+        yield url
+        if request.param == "SQLite":
+            for file in folder.iterdir():
+                file.unlink()
+        else:
+            with psycopg.connect(url, autocommit=True) as connection:
+                connection.execute("DO $$ BEGIN EXECUTE 'DROP SCHEMA ' || current_schema() || ' CASCADE'; END $$")
 
     return new
 
 
-def move(what, url, size, file):
-    """The rows a second, and the megabytes that the process took at most."""
-    command = [sys.executable, str(MOVING), what, url, str(size), str(file)]
-    seconds, megabytes = json.loads(subprocess.run(command, capture_output=True, text=True, check=True).stdout)
-    return (size / seconds if seconds else 0.0), megabytes
+def move(moves, size):
+    """The rows a second of each, by what it does, and the megabytes that the process had in memory at most.
+
+    ``moves`` are what moving.py does, the database and the file. They take turns.
+    """
+    running = {}
+    for what, url, file in moves:
+        command = [sys.executable, str(MOVING), what, url, str(size), str(file)]
+        running[what] = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+        assert running[what].stdout.readline() == "\n"
+    moved = {}
+    while running:
+        for what, process in [*running.items()]:
+            process.stdin.write("\n")
+            process.stdin.flush()
+            if (said := process.stdout.readline()) != "\n":
+                process.communicate()
+                assert (process.returncode, bool(said)) == (0, True), what
+                seconds, megabytes = json.loads(said)
+                moved[what] = (size / seconds if seconds else 0.0, megabytes)
+                del running[what]
+    return moved
 
 
-@pytest.mark.parametrize("size", SIZES)
-def bench_import_and_export(request, tell, new_database, tmp_path, size):
-    """Both on the same rows in turns; what is compared with the import has neither checks nor history (moving.py)."""
-    table, out = tmp_path / "names.csv", tmp_path / "out"
-    with table.open("w") as file:
-        file.write("identifier,target\n")
-        file.writelines(f"{identifier},{target}\n" for identifier, target in map(named, range(size)))
-    kind = request.node.callspec.params["new_database"]
-    copying = kind == "PostgreSQL"
-    into = {"executemany": "executemany", **({"COPY": "copy in"} if copying else {}), "Ararat: import_table": "import"}
-    out_of = {"SELECT to csv.writer": "select", **({"COPY": "copy out"} if copying else {})}
+def bench_import_and_export(request, tell, database, tmp_path, most):
+    """Names and targets, nothing else; what is compared with an import has neither checks nor history (moving.py)."""
+    kind = request.node.callspec.params["database"]
+    copy = kind == "PostgreSQL"
+    into = {"executemany": "executemany", **({"COPY, row by row": "copy in"} if copy else {})}
+    into |= {"Ararat: import_table": "import"}
+    out_of = {"SELECT to csv.writer": "select", **({"COPY": "copy out"} if copy else {})}
     out_of |= {f"Ararat: export_table, {format}": f"export {format}" for format in ("csv", "jsonl")}
-    moved = {what: [] for what in (*into.values(), *out_of.values())}
-    for _ in range(ROUNDS.get(size, 1)):
-        for what in into.values():
-            moved[what].append(move(what, url := new_database(), size, table))
-        # What was imported last is exported.
-        for what in out_of.values():
-            moved[what].append(move(what, url, size, out))
+    with database() as url:
+        opened = move([("open", url, tmp_path)], 0)["open"][1]
+    # A million or more have turns enough; an export is over soon.
+    for size, imports, exports in ((100_000, 5, 3), (1_000_000, 1, 1), (10_000_000, 1, 1)):
+        if size > most:
+            break
+        table, outs = tmp_path / "names.csv", {what: tmp_path / what for what in out_of.values()}
+        with table.open("w") as file:
+            file.write("identifier,target\n")
+            file.writelines(f"{identifier},{target}\n" for identifier, target in map(named, range(size)))
+        imported, exported = [], []
+        for _ in range(imports):
+            with ExitStack() as stack:
+                urls = {what: stack.enter_context(database()) for what in into.values()}
+                imported.append(move([(what, url, table) for what, url in urls.items()], size))
+                for _ in range(exports):
+                    exported.append(move([(what, urls["import"], out) for what, out in outs.items()], size))
+        for what, out in outs.items():
             with out.open("rb") as file:
                 assert sum(1 for _ in file) == size + (what == "export csv")
-    opened = move("open", new_database(), 0, out)[1]
-
-    def compare(title, names, beside, budget=""):
-        rows = {name: [list(turns) for turns in zip(*moved[what], strict=True)] for name, what in names.items()}
-        tell(f"{title}, {size:,} rows, {kind}", ["rows/s", "MB at most"], rows, beside, more=True, budget=budget)
-
-    budget = f"an import at least 0.3 of a plain executemany; memory flat ({opened:.0f} MB to open the bindings)"
-    compare("Import with checks and history", into, "executemany", budget)
-    compare("Export", out_of, "SELECT to csv.writer")
+        for title, names, moved, beside, budget in (
+            ("Import with checks and history", into, imported, "executemany", "0.3 of executemany; memory flat"),
+            ("Export", out_of, exported, "SELECT to csv.writer", ""),
+        ):
+            rows = {name: [*zip(*(turn[what] for turn in moved), strict=True)] for name, what in names.items()}
+            columns = ["rows/s", f"MB at most, {opened:.0f} when opened"]
+            tell(f"{title}, {size:,} rows, {kind}", columns, rows, beside, more=True, budget=budget)

@@ -16,24 +16,27 @@ ASKED = {"a page of the site": ("/demo/", "200"), "a redirect": ("/ark:12345/mp3
 TURNS = 15
 
 
-def bench_stuck_traces(tell, plot, serve_ararat, asked):
-    """As many traces as may run wait for hosts that never answer, while one client asks for something else."""
+def bench_stuck_traces(tell, plot, serve_ararat, asked, in_turns):
+    """As many traces as may run wait for hosts that never answer, while one client asks for something else.
+
+    All four servers run all the time, and one is asked.
+    """
     seen = {(name, number): [] for name in ASKED for number in STREAMS}
     with contextlib.ExitStack() as stack:
         servers = {number: serve_ararat("--allow-network", "127.0.0.0/8") for number in STREAMS}
         watching = [stack.enter_context(Watchers(server.port, number)) for number, server in servers.items()]
+        # Before those who watch: then there is nothing left to watch.
+        for server in servers.values():
+            stack.callback(server.stop)
         deadline = time.monotonic() + 20
-        while [each.begun for each in watching] != [*STREAMS]:
+        while any(each.begun < number for each, number in zip(watching, STREAMS, strict=True)):
             assert time.monotonic() < deadline, [each.begun for each in watching]
             time.sleep(0.1)
-        for _ in range(TURNS):
-            for name, (path, status) in ASKED.items():
-                for number, server in servers.items():
-                    seen[name, number].append(asked(server.port, 0.5, status, path))
+        for _, (name, number) in in_turns(seen, TURNS):
+            path, status = ASKED[name]
+            seen[name, number].append(asked(servers[number].port, status, path, seconds=0.5))
         for each in watching:
             each.stop_after_this()
-        for server in servers.values():
-            server.stop()
     for name in ASKED:
         rows = {
             f"{number} stuck traces": [[turn.p50 * 1e3 for turn in turns], [turn.p99 * 1e3 for turn in turns]]
@@ -65,25 +68,24 @@ def application(environ, start_response):
 """
 
 
-def bench_hops(tell, plot, wsgi_server, serve_ararat):
+def bench_hops(tell, plot, wsgi_server, serve_ararat, in_turns):
     # Another host in each turn: one alone would not be asked so often in a minute.
     binds = [option for turn in range(TURNS + 1) for option in ("--bind", f"127.0.4.{turn + 1}:0")]
     way, server = wsgi_server(CHAIN, threads=4, options=binds), serve_ararat("--allow-network", "127.0.0.0/8")
     hosts = re.findall(r"http://127\.0\.4\.\d+:\d+", way.log())
+    assert len(hosts) == TURNS + 1
     taken = {number: [] for number in HOPS}
-    for turn, host in enumerate(hosts):
-        # The way to a host is found out once.
-        server.get(f"/api/trace?q=ark:12345/x0&resolver={host}", accept="application/json")
-        for number in HOPS:
-            begun = time.perf_counter()
-            traced = server.get(f"/api/trace?q=ark:12345/x{number}&resolver={host}", accept="application/json")
-            seconds = time.perf_counter() - begun
-            assert traced.status == 200, traced.text
-            assert f"{host}/way/0" in traced.text, traced.text
-            # The first turn is for all that is done once.
-            if turn:
-                taken[number].append(seconds * 1e3)
-    assert len(taken[1]) == TURNS
+    for turn, number in in_turns(HOPS, TURNS + 1):
+        begun = time.perf_counter()
+        traced = server.get(
+            f"/api/trace?q=ark:12345/x{number}&fresh=1&resolver={hosts[turn]}", accept="application/json"
+        )
+        seconds = time.perf_counter() - begun
+        assert traced.status == 200, traced.text
+        assert f"{hosts[turn]}/way/0" in traced.text, traced.text
+        # The first turn is for all that is done once.
+        if turn:
+            taken[number].append(seconds * 1e3)
     tell(
         "A trace by the number of its redirects",
         ["ms"],

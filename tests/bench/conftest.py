@@ -1,22 +1,25 @@
 """How fast it is, side by side with what it is compared with, in one run on one machine: `make bench`.
 
 Nothing here fails for being slow. Each benchmark tells what was measured beside the budget, and checks that what it
-measured did what it should. All of it goes to bench-results/: speed.md, speed.json and a picture for each growth.
+measured did what it should. All of it goes to a folder of bench-results/: speed.md, speed.json and a picture for each
+growth.
 
-ARARAT_BENCH_MOST is the most bindings or rows (1,000,000 unless it is set; 10,000,000 takes hours and gigabytes).
+Things that are compared are measured in turns, in one order and then in the other. ARARAT_BENCH_MOST is the most
+bindings or rows (1,000,000 unless it is set; 10,000,000 takes an hour more, and 20 GB).
 """
 
 from __future__ import annotations
 
 import functools
 import json
+import os
 import re
 import shutil
 import sqlite3
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 from runpy import run_path
 from types import MappingProxyType
@@ -26,24 +29,55 @@ import pytest
 
 from ararat.middleware import open_bindings
 
-# The PostgreSQL server of a test run is the middleware's tests'; test folders are no packages that could import it.
+# The PostgreSQL server is of the kind that the middleware's tests have; test folders are no packages to import from.
 _middleware = run_path(str(Path(__file__).parents[1] / "middleware" / "conftest.py"))
-made_cluster, cluster = _middleware["made_cluster"], _middleware["cluster"]
-
 _report = run_path(str(Path(__file__).with_name("report.py")))
 Table, Plot = _report["Table"], _report["Plot"]
 
 _RESULTS = _report["Results"]()
 
-Race = Callable[..., dict[str, float]]
+Race = Callable[..., dict[str, list[float]]]
 Tell = Callable[..., None]
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
-    if not _RESULTS.tables:
-        return
-    for line in _RESULTS.write(_report["FOLDER"]):
-        terminalreporter.write_line(line)
+    if _RESULTS.tables:
+        for line in (*_RESULTS.differences(), f"all of it is in {_RESULTS.folder}"):
+            terminalreporter.write_line(line)
+
+
+@pytest.fixture(scope="session")
+def most() -> int:
+    """The most bindings or rows of this run."""
+    return int(os.environ.get("ARARAT_BENCH_MOST", "1000000"))
+
+
+@pytest.fixture(scope="session")
+def cluster() -> Iterator[Any]:
+    """A PostgreSQL server with its own settings: what it has said is done is on the disk."""
+    binaries = _middleware["_required_binaries"]()
+    made, server = (_middleware["Cluster"](binaries, hasty=False) for _ in range(2))
+    try:
+        made.make()
+        server.start(made)
+        yield server
+    finally:
+        server.remove()
+        made.remove()
+
+
+def _in_turns(names: Iterable[str], rounds: int) -> Iterator[tuple[int, str]]:
+    """Each of the names in each round: what comes first in one is last in the next."""
+    order = [*names]
+    for number in range(rounds):
+        yield from ((number, name) for name in order)
+        order.reverse()
+
+
+@pytest.fixture(scope="session")
+def in_turns() -> Callable[[Iterable[str], int], Iterator[tuple[int, str]]]:
+    """in_turns(names, rounds) gives the number of the round, and the name whose turn it is."""
+    return _in_turns
 
 
 def _seconds(work: Callable[[], object], times: int) -> float:
@@ -51,15 +85,26 @@ def _seconds(work: Callable[[], object], times: int) -> float:
     begun = time.thread_time()
     for _ in range(times):
         work()
-    return (time.thread_time() - begun) / times
+    return time.thread_time() - begun
+
+
+def _times(work: Callable[[], object]) -> int:
+    """How often makes 10 ms: long against the clock, and short against what else the machine does."""
+    times = 1
+    while (seconds := _seconds(work, times)) < 0.01:
+        times = max(times + 1, min(2 * times, int(times * 0.011 / max(seconds, 1e-6))))
+    return times
+
+
+_UNITS = {"ns": 1e9, "us": 1e6, "ms": 1e3}
 
 
 @pytest.fixture
 def race(tell: Tell) -> Race:
-    """race(title, runners, beside, budget="", per=1, rounds=40) times callables in turns and tells the nanoseconds of
-    the processor that each takes for one of ``per`` things.
+    """race(title, runners, beside, budget="", per=1, unit="ns", rounds=40) times callables in turns and tells the time
+    of the processor that each takes for one of ``per`` things.
 
-    ``beside`` names the one that the others are compared with. The answer is the nanoseconds of each turn, by name.
+    ``beside`` names the one that the others are compared with. The answer is the time of each turn, by name.
     """
 
     def run(
@@ -68,15 +113,14 @@ def race(tell: Tell) -> Race:
         beside: str,
         budget: str = "",
         per: int = 1,
+        unit: str = "ns",
         rounds: int = 40,
     ) -> dict[str, list[float]]:
-        # As often as makes a turn of some 10 ms, long against the clock and short against what else the machine does.
-        times = {name: max(1, int(0.01 / max(_seconds(work, 1), 1e-7))) for name, work in runners.items()}
+        times = {name: _times(work) for name, work in runners.items()}
         turns: dict[str, list[float]] = {name: [] for name in runners}
-        for _ in range(rounds):
-            for name, work in runners.items():
-                turns[name].append(_seconds(work, times[name]) / per * 1e9)
-        tell(title, ["ns"], {name: [measured] for name, measured in turns.items()}, beside, budget=budget)
+        for _, name in _in_turns(runners, rounds):
+            turns[name].append(_seconds(runners[name], times[name]) / times[name] / per * _UNITS[unit])
+        tell(title, [unit], {name: [measured] for name, measured in turns.items()}, beside, budget=budget)
         return turns
 
     return run
@@ -84,13 +128,14 @@ def race(tell: Tell) -> Race:
 
 @pytest.fixture
 def tell(capsys: pytest.CaptureFixture[str]) -> Tell:
-    """tell(title, columns, rows, beside, more=False, budget="") puts a table on record and prints it, whatever pytest
-    captures (`report.Table`).
+    """tell(title, columns, rows, beside="", more=False, budget="") puts a table on record and prints it, whatever
+    pytest captures (`report.Table`).
     """
 
     def out(*args: Any, **kwargs: Any) -> None:
         table = Table(*args, **kwargs)
         _RESULTS.tables.append(table)
+        _RESULTS.write()
         with capsys.disabled():
             print(table.as_text())
 
@@ -103,14 +148,15 @@ def plot() -> Callable[..., None]:
 
     def draw(name: str, *args: Any, **kwargs: Any) -> None:
         _RESULTS.plots[name] = Plot(*args, **kwargs)
+        _RESULTS.write()
 
     return draw
 
 
 def _memory(pid: int) -> float:
-    """The megabytes of a process; of what several share, its part."""
-    rollup = Path(f"/proc/{pid}/smaps_rollup").read_text()
-    return next(int(line.split()[1]) / 1000 for line in rollup.splitlines() if line.startswith("Pss:"))
+    """The megabytes that a process has in memory, with what it shares."""
+    status = Path(f"/proc/{pid}/status").read_text()
+    return next(int(line.split()[1]) / 1000 for line in status.splitlines() if line.startswith("VmRSS:"))
 
 
 def _processor(pid: int) -> float:
@@ -123,40 +169,41 @@ def _workers(pid: int) -> list[int]:
     return [int(child) for child in Path(f"/proc/{pid}/task/{pid}/children").read_text().split()]
 
 
-# wrk asks for other names each time, as load.py does.
-_SCRIPT = """
-function init(arguments) math.randomseed(48271) end
-function request() return wrk.format("GET", string.format("{path}", math.random(0, {most} - 1))) end
-"""
-_UNITS = {"us": 1e-6, "ms": 1e-3, "s": 1.0, "m": 60.0}
-
-
 class Asked(NamedTuple):
-    """What a client saw of a server."""
+    """What a client saw of a server: answers a second, and seconds."""
 
     rate: float
     p50: float
     p99: float
 
 
-def _by_wrk(wrk: str, script: Path, port: int, seconds: float) -> Asked:
-    command = [wrk, "--threads", "1", "--connections", "4", "--latency", "--duration", f"{seconds:.0f}s"]
-    command += ["--script", str(script), f"http://127.0.0.1:{port}"]
+# Numbers at random, others in each turn, as load.py draws them.
+_SCRIPT = """
+function init(arguments) math.randomseed(arguments[1]) end
+function request() return wrk.format("GET", string.format("{path}", math.random(0, {most} - 1))) end
+"""
+_LATENCY = re.compile(r"^ +(50|99)% +([0-9.]+)(us|ms|s|m)$", re.MULTILINE)
+_IN_SECONDS = {"us": 1e-6, "ms": 1e-3, "s": 1.0, "m": 60.0}
+
+
+def _by_wrk(script: Path, port: int, turn: int) -> Asked:
+    """What four connections see for a second, each asking again as soon as it has an answer."""
+    command = ["wrk", "--threads", "1", "--connections", "4", "--latency", "--duration", "1s"]
+    command += ["--script", str(script), f"http://127.0.0.1:{port}", "--", str(turn)]
     said = subprocess.run(command, capture_output=True, text=True, timeout=60, check=True).stdout
     # wrk counts what is neither 2xx nor 3xx.
     assert "Non-2xx" not in said, said
-    latency = {share: float(number) * _UNITS[unit] for share, number, unit in _LATENCY.findall(said)}
+    assert "Socket errors" not in said, said
+    latency = {share: float(number) * _IN_SECONDS[unit] for share, number, unit in _LATENCY.findall(said)}
     rate = re.search(r"Requests/sec: *([0-9.]+)", said)
     assert rate is not None, said
     return Asked(float(rate[1]), latency["50"], latency["99"])
 
 
-_LATENCY = re.compile(r"^ +(50|99)% +([0-9.]+)(us|ms|s|m)$", re.MULTILINE)
-
-
-def _by_ours(port: int, seconds: float, status: str, path: str, most: int) -> Asked:
+def _by_ours(port: int, status: str, path: str, most: int = 1, turn: int = 0, seconds: float = 1) -> Asked:
+    """What one connection sees."""
     command = [sys.executable, str(Path(__file__).with_name("load.py"))]
-    command += [str(port), str(seconds), status, path, str(most)]
+    command += [str(port), str(seconds), status, path, str(most), str(turn)]
     said = subprocess.run(command, capture_output=True, text=True, timeout=60 + seconds, check=True).stdout
     found = json.loads(said)
     return Asked(found["asked"] / seconds, found["p50"], found["p99"])
@@ -164,22 +211,19 @@ def _by_ours(port: int, seconds: float, status: str, path: str, most: int) -> As
 
 @pytest.fixture
 def asked() -> Callable[..., Asked]:
-    """asked(port, seconds, status, path, most=1) is what one connection sees of a server."""
-
-    def ask(port: int, seconds: float, status: str, path: str, most: int = 1) -> Asked:
-        return _by_ours(port, seconds, status, path, most)
-
-    return ask
+    """asked(port, status, path, seconds=1) is what one connection sees of a server."""
+    return _by_ours
 
 
 @pytest.fixture
 def load(tell: Tell, wsgi_server: Any, tmp_path: Path) -> Callable[..., None]:
-    """load(title, sources, beside, status="200", path="/", most={}, budget="", environ={}) serves each source of a WSGI
-    application by a gunicorn of its own, all alike, and asks them in turns, each for names at random: ``most`` says of
-    how many, for each source.
+    """load(title, sources, beside, status="200", path="/", most={}, budget="", environ={}, threads=4) serves each
+    source of a WSGI application by a gunicorn of its own, all alike with one worker, and asks them in turns, each for
+    names at random: ``most`` says of how many, for each source.
 
-    The load is wrk's, where that is installed (apt-get install wrk), else that of load.py. A second table has the time
-    of the processor that the worker took for each request; a database server's time is not in it.
+    The load is wrk's, where that is installed (apt-get install wrk), else that of load.py. It is all that the worker
+    can do, so that latencies are those of a queue. A second table has the time of the processor that the worker took
+    for each request; a database server's time is not in it.
     """
 
     def run(
@@ -193,28 +237,27 @@ def load(tell: Tell, wsgi_server: Any, tmp_path: Path) -> Callable[..., None]:
         budget: str = "",
         environ: dict[str, str] | None = None,
         threads: int = 4,
-        rounds: int = 15,
-        seconds: float = 1,
+        rounds: int = 20,
     ) -> None:
         servers = {name: wsgi_server(source, threads=threads, environ=environ) for name, source in sources.items()}
-        wrk = shutil.which("wrk")
         scripts = {name: tmp_path / f"{number}.lua" for number, name in enumerate(servers)}
+        wrk = shutil.which("wrk") is not None
         for name, server in servers.items():
             scripts[name].write_text(_SCRIPT.format(path=path, most=most.get(name, 1)))
             # Everything that a server does once, and whether it answers as it should.
-            assert _by_ours(server.port, 0.3, status, path, most.get(name, 1)).rate, name
+            assert _by_ours(server.port, status, path, most.get(name, 1)).rate, name
         seen: dict[str, list[Asked]] = {name: [] for name in servers}
         used: dict[str, list[float]] = {name: [] for name in servers}
-        for _ in range(rounds):
-            for name, server in servers.items():
-                (worker,) = _workers(server.process.pid)
-                before = _processor(worker)
-                if wrk:
-                    found = _by_wrk(wrk, scripts[name], server.port, seconds)
-                else:
-                    found = _by_ours(server.port, seconds, status, path, most.get(name, 1))
-                seen[name].append(found)
-                used[name].append((_processor(worker) - before) / (found.rate * seconds) * 1e6)
+        for turn, name in _in_turns(servers, rounds):
+            server = servers[name]
+            (worker,) = _workers(server.process.pid)
+            before = _processor(worker)
+            if wrk:
+                found = _by_wrk(scripts[name], server.port, turn)
+            else:
+                found = _by_ours(server.port, status, path, most.get(name, 1), turn)
+            seen[name].append(found)
+            used[name].append((_processor(worker) - before) / found.rate * 1e6)
         rows = {
             name: [
                 [found.rate for found in turns],
@@ -224,18 +267,21 @@ def load(tell: Tell, wsgi_server: Any, tmp_path: Path) -> Callable[..., None]:
             ]
             for name, turns in seen.items()
         }
-        by = "wrk, 4 connections" if wrk else "a client of ours, 1 connection"
+        by = "wrk, 4 connections" if wrk else "a client of ours, 1 connection, whose own time is in it"
         tell(f"{title} ({by})", ["requests/s", "p50 ms", "p99 ms", "MB a worker"], rows, beside, True, budget)
         taken = {name: [turns] for name, turns in used.items()}
-        tell(f"{title}: the worker's processor time", ["us a request"], taken, beside, budget=budget)
+        tell(f"{title}: the worker's processor time", ["us a request"], taken, beside)
 
     return run
 
 
+NAME = "ark:12345/x%08d"
+
+
 @pytest.fixture(scope="session")
-def name_of() -> Callable[[int], str]:
-    """name_of(number) is the name that has this number in the databases of ``filled``."""
-    return "ark:12345/x{:08d}".format
+def name() -> str:
+    """What names look like, and only the number differs."""
+    return NAME
 
 
 @pytest.fixture(scope="session")
@@ -255,7 +301,7 @@ def filled(tmp_path_factory: pytest.TempPathFactory) -> Callable[[int], str]:
         for pragma in ("journal_mode = DELETE", "journal_mode = OFF", "synchronous = OFF"):
             connection.execute(f"PRAGMA {pragma}")
         columns = [row[1] for row in connection.execute("PRAGMA table_info(bindings)")]
-        made = {"key": "printf('ark:12345/x%08d', number)", "target": "'https://example.org/' || number"}
+        made = {"key": f"printf('{NAME}', number)", "target": "'https://example.org/' || number"}
         connection.execute(
             "INSERT INTO bindings WITH RECURSIVE numbers(number) AS"  # noqa: S608 - of the schema's own names
             " (SELECT 0 UNION ALL SELECT number + 1 FROM numbers WHERE number + 1 < ?)"
@@ -265,7 +311,7 @@ def filled(tmp_path_factory: pytest.TempPathFactory) -> Callable[[int], str]:
         )
         connection.close()
         with open_bindings(path) as bindings:
-            assert bindings.lookup(f"ark:12345/x{rows - 1:08d}") is not None
+            assert bindings.lookup(NAME % (rows - 1)) is not None
         return f"sqlite:///{path}"
 
     return fill

@@ -1,29 +1,33 @@
 """One connection that asks a server for names at random, one after another, and says how long each answer took.
 
-    python load.py PORT SECONDS STATUS PATH MOST
+    python load.py PORT SECONDS STATUS PATH MOST TURN
 
-Where PATH holds ``%08d`` it gets a number below MOST, another one each time. Prints one line of JSON. It is a process
+Where PATH holds ``%08d`` it gets a number below MOST, another one each time and others in each turn. Where the server
+closes its connection, opening another one is part of the next answer's time. Prints one line of JSON. It is a process
 of its own, so that it does not wait for the interpreter of whoever measures.
 """
 
 from __future__ import annotations
 
 import json
+import random
 import socket
 import sys
 import time
 
 
-def main(port: int, seconds: float, status: str, path: str, most: int) -> None:
+def main(port: int, seconds: float, status: str, path: str, most: int, turn: int) -> None:
     """Ask for so long."""
-    connection = socket.create_connection(("127.0.0.1", port), 10)
-    answers = connection.makefile("rb")
+    connection: socket.socket | None = None
     taken: list[float] = []
-    number, end = 1, time.monotonic() + seconds
+    draw = random.Random(turn)  # noqa: S311 - the same names in the same turn
+    end = time.monotonic() + seconds
     while time.monotonic() < end:
-        number = number * 48271 % 2147483647
-        asked = path % (number % most) if "%" in path else path
+        asked = path % draw.randrange(most) if "%" in path else path
         begun = time.perf_counter()
+        if connection is None:
+            connection = socket.create_connection(("127.0.0.1", port), 10)
+            answers = connection.makefile("rb")
         connection.sendall(f"GET {asked} HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n".encode("ascii"))
         line = answers.readline()
         length, closing = 0, False
@@ -37,11 +41,10 @@ def main(port: int, seconds: float, status: str, path: str, most: int) -> None:
             sys.exit(f"{asked}: {line!r} and not {status}")
         if closing:
             connection.close()
-            connection = socket.create_connection(("127.0.0.1", port), 10)
-            answers = connection.makefile("rb")
+            connection = None
     taken.sort()
     print(json.dumps({"asked": len(taken), "p50": taken[len(taken) // 2], "p99": taken[len(taken) * 99 // 100]}))
 
 
 if __name__ == "__main__":
-    main(int(sys.argv[1]), float(sys.argv[2]), sys.argv[3], sys.argv[4], int(sys.argv[5]))
+    main(int(sys.argv[1]), float(sys.argv[2]), sys.argv[3], sys.argv[4], *map(int, sys.argv[5:7]))

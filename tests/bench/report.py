@@ -2,59 +2,77 @@
 
 Ratios are what can be compared between two runs; the figures beside them are of one machine on one day.
 
-    python tests/bench/report.py            the sentences of the README, from the last run of `make bench`
-
-A run says which of its ratios are not those of the run before, if there was one.
+    python tests/bench/report.py [RUN...]   the least and the greatest of each ratio, in these folders of bench-results/
+                                            or in all of them
 """
 
 from __future__ import annotations
 
 import json
+import os
 import platform
+import shutil
 import sqlite3
+import subprocess
 import sys
-from collections.abc import Mapping, Sequence
+import time
+from collections.abc import Iterable, Mapping, Sequence
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from statistics import median
-from typing import Any, NamedTuple
+from typing import NamedTuple
 from xml.sax.saxutils import escape
 
-FOLDER = Path(__file__).parents[2] / "bench-results"
+ROOT = Path(__file__).parents[2]
+FOLDER = ROOT / "bench-results"
 PEERS = ("arklet", "can-ada", "django", "gunicorn", "idutils", "psycopg", "rfc3986", "sqlalchemy", "uritools")
 PEERS += ("urnparse", "werkzeug", "whitenoise", "yarl")
+HOW_TO_READ = """\
+A figure is the median of its turns. "Times as good as X" is the median of the ratios that each turn had: above 1 is
+better than X, below 1 worse, whether more is better (requests a second) or less (time)."""
+
+Ratios = Mapping[tuple[str, str], float]
+"""By title of a table and name of a row."""
 
 
 class Table(NamedTuple):
     """One benchmark: a cell for each row and column, and how the first column compares with that of the row ``beside``.
 
     A cell is what was measured in each turn, in the order of the turns; what is shown of it is the median. ``more``
-    says whether more is better, so that a ratio above 1 is always the better one.
+    says whether more is better, so that a ratio above 1 is always the better one. Where ``beside`` is "", nothing is
+    compared.
     """
 
     title: str
     columns: Sequence[str]
     rows: Mapping[str, Sequence[Sequence[float]]]
-    beside: str
+    beside: str = ""
     more: bool = False
     budget: str = ""
 
-    def ratio(self, row: str) -> float:
-        """How many times as good as the row beside which it stands: the median of what it was in each turn.
+    def ratios(self) -> dict[str, float]:
+        """How many times as good each row is as that beside which it stands: the median of what it was in each turn.
 
-        The two of a turn were measured one right after the other. What the machine does for others lasts longer than
-        that, and is in both; between two figures of different minutes it would be the greater part of the difference.
+        What a machine does for others lasts longer than a turn, and then is in both terms; between two medians it would
+        be the greater part of the difference.
         """
+        return {row: self._ratio(row) for row in self.rows if row != self.beside} if self.beside else {}
+
+    def _ratio(self, row: str) -> float:
         pairs = zip(self.rows[row][0], self.rows[self.beside][0], strict=True)
-        return median(
+        quotients = (
             (ours / theirs if self.more else theirs / ours) if ours and theirs else 0.0 for ours, theirs in pairs
         )
+        return median(quotients)
 
     def lines(self) -> list[list[str]]:
         """The cells as text, the heads first."""
-        heads = ["", *self.columns, f"ratio to {self.beside}"]
-        shown = {row: [figure(median(cell)) for cell in cells] for row, cells in self.rows.items()}
-        return [heads, *([row, *cells, f"{self.ratio(row):.2f}"] for row, cells in shown.items())]
+        ratios = self.ratios()
+        lines = [["", *self.columns, *([f"times as good as {self.beside}"] if ratios else [])]]
+        for row, cells in self.rows.items():
+            compared = [f"{ratios[row]:.2f}" if row in ratios else ""] if ratios else []
+            lines.append([row, *(figure(median(cell)) for cell in cells), *compared])
+        return lines
 
     def as_text(self) -> str:
         """The table for a terminal."""
@@ -135,65 +153,70 @@ class Plot(NamedTuple):
 
 
 class Results:
-    """All tables and plots of a run."""
+    """All tables and plots of a run, in a folder that is named by its time."""
 
     def __init__(self) -> None:
+        self.folder = FOLDER / time.strftime("%Y-%m-%dT%H-%M-%SZ", time.gmtime())
         self.tables: list[Table] = []
         self.plots: dict[str, Plot] = {}
+        self._about: dict[str, str] = {}
 
-    def write(self, folder: Path) -> list[str]:
-        """Write speed.md, speed.json and one SVG a plot; what is to be said of the run that was there before."""
-        folder.mkdir(exist_ok=True)
-        about = machine()
-        before = folder / "speed.json"
-        earlier = json.loads(before.read_text("utf-8"))["tables"] if before.exists() else []
-        told = [f"- {name}: {value}" for name, value in about.items()]
+    def write(self) -> None:
+        """Write what there is so far: speed.md, speed.json and one SVG a plot."""
+        self.folder.mkdir(parents=True, exist_ok=True)
+        self._about = self._about or machine()
+        told = [f"- {name}: {value}" for name, value in self._about.items()]
+        told += ["", HOW_TO_READ, "", *(f"- {line}" for line in self.differences())]
         pictures = [f"![{plot.title}]({name}.svg)" for name, plot in self.plots.items()]
         body = [table.as_markdown() for table in self.tables]
-        tables = [
-            table._asdict() | {"ratios": {row: round(table.ratio(row), 3) for row in table.rows}}
-            for table in self.tables
-        ]
-        compared = differences(earlier, tables)
-        if compared:
-            told += ["", "Beside the run before:", *(f"- {line}" for line in compared)]
-        (folder / "speed.md").write_text("\n".join(["# Measured", "", *told, "", *body, *pictures, ""]), "utf-8")
-        whole: dict[str, Any] = {"about": about, "tables": tables}
-        whole["plots"] = {name: plot._asdict() for name, plot in self.plots.items()}
-        (folder / "speed.json").write_text(json.dumps(whole, indent=1, ensure_ascii=False) + "\n", "utf-8")
+        whole = "\n".join(["# Measured", "", *told, "", *body, *pictures, ""])
+        (self.folder / "speed.md").write_text(whole, "utf-8")
+        tables = [table._asdict() | {"ratios": table.ratios()} for table in self.tables]
+        plots = {name: plot._asdict() for name, plot in self.plots.items()}
+        record = {"about": self._about, "tables": tables, "plots": plots}
+        (self.folder / "speed.json").write_text(json.dumps(record, indent=1, ensure_ascii=False) + "\n", "utf-8")
         for name, plot in self.plots.items():
-            (folder / f"{name}.svg").write_text(plot.as_svg(), "utf-8")
-        return compared
+            (self.folder / f"{name}.svg").write_text(plot.as_svg(), "utf-8")
+
+    def differences(self) -> list[str]:
+        """How many ratios are within a tenth of those of the last run that had them, and which are not."""
+        before: dict[tuple[str, str], float] = {}
+        for folder in runs():
+            if folder != self.folder:
+                before |= ratios_of(folder)
+        now = {(table.title, row): ratio for table in self.tables for row, ratio in table.ratios().items()}
+        both = {place: (before[place], ratio) for place, ratio in now.items() if place in before}
+        apart = {place: pair for place, pair in both.items() if not 0.9 * pair[0] <= pair[1] <= pair[0] / 0.9}
+        if not both:
+            return []
+        told = [f"{title}, {row}: {was:.2f}, and now {is_now:.2f}" for (title, row), (was, is_now) in apart.items()]
+        return [f"{len(both) - len(apart)} of {len(both)} ratios are within a tenth of those of the run before", *told]
 
 
-def differences(earlier: Sequence[Mapping[str, Any]], later: Sequence[Mapping[str, Any]]) -> list[str]:
-    """How many ratios of two runs are within a tenth of each other, and those that are not; nothing where none can be
-    compared.
-    """
-    before, after = (
-        {
-            (table["title"], row): ratio
-            for table in run
-            for row, ratio in table["ratios"].items()
-            if row != table["beside"]
-        }
-        for run in (earlier, later)
-    )
-    both = {place: (before[place], ratio) for place, ratio in after.items() if place in before}
-    apart = {place: pair for place, pair in both.items() if not 0.9 * pair[0] <= pair[1] <= pair[0] / 0.9}
-    if not both:
-        return []
-    told = [f"{title}, {row}: {was:.2f}, and now {now:.2f}" for (title, row), (was, now) in apart.items()]
-    return [f"{len(both) - len(apart)} of {len(both)} ratios are within a tenth of what they were", *told]
+def runs() -> list[Path]:
+    """The folders of all runs, the oldest first."""
+    return sorted(record.parent for record in FOLDER.glob("*/speed.json"))
+
+
+def ratios_of(run: Path) -> Ratios:
+    """What a run has on record."""
+    tables = json.loads((run / "speed.json").read_text("utf-8"))["tables"]
+    return {(table["title"], row): ratio for table in tables for row, ratio in table["ratios"].items()}
 
 
 def machine() -> dict[str, str]:
     """What the figures are of."""
     cpu = Path("/proc/cpuinfo")
     models = [line.partition(":")[2].strip() for line in cpu.read_text().splitlines() if line.startswith("model name")]
-    found = {"processors": f"{len(models)} x {models[0]}" if models else platform.machine()}
+    found = {"date": time.strftime("%Y-%m-%d %H:%M UTC", time.gmtime())}
+    found |= {name: value for name, value in os.environ.items() if name.startswith("ARARAT_BENCH")}
+    found["ararat"] = _said("git", "-C", str(ROOT), "describe", "--always", "--dirty", "--tags")
+    found["processors"] = f"{len(models)} x {models[0]}" if models else platform.machine()
+    found["memory"] = f"{os.sysconf('SC_PAGE_SIZE') * os.sysconf('SC_PHYS_PAGES') / 2**30:.0f} GiB"
     found["python"] = f"{platform.python_implementation()} {platform.python_version()}"
     found |= {"system": f"{platform.system()} {platform.release()}", "sqlite": sqlite3.sqlite_version}
+    if shutil.which("wrk"):
+        found["wrk"] = _said("wrk", "-v").partition(" [")[0].removeprefix("wrk ")
     for name in PEERS:
         try:
             found[name] = version(name)
@@ -202,19 +225,30 @@ def machine() -> dict[str, str]:
     return found
 
 
-def quoted(tables: Sequence[Mapping[str, Any]]) -> list[str]:
-    """The ratios of our own rows, one line a table."""
-    told = []
-    for table in tables:
-        ours = {row: ratio for row, ratio in table["ratios"].items() if "Ararat" in row}
-        if ours:
-            said = ", ".join(f"{row} {ratio:.2f}" for row, ratio in ours.items())
-            told.append(f"- {table['title']}, of {table['beside']}: {said}")
-    return told
+def _said(*command: str) -> str:
+    try:
+        done = subprocess.run(command, capture_output=True, text=True, timeout=10)
+    except OSError:
+        return "unknown"
+    return done.stdout.strip().partition("\n")[0] or "unknown"
+
+
+def ranges(several: Iterable[Path]) -> list[str]:
+    """Each ratio of these runs, one line each, with the least and the greatest where they differ."""
+    seen: dict[tuple[str, str], list[float]] = {}
+    for run in several:
+        for place, ratio in ratios_of(run).items():
+            seen.setdefault(place, []).append(ratio)
+    return [
+        f"{title}, {row}: {min(found):.2f} to {max(found):.2f}, {len(found)} runs"
+        if len(found) > 1
+        else f"{title}, {row}: {found[0]:.2f}, one run"
+        for (title, row), found in seen.items()
+    ]
 
 
 if __name__ == "__main__":
-    results = FOLDER / "speed.json"
-    if not results.exists():
-        sys.exit(f"{results} is not there: run make bench")
-    print(*quoted(json.loads(results.read_text("utf-8"))["tables"]), sep="\n")
+    chosen = [Path(name) for name in sys.argv[1:]] or runs()
+    if not chosen:
+        sys.exit(f"nothing is in {FOLDER}: run make bench")
+    print(*ranges(chosen), sep="\n")

@@ -35,10 +35,14 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
 
 
 class Cluster:
-    """A PostgreSQL server of this test run alone, on loopback; its files are gone with it."""
+    """A PostgreSQL server of this test run alone, on loopback; its files are gone with it.
 
-    def __init__(self, binaries: Path) -> None:
+    A hasty one waits for no disk; one that is not has PostgreSQL's own settings.
+    """
+
+    def __init__(self, binaries: Path, *, hasty: bool = True) -> None:
         self.binaries = binaries
+        self._hasty = hasty
         self._folder = Path(tempfile.mkdtemp(prefix="ararat-postgresql-"))
         self._names = count()
         self._process: subprocess.Popen[Any] | None = None
@@ -51,8 +55,10 @@ class Cluster:
 
     def make(self) -> None:
         """Make the files of a server, which is not started."""
-        # Segments of a megabyte: as much is written, and then copied, before anything is in the database.
-        options = ["-U", "ararat", "-A", "trust", "-E", "UTF8", "--locale=C.UTF-8", "--no-sync", "--wal-segsize=1"]
+        options = ["-U", "ararat", "-A", "trust", "-E", "UTF8", "--locale=C.UTF-8", "--no-sync"]
+        if self._hasty:
+            # Segments of a megabyte: as much is written, and then copied, before anything is in the database.
+            options.append("--wal-segsize=1")
         self._run("initdb", "-D", str(self._folder / "data"), *options)
 
     def start(self, made: Cluster) -> None:
@@ -71,8 +77,8 @@ class Cluster:
 
     def resume(self) -> None:
         """Start the server on the same port with the same data, and wait until it answers."""
-        settings = ["-c", "synchronous_commit=off", "-c", "full_page_writes=off", "-c", "shared_buffers=16MB"]
-        settings += ["-c", "wal_keep_size=16MB"]
+        hasty = ["-F", "-c", "synchronous_commit=off", "-c", "full_page_writes=off", "-c", "shared_buffers=16MB"]
+        hasty += ["-c", "wal_keep_size=16MB"]
         command = [
             self.binaries / "postgres",
             "-D",
@@ -83,8 +89,7 @@ class Cluster:
             "127.0.0.1",
             "-k",
             self._folder,
-            "-F",
-            *settings,
+            *(hasty if self._hasty else []),
         ]
         with (self._folder / "log").open("ab") as log:
             process = self._process = subprocess.Popen(command, stdout=log, stderr=log, **self._common())
