@@ -42,10 +42,11 @@ settings.register_profile(
     suppress_health_check=[HealthCheck.too_slow],
 )
 settings.load_profile("ararat")
-# `make fuzz`: so many inputs for each invariant, new ones every time.
+# `make fuzz`: so many inputs for each invariant, new ones every time; what takes seconds hangs.
 settings.register_profile(
     "fuzz",
     settings.get_profile("ararat"),
+    deadline=10_000,
     max_examples=int(os.environ.get("FUZZ", "20000")),
     derandomize=False,
     suppress_health_check=list(HealthCheck),

@@ -91,8 +91,8 @@ def bench_import_and_export(request, tell, database, tmp_path, most):
             with ExitStack() as stack:
                 urls = {what: stack.enter_context(database()) for what in into.values()}
                 imported.append(move([(what, url, table) for what, url in urls.items()], size))
-                for _ in range(exports):
-                    exported.append(move([(what, urls["import"], out) for what, out in outs.items()], size))
+                out_moves = [(what, urls["import"], out) for what, out in outs.items()]
+                exported += [move(out_moves, size) for _ in range(exports)]
         for what, out in outs.items():
             with out.open("rb") as file:
                 assert sum(1 for _ in file) == size + (what == "export csv")

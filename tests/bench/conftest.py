@@ -237,7 +237,7 @@ def load(tell: Tell, wsgi_server: Any, tmp_path: Path) -> Callable[..., None]:
         budget: str = "",
         environ: dict[str, str] | None = None,
         threads: int = 4,
-        rounds: int = 20,
+        rounds: int = 16,
     ) -> None:
         servers = {name: wsgi_server(source, threads=threads, environ=environ) for name, source in sources.items()}
         scripts = {name: tmp_path / f"{number}.lua" for number, name in enumerate(servers)}
@@ -248,7 +248,8 @@ def load(tell: Tell, wsgi_server: Any, tmp_path: Path) -> Callable[..., None]:
             assert _by_ours(server.port, status, path, most.get(name, 1)).rate, name
         seen: dict[str, list[Asked]] = {name: [] for name in servers}
         used: dict[str, list[float]] = {name: [] for name in servers}
-        for turn, name in _in_turns(servers, rounds):
+
+        def ask(name: str, turn: int) -> None:
             server = servers[name]
             (worker,) = _workers(server.process.pid)
             before = _processor(worker)
@@ -258,6 +259,13 @@ def load(tell: Tell, wsgi_server: Any, tmp_path: Path) -> Callable[..., None]:
                 found = _by_ours(server.port, status, path, most.get(name, 1), turn)
             seen[name].append(found)
             used[name].append((_processor(worker) - before) / found.rate * 1e6)
+
+        # Each has a turn of what it is compared with right before it or right after it.
+        pairs: dict[str, list[int]] = {name: [] for name in servers if name != beside}
+        for turn, name in _in_turns(pairs, rounds):
+            pairs[name].append(len(seen[beside]))
+            for each in (beside, name) if turn % 2 else (name, beside):
+                ask(each, turn)
         rows = {
             name: [
                 [found.rate for found in turns],
@@ -268,9 +276,12 @@ def load(tell: Tell, wsgi_server: Any, tmp_path: Path) -> Callable[..., None]:
             for name, turns in seen.items()
         }
         by = "wrk, 4 connections" if wrk else "a client of ours, 1 connection, whose own time is in it"
-        tell(f"{title} ({by})", ["requests/s", "p50 ms", "p99 ms", "MB a worker"], rows, beside, True, budget)
+        columns = ["requests/s", "p50 ms", "p99 ms", "MB a worker"]
+        paired = {name: [seen[beside][place].rate for place in places] for name, places in pairs.items()}
+        tell(f"{title} ({by})", columns, rows, beside, True, budget, paired)
         taken = {name: [turns] for name, turns in used.items()}
-        tell(f"{title}: the worker's processor time", ["us a request"], taken, beside)
+        paired = {name: [used[beside][place] for place in places] for name, places in pairs.items()}
+        tell(f"{title}: the worker's processor time", ["us a request"], taken, beside, paired=paired)
 
     return run
 

@@ -20,6 +20,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from statistics import median
+from types import MappingProxyType
 from typing import NamedTuple
 from xml.sax.saxutils import escape
 
@@ -40,7 +41,7 @@ class Table(NamedTuple):
 
     A cell is what was measured in each turn, in the order of the turns; what is shown of it is the median. ``more``
     says whether more is better, so that a ratio above 1 is always the better one. Where ``beside`` is "", nothing is
-    compared.
+    compared. ``paired`` has what ``beside`` took in each turn of a row, where it had a turn for each of the others.
     """
 
     title: str
@@ -49,6 +50,7 @@ class Table(NamedTuple):
     beside: str = ""
     more: bool = False
     budget: str = ""
+    paired: Mapping[str, Sequence[float]] = MappingProxyType({})
 
     def ratios(self) -> dict[str, float]:
         """How many times as good each row is as that beside which it stands: the median of what it was in each turn.
@@ -59,7 +61,7 @@ class Table(NamedTuple):
         return {row: self._ratio(row) for row in self.rows if row != self.beside} if self.beside else {}
 
     def _ratio(self, row: str) -> float:
-        pairs = zip(self.rows[row][0], self.rows[self.beside][0], strict=True)
+        pairs = zip(self.rows[row][0], self.paired.get(row, self.rows[self.beside][0]), strict=True)
         quotients = (
             (ours / theirs if self.more else theirs / ours) if ours and theirs else 0.0 for ours, theirs in pairs
         )
@@ -171,7 +173,7 @@ class Results:
         body = [table.as_markdown() for table in self.tables]
         whole = "\n".join(["# Measured", "", *told, "", *body, *pictures, ""])
         (self.folder / "speed.md").write_text(whole, "utf-8")
-        tables = [table._asdict() | {"ratios": table.ratios()} for table in self.tables]
+        tables = [table._asdict() | {"paired": dict(table.paired), "ratios": table.ratios()} for table in self.tables]
         plots = {name: plot._asdict() for name, plot in self.plots.items()}
         record = {"about": self._about, "tables": tables, "plots": plots}
         (self.folder / "speed.json").write_text(json.dumps(record, indent=1, ensure_ascii=False) + "\n", "utf-8")
