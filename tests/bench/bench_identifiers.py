@@ -118,5 +118,5 @@ def bench_find_in_running_text(race):
         beside="1 MB",
         budget="1 MB in under 2 s, 2 MB in at most 2.5 times that, which is 0.4 here",
         unit="ms",
-        rounds=5,
+        rounds=12,
     )

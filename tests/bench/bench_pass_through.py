@@ -30,6 +30,7 @@ def bench_pass_through(race, tell, filled):
         "A request that is not for the resolver",
         {name: (lambda application=application: application(environ, None)) for name, application in through.items()},
         beside="bare",
+        rounds=200,
     )
     bare = turns.pop("bare")
     tell(
