@@ -47,7 +47,7 @@ fuzz: .venv/fuzz.stamp ## inputs nobody thought of, so many for each invariant: 
 	@mkdir -p .fuzz && cd .fuzz && ../$(BIN)/python ../tests/fuzz/fuzz_octets.py -runs=$(FUZZ) -timeout=20 -max_len=4096 .
 
 bench: .venv/bench.stamp ## how fast it is, beside what it is compared with
-	@$(BIN)/python -m pytest -q -p no:randomly --timeout 0 -o faulthandler_timeout=0 -o python_files='bench_*.py' -o python_functions='bench_*' tests/bench $(ARGS)
+	@$(BIN)/python -m pytest -q -p no:randomly --timeout 0 -o faulthandler_timeout=0 -o tmp_path_retention_policy=failed -o python_files='bench_*.py' -o python_functions='bench_*' tests/bench $(ARGS)
 
 long: .venv/servers.stamp browser fronts ## the tests that take minutes, behind every server: ends with what each of them loses
 	@$(BIN)/python -m pytest -m long -o faulthandler_timeout=0 $(ARGS)

@@ -113,7 +113,8 @@ def import_table(
     if batch is not None and batch < 1:
         raise ValueError(f"a batch has 1 line or more, not {batch}")
     with closing(formats.read_rows(file, format)) as rows_read, closing(Noted()) as noted:
-        run = _Run(name_of(file), bindings.now(), actor, noted, bindings.govern)
+        # The folder is nobody's business who reads the history one day.
+        run = _Run(name_of(file).rpartition("/")[2], bindings.now(), actor, noted, bindings.govern)
         # The first row is read, and what is no table at all refused, before anybody waits for the database.
         read = chain(list(islice(rows_read, 1)), rows_read)
         try:
@@ -190,16 +191,12 @@ class _Run:
                 new.append((row, key))
             if earlier is None:
                 current[key] = change.after
-                spoken_of[key] = spoken[key] = source = self._source(row)
+                spoken_of[key] = spoken[key] = source = f"{self.file}, line {row.line}"
                 if change.action:
                     changes[source] = change
         transaction.put(list(changes.values()), self.actor, list(changes))
         self.noted.note(spoken)
         self._warn(transaction, new)
-
-    def _source(self, row: Row) -> str:
-        # The folder is nobody's business who reads the history one day.
-        return f"{self.file.rpartition('/')[2]}, line {row.line}"
 
     def _read(self, row: Row) -> Proposal | BindingError:
         try:

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import json
 import sqlite3
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
 from .errors import BindingsUnavailable
@@ -29,12 +29,10 @@ class Noted:
             self._database.execute("PRAGMA journal_mode = OFF")
             self._database.execute("CREATE TABLE lines (key TEXT PRIMARY KEY, source TEXT NOT NULL) WITHOUT ROWID")
 
-    def note(self, sources: Mapping[str, str]) -> None:
+    def note(self, sources: dict[str, str]) -> None:
         """Keep in mind where these keys, none of them noted before, were spoken of."""
         with _kept():
-            self._database.execute("BEGIN")
-            self._database.executemany("INSERT INTO lines VALUES (?, ?)", sources.items())
-            self._database.execute("COMMIT")
+            self._database.execute("INSERT INTO lines SELECT key, value FROM json_each(?)", (json.dumps(sources),))
 
     def among(self, keys: Sequence[str]) -> dict[str, str]:
         """Where those of these keys were spoken of that were."""
