@@ -14,7 +14,7 @@ TURNS, LOOKUPS = 40, 250
 def bench_lookup(tell, plot, filled, name, most, in_turns):
     sizes = [size for size in (1_000, 10_000, 100_000, 1_000_000, 10_000_000) if size <= most]
     stores = {size: open_bindings(filled(size)) for size in sizes}
-    half, slow = ({size: [] for size in sizes} for _ in range(2))
+    medians, slowest = ({size: [] for size in sizes} for _ in range(2))
     draw = random.Random(20201004)  # noqa: S311 - the same names each time
     for turn, size in in_turns(sizes, TURNS + 1):
         taken = []
@@ -26,12 +26,12 @@ def bench_lookup(tell, plot, filled, name, most, in_turns):
             assert found[key].target == f"https://example.org/{number}"
         # The first turn is for the pages of the upper levels of the tree, which are in memory ever after.
         if turn:
-            half[size].append(statistics.median(taken))
-            slow[size].append(statistics.quantiles(taken, n=100)[-1])
+            medians[size].append(statistics.median(taken))
+            slowest[size].append(statistics.quantiles(taken, n=100)[-1])
     tell(
         "Look one name up at random, SQLite, the file in memory",
         ["p50 us", "p99 us"],
-        {f"among {size:,}": [half[size], slow[size]] for size in sizes},
+        {f"among {size:,}": [medians[size], slowest[size]] for size in sizes},
         "among 10,000",
         budget="p50 among 10 million at most 1.5 times that among 10,000, which is 0.67 here",
     )
@@ -40,7 +40,7 @@ def bench_lookup(tell, plot, filled, name, most, in_turns):
         "One lookup by number of bindings, SQLite",
         "bindings",
         "us",
-        {"median": [(size, statistics.median(half[size])) for size in sizes]},
+        {"median": [(size, statistics.median(medians[size])) for size in sizes]},
         tenfold=True,
     )
     for bindings in stores.values():
