@@ -1,15 +1,18 @@
-"""What the tests of pages share: a page as a tree that can be asked, and bindings that need no database."""
+"""What the tests of pages share: a page as a tree to ask, bindings that need no database, and a site to trace."""
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from html.parser import HTMLParser
 from types import SimpleNamespace
+from typing import Any
 
 import pytest
 
 from ararat.middleware import BindingsUnavailable
+from ararat.webapp import create_app
 
 VOID = {"br", "img", "input", "link", "meta", "path", "rect"}
 
@@ -127,3 +130,83 @@ def _status(kind: str) -> str:
 def bound() -> type[Bound]:
     """bound({"ark:12345/x": "located"}) stands for bindings."""
     return Bound
+
+
+# Traces of a site's own names -----------------------------------------------------------------------------------------
+
+
+class Slow:
+    """A site that answers when it is let, and tells how often it was asked."""
+
+    def __init__(self) -> None:
+        self.asked = 0
+        self.answers = threading.Event()
+
+    def __call__(self, environ: dict[str, Any], start_response: Callable[..., Any]) -> list[bytes]:
+        self.asked += 1
+        self.answers.wait(20)
+        start_response("200 OK", [])
+        return [b""]
+
+
+@pytest.fixture
+def slow() -> Iterator[Slow]:
+    """A site that answers once `slow.answers` is set; `slow.asked` is how often it was asked."""
+    site = Slow()
+    yield site
+    site.answers.set()
+
+
+def _redirecting(environ: dict[str, Any], start_response: Callable[..., Any]) -> list[bytes]:
+    path = environ["PATH_INFO"]
+    leads = {
+        "/ark:12345/x": "/page",
+        "/page": "/page/2",
+        "/ark:12345/odd": "/p\u00e1ge\u200b".encode().decode("latin-1"),
+    }
+    if path in leads:
+        start_response("302 Found", [("Location", leads[path])])
+    elif path == "/page/2":
+        start_response("200 <b>OK", [("Content-Type", "text/html"), ("Server", "<i>\x9b31m")])
+    else:
+        start_response("404 Not Found", [])
+    return [b""]
+
+
+@pytest.fixture
+def redirecting() -> Callable[..., list[bytes]]:
+    """A site where every name leads to a page, and the page to its second edition."""
+    return _redirecting
+
+
+@pytest.fixture
+def inspector(bound: type[Bound]) -> Callable[..., Any]:
+    """inspector(site, **options) is a client of an inspector for which `site` answers its own hops."""
+
+    def make(site: Callable[..., list[bytes]] = _redirecting, **options: Any) -> Any:
+        names = bound({"ark:12345/x": "located", "ark:12345/odd": "located", "ark:12345/gone": "withdrawn"})
+        # No test asks another host.
+        options.setdefault("trace_elsewhere", False)
+        here = "https://here.example.org"
+        return create_app(names, prefix=here, local={here: site}, **options).test_client()  # type: ignore[arg-type]
+
+    return make
+
+
+def _messages(response: Any, *also: str) -> list[tuple[str, str]]:
+    found = []
+    for block in response.text.split("\n\n"):
+        lines = [line.partition(": ") for line in block.split("\n") if not line.startswith(":")]
+        if any(name == "event" for name, _, _ in lines):
+            data = "\n".join(value for name, _, value in lines if name == "data")
+            found.append((next(value for name, _, value in lines if name == "event"), data))
+    return [message for message in found if message[0] not in {"waiting", "record"} - {*also}]
+
+
+@pytest.fixture
+def messages() -> Callable[..., list[tuple[str, str]]]:
+    """messages(response, *also) are the messages of an event stream, as (type, data).
+
+    Without the comments, and without what waits or stays unless `also` names it.
+    """
+    return _messages
