@@ -1,8 +1,9 @@
 """Connections to PostgreSQL that do not wait for ever for a server that has stopped answering.
 
 A server whose machine hangs keeps its connections open and says nothing, and the time limits that it keeps itself are
-of no use then. So the client's own clock counts. A reader gives up soon: another server may answer, or the site can say
-that it does not know. A writer may have to wait for another writer; as long as the server answers somebody it waits.
+of no use then. So the client's own clock counts. Who looks a name up gives up soon: another server may answer, or the
+site can say that it does not know. Who writes may have to wait for another writer, and who looks through everything
+for the first row; they wait as long as the server answers somebody.
 """
 
 from __future__ import annotations
@@ -21,11 +22,13 @@ ANSWER_SECONDS = 0.8
 """How long a reader waits for the answer to a statement."""
 
 SILENCE_SECONDS = 2
-"""After how long a silence a writer asks whether the server is still there, and how long it waits for that."""
+"""After how long a silence a patient one asks whether the server is still there, and how long it waits for that."""
 
 
-class Writing(psycopg.Connection[TupleRow]):
+class Patient(psycopg.Connection[TupleRow]):
     """A connection on which silence is followed by the question whether the server still answers anybody."""
+
+    gone = "the server has stopped answering"
 
     def wait(self, gen: Generator[Any, Any, Any], *args: Any, **kwargs: Any) -> Any:
         """Wait for an answer, as the driver does."""
@@ -38,7 +41,13 @@ class Writing(psycopg.Connection[TupleRow]):
         if pq.PGconn.ping(where.encode()) != pq.Ping.OK:
             # Nobody shall try to roll back on it, and wait again.
             self.pgconn.finish()
-            raise psycopg.OperationalError("the server has stopped answering; whether anything was written is unknown")
+            raise psycopg.OperationalError(self.gone)
+
+
+class Writing(Patient):
+    """A patient connection that writes."""
+
+    gone = f"{Patient.gone}; whether anything was written is unknown"
 
 
 class Reading(psycopg.Connection[TupleRow]):

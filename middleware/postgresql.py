@@ -7,7 +7,7 @@ The URL is libpq's own, so everything that libpq understands can stand in it. Wh
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterator
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, LiteralString
 
 from sqlalchemy import Engine, create_engine
 from sqlalchemy.pool import NullPool
@@ -30,6 +30,9 @@ _LEAST_SECONDS = 0.3
 
 _READ_ONLY = """
 SELECT set_config('default_transaction_read_only', 'on', false), set_config('statement_timeout', %s, false)
+"""
+_SNAPSHOT = """
+BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; SET LOCAL statement_timeout = 0
 """
 
 
@@ -57,6 +60,7 @@ class PostgreSQL:
 
         hosts = str(self._parameters.get("host") or self._parameters.get("hostaddr") or "").count(",") + 1
         self._to_write: type[psycopg.Connection[Any]] = patience.Writing
+        self._to_look_through: type[psycopg.Connection[Any]] = patience.Patient
         self._to_read: type[psycopg.Connection[Any]] = (
             patience.Reading
             if "connect_timeout" in self._parameters
@@ -104,24 +108,16 @@ class PostgreSQL:
 
     def connect_to_read(self) -> psycopg.Connection[Any]:
         """A connection that cannot write, and on which no statement takes longer than a second."""
-        try:
-            connection = self._to_read.connect(**self._parameters)
-        except self.driver_error as error:
-            raise self.unavailable(error) from error
-        try:
-            connection.autocommit = True
-            connection.prepare_threshold = 0
-            connection.execute(_READ_ONLY, (str(READ_MILLISECONDS),))
-        except self.driver_error as error:
-            connection.close()
-            raise self.unavailable(error) from error
+        connection = self._connected(self._to_read, _READ_ONLY, (str(READ_MILLISECONDS),))
+        connection.prepare_threshold = 0
         return connection
 
-    @staticmethod
-    def begin_snapshot(connection: Any) -> None:
-        """See the database from the first look on as it was then; a look through all of it may take its time."""
-        connection.execute("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")
-        connection.execute("SET LOCAL statement_timeout = 0")
+    def connect_for_snapshot(self) -> psycopg.Connection[Any]:
+        """A connection that cannot write, and sees the database as it was at the first look.
+
+        A look through all of it may take its time, and so may the first row of one.
+        """
+        return self._connected(self._to_look_through, _SNAPSHOT)
 
     @staticmethod
     def stream(connection: Any, query: str) -> Iterator[Any]:
@@ -166,6 +162,20 @@ class PostgreSQL:
     def many(keys: list[str]) -> list[str]:
         """Many keys as the one parameter of a statement."""
         return keys
+
+    def _connected(
+        self, kind: type[psycopg.Connection[Any]], first: LiteralString, parameters: tuple[str, ...] | None = None
+    ) -> psycopg.Connection[Any]:
+        try:
+            connection = kind.connect(**self._parameters, autocommit=True)
+        except self.driver_error as error:
+            raise self.unavailable(error) from error
+        try:
+            connection.execute(first, parameters)
+        except self.driver_error as error:
+            connection.close()
+            raise self.unavailable(error) from error
+        return connection
 
     def _connect(self) -> psycopg.Connection[Any]:
         return self._to_write.connect(**self._write_parameters)

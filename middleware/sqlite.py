@@ -93,10 +93,11 @@ class SQLite:
         except sqlite3.Error as error:
             raise self.unavailable(error) from error
 
-    @staticmethod
-    def begin_snapshot(connection: Any) -> None:
-        """See the database from the first look on as it was then."""
+    def connect_for_snapshot(self) -> sqlite3.Connection:
+        """A connection that cannot write the database, and sees it as it was at the first look."""
+        connection = self.connect_to_read()
         connection.execute("BEGIN")
+        return connection
 
     @staticmethod
     def stream(connection: Any, query: str) -> Iterator[Any]:

@@ -111,10 +111,9 @@ class Store:
         """All bindings as they are now, for as long as it takes to look through them."""
         if self._closed:
             raise BindingsUnavailable("these bindings were closed")
-        connection = self._database.connect_to_read()
+        connection = self._database.connect_for_snapshot()
         try:
             self._verify(connection)
-            self._database.begin_snapshot(connection)
             yield Snapshot(connection, self._statements, self._database)
         except self._database.driver_error as error:
             raise self._database.unavailable(error) from error

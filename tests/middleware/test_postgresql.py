@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable
+from io import BytesIO
 
 import pytest
 from sqlalchemy import text
 
+from ararat.middleware import patience
 from ararat.middleware.bindings import Bindings, open_bindings
 from ararat.middleware.errors import BindingError, BindingsUnavailable, ReadOnlyBindings
+from ararat.middleware.exporting import export_table
 
 NAME = "ark:12345/doc"
 
@@ -93,6 +97,23 @@ def test_a_reader_cannot_write_and_does_not_wait_for_ever(bindings: Bindings) ->
         bindings.store._readers.rows("DELETE FROM ararat", ())
     with pytest.raises(BindingsUnavailable, match="timeout"):
         bindings.store._readers.rows("SELECT pg_sleep(3)", ())
+
+
+def test_a_look_through_everything_waits_longer_than_a_lookup(bindings: Bindings) -> None:
+    """Among ten million bindings the first that has alternates is far away, and there may be none."""
+    bindings.bind(NAME, "/x")
+    with bindings.store._database.engine.connect() as other, BytesIO() as out:
+        other.execute(text("LOCK TABLE bindings IN ACCESS EXCLUSIVE MODE"))
+        released = threading.Timer(patience.ANSWER_SECONDS + 0.5, other.rollback)
+        released.start()
+        export_table(bindings, out)
+        released.join()
+        assert NAME.encode() in out.getvalue()
+
+
+def test_a_snapshot_cannot_write(bindings: Bindings) -> None:
+    with pytest.raises(BindingsUnavailable, match="read-only"), bindings.store.snapshot() as snapshot:
+        snapshot._connection.execute("DELETE FROM ararat")
 
 
 def test_a_standby_is_read_only(bindings: Bindings, url: str) -> None:

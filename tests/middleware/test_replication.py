@@ -163,6 +163,20 @@ def test_a_writer_does_not_wait_for_ever_for_a_host_that_hangs_meanwhile(replica
     until(lambda: can_bind(bindings, OTHER))
 
 
+def test_a_look_through_everything_does_not_wait_for_ever_for_hosts_that_hang_meanwhile(replicated, bindings) -> None:
+    def hang_while_looking() -> None:
+        with bindings.store.snapshot() as snapshot:
+            for server in replicated:
+                server.signal_all(signal.SIGSTOP)
+            assert list(snapshot.bindings()) == []
+
+    with pytest.raises(BindingsUnavailable, match=r"the server has stopped answering$"):
+        hang_while_looking()
+    for server in replicated:
+        server.signal_all(signal.SIGCONT)
+    until(lambda: bindings.lookup(NAME) is not None)
+
+
 def test_a_writer_waits_for_another_one_as_long_as_the_server_is_there(cluster, open_store) -> None:
     bindings = open_store(cluster.new_schema())
     done: list[str] = []
