@@ -18,6 +18,7 @@ settings otherwise.
 from __future__ import annotations
 
 import csv
+import gc
 import json
 import re
 import sqlite3
@@ -168,6 +169,8 @@ def ours(what: str, url: str, file: Path, watch: Watch) -> None:
 
 def main(what: str, url: str, size: int, file: Path) -> None:
     """Move them, and print what it took."""
+    # As the commands do.
+    gc.freeze()
     watch = Watch()
     wait()
     if what in PLAIN:

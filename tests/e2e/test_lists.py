@@ -63,16 +63,18 @@ def test_fifty_identifiers_make_a_table_that_can_be_saved(page, server):
 
 def test_a_list_that_is_stopped_goes_on_with_what_is_left(page, server):
     page.goto(f"{server.origin}/traces")
-    page.locator("#q").fill("ark:12345/x1\nark:12345/x2\nark:12345/slow")
+    # A site is asked one thing at a time, and of those that are begun together any may come first: not the last of nine.
+    names = [*(f"ark:12345/x{number}" for number in range(8)), "ark:12345/slow"]
+    page.locator("#q").fill("\n".join(names))
     page.get_by_role("button", name="Run the traces").click(no_wait_after=True)
     expect(page.locator(".traced tbody tr").first).to_be_visible(timeout=15_000)
     page.get_by_role("button", name="Stop").click(no_wait_after=True)
     expect(page.get_by_role("status")).to_contain_text("Stopped:")
     done = page.locator(".traced tbody tr").count()
-    assert 0 < done < 3
+    assert 0 < done < 9
     server.get("/let-go")
     page.get_by_role("button", name="Go on with what is left").click()
-    expect(page.locator(".round .ended")).to_contain_text("3 traced: 3 resolves.")
+    expect(page.locator(".round .ended")).to_contain_text("9 traced: 9 resolves.")
 
 
 @pytest.mark.parametrize(

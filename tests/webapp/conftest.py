@@ -10,9 +10,44 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
+from flask import Flask
+from flask.templating import Environment
+from jinja2 import BytecodeCache
+from jinja2.bccache import Bucket
 
 from ararat.middleware import BindingsUnavailable
 from ararat.webapp import create_app
+
+
+class _Compiled(BytecodeCache):
+    """The compiled templates of all inspectors: to compile them takes longer than most tests."""
+
+    def __init__(self) -> None:
+        self.bytecode: dict[str, bytes] = {}
+
+    def load_bytecode(self, bucket: Bucket) -> None:
+        if bucket.key in self.bytecode:
+            bucket.bytecode_from_string(self.bytecode[bucket.key])
+
+    def dump_bytecode(self, bucket: Bucket) -> None:
+        self.bytecode[bucket.key] = bucket.bytecode_to_string()
+
+
+@pytest.fixture(scope="session", autouse=True)
+def compiled_once() -> Iterator[None]:
+    """Every application of these tests takes a template as another one has compiled it."""
+    compiled = _Compiled()
+    make = Flask.create_jinja_environment
+
+    def with_compiled(app: Flask) -> Environment:
+        environment = make(app)
+        environment.bytecode_cache = compiled
+        return environment
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(Flask, "create_jinja_environment", with_compiled)
+        yield
+
 
 VOID = {"br", "img", "input", "link", "meta", "path", "rect"}
 
