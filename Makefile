@@ -112,6 +112,7 @@ fronts:
 browser: .venv/test.stamp
 	@$(BIN)/python tests/e2e/conftest.py >/dev/null 2>&1 || { \
 	  [ -z "$$ARARAT_BROWSER" ] && [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null && \
-	  echo "No browser for the end-to-end tests: installing Debian's (apt-get install chromium)" && \
-	  apt-get -qq update && DEBIAN_FRONTEND=noninteractive apt-get -qq install -y chromium >/dev/null; } || \
+	  echo "No browser for the end-to-end tests: installing Debian's (apt-get install chromium-headless-shell, or chromium)" && \
+	  apt-get -qq update && export DEBIAN_FRONTEND=noninteractive && { \
+	  apt-get -qq install -y chromium-headless-shell >/dev/null 2>&1 || apt-get -qq install -y chromium >/dev/null; }; } || \
 	  $(BIN)/python tests/e2e/conftest.py
