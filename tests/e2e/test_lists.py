@@ -63,7 +63,7 @@ def test_fifty_identifiers_make_a_table_that_can_be_saved(page, server):
 
 def test_a_list_that_is_stopped_goes_on_with_what_is_left(page, server):
     page.goto(f"{server.origin}/traces")
-    # A site is asked one thing at a time, and of those that are begun together any may come first: not the last of nine.
+    # A site is asked one thing at a time, and of those begun together any may come first: not the last of nine.
     names = [*(f"ark:12345/x{number}" for number in range(8)), "ark:12345/slow"]
     page.locator("#q").fill("\n".join(names))
     page.get_by_role("button", name="Run the traces").click(no_wait_after=True)
