@@ -14,6 +14,8 @@ import pytest
 
 from ararat.middleware.bindings import Bindings, open_bindings
 
+NAMES = 1000
+
 BINDING = """
 import json, random, sys
 from ararat.middleware import BindingConflict, open_bindings
@@ -34,16 +36,13 @@ print(json.dumps(won))
 
 
 @pytest.mark.timeout(120)
-@pytest.mark.parametrize(
-    "names", [pytest.param(200, id="200 names"), pytest.param(1000, id="1000 names", marks=pytest.mark.long)]
-)
 def test_two_processes_bind_the_same_names_and_each_name_is_won_once(
-    database: str, open_store: Callable[..., Bindings], names: int
+    database: str, open_store: Callable[..., Bindings]
 ) -> None:
     bindings = open_store(database)
     processes = [
         subprocess.Popen(
-            [sys.executable, "-W", "error", "-c", BINDING, database, who, str(names)],
+            [sys.executable, "-W", "error", "-c", BINDING, database, who, str(NAMES)],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             text=True,
@@ -61,12 +60,12 @@ def test_two_processes_bind_the_same_names_and_each_name_is_won_once(
     assert [process.returncode for process in processes] == [0, 0]
     won = {who: set(json.loads(text)) for who, text in zip(("one", "two"), said, strict=True)}
     assert not won["one"] & won["two"]
-    assert won["one"] | won["two"] == set(range(names))
-    found = bindings.fetch([f"ark:12345/x{number}" for number in range(names)])
+    assert won["one"] | won["two"] == set(range(NAMES))
+    found = bindings.fetch([f"ark:12345/x{number}" for number in range(NAMES)])
     assert Counter(binding.target for binding in found.values()) == Counter(
         {f"/{who}": len(numbers) for who, numbers in won.items() if numbers}
     )
-    for number in range(0, names, 50):
+    for number in range(0, NAMES, 50):
         name = f"ark:12345/x{number}"
         [event] = bindings.history(name)
         assert f"/{event.actor}" == found[name].target
