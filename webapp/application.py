@@ -22,7 +22,6 @@ from ..middleware import prefix as resolver_prefix
 from . import (
     api,
     comparing,
-    drafting,
     errors,
     handbook,
     headers,
@@ -31,7 +30,6 @@ from . import (
     negotiation,
     pages,
     reference,
-    requirements,
     rounds,
 )
 from . import policies as policy_pages
@@ -142,7 +140,7 @@ def create_app(
     negotiation.init_app(app, languages)
     headers.init_app(app)
     errors.init_app(app)
-    for room in (pages, comparing, live, rounds, api, reference, requirements, drafting, policy_pages, handbook):
+    for room in (pages, comparing, live, rounds, api, reference, policy_pages, handbook):
         app.register_blueprint(room.blueprint)
     return app
 

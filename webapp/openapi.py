@@ -11,8 +11,7 @@ from typing import Any
 
 from .. import __version__
 from .inspection import MOST_FOUND
-from .requirements import DOCUMENTS, STATES
-from .schemas import ANY_OBJECT, SCHEMAS, TEXT, Schema, one_of, ref
+from .schemas import ANY_OBJECT, SCHEMAS, TEXT, Schema, ref
 from .site import MOST_OCTETS, url
 from .tracing.trace import FEWEST_REDIRECTS, MOST_REDIRECTS
 
@@ -162,19 +161,7 @@ PATHS: dict[str, dict[str, Schema]] = {
             },
         },
     },
-    "/api/conformance": {
-        "get": _operation(
-            "conformance",
-            "The requirements of the documents, and what shows that they are met",
-            "Conformance",
-            _query("document", "only those of one document", one_of(*DOCUMENTS)),
-            _query("state", "only those that are so", one_of(*STATES)),
-            errors=(400,),
-        )
-    },
     "/api/problems": {"get": _operation("problems", "The problem codes", "Problems")},
-    "/api/rules": {"get": _operation("rules", "The rules of the normal forms, with examples", "Rules")},
-    "/api/decisions": {"get": _operation("decisions", "What is decided where specifications are silent", "Decisions")},
     "/api/registries": {"get": _operation("registries", "Which registries are known, and of which day", "Registries")},
     "/api/registries/naan": {
         "get": _operation(

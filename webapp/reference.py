@@ -1,14 +1,13 @@
-"""Reference pages: what the code goes by, told from the same data that it goes by.
+"""Reference pages: problem codes and registries, shown from the data that the code uses.
 
-Problem codes, rules of the normal forms with worked examples, decisions, registries. Each page has its JSON at the same
-address (by ``Accept``) and below /api; the words of a registry are strangers' words, and are shown as identifiers are.
+Each page has its JSON at the same address (by ``Accept``) and below /api. The texts of a registry are from
+strangers and are shown as identifiers are.
 """
 
 from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from itertools import groupby
 from math import ceil
 from typing import Any
 from urllib.parse import urlencode
@@ -16,11 +15,9 @@ from urllib.parse import urlencode
 from flask import Blueprint, Response, request
 
 from ..identifiers import PROBLEMS, display, registries, registry_search
-from ..identifiers.decisions import decisions as all_decisions
 from ..identifiers.registries import NAANS, NAMESPACES, SCHEMES
 from ..identifiers.registry_tables import Registry
-from ..identifiers.worked_rules import rules as all_rules
-from . import lines, openapi
+from . import openapi
 from .errors import Refused, problem_document
 from .representation import as_json, represented
 from .site import url
@@ -43,23 +40,6 @@ def problems() -> Response:
         for known in PROBLEMS.values()
     ]
     return represented({"problems": shown}, "reference/problems.html", most=_LONGEST_EXAMPLE)
-
-
-@blueprint.get("/rules")
-@blueprint.get("/api/rules", endpoint="rules_json")
-def rules() -> Response:
-    """The rules of the normal forms, each with an example before and after it."""
-    shown = [each.as_dict() for each in all_rules()]
-    return represented({"sets": shown}, "reference/rules.html", compared=_compared)
-
-
-@blueprint.get("/decisions")
-@blueprint.get("/api/decisions", endpoint="decisions_json")
-def decisions() -> Response:
-    """What is decided where the specifications are silent."""
-    shown = [each.as_dict() for each in all_decisions().values()]
-    topics = [(topic, list(rows)) for topic, rows in groupby(shown, lambda row: row["topic"])]
-    return represented({"decisions": shown}, "reference/decisions.html", topics=topics)
 
 
 @blueprint.get("/registries")
@@ -189,11 +169,6 @@ def _example(path: str, operation: Mapping[str, Any]) -> str | None:
     }
     base = url("inspector.page").removesuffix("/")
     return f"{base}{path}" + (f"?{urlencode(query, safe='/:')}" if query else "")
-
-
-def _compared(before: str, after: str) -> lines.Line:
-    """How the worked example of a rule shows what changed, variants whole."""
-    return lines.compared(before, after, lines.VARIANTS if "." in before else lines.CHARACTERS)
 
 
 def _entry(known: dict[str, Any], registry: Registry[Any]) -> dict[str, Any]:

@@ -6,7 +6,6 @@ from typing import Any
 
 from ..identifiers import PROBLEMS
 from ..identifiers.policy import FINDINGS
-from .requirements import DOCUMENTS, STATES
 
 Schema = dict[str, Any]
 
@@ -148,20 +147,6 @@ SCHEMAS: dict[str, Schema] = {
             )
         ),
     ),
-    "Conformance": _object(
-        total=NUMBER,
-        counts=_map(_map(NUMBER)),
-        found=_array(
-            _object(
-                id=TEXT,
-                document=one_of(*DOCUMENTS),
-                title=TEXT,
-                state=one_of(*STATES),
-                tests=_array(TEXT),
-                why=MAYBE_TEXT,
-            )
-        ),
-    ),
     "Event": _object(event=one_of("start", "hop", "waiting", "end")),
     "Snapshot": _object(date=TEXT, source=TEXT),
     "Resolver": _object(
@@ -171,19 +156,6 @@ SCHEMAS: dict[str, Schema] = {
         problems=_array(
             _object(code=TEXT, severity=TEXT, title=TEXT, expected=TEXT, reference=TEXT, example=MAYBE_TEXT)
         )
-    ),
-    "Rules": _object(
-        sets=_array(
-            _object(
-                key=TEXT,
-                title=TEXT,
-                about=TEXT,
-                rules=_array(_object(rule=TEXT, title=TEXT, reference=TEXT, before=TEXT, after=TEXT)),
-            )
-        )
-    ),
-    "Decisions": _object(
-        decisions=_array(_object(id=TEXT, topic=TEXT, title=TEXT, said=TEXT, done=TEXT, why=TEXT, reference=TEXT))
     ),
     "Registries": _object(
         registries=_array(

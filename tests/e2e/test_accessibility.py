@@ -91,14 +91,6 @@ def problems(page: Page) -> None:
     page.goto("/problems#bad-char")
 
 
-def rules(page: Page) -> None:
-    page.goto("/rules")
-
-
-def decisions(page: Page) -> None:
-    page.goto("/decisions")
-
-
 def registries(page: Page) -> None:
     page.goto("/registries")
 
@@ -138,17 +130,6 @@ def api(page: Page) -> None:
     page.goto("/api")
 
 
-def conformance(page: Page) -> None:
-    page.goto("/conformance?document=SCH")
-    page.locator("summary").first.click()
-
-
-def drafted(page: Page) -> None:
-    page.goto("/schemes/draft")
-    page.get_by_label("Scheme name", exact=True).fill("URN")
-    expect(page.locator("#answer")).to_contain_text("scheme-name-taken")
-
-
 def judged(page: Page) -> None:
     page.goto("/policy")
     page.locator("#q").fill("https://17beta.top/en/\nhttps://example.org/")
@@ -160,7 +141,7 @@ def handbook(page: Page) -> None:
     page.goto("/docs/files")
 
 
-REFERENCE = [conformance, drafted, judged, problems, rules, decisions, registries, holders, no_holder]
+REFERENCE = [judged, problems, registries, holders, no_holder]
 REFERENCE += [naan, namespaces, namespace, schemes, scheme, api, handbook]
 STATES = [nothing, one, wrong, several, many, not_found, traced, trace_page, record, listed]
 STATES += [compared, to_compare, lit, missing, *REFERENCE]
@@ -177,7 +158,7 @@ FIRST_OF_MANY = """
 
 def each(states):
     """The states as parameters: one of each kind, and in a long run all of them."""
-    usual = {nothing, one, wrong, several, many, traced, listed, compared, missing, drafted, holders}
+    usual = {nothing, one, wrong, several, many, traced, listed, compared, missing, holders}
     marks = {True: (), False: (pytest.mark.long,)}
     return [pytest.param(state, id=state.__name__, marks=marks[state in usual]) for state in states]
 

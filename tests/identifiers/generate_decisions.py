@@ -25,8 +25,7 @@ SECTION = re.compile(r"(?<=<!-- decisions: make docs -->\n).*?(?=<!-- end -->)",
 INTRODUCTION = """# Where the drafts are silent
 
 Specifications leave things open, contradict themselves, or cannot be meant by the letter. This is what Ararat does
-then, and why. The code cites each decision by its identifier, beside the line that carries it out; the inspector shows
-them at `/decisions`.
+then, and why. The code cites each decision by its identifier, beside the line that carries it out.
 """
 
 

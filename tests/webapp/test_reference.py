@@ -7,9 +7,7 @@ import re
 import pytest
 
 from ararat.identifiers import PROBLEMS, characters, registries
-from ararat.identifiers.decisions import decisions
 from ararat.identifiers.registry_tables import NAANS, NAMESPACES, SCHEMES
-from ararat.identifiers.worked_rules import rules
 from ararat.webapp import create_app
 
 JSON = {"Accept": "application/json"}
@@ -17,9 +15,6 @@ HTMX = {"HX-Request": "true"}
 HOSTILE = "\"><script>alert(1)</script>&#x202E;\u202e\u05d0\u00e9{{7*7}}'%00\n"
 PAGES = {
     "/problems": "/api/problems",
-    "/rules": "/api/rules",
-    "/decisions": "/api/decisions",
-    "/conformance": "/api/conformance",
     "/registries": "/api/registries",
     "/registries/naan": "/api/registries/naan",
     "/registries/naan/99152": "/api/registries/naan/99152",
@@ -75,22 +70,6 @@ def test_every_problem_code_has_its_place_and_its_example_leads_to_it(page):
     assert {f"#{code}" for code in PROBLEMS} <= linked
     card = page("/", q="ark:12345/x!")
     assert card.all("a", href="/problems#bad-char")
-
-
-def test_every_rule_is_shown_with_what_it_makes_of_its_example(page):
-    text = page("/rules").text
-    for each in (rule for group in rules() for rule in group.rules):
-        assert each.before != each.after
-        assert each.title in text
-        assert each.after in text
-
-
-def test_every_decision_has_a_place_of_its_own(page):
-    shown = page("/decisions")
-    ids = {element.attributes.get("id") for element in shown.walk()}
-    assert set(decisions()) <= ids
-    for each in decisions().values():
-        assert each.done in shown.text
 
 
 # Registries -----------------------------------------------------------------------------------------------------------

@@ -72,27 +72,6 @@ def test_a_file_that_is_not_there_is_named(ararat, tmp_path):
     assert ararat("lint", "https").exit_code == 66
 
 
-@pytest.mark.parametrize(
-    ("arguments", "code"),
-    [
-        pytest.param(("ark", "permanent", "--as", "expert"), 0, id="an upgrade"),
-        pytest.param(("https", "historical", "--as", "registrant"), 1, id="not without the IESG"),
-        pytest.param(("https", "historical", "--as", "iesg"), 0, id="with the IESG"),
-        pytest.param(("https", "provisional", "--as", "iesg"), 1, id="never back"),
-        pytest.param(("nobody-has-it", "provisional", "--as", "anyone"), 0, id="a first one"),
-        pytest.param(("ark", "gone", "--as", "iesg"), 64, id="no status"),
-    ],
-)
-def test_a_transition_is_allowed_or_not_and_says_why(ararat, arguments, code):
-    assert ararat("transition", *arguments).exit_code == code
-
-
-def test_the_status_of_a_file_is_its_own(ararat):
-    said = ararat("transition", "-", "historical", "--as", "designee", "--json", given=ATLAS)
-    assert json.loads(said.stdout)["before"] == "provisional"
-    assert ararat("transition", "-", "historical", "--as", "iesg", given="Status: eternal").exit_code == 2
-
-
 def test_a_record_is_shown_and_exported(ararat):
     assert read(ararat("show", "ark", "--json").stdout) == read(ararat("show", "ark", "--text").stdout)
     assert "provisional" in ararat("show", "ark").stdout

@@ -1,4 +1,4 @@
-"""``ararat schemes``: registrations of URI/IRI schemes, what they lack, and who may change their status."""
+"""``ararat schemes``: registrations of URI/IRI schemes, and what they lack."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from pathlib import Path
 import click
 
 from ...identifiers import registries, schemes
-from ...identifiers.schemes import ACTORS, PROFILES, QUESTIONS, STATUSES, Finding, Registration, RegistrationError
+from ...identifiers.schemes import PROFILES, QUESTIONS, Finding, Registration, RegistrationError
 from ..terminal.layout import Sheet, Style, words
 from . import DONE, NO, NO_INPUT, UNREADABLE, Refused, streams, write
 
@@ -81,31 +81,6 @@ def show_command(record: str, as_json: bool, as_text: bool) -> int:
     return DONE
 
 
-@schemes_command.command("transition", short_help="Say whether a status may be changed, and by whom.")
-@click.argument("record", metavar="NAME|FILE|-")
-@click.argument("status", type=click.Choice(STATUSES))
-@click.option("--as", "actor", type=click.Choice(list(ACTORS)), required=True, help="Who asks for it.")
-@click.option("--json", "as_json", is_flag=True, help="One JSON object.")
-def transition_command(record: str, status: str, actor: str, as_json: bool) -> int:
-    """Say whether somebody may have the status of a registration changed, and what that takes.
-
-    Of a NAME the status is that of IANA's registry; one that is not registered has none yet.
-
-    Exit code: 0 allowed, 1 not, 2 it is no record or its status is none, 66 the file cannot be read.
-    """
-    before = _status(record)
-    decision = schemes.transition(before, status, actor)
-    if as_json:
-        said = {"before": before, "after": status, "actor": actor, "allowed": decision.allowed}
-        streams.dump(said | {"reason": decision.reason, "requirement": decision.requirement})
-    else:
-        sheet = Sheet.of(sys.stdout)
-        verdict = "Allowed" if decision.allowed else "Not allowed"
-        sentence = f"{verdict}: {decision.reason} ({decision.requirement})."
-        write(sheet.prose(sentence, style="good" if decision.allowed else "bad"))
-    return DONE if decision.allowed else NO
-
-
 @schemes_command.command("new", short_help="Begin a record.")
 @click.argument("name", metavar="NAME")
 @click.option(
@@ -168,16 +143,6 @@ def _octets(file: str) -> bytes:
         return streams.standard_input().read(most)
     with Path(file).open("rb") as stream:
         return stream.read(most)
-
-
-def _status(record: str) -> str | None:
-    if _is_a_name(record):
-        entry = registries.scheme(record)
-        return entry.status if entry else None
-    status = _read(record)[0].status.lower() or None
-    if status is not None and status not in STATUSES:
-        raise Refused(f"{words(status, most=100)} is no status", ("Expected", ", ".join(STATUSES)))
-    return status
 
 
 def _say(record: Registration, findings: list[Finding], profile: str) -> None:

@@ -1,0 +1,37 @@
+"""docs/normal-forms.md lists every rule of the normal forms, and each of its examples is what the rule makes."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from ararat.identifiers import kunze, normalization, urn
+from ararat.identifiers.normalization import Parts
+
+DOCUMENT = (Path(__file__).parents[2] / "docs" / "normal-forms.md").read_text("utf-8")
+ROW = re.compile(r"\| `([a-z-]+)` \| (.+) \| (.+) \| `(.+)` \| `(.+)` \|")
+ARKS, URNS, KUNZE = (ROW.findall(section) for section in DOCUMENT.split("\n## ")[1:])
+
+
+def parts(text: str) -> Parts:
+    match = re.fullmatch("(ark:/?)([^?#]*)(.*)", text, re.IGNORECASE)
+    assert match
+    return Parts(*match.groups())
+
+
+@pytest.mark.parametrize(
+    ("rules", "rows"),
+    [pytest.param(normalization.RULES, ARKS, id="ark"), pytest.param(kunze.RULES, KUNZE, id="kunze")],
+)
+def test_document_lists_every_rule_for_arks_with_its_result(rules, rows):
+    assert [row[:3] for row in rows] == [(rule.name, rule.title, rule.reference) for rule in rules]
+    for rule, (*_, before, after) in zip(rules, rows, strict=True):
+        assert "".join(rule.apply(parts(before))) == after != before
+
+
+def test_document_lists_every_rule_for_urns_with_its_result():
+    assert [row[:3] for row in URNS] == [tuple(step) for step in urn.STEPS]
+    for name, *_, before, after in URNS:
+        assert {step.rule: step.after for step in urn.parse(before).steps} == {name: after}
