@@ -25,6 +25,7 @@ from typing import TYPE_CHECKING
 
 from ..identifiers import display
 from .answers import Answer, Answers, last_resort
+from .asgi import REMEDY, is_asgi, named
 from .conditions import Conditions
 from .errors import BindingsUnavailable
 from .negotiation import Accepted
@@ -62,6 +63,7 @@ class ResolverMiddleware:
         (:mod:`~ararat.middleware.services`).
 
     The other settings are those of :class:`~ararat.middleware.settings.Settings`; a wrong one raises ValueError here.
+    An ``app`` that is an ASGI application (FastAPI, Starlette, Quart, Django's) raises TypeError.
     The key ``ararat.ark`` of the environ holds the normal form of the identifier while and after the site answers a
     served one.
     """
@@ -87,6 +89,8 @@ class ResolverMiddleware:
         inspector: str | None = None,
         services: str | None = None,
     ) -> None:
+        if is_asgi(app):
+            raise TypeError(f"ResolverMiddleware is for WSGI, and {named(app)} is an ASGI application. {REMEDY}")
         self.app = app
         self.bindings = bindings
         self.settings = Settings(

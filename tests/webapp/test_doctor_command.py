@@ -126,6 +126,30 @@ def test_what_cannot_be_reached_ends_with_69(ararat: Callable[..., Result], argu
     assert message in " ".join(ran.stderr.split())
 
 
+ASGI = """\
+from ararat.middleware import ResolverMiddleware
+
+
+async def site(scope, receive, send): ...
+
+
+app = ResolverMiddleware(site, None)
+"""
+
+
+def test_an_application_that_wraps_asgi_cannot_be_imported_and_the_remedy_is_shown(
+    ararat: Callable[..., Result], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(sys, "path", [*sys.path])
+    (tmp_path / "asgi_of_doctor.py").write_text(ASGI, "utf-8")
+    ran = ararat("--app", "asgi_of_doctor:app")
+    assert ran.exit_code == 69
+    said = " ".join(ran.stderr.split())
+    assert "asgi_of_doctor.site is an ASGI application. Run `ararat serve` beside the site" in said
+    assert said.endswith("run it with a WSGI server.")
+
+
 SITE = """\
 from flask import Flask
 from ararat.middleware import ResolverMiddleware, open_bindings

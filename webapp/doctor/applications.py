@@ -18,6 +18,7 @@ from typing import Any, NamedTuple
 
 from ...identifiers import display
 from ...middleware import ResolverMiddleware
+from ...middleware.asgi import REMEDY, is_asgi, named
 from ...middleware.own_scheme import OwnScheme
 from ...middleware.settings import SCHEMES, Settings
 from .finding import Finding, State
@@ -62,10 +63,10 @@ def load(place: str) -> Any:
         for part in name.split("."):
             found = getattr(found, part)
     except (Exception, SystemExit) as error:
-        said = display.escape(str(error).partition("\n")[0][:300])
+        said = display.escape(str(error).partition("\n")[0][:600])
         raise NotLoaded(f"{type(error).__name__}: {said}" if said else type(error).__name__) from error
     if not callable(found):
-        raise NotLoaded(f"it is no WSGI application but {_named(found)}")
+        raise NotLoaded(f"it is no WSGI application but {named(found)}")
     return found
 
 
@@ -78,13 +79,17 @@ def examine(application: Any) -> Iterator[Finding]:
     ['bad', 'doubtful']
     """
     sites, resolvers = _walk(application)
+    if not resolvers and is_asgi(application):
+        message = f"{named(application)} is an ASGI application: ResolverMiddleware, which is for WSGI, cannot wrap it."
+        yield Finding("app", "asgi", "bad", "resolver", message, REMEDY)
+        return
     if not resolvers:
         yield Finding(
             "app",
             "resolver",
             "bad",
             "resolver",
-            f"There is no ResolverMiddleware in front of {_named(application)}.",
+            f"There is no ResolverMiddleware in front of {named(application)}.",
             'Wrap it: application = ResolverMiddleware(application, open_bindings("bindings.sqlite"), prefix=...); of '
             "Flask app.wsgi_app = ResolverMiddleware(app.wsgi_app, ...).",
         )
@@ -97,7 +102,7 @@ def examine(application: Any) -> Iterator[Finding]:
             yield Finding("app", "resolver", "doubtful", "resolver", message)
         yield from _routes(site)
     if resolvers and not sites:
-        message = f"ResolverMiddleware is in front of {_named(resolvers[0].app)}."
+        message = f"ResolverMiddleware is in front of {named(resolvers[0].app)}."
         yield Finding("app", "resolver", "well", "resolver", message)
     if not sites:
         message = "This application does not say which routes it has; look yourself for any that begin with /ark:."
@@ -257,8 +262,3 @@ _LISTED: dict[str, Callable[[Any], Iterator[str]]] = {
     "Django": _of_django,
     "Pyramid": _of_pyramid,
 }
-
-
-def _named(app: Any) -> str:
-    kind = app if inspect.isfunction(app) else type(app)
-    return display.escape(f"{kind.__module__}.{kind.__qualname__}"[:200])

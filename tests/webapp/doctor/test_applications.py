@@ -120,6 +120,30 @@ def test_what_is_not_as_it_should_be_is_said(app: Any, expected: list[tuple[str,
     assert found(app) == expected
 
 
+async def asgi(scope: Any, receive: Any, send: Any) -> None: ...
+
+
+class Converted:
+    """An ASGI application around a WSGI one, as a2wsgi and asgiref make it."""
+
+    def __init__(self, app: Any) -> None:
+        self.app = app
+
+    async def __call__(self, scope: Any, receive: Any, send: Any) -> None: ...
+
+
+@pytest.mark.parametrize("app", [asgi, Converted(asgi)], ids=["function", "object"])
+def test_an_asgi_application_is_reported_with_the_remedy(app: Any) -> None:
+    (finding,) = applications.examine(app)
+    assert (finding.code, finding.state) == ("asgi", "bad")
+    assert "is an ASGI application" in finding.message
+    assert "ararat serve" in (finding.remedy or "")
+
+
+def test_a_resolver_inside_of_a_converted_application_is_found() -> None:
+    assert found(Converted(resolver(flask()))) == WELL
+
+
 def test_wrappers_that_hold_each_other_have_an_end() -> None:
     one, two = ProxyFix(bare), ProxyFix(bare)
     one.app, two.app = two, one

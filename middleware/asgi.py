@@ -1,0 +1,65 @@
+"""Recognizes ASGI applications, which a WSGI middleware cannot call."""
+
+from __future__ import annotations
+
+import functools
+import inspect
+from collections.abc import Callable
+from typing import Any
+
+from ..identifiers import display
+
+REMEDY = (
+    "Run `ararat serve` beside the site and let the proxy send it the names alone (docs/proxies.md, The names alone). "
+    "Or convert the application, ResolverMiddleware(a2wsgi.ASGIMiddleware(app), ...), and run it with a WSGI server."
+)
+"""How to resolve names for a site that is an ASGI application."""
+
+
+def is_asgi(app: object) -> bool:
+    """Return whether ``app`` is an ASGI application, such as one of FastAPI, Starlette, Quart or Django's.
+
+    Such an application is a coroutine function of three arguments, or an object whose ``__call__`` is one. In doubt
+    the result is False: a WSGI application must never be refused. The application is not called.
+
+    >>> is_asgi(lambda environ, start_response: [])
+    False
+    >>> async def application(scope, receive, send): ...
+    >>> is_asgi(application)
+    True
+    """
+    try:
+        inner = app
+        while isinstance(inner, functools.partial):
+            inner = inner.func
+        # A class may be a WSGI application; what a call of it gives is not known.
+        if inspect.isclass(inner):
+            return False
+        called = inner if inspect.isroutine(inner) else type(inner).__call__
+        return inspect.iscoroutinefunction(called) or _takes_three(app)
+    except Exception:  # noqa: BLE001 - the object is not ours, and can do anything when it is inspected
+        return False
+
+
+def named(app: object) -> str:
+    """Return the name of a function, or of the class of an object, with its module, in printable ASCII.
+
+    >>> named({})
+    'builtins.dict'
+    """
+    kind = app if inspect.isfunction(app) else type(app)
+    return display.escape(f"{kind.__module__}.{kind.__qualname__}"[:200])
+
+
+def _takes_three(app: Any) -> bool:
+    """Return whether a call must have three arguments, which no WSGI server gives. Compiled coroutines have no flag."""
+    signature = inspect.signature(app, follow_wrapped=False)
+    return _binds(signature.bind, 3) and not _binds(signature.bind, 2)
+
+
+def _binds(bind: Callable[..., Any], number: int) -> bool:
+    try:
+        bind(*range(number))
+    except TypeError:
+        return False
+    return True
