@@ -301,7 +301,7 @@ def open_bindings(
 
     ``url_or_path`` is ``sqlite:///bindings.sqlite`` (four slashes before an absolute path), the path of a file that
     ends in .sqlite, .sqlite3 or .db, or a ``postgresql://`` URL in any form that libpq understands; or the path of a
-    table that ends in .csv, .tsv, .jsonl or .anvl (:mod:`filestore`). ``clock`` gives the time in UTC. Every change is
+    table that ends in .csv, .tsv or .jsonl (:mod:`filestore`). ``clock`` gives the time in UTC. Every change is
     held to the rules of ``policy``, where there is one (:mod:`governance`).
 
     Raises :class:`BindingError` with the code ``database-url``, ``database-in-memory``, ``driver-missing``,
@@ -311,7 +311,7 @@ def open_bindings(
     >>> open_bindings("bindings")
     Traceback (most recent call last):
     ararat.middleware.errors.BindingError: bindings names no database (database-url)
-    expected sqlite:///FILE, postgresql://HOST/NAME, or a file that ends in .sqlite, .db, .csv, .tsv, .jsonl or .anvl (Ararat, bindings)
+    expected sqlite:///FILE, postgresql://HOST/NAME, or a file that ends in .sqlite, .db, .csv, .tsv or .jsonl (Ararat, bindings)
     """  # noqa: E501
     if (table := table_file(url_or_path)) is not None:
         return open_file(table, clock=clock, policy=policy)

@@ -203,7 +203,7 @@ FAULTS: dict[str, Fault] = _catalogue(
     (
         "database-url",
         "this names no database",
-        "sqlite:///FILE, postgresql://HOST/NAME, or a file that ends in .sqlite, .db, .csv, .tsv, .jsonl or .anvl",
+        "sqlite:///FILE, postgresql://HOST/NAME, or a file that ends in .sqlite, .db, .csv, .tsv or .jsonl",
     ),
     (
         "database-in-memory",
@@ -241,13 +241,7 @@ FAULTS: dict[str, Fault] = _catalogue(
         "RFC 8259, section 4",
     ),
     ("table-value", "a value is no text", "texts; true or false for passthrough, a number for redirect"),
-    (
-        "table-anvl",
-        "the text is no ANVL",
-        "records of lines with a label, a colon and a value, and blank lines between records",
-        "draft-kunze-anvl",
-    ),
-    ("format-unknown", "there is no such format", "csv, tsv, jsonl or anvl"),
+    ("format-unknown", "there is no such format", "csv, tsv or jsonl"),
     ("table-too-long", "the line is too long", "lines of at most 1,000,000 octets"),
     ("table-empty", "the file has no header", "a first line that names the columns", "RFC 4180, section 2"),
     (

@@ -1,12 +1,10 @@
-"""The formats that bindings are kept in as text: CSV, TSV, JSON Lines and ANVL, all of them read as one stream of rows.
+"""The formats that bindings are kept in as text: CSV, TSV and JSON Lines, all of them read as one stream of rows.
 
-All four have the columns of :mod:`rows`, flat:
+All three have the columns of :mod:`rows`, flat:
 
 - CSV and TSV name them in their first line.
 - JSON Lines: one object a line, whose keys are columns. Values are texts; ``passthrough`` may be true or false,
   ``redirect`` a number. null is an empty cell.
-- ANVL: records with a blank line between them, whose labels are columns. ``erc:`` without a value may stand in a record
-  and says nothing. A value with white space at its ends has ``%0A`` around it, which is let go when it is read.
 
 Whatever cannot be read raises :class:`TableError` with the file, the line and the place.
 """
@@ -19,16 +17,15 @@ from contextlib import closing
 from pathlib import Path
 from typing import Any, BinaryIO, Literal, get_args
 
-from ..identifiers import anvl
 from . import rows, tables, texts
 from .errors import BindingError, TableError
 from .lines import Lines, name_of, opened
 from .rows import COLUMNS, Row
 from .tables import Line
 
-Format = Literal["csv", "tsv", "jsonl", "anvl"]
+Format = Literal["csv", "tsv", "jsonl"]
 FORMATS: tuple[Format, ...] = get_args(Format)
-SUFFIXES: dict[str, Format] = {".csv": "csv", ".tsv": "tsv", ".jsonl": "jsonl", ".ndjson": "jsonl", ".anvl": "anvl"}
+SUFFIXES: dict[str, Format] = {".csv": "csv", ".tsv": "tsv", ".jsonl": "jsonl", ".ndjson": "jsonl"}
 """What a file of each format is called; of any other it has to be said, or it is CSV."""
 
 
@@ -37,8 +34,8 @@ def format_of(file: str | Path | BinaryIO, said: str | None = None) -> Format:
 
     Raises :class:`BindingError` with the code ``format-unknown``.
 
-    >>> format_of("names.TSV"), format_of("names.txt"), format_of("names.txt", "anvl")
-    ('tsv', 'csv', 'anvl')
+    >>> format_of("names.TSV"), format_of("names.txt"), format_of("names.txt", "jsonl")
+    ('tsv', 'csv', 'jsonl')
     """
     if said is None:
         named = file if isinstance(file, (str, Path)) else getattr(file, "name", "")
@@ -168,49 +165,8 @@ def _cells(pairs: Iterator[tuple[str, str]], lines: Lines) -> dict[str, str]:
     return cells
 
 
-def _anvl(file: str | Path | BinaryIO) -> Generator[Row, None, None]:
-    with opened(file) as lines:
-        while (text := _record(lines)) is not None:
-            first = lines.first
-            try:
-                for record in anvl.parse(text):
-                    elements = ((label, _value(value)) for label, value, _ in record.elements if (label, value) != _ERC)
-                    lines.first = first - 1 + record.line
-                    if cells := _cells(elements, lines):
-                        yield Row(lines.first, cells)
-            except anvl.AnvlError as error:
-                raise TableError("table-anvl", error.message, lines.file, first - 1 + error.line) from None
-
-
-_ERC = ("erc", "")
-
-
-def _record(lines: Lines) -> str | None:
-    """The lines up to the next blank one; None at the end."""
-    record: list[str] = []
-    lines.begin()
-    for line in lines:
-        ended = line.rstrip("\r\n")
-        if "\r" in ended or len(line) - len(ended) > 2 or line.endswith("\r"):
-            said = "a carriage return without a line feed"
-            number = lines.first + len(lines.record) - 1
-            raise TableError("table-anvl", said, lines.file, number, line.index("\r") + 1)
-        if line.strip() and not (line.startswith("#") and not record):
-            record.append(line)
-        elif record:
-            return "".join(record)
-        else:
-            lines.begin()
-    return "".join(record) or None
-
-
-def _value(value: str) -> str:
-    return value.removeprefix("\n").removesuffix("\n")
-
-
 _READERS: dict[Format, Callable[[str | Path | BinaryIO], Generator[Row, None, None]]] = {
     "csv": _csv,
     "tsv": _tsv,
     "jsonl": _json_lines,
-    "anvl": _anvl,
 }

@@ -91,7 +91,7 @@ def import_table(
 ) -> Summary:
     """Bind every name of a table, or, where one line is refused, none.
 
-    ``file`` is a path or a binary file, ``format`` "csv", "tsv", "jsonl" or "anvl"; None is what its name ends in, else
+    ``file`` is a path or a binary file, ``format`` "csv", "tsv" or "jsonl"; None is what its name ends in, else
     CSV. With ``dry_run`` everything is tried and nothing kept. ``progress`` is called with the number of lines so far,
     every thousand lines and at the end. Readers see all of it at once; other writers wait, but on SQLite not longer
     than five seconds.

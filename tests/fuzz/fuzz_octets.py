@@ -59,7 +59,6 @@ TABLES = {
     "csv": 'identifier,target,kind\nark:12345/x,"https://example.org/,1",related\nark:12345/y,/y,served\n',
     "tsv": "identifier\ttarget\tstatus\treason\nark:12345/x\t/x\twithdrawn\tgone\n",
     "jsonl": '{"identifier": "ark:12345/x", "target": "/x", "passthrough": true, "metadata": {"who": "A"}}\n',
-    "anvl": "identifier: ark:12345/x\ntarget: /x\nwho: A\n B\n\nidentifier: urn:isbn:0451450523\ntarget: /y\n",
 }
 """A small table in each of the formats."""
 

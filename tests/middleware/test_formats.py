@@ -1,4 +1,4 @@
-"""CSV, TSV, JSON Lines and ANVL as one stream of rows."""
+"""CSV, TSV and JSON Lines as one stream of rows."""
 
 from __future__ import annotations
 
@@ -26,9 +26,6 @@ SAME = {
     "tsv": "identifier\ttarget\twhat\ttarget[de]\nark:12345/x\thttps://example.org/a%20b\tA: \u00e9 100%25\t/d,e\n",
     "jsonl": '{"identifier":"ark:12345/x","target":"https://example.org/a%20b",'
     '"what":"A: \\u00e9 100%25","target[de]":"/d,e"}',
-    "anvl": "erc:\nidentifier: ark:12345/x\ntarget: https://example.org/a%20b\n# no element\n"
-    "what: A:\n  \u00e9 100%2525\n"
-    "target[de]: /d,e\n",
 }
 
 
@@ -54,9 +51,9 @@ def test_every_format_is_imported(format: str, bindings: Bindings, tmp_path: Pat
         pytest.param("a.csv", None, "csv", id="CSV"),
         pytest.param(Path("a.TSV"), None, "tsv", id="capitals"),
         pytest.param("a.ndjson", None, "jsonl", id="another name of JSON Lines"),
-        pytest.param("a.anvl", None, "anvl", id="ANVL"),
+        pytest.param("a.anvl", None, "csv", id="a format of the past"),
         pytest.param(BytesIO(), None, "csv", id="a stream without a name"),
-        pytest.param("a.csv", "anvl", "anvl", id="what is said counts"),
+        pytest.param("a.csv", "jsonl", "jsonl", id="what is said counts"),
     ],
 )
 def test_the_format_is_that_of_the_suffix_unless_said(file: str | Path, said: str | None, format: str) -> None:
@@ -70,12 +67,6 @@ def test_a_format_that_nobody_knows_is_refused() -> None:
 
 
 def test_rows_are_counted_by_their_first_lines() -> None:
-    octets = b"# a comment\n\nidentifier: a\nwhat: b\n  c\n\n\r\n# another\nidentifier: d\r\n"
-    rows = list(read_rows(BytesIO(octets), "anvl"))
-    assert [(row.line, dict(row.cells)) for row in rows] == [
-        (3, {"identifier": "a", "what": "b c"}),
-        (9, {"identifier": "d"}),
-    ]
     rows = list(read_rows(BytesIO(b'\xef\xbb\xbf{"identifier":"a"}\n\n{"identifier":"b"}'), "jsonl"))
     assert [row.line for row in rows] == [1, 3]
 
@@ -84,11 +75,6 @@ def test_json_has_truths_numbers_and_nothings() -> None:
     octets = b'{"identifier":"a","passthrough":true,"redirect":307,"what":null}'
     (row,) = read_rows(BytesIO(octets), "jsonl")
     assert dict(row.cells) == {"identifier": "a", "passthrough": "true", "redirect": "307", "what": ""}
-
-
-def test_comments_of_any_length_are_passed_over() -> None:
-    octets = b"# a comment\n" * 100_000 + b"identifier: a\n"
-    assert [row.line for row in read_rows(BytesIO(octets), "anvl")] == [100_001]
 
 
 @pytest.mark.parametrize(
@@ -105,14 +91,6 @@ def test_comments_of_any_length_are_passed_over() -> None:
         pytest.param("jsonl", b'{"what":"a","what":"b"}', "table-column-twice", 1, "what", id="a key twice"),
         pytest.param("jsonl", b'{"title":"a"}', "table-column", 1, "title", id="a key that nobody knows"),
         pytest.param("jsonl", b'{"what":"\xff"}', "table-encoding", 1, 10, id="no UTF-8 in JSON"),
-        pytest.param("anvl", b"identifier: a\nwhat\n", "table-anvl", 2, None, id="a line without a colon"),
-        pytest.param("anvl", b"\n  what: b\n", "table-anvl", 2, None, id="a line that continues nothing"),
-        pytest.param("anvl", b"a: b\rc: d\n", "table-anvl", 1, 5, id="a carriage return alone"),
-        pytest.param("anvl", b"what: a\nwhat: b\n", "table-column-twice", 1, "what", id="a label twice"),
-        pytest.param("anvl", b"\nidentifier: a\ntitle: b\n", "table-column", 2, "title", id="a label nobody knows"),
-        pytest.param("anvl", b"what: a\nwho: \xff\n", "table-encoding", 2, 6, id="no UTF-8 in ANVL"),
-        pytest.param("anvl", b"what: a\n b\0\n", "table-nul", 2, 3, id="NUL"),
-        pytest.param("anvl", b"what: a\n" + b" b\n" * 400_000, "table-too-long", 1, None, id="a record without end"),
         pytest.param("tsv", b"identifier\ttarget\na\n", "table-fields", 2, "target", id="a field too few"),
         pytest.param("csv", b"identifier;target\na;/b\n", "table-syntax", 1, 11, id="semicolons for commas"),
     ],

@@ -300,7 +300,7 @@ def test_a_file_that_is_not_there_is_said_to_be_so(ararat: Callable[..., Result]
 # export ---------------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("format", ["csv", "tsv", "jsonl", "anvl"])
+@pytest.mark.parametrize("format", ["csv", "tsv", "jsonl"])
 def test_an_export_is_imported_again(bound: Callable[..., Result], format: str, tmp_path: Path, database: Path) -> None:
     assert bound("withdraw", DOC, "--reason", "Lost").exit_code == 0
     file = tmp_path / f"all.{format}"

@@ -41,7 +41,7 @@ def _database_option(*, required: bool) -> Callable[..., Any]:
         envvar="ARARAT_DATABASE",
         show_envvar=True,
         help="Where the bindings are: postgresql://..., sqlite:///FILE, or a file that ends in .sqlite or .db; "
-        "to read only, one that ends in .csv, .tsv, .jsonl or .anvl.",
+        "to read only, one that ends in .csv, .tsv or .jsonl.",
     )
 
 

@@ -28,7 +28,7 @@ _WORDS: dict[str, Style] = {
 
 format_option: Callable[..., Any] = click.option(
     "--format",
-    type=click.Choice(["csv", "tsv", "jsonl", "anvl"]),
+    type=click.Choice(["csv", "tsv", "jsonl"]),
     help="The format of FILE.  [default: as its name ends, else CSV]",
 )
 
@@ -61,9 +61,9 @@ def import_command(
 ) -> int:
     """Bind every name of a table, or none where one line is refused.
 
-    The table is CSV or TSV, whose first line names the columns; JSON Lines, whose keys are columns; or ANVL, whose
-    labels are. Columns are identifier and target, then any of kind, resource, status, passthrough, scope, who, what,
-    when, where, persistence, availability, variance, allocated, policy, redirect, reason and target[TYPE;LANG].
+    The table is CSV or TSV, whose first line names the columns; or JSON Lines, whose keys are columns. Columns are
+    identifier and target, then any of kind, resource, status, passthrough, scope, who, what, when, where, persistence,
+    availability, variance, allocated, policy, redirect, reason and target[TYPE;LANG].
 
     All of it is one transaction: whatever ends it, nothing is written unless all is. With --batch N that holds for N
     lines at a time; the import ends at the first batch with a refused line, what was written stays, and a second run

@@ -81,8 +81,8 @@ def _options(command: Any) -> Any:
     metavar="FILE",
     envvar="ARARAT_BINDINGS",
     show_envvar=True,
-    help="Serve a CSV, TSV, JSON Lines or ANVL file as it stands, and again whenever it changes. "
-    "So does --database where the name ends in .csv, .tsv, .jsonl or .anvl.",
+    help="Serve a CSV, TSV or JSON Lines file as it stands, and again whenever it changes. "
+    "So does --database where the name ends in .csv, .tsv or .jsonl.",
 )
 @click.option(
     "--prefix",
