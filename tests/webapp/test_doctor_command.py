@@ -80,7 +80,7 @@ def test_a_remedy_is_said_once_for_all_that_need_it(ararat: Callable[..., Result
     said = ararat("--url", wsgiref).stdout
     assert "To change, for raw target, %2F, a bare ?:\n" in said
     assert said.count("gunicorn") == 1
-    assert said.splitlines()[-1] == "3 to change, 1 doubtful."
+    assert said.splitlines()[-1] == "1 to change, 1 doubtful."
 
 
 def test_what_is_no_ararat_is_named(ararat: Callable[..., Result], ararat_server: Any) -> None:

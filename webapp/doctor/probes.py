@@ -29,6 +29,8 @@ _PROBLEM = "application/problem+json"
 # Below the default of max_length, and below the 4,094 octets that gunicorn takes unless it is told otherwise; a name of
 # 255 code points, all of them percent-encoded, has 3,060 (A-11).
 _LONG = 3300
+# What a front server answers while the server behind it cannot be reached, is not ready or takes too long.
+_GATEWAY = (502, 503, 504)
 _TOO_LONG = Settings().max_length + 200
 
 Ask = Callable[[str, str], Said]
@@ -76,6 +78,10 @@ PROBES = (
     Probe("question-mark", "x?", "a bare ?", "x? is answered as x, not described", "ARK draft, section 3.4"),
     Probe("question-marks", "x??", "??", "x?? is answered as x, not described", "ARK draft, section 3.4"),
     Probe("info", "x?info", "?info", "nothing can be described", "ARK draft, section 3.4"),
+    *(
+        Probe(f"extension-{end}", f"x.{end}", f".{end}", f"names that end in .{end} are not answered", _OBLIGATION)
+        for end in ("pdf", "jpg", "php")
+    ),
     Probe("long", "x" * _LONG, f"{_LONG:,} octets", "long names are not answered", "ARK draft, section 7.1.1"),
 )
 """What is sent, each below the name that the probes begin with."""
@@ -194,6 +200,8 @@ class _Patient:
 
     def _stopped(self, probe: Probe, sent: str, message: str, said: Said | None = None) -> Finding:
         cause: Cause = "long" if probe.code == "long" else "stopped"
+        if probe.code.startswith("extension-"):
+            cause = "extension"
         # Who says nothing of itself in what it passes on may do so in an answer of its own.
         who = front(said.field("Server"), said.field("Via")) if said else None
         change = remedy(cause, who or self._front)
@@ -344,6 +352,14 @@ def _not_ararat(said: Said, url: WebURL) -> Finding:
     who = said.field("Server")
     by = f" (Server: {display.escape(who[:_SHOWN])})" if who else ""
     message = f"{_said(said)}, and not by Ararat{by}: a request for /ark:99999/x does not reach a resolver here."
+    if said.status in _GATEWAY:
+        message = f"{_said(said)}{by}: the front server works, and the server behind it does not answer."
+        change = (
+            "Start the server behind the front server: is `ararat serve`, or the server that runs ResolverMiddleware, "
+            "running? Compare its address and port with the front server's (nginx: proxy_pass and upstream; Apache: "
+            "ProxyPass; Caddy: reverse_proxy)."
+        )
+        return Finding("url", "backend", "bad", "answered", message, change)
     change = (
         "Put ResolverMiddleware in front of the site, and let the front server pass on /ark: and /urn: without a "
         f"change. It answers {METHODS}; the address must be the resolver's prefix, path included."

@@ -8,10 +8,11 @@ from __future__ import annotations
 from typing import Literal
 
 Front = Literal["nginx", "Apache", "Caddy", "gunicorn"]
-Cause = Literal["no-raw-target", "rewritten", "normalised", "stopped", "label", "long", "head"]
+Cause = Literal["no-raw-target", "rewritten", "normalised", "stopped", "label", "extension", "long", "head"]
 """What happened to a request: the server gives no raw target at all; the raw target is another one than was sent; it is
-given, but the path beside it is cleaned so that the two disagree; something in front answered. ``label`` and ``long``
-are the last of it, for a label in capitals and for a long name; ``head`` for an answer to HEAD that is another one."""
+given, but the path beside it is cleaned so that the two disagree; something in front answered. ``label``,
+``extension`` and ``long`` are the last of it, for a label in capitals, for a name that ends in an extension and for a
+long name; ``head`` for an answer to HEAD that is another one."""
 
 _NO_RAW_TARGET = (
     "The server hands no raw request target to the application (wsgiref, and so Django's runserver, granian and bjoern "
@@ -46,6 +47,15 @@ _REMEDIES: dict[Cause, dict[Front, str]] = {
         "nginx": "nginx: location ~* ^/(ark|urn): (with the star: in any case), where a location names the labels.",
         "Apache": 'Apache: <LocationMatch "(?i)^/(ark|urn):">, where a section names the labels.',
         "Caddy": 'Caddy: path_regexp "(?i)^/(ark|urn):", where a matcher names the labels.',
+    },
+    "extension": {
+        "nginx": "nginx: move location ~* ^/(ark|urn): above every other location with a regular expression, such as "
+        r"location ~* \.(js|css|png|pdf)$ {: nginx uses the first that matches. If you cannot move it, add location ^~ "
+        "/ark: and location ^~ /urn: with the same lines inside; they are used before any regular expression.",
+        "Apache": "Apache: exclude the names from every RewriteRule that matches extensions, with RewriteCond "
+        "%{REQUEST_URI} !^/(ark|urn): [NC] before it, and put them above any ProxyPassMatch or AliasMatch that does.",
+        "Caddy": "Caddy: handle the names first, in handle @names { reverse_proxy 127.0.0.1:8000 } above every other "
+        "handle.",
     },
     "long": {
         "nginx": "nginx: large_client_header_buffers 4 16k; in the http or server block.",

@@ -50,7 +50,10 @@ def summary_lines(findings: Sequence[Finding], sheet: Sheet) -> Iterator[str]:
     counts = {state: sum(finding.state == state for finding in findings) for state in _STYLES}
     yield ""
     if counts["bad"]:
-        yield from sheet.prose(f"{counts['bad']} to change, {counts['doubtful']} doubtful.", style="bad")
+        # One change can put several findings right.
+        bad = (finding for finding in findings if finding.state == "bad")
+        changes = len({finding.remedy or number for number, finding in enumerate(bad)})
+        yield from sheet.prose(f"{changes} to change, {counts['doubtful']} doubtful.", style="bad")
     else:
         doubtful = f", {counts['doubtful']} doubtful" if counts["doubtful"] else ""
         yield from sheet.prose(f"All well{doubtful}.", style="doubtful" if doubtful else "good")

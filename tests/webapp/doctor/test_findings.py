@@ -30,3 +30,15 @@ def test_lines_fit_and_hold_nothing_raw(width: int) -> None:
 def test_the_last_line_says_how_it_stands(states: list[State], last: str) -> None:
     findings = [Finding("url", "x", state, "x", "It is so.") for state in states]
     assert [*summary_lines(findings, Sheet())][-1] == last
+
+
+@pytest.mark.parametrize(
+    ("remedies", "last"),
+    [
+        (["one line"] * 5, "1 to change, 0 doubtful."),
+        (["one line", "another line", "one line"], "2 to change, 0 doubtful."),
+    ],
+)
+def test_a_change_that_several_findings_need_is_counted_once(remedies: list[str], last: str) -> None:
+    findings = [Finding("url", "x", "bad", "x", "It is so.", remedy) for remedy in remedies]
+    assert [*summary_lines(findings, Sheet())][-1] == last

@@ -175,6 +175,15 @@ def cleaned(target: str) -> str:
             r"location ~\* \^/\(ark\|urn\):",
             id="labels in lower case alone",
         ),
+        pytest.param(
+            {
+                "before": lambda target: Said(404, (("Server", "nginx"),), b"") if target.endswith(".pdf") else target,
+            },
+            {"extension-pdf"},
+            r"^nginx: move location ~\* \^/\(ark\|urn\): above .* location \^~ /ark: and location \^~ /urn:",
+            id="nginx, a location for .pdf before that of the names",
+        ),
+        pytest.param({"before": answered_by_apache(r"\.php$")}, {"extension-php"}, "RewriteCond", id="Apache, .php"),
         pytest.param({"before": answered_by_apache("ark:/")}, {"classic"}, "ark", id="no classic form"),
         pytest.param(
             {"before": refused_beyond(1000), "after": with_field("Server", "gunicorn")},
@@ -305,6 +314,16 @@ def test_what_is_not_answered_by_ararat_is_said_to_be_not(said: Said) -> None:
     assert [*found] == ["answered"]
     assert found["answered"].state == "bad"
     assert "not by Ararat" in found["answered"].message
+
+
+@pytest.mark.parametrize("status", [502, 503, 504])
+def test_a_front_server_without_the_server_behind_it_is_named(status: int) -> None:
+    found = examined(lambda method, target: Said(status, (("Server", "nginx/1.22.1"),), b"<h1>Bad Gateway</h1>"))
+    assert [*found] == ["backend"]
+    assert f"Answered by {status}" in found["backend"].message
+    assert "the front server works" in found["backend"].message
+    assert "is `ararat serve`" in (found["backend"].remedy or "")
+    assert "ResolverMiddleware in front" not in (found["backend"].remedy or "")
 
 
 @pytest.mark.parametrize(

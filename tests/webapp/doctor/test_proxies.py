@@ -187,6 +187,48 @@ def test_a_front_server_that_sends_the_names_alone_is_well_too(behind: Callable[
         assert connection.getresponse().status in (200, 403, 404)
 
 
+STATIC = r"""location ~* \.(js|css|png|jpg|gif|ico|pdf)$ { expires 30d; }
+"""
+
+
+@pytest.mark.long
+@pytest.mark.parametrize(
+    ("before", "after", "lost"),
+    [
+        pytest.param(STATIC, "", {"extension-pdf", "extension-jpg"}, id="static files before the names"),
+        pytest.param("", STATIC, set(), id="static files after the names"),
+        pytest.param(
+            STATIC + "location ^~ /ark: { proxy_pass http://ararat; proxy_set_header Host $host; }",
+            "",
+            set(),
+            id="static files before the names, and a location that comes before all",
+        ),
+    ],
+)
+def test_nginx_with_a_location_for_extensions(
+    behind: Callable[..., str], before: str, after: str, lost: set[str]
+) -> None:
+    _, names_alone = shown("nginx")
+
+    def change(configuration: str) -> str:
+        lines = before + names_alone + after
+        return re.sub(PASSES_ALL["nginx"], lambda _: lines, configuration, flags=re.DOTALL)
+
+    code, found = examined(behind("nginx", change))
+    assert (code, bad(found)) == (int(bool(lost)), lost)
+    for each in lost:
+        assert found[each]["remedy"].startswith("nginx: move location ~* ^/(ark|urn): above every other location")
+
+
+@pytest.mark.long
+def test_nginx_before_a_server_that_does_not_run(behind: Callable[..., str]) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        nowhere = f"127.0.0.1:{free.getsockname()[1]}"
+    code, found = examined(behind("nginx", lambda shown: shown.replace("127.0.0.1:8000", nowhere)))
+    assert (code, bad(found)) == (1, {"backend"})
+    assert "502" in found["backend"]["message"]
+
+
 @pytest.mark.long
 def test_nginx_with_a_slash_after_the_address_is_not_and_the_line_is_named(behind: Callable[..., str]) -> None:
     code, found = examined(behind("nginx", lambda shown: shown.replace("proxy_pass http://ararat;", SLASH)))
