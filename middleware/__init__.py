@@ -2,7 +2,7 @@
 
 >>> import tempfile
 >>> folder = tempfile.TemporaryDirectory()
->>> bindings = open_bindings(f"{folder.name}/bindings.sqlite")
+>>> bindings = open_bindings(f"{folder.name}/bindings.sqlite", create=True)
 >>> bindings.bind("ark:12345/x6np1", "https://example.org/map")
 'bound'
 >>> def site(environ, start_response):

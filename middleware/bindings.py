@@ -2,7 +2,7 @@
 
 >>> import tempfile
 >>> folder = tempfile.TemporaryDirectory()
->>> b = open_bindings(f"{folder.name}/bindings.sqlite")
+>>> b = open_bindings(f"{folder.name}/bindings.sqlite", create=True)
 >>> b.bind("ark:/12345/d-oc", "https://example.org/1", resource="report 7")
 'bound'
 >>> b.lookup("ark:12345/doc").target
@@ -196,7 +196,7 @@ class Bindings:
 
         >>> import tempfile
         >>> folder = tempfile.TemporaryDirectory()
-        >>> b = open_bindings(f"{folder.name}/bindings.sqlite")
+        >>> b = open_bindings(f"{folder.name}/bindings.sqlite", create=True)
         >>> b.set_rule("ark:12345/x5", "https://example.org/things/${value}")
         'set'
         >>> [rule.prefix for rule in b.rules()], b.remove_rule("ark:12345/x5"), b.rules()
@@ -295,14 +295,19 @@ def check_actor(actor: str | None) -> None:
 
 
 def open_bindings(
-    url_or_path: str | Path, *, clock: Callable[[], datetime] = _now, policy: Profile | None = None
+    url_or_path: str | Path,
+    *,
+    create: bool = False,
+    clock: Callable[[], datetime] = _now,
+    policy: Profile | None = None,
 ) -> Bindings:
-    """The bindings in a database, which gets its tables where it is empty, or in a file of text, to be read only.
+    """Open the bindings in a database, or in a file of text, which is only read.
 
     ``url_or_path`` is ``sqlite:///bindings.sqlite`` (four slashes before an absolute path), the path of a file that
     ends in .sqlite, .sqlite3 or .db, or a ``postgresql://`` URL in any form that libpq understands; or the path of a
-    table that ends in .csv, .tsv or .jsonl (:mod:`filestore`). ``clock`` gives the time in UTC. Every change is
-    held to the rules of ``policy``, where there is one (:mod:`governance`).
+    table that ends in .csv, .tsv or .jsonl (:mod:`filestore`). ``create`` makes the file of an SQLite database and the
+    tables of any database where they are missing; without it, nothing is made. ``clock`` gives the time in UTC. Every
+    change is held to the rules of ``policy``, where there is one (:mod:`governance`).
 
     Raises :class:`BindingError` with the code ``database-url``, ``database-in-memory``, ``driver-missing``,
     ``foreign-database``, ``database-encoding`` or ``schema-version``, :class:`TableError` for a file that is no table of
@@ -318,7 +323,7 @@ def open_bindings(
     # SQLAlchemy takes longer to load than all of Ararat; whoever opens no database should not wait for it.
     from .store import open_store
 
-    return Bindings(open_store(database_at(url_or_path)), clock, policy)
+    return Bindings(open_store(database_at(url_or_path), create=create), clock, policy)
 
 
 def open_file(path: Path, *, clock: Callable[[], datetime] = _now, policy: Profile | None = None) -> Bindings:

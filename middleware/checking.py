@@ -3,7 +3,7 @@
 >>> import tempfile
 >>> from .bindings import open_bindings
 >>> folder = tempfile.TemporaryDirectory()
->>> bindings = open_bindings(f"{folder.name}/bindings.sqlite")
+>>> bindings = open_bindings(f"{folder.name}/bindings.sqlite", create=True)
 >>> bindings.bind("ark:12345/annual_report.pdf", "https://example.org/report.pdf")
 'bound'
 >>> for finding in check(bindings):

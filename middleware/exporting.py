@@ -35,7 +35,7 @@ def export_table(
 
     >>> import io, tempfile
     >>> from ararat.middleware.bindings import open_bindings
-    >>> with tempfile.TemporaryDirectory() as folder, open_bindings(f"{folder}/a.sqlite") as bindings:
+    >>> with tempfile.TemporaryDirectory() as folder, open_bindings(f"{folder}/a.sqlite", create=True) as bindings:
     ...     bindings.bind("ark:12345/x", "/x"), export_table(bindings, out := io.BytesIO(), format="jsonl")
     ('bound', 1)
     >>> out.getvalue()[:45]

@@ -3,7 +3,7 @@
 >>> import tempfile
 >>> from .bindings import open_bindings
 >>> folder = tempfile.TemporaryDirectory()
->>> bindings = open_bindings(f"{folder.name}/bindings.sqlite")
+>>> bindings = open_bindings(f"{folder.name}/bindings.sqlite", create=True)
 >>> [name] = mint(bindings, "12345/x5", check=True)
 >>> name[:12], len(name)
 ('ark:12345/x5', 21)

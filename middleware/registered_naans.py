@@ -26,7 +26,7 @@ class RegisteredNaans:
     >>> import tempfile
     >>> from .bindings import open_bindings
     >>> folder = tempfile.TemporaryDirectory()
-    >>> b = open_bindings(f"{folder.name}/bindings.sqlite")
+    >>> b = open_bindings(f"{folder.name}/bindings.sqlite", create=True)
     >>> b.govern = naans = RegisteredNaans(b.govern, own=["24680"])
     >>> b.bind("ark:54321/x", "/x"), b.bind("ark:24680/x", "/x"), b.bind("ark:12148/x", "/x"), naans.unregistered
     ('bound', 'bound', 'bound', ['54321'])

@@ -255,17 +255,35 @@ def rule_of(row: Row) -> Rule:
     return Rule(prefix, template, redirect, datetime.fromisoformat(changed), actor)
 
 
-def open_store(database: SQLite | PostgreSQL) -> Store:
-    """The store in a database; its schema is made where the database is empty.
+def open_store(database: SQLite | PostgreSQL, *, create: bool = False) -> Store:
+    """Open the store in a database. Make the file and the tables where they are missing only with ``create``.
 
     Raises :class:`BindingError` with the code ``foreign-database`` for a database with tables of somebody else and none
     of ours, ``schema-version`` for one that another version of Ararat made, and BindingsUnavailable where it cannot be
     reached.
     """
-    if not _has_schema(database):
-        _make_schema(database)
+    if create:
+        create_database(database)
+    elif not _has_schema(database):
+        raise BindingsUnavailable(no_database(database))
     database.prepare()
     return Store(database)
+
+
+def create_database(database: SQLite | PostgreSQL) -> bool:
+    """Create the file and the tables of a database where they are missing, and return whether they were.
+
+    Raises like :func:`open_store`.
+    """
+    if _has_schema(database):
+        return False
+    _make_schema(database)
+    return True
+
+
+def no_database(database: SQLite | PostgreSQL) -> str:
+    """State that a database is missing or has no tables, and how to make them."""
+    return f"there are no bindings at {database}; to create them, run: ararat init --database {database}"
 
 
 def _has_schema(database: SQLite | PostgreSQL) -> bool:

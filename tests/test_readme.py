@@ -121,7 +121,7 @@ def test_every_page_of_the_handbook_is_linked_from_its_first():
 def site(tmp_path, monkeypatch):
     """A folder with a bound name, as the quick starts expect it."""
     monkeypatch.chdir(tmp_path)
-    with open_bindings("bindings.sqlite") as bindings:
+    with open_bindings("bindings.sqlite", create=True) as bindings:
         bindings.bind("ark:12345/x6np1", "https://example.org/maps/17")
     return tmp_path
 

@@ -31,6 +31,7 @@ _COMMANDS = {
     "find": ("reading", "List the identifiers in running text."),
     "trace": ("tracing", "Follow an identifier to where it leads, hop by hop."),
     "serve": ("serving", "Run the inspector and a resolver, with a demo site."),
+    "init": ("init", "Create a database for names."),
     "bind": ("binding", "Let a name lead to something."),
     "relocate": ("binding", "Say where the thing of a bound name is now."),
     "withdraw": ("binding", "Retire a name; it keeps its tombstone."),

@@ -32,7 +32,7 @@ def database(request, tmp_path):
             url = f"sqlite:///{folder / 'bindings.sqlite'}"
         else:
             url = request.getfixturevalue("cluster").new_schema()
-        open_bindings(url).close()
+        open_bindings(url, create=True).close()
         yield url
         if request.param == "SQLite":
             for file in folder.iterdir():

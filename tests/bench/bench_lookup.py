@@ -13,7 +13,7 @@ TURNS, LOOKUPS = 40, 250
 
 def bench_lookup(tell, plot, filled, name, most, in_turns):
     sizes = [size for size in (1_000, 10_000, 100_000, 1_000_000, 10_000_000) if size <= most]
-    stores = {size: open_bindings(filled(size)) for size in sizes}
+    stores = {size: open_bindings(filled(size), create=True) for size in sizes}
     medians, slowest = ({size: [] for size in sizes} for _ in range(2))
     draw = random.Random(20201004)  # noqa: S311 - the same names each time
     for turn, size in in_turns(sizes, TURNS + 1):

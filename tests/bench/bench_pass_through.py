@@ -17,7 +17,7 @@ def site(environ, start_response):
 def bench_pass_through(race, tell, filled):
     forwarded = {"X-Forwarded-For": "192.0.2.7", "X-Forwarded-Proto": "https"}
     environ = EnvironBuilder("/some/page", headers=forwarded).get_environ()
-    bindings = open_bindings(filled(10_000))
+    bindings = open_bindings(filled(10_000), create=True)
     through = {
         "bare": site,
         "Ararat": ResolverMiddleware(site, bindings),
@@ -51,7 +51,7 @@ def application(environ, start_response):
 AROUND = {
     "bare": "",
     "Ararat": "from ararat.middleware import ResolverMiddleware, open_bindings\n"
-    "application = ResolverMiddleware(application, open_bindings({database!r}))",
+    "application = ResolverMiddleware(application, open_bindings({database!r}, create=True))",
     "DispatcherMiddleware": "from werkzeug.middleware.dispatcher import DispatcherMiddleware\n"
     "application = DispatcherMiddleware(application, {{'/other': application}})",
     "WhiteNoise": "from whitenoise import WhiteNoise\napplication = WhiteNoise(application)",

@@ -42,7 +42,7 @@ def application(environ, start_response):
 RESOLVER = """
 from ararat.middleware import ResolverMiddleware, open_bindings
 from werkzeug.exceptions import NotFound
-application = ResolverMiddleware(NotFound(), open_bindings({database!r}))
+application = ResolverMiddleware(NotFound(), open_bindings({database!r}, create=True))
 """
 # Its settings as they come; then with one more line, for connections that are kept.
 ARKLET = """
@@ -102,7 +102,7 @@ def bench_resolve_beside_arklet(load, cluster, tmp_path, name):
 
 def fill_postgresql(url):
     """Names as those of ``filled`` are."""
-    with open_bindings(url) as bindings:
+    with open_bindings(url, create=True) as bindings:
         bindings.bind("ark:12345/x", "https://example.org/x")
     with psycopg.connect(url) as connection:
         columns = connection.execute("SELECT * FROM bindings LIMIT 0").description or []

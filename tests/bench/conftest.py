@@ -305,7 +305,7 @@ def filled(tmp_path_factory: pytest.TempPathFactory) -> Callable[[int], str]:
     @functools.cache
     def fill(rows: int) -> str:
         path = tmp_path_factory.mktemp("filled") / "bindings.sqlite"
-        with open_bindings(path) as bindings:
+        with open_bindings(path, create=True) as bindings:
             bindings.bind("ark:12345/x", "https://example.org/x")
         connection = sqlite3.connect(path, isolation_level=None)
         # Nobody else is there, and what is half made is made anew.
@@ -321,7 +321,7 @@ def filled(tmp_path_factory: pytest.TempPathFactory) -> Callable[[int], str]:
             (rows,),
         )
         connection.close()
-        with open_bindings(path) as bindings:
+        with open_bindings(path, create=True) as bindings:
             assert bindings.lookup(NAME % (rows - 1)) is not None
         return f"sqlite:///{path}"
 

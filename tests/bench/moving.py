@@ -158,7 +158,7 @@ PLAIN: dict[str, Callable[[str, int, Path, Watch], None]] = {
 
 def ours(what: str, url: str, file: Path, watch: Watch) -> None:
     action, _, format = what.partition(" ")
-    with open_bindings(url) as bindings:
+    with open_bindings(url, create=True) as bindings:
         if action == "import":
             with watch:
                 import_table(bindings, file, progress=watch.moved)

@@ -245,11 +245,11 @@ def database(request: pytest.FixtureRequest, tmp_path: Path) -> str:
 
 @pytest.fixture
 def open_store() -> Iterator[Callable[..., Bindings]]:
-    """open_bindings, of which everything is closed at the end of the test."""
+    """open_bindings, which creates a missing database here; everything is closed at the end of the test."""
     opened: list[Bindings] = []
 
     def open_(url_or_path: str | Path, **options: Any) -> Bindings:
-        opened.append(open_bindings(url_or_path, **options))
+        opened.append(open_bindings(url_or_path, **{"create": True} | options))
         return opened[-1]
 
     yield open_

@@ -44,7 +44,7 @@ def test_a_store_that_is_well_can_be_read_and_written_and_is_left_as_it_was(
 
 @pytest.mark.parametrize(("version", "remedy"), [("1", "ararat migrate"), ("99", "update Ararat")])
 def test_another_version_of_the_schema_is_named_with_its_remedy(database: str, version: str, remedy: str) -> None:
-    open_bindings(database).close()
+    open_bindings(database, create=True).close()
     execute(database, f"UPDATE ararat SET value = '{version}' WHERE name = 'schema'")  # noqa: S608  ours
     condition = one(database)
     assert (condition.readable, condition.code) == (False, "schema-version")
@@ -70,7 +70,7 @@ def test_a_file_that_is_no_database_is_said(tmp_path: Path) -> None:
 
 @pytest.mark.skipif(os.geteuid() == 0, reason="root may write everywhere")
 def test_a_folder_that_cannot_be_written_is_said_with_its_remedy(tmp_path: Path) -> None:
-    open_bindings(tmp_path / "bindings.sqlite").close()
+    open_bindings(tmp_path / "bindings.sqlite", create=True).close()
     tmp_path.chmod(0o500)
     try:
         condition = one(tmp_path / "bindings.sqlite")
@@ -83,7 +83,7 @@ def test_a_folder_that_cannot_be_written_is_said_with_its_remedy(tmp_path: Path)
 def test_a_folder_that_the_system_says_cannot_be_written_is_said_with_its_remedy(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    open_bindings(tmp_path / "bindings.sqlite").close()
+    open_bindings(tmp_path / "bindings.sqlite", create=True).close()
     may = os.access
     monkeypatch.setattr(os, "access", lambda path, mode: Path(path) != tmp_path and may(path, mode))
     assert "its log cannot be kept in the folder" in (one(tmp_path / "bindings.sqlite").fault or "")
@@ -139,7 +139,7 @@ def unused_port() -> int:
 
 def test_each_server_of_a_url_is_looked_at_by_itself_and_no_password_shown(cluster: Any, unused_port: int) -> None:
     url = cluster.new_schema()
-    open_bindings(url).close()
+    open_bindings(url, create=True).close()
     there, gone = conditions(several(url, cluster.port, unused_port))
     assert (there.where, there.writable) == (f"postgresql://127.0.0.1:{cluster.port}/postgres", True)
     assert (gone.where, gone.readable, gone.code) == (
@@ -152,7 +152,7 @@ def test_each_server_of_a_url_is_looked_at_by_itself_and_no_password_shown(clust
 
 def test_a_user_that_may_only_read_is_said_to_be_one(cluster: Any) -> None:
     url = cluster.new_schema()
-    open_bindings(url).close()
+    open_bindings(url, create=True).close()
     schema = url.rpartition("%3D")[2]
     execute(
         url.replace("postgresql:", "postgresql+psycopg:"),

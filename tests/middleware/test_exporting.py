@@ -101,7 +101,10 @@ def test_an_import_of_an_export_makes_the_same_bindings(
     format: Format, tmp_path_factory: pytest.TempPathFactory, stated: dict[str, dict[str, Any]]
 ) -> None:
     folder = tmp_path_factory.mktemp("exact")
-    with open_bindings(folder / "a.sqlite") as bindings, open_bindings(folder / "b.sqlite") as copy:
+    with (
+        open_bindings(folder / "a.sqlite", create=True) as bindings,
+        open_bindings(folder / "b.sqlite", create=True) as copy,
+    ):
         for name, said in stated.items():
             bind(bindings, name, **said)
         table = exported(bindings, format)
@@ -121,7 +124,7 @@ def test_every_database_is_exported_in_the_order_of_its_keys(
         bindings.bind(name, "/1", alternates={"de": "/2"} if name < "ark:12345/c" else {"text/html;en": "/3"})
     bindings.withdraw("ark:12345/z", reason="Lost")
     assert [each.identifier for each in all_of(bindings)] == sorted(names)
-    with open_bindings(tmp_path / "copy.sqlite") as copy:
+    with open_bindings(tmp_path / "copy.sqlite", create=True) as copy:
         import_table(copy, io.BytesIO(exported(bindings, format)), format=format)
         assert all_of(copy) == all_of(bindings)
         assert exported(copy, format) == exported(bindings, format)

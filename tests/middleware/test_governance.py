@@ -21,7 +21,7 @@ UUID = "f81d4fae-7dec-11d0-a765-00a0c91e6bf6"
 @pytest.fixture
 def governed(database: str) -> Iterator[Bindings]:
     """Bindings under the policy of 17beta."""
-    with open_bindings(database, policy=P) as bindings:
+    with open_bindings(database, policy=P, create=True) as bindings:
         yield bindings
 
 
@@ -46,7 +46,7 @@ def test_what_the_policy_forbids_is_not_bound(governed, identifier, metadata, co
 
 
 def test_without_a_policy_it_is(database):
-    with open_bindings(database) as bindings:
+    with open_bindings(database, create=True) as bindings:
         assert bindings.bind("ark:21206/bcd", "/x", metadata={"persistence": "kept"}) == "bound"
         binding = bindings.lookup("ark:21206/bcd")
     assert binding is not None
@@ -127,7 +127,7 @@ def test_a_file_is_held_to_the_same_rules(tmp_path):
 
 def test_names_are_made_under_the_shoulders_of_the_bindings_own_policy(database):
     ours = policy.Profile("ours", ("example.org",), naan="99152", shoulders="decimal", reserved_shoulders=("30",))
-    with open_bindings(database, policy=ours) as bindings:
+    with open_bindings(database, policy=ours, create=True) as bindings:
         assert len(mint(bindings, "99152/31")) == 1
         for namespace in ("99152/30", "99152/x5", "21206/0"):
             with pytest.raises(BindingError, match="shoulder-reserved"):

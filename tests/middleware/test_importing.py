@@ -387,7 +387,7 @@ def test_an_import_that_is_killed_goes_on(tmp_path: Path, open_store: Callable[.
     program = (
         "import os, signal, sys; from ararat.middleware import import_table, open_bindings\n"
         "kill = lambda lines: lines == 3100 and os.kill(os.getpid(), signal.SIGKILL)\n"
-        "import_table(open_bindings(sys.argv[1]), sys.argv[2], batch=100, progress=kill)"
+        "import_table(open_bindings(sys.argv[1], create=True), sys.argv[2], batch=100, progress=kill)"
     )
     command = [sys.executable, "-c", program, str(tmp_path / "bindings.sqlite"), str(table)]
     assert subprocess.run(command, timeout=60, check=False).returncode == -signal.SIGKILL

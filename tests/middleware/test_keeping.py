@@ -28,21 +28,21 @@ from ararat.middleware import import_table, open_bindings
 file, rounds, LINES = sys.argv[1], int(sys.argv[2]), 1500
 
 def bind_on_and_on(turn, ack):
-    with open_bindings(file) as bindings:
+    with open_bindings(file, create=True) as bindings:
         for number in range(10**6):
             name = f"ark:12345/b{turn}x{number}"
             bindings.bind(name, f"/{number}", resource=name)
             os.write(ack, b"%d\\n" % number)
 
 def import_on_and_on(turn, ack):
-    with open_bindings(file) as bindings:
+    with open_bindings(file, create=True) as bindings:
         for number in range(10**6):
             lines = [f"ark:12345/i{turn}x{number}x{line},/{line}" for line in range(LINES)]
             table = io.BytesIO("\\n".join(["identifier,target", *lines]).encode())
             assert import_table(bindings, table).written
             os.write(ack, b"%d\\n" % number)
 
-open_bindings(file).close()
+open_bindings(file, create=True).close()
 acknowledged = 0
 for turn in range(rounds):
     reading, ack = os.pipe()
@@ -59,7 +59,7 @@ for turn in range(rounds):
         acks = [int(line) for line in pipe.read().split(b"\\n")[:-1]]
     assert acks == list(range(len(acks)))
     acknowledged += len(acks)
-    with open_bindings(file) as bindings:
+    with open_bindings(file, create=True) as bindings:
         if turn % 2:
             for number in range(len(acks) + 1):
                 names = [f"ark:12345/i{turn}x{number}x{line}" for line in range(LINES)]
@@ -81,7 +81,7 @@ for turn in range(rounds):
         for name in (file, f"{file}-wal", f"{file}-shm"):
             if os.path.exists(name):
                 os.remove(name)
-        open_bindings(file).close()
+        open_bindings(file, create=True).close()
 print("acknowledged" if acknowledged else "nothing was ever acknowledged")
 """
 
@@ -200,15 +200,15 @@ def test_whichever_call_fails_nothing_is_acknowledged_falsely_or_by_half(
     tmp_path: Path, table: Path, fault: Fault, act: Callable[[Bindings, Path], object], afterwards: bool
 ) -> None:
     made = tmp_path / "made.sqlite"
-    with open_bindings(made) as bindings:
+    with open_bindings(made, create=True) as bindings:
         bindings.bind(NAME, "/doc", resource="R1")
     before = state(made)
-    with open_bindings(shutil.copy(made, tmp_path / "after.sqlite")) as bindings:
+    with open_bindings(shutil.copy(made, tmp_path / "after.sqlite"), create=True) as bindings:
         act(bindings, table)
     after = state(tmp_path / "after.sqlite")
     fault.afterwards = afterwards
     for number in range(1, 200):
-        with open_bindings(shutil.copy(made, tmp_path / f"copy{number}.sqlite")) as bindings:
+        with open_bindings(shutil.copy(made, tmp_path / f"copy{number}.sqlite"), create=True) as bindings:
             fault.countdown, fault.happened = number, False
             try:
                 act(bindings, table)
@@ -233,7 +233,7 @@ def test_whichever_call_fails_nothing_is_acknowledged_falsely_or_by_half(
 def test_whichever_call_fails_no_name_is_minted_twice(tmp_path: Path, fault: Fault, afterwards: bool) -> None:
     fault.afterwards = afterwards
     given: list[str] = []
-    with open_bindings(tmp_path / "bindings.sqlite") as bindings:
+    with open_bindings(tmp_path / "bindings.sqlite", create=True) as bindings:
         for number in range(1, 30):
             fault.countdown, fault.happened = number, False
             try:
@@ -250,7 +250,7 @@ FULL = """
 import resource, sys
 from ararat.middleware import open_bindings
 from ararat.middleware.errors import BindingsUnavailable
-bindings = open_bindings(sys.argv[1])
+bindings = open_bindings(sys.argv[1], create=True)
 bindings.bind("ark:12345/first", "/x")
 whole = resource.getrlimit(resource.RLIMIT_FSIZE)
 resource.setrlimit(resource.RLIMIT_FSIZE, (400_000, whole[1]))

@@ -20,7 +20,7 @@ BINDING = """
 import json, random, sys
 from ararat.middleware import BindingConflict, open_bindings
 import ararat.middleware.store
-bindings, who, names = open_bindings(sys.argv[1]), sys.argv[2], list(range(int(sys.argv[3])))
+bindings, who, names = open_bindings(sys.argv[1], create=True), sys.argv[2], list(range(int(sys.argv[3])))
 random.Random(1).shuffle(names)        # both in the same order: they are after the same name all the time
 print("ready", flush=True)
 sys.stdin.readline()
@@ -74,7 +74,7 @@ def test_two_processes_bind_the_same_names_and_each_name_is_won_once(
 SITE = """
 import os
 from ararat.middleware import ResolverMiddleware, open_bindings
-bindings = open_bindings(os.environ["BINDINGS"])
+bindings = open_bindings(os.environ["BINDINGS"], create=True)
 bindings.lookup("ark:12345/doc")          # the parent has used it before it forks
 def site(environ, start_response):
     start_response("200 OK", [("Content-Type", "text/plain")])
@@ -85,7 +85,7 @@ application = ResolverMiddleware(site, bindings)
 
 def test_preloaded_workers_answer_while_somebody_writes(wsgi_server, tmp_path: Path) -> None:
     file = tmp_path / "bindings.sqlite"
-    bindings = open_bindings(file)
+    bindings = open_bindings(file, create=True)
     bindings.bind("ark:12345/doc", "/there")
     server = wsgi_server(SITE, workers=4, threads=2, preload=True, environ={"BINDINGS": str(file)})
     stop = threading.Event()

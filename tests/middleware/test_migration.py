@@ -61,7 +61,7 @@ def shape(database: str) -> object:
 def test_nothing_is_served_from_it_until_it_is_migrated(old: str) -> None:
     before = shape(old)
     with pytest.raises(BindingError, match="run: ararat migrate --database") as refused:
-        open_bindings(old)
+        open_bindings(old, create=True)
     assert refused.value.code == "schema-version"
     assert shape(old) == before
 
@@ -85,12 +85,12 @@ def test_it_becomes_what_a_new_one_is(old: str, request: pytest.FixtureRequest, 
         new = request.getfixturevalue("cluster").new_schema()
     else:
         new = f"sqlite:///{tmp_path}/new.sqlite"
-    open_bindings(new).close()
+    open_bindings(new, create=True).close()
     assert shape(old) == shape(new)
 
 
 def test_one_that_is_up_to_date_stays_as_it_is(database: str) -> None:
-    open_bindings(database).close()
+    open_bindings(database, create=True).close()
     before = shape(database)
     assert migrate(database) == (schema.VERSION, schema.VERSION)
     assert shape(database) == before

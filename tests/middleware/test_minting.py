@@ -187,7 +187,7 @@ def test_what_was_not_written_was_not_made(bindings: Bindings) -> None:
 MINTING = """
 import sys
 from ararat.middleware import mint, open_bindings
-bindings = open_bindings(sys.argv[1])
+bindings = open_bindings(sys.argv[1], create=True)
 sys.stdin.readline()
 for turn in range(20):
     print(*mint(bindings, "12345/x5", length=2, count=10), sep="\\n")

@@ -7,6 +7,7 @@ import sys
 import threading
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -52,7 +53,7 @@ def execute(database: str, statement: str, **parameters: str) -> None:
 )
 def test_what_names_no_database_is_said_without_its_password(given: Any, code: str, said: str) -> None:
     with pytest.raises(BindingError) as refused:
-        open_bindings(given)
+        open_bindings(given, create=True)
     assert refused.value.code == code
     assert said in str(refused.value)
     assert str(refused.value).isascii()
@@ -60,6 +61,14 @@ def test_what_names_no_database_is_said_without_its_password(given: Any, code: s
     while chain is not None:
         assert "secret" not in f"{chain!r} {chain}"
         chain = chain.__cause__ or (None if chain.__suppress_context__ else chain.__context__)
+
+
+def test_nothing_is_created_unless_it_is_asked_for(database: str, tmp_path: Path) -> None:
+    with pytest.raises(BindingsUnavailable, match=r"ararat init --database (sqlite|postgresql):"):
+        open_bindings(database)
+    assert list(tmp_path.iterdir()) == []
+    with pytest.raises(DBAPIError):
+        execute(database, "SELECT * FROM bindings")
 
 
 def test_an_empty_database_gets_its_tables_once(database: str, open_store: Callable[..., Bindings]) -> None:
@@ -81,7 +90,7 @@ def test_many_can_open_an_empty_database_at_once(database: str, open_store: Call
 def test_a_database_with_tables_of_somebody_else_is_left_alone(database: str) -> None:
     execute(database, "CREATE TABLE customers (id INTEGER)")
     with pytest.raises(BindingError) as refused:
-        open_bindings(database)
+        open_bindings(database, create=True)
     assert refused.value.code == "foreign-database"
     assert "customers" in str(refused.value)
     with pytest.raises(DBAPIError):
@@ -99,7 +108,7 @@ def test_a_database_of_another_version_is_not_served(
     running.store._readers.close_idle()
     execute(database, "UPDATE ararat SET value = :version WHERE name = 'schema'", version=version)
     with pytest.raises(BindingError, match=remedy) as refused:
-        open_bindings(database)
+        open_bindings(database, create=True)
     assert refused.value.code == "schema-version"
     with pytest.raises(BindingsUnavailable, match=remedy):
         running.lookup(NAME)

@@ -33,7 +33,7 @@ def site(environ, start_response):
     return [body]
 
 
-bindings = open_bindings(os.environ["DATABASE"])
+bindings = open_bindings(os.environ["DATABASE"], create=True)
 bindings.lookup("ark:12345/doc")  # under --preload this connection is made before the fork
 application = ResolverMiddleware(site, bindings, prefix="https://r.example", inspector="/")
 """
@@ -72,7 +72,7 @@ def start(start_server, tmp_path_factory, data):
 
 
 def fill(database: Path, fixture: dict) -> None:
-    with open_bindings(database) as bindings:
+    with open_bindings(database, create=True) as bindings:
         for group in ("bindings", "urn_bindings"):
             for name, row in fixture[group].items():
                 metadata = {element: value for element, value in row.items() if element not in ("kind", "target")}

@@ -46,7 +46,7 @@ def partition(url: str) -> None:
 @pytest.fixture
 def database(cluster) -> str:
     url = cluster.new_schema()
-    open_bindings(url).close()
+    open_bindings(url, create=True).close()
     partition(url)
     return url
 

@@ -21,7 +21,7 @@ def site(environ, start_response):
     return [b"page"]
 
 
-application = ResolverMiddleware(site, open_bindings(os.environ["DATABASE"]))
+application = ResolverMiddleware(site, open_bindings(os.environ["DATABASE"], create=True))
 """
 
 NAME, PAGE = "/ark:12345/doc", "/some/page"
@@ -85,7 +85,7 @@ def database(replicated) -> str:
         f"postgresql://ararat@{','.join(f'127.0.0.1:{server.port}' for server in servers)}/postgres"
         for servers in (replicated, replicated[1:])
     )
-    with open_bindings(both) as bindings:
+    with open_bindings(both, create=True) as bindings:
         bindings.bind("ark:12345/doc", "https://example.org/doc")
     deadline = time.monotonic() + 20
     while not is_bound(standby):
@@ -96,7 +96,7 @@ def database(replicated) -> str:
 
 def is_bound(url: str) -> bool:
     try:
-        with open_bindings(url) as bindings:
+        with open_bindings(url, create=True) as bindings:
             return bindings.lookup("ark:12345/doc") is not None
     except (BindingError, BindingsUnavailable):
         return False  # The tables themselves have not come yet.

@@ -203,7 +203,7 @@ os.setgroups([])
 os.setgid(65534)
 os.setuid(65534)
 try:
-    print(open_bindings(sys.argv[1]).lookup("ark:12345/doc").target)
+    print(open_bindings(sys.argv[1], create=True).lookup("ark:12345/doc").target)
 except BindingsUnavailable as error:
     print(error)
 """
@@ -300,7 +300,7 @@ def test_a_file_of_somebody_else_is_not_even_touched(file: Path, open_store: Cal
 UNTIL_KILLED = """
 import itertools, sys
 from ararat.middleware.bindings import open_bindings
-bindings = open_bindings(sys.argv[1])
+bindings = open_bindings(sys.argv[1], create=True)
 for number in itertools.count():
     bindings.bind(f"ark:12345/k{number}", f"/{number}")
     print(number, flush=True)
@@ -331,7 +331,7 @@ def test_what_was_acknowledged_survives_a_kill(file: Path, open_store: Callable[
 FORKING = """
 import os, sys
 from ararat.middleware.bindings import open_bindings
-bindings = open_bindings(sys.argv[1])
+bindings = open_bindings(sys.argv[1], create=True)
 assert bindings.lookup("ark:12345/doc")
 def open_files():
     found = [f"/proc/self/fd/{number}" for number in os.listdir("/proc/self/fd")]
@@ -373,7 +373,7 @@ def test_no_connection_is_open_across_a_fork(served: Bindings, file: Path) -> No
 
 SITE = """
 from ararat.middleware.bindings import open_bindings
-bindings = open_bindings("bindings.sqlite")
+bindings = open_bindings("bindings.sqlite", create=True)
 assert bindings.bind("ark:12345/doc", "/x") in ("bound", "unchanged")
 assert bindings.lookup("ark:12345/doc")          # the parent has used it before it forks
 def application(environ, start_response):

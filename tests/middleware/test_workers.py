@@ -18,7 +18,7 @@ SITE = f"""\
 import json, os, time
 from ararat.middleware import ResolverMiddleware, open_bindings
 
-bindings = open_bindings(os.environ["DATABASE"])
+bindings = open_bindings(os.environ["DATABASE"], create=True)
 bindings.lookup("ark:12345/x0")  # what is opened before the fork must not be used behind it
 
 
@@ -67,7 +67,7 @@ class Table:
         if self.path.suffix == ".csv":
             beside.replace(self.path)
         else:
-            with open_bindings(self.path) as bindings:
+            with open_bindings(self.path, create=True) as bindings:
                 assert import_table(bindings, beside).written
 
 

@@ -230,7 +230,7 @@ def test_a_table_is_imported_whole(ararat: Callable[..., Result], tmp_path: Path
     (tmp_path / "names.csv").write_text(TABLE)
     result = ararat("import", str(tmp_path / "names.csv"))
     assert (result.exit_code, result.stdout) == (0, "Written. 2 lines: 2 added.\n")
-    with open_bindings(database) as bindings:
+    with open_bindings(database, create=True) as bindings:
         found = bindings.lookup("ark:12345/cat")
         assert found is not None
         assert (found.kind, found.target) == ("related", "/about-cat")
@@ -313,7 +313,7 @@ def test_an_export_is_imported_again(bound: Callable[..., Result], format: str, 
         "import", "--database", str(tmp_path / "other.sqlite"), "--format", format, "-", given=file.read_bytes()
     )
     assert result.stdout == "Written. 1 line: 1 withdrawn.\n"
-    with open_bindings(tmp_path / "other.sqlite") as bindings:
+    with open_bindings(tmp_path / "other.sqlite", create=True) as bindings:
         found = bindings.lookup(DOC)
         assert found is not None
         assert (found.status, found.reason, found.target) == ("withdrawn", "Lost", "https://example.org/1")

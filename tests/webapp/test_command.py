@@ -28,6 +28,7 @@ COMMANDS = [
     "find",
     "trace",
     "serve",
+    "init",
     "bind",
     "relocate",
     "withdraw",

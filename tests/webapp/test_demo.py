@@ -89,7 +89,7 @@ def test_the_samples_show_everything_a_binding_can_say() -> None:
 
 
 def test_the_samples_can_be_bound(tmp_path: Path) -> None:
-    bindings = open_bindings(f"sqlite:///{tmp_path / 'demo.sqlite'}")
+    bindings = open_bindings(f"sqlite:///{tmp_path / 'demo.sqlite'}", create=True)
     try:
         demo.load(bindings)
         for sample in demo.SAMPLES:

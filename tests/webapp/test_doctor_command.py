@@ -39,7 +39,7 @@ class Quiet(WSGIRequestHandler):
 @pytest.fixture
 def wsgiref(tmp_path: Path) -> Iterator[str]:
     """The address of a resolver behind wsgiref."""
-    with open_bindings(tmp_path / "bindings.sqlite") as bindings:
+    with open_bindings(tmp_path / "bindings.sqlite", create=True) as bindings:
         server = make_server("127.0.0.1", 0, lambda *_: [], WSGIServer, Quiet)
         address = f"http://127.0.0.1:{server.server_port}"
         server.set_app(ResolverMiddleware(lambda *_: [], bindings, prefix=address))
@@ -157,7 +157,7 @@ from ararat.middleware import ResolverMiddleware, open_bindings
 app = Flask(__name__)
 app.add_url_rule("/about", view_func=lambda: "about")
 app.wsgi_app = ResolverMiddleware(
-    app.wsgi_app, open_bindings("bindings.sqlite"), prefix="https://ark.bnf.fr", naans=["12148"]
+    app.wsgi_app, open_bindings("bindings.sqlite", create=True), prefix="https://ark.bnf.fr", naans=["12148"]
 )
 """
 

@@ -17,9 +17,11 @@ from ararat.webapp import command
 
 @pytest.fixture
 def ararat(tmp_path: Path) -> Callable[..., Result]:
-    """ararat(*arguments) runs the command in this process on a database of its own."""
+    """ararat(*arguments) runs the command in this process on an empty database of its own."""
     environ = {"ARARAT_DATABASE": str(tmp_path / "bindings.sqlite"), "ARARAT_ACTOR": "a librarian"}
-    return lambda *arguments: CliRunner(env=environ).invoke(command.main, [*arguments])
+    run = lambda *arguments: CliRunner(env=environ).invoke(command.main, [*arguments])  # noqa: E731
+    assert run("init").exit_code == 0
+    return run
 
 
 def test_names_are_printed_one_a_line(ararat: Callable[..., Result]) -> None:
@@ -65,7 +67,11 @@ def test_what_cannot_be_made_is_said(ararat: Callable[..., Result], arguments: l
 
 
 def test_a_naan_that_is_not_registered_is_warned_of(tmp_path: Path) -> None:
-    script = [Path(sys.executable).with_name("ararat"), "mint", "54321/x5", "--database", tmp_path / "x.sqlite"]
-    done = subprocess.run(script, capture_output=True, text=True, timeout=30, check=True)
+    database = ["--database", tmp_path / "x.sqlite"]
+    script = Path(sys.executable).with_name("ararat")
+    subprocess.run([script, "init", *database], check=True, timeout=30, capture_output=True)
+    done = subprocess.run(
+        [script, "mint", "54321/x5", *database], capture_output=True, text=True, timeout=30, check=True
+    )
     assert done.stdout.startswith("ark:54321/x5")
     assert "register with the ARK Maintenance Agency" in done.stderr

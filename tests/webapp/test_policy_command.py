@@ -74,6 +74,7 @@ def test_an_iri_can_be_given_as_json_so_that_any_string_can_be(ararat):
 
 def test_new_names_are_made_under_the_shoulders_of_the_policy(ararat, tmp_path):
     database = ("--database", str(tmp_path / "bindings.sqlite"))
+    assert ararat("init", *database).exit_code == 0
     for shoulder in ("0", "x5"):
         refused = ararat("mint", f"21206/{shoulder}", *database, "--policy", "17beta")
         assert (refused.exit_code, refused.stdout, "shoulder-reserved" in refused.stderr) == (2, "", True)

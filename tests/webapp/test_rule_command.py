@@ -14,7 +14,7 @@ from ararat.webapp import command
 
 @pytest.fixture
 def ararat(tmp_path: Path) -> Callable[..., Result]:
-    """ararat(*arguments) runs the command in this process on a database of its own."""
+    """ararat(*arguments) runs the command in this process on an empty database of its own."""
     database = str(tmp_path / "bindings.sqlite")
 
     def run(*arguments: str) -> Result:
@@ -23,6 +23,7 @@ def ararat(tmp_path: Path) -> Callable[..., Result]:
             raise result.exception
         return result
 
+    assert run("init").exit_code == 0
     return run
 
 

@@ -150,7 +150,7 @@ def test_it_says_where_it_is_and_what_it_serves(ararat_server: Any) -> None:
 
 
 def test_samples_are_never_put_into_a_database_of_the_users(serve_ararat: Callable[..., Any], tmp_path: Path) -> None:
-    with open_bindings(tmp_path / "mine.sqlite") as bindings:
+    with open_bindings(tmp_path / "mine.sqlite", create=True) as bindings:
         bindings.bind("ark:12345/mine", "https://example.org/mine")
     options = ["--database", str(tmp_path / "mine.sqlite"), "--cache", "7"]
     server = serve_ararat(*options, environ={"ARARAT_PREFIX": "https://names.example.org"})
@@ -247,7 +247,7 @@ def test_a_file_that_cannot_be_served_is_said_to_be_so_with_its_line(
 
 
 def test_the_inspector_answers_at_trusted_hosts_alone(tmp_path: Path) -> None:
-    with open_bindings(tmp_path / "bindings.sqlite") as bindings:
+    with open_bindings(tmp_path / "bindings.sqlite", create=True) as bindings:
         site = serve.compose(
             bindings, prefix="https://ids.example", address="http://127.0.0.1:8000", trusted_hosts=["ids.example"]
         )

@@ -71,18 +71,17 @@ json_option: Callable[..., Any] = click.option("--json", "as_json", is_flag=True
 
 
 @contextmanager
-def opened(url: str, *, make: bool = False, profile: Profile | None = None) -> Iterator[Bindings]:
+def opened(url: str, *, create: bool = False, profile: Profile | None = None) -> Iterator[Bindings]:
     """The bindings at ``url``, closed at the end; what they refuse is said as a command says it.
 
-    A database file that is not there is made only with ``make``: a slip of the pen must not leave empty ones behind.
-    Changes are held to the rules of ``profile``.
+    A database is created only with ``create``. Changes are held to the rules of ``profile``.
     """
     from ...middleware import open_bindings
 
-    if not make:
+    if not create:
         require_database(url)
     with store_errors():
-        bindings = open_bindings(url, policy=profile)
+        bindings = open_bindings(url, create=create, policy=profile)
         # What is loaded by now stays: whoever goes through millions of rows shall not have it searched for cycles
         # again and again, which takes a tenth of the time.
         gc.freeze()
@@ -116,7 +115,9 @@ def require_database(url: str) -> None:
     scheme, mark, path = url.rpartition("sqlite:///") if "://" in url else ("", "file", url)
     if mark and not scheme and path and not Path(path).exists():
         raise Refused(
-            f"there is no database at {url}", ("Next", "ararat bind and ararat import make one"), exit_code=UNAVAILABLE
+            f"there is no database at {url}",
+            ("Next", f"to create it, run: ararat init --database {url}"),
+            exit_code=UNAVAILABLE,
         )
 
 
@@ -187,7 +188,7 @@ def bind_command(
     A name is never given to another thing: one that is bound already moves only with the --resource that is on record.
     """
     name = read_name(identifier)
-    with opened(database, make=True, profile=profile) as bindings, watched(bindings, naans, strict=strict):
+    with opened(database, create=True, profile=profile) as bindings, watched(bindings, naans, strict=strict):
         word = bindings.bind(name, target, metadata=metadata or None, alternates=alternate or None, **said)
         _say(word, bindings, name)
     return DONE

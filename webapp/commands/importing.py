@@ -73,7 +73,7 @@ def import_command(
     69 no database.
     """
     with (
-        opened(database, make=not dry_run, profile=profile) as bindings,
+        opened(database, create=not dry_run, profile=profile) as bindings,
         watched(bindings, naans, strict=strict),
     ):
         summary = run_import(bindings, file, format=format, dry_run=dry_run, batch=batch, actor=actor)

@@ -65,7 +65,7 @@ def mint_command(
             destination.check(target, "located")
     if strict and not is_registered(naan):
         raise Refused(f"NAAN {naan} is not registered", ("Next", _AGENCY))
-    with opened(database, make=True, profile=profile) as bindings:
+    with opened(database, profile=profile) as bindings:
         names = mint(
             bindings,
             namespace,

@@ -31,7 +31,7 @@ def set_command(prefix: str, template: str, redirect: int, actor: str, database:
 
     Exit code: 0 done, 2 refused, 69 no database.
     """
-    with opened(database, make=True) as bindings:
+    with opened(database) as bindings:
         word = bindings.set_rule(prefix, template, redirect=redirect, actor=actor)
     write([f"{word} {identifier(prefix)} -> {identifier(template)}"])
     return DONE

@@ -76,6 +76,13 @@ def _options(command: Any) -> Any:
     help="Your bindings, in a database or a file.  [default: those of the demo]",
 )
 @click.option(
+    "--create",
+    is_flag=True,
+    envvar="ARARAT_CREATE",
+    show_envvar=True,
+    help="Create the database if it is missing.  [default: no]",
+)
+@click.option(
     "--bindings",
     "table",
     metavar="FILE",
@@ -135,6 +142,7 @@ def _options(command: Any) -> Any:
 @_options
 def serve_command(
     database: str | None,
+    create: bool,
     table: str | None,
     prefix: str | None,
     host: str,
@@ -163,7 +171,7 @@ def serve_command(
         _listener(host, port) as listener,
         _store(database, table) as store,
         store_errors(),
-        _opened(store, next(iter(profiles), None)) as bindings,
+        _opened(store, next(iter(profiles), None), create=create) as bindings,
         _access_log(access_log) as on_resolve,
     ):
         address = serve.address_of(listener)
@@ -244,7 +252,7 @@ def _store(database: str | None, table: str | None) -> Iterator[_Store]:
             shutil.rmtree(folder, ignore_errors=True)
 
 
-def _opened(store: _Store, profile: Profile | None) -> Bindings:
+def _opened(store: _Store, profile: Profile | None, *, create: bool) -> Bindings:
     from ...middleware import BindingsUnavailable, open_bindings
     from ...middleware.bindings import open_file
     from ...middleware.errors import TableError
@@ -254,7 +262,7 @@ def _opened(store: _Store, profile: Profile | None) -> Bindings:
         if store.is_table:
             # Whatever it is called: what is no other format is CSV.
             return open_file(Path(store.place), policy=profile)
-        with open_bindings(store.place, policy=profile) as bindings:
+        with open_bindings(store.place, create=create or store.is_demo, policy=profile) as bindings:
             if store.is_demo:
                 load(bindings)
         # Opened anew: what was used here must not be used on the other side of a fork.

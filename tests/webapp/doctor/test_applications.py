@@ -199,7 +199,7 @@ from ararat.middleware import ResolverMiddleware, open_bindings
 with Configurator() as site:
     for name, route in {"a": "/ark:{x:.*}", "b": "urn:{x}", "c": "/about"}.items():
         site.add_route(name, route)
-    app = ResolverMiddleware(site.make_wsgi_app(), open_bindings("bindings.sqlite"), prefix="https://r.example")
+    app = ResolverMiddleware(site.make_wsgi_app(), open_bindings("bindings.sqlite", create=True), prefix="https://r.example")
 """
 
 

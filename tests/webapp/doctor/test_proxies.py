@@ -25,7 +25,7 @@ APACHE_PROCESS = run_path(str(Path(__file__).parents[2] / "middleware" / "server
 SITE = """\
 from ararat.middleware import ResolverMiddleware, open_bindings
 
-application = ResolverMiddleware(lambda *_: [], open_bindings("bindings.sqlite"), prefix="{prefix}")
+application = ResolverMiddleware(lambda *_: [], open_bindings("bindings.sqlite", create=True), prefix="{prefix}")
 """
 
 

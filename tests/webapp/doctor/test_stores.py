@@ -35,7 +35,7 @@ def test_several_servers_need_one_primary(
 
 def test_an_old_schema_names_the_command(tmp_path: Path) -> None:
     database = tmp_path / "bindings.sqlite"
-    with open_bindings(database) as bindings, bindings.store.transaction() as transaction:
+    with open_bindings(database, create=True) as bindings, bindings.store.transaction() as transaction:
         transaction.set_setting("schema", "1")
     [finding] = stores.examine(str(database))
     assert (finding.code, finding.state) == ("schema-version", "bad")

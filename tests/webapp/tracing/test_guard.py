@@ -107,7 +107,7 @@ def test_a_hostile_host_as_the_resolver_is_refused_or_not_connected_to(host, con
 def test_a_hostile_host_that_a_name_is_bound_to_is_refused_or_not_connected_to(connects, tmp_path, answering):
     guarded = guarded_fetch(lookups=answering(HOME))
     bound = 0
-    with open_bindings(tmp_path / "b.sqlite") as bindings:
+    with open_bindings(tmp_path / "b.sqlite", create=True) as bindings:
         site = ResolverMiddleware(lambda environ, start_response: [], bindings, prefix="https://here.example.org")
         fetch = local_fetch({"https://here.example.org": site}, guarded, None)
         for number, (host, *_) in enumerate(table("ssrf-hosts.txt")):

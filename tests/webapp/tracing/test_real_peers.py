@@ -43,7 +43,7 @@ def site(environ, start_response):
     start_response("%d Whatever" % status, fields + ([] if location is None else [("Location", location)]))
     return [b""]
 
-bindings = open_bindings(sys.argv[1])
+bindings = open_bindings(sys.argv[1], create=True)
 for name in [*CHAINS, "/twice", "/end", "/missing"]:
     bindings.bind("ark:12345" + name.replace("/all/", "/"), origin + name)
 bindings.bind("ark:12345/about", origin + "/end", kind="related")
