@@ -278,7 +278,7 @@ class Bindings:
                     change = self.govern(before, decide(before, self.now()), transaction)
                     if change.action:
                         transaction.put([change], actor)
-                    beside = transaction.get(names.confusable(key)) if change.outcome == "bound" else {}
+                    beside = transaction.bound(names.confusable(key)) if change.outcome == "bound" else []
                 for other in beside:
                     _log.warning("%s is bound beside %s: generic software may take one for the other", key, other)
                 return change.outcome

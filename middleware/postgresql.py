@@ -40,8 +40,9 @@ class PostgreSQL:
     """A PostgreSQL database. ``str()`` of it shows where it is."""
 
     dialect_name = "postgresql"
-    # Binds wait, and so does whoever came first; readers do not.
-    lock_out_writers = "LOCK TABLE bindings IN SHARE ROW EXCLUSIVE MODE"
+    # EXCLUSIVE conflicts with SELECT ... FOR UPDATE, with which every writer begins; weaker locks lead to deadlocks.
+    # Readers do not wait.
+    lock_out_writers = "LOCK TABLE bindings IN EXCLUSIVE MODE"
 
     def __init__(self, url: str) -> None:
         try:

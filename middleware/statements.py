@@ -33,6 +33,7 @@ class Statements:
         self.one = self._text(select(*state).where(table.c.key == bindparam("key")))
         self.many = self._text(select(*state).where(wanted))
         self.hold = self._text(select(*state).where(wanted).with_for_update())
+        self.bound = self._text(select(table.c.key).where(wanted))
         self.all = self._text(select(*state).order_by(table.c.key))
         self.alternates = self._text(select(table.c.alternates).where(table.c.alternates.is_not(None)))
         self.insert = Insert(dialect, state)

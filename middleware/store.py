@@ -177,6 +177,15 @@ class Transaction:
         found = self.connection.exec_driver_sql(self._statements.hold, (self._database.many(keys),))
         return {binding.identifier: binding for binding in map(binding_of, found)}
 
+    def bound(self, identifiers: Sequence[str]) -> list[str]:
+        """Those of these identifiers that are bound, in their order. Their rows are not locked."""
+        keys = {schema.index_key(name): name for name in identifiers}
+        if not keys:
+            return []
+        found = self.connection.exec_driver_sql(self._statements.bound, (self._database.many(list(keys)),))
+        rows = {key for (key,) in found}
+        return [name for key, name in keys.items() if key in rows]
+
     def put(self, changes: Sequence[Change], actor: str | None, sources: Sequence[str | None] = (None,)) -> None:
         """Write the bindings as they are after these changes, which change something, and one event for each.
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 import subprocess
 import sys
@@ -12,7 +13,9 @@ from pathlib import Path
 
 import pytest
 
+from ararat.middleware import assignment, import_table, mint, schema
 from ararat.middleware.bindings import Bindings, open_bindings
+from ararat.middleware.migration import migrate
 
 NAMES = 1000
 
@@ -70,6 +73,113 @@ def test_two_processes_bind_the_same_names_and_each_name_is_won_once(
         [event] = bindings.history(name)
         assert f"/{event.actor}" == found[name].target
 
+
+# Long transactions beside short ones ----------------------------------------------------------------------------------
+
+MOVED = "ark:12345/moved"
+
+
+def table(lines: int = 1500) -> io.BytesIO:
+    """A table of new names that ends with a line for the name that another writer changes."""
+    rows = ["identifier,target", *(f"ark:12345/i{number},/{number}" for number in range(lines)), f"{MOVED},/x"]
+    return io.BytesIO("\n".join(rows).encode())
+
+
+class InThread:
+    """A call in a thread, and what it returned or raised."""
+
+    def __init__(self, call: Callable[[], object]) -> None:
+        self.result: object = None
+        self._call = call
+        self._thread = threading.Thread(target=self._run)
+        self._thread.start()
+
+    def _run(self) -> None:
+        try:
+            self.result = self._call()
+        except Exception as error:  # noqa: BLE001  the test compares it with what was expected
+            self.result = error
+
+    def waits(self, seconds: float = 0.3) -> bool:
+        """Whether the call has not returned after so many seconds."""
+        self._thread.join(seconds)
+        return self._thread.is_alive()
+
+    def end(self) -> object:
+        """The result, when the call has returned."""
+        self._thread.join(20)
+        return self.result
+
+
+def test_a_name_is_relocated_while_an_import_runs(database: str, open_store: Callable[..., Bindings]) -> None:
+    bindings = open_store(database)
+    bindings.bind(MOVED, "/x")
+    curators: list[InThread] = []
+
+    def relocate_after_the_first_chunk(lines: int) -> None:
+        if not curators:
+            curators.append(InThread(lambda: open_store(database).relocate(MOVED, "/moved")))
+            # PostgreSQL looks for a deadlock once, a second after the waiting began.
+            assert curators[0].waits(1.3)
+
+    summary = import_table(bindings, table(), progress=relocate_after_the_first_chunk)
+    assert (summary.written, summary.added, summary.unchanged) == (True, 1500, 1)
+    assert curators[0].end() == "relocated"
+    assert [event.action for event in bindings.history(MOVED)] == ["bound", "relocated"]
+
+
+def import_names(database: str) -> object:
+    with open_bindings(database) as bindings:
+        return import_table(bindings, table(), dry_run=True).added
+
+
+def mint_names(database: str) -> object:
+    with open_bindings(database) as bindings:
+        return len(mint(bindings, "12345/x5", count=3))
+
+
+def migrate_tables(database: str) -> object:
+    return migrate(database).after
+
+
+@pytest.mark.parametrize(
+    ("begin", "expected"), [(import_names, 1500), (mint_names, 3), (migrate_tables, schema.VERSION)]
+)
+def test_a_long_transaction_waits_for_a_change_that_has_begun(
+    database: str, open_store: Callable[..., Bindings], begin: Callable[[str], object], expected: object
+) -> None:
+    bindings = open_store(database)
+    bindings.bind(MOVED, "/x")
+    with bindings.store.transaction() as transaction:
+        before = transaction.get([MOVED])[MOVED]
+        long = InThread(lambda: begin(database))
+        assert long.waits()
+        transaction.put([assignment.relocate(before, "/moved", None, bindings.now())], None)
+    assert [event.action for event in bindings.history(MOVED)] == ["bound", "relocated"]
+    assert long.end() == expected
+
+
+def test_names_are_minted_and_bound_at_once(database: str, open_store: Callable[..., Bindings]) -> None:
+    bindings = open_store(database)
+    minting = InThread(lambda: [name for _ in range(10) for name in mint(open_store(database), "12345/x5", count=5)])
+    bound = [bindings.bind(f"ark:12345/b{number}", "/x") for number in range(30)]
+    minted = minting.end()
+    assert isinstance(minted, list), minted
+    assert (len(set(minted)), bound) == (50, ["bound"] * 30)
+
+
+def test_a_name_is_bound_while_a_similar_one_is_locked(cluster, open_store: Callable[..., Bindings]) -> None:
+    """The row of a.b is locked by another writer; it is read for the warning that it may be taken for a%2Eb."""
+    database = cluster.new_schema()
+    bindings = open_store(database)
+    bindings.bind("ark:12345/a%2Eb", "/x")
+    with bindings.store.transaction() as transaction:
+        transaction.get(["ark:12345/a%2Eb"])
+        similar = InThread(lambda: open_store(database).bind("ark:12345/a.b", "/y"))
+        assert similar.end() == "bound"
+
+
+# Workers of one server ------------------------------------------------------------------------------------------------
 
 SITE = """
 import os
