@@ -1,14 +1,15 @@
 """The site of ``ararat serve``: inspector, resolver and demo in one WSGI application, and the server that runs it.
 
 :func:`compose` makes the application, :func:`listen` takes an address, :func:`run` serves one at the other until it is
-told to stop: gunicorn with one worker of many threads (a live trace holds one), waitress where a process cannot fork.
+told to stop. The server is waitress: it reads requests and sends answers without a thread for each connection, so that
+slow clients hold no thread. A request holds one of :data:`THREADS` only while the application answers it.
 """
 
 from __future__ import annotations
 
-import contextlib
 import errno
-import os
+import logging
+import select
 import signal
 import socket
 import threading
@@ -16,12 +17,13 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
+from waitress.server import create_server
 from werkzeug.middleware.dispatcher import DispatcherMiddleware
 
 from ..middleware import ResolverMiddleware
 from . import create_app
 from .demo import MOUNT, create_demo
-from .logs import FOR_SERVERS, PlainFormatter, log_plainly
+from .logs import FOR_SERVERS, log_plainly
 
 if TYPE_CHECKING:
     from types import FrameType
@@ -36,16 +38,27 @@ THREADS = 96
 """Fifty traces may hold a thread each; the rest answers everybody else."""
 
 CONNECTIONS = 2000
-"""How many clients may keep a connection open. gunicorn's own limit is that of few visitors beside fifty streams."""
+"""How many clients may be connected at once. waitress accepts no more until one of them leaves."""
 
-LONGEST_REQUEST_LINE = 8190
+SELECT_CONNECTIONS = 400
+"""The same on Windows, where select() watches at most 512 sockets."""
+
+OTHER_FILES = 512
+"""Files and sockets that the process may open beside the connections: databases, traces, bodies of requests."""
+
+IDLE_SECONDS = 30
+"""After how many seconds without an octet a connection is closed, unless its request is being answered."""
+
+CLEANUP_SECONDS = 5
+
+LONGEST_HEADER = 65536
+"""Octets of a request's first line and fields. A first line of 8,190 octets fits; longer names are answered by 414."""
+
+LONGEST_BODY = 16 * 2**20
+"""Octets of a request's body. The pages take less, and explain their own limit in the answer 413."""
+
 GRACE_SECONDS = 8
 """How long a stopping server waits for answers that have begun. Streams are ended at once."""
-
-LINGER_SECONDS = 2.0
-"""How long a connection that is over waits for its client to close it."""
-
-_OF_UNIX = [getattr(signal, name) for name in ("SIGHUP", "SIGQUIT") if hasattr(signal, name)]
 
 TRIED = 100
 """How many ports are tried, one after the other, where none is named."""
@@ -122,13 +135,41 @@ def address_of(listener: socket.socket) -> str:
 def run(app: WSGIApplication, listener: socket.socket, ready: Callable[[], None]) -> None:
     """Serve ``app`` at ``listener`` until SIGTERM or SIGINT; ``ready`` is called once the server listens.
 
-    Streams that are open then are ended, everything else has :data:`GRACE_SECONDS` to finish. Ends with SystemExit.
+    Streams that are open then are ended. Other answers have :data:`GRACE_SECONDS` to finish. Ends with SystemExit.
     """
     log_plainly(FOR_SERVERS)
-    if hasattr(os, "fork"):
-        _run_gunicorn(app, listener, ready)
-    else:
-        _run_waitress(app, listener, ready)
+    # waitress would log a line for each request that waits for a thread.
+    logging.getLogger("waitress.queue").setLevel(logging.ERROR)
+    stoppable = Stoppable(app)
+    server: Any = create_server(
+        stoppable,
+        sockets=[listener],
+        threads=THREADS,
+        connection_limit=_connection_limit(),
+        channel_timeout=IDLE_SECONDS,
+        cleanup_interval=CLEANUP_SECONDS,
+        max_request_header_size=LONGEST_HEADER,
+        max_request_body_size=LONGEST_BODY,
+        asyncore_use_poll=hasattr(select, "poll"),
+        # compose() decides which proxies are trusted. Without one nothing reads these fields.
+        clear_untrusted_proxy_headers=False,
+        # The host of a request without the field Host.
+        server_name=str(listener.getsockname()[0]),
+        ident=None,
+    )
+    # The main thread only waits for signals, so that a signal never interrupts the loop of the server.
+    serving = threading.Thread(target=server.run, name="ararat-server", daemon=True)
+    try:
+        _handle_signals()
+        serving.start()
+        ready()
+        while serving.is_alive():
+            serving.join(1)
+    except _StopRequested:
+        pass
+    stoppable.stopping.set()
+    _finish(server, listener)
+    raise SystemExit(0)
 
 
 class Stoppable:
@@ -169,156 +210,52 @@ class Stoppable:
                 close()
 
 
-def _run_gunicorn(app: WSGIApplication, listener: socket.socket, ready: Callable[[], None]) -> None:
-    # Here and not above: there is no gunicorn where there is no fork.
-    from gunicorn.app.base import BaseApplication
-    from gunicorn.arbiter import Arbiter
-
-    stoppable = Stoppable(app)
-    to_stop = (signal.SIGTERM, signal.SIGINT, signal.SIGQUIT)
-    hang_up = signal.getsignal(signal.SIGHUP)
-
-    def when_ready(arbiter: Any) -> None:
-        # gunicorn takes a hang-up for "reload"; who closes the terminal wants this to end, unless nohup said otherwise.
-        arbiter.handle_hup = (lambda: None) if hang_up is signal.SIG_IGN else arbiter.handle_term
-        ready()
-
-    def post_worker_init(worker: Any) -> None:
-        handlers = {
-            signal.SIGTERM: worker.handle_exit,
-            signal.SIGINT: worker.handle_quit,
-            signal.SIGQUIT: worker.handle_quit,
-        }
-
-        def stop(number: int, frame: FrameType | None) -> None:
-            stoppable.stopping.set()
-            handlers[signal.Signals(number)](number, frame)
-
-        for number in handlers:
-            signal.signal(number, stop)
-        signal.pthread_sigmask(signal.SIG_UNBLOCK, to_stop)
-
-    class Starter(Arbiter):
-        """gunicorn's master, whose workers can be stopped as soon as there are any. One that does not listen yet would
-        lose the signal, and the master wait for its end in vain."""
-
-        def spawn_worker(self) -> int:
-            before = signal.pthread_sigmask(signal.SIG_BLOCK, to_stop)
-            try:
-                return super().spawn_worker()
-            finally:
-                signal.pthread_sigmask(signal.SIG_SETMASK, before)
-
-    settings = {
-        "worker_class": _worker_class(),
-        "workers": 1,
-        "threads": THREADS,
-        "worker_connections": CONNECTIONS,
-        "limit_request_line": LONGEST_REQUEST_LINE,
-        "graceful_timeout": GRACE_SECONDS,
-        "loglevel": "warning",
-        "logger_class": _logger_class(),
-        # Nobody is believed about scheme, host or path (security design, section 4).
-        "forwarded_allow_ips": "",
-        "control_socket_disable": True,
-        "when_ready": when_ready,
-        "post_worker_init": post_worker_init,
-        # gunicorn owns, and closes, the socket with this number from here on.
-        "bind": [f"fd://{listener.detach()}"],
-    }
-
-    class Server(BaseApplication):
-        def load_config(self) -> None:
-            config: Any = self.cfg
-            for name, value in settings.items():
-                # gunicorn before 25 has no control socket, and so nothing to disable it by.
-                if name != "control_socket_disable" or name in config.settings:
-                    config.set(name, value)
-
-        def load(self) -> Any:
-            return stoppable
-
-        def run(self) -> None:
-            Starter(self).run()
-
-    try:
-        Server().run()
-    finally:
-        _hear_no_more()
+class _StopRequested(BaseException):
+    """A signal asked the server to stop."""
 
 
-def _hear_no_more() -> None:
-    """Ignore from now on that this is to end, since it ends.
-
-    Python lets go of its handlers a moment before the process is gone; whoever says it there once more would kill it.
-    """
-    for number in (signal.SIGTERM, signal.SIGINT, *_OF_UNIX):
-        signal.signal(number, signal.SIG_IGN)
-
-
-def _worker_class() -> type:
-    from gunicorn.workers.gthread import ThreadWorker
-
-    class Worker(ThreadWorker):
-        """A worker whose threads see their clients off. gunicorn does it in the one thread that everybody needs, and
-        waits there for two seconds for each client that does not close its side."""
-
-        def handle(self, conn: Any) -> Any:
-            again = super().handle(conn)
-            if again is False:
-                _see_off(conn.sock)
-            return again
-
-    return Worker
-
-
-def _see_off(connection: socket.socket) -> None:
-    """Say that nothing more comes, and wait a little for the other side to say so too (RFC 9112, section 9.6)."""
-    deadline = time.monotonic() + LINGER_SECONDS
-    with contextlib.suppress(OSError):
-        connection.shutdown(socket.SHUT_WR)
-        while (left := deadline - time.monotonic()) > 0:
-            connection.settimeout(left)
-            if not connection.recv(4096):
-                break
-    with contextlib.suppress(OSError):
-        connection.shutdown(socket.SHUT_RDWR)
-
-
-def _run_waitress(app: WSGIApplication, listener: socket.socket, ready: Callable[[], None]) -> None:
-    from waitress.server import create_server
-
-    stoppable = Stoppable(app)
+def _handle_signals() -> None:
+    """Let each signal that ends a process stop the server. A signal that the caller ignores stays ignored (nohup)."""
 
     def stop(number: int, frame: FrameType | None) -> None:
-        stoppable.stopping.set()
-        _hear_no_more()
-        raise SystemExit(0)
+        # Ignore further signals, which would cut the stop short.
+        for each in signals:
+            signal.signal(each, signal.SIG_IGN)
+        raise _StopRequested
 
-    for number in (signal.SIGTERM, signal.SIGINT):
-        signal.signal(number, stop)
-    server = create_server(
-        stoppable,
-        sockets=[listener],
-        threads=THREADS,
-        ident=None,
-        clear_untrusted_proxy_headers=True,
-        max_request_header_size=65536,
-    )
-    ready()
-    # It ends at the SystemExit, and keeps that to itself.
-    server.run()
-    server.close()
-    raise SystemExit(0)
+    names = ("SIGTERM", "SIGINT", "SIGQUIT", "SIGHUP")
+    known = [getattr(signal, name) for name in names if hasattr(signal, name)]
+    signals = [each for each in known if signal.getsignal(each) is not signal.SIG_IGN]
+    for each in signals:
+        signal.signal(each, stop)
 
 
-def _logger_class() -> type:
-    from gunicorn.glogging import Logger
+def _finish(server: Any, listener: socket.socket) -> None:
+    """Refuse new connections, and wait until the running requests are answered and their answers are sent."""
+    deadline = time.monotonic() + GRACE_SECONDS
+    server.del_channel()
+    listener.close()
+    # This waits for the threads. The loop of the server goes on and sends what they write.
+    server.task_dispatcher.shutdown(timeout=GRACE_SECONDS)
+    while time.monotonic() < deadline and _is_sending(server):
+        time.sleep(0.02)
 
-    class PlainLogger(Logger):
-        def setup(self, cfg: Any) -> None:
-            super().setup(cfg)
-            for handler in self.error_log.handlers:
-                handler.setFormatter(PlainFormatter(FOR_SERVERS))
 
-    return PlainLogger
+def _is_sending(server: Any) -> bool:
+    return any(channel.total_outbufs_len for channel in list(server.active_channels.values()))
+
+
+def _connection_limit() -> int:
+    """How many clients may be connected at once. Raises the limit of open files where the system permits it."""
+    if not hasattr(select, "poll"):
+        return SELECT_CONNECTIONS
+    import resource  # Not available on Windows.
+
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    wanted = CONNECTIONS + OTHER_FILES
+    if soft == resource.RLIM_INFINITY or soft >= wanted:
+        return CONNECTIONS
+    if hard != resource.RLIM_INFINITY:
+        wanted = max(soft, min(wanted, hard))
+    resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, hard))
+    return max(wanted - OTHER_FILES, wanted // 2)

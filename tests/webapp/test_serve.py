@@ -308,18 +308,6 @@ def test_the_address_is_one_a_browser_here_can_open(host: str, shown: str) -> No
         assert serve.address_of(listener) == f"{shown}{listener.getsockname()[1]}"
 
 
-def test_it_is_served_by_waitress_where_a_process_cannot_fork(start_server: Callable[..., Any], tmp_path: Path) -> None:
-    pytest.importorskip("waitress")
-    without_fork = "import os, sys; del os.fork; from ararat.webapp.command import main; main(sys.argv[1:])"
-    server = start_server([sys.executable, "-c", without_fork, "serve", "--port", "0"], {"TMPDIR": str(tmp_path)})
-    server.port = int(server.wait_for(r"http://127\.0\.0\.1:(\d+)"))
-    assert server.get("/ark:12345/mp39n").header("Location") == f"{server.origin}/demo/map"
-    assert list(read_events(server, "/trace?q=ark:12345/x8rd4"))[-1] == "end"
-    assert server.stop() == 0
-    assert list(tmp_path.iterdir()) == []
-    assert "Traceback" not in server.log()
-
-
 # How it stops ---------------------------------------------------------------------------------------------------------
 
 
@@ -332,29 +320,17 @@ def stopped(server: Any, number: signal.Signals) -> None:
     assert "Traceback" not in server.log()
 
 
-SLOW_TO_START = """
-import time
-from gunicorn.workers.base import Worker
+STOPPED_AT_ONCE = """
+import os, signal
 from ararat.webapp.serve import listen, run
-
-begin = Worker.init_process
-def begin_late(worker):
-    print("forked", flush=True)
-    time.sleep(1)
-    begin(worker)
-Worker.init_process = begin_late
-run(lambda environ, start_response: [], listen("127.0.0.1", 0), lambda: None)
+run(lambda environ, start_response: [], listen("127.0.0.1", 0), lambda: os.kill(os.getpid(), signal.SIGTERM))
 """
 
 
-def test_it_stops_also_when_it_is_told_to_before_it_has_quite_begun(start_server: Callable[..., Any]) -> None:
-    server = start_server([sys.executable, "-c", SLOW_TO_START])
-    server.wait_for("forked")
-    server.process.send_signal(signal.SIGTERM)
-    told = time.monotonic()
+def test_it_stops_when_the_signal_arrives_before_the_first_request(start_server: Callable[..., Any]) -> None:
+    server = start_server([sys.executable, "-c", STOPPED_AT_ONCE])
     assert server.process.wait(20) == 0
-    # Two seconds less than the grace that is given to one who does not hear.
-    assert time.monotonic() - told < serve.GRACE_SECONDS - 2
+    assert "Traceback" not in server.log()
 
 
 def test_it_stops_when_it_is_told_to_and_takes_its_samples_with_it(serve_ararat: Callable[..., Any]) -> None:

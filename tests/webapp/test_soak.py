@@ -182,15 +182,10 @@ class Changing:
             self.put()
 
 
-def worker_of(process: int) -> Path:
-    children = Path(f"/proc/{process}/task/{process}/children").read_text("ascii").split()
-    return Path(f"/proc/{children[0]}")
-
-
-def measured(worker: Path) -> tuple[float, int]:
+def measured(process: Path) -> tuple[float, int]:
     """Memory in megabytes, and descriptors."""
-    pages = int((worker / "statm").read_text("ascii").split()[1])
-    return pages * os.sysconf("SC_PAGE_SIZE") / 2**20, len(list((worker / "fd").iterdir()))
+    pages = int((process / "statm").read_text("ascii").split()[1])
+    return pages * os.sysconf("SC_PAGE_SIZE") / 2**20, len(list((process / "fd").iterdir()))
 
 
 @pytest.fixture
@@ -211,14 +206,14 @@ def test_a_soak_leaves_memory_and_descriptors_as_they_were(
     file = tmp_path / "names.csv"
     changing = Changing(file)
     server = serve_ararat("--bindings", str(file), "--allow-network", "127.0.0.0/8")
-    worker = worker_of(server.process.pid)
+    process = Path(f"/proc/{server.process.pid}")
     samples: list[tuple[float, int, int]] = []
     with changing, Watchers(server.port) as watchers:
         with Visitors(server.port) as visitors:
             begun = time.monotonic()
             while time.monotonic() - begun < SECONDS:
                 time.sleep(min(2, SECONDS / 40))
-                samples.append((*measured(worker), visitors.open))
+                samples.append((*measured(process), visitors.open))
             watchers.stop_after_this()
             visitors.goodbye = True
             server.process.send_signal(signal.SIGTERM)

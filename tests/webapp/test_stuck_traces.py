@@ -12,6 +12,8 @@ from typing import Any, BinaryIO
 
 import pytest
 
+from ararat.webapp.serve import THREADS
+
 
 @pytest.fixture
 def dead_hosts() -> Iterator[Callable[[int], list[str]]]:
@@ -105,6 +107,24 @@ def test_clients_that_never_close_a_connection_hold_nobody_up(ararat_server: Any
         for connection in held:
             connection.sendall(b"GET /healthz HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n")
         # Seen off one by one, they would take longer than this is waited for.
+        assert ararat_server.get("/healthz").status == 200
+
+
+@pytest.mark.parametrize(
+    "beginning",
+    [
+        pytest.param(b"", id="nothing"),
+        pytest.param(b"GET / HT", id="half of the request line"),
+        pytest.param(b"GET / HTTP/1.1\r\nHost: x\r\nX-a: b", id="half of the fields"),
+        pytest.param(b"POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 100000\r\n\r\nq=a", id="half of the body"),
+    ],
+)
+def test_clients_that_send_half_a_request_hold_nobody_up(beginning: bytes, ararat_server: Any) -> None:
+    with contextlib.ExitStack() as stack:
+        address = ("127.0.0.1", ararat_server.port)
+        # More than the server has threads.
+        for _ in range(THREADS + 30):
+            stack.enter_context(socket.create_connection(address, 10)).sendall(beginning)
         assert ararat_server.get("/healthz").status == 200
 
 

@@ -243,13 +243,10 @@ def _store(database: str | None, table: str | None) -> Iterator[_Store]:
         yield _Store(database or table or "", is_table=not database)
         return
     folder = Path(tempfile.mkdtemp(prefix="ararat-"))
-    owner = os.getpid()
     try:
         yield _Store(f"sqlite:///{folder / 'bindings.sqlite'}", is_demo=True)
     finally:
-        # The worker is a fork, and leaves through here too.
-        if os.getpid() == owner:
-            shutil.rmtree(folder, ignore_errors=True)
+        shutil.rmtree(folder, ignore_errors=True)
 
 
 def _opened(store: _Store, profile: Profile | None, *, create: bool) -> Bindings:
