@@ -21,13 +21,13 @@ _SELECTOR = re.compile(rf"(?:{_RESTRICTED_NAME}/{_RESTRICTED_NAME})(?:;{_LANGUAG
 _MOST = 50
 
 
-def check(alternates: Mapping[str, str], kind: Kind) -> Mapping[str, str]:
+def check(alternates: Mapping[str, str], kind: Kind, *, deletions: bool = False) -> Mapping[str, str]:
     """Return the alternates as they are stored: selectors in lower case and in order, targets as :mod:`destination` has
     them.
 
-    A selector is a media type ("text/html"), a language ("en") or both ("text/html;en"). Raises :class:`BindingError`
-    with the codes ``alternate-selector`` and ``alternate-twice``, and for a target with those of
-    :func:`destination.check`.
+    A selector is a media type ("text/html"), a language ("en") or both ("text/html;en"). With ``deletions`` an empty
+    target may delete an alternate. Raises :class:`BindingError` with the codes ``alternate-selector`` and
+    ``alternate-twice``, and for a target with those of :func:`destination.check`.
 
     >>> check({"text/HTML;en": "https://example.org/x.html"}, "located")
     mappingproxy({'text/html;en': 'https://example.org/x.html'})
@@ -42,7 +42,7 @@ def check(alternates: Mapping[str, str], kind: Kind) -> Mapping[str, str]:
             raise BindingError("alternate-selector", f"no alternate is chosen by {texts.shown(selector)}")
         if selector.lower() in checked:
             raise BindingError("alternate-twice", f"two alternates are chosen by {selector.lower()}")
-        destined = destination.check(target, kind)
+        destined = "" if deletions and target == "" else destination.check(target, kind)
         if destined is None:
             raise BindingError("target-unwanted", "a described name has no target, and so no alternates")
         checked[selector.lower()] = destined

@@ -8,16 +8,19 @@ the command line or an imported table.
     "ARKs MUST NOT be re-assigned; that is, once an ARK-to-resource association has been made public, that association
     MUST be considered unique into the indefinite future."                                  (17beta policy, section 3)
 
-So a name keeps its resource for ever. It is bound again only to the same place, or elsewhere when the resource that is
-on record is named; where none is on record only :func:`relocate` moves it, because only a person can say that it is the
-same thing. A withdrawn name stays on record, and nothing is ever deleted.
+So a name keeps its resource. Where the name leads is its :data:`PLACE`: the target and kind, and also the alternates,
+passthrough and scope. Each change of the place is a relocation. It requires the resource on record. Where none is on
+record, only :func:`relocate` moves the name, because only a person can know that it is the same thing. To record a
+resource where none is on record is a change of its own, "claimed": it never comes together with a relocation. A
+withdrawn name stays on record, and no name is ever deleted.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from datetime import datetime
+from datetime import datetime, timedelta
 from itertools import islice
+from types import MappingProxyType
 from typing import Any, Literal, NamedTuple
 
 from ..identifiers import Ark, EmbeddedArk, IdentifierError, parse
@@ -29,16 +32,19 @@ from .errors import BindingConflict, BindingError
 from .names import Name, assignable
 from .passthrough import takes_more
 
-Outcome = Literal["bound", "unchanged", "relocated", "withdrawn", "restored"]
+Outcome = Literal["bound", "unchanged", "updated", "claimed", "relocated", "withdrawn", "restored"]
+
+PLACE = ("target", "kind", "passthrough", "scope", "alternates")
+"""The fields of a binding that decide where people are led."""
 
 MOST_RESOURCE = MOST_REASON = 2000
 MOST_ACTOR = 200
 
 
 class Proposal(NamedTuple):
-    """What somebody states about the name ``key``, checked. None is no statement: as it is on record, or the default.
+    """What is stated about the name ``key``, checked. None is no statement: as it is on record, or the default.
 
-    ``partial`` says that the alternates and the metadata are those that are stated, not all that there are to be.
+    Alternates and metadata elements that are not mentioned stay as they are on record; an empty text deletes one.
     """
 
     key: str
@@ -51,7 +57,6 @@ class Proposal(NamedTuple):
     scope: Scope | None
     alternates: Mapping[str, str] | None
     metadata: Mapping[str, str] | None
-    partial: bool = False
     reason: str | None = None
 
     def first(self, now: datetime) -> Binding:
@@ -65,8 +70,8 @@ class Proposal(NamedTuple):
             self.resource,
             bool(self.passthrough),
             self.scope or "name",
-            NOTHING if self.alternates is None else self.alternates,
-            NOTHING if self.metadata is None else self.metadata,
+            _merged(NOTHING, self.alternates),
+            elements.ordered(_merged(NOTHING, self.metadata)),
             self.reason,
             now,
             1,
@@ -94,7 +99,6 @@ def propose(
     alternates: Mapping[str, str] | None = None,
     metadata: Mapping[str, str] | None = None,
     reason: str | None = None,
-    partial: bool = False,
 ) -> Proposal:
     """Check a statement about a name. Raises :class:`BindingError`, which names it, for what can never be.
 
@@ -115,9 +119,8 @@ def propose(
             resource if resource is None else texts.check(resource, "resource-text", "resource", MOST_RESOURCE),
             passthrough,
             _reaching(name, reach, known),
-            alternates if alternates is None else alternate_targets.check(alternates, known),
-            metadata if metadata is None else elements.check(metadata),
-            partial,
+            alternates if alternates is None else alternate_targets.check(alternates, known, deletions=True),
+            metadata if metadata is None else elements.check(metadata, deletions=True),
             reason if reason is None else _reason(reason, status),
         )
     except BindingError as error:
@@ -204,41 +207,69 @@ def _is_itself(target: str, key: str, passthrough: bool) -> bool:
 def bind(existing: Binding | None, proposal: Proposal, now: datetime) -> Change:
     """Bind a name, or bind it again.
 
-    Nothing on record: bound. The same target and kind: unchanged; what is stated and differs (metadata, alternates,
-    passthrough, redirect, a resource where none was on record) is written and goes to the history as "updated", though
-    the outcome is still "unchanged", for the name leads where it led. Another target or kind: relocated if the resource
-    on record is named. Raises :class:`BindingConflict` in every other case.
+    No binding on record: bound. A new :data:`PLACE`: relocated, if the resource on record is stated. A resource where
+    none was on record: claimed. Other statements that differ (metadata, redirect): updated. Else unchanged. Raises
+    :class:`BindingConflict` in every other case, also for a claim together with a new place or with a withdrawal.
 
     Source: design, bindings; ARK-085, POL-023, URN-002.
     """
     if existing is None:
         first = proposal.first(now)
         return Change("bound", first, "bound") if first.is_live else Change("withdrawn", first, "withdrawn")
-    _require_same_resource(existing, proposal, now)
+    stated = _with_statements(existing, proposal)
+    after = next_revision(existing, stated, now)
+    if existing.resource is not None and stated.resource != existing.resource:
+        raise BindingConflict("other-resource", existing, after)
     if proposal.status == "withdrawn":
-        return _withdrawn_again(existing, proposal, now)
+        return _withdrawn_again(existing, after)
     if not existing.is_live:
-        raise BindingConflict("withdrawn", existing, proposal.first(now))
-    if _leads_the_same(existing, proposal):
-        return _updated(existing, proposal, now)
-    if _is_known_resource(existing, proposal):
-        return _moved(existing, _with_statements(existing, proposal, target=proposal.target, kind=proposal.kind), now)
-    raise BindingConflict("bound-otherwise", existing, proposal.first(now))
+        raise BindingConflict("withdrawn", existing, after)
+    if leads_elsewhere(existing, after):
+        if existing.resource is None or proposal.resource is None:
+            raise BindingConflict("bound-otherwise", existing, after)
+        return _moved(existing, stated, now)
+    return _updated(existing, after)
 
 
-def relocate(existing: Binding, target: str | None, kind: Kind | None, now: datetime) -> Change:
-    """Move a name because somebody says that the same thing is there now. Raises where the name is withdrawn."""
-    moved = existing._replace(target=target, kind=_kind(kind or existing.kind))
+def relocate(
+    existing: Binding,
+    target: str | None,
+    kind: Kind | None,
+    now: datetime,
+    *,
+    passthrough: bool | None = None,
+    scope: str | None = None,
+    alternates: Mapping[str, str] | None = None,
+) -> Change:
+    """Move a name because a person states that the same thing is there now. Raises where the name is withdrawn.
+
+    What is None stays as it is, except the target: a described name has none.
+    """
+    known = _kind(kind or existing.kind)
+    moved = existing._replace(target=target, kind=known)
+    if passthrough is not None:
+        moved = moved._replace(passthrough=passthrough)
+    if scope is not None:
+        moved = moved._replace(scope=_scope(scope))
+    if alternates is not None:
+        stated = alternate_targets.check(alternates, known, deletions=True)
+        moved = moved._replace(alternates=_merged(existing.alternates, stated))
     return _moved(existing, moved, now)
 
 
 def withdraw(existing: Binding, reason: str | None, now: datetime) -> Change:
-    """Take a name out of use. Its row stays as a tombstone, so that it is never given again."""
+    """Take a name out of use. Its row stays as a tombstone, so that it is never given again.
+
+    Another reason for a name that is withdrawn already goes on record: updated.
+    """
     if reason is not None:
         texts.check(reason, "reason-text", "reason", MOST_REASON)
-    if not existing.is_live:
+    if existing.is_live:
+        after = next_revision(existing, existing._replace(status="withdrawn", reason=reason), now)
+        return Change("withdrawn", after, "withdrawn")
+    if reason is None or reason == existing.reason:
         return Change("unchanged", existing, None)
-    return Change("withdrawn", _next(existing._replace(status="withdrawn", reason=reason), now), "withdrawn")
+    return Change("updated", next_revision(existing, existing._replace(reason=reason), now), "updated")
 
 
 def restore(existing: Binding, resource: str | None, now: datetime) -> Change:
@@ -247,20 +278,23 @@ def restore(existing: Binding, resource: str | None, now: datetime) -> Change:
         raise BindingConflict("other-resource", existing, existing._replace(resource=resource, status="live"))
     if existing.is_live:
         return Change("unchanged", existing, None)
-    return Change("restored", _next(existing._replace(status="live", reason=None), now), "restored")
+    return Change("restored", next_revision(existing, existing._replace(status="live", reason=None), now), "restored")
 
 
-def _require_same_resource(existing: Binding, proposal: Proposal, now: datetime) -> None:
-    if None not in (existing.resource, proposal.resource) and existing.resource != proposal.resource:
-        raise BindingConflict("other-resource", existing, proposal.first(now))
+def leads_elsewhere(before: Binding, after: Binding) -> bool:
+    """Whether a name leads people to another place by ``after`` than by ``before``."""
+    return any(getattr(before, field) != getattr(after, field) for field in PLACE)
 
 
-def _is_known_resource(existing: Binding, proposal: Proposal) -> bool:
-    return proposal.resource is not None and proposal.resource == existing.resource
+def next_revision(existing: Binding, changed: Binding, now: datetime) -> Binding:
+    """``changed`` as the revision that follows ``existing``.
 
-
-def _leads_the_same(existing: Binding, proposal: Proposal) -> bool:
-    return existing.target == proposal.target and existing.kind == proposal.kind
+    Its time is later than that of ``existing`` also where the clock was set back. It is then one second later, because
+    the field Last-Modified has full seconds.
+    """
+    if now <= existing.changed:
+        now = existing.changed + timedelta(seconds=1)
+    return changed._replace(changed=now, revision=existing.revision + 1)
 
 
 def _moved(existing: Binding, moved: Binding, now: datetime) -> Change:
@@ -273,44 +307,46 @@ def _moved(existing: Binding, moved: Binding, now: datetime) -> Change:
         raise
     if not existing.is_live:
         raise BindingConflict("withdrawn", existing, moved)
-    return (
-        Change("unchanged", existing, None)
-        if moved == existing
-        else Change("relocated", _next(moved, now), "relocated")
+    if moved == existing:
+        return Change("unchanged", existing, None)
+    return Change("relocated", next_revision(existing, moved, now), "relocated")
+
+
+def _withdrawn_again(existing: Binding, after: Binding) -> Change:
+    """The change where a name is stated to be withdrawn, as a table can do. Its place must be as it is on record."""
+    if leads_elsewhere(existing, after):
+        raise BindingConflict("bound-otherwise" if existing.is_live else "withdrawn", existing, after)
+    if existing.resource is None and after.resource is not None:
+        raise BindingConflict("claim-withdrawn", existing, after)
+    if not existing.is_live:
+        return _updated(existing, after)
+    return Change("withdrawn", after._replace(status="withdrawn"), "withdrawn")
+
+
+def _updated(existing: Binding, after: Binding) -> Change:
+    if after._replace(changed=existing.changed, revision=existing.revision) == existing:
+        return Change("unchanged", existing, None)
+    # The history has no action of its own for a claim: it shows the resource.
+    return Change("updated" if after.resource == existing.resource else "claimed", after, "updated")
+
+
+_STATED = ("redirect", "resource", "passthrough", "scope", "reason")
+
+
+def _with_statements(existing: Binding, proposal: Proposal) -> Binding:
+    stated: dict[str, Any] = {name: value for name in _STATED if (value := getattr(proposal, name)) is not None}
+    # A withdrawal may leave out the target: the place is then as it is on record.
+    if proposal.status != "withdrawn" or proposal.target is not None:
+        stated.update(target=proposal.target, kind=proposal.kind)
+    return existing._replace(
+        **stated,
+        alternates=_merged(existing.alternates, proposal.alternates),
+        metadata=elements.ordered(_merged(existing.metadata, proposal.metadata)),
     )
 
 
-def _withdrawn_again(existing: Binding, proposal: Proposal, now: datetime) -> Change:
-    """A name is stated to be withdrawn, as a table can; where it led has to be stated right or not at all."""
-    unstated = proposal.target is None
-    if not (unstated or _leads_the_same(existing, proposal) or _is_known_resource(existing, proposal)):
-        raise BindingConflict("bound-otherwise", existing, proposal.first(now))
-    if not existing.is_live:
-        return _updated(existing, proposal, now)
-    return Change("withdrawn", _next(_with_statements(existing, proposal, status="withdrawn"), now), "withdrawn")
-
-
-def _updated(existing: Binding, proposal: Proposal, now: datetime) -> Change:
-    stated = _with_statements(existing, proposal)
-    if stated == existing:
-        return Change("unchanged", existing, None)
-    return Change("unchanged", _next(stated, now), "updated")
-
-
-_STATED = ("redirect", "resource", "passthrough", "scope", "alternates", "metadata", "reason")
-
-
-def _with_statements(existing: Binding, proposal: Proposal, **other: Any) -> Binding:
-    stated = {name: value for name in _STATED if (value := getattr(proposal, name)) is not None}
-    if proposal.partial:
-        if proposal.metadata:
-            stated["metadata"] = elements.check({**existing.metadata, **proposal.metadata})
-        if proposal.alternates:
-            stated["alternates"] = alternate_targets.check(
-                {**existing.alternates, **proposal.alternates}, proposal.kind
-            )
-    return existing._replace(**stated, **other)
-
-
-def _next(binding: Binding, now: datetime) -> Binding:
-    return binding._replace(changed=now, revision=binding.revision + 1)
+def _merged(known: Mapping[str, str], stated: Mapping[str, str] | None) -> Mapping[str, str]:
+    """What is known, replaced by what is stated and without what is stated to be empty, in the order of the keys."""
+    if not stated:
+        return known
+    return MappingProxyType({key: text for key, text in sorted({**known, **stated}.items()) if text})

@@ -89,20 +89,22 @@ class Bindings:
         scope: str | None = None,
         actor: str | None = None,
     ) -> Outcome:
-        """Bind a name to a target; "bound", "unchanged" or "relocated".
+        """Bind a name to a target; "bound", "unchanged", "updated", "claimed" or "relocated".
 
         ``target`` is an http(s) address or a path of this site (:mod:`destination`). ``kind`` is "located", "related",
         "described" (then there is no target) or "served" (then it is a path). ``resource`` is any text that names the
         thing itself, 1 to 2,000 characters. ``metadata``: :mod:`metadata`. ``alternates``: :mod:`alternates`.
         ``redirect`` is 302 or 307. ``passthrough`` leads what is below the name to what is below its target
         (:mod:`passthrough`); ``scope`` is "name", or for a served name "subtree": the site answers for all below it
-        (:mod:`subtree`). ``actor`` says who does it, for the history. What is None is left as it is on record, or for a
-        new name no metadata, no alternates, no passthrough, 302, "name".
+        (:mod:`subtree`). ``actor`` says who does it, for the history. What is None stays as it is on record; a new name
+        gets no metadata, no alternates, no passthrough, 302, "name". Elements of ``metadata`` and ``alternates`` that
+        are not mentioned stay, too; an element with an empty text is deleted.
 
-        A name that is bound already: the same target and kind give "unchanged", and whatever else is stated is brought
-        up to date and goes to the history; another target or kind gives "relocated" if ``resource`` is the one on
-        record. Anything else raises :class:`BindingConflict`, since a name is never re-assigned. What can never be
-        bound raises :class:`BindingError`.
+        For a name that is bound already, another target, kind, passthrough, scope or alternate gives "relocated" if
+        ``resource`` is the one on record. A resource where none is on record gives "claimed", other metadata or another
+        redirect "updated". Each goes to the history. Anything else raises :class:`BindingConflict`, since a name is
+        never re-assigned; so does a new place together with a claim. What can never be bound raises
+        :class:`BindingError`.
 
         Source: ARK-084, ARK-085, ARK-106, ARK-108, POL-023, URN-002.
         """
@@ -124,19 +126,33 @@ class Bindings:
         return outcome
 
     def relocate(
-        self, identifier: Name, target: str | None = None, *, kind: Kind | None = None, actor: str | None = None
+        self,
+        identifier: Name,
+        target: str | None = None,
+        *,
+        kind: Kind | None = None,
+        passthrough: bool | None = None,
+        scope: str | None = None,
+        alternates: Mapping[str, str] | None = None,
+        actor: str | None = None,
     ) -> Outcome:
-        """Move a name, by somebody who knows that the same thing is there now; "relocated" or "unchanged".
+        """Move a name, by a person who knows that the same thing is there now; "relocated" or "unchanged".
 
-        ``kind`` changes how it is answered, where it is given. Raises :class:`BindingConflict` for a withdrawn name.
+        ``kind``, ``passthrough``, ``scope`` and ``alternates`` are as for :meth:`bind`; what is None stays as it is on
+        record. Raises :class:`BindingConflict` for a withdrawn name.
         """
         return self._change_bound(
-            identifier, actor, lambda existing, now: assignment.relocate(existing, target, kind, now)
+            identifier,
+            actor,
+            lambda existing, now: assignment.relocate(
+                existing, target, kind, now, passthrough=passthrough, scope=scope, alternates=alternates
+            ),
         )
 
     def withdraw(self, identifier: Name, *, reason: str | None = None, actor: str | None = None) -> Outcome:
-        """Take a name out of use; "withdrawn", or "unchanged" where it was. It stays on record and is never given
-        again.
+        """Take a name out of use; "withdrawn". It stays on record and is never given again.
+
+        A name that is withdrawn already gives "updated" for another ``reason``, else "unchanged".
         """
         return self._change_bound(identifier, actor, lambda existing, now: assignment.withdraw(existing, reason, now))
 

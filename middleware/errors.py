@@ -80,22 +80,39 @@ class TableError(BindingError):
         return f"{self.file}, line {self.line}{column}: {super().__str__()}"
 
 
-def _cut(text: str | None) -> str:
-    return "nothing" if text is None else display.escape(text[:100]) + ("..." if len(text) > 100 else "")
+def _cut(value: str | bool | None) -> str:
+    if value is None:
+        return "nothing"
+    text = str(value).lower() if isinstance(value, bool) else value
+    return display.escape(text[:100]) + ("..." if len(text) > 100 else "")
 
 
 class BindingConflict(BindingError):
-    """A name is taken: ``existing`` is what it is bound to, ``proposed`` what was asked for."""
+    """A name is taken: ``existing`` is what it is bound to, ``proposed`` what it would be bound to."""
 
     def __init__(self, code: str, existing: Binding, proposed: Binding) -> None:
-        differs = {"bound-otherwise": "target", "other-resource": "resource"}.get(code)
-        said = None
-        if differs:
-            old, new = (_cut(getattr(binding, differs)) for binding in (existing, proposed))
-            said = f"{FAULTS[code].title}: {old}, not {new}" if old != new else None
-        super().__init__(code, said, identifier=existing.identifier)
+        super().__init__(code, _conflict(code, existing, proposed), identifier=existing.identifier)
         self.existing = existing
         self.proposed = proposed
+        if code == "bound-otherwise" and existing.resource is None:
+            self.expected = "the command relocate, because no resource is on record"
+
+
+def _conflict(code: str, existing: Binding, proposed: Binding) -> str | None:
+    """The title of a conflict with the first difference that causes it, where there is one."""
+    fields = {
+        "bound-otherwise": ("target", "kind", "passthrough", "scope", "alternates"),
+        "other-resource": ("resource",),
+    }
+    for field in fields.get(code, ()):
+        old, new = getattr(existing, field), getattr(proposed, field)
+        if old != new:
+            if field == "alternates":
+                field = next(key for key in sorted(old.keys() | new.keys()) if old.get(key) != new.get(key))
+                old, new, field = old.get(field), new.get(field), f"alternate {field}"
+            named = "" if field in ("target", "resource") else f"{field} "
+            return f"{FAULTS[code].title}: {named}{_cut(old)}, not {_cut(new)}"
+    return None
 
 
 class ReadOnlyBindings(BindingError):

@@ -146,8 +146,8 @@ FAULTS: dict[str, Fault] = _catalogue(
     # names are never re-assigned
     (
         "bound-otherwise",
-        "the name is bound to another place, and nothing says that the same thing is there",
-        "the resource that is on record, or the command relocate",
+        "the name leads to another place",
+        "the resource on record, or the command relocate",
         f"{_POLICY}, section 3",
     ),
     (
@@ -157,6 +157,12 @@ FAULTS: dict[str, Fault] = _catalogue(
         f"{_POLICY}, section 3",
     ),
     ("withdrawn", "the name is withdrawn", "the command restore, for the same resource", f"{_POLICY}, section 3"),
+    (
+        "claim-withdrawn",
+        "a withdrawn name without a recorded resource gets none",
+        "no resource; or restore the name, record its resource, and withdraw it again",
+        f"{_POLICY}, section 3",
+    ),
     (
         "naan-unregistered",
         "the NAAN is not registered",

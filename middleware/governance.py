@@ -20,7 +20,7 @@ from typing import Any, Protocol
 from ..identifiers import Ark, policy
 from ..identifiers.policy import Profile
 from . import metadata, names, texts
-from .assignment import Change
+from .assignment import Change, next_revision
 from .binding import Binding
 from .errors import BindingConflict, BindingError
 
@@ -132,7 +132,7 @@ def designate(
     after = existing._replace(metadata=metadata.check({**existing.metadata, **stated}))
     if after == existing:
         return Change("unchanged", existing, None)
-    return Change("unchanged", after._replace(changed=now, revision=existing.revision + 1), "updated")
+    return Change("updated", next_revision(existing, after, now), "updated")
 
 
 Govern = Callable[["Binding | None", Change, Any], Change]

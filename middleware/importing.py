@@ -57,7 +57,8 @@ class NotedLine(NamedTuple):
 class Summary:
     """What an import did, or would do: how many lines had each outcome, and the first hundred of each but "unchanged".
 
-    ``updated`` counts those of the unchanged whose metadata or the like was brought up to date. ``written`` is False
+    ``updated`` counts names that lead where they led and got other metadata, another redirect or another reason.
+    ``claimed`` counts names that got a resource where none was on record. ``written`` is False
     after a dry run, and after any line was refused. ``kept`` is the number of lines, from the first, whose names are in
     the database as they say: all of them or none, unless they were taken in batches. ``warned`` lists, and
     ``warnings`` counts, names that generic software may take for another that is bound (A-08), or with characters that
@@ -68,6 +69,7 @@ class Summary:
     added: int = 0
     unchanged: int = 0
     updated: int = 0
+    claimed: int = 0
     relocated: int = 0
     withdrawn: int = 0
     refusals: int = 0
@@ -222,18 +224,9 @@ class _Run:
 
     def _count(self, row: Row, before: Binding | None, change: Change) -> None:
         summary = self.summary
-        match change.outcome:
-            case "bound":
-                summary.added += 1
-            case "relocated":
-                summary.relocated += 1
-            case "withdrawn":
-                summary.withdrawn += 1
-            case _:
-                summary.unchanged += 1
-                summary.updated += change.action is not None
-                return
-        if getattr(summary, _COUNTERS[change.outcome]) <= MOST_LISTED:
+        counter = _COUNTERS[change.outcome]
+        setattr(summary, counter, getattr(summary, counter) + 1)
+        if counter != "unchanged" and getattr(summary, counter) <= MOST_LISTED:
             summary.listed.append(Imported(row.line, change.outcome, before, change.after))
 
     def _warn(self, transaction: Transaction, bound: Sequence[tuple[Row, str]]) -> None:
@@ -259,8 +252,15 @@ class _Run:
         return texts.shown(row.cells.get("identifier", ""), 100)
 
 
-_COUNTS = ("added", "unchanged", "updated", "relocated", "withdrawn", "warnings")
-_COUNTERS = {"bound": "added", "relocated": "relocated", "withdrawn": "withdrawn"}
+_COUNTERS: dict[Outcome, str] = {
+    "bound": "added",
+    "unchanged": "unchanged",
+    "updated": "updated",
+    "claimed": "claimed",
+    "relocated": "relocated",
+    "withdrawn": "withdrawn",
+}
+_COUNTS = (*_COUNTERS.values(), "warnings")
 
 
 def _both_spellings(given: str, key: str) -> str:

@@ -22,8 +22,8 @@ ELEMENTS = KERNEL + STATEMENTS
 MOST_CHARACTERS = 4000
 
 
-def check(metadata: Mapping[str, str]) -> Mapping[str, str]:
-    """Return the elements in their order, read-only.
+def check(metadata: Mapping[str, str], *, deletions: bool = False) -> Mapping[str, str]:
+    """Return the elements in their order, read-only. With ``deletions`` an empty text may delete an element.
 
     Raises :class:`BindingError` with the code ``metadata-key`` for an element that is not in :data:`ELEMENTS`, and
     ``metadata-text`` for a value that is empty, longer than 4,000 characters, holds a control character or is no str.
@@ -44,11 +44,18 @@ def check(metadata: Mapping[str, str]) -> Mapping[str, str]:
             raise BindingError("metadata-key", f"there is no metadata element {texts.shown(element)}")
     return MappingProxyType(
         {
-            element: texts.check(metadata[element], "metadata-text", f"metadata element {element}", MOST_CHARACTERS)
+            element: ""
+            if deletions and metadata[element] == ""
+            else texts.check(metadata[element], "metadata-text", f"metadata element {element}", MOST_CHARACTERS)
             for element in ELEMENTS
             if element in metadata
         }
     )
+
+
+def ordered(metadata: Mapping[str, str]) -> Mapping[str, str]:
+    """Checked elements in the order of :data:`ELEMENTS`, read-only."""
+    return MappingProxyType({element: metadata[element] for element in ELEMENTS if element in metadata})
 
 
 def erc(metadata: Mapping[str, str]) -> str:

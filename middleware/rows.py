@@ -72,9 +72,7 @@ def proposal(cells: Mapping[str, str]) -> Proposal:
         # A tombstone for a name of which nothing else is known leads nowhere.
         said.setdefault("kind", "described")
     identifier = said.pop("identifier", "")
-    return assignment.propose(
-        identifier, **said, alternates=alternates or None, metadata=metadata or None, partial=True
-    )
+    return assignment.propose(identifier, **said, alternates=alternates or None, metadata=metadata or None)
 
 
 def cells(binding: Binding) -> dict[str, str]:

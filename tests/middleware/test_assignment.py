@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
@@ -46,7 +46,7 @@ LATE = datetime(2021, 1, 1, tzinfo=UTC)
         pytest.param({"resource": ""}, "resource-text", id="an empty resource"),
         pytest.param({"resource": "a\nb"}, "resource-text", id="a resource of two lines"),
         pytest.param({"metadata": {"title": "x"}}, "metadata-key", id="an unknown element"),
-        pytest.param({"metadata": {"what": ""}}, "metadata-text", id="an empty element"),
+        pytest.param({"metadata": {"what": " "}}, "metadata-text", id="a blank element"),
         pytest.param({"alternates": {"": "/x"}}, "alternate-selector", id="an alternate for nothing"),
         pytest.param({"target": "ftp://example.org/"}, "target-scheme", id="a scheme"),
         pytest.param({"target": "/ark:12345/d-oc"}, "target-itself", id="itself"),
@@ -75,8 +75,8 @@ def test_nothing_is_below_a_urn(said: dict[str, Any]) -> None:
 
 def test_a_scope_that_is_stated_goes_on_record_and_stays() -> None:
     served = existing("/page", kind="served")
-    wider = bind(served, "/page", kind="served", scope="subtree")
-    assert (wider.outcome, wider.action, wider.after.scope) == ("unchanged", "updated", "subtree")
+    wider = assignment.relocate(served, "/page", None, LATE, scope="subtree")
+    assert (wider.outcome, wider.action, wider.after.scope) == ("relocated", "relocated", "subtree")
     assert bind(wider.after, "/page", kind="served").after.scope == "subtree"
     with pytest.raises(BindingError) as refused:
         assignment.relocate(wider.after, "https://example.org/x", "located", LATE)
@@ -122,21 +122,104 @@ def test_the_same_in_another_spelling_changes_nothing() -> None:
     ("before", "said"),
     [
         pytest.param({}, {"metadata": {"what": "T"}}, id="metadata"),
-        pytest.param({"metadata": {"what": "T"}}, {"metadata": {}}, id="metadata taken away"),
-        pytest.param({}, {"alternates": {"en": "/x"}}, id="alternates"),
-        pytest.param({}, {"passthrough": True}, id="passthrough"),
-        pytest.param({"passthrough": True}, {"passthrough": False}, id="passthrough taken away"),
         pytest.param({}, {"redirect": 307}, id="redirect"),
-        pytest.param({}, {"resource": "R1"}, id="a resource where none was on record"),
+        pytest.param({"resource": "R1"}, {"resource": "R1", "redirect": 307}, id="redirect, with the resource"),
     ],
 )
-def test_what_else_is_said_of_the_same_place_is_brought_up_to_date(
-    before: dict[str, Any], said: dict[str, Any]
-) -> None:
+def test_other_statements_of_the_same_place_are_updated(before: dict[str, Any], said: dict[str, Any]) -> None:
     outcome, after, action = bind(existing(**before), **said)
-    assert (outcome, action) == ("unchanged", "updated")
+    assert (outcome, action) == ("updated", "updated")
     assert {name: getattr(after, name) for name in said} == said
     assert (after.changed, after.revision, after.target) == (LATE, 2, PLACE)
+
+
+@pytest.mark.parametrize("said", [{}, {"metadata": {"what": "T"}}, {"redirect": 307}])
+def test_a_resource_where_none_is_on_record_is_claimed(said: dict[str, Any]) -> None:
+    outcome, after, action = bind(existing(), resource="R1", **said)
+    assert (outcome, action, after.resource, after.target, after.revision) == ("claimed", "updated", "R1", PLACE, 2)
+    assert {name: getattr(after, name) for name in said} == said
+    assert bind(after, resource="R1", **said).outcome == "unchanged"
+
+
+PLACES = [
+    pytest.param({}, {"alternates": {"text/html": "https://evil.example/"}}, id="a new alternate"),
+    pytest.param({"alternates": {"en": "/en"}}, {"alternates": {"en": "/x"}}, id="an alternate elsewhere"),
+    pytest.param({"alternates": {"en": "/en"}}, {"alternates": {"EN": ""}}, id="no alternate"),
+    pytest.param({}, {"passthrough": True}, id="passthrough on"),
+    pytest.param({"passthrough": True}, {"passthrough": False}, id="passthrough off"),
+    pytest.param({"kind": "served", "target": "/p"}, {"scope": "subtree"}, id="subtree"),
+    pytest.param({"kind": "served", "target": "/p", "scope": "subtree"}, {"scope": "name"}, id="no subtree"),
+    pytest.param({}, {"kind": "related"}, id="kind"),
+]
+
+
+def same_place(before: dict[str, Any], said: dict[str, Any]) -> dict[str, Any]:
+    """The statement together with the target and kind as they are on record."""
+    return {"target": before.get("target", PLACE), "kind": before.get("kind", "located"), **said}
+
+
+@pytest.mark.parametrize(("before", "said"), PLACES)
+def test_a_new_place_requires_the_resource_on_record(before: dict[str, Any], said: dict[str, Any]) -> None:
+    binding = existing(**{"target": PLACE, **before, "resource": "R1"})
+    with pytest.raises(BindingConflict) as conflict:
+        bind(binding, **same_place(before, said))
+    assert conflict.value.code == "bound-otherwise"
+    assert (conflict.value.existing, conflict.value.proposed.revision) == (binding, 2)
+    assert assignment.leads_elsewhere(binding, conflict.value.proposed)
+    outcome, after, action = bind(binding, **same_place(before, said), resource="R1")
+    assert (outcome, action, after) == ("relocated", "relocated", conflict.value.proposed)
+
+
+@pytest.mark.parametrize("resource", [None, "R1"])
+@pytest.mark.parametrize(("before", "said"), PLACES)
+def test_without_a_resource_on_record_only_relocate_changes_the_place(
+    before: dict[str, Any], said: dict[str, Any], resource: str | None
+) -> None:
+    binding = existing(**{"target": PLACE, **before})
+    with pytest.raises(BindingConflict) as conflict:
+        bind(binding, **same_place(before, said), resource=resource)
+    assert conflict.value.code == "bound-otherwise"
+    assert "relocate" in conflict.value.expected
+    assert assignment.relocate(binding, now=LATE, **same_place(before, said)).outcome == "relocated"
+
+
+@pytest.mark.parametrize(
+    ("before", "said", "words"),
+    [
+        pytest.param({}, {"alternates": {"en": "/x"}}, "alternate en nothing, not /x", id="alternate"),
+        pytest.param({}, {"passthrough": True}, "passthrough false, not true", id="passthrough"),
+        pytest.param({}, {"kind": "related"}, "kind located, not related", id="kind"),
+    ],
+)
+def test_a_conflict_names_the_field_that_differs(before: dict[str, Any], said: dict[str, Any], words: str) -> None:
+    with pytest.raises(BindingConflict, match=words):
+        bind(existing(**before), **said)
+
+
+def test_an_empty_element_is_deleted_and_the_others_stay() -> None:
+    known = existing(metadata={"who": "N", "what": "T"})
+    outcome, after, _ = bind(known, metadata={"who": ""})
+    assert (outcome, dict(after.metadata)) == ("updated", {"what": "T"})
+    assert bind(after, metadata={"who": ""}).outcome == "unchanged"
+    assert bind(known, metadata={}).outcome == "unchanged"
+    assert dict(bind(None, metadata={"who": "", "what": "T"}).after.metadata) == {"what": "T"}
+
+
+@pytest.mark.parametrize("now", [EARLY, EARLY - timedelta(hours=1)], ids=["the same time", "a clock set back"])
+def test_a_change_is_always_later_than_the_one_before(now: datetime) -> None:
+    known = existing(resource="R1")
+    changes = [
+        assignment.bind(known, propose(NAME, PLACE, metadata={"what": "T"}), now),
+        assignment.bind(known, propose(NAME, "/2", resource="R1"), now),
+        assignment.bind(known, propose(NAME, PLACE, status="withdrawn"), now),
+        assignment.relocate(known, "/2", None, now),
+        assignment.withdraw(known, None, now),
+    ]
+    changes.append(assignment.restore(changes[-1].after, "R1", now))
+    assert [change.after.changed > known.changed for change in changes] == [True] * len(changes)
+    assert changes[-1].after.changed > changes[-2].after.changed
+    # Last-Modified has full seconds.
+    assert changes[0].after.changed.replace(microsecond=0) > EARLY
 
 
 def test_what_is_not_said_stays() -> None:
@@ -182,7 +265,9 @@ def test_a_name_is_never_re_assigned(before: dict[str, Any], target: str, said: 
         bind(existing(**before), target, **said)
     assert conflict.value.code == code
     assert conflict.value.existing == existing(**before)
-    assert conflict.value.proposed == propose(NAME, target, **said).first(LATE)
+    assert conflict.value.proposed == existing(**before)._replace(
+        target=target, changed=LATE, revision=2, **{"resource": before.get("resource"), **said}
+    )
 
 
 def test_a_conflict_says_what_differs() -> None:
@@ -236,7 +321,11 @@ def test_a_withdrawn_name_keeps_everything_on_record() -> None:
     outcome, after, action = assignment.withdraw(existing(resource="R1"), "sold", LATE)
     assert (outcome, action, after.status, after.reason) == ("withdrawn", "withdrawn", "withdrawn", "sold")
     assert (after.target, after.resource, after.revision, after.is_live) == (PLACE, "R1", 2, False)
-    assert assignment.withdraw(after, "again", LATE) == ("unchanged", after, None)
+    for reason in (None, "sold"):
+        assert assignment.withdraw(after, reason, LATE) == ("unchanged", after, None)
+    outcome, corrected, action = assignment.withdraw(after, "a court order", LATE)
+    assert (outcome, action, corrected.reason, corrected.revision) == ("updated", "updated", "a court order", 3)
+    assert (corrected.status, corrected.resource) == ("withdrawn", "R1")
 
 
 def test_a_reason_is_a_plain_text() -> None:
@@ -263,7 +352,7 @@ def test_a_withdrawn_name_is_not_restored_for_another(on_record: str | None, giv
 
 
 def state(target: str | None, **said: Any) -> Proposal:
-    return propose(NAME, target, kind="located" if target else "described", status="withdrawn", partial=True, **said)
+    return propose(NAME, target, kind="located" if target else "described", status="withdrawn", **said)
 
 
 def test_a_tombstone_can_stand_where_nothing_was() -> None:
@@ -280,7 +369,24 @@ def test_a_name_can_be_stated_to_be_withdrawn(target: str | None) -> None:
 
 def test_a_tombstone_can_be_brought_up_to_date() -> None:
     change = assignment.bind(withdrawn(), state(None, metadata={"what": "T"}), LATE)
-    assert (change.outcome, change.action, change.after.status) == ("unchanged", "updated", "withdrawn")
+    assert (change.outcome, change.action, change.after.status) == ("updated", "updated", "withdrawn")
+
+
+@pytest.mark.parametrize("before", [existing(), withdrawn()], ids=["live", "withdrawn"])
+def test_a_withdrawn_name_gets_no_resource(before: Binding) -> None:
+    with pytest.raises(BindingConflict) as conflict:
+        assignment.bind(before, state(None, resource="mine"), LATE)
+    assert conflict.value.code == "claim-withdrawn"
+    assert (conflict.value.existing, conflict.value.proposed.resource) == (before, "mine")
+
+
+@pytest.mark.parametrize("resource", [None, "R1"])
+@pytest.mark.parametrize("said", [{"target": "/2"}, {"target": PLACE, "alternates": {"en": "/x"}}])
+@pytest.mark.parametrize("before", [existing(resource="R1"), withdrawn(resource="R1")], ids=["live", "withdrawn"])
+def test_a_name_is_not_moved_by_its_withdrawal(before: Binding, said: dict[str, Any], resource: str | None) -> None:
+    with pytest.raises(BindingConflict) as conflict:
+        assignment.bind(before, state(**said, resource=resource), LATE)
+    assert conflict.value.code == ("bound-otherwise" if before.is_live else "withdrawn")
 
 
 @pytest.mark.parametrize(
@@ -292,9 +398,9 @@ def test_what_is_withdrawn_has_to_be_what_is_on_record(target: str | None, resou
     assert conflict.value.code == code
 
 
-def test_a_partial_statement_leaves_the_other_elements() -> None:
-    known = existing(metadata={"what": "T", "when": "2020"}, alternates={"en": "/en"})
-    said = propose(NAME, PLACE, metadata={"who": "N", "what": "U"}, alternates={"de": "/de"}, partial=True)
+def test_a_statement_leaves_the_other_elements() -> None:
+    known = existing(metadata={"what": "T", "when": "2020"}, alternates={"en": "/en"}, resource="R1")
+    said = propose(NAME, PLACE, resource="R1", metadata={"who": "N", "what": "U"}, alternates={"de": "/de"})
     after = assignment.bind(known, said, LATE).after
     assert list(after.metadata.items()) == [("who", "N"), ("what", "U"), ("when", "2020")]
     assert dict(after.alternates) == {"de": "/de", "en": "/en"}

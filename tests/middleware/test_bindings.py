@@ -159,7 +159,7 @@ def test_a_name_lives_and_its_history_tells(bindings: Bindings) -> None:
     assert steps == [
         "bound",
         "unchanged",
-        "unchanged",
+        "updated",
         "relocated",
         "relocated",
         "withdrawn",
@@ -183,12 +183,51 @@ def test_a_name_lives_and_its_history_tells(bindings: Bindings) -> None:
     assert history[4].as_dict()["before"]["target"] == "/3"
 
 
+def test_a_resource_is_claimed_before_the_name_is_moved_by_it(bindings: Bindings) -> None:
+    bindings.bind(NAME, PLACE)
+    with pytest.raises(BindingConflict):
+        bindings.bind(NAME, "/2", resource="R1")
+    assert bindings.bind(NAME, PLACE, resource="R1") == "claimed"
+    assert bindings.bind(NAME, "/2", resource="R1", alternates={"en": "/2.en"}) == "relocated"
+    assert [event.action for event in bindings.history(NAME)] == ["bound", "updated", "relocated"]
+
+
+def test_a_name_without_a_resource_gets_alternates_by_relocate(bindings: Bindings) -> None:
+    bindings.bind(NAME, "/p")
+    assert bindings.relocate(NAME, "/p", alternates={"en": "/en"}, passthrough=True) == "relocated"
+    binding = bindings.lookup(NAME)
+    assert binding is not None
+    assert (binding.passthrough, dict(binding.alternates)) == (True, {"en": "/en"})
+    assert bindings.relocate(NAME, "/p", alternates={"en": ""}) == "relocated"
+    assert bindings.relocate(NAME, "/p") == "unchanged"
+
+
+def test_another_reason_for_a_withdrawal_goes_on_record(bindings: Bindings) -> None:
+    bindings.bind(NAME, PLACE)
+    outcomes = [bindings.withdraw(NAME, reason=reason) for reason in ("a", None, "a", "b")]
+    assert outcomes == ["withdrawn", "unchanged", "unchanged", "updated"]
+    assert [(event.action, event.after.reason) for event in bindings.history(NAME)][1:] == [
+        ("withdrawn", "a"),
+        ("updated", "b"),
+    ]
+
+
+def test_a_history_is_in_order_when_the_clock_was_set_back(database: str, open_store: Callable[..., Bindings]) -> None:
+    times = iter([datetime(2020, 10, 4, 12, tzinfo=UTC), *[datetime(2020, 10, 4, 11, tzinfo=UTC)] * 3])
+    bindings = open_store(database, clock=lambda: next(times))
+    bindings.bind(NAME, PLACE)
+    for what in "abc":
+        bindings.bind(NAME, PLACE, metadata={"what": what})
+    moments = [event.when for event in bindings.history(NAME)]
+    assert moments == sorted(set(moments))
+
+
 def test_a_refused_request_leaves_nothing_behind(bindings: Bindings) -> None:
     bindings.bind(NAME, PLACE, resource="R1")
     with pytest.raises(BindingConflict):
         bindings.bind(NAME, PLACE, resource="R2", metadata={"what": "T"})
     with pytest.raises(BindingError):
-        bindings.bind(NAME, PLACE, metadata={"what": ""})
+        bindings.bind(NAME, PLACE, metadata={"what": " "})
     with pytest.raises(BindingError):
         bindings.bind(NAME, "/2", resource="R1", actor="a\nb")
     assert len(bindings.history(NAME)) == 1

@@ -67,7 +67,7 @@ def test_a_persistent_name_has_the_availability_stated_or_the_default(governed, 
 def test_a_name_can_be_made_persistent_later(governed):
     governed.bind("ark:21206/1b", "/x")
     governed.bind("urn:example:a", "/x")
-    assert governed.mark_persistent("ark:21206/1b", published=False) == "unchanged"
+    assert governed.mark_persistent("ark:21206/1b", published=False) == "updated"
     assert governed.lookup("ark:21206/1b").metadata == {"persistence": "persistent", "availability": "none"}
     governed.mark_persistent("ark:21206/1b", availability="subinfinite")
     governed.mark_persistent("ark:21206/1b", availability="subinfinite")

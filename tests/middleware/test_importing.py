@@ -70,6 +70,7 @@ def test_the_history_says_where_a_name_came_from(bindings: Bindings, tmp_path: P
 def test_lines_are_counted_by_what_they_did(bindings: Bindings) -> None:
     for name in "abcd":
         bindings.bind(f"ark:12345/{name}", "/1", resource=name)
+    bindings.bind("ark:12345/g", "/1")
     summary = run(
         bindings,
         "identifier,target,resource,status,what",
@@ -79,30 +80,63 @@ def test_lines_are_counted_by_what_they_did(bindings: Bindings) -> None:
         "ark:12345/d,,,withdrawn,",
         "ark:12345/e,/1,,,",
         "ark:12345/f,,,withdrawn,A tombstone",
+        "ark:12345/g,/1,g,,",
     )
     counts = (
         summary.lines,
         summary.added,
         summary.unchanged,
         summary.updated,
+        summary.claimed,
         summary.relocated,
         summary.withdrawn,
         summary.refusals,
     )
-    assert counts == (6, 1, 2, 1, 1, 2, 0)
+    assert counts == (7, 1, 1, 1, 1, 1, 2, 0)
     listed = [
         (each.line, each.outcome, each.before and each.before.target, each.after.target) for each in summary.listed
     ]
     assert listed == [
+        (3, "updated", "/1", "/1"),
         (4, "relocated", "/1", "/2"),
         (5, "withdrawn", "/1", "/1"),
         (6, "bound", None, "/1"),
         (7, "withdrawn", None, None),
+        (8, "claimed", "/1", "/1"),
     ]
     assert [event.action for event in bindings.history("ark:12345/d")] == ["bound", "withdrawn"]
     tombstone = bindings.lookup("ark:12345/f")
     assert tombstone is not None
     assert (tombstone.status, tombstone.kind, tombstone.metadata["what"]) == ("withdrawn", "described", "A tombstone")
+
+
+@pytest.mark.parametrize("dry_run", [True, False], ids=["dry", "written"])
+def test_an_import_lists_every_change_of_place(bindings: Bindings, dry_run: bool) -> None:
+    for name in "ab":
+        bindings.bind(f"ark:12345/{name}", "/1", resource=name)
+    table = (
+        "identifier,target,resource,target[en],passthrough\n"
+        "ark:12345/a,/1,a,https://evil.example/,\nark:12345/b,/1,b,,true\n"
+    )
+    summary = import_table(bindings, BytesIO(table.encode()), dry_run=dry_run)
+    assert (summary.relocated, summary.unchanged, summary.refusals) == (2, 0, 0)
+    assert [each.outcome for each in summary.listed] == ["relocated", "relocated"]
+    assert summary.listed[0].after.alternates == {"en": "https://evil.example/"}
+
+
+def test_an_import_refuses_a_new_place_without_the_resource(bindings: Bindings) -> None:
+    bindings.bind("ark:12345/a", "/1", resource="a")
+    bindings.bind("ark:12345/b", "/1")
+    bindings.bind("ark:12345/c", "/1")
+    bindings.withdraw("ark:12345/c")
+    summary = run(
+        bindings,
+        "identifier,target,resource,status,target[en]",
+        "ark:12345/a,/1,,,/evil",
+        "ark:12345/b,/1,b,,/evil",
+        "ark:12345/c,,mine,withdrawn,",
+    )
+    assert codes(summary) == [(2, "bound-otherwise"), (3, "bound-otherwise"), (4, "claim-withdrawn")]
 
 
 def test_a_tombstone_says_why(bindings: Bindings) -> None:

@@ -105,6 +105,42 @@ def test_the_resource_on_record_lets_a_name_move(bound: Callable[..., Result]) -
     assert bound("bind", DOC, "https://example.org/2", "--resource", "report 7").stdout.startswith("relocated ")
 
 
+def test_one_element_is_changed_or_deleted_and_the_others_stay(bound: Callable[..., Result]) -> None:
+    assert bound("bind", DOC, "https://example.org/1", "--metadata", "who=Me", "--metadata", "when=1").exit_code == 0
+    assert bound("bind", DOC, "https://example.org/1", "--metadata", "who=").stdout.startswith("updated ")
+    shown = json.loads(bound("show", "--json", DOC).stdout)["metadata"]
+    assert (shown["when"], "who" in shown) == ("1", False)
+
+
+def test_another_alternate_requires_the_resource_on_record(bound: Callable[..., Result]) -> None:
+    moved = "bind", DOC, "https://example.org/1", "--alternate", "en=/en"
+    result = bound(*moved)
+    assert result.exit_code == 1
+    for words in ("alternate en: none", "alternate en: /en", "resource: report 7", "resource: none given"):
+        assert words in " ".join(result.stderr.split())
+    assert bound(*moved, "--resource", "report 7").stdout.startswith("relocated ")
+
+
+def test_relocate_changes_alternates(bound: Callable[..., Result]) -> None:
+    assert bound("relocate", DOC, "https://example.org/1", "--alternate", "en=/en").stdout.startswith("relocated ")
+    assert bound("relocate", DOC, "https://example.org/1", "--alternate", "en=/en").stdout.startswith("unchanged ")
+    assert json.loads(bound("show", "--json", DOC).stdout)["alternates"] == {"en": "/en"}
+
+
+def test_a_command_prints_what_came_of_it(bound: Callable[..., Result]) -> None:
+    words = [
+        bound(*arguments).stdout.partition(" ")[0]
+        for arguments in (
+            ("withdraw", DOC, "--reason", "a"),
+            ("withdraw", DOC, "--reason", "a"),
+            ("withdraw", DOC, "--reason", "b"),
+            ("restore", DOC, "--resource", "report 7"),
+            ("restore", DOC, "--resource", "report 7"),
+        )
+    ]
+    assert words == ["withdrawn", "unchanged", "updated", "restored", "unchanged"]
+
+
 def test_a_life(bound: Callable[..., Result]) -> None:
     assert bound("relocate", DOC, "/elsewhere", "--actor", "second").exit_code == 0
     assert bound("withdraw", DOC, "--reason", "Replaced").exit_code == 0

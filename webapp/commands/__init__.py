@@ -13,6 +13,7 @@ from ..terminal.reports import problem_lines
 
 if TYPE_CHECKING:
     from ...identifiers import Ark, Urn
+    from ...middleware import Binding
 
 DONE = 0
 NO = 1
@@ -76,6 +77,20 @@ def write(lines: Iterable[str], *, to: TextIO | None = None) -> None:
         stream.write(f"{line}\n")
 
 
+def _place(binding: Binding, other: Binding, resource: str) -> str:
+    """Where a name leads and what it names, with each further field of its place that differs from another binding."""
+    parts = [f"{binding.kind}, {binding.target or 'no target'}"]
+    if binding.passthrough != other.passthrough:
+        parts.append(f"passthrough: {'yes' if binding.passthrough else 'no'}")
+    if binding.scope != other.scope:
+        parts.append(f"scope: {binding.scope}")
+    for selector in sorted(binding.alternates.keys() | other.alternates.keys()):
+        target = binding.alternates.get(selector)
+        if target != other.alternates.get(selector):
+            parts.append(f"alternate {selector}: {target or 'none'}")
+    return "; ".join([*parts, f"resource: {resource}"])
+
+
 @contextmanager
 def store_errors() -> Iterator[None]:
     """What bindings refuse, said as a command says it."""
@@ -86,16 +101,12 @@ def store_errors() -> Iterator[None]:
         yield
     except BindingConflict as error:
         existing, proposed = error.existing, error.proposed
+        # What would be on record keeps the resource; such a conflict is one because the request did not give it.
+        given = None if error.code == "bound-otherwise" and existing.resource else proposed.resource
         raise Refused(
             f"{error.identifier}: {error.message} ({error.code})",
-            (
-                "On record",
-                f"{existing.kind}, {existing.target or 'no target'}; resource: {existing.resource or 'none on record'}",
-            ),
-            (
-                "Asked for",
-                f"{proposed.kind}, {proposed.target or 'no target'}; resource: {proposed.resource or 'none given'}",
-            ),
+            ("On record", _place(existing, proposed, existing.resource or "none on record")),
+            ("Asked for", _place(proposed, existing, given or "none given")),
             ("Expected", f"{error.expected} ({error.reference})"),
             exit_code=NO,
         ) from None

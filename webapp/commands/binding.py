@@ -131,6 +131,23 @@ def _pairs(ctx: click.Context, param: click.Parameter, values: tuple[str, ...]) 
     return pairs
 
 
+_alternate_option: Callable[..., Any] = click.option(
+    "--alternate",
+    metavar="TYPE;LANG=TARGET",
+    multiple=True,
+    callback=_pairs,
+    help="Another target by media type or language; an empty TARGET deletes one; the others stay; repeatable.",
+)
+_passthrough_option: Callable[..., Any] = click.option(
+    "--passthrough", is_flag=True, default=None, help="Names below this one lead to what is below TARGET."
+)
+_scope_option: Callable[..., Any] = click.option(
+    "--scope",
+    type=click.Choice(["name", "subtree"]),
+    help="subtree: the site serves all that is below a served name, too.  [default: name]",
+)
+
+
 @click.command("bind", short_help="Let a name lead to something.", epilog=_CODES)
 @click.argument("identifier", metavar="ID")
 @click.argument("target", metavar="[TARGET]", required=False)
@@ -144,28 +161,18 @@ def _pairs(ctx: click.Context, param: click.Parameter, values: tuple[str, ...]) 
 @click.option(
     "--resource",
     metavar="TEXT",
-    help="What the thing itself is, whatever its place. Only this lets the name move later.",
+    help="What the thing itself is, whatever its place. Only this lets the name lead elsewhere later.",
 )
 @click.option(
     "--metadata",
     metavar="KEY=TEXT",
     multiple=True,
     callback=_pairs,
-    help="who, what, when, where, persistence, ...; repeatable.",
+    help="who, what, when, where, persistence, ...; an empty TEXT deletes one; the others stay; repeatable.",
 )
-@click.option(
-    "--alternate",
-    metavar="TYPE;LANG=TARGET",
-    multiple=True,
-    callback=_pairs,
-    help="Another target by media type or language; repeatable.",
-)
-@click.option("--passthrough", is_flag=True, default=None, help="Names below this one lead to what is below TARGET.")
-@click.option(
-    "--scope",
-    type=click.Choice(["name", "subtree"]),
-    help="subtree: the site serves all that is below a served name, too.  [default: name]",
-)
+@_alternate_option
+@_passthrough_option
+@_scope_option
 @click.option("--redirect", type=int, help="302 or 307; a name never moves for good.  [default: 302]")
 @naans_option
 @strict_option
@@ -185,7 +192,9 @@ def bind_command(
 ) -> int:
     """Let the name ID lead to TARGET: an http(s) address, or a path of the site that begins with one slash.
 
-    A name is never given to another thing: one that is bound already moves only with the --resource that is on record.
+    A name is never given to another thing. For a bound name another TARGET, kind, alternate, passthrough or scope
+    requires the --resource on record. Prints bound, unchanged, updated (other metadata or redirect), claimed (a
+    resource where none was on record) or relocated.
     """
     name = read_name(identifier)
     with opened(database, create=True, profile=profile) as bindings, watched(bindings, naans, strict=strict):
@@ -197,14 +206,17 @@ def bind_command(
 @click.command("relocate", short_help="Say where the thing of a bound name is now.", epilog=_CODES)
 @click.argument("identifier", metavar="ID")
 @click.argument("target", metavar="TARGET")
+@_alternate_option
+@_passthrough_option
+@_scope_option
 @actor_option
 @database_option
-def relocate_command(identifier: str, target: str, database: str, actor: str) -> int:
-    """Say that the thing that ID names is at TARGET now. It has to be the same thing: only a person can know."""
+def relocate_command(identifier: str, target: str, alternate: dict[str, str], database: str, **said: Any) -> int:
+    """Record that the thing that ID names is at TARGET now. It must be the same thing: only a person can know."""
     name = read_name(identifier)
     with opened(database) as bindings:
-        bindings.relocate(name, target, actor=actor)
-        _say("relocated", bindings, name)
+        word = bindings.relocate(name, target, alternates=alternate or None, **said)
+        _say(word, bindings, name)
     return DONE
 
 
@@ -214,11 +226,14 @@ def relocate_command(identifier: str, target: str, database: str, actor: str) ->
 @actor_option
 @database_option
 def withdraw_command(identifier: str, reason: str | None, database: str, actor: str) -> int:
-    """Retire the name ID. It is answered with 410 and a tombstone, and never given to anything else."""
+    """Retire the name ID. It is answered with 410 and a tombstone, and never given to anything else.
+
+    For a name that is withdrawn already, another --reason replaces the one on record; then this prints updated.
+    """
     name = read_name(identifier)
     with opened(database) as bindings:
-        bindings.withdraw(name, reason=reason, actor=actor)
-        _say("withdrawn", bindings, name)
+        word = bindings.withdraw(name, reason=reason, actor=actor)
+        _say(word, bindings, name)
     return DONE
 
 
@@ -231,8 +246,8 @@ def restore_command(identifier: str, resource: str | None, database: str, actor:
     """Bring the withdrawn name ID back, for the thing it has always named."""
     name = read_name(identifier)
     with opened(database) as bindings:
-        bindings.restore(name, resource=resource, actor=actor)
-        _say("restored", bindings, name)
+        word = bindings.restore(name, resource=resource, actor=actor)
+        _say(word, bindings, name)
     return DONE
 
 

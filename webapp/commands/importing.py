@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 
 _WORDS: dict[str, Style] = {
     "bound": "good",
+    "updated": "good",
+    "claimed": "name",
     "relocated": "name",
     "withdrawn": "doubtful",
     "refused": "bad",
@@ -139,7 +141,8 @@ def show_progress(lines: int) -> None:
 def _listed(summary: Summary, sheet: Sheet) -> Iterator[str]:
     for imported in summary.listed:
         yield from _imported(imported, sheet)
-    more = summary.added + summary.relocated + summary.withdrawn - len(summary.listed)
+    counted = summary.added, summary.updated, summary.claimed, summary.relocated, summary.withdrawn
+    more = sum(counted) - len(summary.listed)
     if more:
         yield f"... and {more:,} more"
 
@@ -162,12 +165,22 @@ def _noted(word: str, lines: list[NotedLine], number: int, sheet: Sheet) -> Iter
 def _counts(summary: Summary) -> str:
     done = {
         "added": "to add",
+        "updated": "to update",
+        "claimed": "to claim",
         "moved": "to move",
         "withdrawn": "to withdraw",
         "unchanged": "unchanged",
         "refused": "refused",
     }
-    numbers = (summary.added, summary.relocated, summary.withdrawn, summary.unchanged, summary.refusals)
+    numbers = (
+        summary.added,
+        summary.updated,
+        summary.claimed,
+        summary.relocated,
+        summary.withdrawn,
+        summary.unchanged,
+        summary.refusals,
+    )
     counted = [
         f"{number:,} {word if summary.kept or summary.written else other}"
         for number, (word, other) in zip(numbers, done.items(), strict=True)
