@@ -19,7 +19,7 @@ STATE := { cat $(DECLARED) | cksum; pwd; }
 # Two makes at once take turns, and the second finds the work done.
 alone = $(if $(shell command -v flock),flock .venv.lock) sh -euc
 
-.PHONY: help run test lint format bench fuzz long conformance docs pictures catalogues registries clean browser fronts .venv
+.PHONY: help run test lint format bench fuzz long conformance docs pictures registries clean browser fronts .venv
 
 help: ## this list
 	@sed -n 's/^\([a-z.]*\):.*## /\1	/p' Makefile | expand -t 13
@@ -60,9 +60,6 @@ conformance: .venv/test.stamp ## each requirement of the documents, and the test
 
 pictures: .venv/test.stamp browser ## every page and state as a picture in pictures/, and with ARGS=--readme those of the README
 	@$(BIN)/python tests/e2e/pictures.py $(ARGS)
-
-catalogues: .venv/run.stamp ## collect the texts of the pages for translators; a new language: make catalogues LANGUAGES=de
-	@$(BIN)/python -m ararat.webapp.catalogues $(LANGUAGES)
 
 registries: .venv/run.stamp ## rewrite the bundled registries: make registries FILES='naan_records.json uri-schemes.xml'
 	@[ -n "$(FILES)" ] || { echo "make registries FILES='...': which files, fetched from whoever keeps the registries?" >&2; exit 64; }

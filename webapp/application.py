@@ -27,7 +27,6 @@ from . import (
     headers,
     lines,
     live,
-    negotiation,
     pages,
     reference,
     rounds,
@@ -45,7 +44,6 @@ if TYPE_CHECKING:
 
     from ..identifiers.policy import Profile
     from ..middleware import Bindings
-    from .language import Language
 
 VENDORED = ("vendor/htmx-2.min.js", "vendor/hx-sse-2.min.js")
 """Files below static/ that a build puts there (setup.py)."""
@@ -69,7 +67,6 @@ def create_app(
     trusted_hosts: Sequence[str] | None = None,
     examples: Sequence[Example] = EXAMPLES,
     policies: Sequence[str | Profile] = (),
-    languages: Sequence[Language] | None = None,
     resolvers: Sequence[str | Resolver] = (),
 ) -> Flask:
     """Make an inspector, a WSGI application that can be mounted under any path.
@@ -83,8 +80,7 @@ def create_app(
     (None: any); ``examples`` of the empty page; ``policies``, profiles of IRI policies, or names of those that ship
     (:mod:`ararat.identifiers.policy`), by which IRIs are judged too; ``resolvers``, which a reader may choose for a
     trace beside this site, the official one and the one that is expected to know the identifier, each a resolver prefix
-    or, with a title, a :class:`~ararat.webapp.site.Resolver`; ``languages`` of the pages beside English (None: all that
-    ship).
+    or, with a title, a :class:`~ararat.webapp.site.Resolver`.
 
     Raises :class:`MissingAssets` where htmx was not built in, ValueError for a prefix, policy or resolver that is none.
 
@@ -127,6 +123,7 @@ def create_app(
         ascii=display.percent,
         asset=asset,
         duration=live.duration,
+        figure="{:,}".format,
         official=OFFICIAL_PREFIX,
         origin=_origin(app.extensions[KEY].prefix),
         plain=lines.plain,
@@ -137,7 +134,6 @@ def create_app(
     )
     app.jinja_env.filters["unseen"] = lines.unseen
     Htmx(app)
-    negotiation.init_app(app, languages)
     headers.init_app(app)
     errors.init_app(app)
     for room in (pages, comparing, live, rounds, api, reference, policy_pages, handbook):

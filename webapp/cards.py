@@ -12,8 +12,6 @@ from dataclasses import dataclass
 from ..identifiers import Problem, Report, display
 from ..identifiers.report import OFFICIAL_PREFIX
 from . import facts, inspection, lines, parts, qr, verdicts
-from .language import figure, marked
-from .language import gettext as _
 from .lines import Line
 from .parts import Part
 from .verdicts import Chip, Tone
@@ -88,10 +86,10 @@ class Row:
 
 @dataclass(frozen=True, slots=True)
 class Known:
-    """What one source knows: rows of a label, a line, whether that is an identifier, and our own words as text."""
+    """What one source knows: rows of a label, a line, and whether that is an identifier."""
 
     title: str
-    rows: tuple[tuple[str, Line, bool, str], ...]
+    rows: tuple[tuple[str, Line, bool], ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,8 +99,7 @@ class Card:
     ``faults`` are errors and warnings; ``subject`` is what a trace would resolve, None where nothing would;
     ``bound`` is how its own name is bound here: a kind, "withdrawn", or None if it is not, or nobody could be asked;
     ``unread`` says that the bindings could not be read, so that nothing is known of it; ``drawn`` is its address as a
-    QR code shows it; ``reason`` is how the verdict ends where it ends in the English of the report, in which the texts
-    of its problems and steps are, too.
+    QR code shows it.
     """
 
     start: int
@@ -130,7 +127,6 @@ class Card:
     bound: str | None
     unread: bool
     drawn: Spelling | None = None
-    reason: str = ""
 
 
 def card(finding: inspection.Finding, prefix: str | None = None) -> Card:
@@ -161,7 +157,7 @@ def card(finding: inspection.Finding, prefix: str | None = None) -> Card:
         faults=tuple(remark for remark in remarks if remark.severity != "note"),
         notes=tuple(remark for remark in remarks if remark.severity == "note"),
         problems_left_out=max(0, len(problems) - MOST_PROBLEMS),
-        normal=_spelling(_("normal form"), report.normal_form, lines.MOST) if report.normal_form else None,
+        normal=_spelling("normal form", report.normal_form, lines.MOST) if report.normal_form else None,
         changes=tuple(_changes(report)),
         members=tuple(_member(member, report, finding.bound) for member in report.hierarchy[-MOST_MEMBERS:]),
         members_left_out=max(0, len(report.hierarchy) - MOST_MEMBERS),
@@ -173,8 +169,7 @@ def card(finding: inspection.Finding, prefix: str | None = None) -> Card:
         subject=subject(report),
         bound=bound,
         unread=finding.unread,
-        drawn=_spelling(_("QR code"), drawn) if drawn else None,
-        reason=verdicts.reason(report),
+        drawn=_spelling("QR code", drawn) if drawn else None,
     )
 
 
@@ -200,10 +195,10 @@ def _given(report: Report) -> Line:
 def _remark(number: int, found: Problem, report: Report) -> Remark:
     text = report.input
     if found.end - found.start > 1:
-        place = _("characters %(start)s to %(end)s", start=figure(found.start + 1), end=figure(found.end))
+        place = f"characters {found.start + 1:,} to {found.end:,}"
     else:
-        at = _("character %(place)s", place=figure(found.start + 1))
-        place = at if found.start < len(text) else _("at the end")
+        at = f"character {found.start + 1:,}"
+        place = at if found.start < len(text) else "at the end"
     message = found.message[:1].upper() + found.message[1:]
     line = lines.marked(text, found.start, found.end)
     return Remark(
@@ -220,26 +215,24 @@ def _remark(number: int, found: Problem, report: Report) -> Remark:
 
 
 def _known(source: facts.Facts) -> Known:
-    rows = (
-        (fact.label, lines.plain(fact.text), fact.identifier, fact.text if fact.ours else "") for fact in source.facts
-    )
+    rows = ((fact.label, lines.plain(fact.text), fact.identifier) for fact in source.facts)
     return Known(source.title, tuple(rows))
 
 
 _WHY_SUGGESTED = {
-    "closing-punctuation": marked("without the punctuation after it"),
-    "trailing-slash": marked("without the slash at its end"),
-    "typographic-character": marked("with plain hyphens and nothing that cannot be seen"),
-    "html-entity": marked("without the markup in it"),
-    "encoded-label": marked("with its label decoded"),
+    "closing-punctuation": "without the punctuation after it",
+    "trailing-slash": "without the slash at its end",
+    "typographic-character": "with plain hyphens and nothing that cannot be seen",
+    "html-entity": "without the markup in it",
+    "encoded-label": "with its label decoded",
 }
 
 
 def _suggestion(finding: inspection.Finding) -> Spelling | None:
     if finding.match.suggestion:
-        why = _(" and ").join(_(_WHY_SUGGESTED[code]) for code in finding.match.why)
-        return _spelling(_("%(why)s, it reads", why=why.capitalize()), finding.match.suggestion)
-    return _spelling(_("Perhaps this was meant:"), finding.report.suggestion) if finding.report.suggestion else None
+        why = " and ".join(_WHY_SUGGESTED[code] for code in finding.match.why)
+        return _spelling(f"{why.capitalize()}, it reads", finding.match.suggestion)
+    return _spelling("Perhaps this was meant:", finding.report.suggestion) if finding.report.suggestion else None
 
 
 def _changes(report: Report) -> Iterator[Change]:
@@ -251,9 +244,9 @@ def _changes(report: Report) -> Iterator[Change]:
 def _member(member: str, report: Report, bound: Mapping[str, str] | None) -> Member:
     here = member == report.hierarchy[-1]
     if member == report.variant_of:
-        role = _("what this is a variant of")
+        role = "what this is a variant of"
     else:
-        role = (_("this one, a variant") if report.variant_of else _("this one")) if here else _("container")
+        role = ("this one, a variant" if report.variant_of else "this one") if here else "container"
     identifier = member if len(member) <= MOST_COPIED else None
     return Member(identifier, lines.plain(member, MOST_REPEATED), role, _state(member, here, bound), here)
 
@@ -262,9 +255,9 @@ def _state(member: str, here: bool, bound: Mapping[str, str] | None) -> str:
     if bound is None:
         return ""
     if member in bound:
-        return _("withdrawn here") if bound[member] == "withdrawn" else _("bound here")
+        return "withdrawn here" if bound[member] == "withdrawn" else "bound here"
     # H-02: that a part has a container is a statement of meaning, and no promise that the container resolves.
-    return _("not bound here") if here else _("implied, not bound here")
+    return "not bound here" if here else "implied, not bound here"
 
 
 def _spelling(label: str, text: str, most: int = MOST_REPEATED) -> Spelling:
@@ -277,48 +270,48 @@ def _spellings(report: Report) -> Iterator[Spelling]:
     for text in dict.fromkeys(text if text.isascii() else display.percent(text) for text in report.equivalents):
         labels = [_spelled(text, report)]
         if text == given:
-            labels.insert(0, _("as given") if text == report.input else _("as given, in ASCII"))
+            labels.insert(0, "as given" if text == report.input else "as given, in ASCII")
         yield _spelling(", ".join(filter(None, labels)), text)
 
 
 def _spelled(text: str, report: Report) -> str:
     normal_form = report.normal_form or ""
     if text == normal_form:
-        return _("normal form")
+        return "normal form"
     if text == normal_form.replace("ark:", "ark:/", 1):
-        return _("classic form")
+        return "classic form"
     if text.startswith(f"{OFFICIAL_PREFIX}/") and text.endswith(normal_form):
-        return _("at the official resolver")
-    return _("at this site") if text.endswith(f"/{normal_form}") else ""
+        return "at the official resolver"
+    return "at this site" if text.endswith(f"/{normal_form}") else ""
 
 
 _PROFILE_ROWS = (
-    ("valid", marked("Valid")),
-    ("nid", marked("NID")),
-    ("nss", marked("NSS")),
-    ("query", marked("Query")),
-    ("r", marked("r-component")),
-    ("q", marked("q-component")),
-    ("fragment", marked("Fragment")),
-    ("f", marked("f-component")),
-    ("assigned", marked("An assigned name")),
-    ("problems", marked("Problems")),
+    ("valid", "Valid"),
+    ("nid", "NID"),
+    ("nss", "NSS"),
+    ("query", "Query"),
+    ("r", "r-component"),
+    ("q", "q-component"),
+    ("fragment", "Fragment"),
+    ("f", "f-component"),
+    ("assigned", "An assigned name"),
+    ("problems", "Problems"),
 )
 
 
 def _profile_rows(columns: Sequence[Mapping[str, object]]) -> Iterator[Row]:
     for name, label in _PROFILE_ROWS:
         if any(column.get(name) is not None for column in columns):
-            yield Row(_(label), tuple(_cell(column, name) for column in columns))
+            yield Row(label, tuple(_cell(column, name) for column in columns))
 
 
 def _cell(column: Mapping[str, object], name: str) -> str | Line:
     value = column.get(name)
     if isinstance(value, bool):
-        return _("yes") if value else _("no")
+        return "yes" if value else "no"
     if isinstance(value, str):
         return lines.plain(value)
     if isinstance(value, (list, tuple)):
         # Codes, which are the same in every language.
-        return lines.plain(", ".join(map(str, value))) if value else _("none")
-    return _("none") if name in column else ""
+        return lines.plain(", ".join(map(str, value))) if value else "none"
+    return "none" if name in column else ""

@@ -13,7 +13,6 @@ from ..identifiers import Report
 from . import comparison, inspection, lines, pages, verdicts
 from .comparison import Classes, Comparison
 from .errors import Refused
-from .language import gettext as _
 from .lines import Line
 from .representation import as_json, wants_json
 from .site import LONGEST_ADDRESS, url
@@ -31,7 +30,7 @@ class Compared:
     """One that was compared: its number, how it reads, and the rules that bring it into its normal form.
 
     ``rules`` are titles with their references; ``address`` inspects it, None where that would be too long; ``verdict``
-    says why it cannot be read, "" where it can, and ends in ``reason``, the English words of the report.
+    says why it cannot be read, "" where it can.
     """
 
     number: int
@@ -39,7 +38,6 @@ class Compared:
     rules: tuple[tuple[str, str], ...]
     address: str | None
     verdict: str
-    reason: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,7 +125,7 @@ def _answered(texts: Sequence[str]) -> Response:
     return Response(
         render_template(
             "compare.html",
-            title=_("Compare - Ararat"),
+            title="Compare - Ararat",
             text="\n".join(texts),
             alone=len(texts) == 1,
             cut=len(texts) > MOST_COMPARED,
@@ -190,5 +188,5 @@ def _compared(number: int, report: Report) -> Compared:
     rules = tuple((step.title, step.reference) for step in report.steps)
     line, link = lines.plain(report.input, _REPEATED), pages.address(report.input)
     if report.normal_form:
-        return Compared(number, line, rules, link, "", "")
-    return Compared(number, line, rules, link, verdicts.verdict(report), verdicts.reason(report))
+        return Compared(number, line, rules, link, "")
+    return Compared(number, line, rules, link, verdicts.verdict(report))

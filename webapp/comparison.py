@@ -11,17 +11,15 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from ..identifiers import Report, Urn, display, examine, parse, urn
-from .language import gettext as _
-from .language import marked, ngettext
 
 Verdict = Literal["equivalent", "different", "unreadable"]
 
 _PARTS = {
-    "label": marked("scheme"),
-    "naan": marked("NAAN"),
-    "name": marked("Name"),
-    "nid": marked("namespace identifier"),
-    "nss": marked("namespace-specific string"),
+    "label": "scheme",
+    "naan": "NAAN",
+    "name": "Name",
+    "nid": "namespace identifier",
+    "nss": "namespace-specific string",
 }
 
 
@@ -137,26 +135,23 @@ def _classified(reports: Sequence[Report], groups: Sequence[Group]) -> str:
     unreadable = sum(group.normal_form is None for group in groups)
     different = len(groups) - unreadable
     if len(groups) == 1 and not unreadable:
-        return _("All %(count)s are equivalent: their normal forms are equal.", count=len(reports))
-    said = _("None of them can be read as an identifier, and what cannot be read is equivalent to nothing.")
+        return f"All {len(reports)} are equivalent: their normal forms are equal."
+    said = "None of them can be read as an identifier, and what cannot be read is equivalent to nothing."
     if different:
         readable = len(reports) - unreadable
-        said = _("Not all are equivalent: %(how_many)s.", how_many=_readable(readable, different))
+        said = f"Not all are equivalent: {_readable(readable, different)}."
         if unreadable:
-            said += " " + ngettext(
-                "%(num)s cannot be read as an identifier, and is equivalent to nothing.",
-                "%(num)s cannot be read as an identifier, and are equivalent to nothing.",
-                unreadable,
-            )
+            are = "is" if unreadable == 1 else "are"
+            said += f" {unreadable:,} cannot be read as an identifier, and {are} equivalent to nothing."
     return said
 
 
 def _readable(count: int, different: int) -> str:
     if count == 1:
-        return _("one of them can be read")
+        return "one of them can be read"
     if different == 1:
-        return _("these %(count)s identifiers are one", count=count)
-    return _("these %(count)s identifiers are %(different)s different ones", count=count, different=different)
+        return f"these {count} identifiers are one"
+    return f"these {count} identifiers are {different} different ones"
 
 
 def _compared(first: Report, second: Report) -> Comparison:
@@ -171,30 +166,28 @@ def _compared(first: Report, second: Report) -> Comparison:
 
 def _unreadable(first: Report, second: Report) -> str:
     if first.normal_form is None and second.normal_form is None:
-        return _("Neither is an identifier that can be read, and what cannot be read is equivalent to nothing.")
+        return "Neither is an identifier that can be read, and what cannot be read is equivalent to nothing."
     if first.normal_form is None:
-        return _("The first cannot be read as an identifier, so that it is equivalent to nothing.")
-    return _("The second cannot be read as an identifier, so that it is equivalent to nothing.")
+        return "The first cannot be read as an identifier, so that it is equivalent to nothing."
+    return "The second cannot be read as an identifier, so that it is equivalent to nothing."
 
 
 def _equivalent(first: Report, second: Report) -> str:
     if first.input == second.input:
-        return _("They are equivalent: the same text twice.")
-    why = _("They are equivalent: their normal forms are equal.")
+        return "They are equivalent: the same text twice."
+    why = "They are equivalent: their normal forms are equal."
     if "embedded" in (first.form, second.form):
-        why += " " + _("Of an address with an ARK in it, only the ARK counts.")
+        why += " Of an address with an ARK in it, only the ARK counts."
     return why
 
 
 def _different(first: Report, second: Report, part: str) -> str:
-    why = _("They are not equivalent: their normal forms differ in the %(part)s.", part=_(part))
+    why = f"They are not equivalent: their normal forms differ in the {part}."
     a, b = (parse(report.normal_form or "") for report in (first, second))
     if isinstance(a, Urn) and isinstance(b, Urn) and urn.equivalent(a, b, urn.RFC8141):
-        why += " " + _("By RFC 8141, which leaves query and fragment out, they would be.")
+        why += " By RFC 8141, which leaves query and fragment out, they would be."
     elif display.is_composed(first.input) != display.is_composed(second.input):
-        why += " " + _(
-            "One has composed characters where the other has not; there is no Unicode normalization in comparing."
-        )
+        why += " One has composed characters where the other has not; there is no Unicode normalization in comparing."
     return why
 
 

@@ -14,7 +14,6 @@ from flask import Flask, Response, render_template, request
 from htmx_flask import request as htmx_request
 from werkzeug.exceptions import BadHost, HTTPException, InternalServerError, RequestEntityTooLarge, SecurityError
 
-from .language import marked
 from .representation import wants_json
 
 _log = logging.getLogger(__name__)
@@ -22,11 +21,11 @@ _log = logging.getLogger(__name__)
 _DRAINED = 16 * 2**20
 
 _SENTENCES = {
-    400: marked("The request could not be understood."),
-    404: marked("There is no page at this address."),
-    405: marked("This address does not answer that method."),
-    413: marked("That is more than a million octets of text, the most that is inspected at once. Paste a part of it."),
-    500: marked("Something went wrong on this side. It was noted down; what you asked for may be asked again."),
+    400: "The request could not be understood.",
+    404: "There is no page at this address.",
+    405: "This address does not answer that method.",
+    413: "That is more than a million octets of text, the most that is inspected at once. Paste a part of it.",
+    500: "Something went wrong on this side. It was noted down; what you asked for may be asked again.",
 }
 """What a page says where whoever refused had nothing to say."""
 
@@ -75,7 +74,7 @@ def answer(error: HTTPException) -> Response:
     if isinstance(error, Refused):
         sentence, kind = error.sentence, error.kind
     else:
-        sentence = _SENTENCES.get(status, marked("The request was refused."))
+        sentence = _SENTENCES.get(status, "The request was refused.")
         kind = _CODES.get(status) or _phrase(status).lower().replace(" ", "-")
     if isinstance(error, RequestEntityTooLarge):
         _drain()

@@ -10,28 +10,21 @@ from dataclasses import dataclass
 from typing import Any
 
 from ..identifiers import Report
-from .language import gettext as _
-from .language import marked
 
 MOST_FINDINGS = 12
 """Findings of a policy, and more general IRIs, that are shown of one IRI."""
 
 
-_SEVERITIES = {"error": marked("Error"), "warning": marked("Warning"), "note": marked("Note")}
+_SEVERITIES = {"error": "Error", "warning": "Warning", "note": "Note"}
 
 
 @dataclass(frozen=True, slots=True)
 class Fact:
-    """One thing that is known. ``identifier`` is whether the text is an identifier or address, not a sentence.
-
-    ``ours`` is whether the text is our own words, English as in a report; whoever shows them, and the ``label``,
-    translates them.
-    """
+    """One thing that is known. ``identifier`` is whether the text is an identifier or address, not a sentence."""
 
     label: str
     text: str
     identifier: bool = False
-    ours: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,95 +47,91 @@ def known(report: Report) -> tuple[Facts, ...]:
     if report.registry:
         found.append(Facts(_title(report.registry), tuple(_registry(report.registry))))
     if report.form == "urn" and report.parts.get("details"):
-        title = _("In the namespace %(nid)s", nid=report.parts["nid"].lower())
+        title = f"In the namespace {report.parts['nid'].lower()}"
         found.append(Facts(title, tuple(_namespace(report.parts))))
     if report.kunze:
-        found.append(Facts(_("By draft-kunze-ark"), tuple(_kunze(report.kunze))))
+        found.append(Facts("By draft-kunze-ark", tuple(_kunze(report.kunze))))
     if report.policy:
-        title = _("By the policy %(policy)s", policy=report.policy["profile"])
+        title = f"By the policy {report.policy['profile']}"
         found.append(Facts(title, tuple(_policy(report.policy))))
     return tuple(found)
 
 
 def _title(registry: Mapping[str, Any]) -> str:
-    titles = {
-        "naan": marked("NAAN %(key)s"),
-        "urn-namespaces": marked("URN namespace %(key)s"),
-        "uri-schemes": marked("Scheme %(key)s"),
-    }
-    return _(titles[registry["registry"]], key=registry["key"])
+    titles = {"naan": "NAAN", "urn-namespaces": "URN namespace", "uri-schemes": "Scheme"}
+    return f"{titles[registry['registry']]} {registry['key']}"
 
 
 def _registry(registry: Mapping[str, Any]) -> Iterator[Fact]:
     if explanation := registry["explanation"]:
-        yield Fact(marked("Meaning"), f"{explanation['text']} ({explanation['reference']})", ours=True)
+        yield Fact("Meaning", f"{explanation['text']} ({explanation['reference']})")
     if not registry["registered"]:
-        yield Fact(marked("Registered"), "not in this copy of the registry", ours=True)
+        yield Fact("Registered", "not in this copy of the registry")
     elif registry["registry"] == "naan":
         yield from _authority(registry)
     else:
         yield from _entry(registry)
     snapshot = registry["snapshot"]
-    yield Fact(marked("As of"), f"{snapshot['date']}, {snapshot['source']}")
+    yield Fact("As of", f"{snapshot['date']}, {snapshot['source']}")
 
 
 def _authority(registry: Mapping[str, Any]) -> Iterator[Fact]:
     holder = registry["holder"]
     others = ", ".join(filter(None, (holder["native_name"], holder["acronym"])))
-    yield Fact(marked("Holder"), f"{holder['name'].strip()} ({others})" if others else holder["name"].strip())
+    yield Fact("Holder", f"{holder['name'].strip()} ({others})" if others else holder["name"].strip())
     if shoulder := registry["shoulder"]:
-        yield Fact(marked("Shoulder"), f"{shoulder['shoulder']}, {shoulder['name'].strip()}")
+        yield Fact("Shoulder", f"{shoulder['shoulder']}, {shoulder['name'].strip()}")
     if holder["since"]:
-        yield Fact(marked("Since"), holder["since"])
+        yield Fact("Since", holder["since"])
     if holder["policy"]:
-        yield Fact(marked("Policy"), " ".join(holder["policy"].values()), ours=True)
+        yield Fact("Policy", " ".join(holder["policy"].values()))
     resolver = registry["resolver"]
     if resolver["address"]:
-        yield Fact(marked("Its resolver"), resolver["address"], identifier=True)
+        yield Fact("Its resolver", resolver["address"], identifier=True)
     elif resolver["template"]:
-        yield Fact(marked("Its resolver"), resolver["template"], identifier=True)
+        yield Fact("Its resolver", resolver["template"], identifier=True)
     for problem in resolver["problems"]:
-        yield Fact("", problem["message"], ours=True)
+        yield Fact("", problem["message"])
 
 
 def _entry(registry: Mapping[str, Any]) -> Iterator[Fact]:
-    yield Fact(marked("Status"), registry.get("kind") or registry.get("status") or "registered")
+    yield Fact("Status", registry.get("kind") or registry.get("status") or "registered")
     if description := registry.get("description"):
-        yield Fact(marked("For"), description)
+        yield Fact("For", description)
     for reference in registry["references"]:
-        yield Fact(marked("Reference"), reference["text"])
+        yield Fact("Reference", reference["text"])
     if registry["since"]:
-        yield Fact(marked("Since"), registry["since"])
+        yield Fact("Since", registry["since"])
 
 
 def _namespace(parts: Mapping[str, Any]) -> Iterator[Fact]:
     for label, text in parts["details"].items():
         yield Fact(label, text)
     if parts["display"] != parts["canonical"]:
-        yield Fact(marked("For people"), parts["display"], identifier=True)
+        yield Fact("For people", parts["display"], identifier=True)
     if parts["canonical"] != parts["assigned_name"]:
-        yield Fact(marked("Canonical"), parts["canonical"], identifier=True)
+        yield Fact("Canonical", parts["canonical"], identifier=True)
 
 
 def _kunze(form: Mapping[str, Any]) -> Iterator[Fact]:
     # As that draft leaves it, non-ASCII characters and all: not percent-encoded for show.
-    yield Fact(marked("Normal form"), form["normal_form"])
+    yield Fact("Normal form", form["normal_form"])
     for rule in form["differs_by"]:
         title, reference = f"{rule['title'][0].lower()}{rule['title'][1:]}", rule["reference"]
         theirs = reference.startswith("draft-kunze-ark")
         said = f"That draft alone: {title} ({reference})" if theirs else f"Ours alone: {title} ({reference})"
-        yield Fact(marked("Differs by"), said, ours=True)
+        yield Fact("Differs by", said)
 
 
 def _policy(verdict: Mapping[str, Any]) -> Iterator[Fact]:
-    yield Fact(marked("Verdict"), "may be allocated" if verdict["allocatable"] else "is not to be allocated", ours=True)
+    yield Fact("Verdict", "may be allocated" if verdict["allocatable"] else "is not to be allocated")
     for found in verdict["findings"][:MOST_FINDINGS]:
         said = f"{found['message']}; expected {found['expected']} ({found['reference']}, {found['code']})"
-        yield Fact(_SEVERITIES[found["severity"]], said, ours=True)
+        yield Fact(_SEVERITIES[found["severity"]], said)
     if len(verdict["findings"]) > MOST_FINDINGS:
-        yield Fact("", f"and {len(verdict['findings']) - MOST_FINDINGS} more", ours=True)
-    yield Fact(marked("Namespace"), ", ".join(verdict["namespaces"]))
+        yield Fact("", f"and {len(verdict['findings']) - MOST_FINDINGS} more")
+    yield Fact("Namespace", ", ".join(verdict["namespaces"]))
     if verdict["reserved"]:
-        yield Fact(marked("Reserved"), "for the resolver of an identifier scheme", ours=True)
+        yield Fact("Reserved", "for the resolver of an identifier scheme")
     for parent in verdict["parents"][:MOST_FINDINGS]:
-        yield Fact(marked("More general"), parent, identifier=True)
+        yield Fact("More general", parent, identifier=True)

@@ -7,8 +7,6 @@ from __future__ import annotations
 
 from flask import Flask, Response, request
 
-from . import negotiation
-
 CONTENT_SECURITY_POLICY = "; ".join(
     (
         "default-src 'none'",
@@ -55,7 +53,5 @@ def _harden(response: Response) -> Response:
     # One address answers a page, a fragment of it, or JSON: a cache has to keep them apart.
     if request.endpoint != "static":
         response.vary.update(["Accept", "HX-Request"])
-        if negotiation.negotiated() and not for_programs:
-            response.vary.add("Accept-Language")
     response.headers.setdefault("Cache-Control", "no-cache")
     return response

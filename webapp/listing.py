@@ -14,14 +14,13 @@ from dataclasses import dataclass, replace
 from ..identifiers import display
 from . import inspection, verdicts
 from .inspection import Inspection
-from .language import marked
 
 SHOWN: Mapping[str, str] = {
-    "all": marked("All"),
-    "good": marked("Valid"),
-    "warn": marked("Valid, with a warning"),
-    "bad": marked("Not valid"),
-    "same": marked("Repeated or equivalent"),
+    "all": "All",
+    "good": "Valid",
+    "warn": "Valid, with a warning",
+    "bad": "Not valid",
+    "same": "Repeated or equivalent",
 }
 """What a table can be narrowed to, with its words, which are translated where they are shown.
 
@@ -29,9 +28,9 @@ Tones, and what has an equivalent in the same paste.
 """
 
 ORDERS: Mapping[str, str] = {
-    "text": marked("as in the text"),
-    "verdict": marked("the gravest first"),
-    "name": marked("by normal form, equivalents together"),
+    "text": "as in the text",
+    "verdict": "the gravest first",
+    "name": "by normal form, equivalents together",
 }
 """How a table can be sorted, with its words."""
 
@@ -61,11 +60,6 @@ class Row:
     repeated: bool
     bound: str | None
     rank: int = 0
-
-    @property
-    def reason(self) -> str:
-        """How the verdict ends where it ends in the English words of the report; else ""."""
-        return verdicts.reason(self.finding.report)
 
     @property
     def gravity(self) -> int:

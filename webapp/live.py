@@ -22,8 +22,6 @@ from markupsafe import Markup
 from ..identifiers import display
 from . import resolvers, runs, sse
 from .errors import Refused
-from .language import ENGLISH, Language, current, marked, speaking
-from .language import gettext as _
 from .resolvers import Offer
 from .runs import Run, Wish
 from .site import LONGEST_ADDRESS, site, url
@@ -46,9 +44,9 @@ _log = logging.getLogger(__name__)
 # Where the page is cut so that hops can go between. Nothing that is shown can look like it, since "<" is escaped.
 CUT = "<!--cut-->"
 STILL_WAITING = "<!-- still waiting -->\n"
-BROKEN = marked("Something went wrong on this side, and the trace was given up. It was noted down.")
-_LOST = marked("The connection was lost before the trace ended. It is not started again by itself.")
-_UNASKED = marked("A trace is work for others, so it does not start because another site or a prefetch asks for it.")
+BROKEN = "Something went wrong on this side, and the trace was given up. It was noted down."
+_LOST = "The connection was lost before the trace ended. It is not started again by itself."
+_UNASKED = "A trace is work for others, so it does not start because another site or a prefetch asks for it."
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,22 +89,18 @@ def plan(subject: str, bound: str | None, unread: bool) -> Plan:
     """
     choice = runs.choose(Wish(subject), bound=None if unread else bound is not None)
     if choice.possible:
-        why, wish, label, command = choice.why, Wish(subject), _("Run the trace"), None
-        why += " " + _("Whoever runs a resolver is trusted for its answer.")
+        why, wish, label, command = choice.why, Wish(subject), "Run the trace", None
+        why += " Whoever runs a resolver is trusted for its answer."
     else:
-        known = _("Not bound here, as far as is known")
+        known = "Not bound here, as far as is known"
         if unread:
-            known = _("Whether it is bound here is not known: the bindings cannot be read at the moment")
-        why = _(
-            "%(known)s, and this page does not ask %(resolver)s. A command line does:",
-            known=known,
-            resolver=choice.resolver,
-        )
-        wish, label = Wish(subject, resolvers.own_prefix(site())), _("Ask this site all the same")
+            known = "Whether it is bound here is not known: the bindings cannot be read at the moment"
+        why = f"{known}, and this page does not ask {choice.resolver}. A command line does:"
+        wish, label = Wish(subject, resolvers.own_prefix(site())), "Ask this site all the same"
         command = f"ararat trace {shlex.quote(display.percent(subject))}"
     address = _address(wish)
     if len(address) >= LONGEST_ADDRESS:
-        return Plan(_("It is too long for the address of a trace."))
+        return Plan("It is too long for the address of a trace.")
     return Plan(why, address if choice.possible or wish.resolver else None, label, command, resolvers.offers(subject))
 
 
@@ -126,8 +120,8 @@ def duration(seconds: float) -> str:
     ('12 ms', '1.3 s')
     """
     if seconds < 1:
-        return _("%(thousandths)d ms", thousandths=round(seconds * 1000))
-    return _("%(seconds).1f s", seconds=seconds)
+        return f"{round(seconds * 1000):d} ms"
+    return f"{seconds:.1f} s"
 
 
 def answered(age: float) -> str:
@@ -136,7 +130,7 @@ def answered(age: float) -> str:
     >>> answered(11.7)
     'answered 12 s ago'
     """
-    return _("answered %(seconds)s s ago", seconds=remarks.old(age))
+    return f"answered {remarks.old(age)} s ago"
 
 
 def _address(wish: Wish) -> str:
@@ -199,7 +193,7 @@ def _fragments(wish: Wish) -> Fragments:
     # Who runs it again wants to see what is so now.
     again = dataclasses.replace(wish, fresh=True)
     address = _address(again) if wish.text else None
-    return Fragments(current_app.jinja_env, address, wish.other is not None, current())
+    return Fragments(current_app.jinja_env, address, wish.other is not None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -207,14 +201,12 @@ class Fragments:
     """The events of a run as HTML. It needs no context of a request, so that a stream holds none.
 
     ``again`` is the address that runs the trace once more, None where there is nothing to run; ``pair`` says that two
-    resolvers are compared, so that not each end offers to run it again, but the comparison; ``language`` is that of the
-    page.
+    resolvers are compared, so that not each end offers to run it again, but the comparison.
     """
 
     environment: Environment
     again: str | None
     pair: bool = False
-    language: Language = ENGLISH
 
     def messages(self, run: Run[Event | Ends]) -> Iterator[str]:
         """The run as server-sent events, with one named "end" at the end, whatever happens.
@@ -323,8 +315,7 @@ class Fragments:
         return self._render("_refusal.html", sentence=sentence, again=self.again)
 
     def _render(self, template: str, **context: object) -> str:
-        with speaking(self.language):
-            return self.environment.get_template(template).render(context)
+        return self.environment.get_template(template).render(context)
 
 
 _NAMES: dict[type, str] = {Start: "start", Hop: "hop", End: "verdict"}
@@ -339,7 +330,7 @@ def _link(end: End) -> str | None:
 
 def _page(wish: Wish, *, waiting: bool) -> str:
     named = display.percent(wish.text[:60])
-    title = _("Trace of %(identifier)s - Ararat", identifier=named) if wish.text else _("Trace - Ararat")
+    title = f"Trace of {named} - Ararat" if wish.text else "Trace - Ararat"
     cut = Markup(CUT)  # noqa: S704 - a constant
     offers = resolvers.offers(wish.text) if wish.text else ()
     return render_template("trace.html", title=title, wish=wish, waiting=waiting, cut=cut, offers=offers)

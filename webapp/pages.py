@@ -20,8 +20,6 @@ from ..middleware import BindingsUnavailable
 from . import cards, errors, inspection, listing, qr, verdicts
 from .errors import Refused
 from .inspection import Inspection
-from .language import figure
-from .language import gettext as _
 from .representation import as_json, wants_json
 from .site import FORM_OVERHEAD, LONGEST_ADDRESS, MOST_OCTETS, site, url
 
@@ -187,17 +185,17 @@ def headline(found: Inspection) -> str:
     if not count:
         seen = len(found.text)
         if not found.text.strip():
-            return _("There is only white space")
-        return _("No identifier in these %(count)s characters", count=figure(seen))
+            return "There is only white space"
+        return f"No identifier in these {seen:,} characters"
     if count == 1:
         return verdicts.verdict(found.findings[0].report)
     tones = Counter(verdicts.tone(finding.report) for finding in found.findings)
     valid, warned = count - tones["bad"], tones["warn"]
-    whole = {0: _("none of them valid"), count: _("both valid") if count == 2 else _("all valid")}
-    judged = whole.get(valid) or _("%(count)s of them valid", count=verdicts.in_words(valid))
-    judged += _(", %(count)s with a warning", count=verdicts.in_words(warned)) if warned else ""
-    things = verdicts.counted("%(count)s identifier", "%(count)s identifiers", count)
-    return f"{_('The first %(things)s', things=things) if found.truncated else things.capitalize()}, {judged}"
+    whole = {0: "none of them valid", count: "both valid" if count == 2 else "all valid"}
+    judged = whole.get(valid) or f"{verdicts.in_words(valid)} of them valid"
+    judged += f", {verdicts.in_words(warned)} with a warning" if warned else ""
+    things = verdicts.counted(count, "identifier")
+    return f"{f'The first {things}' if found.truncated else things.capitalize()}, {judged}"
 
 
 def _title(found: Inspection) -> str:

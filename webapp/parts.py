@@ -10,22 +10,20 @@ from dataclasses import dataclass
 
 from ..identifiers import Problem, Report, Segment, parse
 from . import lines
-from .language import gettext as _
-from .language import marked
 from .lines import Line
 
 LABELS = {
-    "prefix": marked("resolver prefix"),
-    "label": marked("scheme"),
-    "naan": marked("NAAN"),
+    "prefix": "resolver prefix",
+    "label": "scheme",
+    "naan": "NAAN",
     "separator": "",
-    "name": marked("Name"),
-    "component": marked("component"),
-    "variant": marked("variant"),
-    "nid": marked("namespace (NID)"),
-    "nss": marked("name in it (NSS)"),
-    "query": marked("query"),
-    "fragment": marked("fragment"),
+    "name": "Name",
+    "component": "component",
+    "variant": "variant",
+    "nid": "namespace (NID)",
+    "nss": "name in it (NSS)",
+    "query": "query",
+    "fragment": "fragment",
 }
 """What the kinds of segments are called, on a page and in a terminal."""
 
@@ -148,9 +146,7 @@ def _worth_a_mark(found: Problem, segment: Segment) -> bool:
 
 def _label(part: str, written: str, report: Report) -> str:
     if part == "label" and written.endswith("/"):
-        return _("scheme, classic")
+        return "scheme, classic"
     if part == "query" and report.service == "metadata":
-        return _("inflection")
-    label = LABELS.get(part, part)
-    # The text "" is that of the head of a catalogue.
-    return _(label) if label else ""
+        return "inflection"
+    return LABELS.get(part, part)

@@ -12,7 +12,6 @@ from ..identifiers import policy
 from ..identifiers.policy import Profile, Verdict
 from . import lines, verdicts
 from .errors import Refused
-from .language import gettext as _
 from .lines import Line
 from .representation import as_json, represented, wants_json
 from .site import MOST_OCTETS, site
@@ -57,14 +56,14 @@ def page() -> Response:
         _found(profile, judged, truncated),
         "policy.html",
         fragment="_policy.html",
-        title=_("Policy %(name)s - Ararat", name=profile.name),
+        title=f"Policy {profile.name} - Ararat",
         text=text,
         complete=complete,
         profile=profile,
         profiles=_profiles(),
         fault=fault,
         most=MOST_JUDGED,
-        headline=_("This is no sitemap") if fault else _headline(judged),
+        headline="This is no sitemap" if fault else _headline(judged),
         entries=[_entry(verdict) for verdict in judged],
     )
 
@@ -122,23 +121,23 @@ def _judged(text: str, profile: Profile, complete: bool) -> tuple[list[Verdict],
 
 def _headline(judged: list[Verdict]) -> str:
     wrong = sum(not each.allocatable or not each.readable for each in judged)
-    things = verdicts.counted("%(count)s identifier", "%(count)s identifiers", len(judged)).capitalize()
+    things = verdicts.counted(len(judged), "identifier").capitalize()
     if not wrong:
-        return _("%(things)s, nothing that forbids one", things=things)
+        return f"{things}, nothing that forbids one"
     if len(judged) == 1:
-        return _("%(things)s, not to be allocated", things=things)
-    return _("%(things)s, %(count)s not to be allocated", things=things, count=verdicts.in_words(wrong))
+        return f"{things}, not to be allocated"
+    return f"{things}, {verdicts.in_words(wrong)} not to be allocated"
 
 
 def _entry(verdict: Verdict) -> Entry:
     said = tuple((found.severity, f"{found.message} ({found.code})") for found in verdict.findings[:_MOST_SAID])
     tone: verdicts.Tone
     if not verdict.readable:
-        tone, word = "bad", _("no IRI")
+        tone, word = "bad", "no IRI"
     elif not verdict.in_scope:
-        tone, word = "plain", _("nothing is said of it")
+        tone, word = "plain", "nothing is said of it"
     elif not verdict.allocatable:
-        tone, word = "bad", _("not to be allocated")
+        tone, word = "bad", "not to be allocated"
     else:
-        tone, word = "warn" if verdict.findings else "good", _("may be allocated")
+        tone, word = "warn" if verdict.findings else "good", "may be allocated"
     return Entry(lines.plain(verdict.iri, _LISTED), tone, word, ", ".join(verdict.namespaces), said)

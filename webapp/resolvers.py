@@ -9,7 +9,6 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from ..identifiers.report import OFFICIAL_PREFIX
-from .language import gettext as _
 from .site import Site, site
 from .tracing import weburl
 from .tracing.expected import expected_of
@@ -17,14 +16,10 @@ from .tracing.expected import expected_of
 
 @dataclass(frozen=True, slots=True)
 class Offer:
-    """A resolver to choose: its resolver prefix, and who it is, a few words in the language that is spoken.
-
-    ``name`` is the end of them that is in no language: a NAAN, a namespace, or all of what the site calls it.
-    """
+    """A resolver to choose: its resolver prefix, and who it is."""
 
     prefix: str
     title: str
-    name: str = ""
 
 
 def offers(text: str) -> tuple[Offer, ...]:
@@ -55,13 +50,13 @@ def may_ask(resolver: str, known: Site) -> bool:
 
 def _offers(text: str, known: Site) -> Iterator[Offer]:
     if (home := own_prefix(known)) is not None:
-        yield Offer(home, _("this site"))
-    yield Offer(OFFICIAL_PREFIX, _("the official resolver"))
+        yield Offer(home, "this site")
+    yield Offer(OFFICIAL_PREFIX, "the official resolver")
     if (likely := expected_of(text)) is not None and likely.prefix is not None:
-        title = _("expected to know it: the resolver of %(whose)s", whose=likely.whose)
-        yield Offer(likely.prefix, title, likely.whose if title.endswith(likely.whose) else "")
+        title = f"expected to know it: the resolver of {likely.whose}"
+        yield Offer(likely.prefix, title)
     for listed in known.resolvers:
-        yield Offer(listed.prefix, listed.title, listed.title)
+        yield Offer(listed.prefix, listed.title)
 
 
 def _origin(url: str) -> tuple[str, str, int] | None:

@@ -24,8 +24,6 @@ from ..middleware import prefix
 from ..middleware.errors import PrefixError
 from . import inspection, live, runs
 from .errors import Refused
-from .language import Language, current, marked, ngettext, speaking
-from .language import gettext as _
 from .runs import Choice, Run, Wish
 from .site import LONGEST_ADDRESS, Site, site, url
 from .tracing import reference
@@ -48,8 +46,8 @@ _AT_ONCE = 4
 _LINES = "application/x-ndjson"
 _CSV = "text/csv"
 
-_OVER = marked("The time for one list was used up.")
-_TOO_OFTEN = marked("Some hosts were asked as often as they are within a minute; later they are asked again.")
+_OVER = "The time for one list was used up."
+_TOO_OFTEN = "Some hosts were asked as often as they are within a minute; later they are asked again."
 _log = logging.getLogger(__name__)
 
 
@@ -84,7 +82,7 @@ def run() -> Response:
     choices = _choices(order, site())
     begun = _begin(order, choices)
     files = url("rounds.result", form="csv"), url("rounds.result", form="json")
-    grower = _Grower(current_app.jinja_env, current(), order, files)
+    grower = _Grower(current_app.jinja_env, order, files)
     page = _page(order, running=True, least=_least_seconds(choices.values(), site()))
     response = Response(grower.growing(page, begun), headers=live.STREAM_HEADERS)
     response.call_on_close(begun.close)
@@ -138,7 +136,7 @@ def _places(texts: Iterable[str]) -> dict[str, int]:
 def _order(text: str, resolver: str, done: Iterable[Traced] = ()) -> Order:
     texts = _listed(text)
     if not texts:
-        raise Refused(400, "nothing-to-trace", marked("There is no identifier to trace: give some, one a line."))
+        raise Refused(400, "nothing-to-trace", "There is no identifier to trace: give some, one a line.")
     if len(texts) > MOST:
         raise Refused(400, "too-many", f"There are {len(texts):,} identifiers; expected {MOST} at most in one list.")
     if longest := next((number for number, each in enumerate(texts, 1) if len(each) >= LONGEST_ADDRESS), None):
@@ -159,7 +157,7 @@ def _results() -> tuple[Traced, ...]:
             raise ValueError("there are too many")
         return tuple(Traced.of_dict(json.loads(value)) for value in values)
     except (ValueError, RecursionError):
-        raise Refused(400, "parameter", marked("A result in this form is not one that this page made.")) from None
+        raise Refused(400, "parameter", "A result in this form is not one that this page made.") from None
 
 
 def _begin(order: Order, choices: Mapping[str, Choice]) -> Run[Traced]:
@@ -205,8 +203,12 @@ def about(seconds: float) -> str:
     ('3 seconds', '1 minute', '2 minutes')
     """
     if seconds < 60:
-        return ngettext("%(num)s second", "%(num)s seconds", math.ceil(seconds))
-    return ngettext("%(num)s minute", "%(num)s minutes", math.ceil(seconds / 60))
+        return _counted(math.ceil(seconds), "second")
+    return _counted(math.ceil(seconds / 60), "minute")
+
+
+def _counted(count: int, thing: str) -> str:
+    return f"{count:,} {thing}{'' if count == 1 else 's'}"
 
 
 def _runner(
@@ -230,7 +232,6 @@ class _Grower:
     """The rows of a list as HTML. It needs no context of a request, so that a stream holds none."""
 
     environment: Environment
-    language: Language
     order: Order
     files: tuple[str, str]
 
@@ -262,15 +263,13 @@ class _Grower:
         tone = "good" if each.is_good else "warn" if each.verdict in OPEN else "bad"
         said = {"row": each, "number": number, "total": len(self.order.texts), "tone": tone}
         template = self.environment.get_template("_traced.html")
-        with speaking(self.language):
-            return template.render(said, words=VERDICTS[each.verdict], json=json.dumps(each.as_dict()))
+        return template.render(said, words=VERDICTS[each.verdict], json=json.dumps(each.as_dict()))
 
     def _ended(self, rows: list[Traced], why: str) -> str:
         left = len(self.order.texts) - sum(each.verdict != "undone" for each in rows)
         template = self.environment.get_template("_traces_ended.html")
-        with speaking(self.language):
-            files = dict(zip(("save_csv", "save_json"), self.files, strict=True))
-            return template.render(counted=counted(rows), left=left, why=_(why) if why else "", **files)
+        files = dict(zip(("save_csv", "save_json"), self.files, strict=True))
+        return template.render(counted=counted(rows), left=left, why=why, **files)
 
 
 def counted(rows: Iterable[Traced]) -> str:
@@ -281,14 +280,12 @@ def counted(rows: Iterable[Traced]) -> str:
     """
     rows = list(rows)
     counts: Mapping[str, int] = Counter(each.verdict for each in rows)
-    listed = [f"{counts[verdict]} {_(verdict)}" for verdict in VERDICTS if counts[verdict]]
+    listed = [f"{counts[verdict]} {verdict}" for verdict in VERDICTS if counts[verdict]]
     if downgraded := sum(each.downgraded for each in rows):
-        listed.append(ngettext("%(num)s led from https to http", "%(num)s led from https to http", downgraded))
+        listed.append(f"{downgraded:,} led from https to http")
     if not rows:
-        return _("Nothing was traced.")
-    return ngettext(
-        "%(num)s traced: %(verdicts)s.", "%(num)s traced: %(verdicts)s.", len(rows), verdicts=", ".join(listed)
-    )
+        return "Nothing was traced."
+    return f"{len(rows):,} traced: {', '.join(listed)}."
 
 
 def _csv(run: Run[Traced]) -> Iterator[str]:
@@ -303,11 +300,9 @@ def _json_line(event: Traced | Heartbeat) -> str:
 
 
 def _page(order: Order, *, running: bool, least: float = 0.0) -> str:
-    title = _("Traces of a list - Ararat")
+    title = "Traces of a list - Ararat"
     if running:
-        title = ngettext(
-            "Traces of %(num)s identifier - Ararat", "Traces of %(num)s identifiers - Ararat", len(order.texts)
-        )
+        title = f"Traces of {_counted(len(order.texts), 'identifier')} - Ararat"
     cut = Markup(live.CUT)  # noqa: S704 - a constant
     gap, limit = about(site().pace.gap), about(LONGEST_SECONDS)
     takes = about(least) if least else ""

@@ -21,8 +21,6 @@ from ..identifiers.report import OFFICIAL_PREFIX
 from ..middleware import BindingsUnavailable
 from . import inspection, resolvers
 from .errors import Refused
-from .language import gettext as _
-from .language import marked
 from .site import Site, site
 from .tracing.ends import Ends, compared
 from .tracing.events import End, Event, Start
@@ -124,17 +122,17 @@ def choose(wish: Wish, *, bound: bool | None) -> Choice:
     known = site()
     if wish.resolver == BY_WORD:
         if (prefix := prefix_for(wish.text)) is None:
-            raise Refused(400, "no-resolver", marked("No resolver is known for this identifier."))
-        return Choice(prefix, _("This resolver is known for it."), resolvers.may_ask(prefix, known))
+            raise Refused(400, "no-resolver", "No resolver is known for this identifier.")
+        return Choice(prefix, "This resolver is known for it.", resolvers.may_ask(prefix, known))
     if wish.resolver is not None:
-        return Choice(wish.resolver, _("This resolver was named."), resolvers.may_ask(wish.resolver, known))
+        return Choice(wish.resolver, "This resolver was named.", resolvers.may_ask(wish.resolver, known))
     home = resolvers.own_prefix(known)
     if home is not None and bound:
-        return Choice(home, _("The name is known here, so this site is asked."), True)
+        return Choice(home, "The name is known here, so this site is asked.", True)
     if bound is None:
-        why = _("The bindings of this site cannot be read, so the official resolver is asked.")
+        why = "The bindings of this site cannot be read, so the official resolver is asked."
     else:
-        why = _("Not bound here, as far as is known, so the official resolver is asked.")
+        why = "Not bound here, as far as is known, so the official resolver is asked."
     return Choice(OFFICIAL_PREFIX, why, resolvers.may_ask(OFFICIAL_PREFIX, known))
 
 
@@ -146,9 +144,9 @@ def begin(wish: Wish) -> Run[Event | Ends]:
     """
     known = site()
     if HOP_KEY in request.environ:
-        raise Refused(403, "trace-in-trace", marked("This was asked by a trace, and a trace starts no other."))
+        raise Refused(403, "trace-in-trace", "This was asked by a trace, and a trace starts no other.")
     if not wish.text:
-        raise Refused(400, "nothing-to-trace", marked("There is no identifier to trace: give one as q."))
+        raise Refused(400, "nothing-to-trace", "There is no identifier to trace: give one as q.")
     choices = [choose(wish, bound=_bound(wish.text, known) if wish.resolver is None else False)]
     if wish.other is not None:
         choices.append(choose(replace(wish, resolver=wish.other), bound=False))

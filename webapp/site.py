@@ -11,7 +11,6 @@ from werkzeug.urls import iri_to_uri
 
 from . import inspection
 from .inspection import Inspection
-from .language import marked
 
 if TYPE_CHECKING:
     from _typeshed.wsgi import WSGIApplication
@@ -55,15 +54,15 @@ class Resolver:
 
 
 EXAMPLES = (
-    Example(marked("A classic spelling: hyphens and a slash that go"), "ark:/12345/mp-39n/1"),
-    Example(marked("A component and two variants, out of order"), "ark:12345/mp39n/1.txt.en"),
-    Example(marked("An ARK inside an address"), "https://n2t.net/ark:/12148/btv1b8449691v"),
-    Example(marked("A name that leads somewhere slowly: run its trace"), "ark:12345/x8rd4"),
-    Example(marked("A URN"), "urn:isbn:0451450523"),
-    Example(marked("A URN that one specification takes and another refuses"), "urn:example:maps/17?+r?=q#f"),
-    Example(marked("Something nobody can see"), "ark:12345/a\u202eb.pdf"),
+    Example("A classic spelling: hyphens and a slash that go", "ark:/12345/mp-39n/1"),
+    Example("A component and two variants, out of order", "ark:12345/mp39n/1.txt.en"),
+    Example("An ARK inside an address", "https://n2t.net/ark:/12148/btv1b8449691v"),
+    Example("A name that leads somewhere slowly: run its trace", "ark:12345/x8rd4"),
+    Example("A URN", "urn:isbn:0451450523"),
+    Example("A URN that one specification takes and another refuses", "urn:example:maps/17?+r?=q#f"),
+    Example("Something nobody can see", "ark:12345/a\u202eb.pdf"),
     Example(
-        marked("A sentence with several, one of them wrong"),
+        "A sentence with several, one of them wrong",
         "Compare ark:/12345/mp39n.svg with ark:12345/mp39n.txt, read urn:example:ararat:guide, and see https://n2t.net/ark:/99999/x.",
     ),
 )

@@ -12,12 +12,10 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from ..identifiers import Report, characters
-from .language import figure, marked, ngettext, translated
-from .language import gettext as _
 
 Tone = Literal["good", "warn", "bad", "plain"]
 
-GRAVITY = {marked("error"): 0, marked("warning"): 1, marked("note"): 2}
+GRAVITY = {"error": 0, "warning": 1, "note": 2}
 """Severities, the gravest first."""
 
 
@@ -42,29 +40,12 @@ def verdict(report: Report) -> str:
     if report.policy and report.form == "iri":
         return _by_policy(report.policy)
     if not report.valid:
-        opening = translated(_NONE.get(report.form, _NEITHER))
-        return f"{opening}: {reason(report)}" if report.problems else opening
+        opening = _NONE.get(report.form, "Neither an ARK nor a URN")
+        return f"{opening}: {report.problems[0].message}" if report.problems else opening
     if not (count := len(report.steps)):
-        return _("%(kind)s, in normal form", kind=_kind(report))
-    return ngettext(
-        "%(kind)s, not in normal form: one change makes it so",
-        "%(kind)s, not in normal form: %(num)s changes make it so",
-        count,
-        kind=_kind(report),
-    )
-
-
-def reason(report: Report) -> str:
-    """How the verdict ends where it ends in the words of the report, which are English in every language; else "".
-
-    >>> from ararat.identifiers import examine
-    >>> reason(examine("ark:12345"))
-    'a NAAN alone is not an ARK'
-    """
-    if report.policy and report.form == "iri":
-        grave = _gravest(report.policy)
-        return grave[0]["message"] if grave else ""
-    return report.problems[0].message if report.problems and not report.valid else ""
+        return f"{_kind(report)}, in normal form"
+    changes = "one change makes" if count == 1 else f"{count:,} changes make"
+    return f"{_kind(report)}, not in normal form: {changes} it so"
 
 
 def tone(report: Report) -> Tone:
@@ -85,29 +66,24 @@ def summary(report: Report) -> str:
     """
     said = []
     if report.form == "urn" and report.valid:
-        said.append(_("A name in the namespace %(nid)s", nid=report.parts["nid"].lower()))
+        said.append(f"A name in the namespace {report.parts['nid'].lower()}")
     elif report.valid:
         components, variants = len(report.parts["components"]), len(report.parts["variants"])
-        parts = [counted("%(count)s component", "%(count)s components", components)] if components else []
-        parts += [counted("%(count)s variant", "%(count)s variants", variants)] if variants else []
-        said.append(_("A Name with %(parts)s", parts=_(" and ").join(parts) or _("no qualifier")))
+        parts = [counted(components, "component")] if components else []
+        parts += [counted(variants, "variant")] if variants else []
+        said.append(f"A Name with {' and '.join(parts) or 'no qualifier'}")
     if hidden := sum(len(found[0]) for found in characters.HIDDEN.finditer(report.input)):
-        unseen = counted(
-            "%(count)s character that cannot be seen, shown here by name",
-            "%(count)s characters that cannot be seen, shown here by name",
-            hidden,
-        )
-        said.append(unseen.capitalize())
+        said.append(f"{counted(hidden, 'character').capitalize()} that cannot be seen, shown here by name")
     return ". ".join(said) + "." if said else ""
 
 
-def counted(singular: str, plural: str, count: int) -> str:
-    """A number of things, in words up to nine, where the texts for one and for more have ``%(count)s``.
+def counted(count: int, thing: str) -> str:
+    """Return a number of things, in words up to nine.
 
-    >>> [counted("%(count)s change", "%(count)s changes", count) for count in (1, 2, 1200)]
+    >>> [counted(count, "change") for count in (1, 2, 1200)]
     ['one change', 'two changes', '1,200 changes']
     """
-    return ngettext(singular, plural, count, count=in_words(count))
+    return f"{in_words(count)} {thing}{'' if count == 1 else 's'}"
 
 
 def in_words(count: int) -> str:
@@ -116,7 +92,7 @@ def in_words(count: int) -> str:
     >>> in_words(3), in_words(10), in_words(1200)
     ('three', '10', '1,200')
     """
-    return _(_NUMBERS[count]) if count < len(_NUMBERS) else figure(count)
+    return _NUMBERS[count] if count < len(_NUMBERS) else f"{count:,}"
 
 
 def chips(
@@ -130,19 +106,12 @@ def chips(
     return _validity(report), _normality(report), _binding(name, bound, unread)
 
 
-_NUMBERS = (
-    *(marked("no"), marked("one"), marked("two"), marked("three"), marked("four")),
-    *(marked("five"), marked("six"), marked("seven"), marked("eight"), marked("nine")),
-)
+_NUMBERS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine")
 
-# How a name can be bound; the words themselves come from the bindings.
-_KINDS = (marked("located"), marked("related"), marked("described"), marked("served"), marked("withdrawn"))
-
-_NEITHER = marked("Neither an ARK nor a URN")
 _NONE = {
-    "pseudo-ark": marked("Begins like an ARK but is none"),
-    "urn": marked("Begins like a URN but is none"),
-    "iri": marked("An address without an ARK that can be read"),
+    "pseudo-ark": "Begins like an ARK but is none",
+    "urn": "Begins like a URN but is none",
+    "iri": "An address without an ARK that can be read",
 }
 
 
@@ -150,28 +119,26 @@ def _kind(report: Report) -> str:
     if report.form == "urn":
         takes = {name: profile["valid"] for name, profile in report.profiles.items()}
         if all(takes.values()):
-            return _("A valid URN")
+            return "A valid URN"
         # U-01: "the headline says which"
         if takes["rfc8141"]:
-            return _("A URN by RFC 8141, not by the 2011 draft")
-        return _("A URN by the 2011 draft, not by RFC 8141")
+            return "A URN by RFC 8141, not by the 2011 draft"
+        return "A URN by the 2011 draft, not by RFC 8141"
     if report.form == "embedded":
-        return _("A valid ARK in an address")
+        return "A valid ARK in an address"
     if report.service == "metadata":
-        return _("A valid ARK that asks for metadata")
-    return _("A valid ARK with a query") if report.inflection else _("A valid ARK")
+        return "A valid ARK that asks for metadata"
+    return "A valid ARK with a query" if report.inflection else "A valid ARK"
 
 
 def _by_policy(verdict: Mapping[str, Any]) -> str:
     """What a policy says of an IRI that is no ARK or URN, in a sentence."""
-    grave, where = _gravest(verdict), {"namespace": verdict["namespaces"][0], "profile": verdict["profile"]}
+    grave = _gravest(verdict)
+    opening = f"An address in the {verdict['namespaces'][0]} namespace of {verdict['profile']}"
     if not grave:
-        return _("An address in the %(namespace)s namespace of %(profile)s: it may be allocated", **where)
-    if verdict["allocatable"]:
-        opening = _("An address in the %(namespace)s namespace of %(profile)s: it may be allocated, but", **where)
-    else:
-        opening = _("An address in the %(namespace)s namespace of %(profile)s: not to be allocated, since", **where)
-    return f"{opening} {grave[0]['message']}"
+        return f"{opening}: it may be allocated"
+    judged = "it may be allocated, but" if verdict["allocatable"] else "not to be allocated, since"
+    return f"{opening}: {judged} {grave[0]['message']}"
 
 
 def _gravest(verdict: Mapping[str, Any]) -> list[Mapping[str, Any]]:
@@ -181,35 +148,35 @@ def _gravest(verdict: Mapping[str, Any]) -> list[Mapping[str, Any]]:
 def _validity(report: Report) -> Chip:
     if report.policy and report.form == "iri":
         allocatable = report.policy["allocatable"]
-        word = _("allocatable") if allocatable else _("not allocatable")
-        return Chip(word, "good" if allocatable else "bad", _("by policy"))
+        word = "allocatable" if allocatable else "not allocatable"
+        return Chip(word, "good" if allocatable else "bad", "by policy")
     if not report.valid:
-        return Chip(_("not valid"), "bad")
+        return Chip("not valid", "bad")
     if report.form != "urn":
         strict = report.conformance == "strict"
-        return Chip(_("valid"), "good" if strict else "warn", _("strict reading") if strict else _("liberal reading"))
+        return Chip("valid", "good" if strict else "warn", "strict reading" if strict else "liberal reading")
     takes = [name for name, profile in report.profiles.items() if profile["valid"]]
     if len(takes) > 1:
-        return Chip(_("valid"), "good", _("both profiles"))
-    return Chip(_("valid"), "warn", _("RFC 8141 only") if takes == ["rfc8141"] else _("2011 draft only"))
+        return Chip("valid", "good", "both profiles")
+    return Chip("valid", "warn", "RFC 8141 only" if takes == ["rfc8141"] else "2011 draft only")
 
 
 def _normality(report: Report) -> Chip:
     if report.normal_form is None:
-        return Chip(_("no normal form"), "plain")
+        return Chip("no normal form", "plain")
     if report.steps:
-        return Chip(_("not normal"), "warn", counted("%(count)s change", "%(count)s changes", len(report.steps)))
-    return Chip(_("normal"), "good", _("the ARK inside") if report.form == "embedded" else "")
+        return Chip("not normal", "warn", counted(len(report.steps), "change"))
+    return Chip("normal", "good", "the ARK inside" if report.form == "embedded" else "")
 
 
 def _binding(name: str | None, bound: Mapping[str, str] | None, unread: bool) -> Chip:
     if name is None:
-        return Chip(_("not bound here"), "plain", _("nothing to bind"))
+        return Chip("not bound here", "plain", "nothing to bind")
     if unread:
-        return Chip(_("bound here?"), "warn", _("the bindings cannot be read at the moment"))
+        return Chip("bound here?", "warn", "the bindings cannot be read at the moment")
     if bound is None:
-        return Chip(_("bound here?"), "plain", _("nobody to ask"))
+        return Chip("bound here?", "plain", "nobody to ask")
     kind = bound.get(name)
     if kind is None:
-        return Chip(_("not bound here"), "plain")
-    return Chip(_("withdrawn here"), "warn") if kind == "withdrawn" else Chip(_("bound here"), "good", translated(kind))
+        return Chip("not bound here", "plain")
+    return Chip("withdrawn here", "warn") if kind == "withdrawn" else Chip("bound here", "good", kind)

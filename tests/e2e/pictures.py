@@ -14,7 +14,6 @@ import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Literal
-from urllib.parse import quote
 
 from conftest import find_browser, flags
 from playwright.sync_api import Browser, Page, sync_playwright
@@ -126,10 +125,6 @@ STATES: dict[str, Callable[[Page], None]] = {
     "api": at("/api"),
     "handbook": at("/docs"),
     "handbook-drawings": at("/docs/speed"),
-    "mirrored": at(f"/?q={quote(ONE)}&lang=ar-XB"),
-    "mirrored-right-to-left": at(f"/?q={quote(RIGHT_TO_LEFT)}&lang=ar-XB"),
-    "mirrored-many": at(f"/?q={quote(MANY)}&lang=ar-XB"),
-    "mirrored-trace": at("/trace?q=ark:12345/m5137&lang=ar-XB"),
 }
 
 

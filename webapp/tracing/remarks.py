@@ -28,13 +28,10 @@ SHOWN_FIELDS = ("content-type", "content-length", "vary", "link", "cache-control
 _LONGEST_FIELD = 200
 # What goes to this machine passes nobody on the way.
 _LOOPBACK = ("localhost", "127.0.0.1", "[::1]")
-HOPS = (
-    *("No hops, %(time)s.", "One hop, %(time)s.", "Two hops, %(time)s.", "Three hops, %(time)s."),
-    *("Four hops, %(time)s.", "Five hops, %(time)s.", "Six hops, %(time)s.", "Seven hops, %(time)s."),
-    *("Eight hops, %(time)s.", "Nine hops, %(time)s.", "Ten hops, %(time)s.", "Eleven hops, %(time)s."),
-    "Twelve hops, %(time)s.",
+_NUMBERS = (
+    *("No", "One", "Two", "Three", "Four", "Five", "Six"),
+    *("Seven", "Eight", "Nine", "Ten", "Eleven", "Twelve"),
 )
-"""How many there were and how long they took, from none on."""
 UNSPECIFIED = "It is unspecified whether the resource or its resolution failed."
 
 
@@ -236,8 +233,8 @@ def closing(hops: int, seconds: float, trusted: Iterable[str]) -> str:
     names = list(dict.fromkeys(trusted))
     trust = f" Whoever runs {_listed(names)} is trusted for this answer." if names else ""
     time = _duration(seconds)
-    counted = HOPS[hops] % {"time": time} if hops < len(HOPS) else f"{hops} hops, {time}."
-    return counted + trust
+    number = _NUMBERS[hops] if hops < len(_NUMBERS) else hops
+    return f"{number} hop{'' if hops == 1 else 's'}, {time}.{trust}"
 
 
 def answering(url: Reference, response: HopResponse) -> str:

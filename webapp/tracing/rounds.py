@@ -15,7 +15,6 @@ from dataclasses import asdict, dataclass, fields
 from typing import Any, Literal
 
 from ...identifiers import display
-from ..language import marked
 from .events import End, Event, Hop, State
 
 Verdict = Literal[
@@ -32,16 +31,16 @@ Verdict = Literal[
 ]
 
 VERDICTS: dict[Verdict, str] = {
-    marked("resolves"): marked("leads to the resource"),
-    marked("related"): marked("leads to a related resource"),
-    marked("metadata"): marked("leads to metadata"),
-    marked("declined"): marked("leads to who answers and declines, and may answer a browser"),
-    marked("dead"): marked("no answer, or an error, at the end"),
-    marked("unregistered"): marked("the NAAN is not registered"),
-    marked("blocked"): marked("leads to where a trace does not go"),
-    marked("unspecified"): marked("an answer that the draft gives no meaning"),
-    marked("unreadable"): marked("no identifier that can be asked for"),
-    marked("undone"): marked("not traced to the end"),
+    "resolves": "leads to the resource",
+    "related": "leads to a related resource",
+    "metadata": "leads to metadata",
+    "declined": "leads to who answers and declines, and may answer a browser",
+    "dead": "no answer, or an error, at the end",
+    "unregistered": "the NAAN is not registered",
+    "blocked": "leads to where a trace does not go",
+    "unspecified": "an answer that the draft gives no meaning",
+    "unreadable": "no identifier that can be asked for",
+    "undone": "not traced to the end",
 }
 """What a traced identifier turned out to be. No word says whose fault it is: the draft leaves that open."""
 
