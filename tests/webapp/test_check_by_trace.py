@@ -91,6 +91,103 @@ def test_without_a_file_the_names_of_the_database_are_traced_but_those_withdrawn
     assert sorted(line["identifier"] for line in lines) == ["ark:12345/x1", "ark:12345/x2"]
 
 
+@pytest.fixture
+def bound(site, tmp_path) -> list[str]:
+    """The options for a database whose names lead to pages of the site, to a path, or are served."""
+    database = ["--database", str(tmp_path / "bindings.sqlite")]
+    page = f"http://127.0.0.1:{site.server_port}/page"
+    for name, target, *more in (
+        ("x1", page),
+        ("x2", page, "--kind", "related"),
+        ("path", "/page"),
+        ("site", "/page", "--kind", "served"),
+        ("gone", f"{page}/4"),
+        ("v", page, "--passthrough"),
+    ):
+        assert ararat("bind", f"ark:12345/{name}", target, *more, *database).exit_code == 0
+    return [*database, "--allow-network", "127.0.0.0/8"]
+
+
+TRACE = ["check", "--trace", "--pause", "0"]
+
+
+def verdicts(result: Result) -> dict[str, str]:
+    return {row["identifier"]: row["verdict"] for row in map(json.loads, result.stdout.splitlines())}
+
+
+def test_names_of_the_database_are_resolved_by_the_database(bound, site):
+    result = ararat(*TRACE, "--json", *bound)
+    assert verdicts(result) == {
+        "ark:12345/x1": "resolves",
+        "ark:12345/x2": "related",
+        "ark:12345/path": "blocked",
+        "ark:12345/site": "blocked",
+        "ark:12345/gone": "dead",
+        "ark:12345/v": "resolves",
+    }
+    assert [row["sentence"] for row in map(json.loads, result.stdout.splitlines()) if "--prefix" in row["sentence"]]
+    # The names themselves were not requested over HTTP.
+    assert sorted(set(site.asked)) == sorted(["/page", "/page/4"])
+
+
+def test_paths_and_served_names_are_requested_at_the_prefix(bound, site):
+    prefix = f"http://127.0.0.1:{site.server_port}"
+    result = ararat(*TRACE, "--json", "--prefix", prefix, *bound)
+    assert verdicts(result) == {
+        "ark:12345/x1": "resolves",
+        "ark:12345/x2": "related",
+        "ark:12345/path": "resolves",
+        "ark:12345/site": "resolves",
+        "ark:12345/gone": "dead",
+        "ark:12345/v": "resolves",
+    }
+    assert "/ark:12345/site" in site.asked
+    assert "/ark:12345/path" not in site.asked
+
+
+def test_names_of_a_file_are_resolved_by_the_database_where_it_has_an_answer(bound, site, monkeypatch):
+    official = f"http://127.0.0.1:{site.server_port}"
+    monkeypatch.setattr("ararat.webapp.commands.rounds.OFFICIAL_PREFIX", official)
+    given = "ark:/12345/x-1\nhttps://n2t.net/ark:12345/v/2\nark:67890/x1\nnonsense\n"
+    result = ararat(*TRACE, "-", *bound, given=given)
+    assert f"Resolver: {official} for 1, the database for 2.\n" in result.stdout
+    assert [path for path in site.asked if "ark" in path] == ["/ark:67890/x1"]
+
+
+def test_the_resolver_that_is_known_for_each_name_can_be_asked(site, monkeypatch):
+    def known(name: str) -> str | None:
+        return f"http://127.0.0.1:{site.server_port}/known" if name == "ark:12148/x1" else None
+
+    monkeypatch.setattr("ararat.webapp.tracing.expected.prefix_for", known)
+    monkeypatch.setattr("ararat.webapp.commands.rounds.OFFICIAL_PREFIX", f"http://127.0.0.1:{site.server_port}")
+    options = [*TRACE, "--resolver", "registry", "--allow-network", "127.0.0.0/8"]
+    result = ararat(*options, "-", given="ark:12148/x1\nark:67890/x1\n")
+    assert result.exit_code == 0, result.output
+    assert {path for path in site.asked if "ark" in path} == {"/known/ark:12148/x1", "/ark:67890/x1"}
+
+
+def test_resume_replaces_its_file_in_one_step(options, tmp_path, monkeypatch):
+    kept = tmp_path / "traced.jsonl"
+    ararat(*options, "-", "--resume", str(kept), given="ark:12345/x1\nark:12345/x3\n")
+    kept.chmod(0o640)
+    before = kept.read_text() + '{"identifier": "ark:12'
+    kept.write_text(before)
+
+    def fail(number: int) -> None:
+        raise OSError(28, "No space left on device")
+
+    with monkeypatch.context() as patched:
+        patched.setattr("os.fsync", fail)
+        failed = ararat(*options, "-", "--resume", str(kept), given="ark:12345/x1\n")
+    assert failed.exit_code == 66
+    assert "No space left on device" in failed.stderr
+    assert kept.read_text() == before
+    assert [path.name for path in tmp_path.iterdir()] == [kept.name]
+    assert ararat(*options, "-", "--resume", str(kept), given="ark:12345/x1\nark:12345/x3\n").exit_code == 0
+    assert len(kept.read_text().splitlines()) == 2
+    assert kept.stat().st_mode & 0o777 == 0o640
+
+
 def test_what_an_earlier_round_did_is_not_asked_again(options, site, tmp_path):
     kept = tmp_path / "traced.jsonl"
     first = ararat(*options, "-", "--resume", str(kept), "--json", given="ark:12345/x1\nark:12345/x3\n")
@@ -110,6 +207,8 @@ def test_what_an_earlier_round_did_is_not_asked_again(options, site, tmp_path):
     [
         pytest.param(["check", "-"], 64, id="a file and no trace"),
         pytest.param(["check", "--trace"], 64, id="nothing to trace"),
+        pytest.param(["check", "--resolver", "https://n2t.net", "--database", "x.db"], 64, id="no trace"),
+        pytest.param(["check", "--trace", "-", "--prefix", "ftp://example.org"], 64, id="no prefix"),
         pytest.param(["check", "--trace", "-", "--resolver", "ftp://example.org"], 64, id="no resolver"),
         pytest.param(["check", "--trace", "-", "--allow-network", "all"], 64, id="no network"),
         pytest.param(["check", "--trace", "nowhere.txt"], 66, id="no file"),

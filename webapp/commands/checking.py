@@ -13,7 +13,7 @@ from ..terminal.layout import Sheet, identifier
 from . import DONE, NO, streams, write
 from .binding import json_option, opened, optional_database_option
 from .policies import policy_option
-from .tracing import network_option, resolver_option
+from .tracing import network_option
 
 if TYPE_CHECKING:
     from ...identifiers.policy import Profile
@@ -38,7 +38,12 @@ _WIDTH = 18
     show_default=True,
     help="With --trace: between two requests to one host.",
 )
-@resolver_option
+@click.option(
+    "--resolver",
+    metavar="URL",
+    help="With --trace: the resolver prefix to ask; 'registry' for the one that is known for each name.  "
+    "[default: the database for its own names, https://n2t.net for others]",
+)
 @network_option
 @policy_option(also=", to hold names and targets to")
 @optional_database_option
@@ -51,7 +56,7 @@ def check_command(
     tracing: bool,
     resume: str | None,
     pause: float,
-    resolver: str,
+    resolver: str | None,
     networks: tuple[str, ...],
     profile: Profile | None,
     database: str | None,
@@ -62,11 +67,13 @@ def check_command(
 
     With --trace the network is asked instead: each identifier of FILE (- for standard input, one a line) or, without
     FILE, each name of the database that was not withdrawn is traced as ararat trace does, a few at once, but one
-    request at a time to each host. Each gets a verdict: resolves, related, metadata; declined (403: a browser may be
-    answered), dead, unregistered (the NAAN), blocked, unspecified, unreadable, undone; and whether it was led from
-    https to http. --resume FILE keeps the result in FILE as JSON Lines while it comes: interrupted, the same command
-    goes on where it was. How often a host is asked is for --pause alone to say: there is no limit by the minute, as the
-    page has, for this is nobody else's machine.
+    request at a time to each host. A name that the database has an answer for is resolved by the database itself, any
+    other name by https://n2t.net. --prefix is the address of this site, for targets that are paths of it and for names
+    that it serves. Each name gets a verdict: resolves, related, metadata; declined (403: a browser may be answered),
+    dead, unregistered (the NAAN), blocked, unspecified, unreadable, undone; and whether it was led from https to http.
+    --resume FILE keeps the result in FILE as JSON Lines while it comes: interrupted, the same command goes on where it
+    was. How often a host is asked is for --pause alone to say: there is no limit by the minute, as the page has, for
+    this is nobody else's machine.
 
     Exit code: 0 nothing found (with --trace: all lead somewhere), 1 something, 2 the database is not one of Ararat's,
     or the file to resume from not one of these, 66 a file cannot be read, 69 no database.
@@ -80,19 +87,28 @@ def check_command(
 
     if as_json and as_csv:
         raise click.UsageError("--json and --csv exclude each other")
-    if tracing:
-        from .rounds import check_by_trace
-
-        form = "json" if as_json else "csv" if as_csv else "text"
-        return check_by_trace(file, database, form, resume=resume, resolver=resolver, networks=networks, pause=pause)
-    if file is not None or resume is not None:
-        raise click.UsageError("FILE and --resume are for --trace")
-    if database is None:
-        raise click.UsageError("--database is missing: where the bindings are (or ARARAT_DATABASE)")
     try:
         own = [prefix.check(given) for given in prefixes]
     except PrefixError as error:
         raise click.BadParameter(error.message, param_hint="--prefix") from None
+    if tracing:
+        from .rounds import check_by_trace
+
+        form = "json" if as_json else "csv" if as_csv else "text"
+        return check_by_trace(
+            file,
+            database,
+            form,
+            resume=resume,
+            resolver=resolver,
+            prefix=own[0] if own else None,
+            networks=networks,
+            pause=pause,
+        )
+    if file is not None or resume is not None or resolver is not None:
+        raise click.UsageError("FILE, --resume and --resolver are for --trace")
+    if database is None:
+        raise click.UsageError("--database is missing: where the bindings are (or ARARAT_DATABASE)")
     say = _as_json if as_json else _as_csv if as_csv else _as_text
     count = 0
     with opened(database) as bindings:

@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-import os
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from io import RawIOBase
-from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO, cast
 
 import click
 
 from ...identifiers import display
-from . import DONE, NO_INPUT, Refused
+from . import DONE, NO_INPUT, Refused, streams
 from .binding import database_option, opened
 from .importing import format_option, show_progress
 
@@ -39,7 +37,7 @@ def export_command(file: str, format: str | None, database: str) -> int:
             sys.stdout.flush()
             _export(bindings, _standard_output(), file, format)
         else:
-            with _replaced(Path(file)) as stream:
+            with _written(file), streams.replaced(file) as stream:
                 number = _export(bindings, stream, file, format)
             sys.stderr.write(f"{number:,} binding{'' if number == 1 else 's'} written to {display.escape(file)}\n")
     return DONE
@@ -71,18 +69,8 @@ class _Terminal(RawIOBase):
 
 
 @contextmanager
-def _replaced(path: Path) -> Iterator[BinaryIO]:
-    """A file that takes the place of ``path`` when all of it is written and on the disk."""
-    beside = path.with_name(f".{path.name}.{os.getpid()}.part")
+def _written(file: str) -> Iterator[None]:
     try:
-        with beside.open("xb") as stream:
-            try:
-                yield stream
-                stream.flush()
-                os.fsync(stream.fileno())
-                beside.replace(path)
-            except BaseException:
-                beside.unlink()
-                raise
+        yield
     except OSError as error:
-        raise Refused(f"{path} cannot be written: {error.strerror or error}", exit_code=NO_INPUT) from None
+        raise Refused(f"{file} cannot be written: {error.strerror or error}", exit_code=NO_INPUT) from None

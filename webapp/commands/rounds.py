@@ -9,16 +9,21 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from contextlib import ExitStack, closing, contextmanager
 from pathlib import Path
-from typing import TextIO
+from typing import TYPE_CHECKING, Any, TextIO
 
 import click
 
 from ...identifiers import display
+from ...identifiers.report import OFFICIAL_PREFIX
 from ..terminal.layout import Sheet, Style, identifier
 from ..tracing.events import Event
 from ..tracing.rounds import CSV_HEADER, GOOD, OPEN, VERDICTS, Traced, traced
 from . import DONE, NO, NO_INPUT, Refused, streams, write
 from .binding import opened
+
+if TYPE_CHECKING:
+    from ...middleware import Bindings
+    from .own_names import OwnNames
 
 _AT_ONCE = 8
 _WIDTH = 13
@@ -30,14 +35,20 @@ def check_by_trace(
     form: str,
     *,
     resume: str | None,
-    resolver: str,
+    resolver: str | None,
+    prefix: str | None,
     networks: tuple[str, ...],
     pause: float,
 ) -> int:
-    """Trace the identifiers of ``file``, or without one the names of ``database``; ``form`` is text, csv or json."""
+    """Trace the identifiers of ``file``, or without one the names of ``database``; ``form`` is text, csv or json.
+
+    Without ``resolver`` a name that ``database`` has is resolved by its bindings, and any other one at n2t.net.
+    """
+    from ..tracing.expected import BY_WORD, prefix_for
     from ..tracing.guard import guarded_fetch
     from ..tracing.trace import TraceError, trace
     from ..tracing.turns import RunClock, Turns
+    from .own_names import OwnNames
 
     if file is None and database is None:
         raise click.UsageError("what is to be traced is missing: FILE, - or --database URL")
@@ -48,18 +59,36 @@ def check_by_trace(
         raise click.BadParameter(str(error), param_hint="--allow-network") from None
     turns = Turns(pause, stop=stop)
 
+    own: OwnNames | None = None
+    resolvers: dict[str, str] = {}
+
     def run(text: str) -> Iterable[Event]:
         clock = RunClock()
-        return trace(text, fetch=turns.kept(fetch, clock), resolver=resolver, clock=clock)
+        polite = turns.kept(fetch, clock)
+        chosen, ask = OFFICIAL_PREFIX, polite
+        if resolver == BY_WORD:
+            chosen = prefix_for(text) or OFFICIAL_PREFIX
+        elif resolver is not None:
+            chosen = resolver
+        elif own is not None and own.knows(text):
+            chosen, ask = own.prefix, own.asking(polite)
+        if resolver in (None, BY_WORD):
+            resolvers[text] = chosen if ask is polite else "the database"
+        return trace(text, fetch=ask, resolver=chosen, clock=clock)
 
     try:
-        # Whether the resolver is one is said before anything else is done.
-        trace("ark:12345/x", fetch=fetch, resolver=resolver)
+        if resolver not in (None, BY_WORD):
+            # Whether the resolver is one is said before anything else is done.
+            trace("ark:12345/x", fetch=fetch, resolver=resolver)
     except TraceError as error:
         raise click.UsageError(str(error)) from None
     with ExitStack() as open_files:
         earlier, keep = open_files.enter_context(_kept(resume)) if resume else ([], None)
-        given = dict.fromkeys(_given(file, database))
+        bindings: Any = None
+        if database is not None and (file is None or resolver is None):
+            bindings = open_files.enter_context(opened(database))
+            own = OwnNames(bindings, prefix)
+        given = dict.fromkeys(_of_file(file) if file is not None else _of_database(bindings))
         result = _Result(form, len({*given, *(each.identifier for each in earlier)}))
         for each in earlier:
             result.add(each)
@@ -70,7 +99,7 @@ def check_by_trace(
                 if keep is not None:
                     keep.write(json.dumps(each.as_dict()) + "\n")
                     keep.flush()
-                result.add(each)
+                result.add(each, resolvers.get(each.identifier))
         except KeyboardInterrupt:
             stop.set()
             result.end()
@@ -88,6 +117,7 @@ class _Result:
         self.form = form
         self.total = total
         self.counts: Counter[str] = Counter()
+        self.resolvers: Counter[str] = Counter()
         self.doubtful = 0
         self.sheet = Sheet.of(sys.stdout)
         # Where rows go to the same terminal, they are the progress.
@@ -95,8 +125,10 @@ class _Result:
         if form == "csv":
             sys.stdout.write(CSV_HEADER)
 
-    def add(self, each: Traced) -> None:
-        """Write one more."""
+    def add(self, each: Traced, resolver: str | None = None) -> None:
+        """Write one more. ``resolver`` is the one that was chosen for it, if it was not named."""
+        if resolver is not None and each.hops:
+            self.resolvers[resolver] += 1
         self.counts[each.verdict] += 1
         self.counts["downgraded"] += each.downgraded
         self.doubtful += not each.is_good
@@ -112,12 +144,15 @@ class _Result:
             sys.stderr.flush()
 
     def end(self) -> None:
-        """Take the progress away and write the count."""
+        """Remove the progress; write the count of each verdict, and the resolvers that were chosen."""
         if self.progress:
             sys.stderr.write("\r\x1b[K")
         if self.form == "text":
             listed = [f"{self.counts[word]:,} {word}" for word in (*VERDICTS, "downgraded") if self.counts[word]]
             write(self.sheet.prose(f"{self._traced():,} traced{': ' if listed else ''}{', '.join(listed)}."))
+            if self.resolvers:
+                chosen = ", ".join(f"{resolver} for {times:,}" for resolver, times in sorted(self.resolvers.items()))
+                write(self.sheet.prose(f"Resolver: {chosen}."))
 
     def _traced(self) -> int:
         return self.counts.total() - self.counts["downgraded"]
@@ -134,11 +169,13 @@ def _lines(each: Traced, sheet: Sheet) -> Iterator[str]:
         yield from sheet.prose("A redirect leads from https to http.", indent=_WIDTH, style="doubtful")
 
 
-def _given(file: str | None, database: str | None) -> list[str]:
+def _of_file(file: str) -> list[str]:
+    return [item.text.strip() for item in streams.lines(file)]
+
+
+def _of_database(bindings: Bindings) -> list[str]:
     # All of them at once: a round takes hours, and no snapshot of a database should be held open that long.
-    if file is not None:
-        return [item.text.strip() for item in streams.lines(file)]
-    with opened(database or "") as bindings, bindings.store.snapshot() as snapshot:
+    with bindings.store.snapshot() as snapshot:
         return [binding.identifier for binding in snapshot.bindings() if binding.status != "withdrawn"]
 
 
@@ -153,7 +190,9 @@ def _kept(name: str) -> Iterator[tuple[list[Traced], TextIO]]:
         found = [_read(line, number, name) for number, line in enumerate(whole.splitlines(), 1)]
         earlier = [each for each in found if each.verdict != "undone"]
         if len(whole) < len(octets) or len(earlier) < len(found):
-            path.write_text("".join(json.dumps(each.as_dict()) + "\n" for each in earlier), "ascii")
+            # Hours of work: they must survive a kill and a full disk at any moment.
+            with streams.replaced(name) as new:
+                new.writelines(f"{json.dumps(each.as_dict())}\n".encode("ascii") for each in earlier)
         stream = path.open("a", encoding="ascii")
     except OSError as error:
         raise Refused(f"{name} cannot be read or written: {error.strerror or error}", exit_code=NO_INPUT) from None

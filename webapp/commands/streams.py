@@ -9,6 +9,8 @@ from __future__ import annotations
 
 import codecs
 import json
+import os
+import stat
 import sys
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
@@ -97,6 +99,32 @@ def standard_input() -> BinaryIO:
 def dump(value: dict[str, Any]) -> None:
     """Write a JSON object as one line of printable ASCII."""
     sys.stdout.write(json.dumps(value, ensure_ascii=True) + "\n")
+
+
+@contextmanager
+def replaced(file: str) -> Iterator[BinaryIO]:
+    """Write a file that takes the place of ``file`` when all of it is written and on the disk.
+
+    Until then, and after any failure, the old content stays. The new file has the permissions of the old one. What is
+    no regular file, such as a pipe or /dev/null, is written directly. Raises OSError.
+    """
+    path = Path(file).resolve()
+    if path.exists() and not path.is_file():
+        with path.open("wb") as stream:
+            yield stream
+        return
+    beside = path.with_name(f".{path.name}.{os.getpid()}.part")
+    with beside.open("xb") as stream:
+        try:
+            if path.exists():
+                beside.chmod(stat.S_IMODE(path.stat().st_mode))
+            yield stream
+            stream.flush()
+            os.fsync(stream.fileno())
+            beside.replace(path)
+        except BaseException:
+            beside.unlink()
+            raise
 
 
 def _lines(stream: BinaryIO, name: str, form: str) -> Iterator[Given]:
