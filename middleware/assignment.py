@@ -287,14 +287,16 @@ def leads_elsewhere(before: Binding, after: Binding) -> bool:
 
 
 def next_revision(existing: Binding, changed: Binding, now: datetime) -> Binding:
-    """``changed`` as the revision that follows ``existing``.
+    """``changed`` as the revision that follows ``existing``, at a later time than that."""
+    return changed._replace(changed=later(now, existing.changed), revision=existing.revision + 1)
 
-    Its time is later than that of ``existing`` also where the clock was set back. It is then one second later, because
-    the field Last-Modified has full seconds.
+
+def later(now: datetime, before: datetime) -> datetime:
+    """The time of a change that follows one at the time ``before``: now, if the clock was not set back.
+
+    Else it is one second after ``before``, because the field Last-Modified has full seconds.
     """
-    if now <= existing.changed:
-        now = existing.changed + timedelta(seconds=1)
-    return changed._replace(changed=now, revision=existing.revision + 1)
+    return now if now > before else before + timedelta(seconds=1)
 
 
 def _moved(existing: Binding, moved: Binding, now: datetime) -> Change:

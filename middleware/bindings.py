@@ -20,7 +20,7 @@ import logging
 from collections.abc import Callable, Iterable, Mapping
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, Self
+from typing import TYPE_CHECKING, Any, Literal, Self, TypeVar
 
 from ..identifiers import Ark, Urn
 from . import assignment, names, rules, texts
@@ -40,6 +40,8 @@ if TYPE_CHECKING:
 DATABASE_SUFFIXES = (".sqlite", ".sqlite3", ".db")
 
 _TRIES = 5
+
+T = TypeVar("T")
 
 _log = logging.getLogger(__name__)
 
@@ -204,8 +206,9 @@ class Bindings:
 
     def set_rule(
         self, prefix: str, template: str, *, redirect: int = 302, actor: str | None = None
-    ) -> Literal["set", "unchanged"]:
-        """Say where names lead that begin with ``prefix``, a NAAN or a shoulder, and are not bound themselves.
+    ) -> Literal["set", "changed", "unchanged"]:
+        """Say where names lead that begin with ``prefix``, a NAAN or a shoulder, and are not bound themselves; "set",
+        "unchanged", or "changed" where another rule was set for ``prefix``.
 
         ``template`` is an address or a path of this site with a variable in it (:mod:`rules`), ``redirect`` 302 or 307.
         Raises :class:`BindingError`. Running servers know of it within a second or so.
@@ -222,23 +225,31 @@ class Bindings:
         check_actor(actor)
         key, stored = rules.check_prefix(prefix), rules.check_template(template)
         status = assignment.redirect_status(redirect)
-        with self.store.transaction() as transaction:
+
+        def write(transaction: Any) -> Literal["set", "changed", "unchanged"]:
             existing = transaction.get_rule(key)
             if existing and (existing.template, existing.redirect) == (stored, status):
                 transaction.undo()
                 return "unchanged"
-            transaction.put_rule(Rule(key, stored, status, self.now(), actor))
-        return "set"
+            now = assignment.later(self.now(), existing.changed) if existing else self.now()
+            transaction.put_rule(Rule(key, stored, status, now, actor))
+            return "changed" if existing else "set"
+
+        return self._write(write)
 
     def remove_rule(self, prefix: str, *, actor: str | None = None) -> Literal["removed"]:
         """Take back the rule for a prefix. Raises :class:`BindingError` with the code ``rule-unknown`` if none is."""
         check_actor(actor)
         key = rules.check_prefix(prefix)
-        with self.store.transaction() as transaction:
-            if transaction.get_rule(key) is None:
+
+        def write(transaction: Any) -> Literal["removed"]:
+            existing = transaction.get_rule(key)
+            if existing is None:
                 raise BindingError("rule-unknown", f"there is no rule for {key}")
-            transaction.remove_rule(key, self.now(), actor)
-        return "removed"
+            transaction.remove_rule(key, assignment.later(self.now(), existing.changed), actor)
+            return "removed"
+
+        return self._write(write)
 
     def rules(self) -> list[Rule]:
         """All rules, in the order of their prefixes."""
@@ -286,20 +297,27 @@ class Bindings:
 
     def _change(self, key: str, actor: str | None, decide: Callable[[Binding | None, datetime], Change]) -> Outcome:
         check_actor(actor)
+
+        def write(transaction: Any) -> tuple[Outcome, Iterable[str]]:
+            before = transaction.get([key]).get(key)
+            change = self.govern(before, decide(before, self.now()), transaction)
+            if change.action:
+                transaction.put([change], actor)
+            return change.outcome, transaction.get(names.confusable(key)) if change.outcome == "bound" else ()
+
+        outcome, beside = self._write(write)
+        for other in beside:
+            _log.warning("%s is bound beside %s: generic software may take one for the other", key, other)
+        return outcome
+
+    def _write(self, write: Callable[[Any], T]) -> T:
+        """What ``write`` returns for a transaction, which is tried again where another writer was faster."""
         faster: Collision | None = None
         for _ in range(_TRIES):
             try:
                 with self.store.transaction() as transaction:
-                    before = transaction.get([key]).get(key)
-                    change = self.govern(before, decide(before, self.now()), transaction)
-                    if change.action:
-                        transaction.put([change], actor)
-                    beside = transaction.bound(names.confusable(key)) if change.outcome == "bound" else []
-                for other in beside:
-                    _log.warning("%s is bound beside %s: generic software may take one for the other", key, other)
-                return change.outcome
+                    return write(transaction)
             except Collision as collision:
-                # Somebody bound the same name between our look and our writing: look again.
                 faster = collision
         raise BindingsUnavailable(f"{self.store}: other writers were faster {_TRIES} times") from faster
 

@@ -16,7 +16,7 @@ from typing import Any
 
 from ..identifiers import characters
 from . import metadata, pages
-from .binding import NOTHING, Binding
+from .binding import NOTHING, Binding, rfc3339
 from .destination import location
 from .errors import BindingError
 
@@ -112,7 +112,7 @@ class Description:
             "target": self.place,
             "through": self.through,
             "rule": self.rule,
-            "changed": self.binding.changed.isoformat().replace("+00:00", "Z"),
+            "changed": rfc3339(self.binding.changed),
             "citation": self.citation,
             "metadata": self.elements,
             "inflections": dict(self.inflections) or None,

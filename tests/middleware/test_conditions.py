@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 
 import pytest
 from hypothesis import given
@@ -10,11 +10,11 @@ from hypothesis import strategies as st
 from werkzeug.test import Client
 
 from ararat.middleware import ResolverMiddleware
-from ararat.middleware.conditions import Conditions
+from ararat.middleware.conditions import Conditions, validators
 from ararat.middleware.description import FORMS
 
-CHANGED = "Sun, 04 Oct 2026 12:00:00 GMT"
-EARLIER = "Sun, 04 Oct 2026 11:59:59 GMT"
+CHANGED = "Sun, 04 Oct 2020 12:00:00 GMT"
+EARLIER = "Sun, 04 Oct 2020 11:59:59 GMT"
 INFO = "/ark:12345/doc?info"
 
 
@@ -22,6 +22,7 @@ INFO = "/ark:12345/doc?info"
 def client(held, binding):
     def make(**settings):
         fields = {name: settings.pop(name) for name in ("metadata", "changed") if name in settings}
+        fields.setdefault("changed", datetime(2020, 10, 4, 12, tzinfo=UTC))
         store = held(
             binding("ark:12345/doc", "https://example.org/doc", **fields),
             binding("ark:12345/box", "https://example.org/box", passthrough=True),
@@ -66,9 +67,9 @@ def test_each_form_has_a_tag_of_its_own_and_a_tag_changes_with_what_is_shown(cli
         pytest.param({"If-None-Match": "*"}, 304, id="any"),
         pytest.param({"If-None-Match": '"'}, 200, id="half a tag"),
         pytest.param({"If-Modified-Since": CHANGED}, 304, id="unchanged since"),
-        pytest.param({"If-Modified-Since": "Sun, 04 Oct 2026 12:00:01 GMT"}, 304, id="unchanged since, later"),
+        pytest.param({"If-Modified-Since": "Sun, 04 Oct 2020 12:00:01 GMT"}, 200, id="a date that was never sent"),
         pytest.param({"If-Modified-Since": EARLIER}, 200, id="changed since"),
-        pytest.param({"If-Modified-Since": "Sun Oct  4 12:00:00 2026"}, 304, id="an older form of dates"),
+        pytest.param({"If-Modified-Since": "Sun Oct  4 12:00:00 2020"}, 304, id="an older form of dates"),
         pytest.param({"If-Modified-Since": "yesterday"}, 200, id="no date"),
         pytest.param({"If-None-Match": '"another"', "If-Modified-Since": CHANGED}, 200, id="the tag decides"),
         pytest.param({"If-None-Match": "{tag}", "If-Modified-Since": "yesterday"}, 304, id="the tag decides, too"),
@@ -87,10 +88,34 @@ def test_each_form_has_a_tag_of_its_own_and_a_tag_changes_with_what_is_shown(cli
     ],
 )
 def test_conditions_are_those_of_the_protocol(client, headers, status):
-    changed = datetime(2026, 10, 4, 12, 0, 0, 700_000, tzinfo=UTC)
+    changed = datetime(2020, 10, 4, 12, 0, 0, 700_000, tzinfo=UTC)
     tag = client(changed=changed).get(INFO).headers["ETag"]
     given_fields = {name: value.format(tag=tag) for name, value in headers.items()}
     assert client(changed=changed).get(INFO, headers=given_fields).status_code == status
+
+
+def test_a_change_is_sent_whatever_the_clock_did(database, open_store):
+    now = [datetime.now(UTC) - timedelta(days=1)]
+    bindings = open_store(database, clock=lambda: now[0])
+    site = Client(ResolverMiddleware(None, bindings))  # type: ignore[arg-type]
+    bindings.bind("ark:12345/doc", "/x", metadata={"what": "one"})
+    first = site.get(INFO).headers["Last-Modified"]
+    assert site.get(INFO, headers={"If-Modified-Since": first}).status_code == 304
+    now[0] -= timedelta(hours=1)
+    for change in (
+        lambda: bindings.bind("ark:12345/doc", "/x", metadata={"what": "two"}),
+        lambda: bindings.withdraw("ark:12345/doc"),
+        lambda: bindings.restore("ark:12345/doc"),
+    ):
+        change()
+        assert site.get(INFO, headers={"If-Modified-Since": first}).status_code in (200, 410)
+
+
+def test_a_time_of_the_last_two_seconds_is_not_sent():
+    now = datetime.now(UTC)
+    for changed in (now, now + timedelta(hours=1)):
+        assert [name for name, _ in validators(b"", changed)] == ["ETag"]
+    assert [name for name, _ in validators(b"", now - timedelta(seconds=3))] == ["ETag", "Last-Modified"]
 
 
 def test_what_a_container_made_has_no_time_of_its_own(client):

@@ -73,7 +73,7 @@ def test_json_has_these_members_and_only_those_that_are_known(binding):
         "status": "live",
         "kind": "located",
         "target": "https://example.org/doc",
-        "changed": "2026-10-04T12:00:00Z",
+        "changed": "2026-10-04T12:00:00.000000Z",
         "metadata": {"what": "A document", "persistence": "no statement known"},
     }
     assert view.as_json().isascii()
@@ -90,7 +90,7 @@ def test_the_text_is_an_erc_record_with_one_line_for_each_thing(binding):
         "status: live",
         "kind: located",
         "target: https://r.example/doc",
-        "changed: 2026-10-04T12:00:00Z",
+        "changed: 2026-10-04T12:00:00.000000Z",
     ]
 
 

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import json
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 
 import pytest
 from werkzeug.test import Client
 
 from ararat.identifiers import ark, urn
 from ararat.middleware import BindingError, ResolverMiddleware
-from ararat.middleware.errors import Collision
+from ararat.middleware.errors import BindingsUnavailable, Collision
 from ararat.middleware.rules import SECONDS_HELD, Rule, Rulebook, check_prefix, check_template
+from ararat.middleware.store import Transaction
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
 
@@ -147,7 +148,7 @@ def test_rules_are_held_and_looked_for_at_most_once_a_second():
 def test_a_rule_is_set_changed_and_removed_and_its_history_stays(bindings):
     assert bindings.set_rule("ark:/12345/x-5", "https://example.org/${value}", actor="ada") == "set"
     assert bindings.set_rule("ark:12345/x5", "https://example.org/${value}") == "unchanged"
-    assert bindings.set_rule("ark:12345/x5", "/things/${value}", redirect=307) == "set"
+    assert bindings.set_rule("ark:12345/x5", "/things/${value}", redirect=307) == "changed"
     assert bindings.set_rule("ark:12345/", "/all/${value}") == "set"
     assert [(rule.prefix, rule.template, rule.redirect) for rule in bindings.rules()] == [
         ("ark:12345/", "/all/${value}", 302),
@@ -163,6 +164,40 @@ def test_a_rule_is_set_changed_and_removed_and_its_history_stays(bindings):
         bindings.remove_rule("ark:12345/x5")
     assert refused.value.code == "rule-unknown"
     assert [rule.prefix for rule in bindings.rules()] == ["ark:12345/"]
+
+
+@pytest.mark.parametrize("times", [1, 100])
+def test_a_change_of_a_rule_is_tried_again_when_another_writer_was_faster(bindings, monkeypatch, times):
+    bindings.set_rule("ark:12345/", "/all/${value}")
+    get_rule, left = Transaction.get_rule, [times]
+
+    def collide(transaction, prefix):
+        left[0] -= 1
+        if left[0] >= 0:
+            raise Collision("could not serialize access")
+        return get_rule(transaction, prefix)
+
+    monkeypatch.setattr(Transaction, "get_rule", collide)
+    for change, done in (
+        (lambda: bindings.set_rule("ark:12345/", "/new/${value}"), "changed"),
+        (lambda: bindings.remove_rule("ark:12345/"), "removed"),
+    ):
+        left[0] = times
+        if times == 1:
+            assert change() == done
+        else:
+            with pytest.raises(BindingsUnavailable, match="5 times"):
+                change()
+
+
+def test_the_history_of_a_rule_is_in_order_when_the_clock_was_set_back(database, open_store):
+    times = iter([NOW, NOW - timedelta(hours=1), NOW - timedelta(hours=1)])
+    bindings = open_store(database, clock=lambda: next(times))
+    bindings.set_rule("ark:12345/", "/all/${value}")
+    bindings.set_rule("ark:12345/", "/new/${value}")
+    bindings.remove_rule("ark:12345/")
+    moments = [event.when for event in bindings.rule_history("ark:12345/")]
+    assert moments == sorted(set(moments))
 
 
 def test_the_history_of_rules_is_never_changed(bindings):

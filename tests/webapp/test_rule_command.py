@@ -49,6 +49,24 @@ def test_rules_are_set_listed_and_removed(ararat: Callable[..., Result]) -> None
     ]
 
 
+def test_a_changed_rule_is_printed_with_the_rule_before(ararat: Callable[..., Result]) -> None:
+    printed = [
+        ararat("rule", "set", "ark:12345", *arguments).stdout
+        for arguments in (
+            ["/a/${content}"],
+            ["/b/${content}", "--redirect", "307"],
+            ["/b/${content}"],
+            ["/b/${content}"],
+        )
+    ]
+    assert printed == [
+        "set ark:12345 -> /a/${content} (302)\n",
+        "changed ark:12345 -> /b/${content} (307) (was /a/${content} (302))\n",
+        "changed ark:12345 -> /b/${content} (302) (was /b/${content} (307))\n",
+        "unchanged ark:12345 -> /b/${content} (302)\n",
+    ]
+
+
 def test_a_rule_that_never_was_has_no_history(ararat: Callable[..., Result]) -> None:
     assert ararat("rule", "set", "ark:12345", "/all/${content}").exit_code == 0
     nothing = ararat("rule", "history", "ark:12345/x5")

@@ -29,11 +29,13 @@ def set_command(prefix: str, template: str, redirect: int, actor: str, database:
     ${content} (NAAN, slash and name), ${pid} (the same after ark:), ${value} (the name) or ${suffix} (what follows the
     shoulder); quote it, or the shell takes these away.
 
-    Exit code: 0 done, 2 refused, 69 no database.
+    Prints set, changed (with the rule before) or unchanged. Exit code: 0 done, 2 refused, 69 no database.
     """
     with opened(database) as bindings:
         word = bindings.set_rule(prefix, template, redirect=redirect, actor=actor)
-    write([f"{word} {identifier(prefix)} -> {identifier(template)}"])
+        before = bindings.rule_history(prefix)[-2] if word == "changed" else None
+    was = f" (was {identifier(before.template)} ({before.redirect}))" if before and before.template else ""
+    write([f"{word} {identifier(prefix)} -> {identifier(template)} ({redirect}){was}"])
     return DONE
 
 
