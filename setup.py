@@ -29,9 +29,9 @@ class BuildPy(build_py):
     """Builds the package without the root's scripts and with the two vendored files."""
 
     def find_package_modules(self, package: str, package_dir: str) -> list[tuple[str, str, str]]:
-        """Of the modules at the root only ``__init__`` belongs to the package."""
+        """Return the modules of a package; at the root only ``__init__`` and ``__main__`` belong to it."""
         modules = super().find_package_modules(package, package_dir)
-        return [found for found in modules if package != "ararat" or found[1] == "__init__"]
+        return [found for found in modules if package != "ararat" or found[1] in ("__init__", "__main__")]
 
     def run(self) -> None:
         """Build, then put the vendored files where this kind of build looks for them."""

@@ -91,7 +91,7 @@ def package(tree: list[str]) -> set[str]:
     return {
         f"ararat/{name}"
         for name in tree
-        if name in {"__init__.py", "py.typed"} | handbook or name.split("/")[0] in ROOMS
+        if name in {"__init__.py", "__main__.py", "py.typed"} | handbook or name.split("/")[0] in ROOMS
     }
 
 
@@ -130,8 +130,19 @@ def test_the_wheel_alone_runs_the_whole_of_ararat(wheel: Path, tmp_path: Path, s
     installed = run(sys.executable, "-m", "pip", "--python", python, "list", "--format=json", folder=tmp_path)
     assert not {"django", "django-htmx", "pytest"} & {row["name"].lower() for row in json.loads(installed.stdout)}
 
+    as_module = run(python, "-m", "ararat", "--version", folder=tmp_path)
+    assert as_module.stdout.startswith("ararat "), as_module.stderr
+
     server = start_server(
-        [python.with_name("ararat"), "serve", "--port", "0", "--database", f"sqlite:///{tmp_path / 'bindings.sqlite'}"]
+        [
+            python.with_name("ararat"),
+            "serve",
+            "--port",
+            "0",
+            "--database",
+            f"sqlite:///{tmp_path / 'bindings.sqlite'}",
+            "--create",
+        ]
     )
     server.port = int(server.wait_for(r"http://127\.0\.0\.1:(\d+)"))
     assert server.get("/").status == 200

