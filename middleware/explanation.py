@@ -168,7 +168,11 @@ def _hints(resolution: Resolution, problem: Problem, root: str, inspector: str |
     if resolution.binding is not None:
         yield Hint("description", "What is known of it is here", f"{root}/{key}?info", f"{key}?info")
     if (container := resolution.container) is not None:
-        yield Hint("container", "What contains it is bound here", f"{root}/{container}", container)
+        if problem.code == "container-withdrawn":
+            info = f"{container}?info"
+            yield Hint("container", "The description of the withdrawn name", f"{root}/{info}", info)
+        else:
+            yield Hint("container", "What contains it is bound here", f"{root}/{container}", container)
     if len(given) > ECHOED:
         return
     if resolution.status == 400 and (meant := suggestion(given, problem)):

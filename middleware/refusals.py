@@ -53,6 +53,13 @@ REFUSALS: dict[str, Refusal] = _catalogue(
         f"{_ARK}, section 7.1.2",
     ),
     (
+        "container-withdrawn",
+        410,
+        "a name that contains it was withdrawn",
+        "the description of the withdrawn name; withdrawal includes everything below a name",
+        f"{_ARK}, section 7.1.2",
+    ),
+    (
         "target-unusable",
         404,
         "the location that is stored for it cannot be used",

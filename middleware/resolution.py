@@ -30,8 +30,8 @@ class Resolution(NamedTuple):
     ``query``       what a served binding hands on to the site, without its question mark
     ``vary``        the fields of the request that the target was, or could have been, chosen by
     ``problem``     why the answer is a refusal
-    ``container``   where the identifier itself is not bound: the container that let it through, or else the nearest
-                    that is bound
+    ``container``   where the identifier itself is not bound: the container that let it through, the withdrawn name
+                    above it, or else the nearest that is bound
     ``rule``        the prefix of the rule that made the binding, where one did
     ``seconds``     how long it took to find and to tell, where somebody asked (``on_resolve``)
     """

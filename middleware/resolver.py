@@ -7,11 +7,12 @@ bindings by their keys, the site's rules and its settings; out comes a :class:`~
     1. too long, not an identifier, NAAN 99999, dot-segments      refused, and nothing is looked up
     2. ``?`` ``??`` ``?info``                                     the description of what is bound
     3. the binding of the very name                               redirect, served answer, tombstone
-    4. a container that lets what is below it through             the same, its target with the rest appended;
+    4. a withdrawn name above it                                  410, naming the withdrawn name
+    5. a container that lets what is below it through             the same, its target with the rest appended;
                                                                   of a served subtree also what is no ARK
-    5. a rule of the site for a shoulder or a NAAN                a binding made on the spot
-    6. another resolver for a NAAN that is not ours               redirect, with its inflection
-    7. nothing                                                    404, naming the nearest bound container
+    6. a rule of the site for a shoulder or a NAAN                a binding made on the spot
+    7. another resolver for a NAAN that is not ours               redirect, with its inflection
+    8. nothing                                                    404, naming the nearest bound container
 
 Every spelling of an identifier gets the same answer, since only its normal form is looked up: "A HTTP ARK resolver
 MUST treat equally all resolution requests for Extended ARKs with the same normal form" (ARK draft, section 7.1).
@@ -26,7 +27,7 @@ from . import destination
 from .binding import Binding, Kind
 from .errors import BindingError
 from .forwarding import elsewhere
-from .lookup import Fetch, containers, exact
+from .lookup import Fetch, above, exact
 from .negotiation import ANYTHING, Accepted, choose
 from .passthrough import let_through, lowered, rest_of
 from .refusals import refusal
@@ -60,7 +61,11 @@ def resolve(
     # Whatever binding is found or made, _bound answers by it, inflections first (steps 2 and 3).
     if binding := exact(asked.key, fetch):
         return _bound(asked, binding, settings)
-    near = containers(asked.identifier, fetch)
+    near, withdrawn = above(asked.identifier, fetch)
+    if withdrawn is not None:
+        # Withdrawal includes everything below the name.
+        problem = refusal("container-withdrawn", 0, len(asked.given.partition("?")[0]))
+        return refuse(asked.given, problem, asked=asked, container=withdrawn)
     if through := _let_through(asked, near, settings):
         return through
     if ruled := rules(asked.identifier):
@@ -71,9 +76,6 @@ def resolve(
 def _let_through(asked: Asked, near: list[Binding], settings: Settings) -> Resolution | None:
     """The answer by the nearest container that lets through what is below it: the longest wins."""
     for container in near:
-        # What is below a withdrawn name is not brought back by what is above it.
-        if not container.is_live:
-            return None
         if container.kind == "served" and container.scope == "subtree":
             return served_below(asked, container, settings)
         if binding := let_through(container, asked.key):
@@ -84,7 +86,7 @@ def _let_through(asked: Asked, near: list[Binding], settings: Settings) -> Resol
 def _unbound(asked: Asked, near: list[Binding], settings: Settings) -> Resolution:
     # "The HTTP status code 404 signifies that this resolver does not possess a location for the referent of the ARK."
     # I-03: so it is for the description of what is not bound.
-    container = next((binding.identifier for binding in near if binding.is_live), None)
+    container = near[0].identifier if near else None
     message = settings.not_ours(asked.identifier)
     if isinstance(asked.identifier, Ark) and settings.forwards(asked.identifier):
         address, message = elsewhere(asked.identifier, settings)

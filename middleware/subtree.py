@@ -13,7 +13,7 @@ from ..identifiers import Ark, IdentifierError, ark
 from . import destination
 from .binding import NOTHING, Binding
 from .errors import BindingError
-from .lookup import NEAREST_CONTAINERS, Fetch, bound_of
+from .lookup import NEAREST_CONTAINERS, Fetch, bound_of, covering
 from .passthrough import lowered, rest_of
 from .resolution import Asked, Resolution, found
 from .settings import METADATA_INFLECTIONS, Settings
@@ -86,8 +86,8 @@ def below_an_ark(refused: Resolution, fetch: Fetch, settings: Settings) -> Resol
     # The three are never handed on, and of what is no ARK there is no description.
     if nearest is None or inflected in METADATA_INFLECTIONS:
         return None
-    near = bound_of(islice(containers(nearest), NEAREST_CONTAINERS), fetch)
-    container = next((binding for binding in near if not binding.is_live or binding.scope == "subtree"), None)
-    if container is None or not container.is_live or container.kind != "served":
+    near, withdrawn = bound_of(islice(containers(nearest), NEAREST_CONTAINERS), covering(nearest), fetch)
+    container = next((binding for binding in near if binding.scope == "subtree"), None)
+    if withdrawn is not None or container is None or container.kind != "served":
         return None
     return served_below(Asked(refused.given, nearest, nearest.basic, query, inflected), container, settings)

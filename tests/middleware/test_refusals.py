@@ -22,6 +22,7 @@ EXAMPLES = {
     "not-bound": ("GET", "/ark:12345/nope"),
     "unknown-inflection": ("GET", "/ark:12345/doc?foo"),
     "withdrawn": ("GET", "/ark:12345/gone"),
+    "container-withdrawn": ("GET", "/ark:12345/gone/1"),
     "target-unusable": ("GET", "/ark:12345/bad"),
     "method-not-allowed": ("POST", "/ark:12345/doc"),
     "bindings-unavailable": ("GET", "/ark:12345/doc"),

@@ -117,7 +117,7 @@ def test_the_inflections_never_reach_the_site(answer):
     [
         ("ark:12345/page/a,b", 400),
         ("ark:12345/page/a", 404),
-        ("ark:12345/img/gone/a", 404),
+        ("ark:12345/img/gone/a", 410),
         ("ark:12345/img/gone/a,", 400),
         ("ark:12345/img/../a,", 400),
         ("ark:12345/imgs/a", 404),
