@@ -340,6 +340,27 @@ def parse(text: str) -> Ark:
     return Ark(text, _normal_form(text))
 
 
+def reads(text: str) -> bool:
+    """Whether :func:`parse` reads ``text``. Faster than parse where it does not: it looks for no reason.
+
+    >>> reads("ark:12345/x.en"), reads("ark:12345"), reads("ark:12345/-")
+    (True, False, False)
+    """
+    read = EXTENDED_ARK.fullmatch(text)
+    if read is None:
+        return False
+    if "%" not in read["path"] and "%" not in read["naan"]:
+        # Nothing is decoded, so that only the deletion of hyphens can leave nothing.
+        return "-" not in text or all(
+            part.strip("-") for part in text[read.start("naan") : read.end("path")].split("/")
+        )
+    try:
+        _normal_form(text)
+    except IdentifierError:
+        return False
+    return True
+
+
 def normalize(text: str) -> str:
     """The normal form of an Extended ARK: the function of the draft, whose domain is Extended ARKs alone.
 

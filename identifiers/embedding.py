@@ -45,6 +45,11 @@ class Split(NamedTuple):
     boundary: bool
     inside_segment: bool
 
+    @property
+    def is_ark(self) -> bool:
+        """Whether the label is not just the end of a longer word (E-02)."""
+        return self.boundary or self.inside_segment
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class EmbeddedArk:
@@ -116,10 +121,9 @@ def split(text: str) -> Split | None:
     found = PREFIX.fullmatch(text, 0, start)
     if found is None:
         return None
-    try:
-        inside = ark.parse(text[start:])
-    except IdentifierError:
+    if not ark.reads(text[start:]):
         return None
+    inside = ark.parse(text[start:])
     authority, path = found.group("authority", "path")
     if authority is None:
         boundary = text[start - 1] in ":/"
@@ -142,7 +146,7 @@ def parse(text: str) -> EmbeddedArk:
     found = split(text)
     if found is None:
         raise IdentifierError(text, _why_not_embedded(text))
-    if not (found.boundary or found.inside_segment):
+    if not found.is_ark:
         start = len(found.prefix)
         raise IdentifierError(text, problem("label-inside-word", start, start + len(found.ark.label)))
     return EmbeddedArk(text, found.prefix, found.ark, found.boundary)

@@ -18,8 +18,7 @@ from itertools import product
 
 from . import ark, embedding, iri, labels, repair
 from .normalization import ARK_UNRESERVED
-from .problems import IdentifierError
-from .reading import ASCII_SPACE, parse
+from .reading import ASCII_SPACE, reads
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +70,8 @@ _LABELS = ark.LABELS | frozenset(map("".join, product("uU", "rR", "nN", ":")))
 _BEGINS = re.compile(r"[\s<>\"'(\[{,;|]")
 _GOES_ON = re.compile("/{0,2}[0-9A-Za-z]")
 _WORD = re.compile(r"[^\s<>\"]+")
-_ENTITY = re.compile("&(?:#[0-9]+|#[xX][0-9A-Fa-f]+|[A-Za-z]+);")
+# A longer number is no character, and int() refuses one of 4301 digits.
+_ENTITY = re.compile("&(?:#[0-9]{1,7}|#[xX][0-9A-Fa-f]{1,6}|[A-Za-z][0-9A-Za-z]{1,31});")
 _CLOSING = frozenset(".,;:!?'*_\"")
 _BRACKETS = {")": "(", "]": "[", "}": "{", ">": "<"}
 _COLON_AND_SLASH = iri.triplets(":/")
@@ -100,23 +100,30 @@ def find(text: str, *, scope: Collection[str] = ()) -> list[Match]:
     if found and not _SCHEME.match(token):
         return found
     start = text.index(token[0])
-    return [_match(start, start + len(token), token)]
+    return [Match(start, start + len(token), token, *_repaired(token))]
 
 
-def _running(text: str) -> Iterator[Match]:
-    place = taken = 0
+def _running(text: str, *, repair: bool = True) -> Iterator[Match]:
+    place = taken = unread = 0
     addresses = _Addresses(text)
     while label := _LABEL.search(text, place):
-        matched = _grammar(label[0]).match(text, label.start())
+        start, place = label.span()
+        # Inside a match that could not be read, the match of a label ends where the next label begins. So no character
+        # is matched more than a few times.
+        following = _LABEL.search(text, place) if start < unread else None
+        matched = _grammar(label[0]).match(text, start, following.start() if following else len(text))
         if matched and _another_label(text, matched.end()):
             # The cut is at the last label (E-01): what ends here is its beginning.
-            place = label.end()
+            place = matched.end() - 3
             continue
-        address = addresses.around(label.start(), taken)
-        found = (_longest(matched, address) if matched else None) or _faulty(text, label, address)
+        address = addresses.around(start, taken)
+        found = (_longest(matched, address, repair) if matched else None) or _faulty(label, matched, address, repair)
         if found is not None:
             yield found
-        place = taken = found.end if found else label.end()
+            place = found.end
+        elif matched:
+            unread = max(unread, matched.end())
+        taken = place
 
 
 class _Addresses:
@@ -140,15 +147,17 @@ def _in_scope(text: str, scope: Collection[str], found: list[Match]) -> Iterator
     hosts = {*scope, *(f"www.{host}" for host in scope)}
     taken = iter([*found, Match(len(text), len(text), "")])
     following = next(taken)
+    place = 0
     for address in _ADDRESS.finditer(text):
-        while following.end <= address.start():
+        start, end = address.span()
+        while following.end <= start:
             following = next(taken)
-        literal = text[address.start() : min(_IRI_END.match(text, address.end()).end(), following.start)]  # type: ignore[union-attr]
-        if (
-            re.split("[/:]", literal.partition("://")[2], maxsplit=1)[0].lower() in hosts
-            and following.start >= address.end()
-        ):
-            yield Match(address.start(), address.start() + len(literal), literal, *_in_a_sentence(literal))
+        host = re.split("[/:]", address[0].partition("://")[2], maxsplit=1)[0].lower()
+        if start < place or following.start < end or host not in hosts:
+            continue
+        place = min(_IRI_END.match(text, end).end(), following.start)  # type: ignore[union-attr]
+        literal = text[start:place]
+        yield Match(start, place, literal, *_in_a_sentence(literal))
 
 
 def _in_a_sentence(literal: str) -> tuple[str | None, tuple[str, ...]]:
@@ -162,12 +171,13 @@ def _grammar(label: str) -> re.Pattern[str]:
     return _ARK if label[0] in "aA" else _URN
 
 
-def _longest(matched: re.Match[str], address: int | None) -> Match | None:
+def _longest(matched: re.Match[str], address: int | None, repair: bool) -> Match | None:
     text, start, end = matched.string, *matched.span()
     for begin in [start] if address is None or matched.re is _URN else [address, start]:
-        match = _match(begin, end, text[begin:end])
-        if _reads(match.literal) or match.suggestion is not None:
-            return match
+        literal = text[begin:end]
+        suggestion, why = _repaired(literal) if repair else (None, ())
+        if suggestion is not None or _reads(literal):
+            return Match(begin, end, literal, suggestion, why)
     return None
 
 
@@ -176,40 +186,47 @@ def _another_label(text: str, end: int) -> bool:
     return text.startswith(":", end) and text[end - 3 : end + 1] in _LABELS
 
 
-def _faulty(text: str, label: re.Match[str], address: int | None) -> Match | None:
+def _faulty(label: re.Match[str], matched: re.Match[str] | None, address: int | None, repair: bool) -> Match | None:
     """What begins like an identifier where a word begins, and is none: nothing in a list is passed over in silence."""
+    text = label.string
     start = label.start() if address is None else address
     if not (_BEGINS.search(text[max(0, start - 1) : start] or " ") and _GOES_ON.match(text, label.end())):
         return None
     literal = _without_closing(_WORD.match(text, start)[0])  # type: ignore[index]
-    return _match(start, start + len(literal), literal) if start + len(literal) > label.end() else None
+    if start + len(literal) <= label.end():
+        return None
+    # What the grammar matched has been repaired in vain already.
+    repair = repair and not (matched and matched[0] == literal)
+    suggestion, why = _repaired(literal) if repair else (None, ())
+    return Match(start, start + len(literal), literal, suggestion, why)
 
 
-def _match(start: int, end: int, literal: str) -> Match:
-    """The match with the suggestion that is to be made for it."""
+def _repaired(literal: str) -> tuple[str | None, tuple[str, ...]]:
+    """The suggestion that is to be made for a literal, and why."""
+    if literal.isascii() and literal[-1].isalnum() and "%" not in literal and "&" not in literal:
+        # No repair changes anything.
+        return None, ()
     suggestion, why = literal, []
     for code, repaired in _REPAIRS:
         changed = repaired(suggestion)
         if changed != suggestion and _reads(changed):
             suggestion = changed
             why.append(code)
-    return Match(start, end, literal, suggestion if why else None, tuple(why))
+    return suggestion if why else None, tuple(why)
 
 
 def _reads(literal: str) -> bool:
     if literal[:4] in ("ark:", "ARK:") and "%" not in literal and "-" not in literal and _ARK.fullmatch(literal):
         # What the strict grammar matches is an ARK, unless what is decoded or deleted leaves nothing.
         return literal[-1] != "/"
-    try:
-        parse(literal)
-    except IdentifierError:
-        return False
-    return True
+    return reads(literal)
 
 
 def _without_closing(literal: str) -> str:
     """``literal`` without the punctuation of the sentence behind it. A bracket with a partner stays."""
     end = len(literal)
+    if literal[-1:].isalnum():
+        return literal
     open_brackets = {closing: literal.count(opening) - literal.count(closing) for closing, opening in _BRACKETS.items()}
     while end:
         char = literal[end - 1]
@@ -224,10 +241,11 @@ def _without_closing(literal: str) -> str:
 
 
 def _without_entities(literal: str) -> str:
+    """``literal`` with its character references decoded once, up to where an identifier then ends."""
     if not _ENTITY.search(literal):
         return literal
-    plain = html.unescape(literal)
-    found = next(_running(plain), None) if plain != literal else None
+    plain = _ENTITY.sub(lambda entity: html.unescape(entity[0]), literal)
+    found = next(_running(plain, repair=False), None) if plain != literal else None
     return found.literal if found else literal
 
 

@@ -52,6 +52,19 @@ def read(text: str, profile: str | None) -> Identifier:
     return embedding.parse(text)
 
 
+def reads(text: str) -> bool:
+    """Whether :func:`parse` reads ``text``. Faster than parse where it does not: it looks for no reason.
+
+    >>> reads("https://n2t.net/ark:/12345/x"), reads("ark:12345")
+    (True, False)
+    """
+    if text[:4] in ark.LABELS and ark.reads(text):
+        return True
+    if ark.LABEL.search(text, 1) and (found := embedding.split(text)):
+        return found.is_ark and labels.lookalike(text) is None
+    return urn.reads(text)
+
+
 def normalize(text: str) -> str:
     """The normal form of whatever :func:`parse` reads: of an ARK, of the ARK in an address, of a URN.
 

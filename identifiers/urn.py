@@ -25,6 +25,11 @@ RFC8141 = "rfc8141"
 PROFILES = (DRAFT, RFC8141)
 
 LABEL = re.compile("[Uu][Rr][Nn]:")
+# What both profiles take, and what only one of them takes.
+_EITHER = re.compile(
+    rf"[Uu][Rr][Nn]:([A-Za-z0-9][A-Za-z0-9\-]{{1,31}}+):({iri.run(iri.PCHAR + '/')})"
+    rf"(?:\?({iri.run(iri.PCHAR + '/?', least=0)}))?(?:#{iri.run(iri.PCHAR + '/?', least=0)})?"
+)
 
 _PCHAR_MARKS = iri.SUB_DELIMS + ":@"
 _PLACE = attrgetter("start", "end")
@@ -223,6 +228,19 @@ def parse(text: str, profile: str | None = None) -> Urn:
         for found in faults[each]
     ]
     return Urn(text, nid, nss, query, fragment, profiles, tuple(sorted(warnings + notes, key=_PLACE)))
+
+
+def reads(text: str) -> bool:
+    """Whether :func:`parse` reads ``text``. Faster than parse: it looks for no reason and makes no notes.
+
+    >>> reads("urn:example:a/b"), reads("urn:a:b")
+    (True, False)
+    """
+    read = _EITHER.fullmatch(text)
+    if read is None:
+        return False
+    nid, nss, query = read.groups()
+    return not (any(urn_faults.draft(nid, nss)) and any(urn_faults.rfc8141(nid, nss, query)))
 
 
 def build(nid: str, raw_nss: str | tuple[str, ...]) -> str:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from time import process_time
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -174,23 +176,95 @@ def test_matches_lie_in_order_within_the_text_and_overlap_nowhere(text):
     assert end <= len(text)
 
 
+# Each was quadratic, is near to what was, or costs much for each of its characters.
+HOSTILE = [
+    "ark:12345/x ",
+    "ark:",
+    "x ark:1/",
+    "http://a/ark:12345/x,",
+    "urn:aa:",
+    "http://",
+    "ark:12345/x?",
+    " (",
+    "urn:foo:a)",
+    ")",
+    "&lt;",
+    "amp;",
+    "-ark%3Aaa",
+    "/ark%3A1/x",
+    "-urn:a-:x/y",
+    "-ark:1/-?",
+    "http://a?",
+    "http://a/ark%3A1/-,",
+    "ark%3Aaa ",
+    "urn:a:b ",
+    "urn:aa:b/../ ",
+    " ark%3AB/x. ",
+    "\u00e9",
+    "\u200b",
+    ".b.a",
+]
+
+
+@pytest.mark.parametrize("before", ["word ", "word ark:12345/x?a&", "http://a/ark:12345/"])
+@pytest.mark.parametrize("unit", HOSTILE)
+@pytest.mark.timeout(120)
+def test_twice_the_text_takes_at_most_about_twice_the_time(unit, before):
+    assert growth(lambda text: find(text, scope=["a"]), before, unit) < 3
+    assert growth(examine, before.strip(), unit) < 3
+
+
+def growth(judge, before, unit):
+    """How many times longer the text of twice the length takes, in the best of some runs: 2 if linear, 4 if quadratic.
+
+    The text ends in a word of its own, so that it is not taken whole. Processor time is what is compared.
+    """
+    short, long = (f"{before}{unit * (length // len(unit))} end" for length in (2**14, 2**15))
+    best = float("inf")
+    for _ in range(6):
+        times = []
+        for text in (short, long):
+            start = process_time()
+            judge(text)
+            times.append(process_time() - start)
+        best = min(best, times[1] / max(times[0], 0.0005))
+    return best
+
+
 @pytest.mark.parametrize(
-    "unit",
+    "reference",
     [
-        "ark:12345/x ",
-        "ark:",
-        "x ark:1/",
-        "http://a/ark:12345/x,",
-        "urn:aa:",
-        "http://",
-        "ark:12345/x?",
-        " (",
-        "urn:foo:a)",
-        ")",
-        "&lt;",
+        pytest.param("&" + "amp;" * 250, id="nested"),
+        pytest.param("&#" + "9" * 5000 + ";", id="a number of 5,000 digits"),
+        pytest.param("&#x" + "f" * 5000 + ";", id="a hexadecimal number of 5,000 digits"),
+        pytest.param("&" + "a" * 5000 + ";", id="a name of 5,000 letters"),
     ],
 )
-@pytest.mark.timeout(30)
-def test_a_long_text_is_gone_through_once(unit):
-    find("a urn:foo:" + unit * (300_000 // len(unit)))
-    find("a " + unit * (300_000 // len(unit)), scope=["a"])
+def test_hostile_character_references_are_found_and_do_not_raise(reference):
+    (match,) = find(f"see ark:12345/x?a{reference} end")
+    assert match.literal == f"ark:12345/x?a{reference}"
+
+
+def test_character_references_are_decoded_once():
+    (match,) = find("see https://n2t.net/ark:12345/x?a&amp;lt;b end")
+    assert (match.suggestion, match.why) == ("https://n2t.net/ark:12345/x?a&lt;b", ("html-entity",))
+
+
+@pytest.mark.parametrize(
+    ("text", "literals"),
+    [
+        pytest.param("-urn:a-:x/y,urn:foo:bar z", ["urn:foo:bar"], id="at the end"),
+        pytest.param("-urn:a-:x/y,urn:foo:b,urn:foo:c", ["urn:foo:b,", "urn:foo:c"], id="two"),
+        pytest.param("-ark%3Aaa-ark%3A1/x z", ["ark%3A1/x"], id="an encoded label"),
+    ],
+)
+def test_identifiers_inside_a_match_that_cannot_be_read_are_found(text, literals):
+    assert [match.literal for match in find(f"a {text}")] == literals
+
+
+def test_iris_of_a_scope_do_not_overlap():
+    assert [match.literal for match in find("a http://a?u=http://a/x http://a", scope=["a"])] == [
+        "http://a?u=http://a/x",
+        "http://a",
+    ]
+    assert [match.literal for match in find("a http://b?u=http://a/x", scope=["a"])] == ["http://a/x"]

@@ -1,0 +1,36 @@
+"""Reading any identifier."""
+
+from __future__ import annotations
+
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+from ararat.identifiers import IdentifierError, parse
+from ararat.identifiers.reading import reads
+
+PIECES = ["ark:", "ark%3A", "urn:", "ARK:", "12345", "/", "x", "-", "%2D", "%41", "%", ":", "foo", "a-", "?", "#", "."]
+MORE = ["?+", "?=", "%00", " ", "\u00e9", "\u200b", "http://a/", "https://n2t.net/", "\u0430rk:", "\n", "@", "!", "b"]
+
+
+def parses(text):
+    try:
+        parse(text)
+    except IdentifierError:
+        return False
+    return True
+
+
+@given(st.lists(st.sampled_from(PIECES + MORE), max_size=12).map("".join))
+@example("ark:12345/-")
+@example("ark:%41bc/x")
+@example("urn:foo-:a/b")
+@example("ark:ark:12345/x")
+@example("urn:ark:12345/x")
+@example("http://a/park:12345/x")
+def test_reads_is_true_for_what_parse_reads(text):
+    assert reads(text) == parses(text)
+
+
+def test_reads_is_true_for_what_parse_reads_of_hostile_texts(every_naughty):
+    for naughty in every_naughty:
+        assert reads(naughty.input) == parses(naughty.input)
