@@ -7,6 +7,7 @@ at most once a second whether they have changed.
 
 from __future__ import annotations
 
+import re
 import threading
 import time
 from collections.abc import Callable, Sequence
@@ -18,6 +19,7 @@ from ..identifiers import Ark, IdentifierError, Urn, ark, target_templates
 from ..identifiers.target_templates import Asked, Template
 from . import destination, texts
 from .binding import NOTHING, Binding, rfc3339
+from .check_characters import BETANUMERIC
 from .errors import BindingError
 
 SECONDS_HELD = 1.0
@@ -25,6 +27,7 @@ SECONDS_HELD = 1.0
 
 MOST_TEMPLATE = 2000
 
+_WITHOUT_LABEL = re.compile(f"[{BETANUMERIC}-]+(?:/|$)")
 _HERE = "https://localhost"
 _SAMPLES = ("12345/0", "12345/0/0.0")
 
@@ -145,11 +148,13 @@ class Rulebook:
 
 
 def check_prefix(prefix: str) -> str:
-    """The prefix of a rule as it is stored. Raises :class:`BindingError`.
+    """Return the prefix of a rule as it is stored; ``ark:`` may be missing in it. Raises :class:`BindingError`.
 
-    >>> check_prefix("ark:/12-345"), check_prefix("ark:12345/x-5")
-    ('ark:12345/', 'ark:12345/x5')
+    >>> check_prefix("ark:/12-345"), check_prefix("ark:12345/x-5"), check_prefix("12345/x5")
+    ('ark:12345/', 'ark:12345/x5', 'ark:12345/x5')
     """
+    if _WITHOUT_LABEL.match(prefix):
+        prefix = f"ark:{prefix}"
     naan_alone = prefix.removesuffix("/").removeprefix("ark:/").removeprefix("ark:").count("/") == 0
     try:
         found = ark.parse(prefix.removesuffix("/") + "/x" if naan_alone else prefix)

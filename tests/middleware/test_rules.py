@@ -33,7 +33,19 @@ def test_a_prefix_is_a_naan_or_a_shoulder_in_normal_form(given, stored):
 
 
 @pytest.mark.parametrize(
-    "prefix", ["", "ark:", "12345", "ark:l/", "ark:12345/x.a", "ark:12345/x?info", "ark:12345/a//"]
+    "prefix",
+    [
+        "",
+        "ark:",
+        "12345/x.a",
+        "urn:isbn:1",
+        "shoulder/x",
+        "/12345/x",
+        "ark:l/",
+        "ark:12345/x.a",
+        "ark:12345/x?info",
+        "ark:12345/a//",
+    ],
 )
 def test_what_no_name_begins_with_has_no_rule(prefix):
     with pytest.raises(BindingError) as refused:

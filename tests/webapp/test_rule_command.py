@@ -49,6 +49,16 @@ def test_rules_are_set_listed_and_removed(ararat: Callable[..., Result]) -> None
     ]
 
 
+def test_mint_and_rule_take_the_same_prefixes(ararat: Callable[..., Result]) -> None:
+    for number, prefix in enumerate(("12345/x5", "ark:12345/x6", "ark:/12345/x7", "12345")):
+        made = ararat("rule", "set", prefix, f"/{number}/${{content}}")
+        stored = f"ark:12345/{prefix.rpartition('/')[2]}".removesuffix("12345")
+        assert made.stdout == f"set {prefix} -> /{number}/${{content}} (302)\n"
+        assert ararat("mint", prefix, "--length", "4").stdout.startswith(stored)
+    assert ararat("rule", "history", "12345/x5").exit_code == 0
+    assert ararat("rule", "remove", "12345/x5").stdout == "removed 12345/x5\n"
+
+
 def test_a_changed_rule_is_printed_with_the_rule_before(ararat: Callable[..., Result]) -> None:
     printed = [
         ararat("rule", "set", "ark:12345", *arguments).stdout
@@ -78,7 +88,7 @@ def test_a_rule_that_never_was_has_no_history(ararat: Callable[..., Result]) -> 
     ("arguments", "code"),
     [
         (("set", "ark:12345", "https://example.org/"), "rule-template"),
-        (("set", "12345/x", "/${value}"), "rule-prefix"),
+        (("set", "urn:isbn:1", "/${value}"), "rule-prefix"),
         (("set", "ark:12345", "/${value}", "--redirect", "308"), "permanent-redirect-forbidden"),
         (("remove", "ark:12345/x5"), "rule-unknown"),
     ],

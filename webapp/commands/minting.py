@@ -48,8 +48,9 @@ def mint_command(
 ) -> int:
     """Make new names under a NAAN or a shoulder, and print them, one a line.
 
-    Names are of the characters 0123456789bcdfghjkmnpqrstvwxz, which make no words. What was made is on record, bound or
-    not, and is never made again; nor is a name that was ever bound or withdrawn.
+    The prefix may begin with ark:, as in ark:12345/x5. Names are of the characters 0123456789bcdfghjkmnpqrstvwxz, which
+    make no words. What was made is on record, bound or not, and is never made again; nor is a name that was ever bound
+    or withdrawn.
 
     Exit code: 0 done, 2 no such names can be made, 69 no database.
     """

@@ -25,7 +25,7 @@ def rule_command() -> None:
 def set_command(prefix: str, template: str, redirect: int, actor: str, database: str) -> int:
     """Let names that begin with PREFIX lead to TEMPLATE.
 
-    PREFIX is a NAAN or a shoulder, like ark:12345/x5. TEMPLATE is an address, or a path of the site, with
+    PREFIX is a NAAN or a shoulder, like ark:12345/x5 or 12345/x5. TEMPLATE is an address, or a path of the site, with
     ${content} (NAAN, slash and name), ${pid} (the same after ark:), ${value} (the name) or ${suffix} (what follows the
     shoulder); quote it, or the shell takes these away.
 
