@@ -68,24 +68,6 @@
     if (event.submitter && event.submitter.hasAttribute("formaction")) event.stopPropagation();
   }, true);
 
-  // The table is narrowed and sorted here; without a script the same controls ask the server.
-  const SORTS = { text: () => 0, verdict: (row) => Number(row.dataset.gravity), name: (row) => Number(row.dataset.rank) };
-  document.addEventListener("change", (event) => {
-    const list = event.target.matches("#show, #order") && event.target.closest(".list");
-    if (!list) return;
-    const show = list.querySelector("#show").value;
-    const key = SORTS[list.querySelector("#order").value];
-    const body = list.querySelector("tbody");
-    const rows = [...body.rows];
-    rows.sort((a, b) => key(a) - key(b) || a.dataset.number - b.dataset.number);
-    for (const row of rows) {
-      row.hidden = !(show === "all" || (show === "same" ? "same" in row.dataset : row.dataset.tone === show));
-    }
-    body.append(...rows);
-    const shown = rows.filter((row) => !row.hidden).length;
-    say(words.shown.replace("{shown}", shown).replace("{all}", rows.length));
-  });
-
   // A part, its row, its problems and the steps that changed it: pointing at one shows the others.
   function light(event) {
     const card = event.target.closest(".card");

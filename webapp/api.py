@@ -13,7 +13,6 @@ from .errors import Refused
 from .representation import as_json
 from .runs import Run
 from .site import MOST_OCTETS, site
-from .tracing.ends import Ends
 from .tracing.events import Event
 from .tracing.heartbeat import Heartbeat
 
@@ -44,16 +43,13 @@ def inspect_text() -> Response:
 
 @blueprint.get("/compare")
 def compare() -> Response:
-    """Whether ``a`` and ``b``, or each ``id``, are equivalent, and why."""
+    """Compare ``a`` and ``b``."""
     return comparing.compared()
 
 
 @blueprint.get("/trace")
 def trace() -> Response:
-    """The events of the trace of ``q``, each a line of JSON, or where they are asked for, server-sent events.
-
-    Of two resolvers the events of the one, of the other, and what they have in common.
-    """
+    """The events of the trace of ``q``, each a line of JSON, or where they are asked for, server-sent events."""
     if "Last-Event-ID" in request.headers:
         # HTML standard, section 9.2: "Clients will reconnect if the connection is closed; a client can be told to stop
         # reconnecting using the HTTP 204 No Content response code."
@@ -81,12 +77,12 @@ def _argument(name: str) -> str:
     return request.args[name]
 
 
-def _lines(run: Run[Event | Ends]) -> Iterator[str]:
+def _lines(run: Run[Event]) -> Iterator[str]:
     for event in run:
         yield json.dumps(event.as_dict()) + "\n"
 
 
-def _messages(run: Run[Event | Ends]) -> Iterator[str]:
+def _messages(run: Run[Event]) -> Iterator[str]:
     for number, event in enumerate(run, 1):
         if isinstance(event, Heartbeat):
             yield sse.HEARTBEAT

@@ -1,12 +1,11 @@
-"""Identifiers side by side: whether they are equivalent, why, and where their normal forms part.
+"""Compare two identifiers: whether they are equivalent, why, and where their normal forms differ.
 
-:func:`compare` and :func:`classify` are total, as :func:`~ararat.identifiers.examine` is that they are made of, and
-feed all that shows them.
+:func:`compare` accepts any two texts, as :func:`~ararat.identifiers.examine` does. Page, API and command line show its
+result.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -64,97 +63,7 @@ def compare(a: str, b: str) -> Comparison:
     >>> found.verdict, found.part, found.difference
     ('different', 'Name', 11)
     """
-    return _compared(examine(a), examine(b))
-
-
-@dataclass(frozen=True, slots=True)
-class Group:
-    """Identifiers that are equivalent: their places among all that were given, from zero, and their normal form.
-
-    What cannot be read is a group of its own, with None. ``parting`` compares the first of the group with the first
-    that can be read at all; None for the group of that one, and for what cannot be read.
-    """
-
-    members: tuple[int, ...]
-    normal_form: str | None
-    parting: Comparison | None
-
-    def as_dict(self) -> dict[str, Any]:
-        """The group as JSON holds it: of where it parts from the first, what a comparison says beside the reports."""
-        said = self.parting.as_dict() if self.parting else None
-        parting = said and {name: said[name] for name in ("sentence", "part", "difference")}
-        return {"members": list(self.members), "normal_form": self.normal_form, "parting": parting}
-
-
-@dataclass(frozen=True, slots=True)
-class Classes:
-    """What :func:`classify` found: the reports as given, in groups by their first members, and a sentence on all."""
-
-    reports: tuple[Report, ...]
-    groups: tuple[Group, ...]
-    sentence: str
-
-    def as_dict(self) -> dict[str, Any]:
-        """The classes as JSON holds them: whether all are equivalent, the groups, and the reports that these number."""
-        return {
-            "equivalent": len(self.groups) == 1 and self.groups[0].normal_form is not None,
-            "sentence": self.sentence,
-            "groups": [group.as_dict() for group in self.groups],
-            "reports": [report.as_dict() for report in self.reports],
-        }
-
-
-def classify(texts: Sequence[str]) -> Classes:
-    """Which of ``texts``, each taken whole and exactly as given, are equivalent to which. Never raises for str.
-
-    >>> found = classify(["ark:/12345/x-1", "ark:12345/x2", "https://n2t.net/ark:12345/x1"])
-    >>> [group.members for group in found.groups], found.groups[1].parting.part
-    ([(0, 2), (1,)], 'Name')
-    >>> found.sentence
-    'Not all are equivalent: these 3 identifiers are 2 different ones.'
-    """
-    reports = tuple(map(examine, texts))
-    members: dict[str | int, list[int]] = {}
-    for place, report in enumerate(reports):
-        members.setdefault(report.normal_form or place, []).append(place)
-    first = next((report for report in reports if report.normal_form), None)
-    groups = tuple(_group(tuple(places), reports, first) for places in members.values())
-    return Classes(reports, groups, _classified(reports, groups))
-
-
-def _group(places: tuple[int, ...], reports: Sequence[Report], first: Report | None) -> Group:
-    report = reports[places[0]]
-    if first is None or report.normal_form is None or report.normal_form == first.normal_form:
-        return Group(places, report.normal_form, None)
-    return Group(places, report.normal_form, _compared(first, report))
-
-
-def _classified(reports: Sequence[Report], groups: Sequence[Group]) -> str:
-    if len(reports) == 2:
-        return _compared(*reports).sentence
-    unreadable = sum(group.normal_form is None for group in groups)
-    different = len(groups) - unreadable
-    if len(groups) == 1 and not unreadable:
-        return f"All {len(reports)} are equivalent: their normal forms are equal."
-    said = "None of them can be read as an identifier, and what cannot be read is equivalent to nothing."
-    if different:
-        readable = len(reports) - unreadable
-        said = f"Not all are equivalent: {_readable(readable, different)}."
-        if unreadable:
-            are = "is" if unreadable == 1 else "are"
-            said += f" {unreadable:,} cannot be read as an identifier, and {are} equivalent to nothing."
-    return said
-
-
-def _readable(count: int, different: int) -> str:
-    if count == 1:
-        return "one of them can be read"
-    if different == 1:
-        return f"these {count} identifiers are one"
-    return f"these {count} identifiers are {different} different ones"
-
-
-def _compared(first: Report, second: Report) -> Comparison:
+    first, second = examine(a), examine(b)
     if first.normal_form is None or second.normal_form is None:
         return Comparison(first, second, "unreadable", _unreadable(first, second))
     if first.normal_form == second.normal_form:

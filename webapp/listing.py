@@ -22,7 +22,7 @@ SHOWN: Mapping[str, str] = {
     "bad": "Not valid",
     "same": "Repeated or equivalent",
 }
-"""What a table can be narrowed to, with its words, which are translated where they are shown.
+"""What a table can be narrowed to, with its words.
 
 Tones, and what has an equivalent in the same paste.
 """

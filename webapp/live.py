@@ -27,7 +27,6 @@ from .runs import Run, Wish
 from .site import LONGEST_ADDRESS, site, url
 from .tracing import reference, remarks
 from .tracing.curl import curl
-from .tracing.ends import Ends
 from .tracing.events import End, Event, Hop, Start
 from .tracing.heartbeat import Heartbeat
 from .tracing.hop import is_trace
@@ -183,7 +182,7 @@ def _event_stream(messages: Iterator[str]) -> Response:
     return Response(messages, mimetype=sse.MIMETYPE, headers=STREAM_HEADERS)
 
 
-def _progressive(wish: Wish, run: Run[Event | Ends]) -> Response:
+def _progressive(wish: Wish, run: Run[Event]) -> Response:
     response = Response(_fragments(wish).growing(_page(wish, waiting=False), run), headers=STREAM_HEADERS)
     response.call_on_close(run.close)
     return response
@@ -193,81 +192,64 @@ def _fragments(wish: Wish) -> Fragments:
     # Who runs it again wants to see what is so now.
     again = dataclasses.replace(wish, fresh=True)
     address = _address(again) if wish.text else None
-    return Fragments(current_app.jinja_env, address, wish.other is not None)
+    return Fragments(current_app.jinja_env, address)
 
 
 @dataclass(frozen=True, slots=True)
 class Fragments:
     """The events of a run as HTML. It needs no context of a request, so that a stream holds none.
 
-    ``again`` is the address that runs the trace once more, None where there is nothing to run; ``pair`` says that two
-    resolvers are compared, so that not each end offers to run it again, but the comparison.
+    ``again`` is the address that runs the trace once more, None where there is nothing to run.
     """
 
     environment: Environment
     again: str | None
-    pair: bool = False
 
-    def messages(self, run: Run[Event | Ends]) -> Iterator[str]:
-        """The run as server-sent events, with one named "end" at the end, whatever happens.
-
-        The events of the second trace of two have names of their own, with "_2" at their end.
-        """
-        told: list[list[Event]] = []
-        part, number = "", 0
+    def messages(self, run: Run[Event]) -> Iterator[str]:
+        """The run as server-sent events, with one named "end" at the end, whatever happens."""
+        seen: list[Event] = []
+        number = 0
         try:
             for event in run:
                 if isinstance(event, Heartbeat):
-                    yield sse.message(f"waiting{part}", self.pending(event)) if event.waits_for else sse.HEARTBEAT
+                    yield sse.message("waiting", self.pending(event)) if event.waits_for else sse.HEARTBEAT
                     continue
                 number += 1
-                if isinstance(event, Ends):
-                    yield sse.message("compared", self.compared(event, told), number)
-                    continue
-                if isinstance(event, Start):
-                    part = "_2" if told else ""
-                    told.append([])
-                told[-1].append(event)
+                seen.append(event)
                 # A message without data would be none: what ends takes away by itself what was waited for.
                 pending = self.pending(event)
-                yield sse.message(_NAMES[type(event)] + part, self.shown(event), number) + (
-                    sse.message(f"waiting{part}", pending) if pending else ""
+                yield sse.message(_NAMES[type(event)], self.shown(event), number) + (
+                    sse.message("waiting", pending) if pending else ""
                 )
-                if isinstance(event, End):
-                    yield sse.message(f"record{part}", self.record(told[-1]))
+            yield sse.message("record", self.record(seen))
         except Exception:  # noqa: BLE001 - whatever it was, the reader has to learn that it is over
             _log.exception("a trace broke")
-            yield from self.last_messages(BROKEN, part)
+            yield from self.last_messages(BROKEN)
         else:
             yield sse.message("end", "end")
 
-    def last_messages(self, sentence: str, part: str = "") -> Iterator[str]:
+    def last_messages(self, sentence: str) -> Iterator[str]:
         """Why there is no run, or no more of it, and the end."""
-        yield sse.message(f"verdict{part}", self.refusal(sentence))
+        yield sse.message("verdict", self.refusal(sentence))
         yield sse.message("end", "end")
 
-    def growing(self, page: str, run: Run[Event | Ends]) -> Iterator[str]:
+    def growing(self, page: str, run: Run[Event]) -> Iterator[str]:
         """The page with the run in it, as it happens."""
         head, opening, closing, tail = page.split(CUT)
         yield head
-        told: list[list[Event]] = []
+        seen: list[Event] = []
         try:
             for event in run:
                 if isinstance(event, Heartbeat):
                     yield STILL_WAITING + self.pending(event, "li")
                     continue
-                if isinstance(event, Ends):
-                    yield self.compared(event, told)
-                    continue
+                seen.append(event)
                 if isinstance(event, Start):
-                    told.append([event])
                     yield self.shown(event) + opening + self.pending(event, "li")
-                    continue
-                told[-1].append(event)
-                if isinstance(event, Hop):
+                elif isinstance(event, Hop):
                     yield self.shown(event) + self.pending(event, "li")
                 else:
-                    yield closing + self.shown(event) + self.record(told[-1])
+                    yield closing + self.shown(event) + self.record(seen)
         except Exception:  # noqa: BLE001 - as above
             _log.exception("a trace broke")
             yield closing + self.refusal(BROKEN)
@@ -286,7 +268,7 @@ class Fragments:
             end=event,
             link=_link(event),
             finished=datetime.now(UTC),
-            again=None if self.pair else self.again,
+            again=self.again,
         )
 
     def pending(self, event: Event | Heartbeat, tag: str = "p") -> str:
@@ -305,10 +287,6 @@ class Fragments:
         hops = [(event, remarks.status_words(event.status or 0)) for event in seen if isinstance(event, Hop)]
         lines = "\n".join(json.dumps(event.as_dict()) for event in seen)
         return self._render("_record.html", start=seen[0], hops=hops, json=lines)
-
-    def compared(self, ends: Ends, told: Sequence[Sequence[Event]]) -> str:
-        """What the two traces have in common."""
-        return self._render("_compared.html", ends=ends, starts=[events[0] for events in told], again=self.again)
 
     def refusal(self, sentence: str) -> str:
         """Why there is no run, or no more of it."""

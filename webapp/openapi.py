@@ -70,19 +70,14 @@ def _trace() -> Schema:
         _query(
             "resolver",
             "the resolver prefix to ask, or `registry` for the one that is expected to know the identifier; else this "
-            "site, or the official resolver. Of two, both are asked, one after the other, and at last compared",
-            {"type": "array", "items": TEXT, "maxItems": 2},
+            "site, or the official resolver",
         ),
         _query("method", "of every request", {"type": "string", "enum": ["GET", "HEAD"], "default": "GET"}),
         _query("max_redirects", "how many redirects are followed", redirects),
         errors=(400, 403, 503),
     )
-    lines = (
-        "one JSON object a line: a start, the hops, waiting while nothing happens, an end; of two resolvers all of it "
-    )
-    lines += "for each, and what was compared: same or not, the ends, where the ways meet and where they part"
     operation["responses"]["200"] = {
-        "description": f"The events: {lines}.",
+        "description": "The events, one JSON object per line: start, hops, waiting, end.",
         "content": {"application/x-ndjson": {"schema": TEXT}, "text/event-stream": {"schema": TEXT}},
     }
     operation["responses"]["204"] = {"description": "To an event source that connects again: a trace is not run twice."}
@@ -134,11 +129,10 @@ PATHS: dict[str, dict[str, Schema]] = {
     "/api/compare": {
         "get": _operation(
             "compare",
-            "Whether identifiers are equivalent, and where they part: two, a and b, or up to 50, each an id",
-            "Compared",
-            _query("a", _IDENTIFIER, example=_ARK),
-            _query("b", _IDENTIFIER, example=_SAME),
-            _query("id", f"{_IDENTIFIER}; may be repeated", {"type": "array", "items": TEXT, "maxItems": 48}),
+            "Whether two identifiers are equivalent, and where their normal forms differ",
+            "Comparison",
+            _query("a", _IDENTIFIER, required=True, example=_ARK),
+            _query("b", _IDENTIFIER, required=True, example=_SAME),
             errors=(400,),
         )
     },

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from http import HTTPStatus
 
 from flask import Blueprint, Response, current_app, redirect, render_template, request
@@ -98,7 +98,7 @@ def favicon() -> Response:
 def robots() -> Response:
     """Robots read the start page and the reference: answers have no end, and a trace is work."""
     start = address("")
-    pages = ("api$", "decisions$", "docs", "problems$", "rules$", "schemes", "registries")
+    pages = ("api$", "docs", "problems$", "schemes", "registries")
     rules = (
         *("User-agent: *", f"Allow: {start}$", f"Allow: {start}static/", *(f"Allow: {start}{page}" for page in pages)),
         *(f"Disallow: {start}registries/naan?", f"Disallow: {start}", ""),
@@ -149,16 +149,17 @@ def _answered(text: str, view: Mapping[str, str]) -> Response:
         return _shown("_start.html", text="", title="Ararat", said="", examples=site().examples)
     found = site().inspect(text)
     table = listing.listing(found)
+    rows = table.arranged(**view)
     return _shown(
         "_answer.html",
         text=text,
         title=_title(found),
-        said=_said(found),
+        said=_said(found, rows),
         found=found,
         most_found=inspection.MOST_FOUND,
         headline=headline(found),
         listing=table,
-        rows=table.arranged(**view),
+        rows=rows,
         show=view.get("show", "all"),
         order=view.get("order", "text"),
         shown=listing.SHOWN,
@@ -206,10 +207,11 @@ def _title(found: Inspection) -> str:
     return f"{name if len(name) <= _TITLED else name[:_TITLED] + '...'} - Ararat"
 
 
-def _said(found: Inspection) -> str:
+def _said(found: Inspection, rows: Sequence[tuple[listing.Row, bool]]) -> str:
     # The focus goes to the verdict, which is read out with it; what is said beside it is what stands in the chips.
     if len(found.findings) != 1:
-        return ""
+        shown = sum(among for _, among in rows)
+        return f"{shown:,} of {len(rows):,} shown" if shown < len(rows) else ""
     finding = found.findings[0]
     names = inspection.keys(finding.report)
     chips = verdicts.chips(finding.report, names[-1] if names else None, finding.bound, unread=finding.unread)

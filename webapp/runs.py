@@ -22,7 +22,6 @@ from ..middleware import BindingsUnavailable
 from . import inspection, resolvers
 from .errors import Refused
 from .site import Site, site
-from .tracing.ends import Ends, compared
 from .tracing.events import End, Event, Start
 from .tracing.expected import BY_WORD, prefix_for
 from .tracing.guard import LOOKUPS, guarded_fetch
@@ -41,25 +40,19 @@ RETRY_SECONDS = 30
 
 @dataclass(frozen=True, slots=True)
 class Wish:
-    """What a trace is asked to do; ``resolver`` is None where none was named, ``fresh`` wants no answer of before.
-
-    Where ``other`` names another resolver, that one is asked too, and the two are compared.
-    """
+    """What a trace is asked to do; ``resolver`` is None where none was named, ``fresh`` wants no answer of before."""
 
     text: str
     resolver: str | None = None
     method: str = "GET"
     max_redirects: int = 10
     fresh: bool = False
-    other: str | None = None
 
     def arguments(self) -> dict[str, Any]:
         """The wish as the query of an address, without what is so anyway."""
         usual = Wish(self.text)
         named = {name: getattr(self, name) for name in ("resolver", "method", "max_redirects")}
         query = {"q": self.text} | {name: value for name, value in named.items() if value != getattr(usual, name)}
-        if self.other is not None:
-            query["resolver"] = [self.resolver or "", self.other]
         return query | ({"fresh": "1"} if self.fresh else {})
 
 
@@ -104,13 +97,11 @@ def wished(arguments: MultiDict[str, str]) -> Wish:
     fresh = arguments.get("fresh") or "0"
     if fresh not in ("0", "1"):
         raise Refused(400, "parameter", f"fresh is {display.escape(fresh[:20])}; expected 0 or 1")
-    # The first may be empty, as a form sends it: then it is the one that is asked anyway.
-    first, *others = [each.strip() or None for each in arguments.getlist("resolver")] or [None]
-    others = [each for each in dict.fromkeys(others) if each not in (None, first)]
-    if len(others) > 1:
-        raise Refused(400, "parameter", f"{len(others) + 1} resolvers are named; expected one, or two to compare.")
+    resolvers = dict.fromkeys(filter(None, map(str.strip, arguments.getlist("resolver"))))
+    if len(resolvers) > 1:
+        raise Refused(400, "parameter", f"{len(resolvers)} resolvers are named; expected one.")
     text = arguments.get("q", "").strip()
-    return Wish(text, first, method, int(redirects), fresh == "1", next(iter(others), None))
+    return Wish(text, next(iter(resolvers), None), method, int(redirects), fresh == "1")
 
 
 def choose(wish: Wish, *, bound: bool | None) -> Choice:
@@ -136,10 +127,9 @@ def choose(wish: Wish, *, bound: bool | None) -> Choice:
     return Choice(OFFICIAL_PREFIX, why, resolvers.may_ask(OFFICIAL_PREFIX, known))
 
 
-def begin(wish: Wish) -> Run[Event | Ends]:
+def begin(wish: Wish) -> Run[Event]:
     """Take a place and get ready; nothing is asked before the run is iterated.
 
-    Where two resolvers are compared, the run is one trace after the other and what they have in common, in one place.
     Raises Refused: 400 for what cannot be traced, 403 for what is not traced from here, 503 where no place is free.
     """
     known = site()
@@ -147,38 +137,28 @@ def begin(wish: Wish) -> Run[Event | Ends]:
         raise Refused(403, "trace-in-trace", "This was asked by a trace, and a trace starts no other.")
     if not wish.text:
         raise Refused(400, "nothing-to-trace", "There is no identifier to trace: give one as q.")
-    choices = [choose(wish, bound=_bound(wish.text, known) if wish.resolver is None else False)]
-    if wish.other is not None:
-        choices.append(choose(replace(wish, resolver=wish.other), bound=False))
+    choice = choose(wish, bound=_bound(wish.text, known) if wish.resolver is None else False)
     stop, stages = threading.Event(), Stages()
     fetch = fetcher(known, request.remote_addr, stop, stages, fresh=wish.fresh)
     try:
-        first, *others = [
-            trace(
-                wish.text,
-                fetch=fetch,
-                resolver=choice.resolver,
-                method=wish.method,
-                max_redirects=wish.max_redirects,
-            )
-            for choice in choices
-        ]
+        events = trace(
+            wish.text,
+            fetch=fetch,
+            resolver=choice.resolver,
+            method=wish.method,
+            max_redirects=wish.max_redirects,
+        )
     except TraceError as error:
         raise Refused(400, error.code, f"{error}.") from None
-    # The time of the other one begins when its turn comes.
-    start = next(first)
+    start = next(events)
     if isinstance(start, Start) and start.sent is None:
         # What is refused before any request has a start and an end, and nothing between.
-        raise _unreadable(next(first))
-    for choice in choices:
-        if not choice.possible:
-            named = display.percent(choice.resolver)
-            sentence = f"This site asks itself alone, and not {named}; `ararat trace` on a command line does."
-            raise Refused(403, "not-asked", sentence)
-    events: Iterator[Event | Ends] = _resumed(start, first)
-    if others:
-        events = compared(_resumed(start, first), others[0])
-    return Run(events, take_place(known), stop, stages)
+        raise _unreadable(next(events))
+    if not choice.possible:
+        named = display.percent(choice.resolver)
+        sentence = f"This site asks itself alone, and not {named}; `ararat trace` on a command line does."
+        raise Refused(403, "not-asked", sentence)
+    return Run(_resumed(start, events), take_place(known), stop, stages)
 
 
 def take_place(known: Site) -> Place:

@@ -122,13 +122,6 @@ SCHEMAS: dict[str, Schema] = {
         a=ref("Report"),
         b=ref("Report"),
     ),
-    "Group": _object(
-        members={**_array(NUMBER), "description": "places in reports, from 0"},
-        normal_form=MAYBE_TEXT,
-        parting=_maybe(_object(sentence=TEXT, part=MAYBE_TEXT, difference=MAYBE_NUMBER)),
-    ),
-    "Classes": _object(equivalent=FLAG, sentence=TEXT, groups=_array(ref("Group")), reports=_array(ref("Report"))),
-    "Compared": {"anyOf": [ref("Comparison"), ref("Classes")], "description": "Comparison for two, Classes for more"},
     "Judged": _object(
         profile=TEXT,
         truncated=FLAG,

@@ -33,9 +33,6 @@ MANY = "\n".join(
     ]
 )
 RIGHT_TO_LEFT = "ark:12345/\u05e9\u05dc\u05d5\u05dd/ab\u0645\u0631\u062d\u0628\u0627.\u05d0\u05d1.en"
-COMPARED = "&".join(
-    f"id={text}" for text in ("ark:/12345/mp-39n", "https://n2t.net/ark:12345/mp39n", "ark:12345/mp39m", "zzz")
-)
 
 
 def pasted(text: str) -> Callable[[Page], None]:
@@ -78,18 +75,6 @@ def done(page: Page) -> None:
     page.wait_for_timeout(400)
 
 
-def side_by_side(page: Page) -> None:
-    """Two resolvers that were asked for the same."""
-    page.goto("/")
-    here = page.url.rstrip("/")
-    page.goto(f"/trace?q=ark:12345/x8-rd4&resolver={here}&resolver=https://resolver.invalid")
-    # What is not asked from the page itself waits for a click.
-    if page.locator(".compared").count() == 0:
-        page.get_by_role("button", name="Run the trace").click()
-    page.locator(".compared table").wait_for()
-    page.wait_for_timeout(400)
-
-
 def listed(page: Page) -> None:
     """A list of traces at its end."""
     page.goto("/traces")
@@ -110,12 +95,10 @@ STATES: dict[str, Callable[[Page], None]] = {
     "right-to-left": pasted(RIGHT_TO_LEFT),
     "compare-empty": at("/compare"),
     "compare-two": at("/compare?a=ark:12345/x6np1&b=ark:12345/x7np1"),
-    "compare-more": at(f"/compare?{COMPARED}"),
     "policy": at("/policy?q=https://17beta.top/en/"),
     "trace-running": running,
     "trace-done": done,
     "trace-page": at("/trace?q=ark:12345/m5137"),
-    "trace-compared": side_by_side,
     "error": at("/nowhere"),
     "traces": listed,
     "problems": at("/problems"),

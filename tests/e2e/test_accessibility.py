@@ -69,7 +69,7 @@ def listed(page: Page) -> None:
 
 
 def compared(page: Page) -> None:
-    page.goto("/compare?id=ark:/12345/x-1&id=ark:12345/x1&id=ark:12345/x2&id=zzz")
+    page.goto("/compare?a=ark:/12345/x-1&b=ark:12345/x2")
 
 
 def to_compare(page: Page) -> None:

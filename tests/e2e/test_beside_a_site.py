@@ -44,7 +44,7 @@ def test_mounted_beside_a_django_site_both_work(page, wsgi_server, page_watch):
     page.locator("#i1 .qr summary").click()
     # Not by wait_for_function: where it has to look twice it evaluates a text, which the page's own policy forbids.
     expect(page.locator("#i1 .qr img")).not_to_have_js_property("naturalWidth", 0)
-    page.get_by_role("button", name="Compare what is ticked").click()
+    page.get_by_role("button", name="Compare the two selected").click()
     expect(page).to_have_url(re.compile(re.escape(mount) + r"/compare\?a="))
     expect(page.locator(".verdict")).to_contain_text("They are equivalent")
     page.get_by_role("link", name="Inspect instead").click()

@@ -131,7 +131,7 @@ def test_a_long_column_is_narrowed_sorted_and_compared(page, inspect):
     expect(page.get_by_label("Show")).to_have_value("same")
     for tick in answer.locator(".list tbody tr:visible input").all():
         tick.check()
-    page.get_by_role("button", name="Compare what is ticked").click()
+    page.get_by_role("button", name="Compare the two selected").click()
     expect(page.locator(".verdict")).to_contain_text("They are equivalent")
 
 

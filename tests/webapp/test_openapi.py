@@ -22,13 +22,12 @@ LABELS = [
     if path != "/api/openapi.json"
 ]
 
-# That a text is an identifier or a sitemap, or that there are two, is more than a schema can say.
+# That a text is an identifier or a sitemap is more than a schema can say.
 BEYOND = {
     f"{method} /api/{name}"
     for method, name in [
         ("GET", "trace"),
         ("POST", "traces"),
-        ("GET", "compare"),
         ("GET", "policy"),
         ("POST", "policy"),
     ]

@@ -1,9 +1,8 @@
-"""The resolvers that a reader is offered for an identifier, and two of them compared."""
+"""The resolvers that a reader is offered for an identifier."""
 
 from __future__ import annotations
 
 import json
-import threading
 from typing import Any
 
 import pytest
@@ -93,52 +92,18 @@ def test_a_card_offers_them_in_a_form_that_needs_no_script(client, read_page):
     form = read_page(client.get("/?q=" + NAME).text).one("section", "leads").one("form")
     assert (form.attributes["action"], form.attributes["method"]) == ("/trace", "get")
     assert form.one("input", type="hidden").attributes["value"] == NAME
-    boxes = form.all("input", type="checkbox")
+    boxes = form.all("input", type="radio")
     assert [(box.attributes["name"], box.attributes["value"]) for box in boxes] == [
         ("resolver", prefix) for prefix, _ in offered(client, NAME)
     ]
 
 
-def test_the_page_of_a_trace_suggests_them_at_both_fields(client, read_page):
+def test_the_page_of_a_trace_suggests_them(client, read_page):
     page = read_page(
         client.get(f"/trace?q={NAME}", headers={"Sec-Fetch-Site": "cross-site", "Accept": "text/html"}).text
     )
     assert len(page.one("datalist", id="offers").all("option")) == 5
-    assert [field.attributes["list"] for field in page.all("input", name="resolver")] == ["offers"] * 2
-
-
-# Two of them ----------------------------------------------------------------------------------------------------------
-
-
-def test_two_resolvers_are_asked_one_after_the_other_and_compared(client, others):
-    told = events_of(client.get("/api/trace", query_string={"q": NAME, "resolver": [HERE, OTHER]}))
-    assert [event["event"] for event in told] == [
-        "start",
-        "hop",
-        "hop",
-        "end",
-        "start",
-        "hop",
-        "hop",
-        "end",
-        "compared",
-    ]
-    last = told[-1]
-    assert (last["same"], last["met"], last["parted"], last["differ"]) == (True, f"{OTHER}/page", None, [])
-    assert [end["url"] for end in last["ends"]] == [f"{OTHER}/page"] * 2
-    assert others == [f"{OTHER}/page", f"{OTHER}/{NAME}", f"{OTHER}/page"]
-
-
-def test_where_they_part_is_said(client, others):
-    query = {"q": "ark:12345/x", "resolver": [HERE, OTHER]}
-    last = events_of(client.get("/api/trace", query_string=query))[-1]
-    assert (last["same"], last["met"], last["parted"], last["differ"]) == (False, None, None, ["url"])
-    assert last["sentence"].startswith(f"They end at different places: {HERE}/mine and {OTHER}/page.")
-
-
-def test_an_empty_first_resolver_is_the_one_that_is_asked_anyway(client, others):
-    told = events_of(client.get(f"/api/trace?q=ark:12345/x&resolver=&resolver={OTHER}"))
-    assert [event["resolver"] for event in told if event["event"] == "start"] == [HERE, OTHER]
+    assert [field.attributes["list"] for field in page.all("input", name="resolver")] == ["offers"]
 
 
 @pytest.mark.parametrize(
@@ -151,79 +116,26 @@ def test_one_resolver_is_one_trace(client, others, query):
 @pytest.mark.parametrize(
     ("named", "status", "code"),
     [
-        pytest.param([HERE, OTHER, "https://third.example"], 400, "parameter", id="three"),
-        pytest.param([HERE, "javascript:alert(1)"], 400, "parameter", id="no resolver"),
-        pytest.param([HERE, "registry"], 400, "no-resolver", id="nobody known"),
+        pytest.param([HERE, OTHER], 400, "parameter", id="two"),
+        pytest.param(["javascript:alert(1)"], 400, "parameter", id="no resolver"),
+        pytest.param(["registry"], 400, "no-resolver", id="no resolver is known"),
     ],
 )
-def test_what_cannot_be_compared_says_why_and_nobody_is_asked(client, others, named, status, code):
+def test_a_resolver_that_cannot_be_asked_is_refused(client, others, named, status, code):
     answer = client.get("/api/trace", query_string={"q": "ark:bbbbb/x", "resolver": named})
     assert (answer.status_code, answer.json["code"], others) == (status, code, [])
     assert client.application.extensions["ararat"].places.taken == 0
 
 
-def test_no_other_host_is_compared_with_where_none_is_asked(bound):
-    alone = create_app(bound({}), prefix=HERE, local={HERE: site}, trace_elsewhere=False).test_client()
-    answer = alone.get("/api/trace", query_string={"q": NAME, "resolver": [HERE, OTHER]})
-    assert (answer.status_code, (answer.json or {})["code"]) == (403, "not-asked")
-
-
-def test_a_comparison_takes_one_place_until_its_end(bound, others, monkeypatch):
-    asked, go_on = threading.Event(), threading.Event()
-
-    def slow(environ, start_response):
-        asked.set()
-        go_on.wait(20)
-        return site(environ, start_response)
-
-    app = create_app(bound({}), prefix=HERE, local={HERE: slow}, traces=1)
-    running = app.test_client().get("/api/trace", query_string={"q": NAME, "resolver": [OTHER, HERE]}, buffered=False)
-    parts = running.iter_encoded()
-    next(parts)
-    assert asked.wait(20)
-    assert app.extensions["ararat"].places.taken == 1
-    go_on.set()
-    assert b'"compared"' in b"".join(parts)
-    running.close()
-
-
-def test_the_page_grows_by_both_traces_and_ends_with_the_comparison(client, others, read_page):
-    query = {"q": "ark:12345/x", "resolver": [HERE, OTHER]}
-    answer = client.get("/trace", query_string=query, headers={"Accept": "text/html"})
-    page = read_page(answer.text)
-    assert [len(each.all("li", "hop")) for each in page.all("ol", "hops")] == [2, 2]
-    (end,) = page.all("div", "compared")
-    assert "They end at different places" in end.one("p", "sentence").text
-    assert [row.one("th").text for row in end.all("tr", "differs")] == ["Ends at differs"]
-    again = [link for link in page.all("a") if link.text == "Run again"]
-    assert [link.attributes["href"] for link in again] == [
-        f"/trace?q=ark:12345/x&resolver={HERE}&resolver={OTHER}&fresh=1"
-    ]
-
-
-def test_the_stream_has_places_for_the_second_trace(client, others, read_page):
-    query = {"q": "ark:12345/x", "resolver": [HERE, OTHER]}
-    fragment = read_page(client.get("/trace", query_string=query, headers=HTMX).text)
-    swaps = [each.attributes["sse-swap"] for each in fragment.walk() if "sse-swap" in each.attributes]
-    stream = client.get(fragment.one("div", "trace").attributes["sse-connect"], headers=STREAM).text
-    named = list(dict.fromkeys(line[7:] for line in stream.split("\n") if line.startswith("event: ")))
-    assert set(named) == {*swaps, "end"}
-    assert named[-2:] == ["compared", "end"]
-    ids = [line for line in stream.split("\n") if line.startswith("id: ")]
-    assert ids == [f"id: {number}" for number in range(1, 10)]
-
-
 def test_nothing_that_is_named_as_a_resolver_becomes_an_element(client, read_page):
     hostile = "https://a.example/<b>\u202e"
-    answer = client.get("/trace", query_string={"q": NAME, "resolver": [hostile, hostile + "x"]}, headers=HTMX)
+    answer = client.get("/trace", query_string={"q": NAME, "resolver": hostile}, headers=HTMX)
     assert answer.status_code == 200
     assert read_page(answer.text).all("b") == []
     assert "\u202e" not in answer.text
 
 
-def test_three_that_are_ticked_leave_a_place_for_the_next_trace(client, read_page):
-    answer = client.get(
-        "/trace", query_string={"q": NAME, "resolver": [HERE, OTHER, "https://third.example"]}, headers=HTMX
-    )
+def test_two_resolvers_leave_a_place_for_the_next_trace(client, read_page):
+    answer = client.get("/trace", query_string={"q": NAME, "resolver": [HERE, OTHER]}, headers=HTMX)
     assert answer.status_code == 400
-    assert "3 resolvers are named; expected one, or two" in read_page(answer.text).one("div", "trace").text
+    assert "2 resolvers are named; expected one." in read_page(answer.text).one("div", "trace").text
