@@ -1,8 +1,8 @@
 """Identifiers in running text.
 
-A paste that is one token is taken whole, so that what is wrong with it can be said. In anything longer ARKs (bare, in
-addresses, percent-encoded) and URNs are looked for. Each match has its place, the text as it stands there and, where a
-person would read it otherwise, a suggestion and why: sentences put punctuation behind identifiers, typesetters put
+A paste that is one identifier is taken whole, so that what is wrong with it can be said. In anything longer ARKs (bare,
+in addresses, percent-encoded) and URNs are looked for. Each match has its place, the text as it stands there and, where
+a person would read it otherwise, a suggestion and why: sentences put punctuation behind identifiers, typesetters put
 hyphens into them, markup puts entities. The time taken is linear in the length of the text.
 """
 
@@ -72,6 +72,7 @@ _GOES_ON = re.compile("/{0,2}[0-9A-Za-z]")
 _WORD = re.compile(r"[^\s<>\"]+")
 # A longer number is no character, and int() refuses one of 4301 digits.
 _ENTITY = re.compile("&(?:#[0-9]{1,7}|#[xX][0-9A-Fa-f]{1,6}|[A-Za-z][0-9A-Za-z]{1,31});")
+_MOST_WORDS = 9
 _CLOSING = frozenset(".,;:!?'*_\"")
 _BRACKETS = {")": "(", "]": "[", "}": "{", ">": "<"}
 _COLON_AND_SLASH = iri.triplets(":/")
@@ -82,6 +83,8 @@ def find(text: str, *, scope: Collection[str] = ()) -> list[Match]:
 
     White space (space, tab, CR, LF) around a paste is let go. One token that begins with a scheme, or in which
     nothing is found, is one match whole, whatever it is; where it holds several identifiers, those are the matches.
+    One line that begins with an identifier and holds no other is one match whole too, unless a sentence or a column
+    follows: so the report names the first character that cannot be read.
 
     ``scope`` are the hosts, in lower case, whose IRIs some policy speaks of: those are found too, and with "www."
     before the host (POL-001).
@@ -90,17 +93,52 @@ def find(text: str, *, scope: Collection[str] = ()) -> list[Match]:
 
     >>> [match.literal for match in find("See ark:12345/x.en. Or https://n2t.net/ark:12345/y?info")]
     ['ark:12345/x.en', 'https://n2t.net/ark:12345/y?info']
+    >>> [match.literal for match in find("ark:12345/INV 1940 0041")]
+    ['ark:12345/INV 1940 0041']
     """
+    found = in_running_text(text, scope=scope)
     token = text.strip(ASCII_SPACE)
-    found = list(_running(text))
-    if scope:
-        found = list(merge(found, _in_scope(text, scope, found), key=lambda match: match.start))
-    if not token or len(found) > 1 or (_SPACE.search(token) and (found or not labels.lookalike(token))):
-        return found
-    if found and not _SCHEME.match(token):
+    if not token or len(found) > 1 or not _is_whole(token, found):
         return found
     start = text.index(token[0])
     return [Match(start, start + len(token), token, *_repaired(token))]
+
+
+def in_running_text(text: str, *, scope: Collection[str] = ()) -> list[Match]:
+    """The same, where ``text`` is known to be running text: no part of it is taken whole.
+
+    >>> [match.literal for match in in_running_text("ark:12345/INV 1940 0041")]
+    ['ark:12345/INV']
+    """
+    found = list(_running(text))
+    return list(merge(found, _in_scope(text, scope, found), key=lambda match: match.start)) if scope else found
+
+
+def _is_whole(token: str, found: list[Match]) -> bool:
+    """Whether ``token``, in which at most one identifier was found, is meant as one identifier."""
+    if not _SPACE.search(token):
+        return not found or _SCHEME.match(token) is not None
+    if not found:
+        return labels.lookalike(token) is not None or (_LABEL.match(token) is not None and _is_name(token))
+    return token.startswith(found[0].literal) and _is_name(token[len(found[0].literal) :])
+
+
+def _is_name(rest: str) -> bool:
+    """Whether what follows the beginning of an identifier on its line may belong to it, as in "INV 1940 0041".
+
+    It may not where another column or address follows, where there are many words, and where half of them, and more
+    than one, are in lower case as those of a sentence are.
+    """
+    if re.search("[\t\r\n]|://", rest):
+        return False
+    words = rest.split(maxsplit=_MOST_WORDS)
+    lower = sum(map(_is_lower_case_word, words))
+    return len(words) < _MOST_WORDS and not (lower > 1 and 2 * lower >= len(words))
+
+
+def _is_lower_case_word(word: str) -> bool:
+    letters = word.strip(".,;:!?()[]\"'")
+    return len(letters) > 1 and letters.isalpha() and letters.islower()
 
 
 def _running(text: str, *, repair: bool = True) -> Iterator[Match]:

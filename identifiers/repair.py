@@ -51,6 +51,11 @@ def _drop(text: str, found: Problem) -> str:
     return text[: found.start] + text[found.end :]
 
 
+def _before_space(text: str, found: Problem) -> str:
+    inner = text.strip(ASCII_SPACE)
+    return text[: found.start] if text[found.start].isspace() and _readable(inner) is None else inner
+
+
 def _one_slash(text: str, found: Problem) -> str:
     return re.sub("/{2,}", "/", text[found.start :]).join([text[: found.start], ""])
 
@@ -77,9 +82,11 @@ _REPAIRS: dict[str, Callable[[str, Problem], str]] = {
     "naan-uppercase": _lower_naan,
     "surrounding-space": lambda text, found: text.strip(ASCII_SPACE),
     "transliterated-label": _ascii_label,
-    "bad-char": lambda text, found: text.strip(ASCII_SPACE),
+    "bad-char": _before_space,
+    "bad-query": _before_space,
+    "bad-fragment": _before_space,
     "control-char": lambda text, found: text.strip(ASCII_SPACE),
-    "nss-char": lambda text, found: text.strip(ASCII_SPACE),
+    "nss-char": _before_space,
     "no-ark-label": _label_before_naan,
     "no-scheme": _label_before_naan,
     "encoded-label": lambda text, found: text[: found.end - 3] + ":" + text[found.end :],

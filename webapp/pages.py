@@ -74,11 +74,14 @@ def picture() -> Response:
 
 
 def pasted() -> str:
-    """The text of the form. Raises Refused, 413, where it is longer than what is inspected."""
+    """The text of the form. Raises Refused, 413, where it is longer than what is inspected.
+
+    Forms send each line break as CRLF, which is no part of the text: a place in it is that of the API.
+    """
     if request.mimetype == "application/x-www-form-urlencoded":
         # Of a text that is not ASCII, each octet takes three: the body may be longer, the text may not.
         request.max_content_length = request.max_form_memory_size = 3 * MOST_OCTETS + FORM_OVERHEAD
-    text = request.form.get("q", "")
+    text = request.form.get("q", "").replace("\r\n", "\n")
     if len(text.encode("utf-8", "surrogatepass")) > MOST_OCTETS:
         # It was read to its end, so nothing is left that a server would have to drain.
         raise Refused(413, "request-entity-too-large", errors.TOO_LONG)

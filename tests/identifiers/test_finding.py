@@ -268,3 +268,46 @@ def test_iris_of_a_scope_do_not_overlap():
         "http://a",
     ]
     assert [match.literal for match in find("a http://b?u=http://a/x", scope=["a"])] == ["http://a/x"]
+
+
+ONE_WITH_A_REST = [
+    pytest.param("ark:/12345/INV 1940 0041", 14, "ark:/12345/INV", id="inventory number"),
+    pytest.param("ark:/12345/M\u00fcller 7!", 17, "ark:/12345/M\u00fcller", id="name and number"),
+    pytest.param(" ark:12345/x 12345/y \n", 11, "ark:12345/x", id="white space around it"),
+    pytest.param("ark:12345/x in Berlin", 11, "ark:12345/x", id="one word in lower case of two"),
+    pytest.param("urn:isbn:0 451 45052 3", 10, "urn:isbn:0", id="URN"),
+    pytest.param("https://n2t.net/ark:/12345/INV 1940", 30, "https://n2t.net/ark:/12345/INV", id="address"),
+    pytest.param("ark:12345/x?a b", 13, "ark:12345/x?a", id="query"),
+    pytest.param("ark:12345/x#a b", 13, "ark:12345/x#a", id="fragment"),
+    pytest.param("ark:B5072/x 1", 4, None, id="wrong before the space"),
+    pytest.param("ark: 12345/x", 4, None, id="space behind the label"),
+]
+
+
+@pytest.mark.parametrize(("text", "place", "suggestion"), ONE_WITH_A_REST)
+def test_one_identifier_with_a_rest_is_reported_whole(text, place, suggestion):
+    (match,) = find(text)
+    assert match.literal == text.strip()
+    assert text[match.start : match.end] == match.literal
+    report = examine(match.literal)
+    assert (report.valid, report.problems[0].start, report.suggestion) == (False, place, suggestion)
+
+
+@pytest.mark.parametrize(
+    ("text", "literal"),
+    [
+        pytest.param("ark:12345/x is the name of a map.", "ark:12345/x", id="sentence"),
+        pytest.param("ark:12345/x is here", "ark:12345/x", id="short sentence"),
+        pytest.param("ark:12345/x\tMap 7", "ark:12345/x", id="columns"),
+        pytest.param("ark:12345/x https://example.org/7", "ark:12345/x", id="another address"),
+        pytest.param("ark:12345/x 1\nA 2", "ark:12345/x", id="two lines"),
+        pytest.param("ark:12345/x 1 2 3 4 5 6 7 8 9", "ark:12345/x", id="many words"),
+        pytest.param("See ark:12345/x 1", "ark:12345/x", id="not at the start"),
+    ],
+)
+def test_one_identifier_in_running_text_ends_where_it_cannot_be_read_on(text, literal):
+    assert [match.literal for match in find(text)] == [literal]
+
+
+def test_several_identifiers_on_a_line_are_several():
+    assert [match.literal for match in find("ark:12345/x ark:12345/y")] == ["ark:12345/x", "ark:12345/y"]

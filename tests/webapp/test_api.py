@@ -5,9 +5,11 @@ from __future__ import annotations
 import json
 
 import pytest
+from click.testing import CliRunner
 
 from ararat.identifiers import examine
 from ararat.webapp import create_app
+from ararat.webapp.commands.reading import inspect_command
 from ararat.webapp.site import MOST_OCTETS
 
 FIELDS = {"start", "end", "literal", "suggestion", "report", "bound"}
@@ -45,6 +47,26 @@ def test_a_body_is_inspected(client):
     body = "\n".join(f"ark:12345/x{number}" for number in range(30))
     answer = assert_answer(client.post("/api/inspect", data=body.encode()))
     assert len(answer["found"]) == 30
+
+
+@pytest.mark.parametrize("text", ["ark:/12345/INV 1940 0041", "ark:/12345/M\u00fcller 7!", "urn:isbn:0 451 45052 3"])
+def test_page_api_and_command_agree_on_one_identifier_with_a_rest(client, read_page, text):
+    (found,) = assert_answer(client.get("/api/inspect", query_string={"q": text}))["found"]
+    command = CliRunner().invoke(inspect_command, ["--json", text], standalone_mode=False)
+    assert found["report"] == json.loads(command.stdout)
+    assert found["report"]["problems"][0]["start"] == text.index(" ")
+    page = read_page(client.get("/", query_string={"q": text}).text).text
+    assert "cannot hold a space" in page
+    assert "A valid" not in page
+
+
+def test_places_in_a_text_of_a_form_are_those_in_the_text(client):
+    text = "a\nb\nark:12345/x"
+    (of_api,) = assert_answer(client.post("/api/inspect", data=text.encode()))["found"]
+    sent = {"q": text.replace("\n", "\r\n"), "as": "json"}
+    (of_list,) = client.post("/list", data=sent).json["found"]
+    (of_page,) = client.post("/", data=sent, headers={"Accept": "application/json"}).json["found"]
+    assert of_api["start"] == of_list["start"] == of_page["start"] == 4
 
 
 def test_an_empty_body_holds_nothing(client):

@@ -309,6 +309,11 @@ def test_find_json_has_the_places_in_code_points(ararat: Callable[..., Result]) 
     assert text[found["start"] : found["end"]] == found["literal"] == "ark:12345/x"
 
 
+def test_find_reads_every_text_as_running_text(ararat: Callable[..., Result]) -> None:
+    assert ararat("find", given="ark:12345/INV 1940\n").stdout == "1:1      ark:12345/INV\n"
+    assert ararat("find", given="ark:12345/x!\n").stdout == "1:1      ark:12345/x\n"
+
+
 def test_find_reads_a_file(ararat: Callable[..., Result], tmp_path: Path) -> None:
     (tmp_path / "letter.txt").write_bytes(b"\xff ark:12345/x \xfe")
     assert ararat("find", str(tmp_path / "letter.txt")).stdout == "1:3      ark:12345/x\n"

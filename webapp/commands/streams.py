@@ -18,7 +18,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, BinaryIO, NamedTuple
 
-from ...identifiers import Match, find
+from ...identifiers import Match
+from ...identifiers.finding import in_running_text
 from . import NO_INPUT, Refused
 
 LONGEST_LINE = 64 * 1024 * 1024
@@ -80,7 +81,7 @@ def matches(file: str) -> Iterator[Found]:
     with _opened(file) as stream:
         for chunk in _chunks(stream):
             seen = 0
-            for match in find(chunk):
+            for match in in_running_text(chunk):
                 line, column = _advanced(chunk[seen : match.start], line, column)
                 seen = match.start
                 yield Found(match, start + match.start, line, column)
