@@ -226,6 +226,11 @@ class FileSnapshot:
         """Every binding, in the order in which a database has them."""
         return map(self._bindings.__getitem__, sorted(self._bindings, key=schema.index_key))
 
+    def served(self) -> tuple[int, str | None]:
+        """Return how many live names the site itself serves, and the key of the first."""
+        served = [key for key, binding in self._bindings.items() if binding.kind == "served" and binding.is_live]
+        return len(served), min(served, default=None)
+
     def selectors(self) -> list[str]:
         """What the alternates of any binding are chosen by, in order."""
         return sorted({selector for binding in self._bindings.values() for selector in binding.alternates})

@@ -8,7 +8,7 @@ from datetime import datetime
 from types import MappingProxyType
 from typing import Any
 
-from sqlalchemy import Dialect, bindparam, func, select, update
+from sqlalchemy import Dialect, bindparam, func, literal_column, select, update
 
 from . import schema
 from .binding import NOTHING, Binding, rfc3339
@@ -35,6 +35,8 @@ class Statements:
         self.hold = self._text(select(*state).where(wanted).with_for_update())
         self.bound = self._text(select(table.c.key).where(wanted))
         self.all = self._text(select(*state).order_by(table.c.key))
+        served = table.c.kind == literal_column("'served'"), table.c.status == literal_column("'live'")
+        self.served = self._text(select(func.count(), func.min(table.c.key)).where(*served))
         self.alternates = self._text(select(table.c.alternates).where(table.c.alternates.is_not(None)))
         self.insert = Insert(dialect, state)
         self.update = self._text(

@@ -155,6 +155,11 @@ class Snapshot:
         """Every binding, in the order of the keys."""
         return map(binding_of, self._database.stream(self._connection, self._statements.all))
 
+    def served(self) -> tuple[int, str | None]:
+        """Return how many live names the site itself serves, and the key of the first."""
+        ((number, key),) = self._database.stream(self._connection, self._statements.served)
+        return number, key
+
     def selectors(self) -> list[str]:
         """What the alternates of any binding are chosen by, in order."""
         held = self._database.stream(self._connection, self._statements.alternates)

@@ -8,6 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from datetime import UTC, datetime, timedelta
 from itertools import count
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -16,7 +17,7 @@ from hypothesis import strategies as st
 
 from ararat.identifiers import parse
 from ararat.middleware import assignment, names
-from ararat.middleware.bindings import Bindings
+from ararat.middleware.bindings import Bindings, open_bindings
 from ararat.middleware.errors import BindingConflict, BindingError, BindingsUnavailable
 
 NAME = "ark:12345/doc"
@@ -411,3 +412,22 @@ def test_the_clock_of_the_history_can_be_given(database: str, open_store: Callab
     bindings = open_store(database, clock=lambda: then)
     bindings.bind(NAME, PLACE)
     assert bindings.history(NAME)[0].when == then
+
+
+def test_a_snapshot_counts_the_live_names_that_the_site_serves(bindings: Bindings, tmp_path: Path) -> None:
+    with bindings.store.snapshot() as snapshot:
+        assert snapshot.served() == (0, None)
+    for name in ("b", "a", "gone"):
+        bindings.bind(f"ark:12345/{name}", "/about", kind="served")
+    bindings.withdraw("ark:12345/gone")
+    bindings.bind("ark:12345/0", PLACE)
+    table = tmp_path / "names.csv"
+    table.write_text(
+        "identifier,target,kind,status\n"
+        "ark:12345/b,/about,served,\nark:12345/a,/about,served,\nark:12345/gone,/about,served,withdrawn\n"
+        f"ark:12345/0,{PLACE},,\n"
+    )
+    with open_bindings(table) as of_file:
+        for each in (bindings, of_file):
+            with each.store.snapshot() as snapshot:
+                assert snapshot.served() == (2, "ark:12345/a")

@@ -77,6 +77,12 @@ def test_everything_a_binding_can_say_can_be_said(
     assert {key: shown[key] for key in expected} == expected
 
 
+def test_a_note_is_printed_when_a_served_name_is_bound(ararat: Callable[..., Result]) -> None:
+    bound = ararat("bind", DOC, "/a", "--kind", "served")
+    assert "a served name works only where ResolverMiddleware wraps the site" in " ".join(bound.stderr.split())
+    assert ararat("bind", DOC, "/a", "--kind", "served").stderr == ""
+
+
 def test_what_was_said_of_a_name_is_shown_escaped(ararat: Callable[..., Result]) -> None:
     assert (
         ararat(

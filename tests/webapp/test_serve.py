@@ -169,6 +169,20 @@ def test_samples_are_never_put_into_a_database_of_the_users(serve_ararat: Callab
     assert (tmp_path / "mine.sqlite").exists()
 
 
+def test_a_warning_is_printed_for_served_names(serve_ararat: Callable[..., Any], tmp_path: Path) -> None:
+    with open_bindings(tmp_path / "mine.sqlite", create=True) as bindings:
+        for name in ("b", "a", "gone"):
+            bindings.bind(f"ark:12345/{name}", "/about", kind="served")
+        bindings.withdraw("ark:12345/gone")
+        bindings.bind("ark:12345/0", "https://example.org/0")
+    server = serve_ararat("--database", str(tmp_path / "mine.sqlite"))
+    try:
+        warning = "ararat: warning: 2 served names, such as ark:12345/a, cannot be answered here: a served name"
+        until(lambda: warning in " ".join(server.log().split()))
+    finally:
+        assert server.stop(signal.SIGINT) == 0
+
+
 def test_a_file_of_any_name_is_served(
     ararat: Callable[..., Result], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -22,6 +22,11 @@ if TYPE_CHECKING:
     from ...middleware import Bindings
 
 _MOST_NAANS = 10
+SERVED_ADVICE = (
+    "a served name works only where ResolverMiddleware wraps the site. Where `ararat serve` answers the names alone, "
+    "bind it as located."
+)
+"""What is printed about names of the kind "served"."""
 _CODES = "Exit code: 0 done, 1 refused because of what is on record, 2 cannot be bound, 69 no database."
 
 
@@ -200,6 +205,8 @@ def bind_command(
     with opened(database, create=True, profile=profile) as bindings, watched(bindings, naans, strict=strict):
         word = bindings.bind(name, target, metadata=metadata or None, alternates=alternate or None, **said)
         _say(word, bindings, name)
+    if said["kind"] == "served" and word != "unchanged":
+        write(Sheet.of(sys.stderr).prose(f"ararat: note: {SERVED_ADVICE}", style="doubtful"), to=sys.stderr)
     return DONE
 
 

@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from logging.handlers import WatchedFileHandler
 from pathlib import Path
+from threading import Thread
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
@@ -20,6 +21,7 @@ import click
 from ... import __version__
 from ..terminal.layout import Sheet, identifier
 from . import NO_INPUT, UNAVAILABLE, Refused, store_errors, write
+from .binding import SERVED_ADVICE
 from .policies import policy_option
 
 if TYPE_CHECKING:
@@ -50,6 +52,9 @@ _SETTINGS: dict[str, dict[str, Any]] = {
     "--services": {"metavar": "PATH", "help": "Answer the services of RFC 2169 below this path, usually /uri-res."},
     "--hsts": {"metavar": "FIELD", "help": "The field Strict-Transport-Security of answers to secure requests."},
 }
+
+
+_LONGEST_EXAMPLE = 100
 
 
 class _Store(NamedTuple):
@@ -193,7 +198,14 @@ def serve_command(
             raise click.UsageError(str(error)) from None
         except MissingAssets as error:
             raise Refused(str(error), exit_code=UNAVAILABLE) from None
-        serve.run(app, listener, lambda: _announce(address, prefix, host, store, bindings, trace_elsewhere))
+
+        def ready() -> None:
+            _announce(address, prefix, host, store, bindings, trace_elsewhere)
+            if not store.is_demo:
+                # Counting takes seconds in a database of millions, and must not delay the first answer.
+                Thread(target=_warn_of_served, args=(bindings,), name="ararat-served", daemon=True).start()
+
+        serve.run(app, listener, ready)
 
 
 def _listener(host: str, port: int | None) -> socket.socket:
@@ -299,3 +311,21 @@ def _announce(
     )
     write(sheet.field("Stop", "Ctrl-C"))
     sys.stdout.flush()
+
+
+def _warn_of_served(bindings: Bindings) -> None:
+    """Print a warning where the bindings have names that only a site behind ResolverMiddleware can serve."""
+    from ...middleware import BindingsUnavailable
+
+    try:
+        with bindings.store.snapshot() as snapshot:
+            number, example = snapshot.served()
+    except BindingsUnavailable:
+        # The resolver logs it with the first request.
+        return
+    if example is not None:
+        shown = example[:_LONGEST_EXAMPLE]
+        named = f"the served name {shown}" if number == 1 else f"{number:,} served names, such as {shown},"
+        what = f"ararat: warning: {named} cannot be answered here: {SERVED_ADVICE}"
+        write(Sheet.of(sys.stderr).prose(what, style="doubtful"), to=sys.stderr)
+        sys.stderr.flush()
