@@ -18,7 +18,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator
 from itertools import islice
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 from urllib.parse import unquote
 
 from ..identifiers import Ark, Urn
@@ -26,11 +26,17 @@ from ..identifiers.policy import Known, Profile, judge, meaning
 from . import destination, names, texts
 from .binding import Binding
 from .bindings import Bindings
-from .errors import BindingError
+from .errors import BindingError, UnreadableBinding
 from .governance import UNPUBLISHED
 from .minting import is_registered
 
+if TYPE_CHECKING:
+    from .store import Snapshot
+
 CHECKS = {
+    "trigger-missing": "A trigger that protects the tables is missing: ararat migrate adds it.",
+    "history-differs": "A binding is not as the last event of its history has it: another program changed it.",
+    "row-unreadable": "The row of a name cannot be read: another program wrote it.",
     "unreadable": "What is bound is no identifier by today's rules.",
     "generic-missing": "A name is bound, and one that contains it is not (ARK-035).",
     "dot-segment": "A segment is . or .. alone: clients leave it out before they ask.",
@@ -48,7 +54,10 @@ _NON_ASCII = re.compile("%[89A-F]")
 
 
 class Finding(NamedTuple):
-    """Something doubtful: the name in normal form, one code of :data:`CHECKS`, and a sentence in printable ASCII."""
+    """Something doubtful: the name in normal form, one code of :data:`CHECKS`, and a sentence in printable ASCII.
+
+    Of a finding about the database the name is empty.
+    """
 
     identifier: str
     code: str
@@ -62,7 +71,7 @@ def check(
     prefixes: Collection[str] = (),
     profile: Profile | None = None,
 ) -> Iterator[Finding]:
-    """Whatever is doubtful in these bindings, in the order of the names.
+    """Whatever is doubtful in these bindings: missing triggers, differences from the history, then the names in order.
 
     ``naans`` are known to be right though no registry has them. ``prefixes`` are the resolver prefixes of this site, in
     their stored form: a target that begins with one is a path of this site. With a ``profile`` the names that are in
@@ -75,15 +84,39 @@ def check(
     """
     known = {*naans}
     with bindings.store.snapshot() as snapshot:
-        every = snapshot.bindings()
-        while batch := list(islice(every, _AT_ONCE)):
+        unreadable: list[UnreadableBinding] = []
+        if bindings.is_file:
+            every, find_bound = snapshot.bindings(), bindings.fetch
+        else:
+            yield from _against_history(snapshot)
+            every, find_bound = snapshot.bindings(unreadable.append), snapshot.bound
+        batch: list[Binding] | None = None
+        while batch is None or batch:
+            batch = list(islice(every, _AT_ONCE))
+            for error in unreadable:
+                yield Finding(error.identifier or "", "row-unreadable", error.message)
+            unreadable.clear()
             read = [(binding, _read(binding.identifier)) for binding in batch]
             near = {key for binding, identifier in read for key in _beside(binding.identifier, identifier)}
-            bound = bindings.fetch(near)
+            bound = find_bound(near)
             for binding, identifier in read:
                 yield from _findings(binding, identifier, bound, known, prefixes)
                 if profile is not None and binding.is_live:
                     yield from _by_policy(binding, profile)
+
+
+def _against_history(snapshot: Snapshot) -> Iterator[Finding]:
+    for name, table, _ in snapshot.missing_triggers():
+        said = f"the trigger {name} of the table {table} is missing or disabled; run: ararat migrate"
+        yield Finding("", "trigger-missing", said)
+    for key, columns in snapshot.differences():
+        if columns is None:
+            said = "it is bound, and its history is empty"
+        elif columns:
+            said = f"not as in the last event of its history: {', '.join(columns)}"
+        else:
+            said = "it has a history, and is not bound"
+        yield Finding(key, "history-differs", said)
 
 
 def _read(key: str) -> Ark | Urn | None:

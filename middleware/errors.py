@@ -41,6 +41,14 @@ class Refused(ValueError):
         return f"{self.message} ({self.code})\nexpected {self.expected} ({self.reference})"
 
 
+class BindingsUnavailable(RuntimeError):
+    """The store cannot be reached at the moment, so nothing is known: not even that a name is not bound.
+
+    Nothing was written, unless the text says that this is unknown. To try again later is safe: a binding that was made
+    after all is then "unchanged".
+    """
+
+
 class BindingError(Refused):
     """A binding is refused; ``identifier`` is the name it was for, in ASCII, as far as one is known."""
 
@@ -87,6 +95,15 @@ def _cut(value: str | bool | None) -> str:
     return display.escape(text[:100]) + ("..." if len(text) > 100 else "")
 
 
+class UnreadableBinding(BindingError, BindingsUnavailable):
+    """The row of a name, which another program has written, cannot be read: nothing is known of the name."""
+
+    def __init__(self, key: str, reason: str) -> None:
+        shown = display.escape(key[:100])
+        said = f"the row of {shown} in the database cannot be read: {display.escape(reason[:100])}"
+        super().__init__("binding-unreadable", said, identifier=shown)
+
+
 class BindingConflict(BindingError):
     """A name is taken: ``existing`` is what it is bound to, ``proposed`` what it would be bound to."""
 
@@ -128,11 +145,3 @@ class Collision(Exception):
 
 class PrefixError(Refused):
     """A text is no HTTP resolver prefix."""
-
-
-class BindingsUnavailable(RuntimeError):
-    """The store cannot be reached at the moment, so nothing is known: not even that a name is not bound.
-
-    Nothing was written, unless the text says that this is unknown. To try again later is safe: a binding that was made
-    after all is then "unchanged".
-    """

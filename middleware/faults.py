@@ -224,6 +224,11 @@ FAULTS: dict[str, Fault] = _catalogue(
     ),
     ("database-encoding", "the database does not keep texts in UTF-8", "a database with the encoding UTF8"),
     ("schema-version", "the database was made by another version of Ararat", "ararat migrate"),
+    (
+        "binding-unreadable",
+        "the row of this name in the database cannot be read",
+        "a row that Ararat wrote; restore it from a backup or from the history (table events)",
+    ),
     ("read-only", "these bindings can be read, not changed", "a database that can be written"),
     # tables
     ("table-encoding", "the file is not UTF-8", "UTF-8, with or without a byte order mark", "RFC 3629, section 3"),

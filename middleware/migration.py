@@ -18,16 +18,20 @@ from .errors import BindingError
 if TYPE_CHECKING:
     from sqlalchemy import Connection
 
+    from .postgresql import PostgreSQL
+    from .sqlite import SQLite
+
 
 class Migrated(NamedTuple):
-    """The version of the schema that was found, and the one that is there now."""
+    """The version of the schema that was found, the one that is there now, and how many triggers were added."""
 
     before: int
     after: int
+    triggers: int = 0
 
 
 def migrate(url_or_path: str | Path) -> Migrated:
-    """Bring the database up to the version of the schema that this Ararat needs; nothing changes where it is.
+    """Bring the database up to the version of the schema that this Ararat needs, and add triggers that it lacks.
 
     ``url_or_path`` is that of :func:`open_bindings`. No other writer is in the database meanwhile; servers that run go
     on reading, and have to be started again afterwards with this version.
@@ -61,10 +65,25 @@ def migrate(url_or_path: str | Path) -> Migrated:
             for number in range(before, schema.VERSION):
                 _STEPS[number](connection)
             connection.execute(update(schema.about).where(version).values(value=str(schema.VERSION)))
+            added = _add_missing_triggers(connection, database)
     except DBAPIError as error:
         cause = error.orig if isinstance(error.orig, Exception) else error
         raise database.unavailable(cause) from error
-    return Migrated(before, schema.VERSION)
+    return Migrated(before, schema.VERSION, added)
+
+
+def _add_missing_triggers(connection: Connection, database: SQLite | PostgreSQL) -> int:
+    """Create the triggers that a database of the same version lacks, and return how many."""
+    from . import schema
+
+    found = set(connection.exec_driver_sql(database.triggers).scalars())
+    missing = [trigger for trigger in schema.triggers(database.dialect_name) if trigger.name not in found]
+    for trigger in missing:
+        of = "" if database.dialect_name == "sqlite" else f" ON {trigger.table}"
+        # PostgreSQL can disable a trigger; then it exists and does nothing.
+        connection.exec_driver_sql(f"DROP TRIGGER IF EXISTS {trigger.name}{of}")
+        connection.exec_driver_sql(trigger.statement)
+    return len(missing)
 
 
 def _number(version: str | None, database: str) -> int:

@@ -43,6 +43,10 @@ class PostgreSQL:
     # EXCLUSIVE conflicts with SELECT ... FOR UPDATE, with which every writer begins; weaker locks lead to deadlocks.
     # Readers do not wait.
     lock_out_writers = "LOCK TABLE bindings IN EXCLUSIVE MODE"
+    triggers = """
+    SELECT tgname FROM pg_trigger WHERE tgenabled IN ('O', 'A') AND tgrelid IN
+    ('bindings'::regclass, 'events'::regclass, 'minted'::regclass, 'rule_events'::regclass)
+    """
 
     def __init__(self, url: str) -> None:
         try:

@@ -7,14 +7,15 @@ twice. ``rules`` is for shoulders and NAANs that are answered by a template, ``r
 ``ararat`` holds the version of this schema, a counter that goes up whenever a rule changes, and where the numbering of
 a shoulder is.
 
-Rows are never deleted, events and minted names never changed, and a resource that is on record never becomes another
-one: triggers see to that, also against a hand at the database's own prompt.
+Triggers protect the tables, also from statements at the database's own prompt. Rows are never deleted or replaced,
+events and minted names are never changed, and a recorded resource never becomes another one. A change of a binding
+raises its revision by 1. A change that does so but writes no event is found by :mod:`checking`.
 """
 
 from __future__ import annotations
 
 from hashlib import sha256
-from typing import Any
+from typing import Any, NamedTuple
 
 from sqlalchemy import (
     BigInteger,
@@ -144,6 +145,7 @@ STATE = tuple(column.name for column in bindings.columns)
 """The columns that make a binding, the key first, in the order in which rows are read and written."""
 
 _OTHER_RESOURCE = "OLD.resource <> NEW.resource OR (OLD.resource IS NOT NULL AND NEW.resource IS NULL)"
+# In the order in which they were added: the number is part of the trigger's name.
 _NEVER = (
     (bindings, "DELETE", "", "a name is never deleted"),
     (bindings, "UPDATE", "WHEN (OLD.key <> NEW.key)", "a name is never renamed"),
@@ -154,7 +156,15 @@ _NEVER = (
     (minted, "UPDATE", "", "a minted name is never changed"),
     (rule_events, "DELETE", "", "history is never deleted"),
     (rule_events, "UPDATE", "", "history is never changed"),
+    (bindings, "UPDATE", "WHEN (NEW.revision <> OLD.revision + 1)", "a change raises the revision by 1 (use ararat)"),
 )
+# SQLite's REPLACE deletes the rows in its way without the triggers on DELETE. PostgreSQL's ON CONFLICT is an UPDATE.
+_REPLACED = {
+    bindings: "key = NEW.key",
+    events: "id = NEW.id OR (key = NEW.key AND revision = NEW.revision)",
+    minted: "key = NEW.key",
+    rule_events: "id = NEW.id",
+}
 
 _POSTGRESQL_REFUSAL = """
 CREATE FUNCTION ararat_never() RETURNS trigger LANGUAGE plpgsql AS
@@ -162,15 +172,50 @@ $$ BEGIN RAISE EXCEPTION '%%', TG_ARGV[0] USING ERRCODE = 'integrity_constraint_
 """
 
 
-def _on_create(table: Table, statement: str, dialect: str) -> None:
-    event.listen(table, "after_create", DDL(statement).execute_if(dialect=dialect))
+class Trigger(NamedTuple):
+    """A trigger: its name, its table, and the statement that creates it."""
+
+    name: str
+    table: Table
+    statement: str
+
+
+def triggers(dialect: str) -> list[Trigger]:
+    """The triggers that protect the tables, for "sqlite" or "postgresql".
+
+    A trigger whose statement changes needs a new name: ``ararat migrate`` compares names.
+    """
+    wanted: list[Trigger] = []
+    for number, (table, act, when, why) in enumerate(_NEVER):
+        name = f"{table}_never_{number}"
+        then = f"BEGIN SELECT RAISE(ABORT, '{why}'); END" if dialect == "sqlite" else f"EXECUTE {_refusal(why)}"
+        create = f"CREATE TRIGGER {name} BEFORE {act} ON {table} FOR EACH ROW {when} {then}"
+        wanted.append(Trigger(name, table, create))
+    if dialect == "sqlite":
+        return wanted + replacement_triggers()
+    for table in (bindings, events, minted, rule_events):
+        name = f"{table}_never_emptied"
+        create = f"CREATE TRIGGER {name} BEFORE TRUNCATE ON {table} EXECUTE {_refusal(f'{table} are never emptied')}"
+        wanted.append(Trigger(name, table, create))
+    return wanted
+
+
+def replacement_triggers() -> list[Trigger]:
+    """The triggers that refuse ``INSERT OR REPLACE`` in SQLite. Each costs a look-up for each row that is inserted."""
+    refuse = "BEGIN SELECT RAISE(ABORT, 'a row is never replaced'); END"
+    wanted: list[Trigger] = []
+    for table, same in _REPLACED.items():
+        name = f"{table}_never_replaced"
+        when = f"WHEN EXISTS (SELECT 1 FROM {table} WHERE {same})"  # noqa: S608  names of the schema
+        wanted.append(Trigger(name, table, f"CREATE TRIGGER {name} BEFORE INSERT ON {table} {when} {refuse}"))
+    return wanted
+
+
+def _refusal(why: str) -> str:
+    return f"FUNCTION ararat_never('{why}')"
 
 
 event.listen(metadata, "before_create", DDL(_POSTGRESQL_REFUSAL).execute_if(dialect="postgresql"))
-for _number, (_table, _act, _when, _why) in enumerate(_NEVER):
-    _trigger = f"CREATE TRIGGER {_table}_never_{_number} BEFORE {_act} ON {_table} FOR EACH ROW {_when}"
-    _on_create(_table, f"{_trigger} BEGIN SELECT RAISE(ABORT, '{_why}'); END", "sqlite")
-    _on_create(_table, f"{_trigger} EXECUTE FUNCTION ararat_never('{_why}')", "postgresql")
-for _table in (bindings, events, minted, rule_events):
-    _trigger = f"CREATE TRIGGER {_table}_never_emptied BEFORE TRUNCATE ON {_table}"
-    _on_create(_table, f"{_trigger} EXECUTE FUNCTION ararat_never('{_table} are never emptied')", "postgresql")
+for _dialect in ("sqlite", "postgresql"):
+    for _trigger in triggers(_dialect):
+        event.listen(_trigger.table, "after_create", DDL(_trigger.statement).execute_if(dialect=_dialect))

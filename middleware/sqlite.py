@@ -44,6 +44,7 @@ class SQLite:
     driver_error = sqlite3.Error
     dialect_name = "sqlite"
     lock_out_writers = None  # BEGIN IMMEDIATE did
+    triggers = "SELECT name FROM sqlite_master WHERE type = 'trigger'"
 
     def __init__(self, path: Path) -> None:
         self.path = path.absolute()

@@ -8,10 +8,11 @@ from datetime import datetime
 from types import MappingProxyType
 from typing import Any
 
-from sqlalchemy import Dialect, bindparam, func, literal_column, select, update
+from sqlalchemy import Dialect, and_, bindparam, exists, func, literal_column, or_, select, update
 
 from . import schema
 from .binding import NOTHING, Binding, rfc3339
+from .errors import UnreadableBinding
 from .inserts import Insert
 from .readers import Row
 
@@ -48,6 +49,20 @@ class Statements:
         self.event = Insert(dialect, recorded)
         self.history = self._text(select(*recorded).where(events.c.key == bindparam("key")).order_by(events.c.revision))
 
+        last, other = events.alias("last"), events.alias("other")
+        newest = select(func.max(other.c.revision)).where(other.c.key == table.c.key).scalar_subquery()
+        self.astray = self._text(
+            select(*state, *(last.c[name] for name in schema.STATE))
+            .select_from(table.outerjoin(last, and_(last.c.key == table.c.key, last.c.revision == newest)))
+            .where(or_(*(table.c[name].is_distinct_from(last.c[name]) for name in schema.STATE)))
+            .order_by(table.c.key)
+        )
+        self.lost = self._text(
+            select(events.c.key)
+            .where(events.c.revision == literal_column("1"), ~exists().where(table.c.key == events.c.key))
+            .order_by(events.c.key)
+        )
+
         self.rules = self._text(select(schema.rules))
         changes = [column for column in schema.rule_events.columns if column.name != "id"]
         self.rule_history = self._text(
@@ -59,7 +74,7 @@ class Statements:
 
 
 def binding_of(row: Row) -> Binding:
-    """The binding that a row of :data:`schema.STATE` holds."""
+    """The binding that a row of :data:`schema.STATE` holds. Raises UnreadableBinding for a row of another program."""
     (
         key,
         long,
@@ -76,21 +91,29 @@ def binding_of(row: Row) -> Binding:
         changed,
         revision,
     ) = row
-    return Binding(
-        long or key,
-        kind,
-        target,
-        status,
-        redirect,
-        resource,
-        passthrough == 1,
-        scope,
-        _mapping(alternates),
-        _mapping(metadata),
-        reason,
-        datetime.fromisoformat(changed),
-        revision,
-    )
+    try:
+        when = datetime.fromisoformat(changed)
+        if when.tzinfo is None:
+            raise ValueError(f"{changed} has no time zone")
+        if long is not None and schema.index_key(long) != key:
+            raise ValueError("its long_identifier is that of another name")
+        return Binding(
+            long or key,
+            kind,
+            target,
+            status,
+            redirect,
+            resource,
+            passthrough == 1,
+            scope,
+            _mapping(alternates),
+            _mapping(metadata),
+            reason,
+            when,
+            revision,
+        )
+    except (TypeError, ValueError, AttributeError) as error:
+        raise UnreadableBinding(str(key), str(error)) from None
 
 
 def row_of(binding: Binding) -> Row:
@@ -120,4 +143,10 @@ def selectors_of(alternates: str) -> list[str]:
 
 
 def _mapping(stored: str | None) -> Mapping[str, str]:
-    return NOTHING if stored is None else MappingProxyType(json.loads(stored))
+    if stored is None:
+        return NOTHING
+    read = json.loads(stored)
+    for value in read.values():
+        if type(value) is not str:
+            raise ValueError("a value in its JSON is not a text")
+    return MappingProxyType(read)

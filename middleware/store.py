@@ -8,7 +8,7 @@ through :meth:`Store.transaction`; one that has ended without an exception is du
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from datetime import datetime
 
@@ -19,7 +19,7 @@ from sqlalchemy.exc import DBAPIError
 from . import schema
 from .assignment import Change
 from .binding import Binding, Event, rfc3339
-from .errors import BindingError, BindingsUnavailable, Collision, ReadOnlyBindings
+from .errors import BindingError, BindingsUnavailable, Collision, ReadOnlyBindings, UnreadableBinding
 from .inserts import Insert
 from .postgresql import PostgreSQL
 from .readers import Connection, Readers, Row
@@ -29,6 +29,9 @@ from .statements import Statements, binding_of, row_of, selectors_of
 
 # Two servers that start at once make one schema: any number that nobody else locks will do ("ararat").
 SCHEMA_LOCK = 0x617261726174
+_MANY = 500
+"""From how many new rows on the triggers that refuse INSERT OR REPLACE are dropped during a transaction."""
+
 _VERSION = "SELECT value FROM ararat WHERE name = 'schema'"
 _RULES_VERSION = "SELECT value FROM ararat WHERE name = 'rules'"
 _NEXT_RULES_VERSION = "UPDATE ararat SET value = CAST(CAST(value AS BIGINT) + 1 AS TEXT) WHERE name = 'rules'"
@@ -101,7 +104,9 @@ class Store:
                 self._require_version(connection.exec_driver_sql(_VERSION).scalar_one_or_none())
                 if alone and self._database.lock_out_writers:
                     connection.exec_driver_sql(self._database.lock_out_writers)
-                yield Transaction(connection, self._statements, self._database)
+                transaction = Transaction(connection, self._statements, self._database)
+                yield transaction
+                transaction.end()
                 connection.commit()
         except DBAPIError as error:
             raise self._failure(error) from error
@@ -151,9 +156,48 @@ class Snapshot:
         self._statements = statements
         self._database = database
 
-    def bindings(self) -> Iterator[Binding]:
-        """Every binding, in the order of the keys."""
-        return map(binding_of, self._database.stream(self._connection, self._statements.all))
+    def bindings(self, unreadable: Callable[[UnreadableBinding], object] | None = None) -> Iterator[Binding]:
+        """Every binding, in the order of the keys.
+
+        A row that cannot be read is given to ``unreadable`` and left out; without one, UnreadableBinding is raised.
+        """
+        for row in self._database.stream(self._connection, self._statements.all):
+            try:
+                binding = binding_of(row)
+            except UnreadableBinding as error:
+                if unreadable is None:
+                    raise
+                unreadable(error)
+            else:
+                yield binding
+
+    def missing_triggers(self) -> list[schema.Trigger]:
+        """The triggers that protect the tables and that the database lacks, or has disabled."""
+        found = {name for (name,) in self._connection.execute(self._database.triggers).fetchall()}
+        return [trigger for trigger in schema.triggers(self._database.dialect_name) if trigger.name not in found]
+
+    def differences(self) -> Iterator[tuple[str, list[str] | None]]:
+        """The keys whose binding differs from their last event, in order, with the names of the columns that differ.
+
+        None for the columns: there is no event of the binding. After those come keys with events and no binding, with
+        an empty list.
+        """
+        width = len(schema.STATE)
+        for row in self._database.stream(self._connection, self._statements.astray):
+            now, last = row[:width], row[width:]
+            differing = [name for name, left, right in zip(schema.STATE, now, last, strict=True) if left != right]
+            name = now[1] if now[1] and schema.index_key(now[1]) == now[0] else now[0]
+            yield name, None if last[0] is None else differing
+        for (key,) in self._database.stream(self._connection, self._statements.lost):
+            yield key, []
+
+    def bound(self, identifiers: Iterable[str]) -> set[str]:
+        """Those of these identifiers that are bound."""
+        keys = {schema.index_key(name): name for name in identifiers}
+        if not keys:
+            return set()
+        found = self._connection.execute(self._statements.bound, (self._database.many(list(keys)),)).fetchall()
+        return {keys[key] for (key,) in found}
 
     def served(self) -> tuple[int, str | None]:
         """Return how many live names the site itself serves, and the key of the first."""
@@ -173,6 +217,7 @@ class Transaction:
         self.connection = connection
         self._statements = statements
         self._database = database
+        self._lifted = False
 
     def get(self, identifiers: Sequence[str]) -> dict[str, Binding]:
         """The bindings of those identifiers that have one, held against other writers until the end."""
@@ -200,6 +245,8 @@ class Transaction:
         new = [row for change, row in rows if change.after.revision == 1]
         changed = [row[1:] + row[:1] for change, row in rows if change.after.revision > 1]
         events = [(*row, change.action, actor, source) for (change, row), source in zip(rows, sources, strict=True)]
+        if len(new) >= _MANY:
+            self._lift_replacement_triggers()
         self._insert(self._statements.insert, new)
         if changed:
             self.connection.exec_driver_sql(self._statements.update, changed)
@@ -254,12 +301,30 @@ class Transaction:
         if not known:
             self.connection.execute(insert(schema.about).values(name=name, value=value))
 
+    def _lift_replacement_triggers(self) -> None:
+        """Drop the triggers on INSERT until the end of the transaction: for many rows they take too much time.
+
+        No other connection sees the database without them, and INSERT of this module never replaces a row.
+        """
+        if self._lifted or self._database.dialect_name != "sqlite":
+            return
+        self._lifted = True
+        for trigger in schema.replacement_triggers():
+            self.connection.exec_driver_sql(f"DROP TRIGGER IF EXISTS {trigger.name}")
+
+    def end(self) -> None:
+        """Create again the triggers that were dropped for this transaction."""
+        if self._lifted:
+            for trigger in schema.replacement_triggers():
+                self.connection.exec_driver_sql(trigger.statement)
+
     def _insert(self, insert: Insert, rows: list[Row]) -> None:
         for statement, parameters in insert.of(rows):
             self.connection.exec_driver_sql(statement, parameters)
 
     def undo(self) -> None:
         """Take back everything so far."""
+        self._lifted = False
         self.connection.rollback()
 
 

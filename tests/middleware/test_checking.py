@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from io import BytesIO
 
 import pytest
 from sqlalchemy import text
 
+from ararat.middleware import schema
 from ararat.middleware.bindings import Bindings
 from ararat.middleware.checking import CHECKS, check, meaning
+from ararat.middleware.errors import UnreadableBinding
+from ararat.middleware.exporting import export_table
 
 
 def found(bindings: Bindings, **options) -> list[tuple[str, str]]:
@@ -74,6 +78,89 @@ def test_what_another_hand_wrote_is_doubtful(bindings: Bindings, key: str, code:
         copied = f"INSERT INTO bindings (key, {columns}) SELECT '{key}', {columns} FROM bindings"  # noqa: S608  ours
         connection.execute(text(copied))
     assert (key, code) in found(bindings)
+
+
+def execute(bindings: Bindings, *statements: str) -> None:
+    """Run statements as another program would, after it has dropped the triggers of the table bindings."""
+    dialect = bindings.store._database.dialect_name
+    on = " ON bindings" if dialect == "postgresql" else ""
+    with bindings.store._database.engine.begin() as connection:
+        for trigger in schema.triggers(dialect):
+            if trigger.table is schema.bindings:
+                connection.execute(text(f"DROP TRIGGER {trigger.name}{on}"))
+        for statement in statements:
+            connection.execute(text(statement))
+        for trigger in schema.triggers(dialect):
+            if trigger.table is schema.bindings:
+                connection.execute(text(trigger.statement))
+
+
+DIFFERS = "not as in the last event of its history:"
+
+
+@pytest.mark.parametrize(
+    ("statement", "message"),
+    [
+        pytest.param("UPDATE bindings SET target = '/evil'", f"{DIFFERS} target", id="target"),
+        pytest.param(
+            "UPDATE bindings SET target = '/evil', revision = 3",
+            f"{DIFFERS} target, revision",
+            id="target and revision",
+        ),
+        pytest.param("UPDATE bindings SET metadata = '{}'", f"{DIFFERS} metadata", id="metadata"),
+        pytest.param("UPDATE bindings SET resource = NULL", f"{DIFFERS} resource", id="resource"),
+        pytest.param("DELETE FROM bindings", "it has a history, and is not bound", id="deleted"),
+        pytest.param("UPDATE bindings SET key = 'ark:12345/x6'", "it is bound, and its history is empty", id="renamed"),
+    ],
+)
+def test_check_compares_bindings_with_their_history(bindings: Bindings, statement: str, message: str) -> None:
+    for name in ("ark:12345/x5", "ark:12345/y5"):
+        bindings.bind(name, "/x", resource="R1")
+        bindings.relocate(name, "/y")
+    assert found(bindings) == []
+    execute(bindings, f"{statement} WHERE key = 'ark:12345/x5'")
+    findings = [finding for finding in check(bindings) if finding.code == "history-differs"]
+    assert findings[0].message == message
+    assert len(findings) == (2 if "SET key" in statement else 1)
+
+
+def test_check_reports_missing_triggers(bindings: Bindings) -> None:
+    on = " ON bindings" if bindings.store._database.dialect_name == "postgresql" else ""
+    with bindings.store._database.engine.begin() as connection:
+        connection.execute(text(f"DROP TRIGGER bindings_never_0{on}"))
+    [finding] = check(bindings)
+    assert (finding.identifier, finding.code) == ("", "trigger-missing")
+    assert "bindings_never_0" in finding.message
+    assert "ararat migrate" in finding.message
+
+
+UNREADABLE = [
+    pytest.param("metadata = '{'", id="no JSON"),
+    pytest.param("metadata = '[1,2]'", id="metadata that is a list"),
+    pytest.param("""metadata = '{"what": 5}'""", id="metadata that is a number"),
+    pytest.param("""metadata = '{"what": {"a": "b"}}'""", id="metadata that is nested"),
+    pytest.param("""alternates = '["a"]'""", id="alternates that are a list"),
+    pytest.param("changed = 'yesterday'", id="no date"),
+    pytest.param("changed = '2026-01-01'", id="a date without a time zone"),
+    pytest.param("long_identifier = 'ark:12345/x5'", id="the key of another name"),
+]
+
+
+@pytest.mark.parametrize("value", UNREADABLE)
+def test_a_row_that_cannot_be_read_is_reported_with_its_key(bindings: Bindings, value: str) -> None:
+    names = ["ark:12345/x5", "ark:12345/x6", "ark:12345/x7"]
+    for name in names:
+        bindings.bind(name, "/x")
+    execute(bindings, f"UPDATE bindings SET {value.replace(':', chr(92) + ':')} WHERE key = 'ark\\:12345/x6'")  # noqa: S608
+    assert (names[1], "row-unreadable") in found(bindings)
+    assert {name for name, _ in found(bindings)} == {names[1]}, "the others are not doubtful"
+    for ask in (bindings.lookup, lambda name: bindings.relocate(name, "/y")):
+        with pytest.raises(UnreadableBinding, match="ark:12345/x6") as refused:
+            ask(names[1])
+        assert refused.value.code == "binding-unreadable"
+    with pytest.raises(UnreadableBinding, match="ark:12345/x6"):
+        export_table(bindings, BytesIO())
+    assert bindings.lookup(names[2]) is not None
 
 
 def test_a_naan_of_ones_own_is_not_doubtful(bindings: Bindings) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import subprocess
 import sys
 from collections.abc import Callable
+from io import BytesIO
 from pathlib import Path
 
 import pytest
@@ -12,7 +13,7 @@ from sqlalchemy import create_engine, inspect, text
 from sqlalchemy.exc import DBAPIError
 from sqlalchemy.pool import NullPool
 
-from ararat.middleware import mint, schema
+from ararat.middleware import import_table, mint, schema
 from ararat.middleware.bindings import Bindings, open_bindings
 from ararat.middleware.errors import BindingError, BindingsUnavailable
 from ararat.middleware.migration import migrate
@@ -67,7 +68,7 @@ def test_nothing_is_served_from_it_until_it_is_migrated(old: str) -> None:
 
 
 def test_what_was_bound_is_bound_and_what_is_new_works(old: str, open_store: Callable[..., Bindings]) -> None:
-    assert migrate(old) == (1, schema.VERSION)
+    assert migrate(old)[:2] == (1, schema.VERSION)
     bindings = open_store(old)
     found = bindings.lookup(NAME)
     assert found is not None
@@ -92,7 +93,39 @@ def test_it_becomes_what_a_new_one_is(old: str, request: pytest.FixtureRequest, 
 def test_one_that_is_up_to_date_stays_as_it_is(database: str) -> None:
     open_bindings(database, create=True).close()
     before = shape(database)
-    assert migrate(database) == (schema.VERSION, schema.VERSION)
+    assert migrate(database) == (schema.VERSION, schema.VERSION, 0)
+    assert shape(database) == before
+
+
+def test_triggers_that_a_database_lacks_are_added(database: str, open_store: Callable[..., Bindings]) -> None:
+    """The same version of the schema without the newer triggers is served, and migrated."""
+    open_store(database).bind(NAME, "/x")
+    before = shape(database)
+    added = [trigger for trigger in schema.triggers(engine(database).dialect.name) if trigger.name[-2:] in ("_9", "ed")]
+    with engine(database).begin() as connection:
+        for trigger in added:
+            on = "" if connection.dialect.name == "sqlite" else f" ON {trigger.table}"
+            connection.execute(text(f"DROP TRIGGER {trigger.name}{on}"))
+        if connection.dialect.name == "postgresql":
+            connection.execute(text("ALTER TABLE bindings DISABLE TRIGGER bindings_never_0"))
+    bindings = open_store(database)
+    assert bindings.relocate(NAME, "/y") == "relocated"
+    disabled = database.startswith("postgresql")
+    assert migrate(database) == (schema.VERSION, schema.VERSION, len(added) + disabled)
+    assert shape(database) == before
+    assert bindings.relocate(NAME, "/z") == "relocated"
+
+
+@pytest.mark.parametrize("refused", [False, True])
+def test_an_import_leaves_the_triggers_as_they_were(
+    tmp_path: Path, open_store: Callable[..., Bindings], refused: bool
+) -> None:
+    database = f"sqlite:///{tmp_path / 'bindings.sqlite'}"
+    bindings = open_store(database)
+    before = shape(database)
+    rows = "".join(f"ark:12345/i{number},/x\n" for number in range(1500)) + "nonsense,/x\n" * refused
+    summary = import_table(bindings, BytesIO(f"identifier,target\n{rows}".encode()))
+    assert summary.written is not refused
     assert shape(database) == before
 
 
@@ -144,7 +177,7 @@ def test_a_step_that_fails_changes_nothing(old: str, monkeypatch: pytest.MonkeyP
         migrate(old)
     assert shape(old) == before
     monkeypatch.undo()
-    assert migrate(old) == (1, schema.VERSION)
+    assert migrate(old)[:2] == (1, schema.VERSION)
 
 
 MIGRATING = """
@@ -153,7 +186,7 @@ from ararat.middleware.migration import migrate
 import ararat.middleware.store
 print("ready", flush=True)
 sys.stdin.readline()
-print(*migrate(sys.argv[1]))
+print(*migrate(sys.argv[1])[:2])
 """
 
 

@@ -7,6 +7,7 @@ import sys
 import threading
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from io import BytesIO
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +16,7 @@ from sqlalchemy import create_engine, text
 from sqlalchemy.exc import DBAPIError
 from sqlalchemy.pool import NullPool
 
+from ararat.middleware import import_table, mint
 from ararat.middleware.bindings import Bindings, open_bindings
 from ararat.middleware.errors import BindingError, BindingsUnavailable
 
@@ -129,7 +131,13 @@ def test_a_database_of_another_version_is_not_served(
         "UPDATE bindings SET status = 'deleted'",
         "UPDATE bindings SET redirect = 301",
         "UPDATE bindings SET target = NULL",
+        "UPDATE bindings SET target = '/evil'",
+        "UPDATE bindings SET passthrough = 1",
+        "UPDATE bindings SET status = 'withdrawn'",
+        "UPDATE bindings SET metadata = NULL, revision = revision + 2",
         "INSERT INTO bindings SELECT * FROM bindings",
+        "INSERT INTO bindings SELECT * FROM bindings WHERE 1 = 1 ON CONFLICT (key) DO UPDATE SET target = '/evil'",
+        "INSERT INTO events SELECT * FROM events WHERE 1 = 1 ON CONFLICT (id) DO UPDATE SET target = '/evil'",
     ],
 )
 def test_the_database_itself_keeps_names_and_their_history(
@@ -141,6 +149,31 @@ def test_the_database_itself_keeps_names_and_their_history(
     with pytest.raises(DBAPIError):
         execute(database, statement)
     assert (bindings.lookup(NAME), bindings.history(NAME)) == before
+
+
+@pytest.mark.parametrize("table", ["bindings", "events", "minted", "rule_events"])
+@pytest.mark.parametrize("statement", ["INSERT OR REPLACE", "REPLACE"])
+@pytest.mark.parametrize("many", [False, True])
+def test_sqlite_replaces_no_row(
+    tmp_path: Path, open_store: Callable[..., Bindings], table: str, statement: str, many: bool
+) -> None:
+    database = f"sqlite:///{tmp_path / 'bindings.sqlite'}"
+    bindings = open_store(database)
+    bindings.bind(NAME, "/x", resource="R1")
+    bindings.set_rule("ark:12345/t5", "/${value}")
+    mint(bindings, "12345/x5")
+    if many:
+        # An import of many rows drops the triggers for its own transaction.
+        rows = "".join(f"ark:12345/i{number},/x\n" for number in range(600))
+        assert import_table(bindings, BytesIO(f"identifier,target\n{rows}".encode())).written
+    with pytest.raises(DBAPIError, match="never replaced"):
+        execute(database, f"{statement} INTO {table} SELECT * FROM {table}")  # noqa: S608  ours
+    if table == "events":
+        columns = "key, kind, target, status, redirect, passthrough, scope, changed, revision, action"
+        with pytest.raises(DBAPIError, match="never replaced"):
+            execute(database, f"{statement} INTO events ({columns}) SELECT {columns} FROM events")  # noqa: S608
+    with pytest.raises(DBAPIError, match="never renamed"):
+        execute(database, "UPDATE OR REPLACE bindings SET key = 'ark:12345/other', revision = revision + 1")
 
 
 def test_no_web_framework_client_or_database_library_is_loaded_until_it_is_needed() -> None:

@@ -51,3 +51,18 @@ def test_a_database_that_is_not_there_is_said(tmp_path: Path) -> None:
     result = ararat("migrate", "--database", tmp_path / "none.sqlite")
     assert (result.exit_code, result.stdout) == (69, "")
     assert "there is no database" in result.stderr
+
+
+def test_triggers_that_are_missing_are_reported_and_added(file: Path) -> None:
+    ararat("migrate", "--database", file)
+    ararat("bind", "ark:12345/x5", "/x", "--database", file)
+    with closing(sqlite3.connect(file)) as connection:
+        connection.execute("DROP TRIGGER bindings_never_replaced")
+        connection.execute("INSERT OR REPLACE INTO bindings SELECT * FROM bindings")
+        connection.commit()
+    checked = ararat("check", "--database", file)
+    assert checked.exit_code == 1
+    assert "trigger-missing" in checked.stdout
+    migrated = ararat("migrate", "--database", file)
+    assert migrated.stdout == "Added 1 triggers that protect the tables. Up to date: 2.\n"
+    assert ararat("check", "--database", file).exit_code == 0

@@ -25,7 +25,9 @@ def migrate_command(database: str) -> int:
 
     require_database(database)
     with store_errors():
-        before, after = migrate(database)
+        before, after, triggers = migrate(database)
     said = f"Migrated from version {before} of the schema to {after}." if before < after else f"Up to date: {after}."
+    if before == after and triggers:
+        said = f"Added {triggers} triggers that protect the tables. {said}"
     write(Sheet.of(sys.stdout).prose(said))
     return DONE
