@@ -2,7 +2,7 @@
 
 Locations and links begin with the announced prefix, or with the path the middleware is mounted at; nothing of the
 request's ``Host`` or forwarding fields is ever in them. An answer depends on the request target, the method and, where
-it says so by ``Vary``, on ``Accept``; that a description is not sent (304, 412), on the client's conditions.
+it says so by ``Vary``, on ``Accept``; that a description is not sent (304), on the client's conditions.
 """
 
 from __future__ import annotations
@@ -43,7 +43,6 @@ _STATUS_LINES = {status.value: f"{status.value} {status.phrase}" for status in H
 # How long a refusal may be kept: an identifier may be bound at any time; what is no identifier is asked for once.
 _REFUSAL_SECONDS = {404: 60, 410: 60}
 
-_ANOTHER = b"The description is another one than If-Match or If-Unmodified-Since asks for.\n"
 _REFUSAL_FORMS = ("text/html", "application/problem+json", "application/json", "text/plain")
 
 
@@ -76,18 +75,11 @@ class Answer(NamedTuple):
         return (self.body,) if self.body and not head else ()
 
     def under(self, conditions: Conditions) -> Answer:
-        """This answer of 200, or in its place 304 where the client has it, or 412 where it wants another one."""
-        status = conditions.status(dict(self.headers))
-        if status == 200:
+        """Return this answer of 200, or 304 in its place if the client has it."""
+        if not conditions.met(dict(self.headers)):
             return self
         # RFC 9110, section 15.4.5: what a 200 would have said of caching is said; the content's own fields are not.
-        kept = [field for field in self.headers if not field[0].startswith("Content-")]
-        if status == 304:
-            return Answer(304, kept, b"")
-        # It is an answer to this one request, and the tag it has is that of what there is.
-        kept = [field for field in kept if field[0] not in ("Cache-Control", "Last-Modified")]
-        content = [("Content-Type", "text/plain; charset=utf-8"), ("Content-Length", str(len(_ANOTHER)))]
-        return Answer(412, [*content, ("Cache-Control", "no-store"), *kept], _ANOTHER)
+        return Answer(304, [field for field in self.headers if not field[0].startswith("Content-")], b"")
 
 
 class Answers:

@@ -73,18 +73,8 @@ def test_each_form_has_a_tag_of_its_own_and_a_tag_changes_with_what_is_shown(cli
         pytest.param({"If-Modified-Since": "yesterday"}, 200, id="no date"),
         pytest.param({"If-None-Match": '"another"', "If-Modified-Since": CHANGED}, 200, id="the tag decides"),
         pytest.param({"If-None-Match": "{tag}", "If-Modified-Since": "yesterday"}, 304, id="the tag decides, too"),
-        pytest.param({"If-Match": "{tag}"}, 200, id="wanted, and it is this one"),
-        pytest.param({"If-Match": '"another", {tag}'}, 200, id="wanted one of two"),
-        pytest.param({"If-Match": "*"}, 200, id="wanted any"),
-        pytest.param({"If-Match": '"another"'}, 412, id="wanted another"),
-        pytest.param({"If-Match": "W/{tag}"}, 412, id="wanted by a weak tag"),
-        pytest.param({"If-Match": '"'}, 412, id="wanted by half a tag"),
-        pytest.param({"If-Match": '"another"', "If-None-Match": "{tag}"}, 412, id="what is wanted comes first"),
-        pytest.param({"If-Match": "{tag}", "If-None-Match": "{tag}"}, 304, id="wanted, and there"),
-        pytest.param({"If-Unmodified-Since": CHANGED}, 200, id="wanted as it was then"),
-        pytest.param({"If-Unmodified-Since": EARLIER}, 412, id="wanted as it was before"),
-        pytest.param({"If-Unmodified-Since": "yesterday"}, 200, id="wanted as it was at no time"),
-        pytest.param({"If-Match": "{tag}", "If-Unmodified-Since": EARLIER}, 200, id="the wanted tag decides"),
+        pytest.param({"If-Match": '"another"'}, 200, id="If-Match is ignored"),
+        pytest.param({"If-Unmodified-Since": EARLIER}, 200, id="If-Unmodified-Since is ignored"),
     ],
 )
 def test_conditions_are_those_of_the_protocol(client, headers, status):
@@ -127,26 +117,10 @@ def test_what_a_container_made_has_no_time_of_its_own(client):
     assert since.status_code == 200
 
 
-@pytest.mark.parametrize("form", FORMS)
-def test_who_wants_another_description_is_told_so_and_nothing_keeps_that(client, form):
-    headers = {"Accept": form, "If-Match": '"another"'}
-    told = client(hsts="max-age=1").get(INFO, headers=headers, base_url="https://localhost")
-    assert (told.status, told.headers["Cache-Control"]) == ("412 Precondition Failed", "no-store")
-    assert (told.mimetype, int(told.headers["Content-Length"])) == ("text/plain", len(told.data))
-    assert told.text == "The description is another one than If-Match or If-Unmodified-Since asks for.\n"
-    assert {"ETag", "Vary", "Link", "X-Content-Type-Options", "Strict-Transport-Security"} <= {*told.headers.keys()}
-    assert "Last-Modified" not in told.headers
-    head = client(hsts="max-age=1").head(INFO, headers=headers, base_url="https://localhost")
-    assert (head.status, head.data, head.headers) == (told.status, b"", told.headers)
-
-
 # RFC 9110, section 13.2.1: what is no 2xx without conditions is the same with them.
 @pytest.mark.parametrize("path", ["/ark:12345/doc", "/ark:12345/nope?info", "/ark:12345/nope", "/ark:"])
-@pytest.mark.parametrize(
-    "conditions", [{"If-None-Match": "*", "If-Modified-Since": CHANGED}, {"If-Match": '"x"'}], ids=["held", "wanted"]
-)
-def test_only_a_description_is_conditional(client, path, conditions):
-    answer = client().get(path, headers=conditions)
+def test_only_a_description_is_conditional(client, path):
+    answer = client().get(path, headers={"If-None-Match": "*", "If-Modified-Since": CHANGED})
     assert answer.status_code in (302, 404, 400)
     assert "ETag" not in answer.headers
 
@@ -155,7 +129,7 @@ TAGS = st.none() | st.text(max_size=40) | st.text('W/"\\,* ', max_size=20)
 DATES = st.none() | st.text(max_size=40) | st.text("Sun, 04Oct2:GMT+-")
 
 
-@given(st.builds(Conditions, TAGS, DATES, TAGS, DATES))
+@given(st.builds(Conditions, TAGS, DATES))
 def test_no_condition_raises(conditions):
     for headers in ({"ETag": '"a"', "Last-Modified": CHANGED}, {"ETag": '"a"'}, {}):
-        assert conditions.status(headers) in (200, 304, 412)
+        assert conditions.met(headers) in (True, False)
