@@ -57,6 +57,7 @@ def create_app(
     bindings: Bindings | None = None,
     *,
     prefix: str | None = None,
+    inspector: str | None = None,
     local: Mapping[str, WSGIApplication] = MappingProxyType({}),
     trace_elsewhere: bool = True,
     networks: Sequence[str] = (),
@@ -72,15 +73,20 @@ def create_app(
     """Make an inspector, a WSGI application that can be mounted under any path.
 
     Parameters: ``bindings``, whose names are marked as bound here (None: nothing is said of bindings); ``prefix``, the
-    resolver prefix of this site; ``local``, WSGI applications by the prefix of the hops that they answer in process,
+    resolver prefix of this site; ``inspector``, the address of this inspector, with which printed permalinks begin
+    (None: that of ``prefix``); ``local``, WSGI applications by the prefix of the hops that they answer in process,
     looked at when a trace starts; ``trace_elsewhere``, whether a trace of the page goes to other hosts, with
     ``networks`` (CIDR notation) that it may enter though their addresses are not public; ``traces`` at once in this
     process, ``traces_each`` of one client; ``host_rate``, how often this process asks another host within a minute,
-    ``host_rate_each`` for one client; ``trusted_hosts``, the only values of the Host field that are answered
+    ``host_rate_each`` for one client; ``trusted_hosts``, the only host names that the field Host may have
     (None: any); ``examples`` of the empty page; ``policies``, profiles of IRI policies, or names of those that ship
     (:mod:`ararat.identifiers.policy`), by which IRIs are judged too; ``resolvers``, which a reader may choose for a
     trace beside this site, the official one and the one that is expected to know the identifier, each a resolver prefix
     or, with a title, a :class:`~ararat.webapp.site.Resolver`.
+
+    A client is the address in REMOTE_ADDR, an IPv6 client its /56. Behind a proxy all clients have the address of the
+    proxy and share one limit: wrap the application in ``ProxyFix(app, x_for=1, x_proto=1)`` of
+    :mod:`werkzeug.middleware.proxy_fix` there, with the number of proxies for 1. Do so only behind a proxy.
 
     Raises :class:`MissingAssets` where htmx was not built in, ValueError for a prefix, policy or resolver that is none.
 
@@ -94,7 +100,6 @@ def create_app(
         MAX_CONTENT_LENGTH=MOST_OCTETS + FORM_OVERHEAD,
         MAX_FORM_MEMORY_SIZE=MOST_OCTETS + FORM_OVERHEAD,
         MAX_FORM_PARTS=FORM_PARTS,
-        TRUSTED_HOSTS=list(trusted_hosts) if trusted_hosts is not None else None,
         # The address of an asset changes with its content.
         SEND_FILE_MAX_AGE_DEFAULT=31_536_000,
     )
@@ -125,7 +130,7 @@ def create_app(
         duration=live.duration,
         figure="{:,}".format,
         official=OFFICIAL_PREFIX,
-        origin=_origin(app.extensions[KEY].prefix),
+        origin=_origin(app.extensions[KEY].prefix if inspector is None else inspector),
         plain=lines.plain,
         plan=live.plan,
         today=lambda: f"{datetime.now(UTC):%Y-%m-%d}",
@@ -135,15 +140,17 @@ def create_app(
     app.jinja_env.filters["unseen"] = lines.unseen
     Htmx(app)
     headers.init_app(app)
+    if trusted_hosts:
+        headers.require_hosts(app, trusted_hosts)
     errors.init_app(app)
     for room in (pages, comparing, live, rounds, api, reference, policy_pages, handbook):
         app.register_blueprint(room.blueprint)
     return app
 
 
-def _origin(prefix: str | None) -> str:
-    """Scheme and authority of the announced prefix, never those that a request names; "" where none is announced."""
-    return "://".join(urlsplit(prefix)[:2]) if prefix else ""
+def _origin(address: str | None) -> str:
+    """Scheme and authority of an announced address, never those that a request names; "" where none is announced."""
+    return "://".join(urlsplit(address)[:2]) if address else ""
 
 
 def _resolver(given: str | Resolver) -> Resolver:

@@ -5,7 +5,11 @@ Nothing on a page is inline, so no nonce is needed and pages can be cached. Ther
 
 from __future__ import annotations
 
+from collections.abc import Collection
+
 from flask import Flask, Response, request
+from werkzeug.exceptions import SecurityError
+from werkzeug.sansio.utils import host_is_trusted
 
 CONTENT_SECURITY_POLICY = "; ".join(
     (
@@ -40,6 +44,24 @@ _WORK = ("/api/trace", "/trace")
 def init_app(app: Flask) -> None:
     """Let every answer of ``app`` carry the fields."""
     app.after_request(_harden)
+
+
+def require_hosts(app: Flask, trusted: Collection[str]) -> None:
+    """Let ``app`` answer requests for these host names only, and others by 400. A port in a request is ignored."""
+    known = frozenset(map(str.lower, trusted))
+
+    def require() -> None:
+        if not _is_trusted(request.host.lower(), known):
+            raise SecurityError(f"The host {request.host!r} is not trusted.")
+
+    app.before_request(require)
+
+
+def _is_trusted(host: str, trusted: Collection[str]) -> bool:
+    if host.startswith("["):
+        # The list of werkzeug matches no IPv6 address.
+        return f"{host.partition(']')[0]}]" in trusted
+    return host_is_trusted(host, trusted)
 
 
 def _harden(response: Response) -> Response:

@@ -215,7 +215,7 @@ def _runner(
     choices: Mapping[str, Choice], known: Site, client: str | None, stop: threading.Event
 ) -> Callable[[str], Iterable[Event]]:
     """How one identifier of the list is traced, in a thread that knows nothing of the request."""
-    turns = Turns(known.pace.gap, own=_own_hosts(known), stop=stop)
+    turns = Turns(known.pace.gap, stop=stop)
 
     def run(text: str) -> Iterable[Event]:
         choice, clock = choices[text], RunClock()

@@ -15,15 +15,20 @@ import socket
 import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from ipaddress import ip_address
 from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
 
 from waitress.server import create_server
 from werkzeug.middleware.dispatcher import DispatcherMiddleware
+from werkzeug.middleware.proxy_fix import ProxyFix
 
 from ..middleware import ResolverMiddleware
+from ..middleware.settings import SCHEMES
 from . import create_app
 from .demo import MOUNT, create_demo
 from .logs import FOR_SERVERS, log_plainly
+from .tracing.local import NamesOnly
 
 if TYPE_CHECKING:
     from types import FrameType
@@ -69,6 +74,8 @@ def compose(
     *,
     prefix: str,
     address: str,
+    inspector: str | None = "/",
+    trusted_proxies: int = 0,
     demo: bool = False,
     trace_elsewhere: bool = True,
     networks: Sequence[str] = (),
@@ -79,16 +86,23 @@ def compose(
 ) -> WSGIApplication:
     """The whole site: the resolver in front of the inspector, and of the demo site where that is wanted.
 
-    ``prefix`` is the announced resolver prefix, ``address`` where the server can be reached (which may be the same): a
-    trace's hops at either are answered in process, by the very application that is returned. ``trusted_hosts`` are the
-    host names at which the inspector answers, None for any. IRIs are judged by ``policies``, and ``resolvers`` can be
-    chosen for a trace. ``settings`` are those of :class:`~ararat.middleware.ResolverMiddleware`. Raises ValueError for
-    a setting, network or resolver that is none.
+    ``prefix`` is the announced resolver prefix, ``address`` where the server can be reached (which may be the same).
+    Error pages of names link to ``inspector``: "/" for the root of the prefix, another address, or None for no link.
+    A trace's hops at ``address`` are answered in process. At ``prefix`` the names are; everything else is only if
+    the inspector is at the root of the prefix. Otherwise another application may answer there.
+
+    ``trusted_proxies`` is how many proxies are in front. So many values at the end of X-Forwarded-For and
+    X-Forwarded-Proto are believed. ``trusted_hosts`` are the host names at which the inspector answers, None for any.
+    IRIs are judged by ``policies``, and ``resolvers`` can be chosen for a trace. ``settings`` are those of
+    :class:`~ararat.middleware.ResolverMiddleware`. Raises ValueError for an invalid setting, network or resolver.
     """
     local: dict[str, WSGIApplication] = {}
-    inspector = create_app(
+    at_root = inspector is not None and inspector.rstrip("/") in ("", prefix.rstrip("/"))
+    on_prefix = at_root or (inspector or "").startswith("/")
+    app = create_app(
         bindings,
         prefix=prefix,
+        inspector=prefix if on_prefix else inspector or address,
         local=local,
         trace_elsewhere=trace_elsewhere,
         networks=networks,
@@ -96,12 +110,31 @@ def compose(
         policies=policies,
         resolvers=resolvers,
     )
-    site = DispatcherMiddleware(inspector, {MOUNT: create_demo()} if demo else {})
+    site = DispatcherMiddleware(app, {MOUNT: create_demo()} if demo else {})
     also = (address, *settings.pop("also", ()))
-    whole = ResolverMiddleware(site, bindings, prefix=prefix, also=also, inspector="/", **settings)
+    whole = ResolverMiddleware(site, bindings, prefix=prefix, also=also, inspector=inspector, **settings)
+    names = NamesOnly(whole, settings.get("schemes") or SCHEMES)
     # The inspector looks at it when a trace starts, and needs what is made of the inspector.
-    local.update({prefix: whole, address: whole})
-    return whole
+    local.update({prefix: whole if at_root else names, address: whole})
+    if not trusted_proxies:
+        return whole
+    # Hosts, ports and paths never come from a request.
+    return ProxyFix(whole, x_for=trusted_proxies, x_proto=trusted_proxies, x_host=0, x_port=0, x_prefix=0)
+
+
+def hosts_of(listener: socket.socket, *addresses: str) -> list[str]:
+    """The host names under which the inspector is asked: those of this machine, of the listener and of ``addresses``.
+
+    Raises ValueError for an address that cannot be read.
+    """
+    listening = str(listener.getsockname()[0])
+    hosts = ["127.0.0.1", "localhost", "::1", listening, *(urlsplit(address).hostname or "" for address in addresses)]
+    return list(dict.fromkeys(f"[{host}]" if ":" in host else host for host in hosts if host))
+
+
+def is_loopback(listener: socket.socket) -> bool:
+    """Whether only this machine can reach a listening socket."""
+    return ip_address(str(listener.getsockname()[0]).partition("%")[0]).is_loopback
 
 
 def listen(host: str, port: int | None) -> socket.socket:
@@ -151,7 +184,7 @@ def run(app: WSGIApplication, listener: socket.socket, ready: Callable[[], None]
         max_request_header_size=LONGEST_HEADER,
         max_request_body_size=LONGEST_BODY,
         asyncore_use_poll=hasattr(select, "poll"),
-        # compose() decides which proxies are trusted. Without one nothing reads these fields.
+        # compose() decides how many proxies are trusted. Nothing else reads these fields.
         clear_untrusted_proxy_headers=False,
         # The host of a request without the field Host.
         server_name=str(listener.getsockname()[0]),

@@ -57,7 +57,7 @@ def bench_time_to_first_hop(tell, ararat_server):
         begun = time.perf_counter()
         with socket.create_connection(("127.0.0.1", ararat_server.port), 10) as connection:
             connection.sendall(
-                b"GET /trace?q=ark:12345/mp39n HTTP/1.1\r\nHost: x\r\nAccept: text/event-stream\r\n"
+                b"GET /trace?q=ark:12345/mp39n HTTP/1.1\r\nHost: localhost\r\nAccept: text/event-stream\r\n"
                 b"Connection: close\r\n\r\n"
             )
             events = [

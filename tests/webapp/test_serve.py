@@ -22,6 +22,7 @@ from werkzeug.test import Client
 
 from ararat.middleware import open_bindings
 from ararat.webapp import command, serve
+from ararat.webapp.tracing.places import Busy, Places
 
 ARARAT = Path(sys.executable).with_name("ararat")
 
@@ -110,7 +111,8 @@ def read_events(server: Any, target: str) -> Iterator[str]:
     """The names of the events of a stream, as they come."""
     with socket.create_connection(("127.0.0.1", server.port), 10) as connection, connection.makefile("rb") as stream:
         connection.sendall(
-            f"GET {target} HTTP/1.1\r\nHost: x\r\nAccept: text/event-stream\r\nConnection: close\r\n\r\n".encode()
+            f"GET {target} HTTP/1.1\r\nHost: localhost\r\nAccept: text/event-stream\r\n"
+            "Connection: close\r\n\r\n".encode()
         )
         for line in stream:
             if line.startswith(b"event: "):
@@ -270,9 +272,183 @@ def test_the_inspector_answers_at_trusted_hosts_alone(tmp_path: Path) -> None:
         assert client.get("/", base_url="http://evil.example").status_code == 400
 
 
+@pytest.fixture
+def composed(ararat: Callable[..., Result], monkeypatch: pytest.MonkeyPatch) -> Callable[..., Any]:
+    """composed(ask, *options) is what ask(client) returns for the application that `ararat serve` would serve."""
+
+    def start(ask: Callable[[Client], Any], *options: str) -> Any:
+        answers: list[Any] = []
+        monkeypatch.setattr(serve, "run", lambda app, listener, ready: answers.append(ask(Client(app))))
+        result = ararat("serve", "--port", "0", *options)
+        assert result.exit_code == 0, result.stderr
+        return answers[0]
+
+    return start
+
+
+@pytest.mark.parametrize(
+    ("options", "host", "status"),
+    [
+        pytest.param([], "127.0.0.1", 200, id="an address of this machine"),
+        pytest.param([], "localhost", 200, id="its name"),
+        pytest.param([], "LOCALHOST", 200, id="its name in capitals"),
+        pytest.param([], "[::1]", 200, id="its IPv6 address"),
+        pytest.param([], "[::1]:8000", 200, id="its IPv6 address with a port"),
+        pytest.param([], "evil.example", 400, id="a name that was rebound"),
+        pytest.param([], "[::2]", 400, id="another IPv6 address"),
+        pytest.param([], "localhost.evil.example", 400, id="a name that begins alike"),
+        pytest.param(["--prefix", "https://ids.example"], "ids.example", 200, id="the host of the prefix"),
+        pytest.param(["--inspector", "https://look.example"], "look.example", 200, id="the host of the inspector"),
+        pytest.param(["--also", "https://old.example"], "old.example", 200, id="the host of another prefix"),
+        pytest.param(["--trusted-host", "www.example"], "www.example", 200, id="a host that is added"),
+        pytest.param(["--trusted-host", "www.example"], "localhost", 200, id="a host that was known before"),
+        pytest.param(["--host", "0.0.0.0"], "evil.example", 200, id="a server for other machines"),  # noqa: S104
+        pytest.param(
+            ["--host", "0.0.0.0", "--allow-network", "10.0.0.0/8"],  # noqa: S104
+            "evil.example",
+            400,
+            id="traces into a network",
+        ),
+        pytest.param(
+            ["--host", "0.0.0.0", "--trusted-host", "www.example"],  # noqa: S104
+            "evil.example",
+            400,
+            id="other machines by a known name",
+        ),
+    ],
+)
+def test_the_inspector_answers_at_known_hosts_only(
+    options: list[str], host: str, status: int, composed: Callable[..., Any]
+) -> None:
+    def ask(client: Client) -> list[int]:
+        return [client.get(path, headers={"Host": host}).status_code for path in ("/", "/ark:12345/nothing")]
+
+    # The resolver answers at any host: its answers never depend on it.
+    assert composed(ask, *options) == [status, 404]
+
+
+@pytest.mark.parametrize(
+    ("proxies", "scheme", "field"),
+    [
+        pytest.param("0", "https", None, id="no proxy"),
+        pytest.param("1", "https", "max-age=1000", id="one proxy"),
+        pytest.param("1", "http, https", "max-age=1000", id="a client that says http"),
+        pytest.param("1", "https, http", None, id="a client that says https"),
+        pytest.param("2", "https, http", "max-age=1000", id="two proxies"),
+        pytest.param("2", "https", None, id="one proxy fewer than there should be"),
+    ],
+)
+def test_answers_are_secure_where_a_trusted_proxy_had_a_secure_request(
+    proxies: str, scheme: str, field: str | None, composed: Callable[..., Any]
+) -> None:
+    def ask(client: Client) -> str | None:
+        return client.get("/ark:12345/mp39n", headers={"X-Forwarded-Proto": scheme}).headers.get(
+            "Strict-Transport-Security"
+        )
+
+    assert composed(ask, "--hsts", "max-age=1000", "--trusted-proxies", proxies) == field
+
+
+@pytest.mark.parametrize(
+    ("proxies", "addresses", "client"),
+    [
+        pytest.param("0", "192.0.2.1", "10.0.0.2", id="no proxy"),
+        pytest.param("1", "192.0.2.1", "192.0.2.1", id="one proxy"),
+        pytest.param("1", "203.0.113.9, 192.0.2.1", "192.0.2.1", id="a client that names another"),
+        pytest.param("2", "203.0.113.9, 192.0.2.1, 10.0.0.1", "192.0.2.1", id="two proxies"),
+        pytest.param("2", "192.0.2.1", "10.0.0.2", id="one proxy fewer than there should be"),
+    ],
+)
+def test_clients_behind_trusted_proxies_are_told_apart(
+    proxies: str, addresses: str, client: str, composed: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    seen: list[str | None] = []
+
+    def take(places: Places, address: str | None) -> None:
+        seen.append(address)
+        raise Busy("busy", "no place is free")
+
+    monkeypatch.setattr(Places, "take", take)
+
+    def ask(asking: Client) -> None:
+        peer = {"REMOTE_ADDR": "10.0.0.2"}
+        asking.get("/api/trace?q=ark:12345/x", headers={"X-Forwarded-For": addresses}, environ_overrides=peer)
+
+    composed(ask, "--trusted-proxies", proxies)
+    assert seen == [client]
+
+
+@pytest.mark.parametrize(
+    ("options", "link"),
+    [
+        pytest.param([], "http://127.0.0.1:{port}/?q=", id="no prefix"),
+        pytest.param(["--prefix", "https://ids.example"], None, id="a prefix"),
+        pytest.param(["--inspector", "none"], None, id="none"),
+        pytest.param(["--inspector", "https://look.example"], "https://look.example/?q=", id="an address"),
+        pytest.param(
+            ["--prefix", "https://ids.example", "--inspector", "https://look.example/"],
+            "https://look.example/?q=",
+            id="a prefix and an address",
+        ),
+        pytest.param(
+            ["--prefix", "https://ids.example", "--inspector", "https://ids.example"],
+            "https://ids.example/?q=",
+            id="the inspector at the prefix",
+        ),
+    ],
+)
+def test_error_pages_link_to_the_inspector_where_it_is(
+    options: list[str], link: str | None, composed: Callable[..., Any]
+) -> None:
+    def ask(client: Client) -> tuple[str, str]:
+        refusal = client.get("/ark:12345/nothing", headers={"Accept": "text/html"})
+        return refusal.text, client.get("/?q=ark:12345/nothing").text
+
+    refusal, page = composed(ask, *options)
+    found = re.findall(r'href="([^"]*/\?q=)', refusal)
+    assert [re.sub(r"127\.0\.0\.1:\d+", "127.0.0.1:{port}", each) for each in found] == ([link] if link else [])
+    # Printed permalinks begin with the address of the inspector.
+    shown = re.findall(r'data-origin="([^"]*)"', page)
+    origin = (link or "http://127.0.0.1:{port}/?q=").removesuffix("/?q=")
+    assert [re.sub(r"127\.0\.0\.1:\d+", "127.0.0.1:{port}", each) for each in shown] == [origin]
+
+
+@pytest.mark.parametrize(
+    ("inspector", "page"),
+    [
+        pytest.param(None, "not-asked", id="names alone"),
+        pytest.param("https://look.example", "not-asked", id="an inspector elsewhere"),
+        pytest.param("https://ids.example", "error-status", id="the whole site"),
+    ],
+)
+def test_a_trace_is_answered_in_process_only_where_ararat_answers(
+    tmp_path: Path, inspector: str | None, page: str
+) -> None:
+    """Where the front server sends the names alone, another application has the pages of the prefix."""
+    with open_bindings(tmp_path / "bindings.sqlite", create=True) as bindings:
+        bindings.bind("ark:12345/page", "https://ids.example/maps/17")
+        bindings.bind("ark:12345/twice", "https://ids.example/ark:12345/here")
+        bindings.bind("ark:12345/here", "http://127.0.0.1:8000/healthz")
+        site = serve.compose(
+            bindings,
+            prefix="https://ids.example",
+            address="http://127.0.0.1:8000",
+            inspector=inspector,
+            trace_elsewhere=False,
+        )
+        client = Client(site)
+        codes = {}
+        for name in ("page", "twice"):
+            events = client.get(f"/api/trace?q=ark:12345/{name}").text.splitlines()
+            codes[name] = json.loads(events[-1])["code"]
+    assert codes == {"page": page, "twice": "found"}
+
+
 @pytest.mark.parametrize(
     ("options", "code", "words"),
     [
+        pytest.param(["--inspector", "ftp://example.org"], 64, "inspector", id="no inspector"),
+        pytest.param(["--trusted-proxies", "-1"], 64, "trusted-proxies", id="fewer proxies than none"),
         pytest.param(["--bindings", "names.csv"], 66, "cannot be read", id="no table"),
         pytest.param(["--database", "names.csv"], 69, "names.csv", id="no file of bindings"),
         pytest.param(["--database", "none/b.sqlite"], 69, "none", id="no folder"),

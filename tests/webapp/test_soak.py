@@ -135,7 +135,7 @@ class Watchers:
                 ) as connection,
             ):
                 connection.sendall(
-                    f"GET /trace?q=ark:12345/x&fresh=1&resolver=http://{host}:{port} HTTP/1.1\r\nHost: x\r\n"
+                    f"GET /trace?q=ark:12345/x&fresh=1&resolver=http://{host}:{port} HTTP/1.1\r\nHost: localhost\r\n"
                     "Accept: text/event-stream\r\nConnection: close\r\n\r\n".encode()
                 )
                 self._read(number, connection)

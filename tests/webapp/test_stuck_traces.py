@@ -36,7 +36,7 @@ class Watching:
         address = ("127.0.0.1", server.port)
         self.connection = socket.create_connection(address, 30, source_address=(f"127.0.2.{number}", 0))
         self.connection.sendall(
-            f"GET /trace?q=ark:12345/x&resolver={resolver} HTTP/1.1\r\nHost: x\r\nAccept: text/event-stream\r\n"
+            f"GET /trace?q=ark:12345/x&resolver={resolver} HTTP/1.1\r\nHost: localhost\r\nAccept: text/event-stream\r\n"
             "Connection: close\r\n\r\n".encode()
         )
         self.stream: BinaryIO = self.connection.makefile("rb")
@@ -105,7 +105,7 @@ def test_clients_that_never_close_a_connection_hold_nobody_up(ararat_server: Any
         address = ("127.0.0.1", ararat_server.port)
         held = [stack.enter_context(socket.create_connection(address, 10)) for _ in range(20)]
         for connection in held:
-            connection.sendall(b"GET /healthz HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n")
+            connection.sendall(b"GET /healthz HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n")
         # Seen off one by one, they would take longer than this is waited for.
         assert ararat_server.get("/healthz").status == 200
 
@@ -115,8 +115,8 @@ def test_clients_that_never_close_a_connection_hold_nobody_up(ararat_server: Any
     [
         pytest.param(b"", id="nothing"),
         pytest.param(b"GET / HT", id="half of the request line"),
-        pytest.param(b"GET / HTTP/1.1\r\nHost: x\r\nX-a: b", id="half of the fields"),
-        pytest.param(b"POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 100000\r\n\r\nq=a", id="half of the body"),
+        pytest.param(b"GET / HTTP/1.1\r\nHost: localhost\r\nX-a: b", id="half of the fields"),
+        pytest.param(b"POST / HTTP/1.1\r\nHost: localhost\r\nContent-Length: 100000\r\n\r\nq=a", id="half of the body"),
     ],
 )
 def test_clients_that_send_half_a_request_hold_nobody_up(beginning: bytes, ararat_server: Any) -> None:

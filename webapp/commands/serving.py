@@ -129,7 +129,20 @@ def _options(command: Any) -> Any:
 )
 @click.option(
     "--trusted-host", "trusted_hosts", multiple=True, metavar="HOST", envvar="ARARAT_TRUSTED_HOST", show_envvar=True,
-    help="The inspector answers at this host name alone; repeatable.  [default: at any]",
+    help="Another host name at which the inspector answers; repeatable. Those of this machine and of the prefix are "
+    "known. Only known host names are answered if this option or --allow-network is given, or if --host is a loopback "
+    "address.",
+)  # fmt: skip
+@click.option(
+    "--trusted-proxies", type=click.IntRange(min=0), default=0, show_default=True, metavar="N",
+    envvar="ARARAT_TRUSTED_PROXIES", show_envvar=True,
+    help="How many proxies are in front. So many values at the end of X-Forwarded-For and X-Forwarded-Proto are "
+    "believed. Each proxy must set both fields.",
+)  # fmt: skip
+@click.option(
+    "--inspector", metavar="URL|none", envvar="ARARAT_INSPECTOR", show_envvar=True,
+    help="The address of the inspector, to which error pages of names link, or none.  [default: the prefix without "
+    "--prefix, none with it]",
 )  # fmt: skip
 @click.option(
     "--allow-network", "networks", multiple=True, metavar="CIDR", envvar="ARARAT_ALLOW_NETWORK", show_envvar=True,
@@ -154,6 +167,8 @@ def serve_command(
     port: int | None,
     trace_elsewhere: bool,
     trusted_hosts: tuple[str, ...],
+    trusted_proxies: int,
+    inspector: str | None,
     networks: tuple[str, ...],
     resolvers: tuple[str, ...],
     profiles: tuple[Profile, ...],
@@ -180,15 +195,25 @@ def serve_command(
         _access_log(access_log) as on_resolve,
     ):
         address = serve.address_of(listener)
+        if inspector is None and (prefix or address).rstrip("/") == address:
+            inspector = "/"
+        elif inspector == "none":
+            inspector = None
         try:
+            hosts: list[str] | None = None
+            if trusted_hosts or networks or serve.is_loopback(listener):
+                announced = [each for each in (prefix, inspector, *given.get("also", ())) if each]
+                hosts = [*serve.hosts_of(listener, *announced), *trusted_hosts]
             app = serve.compose(
                 bindings,
                 prefix=prefix or address,
                 address=address,
+                inspector=inspector,
+                trusted_proxies=trusted_proxies,
                 demo=store.is_demo,
                 trace_elsewhere=trace_elsewhere,
                 networks=networks,
-                trusted_hosts=trusted_hosts or None,
+                trusted_hosts=hosts,
                 policies=profiles,
                 on_resolve=on_resolve,
                 resolvers=resolvers,
@@ -200,7 +225,7 @@ def serve_command(
             raise Refused(str(error), exit_code=UNAVAILABLE) from None
 
         def ready() -> None:
-            _announce(address, prefix, host, store, bindings, trace_elsewhere)
+            _announce(address, prefix, inspector, host, store, bindings, trace_elsewhere)
             if not store.is_demo:
                 # Counting takes seconds in a database of millions, and must not delay the first answer.
                 Thread(target=_warn_of_served, args=(bindings,), name="ararat-served", daemon=True).start()
@@ -290,7 +315,13 @@ def _opened(store: _Store, profile: Profile | None, *, create: bool) -> Bindings
 
 
 def _announce(
-    address: str, prefix: str | None, host: str, store: _Store, bindings: Bindings, trace_elsewhere: bool
+    address: str,
+    prefix: str | None,
+    inspector: str | None,
+    host: str,
+    store: _Store,
+    bindings: Bindings,
+    trace_elsewhere: bool,
 ) -> None:
     sheet = Sheet.of(sys.stdout)
     write([f"{sheet.paint(f'Ararat {__version__} at')} {sheet.paint(address, 'strong')}"])
@@ -298,6 +329,8 @@ def _announce(
         write(sheet.field("Demo site", f"{address}/demo/"))
     if prefix:
         write(sheet.field("Announced as", identifier(prefix)))
+        linked = identifier(inspector) if inspector else "no link from error pages; set one with --inspector"
+        write(sheet.field("Inspector", linked))
     elif host in ("0.0.0.0", "::"):  # noqa: S104 - a comparison
         write(sheet.field("Announced as", f"{address}, which is nothing to other machines; say --prefix"))
     fate = ", gone when this ends; keep yours with --database" if store.is_demo else ""

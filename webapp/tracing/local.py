@@ -17,12 +17,13 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote_to_bytes
 
+from ...middleware.target import reserved_labels
 from . import weburl
 from .hop import USER_AGENT, Fetch, HopFailed, HopResponse
 from .weburl import WebURL
 
 if TYPE_CHECKING:
-    from _typeshed.wsgi import WSGIApplication, WSGIEnvironment
+    from _typeshed.wsgi import StartResponse, WSGIApplication, WSGIEnvironment
 
 log = logging.getLogger(__name__)
 
@@ -34,11 +35,11 @@ def local_fetch(local: Mapping[str, WSGIApplication], elsewhere: Fetch | None, r
     """A :data:`~.hop.Fetch` that asks our own site in process, and ``elsewhere`` for everything else.
 
     ``local`` maps resolver prefixes in stored form (no final slash) to the callables that answer under them. A URL
-    belongs to the longest prefix it lies under, scheme, host, port and whole path segments compared; one that lies
-    under none, but on the same server as one, belongs to that one, which is then asked as if it were mounted at the
-    root. Without ``elsewhere`` other hosts are not asked: the hop fails with "not-asked". ``remote_addr`` is the
-    address of the client that asked for the trace. Raises ValueError for a prefix that is no http or https URL, or has
-    a query.
+    belongs to the longest prefix it lies under: scheme, host, port and whole path segments are compared. Of a
+    :class:`NamesOnly` application only the names below its prefix are asked. Any other URL goes ``elsewhere``, also
+    one on the same server: another application may answer there. Without ``elsewhere`` the hop fails with
+    "not-asked". ``remote_addr`` is the address of the client that asked for the trace. Raises ValueError for a prefix
+    that is no http or https URL, or has a query.
 
     The callable runs in the calling thread, which cannot interrupt it; its answer is read up to its header and closed.
     An exception of its own is the hop's failure "site-error", and in the log.
@@ -58,17 +59,35 @@ def local_fetch(local: Mapping[str, WSGIApplication], elsewhere: Fetch | None, r
             asked = weburl.parse(url)
         except weburl.BadURL as error:
             raise HopFailed("bad-url", str(error)) from None
-        near = [mount for mount in mounts if mount.origin == asked.origin]
-        for mount in near:
-            if mount.holds(asked.target):
+        for mount in mounts:
+            if mount.origin == asked.origin and mount.holds(asked.target):
                 return _ask(mount.app, _environ(method, asked, mount.path, remote_addr), deadline)
-        if near:
-            return _ask(near[0].app, _environ(method, asked, "", remote_addr), deadline)
         if elsewhere is None:
             raise HopFailed("not-asked")
         return elsewhere(method, url, deadline)
 
     return fetch
+
+
+class NamesOnly:
+    """A WSGI application of which a prefix has only the names: the paths that begin with one of ``schemes``.
+
+    >>> names = NamesOnly(lambda environ, start_response: [], ["ark", "urn"])
+    >>> names.holds("/ARK:12345/x"), names.holds("/maps/17"), names.holds("/ark%3A12345/x")
+    (True, False, False)
+    """
+
+    def __init__(self, app: WSGIApplication, schemes: Iterable[str]) -> None:
+        self._app = app
+        self._labels = tuple(reserved_labels(schemes))
+
+    def __call__(self, environ: WSGIEnvironment, start_response: StartResponse) -> Iterable[bytes]:
+        """Answer as the application does."""
+        return self._app(environ, start_response)
+
+    def holds(self, path: str) -> bool:
+        """Whether a path below the prefix is that of a name."""
+        return path.startswith(self._labels)
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,7 +107,9 @@ class _Mount:
 
     def holds(self, target: str) -> bool:
         path = target.partition("?")[0]
-        return path == self.path or path.startswith(self.path + "/")
+        if path != self.path and not path.startswith(self.path + "/"):
+            return False
+        return not isinstance(self.app, NamesOnly) or self.app.holds(path[len(self.path) :])
 
 
 def _environ(method: str, url: WebURL, mount: str, remote_addr: str | None) -> WSGIEnvironment:

@@ -98,7 +98,7 @@ class Pace:
 
         Raises :class:`~.hop.HopFailed` "too-often" where one of the limits is reached; then nothing was counted.
         """
-        # As for clients: whoever has one address of a /64 has all of them.
+        # As for clients: one host can have all addresses of a /56.
         targets = {host, *(client_key(str(address)) for address in addresses)}
         shares = {(client_key(client), target) for target in targets}
         with self._lock:

@@ -94,12 +94,12 @@ class Place:
 
 
 def client_key(address: str | None) -> str:
-    """What counts as one client: an IPv4 address, the /64 of an IPv6 address, or whatever else stands there.
+    """What counts as one client: an IPv4 address, the /56 of an IPv6 address, or whatever else stands there.
 
-    A client is given a /64, and has all of its addresses (security design, section 4).
+    A provider gives one customer a /64 or a /56, which is 256 of them (RFC 6177), so the /56 is counted.
 
-    >>> client_key("2001:db9:1:2:3::4"), client_key("::ffff:192.0.2.7"), client_key(None)
-    ('2001:db9:1:2::/64', '192.0.2.7', '')
+    >>> client_key("2001:db9:1:234:5::6"), client_key("::ffff:192.0.2.7"), client_key(None)
+    ('2001:db9:1:200::/56', '192.0.2.7', '')
     """
     try:
         parsed = ip_address((address or "").partition("%")[0])
@@ -107,6 +107,6 @@ def client_key(address: str | None) -> str:
         return address or ""
     if isinstance(parsed, IPv6Address):
         if parsed.ipv4_mapped is None:
-            return f"{IPv6Address(int(parsed) >> 64 << 64)}/64"
+            return f"{IPv6Address(int(parsed) >> 72 << 72)}/56"
         parsed = parsed.ipv4_mapped
     return str(parsed)

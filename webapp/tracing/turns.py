@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable, Container
+from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from . import reference
@@ -40,8 +40,8 @@ class _Turn:
 class Turns:
     """The turns that all the runs of a round take at their hosts, each run in a thread of its own.
 
-    ``gap`` is the pause after each request to a host, in seconds. The hosts of ``own`` (in lower case, without ports)
-    are asked one at a time and without a pause: they are this site. When ``stop`` is set, nobody waits any longer.
+    ``gap`` is the pause after each request to a host, in seconds. There is no pause after an answer of this process.
+    When ``stop`` is set, nobody waits any longer.
 
     >>> turns, clock = Turns(gap=0.1), RunClock()
     >>> fetch = turns.kept(lambda method, url, deadline: HopResponse(200, "OK", ()), clock)
@@ -51,9 +51,8 @@ class Turns:
     (True, True)
     """
 
-    def __init__(self, gap: float = 1.0, *, own: Container[str] = (), stop: threading.Event | None = None) -> None:
+    def __init__(self, gap: float = 1.0, *, stop: threading.Event | None = None) -> None:
         self.gap = gap
-        self.own = own
         self.stop = stop or threading.Event()
         self._turns: dict[str, _Turn] = {}
         self._lock = threading.Lock()
@@ -65,13 +64,16 @@ class Turns:
             host = reference.parse(url).host
             with self._lock:
                 turn = self._turns.setdefault(host, _Turn())
-            asked = clock.now()
+            asked, gap = clock.now(), self.gap
             self._wait(turn)
             try:
                 clock.waited += clock.now() - asked
-                return fetch(method, url, deadline + clock.waited)
+                response = fetch(method, url, deadline + clock.waited)
+                if response.where == "here":
+                    gap = 0.0
+                return response
             finally:
-                turn.next = time.monotonic() + (0.0 if host in self.own else self.gap)
+                turn.next = time.monotonic() + gap
                 turn.free.release()
 
         return paced

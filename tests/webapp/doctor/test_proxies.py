@@ -12,7 +12,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
-from http.client import HTTPConnection
+from http.client import HTTPConnection, HTTPResponse
 from pathlib import Path
 from runpy import run_path
 from typing import Any, NamedTuple
@@ -70,7 +70,7 @@ client_body_temp_path b; proxy_temp_path p; fastcgi_temp_path f; uwsgi_temp_path
         ("-D", "FOREGROUND", "-d", ".", "-f", "front.conf"),
         "<VirtualHost *:80>",
         "Listen 127.0.0.1:{port}\n<VirtualHost 127.0.0.1:{port}>",
-        APACHE_PROCESS + "{shown}",
+        APACHE_PROCESS + "LoadModule headers_module /usr/lib/apache2/modules/mod_headers.so\n{shown}",
     ),
     "caddy": Front(
         "caddy",
@@ -92,10 +92,12 @@ def shown(language: str) -> list[str]:
 def behind(
     start_server: Callable[..., Any], wsgi_server: Callable[..., Any], tmp_path: Path
 ) -> Iterator[Callable[..., str]]:
-    """behind(name, change) is the address of a site behind that server with the document's configuration, changed."""
+    """behind(name, change) is the address of a site behind that server with the document's configuration, changed.
+
+    run(prefix) starts the server behind it; without it, that is gunicorn."""
     started: list[Any] = []
 
-    def start(name: str, change: Callable[[str], str] = str) -> str:
+    def start(name: str, change: Callable[[str], str] = str, run: Callable[[str], Any] | None = None) -> str:
         front = FRONTS[name]
         if (program := front.path()) is None:
             absent = f"{name} IS NOT TESTED: it is not installed (apt-get install {front.package})"
@@ -105,7 +107,7 @@ def behind(
         with socket.create_server(("127.0.0.1", 0)) as free:
             port = free.getsockname()[1]
         prefix = f"http://127.0.0.1:{port}"
-        site = wsgi_server(SITE.format(prefix=prefix))
+        site = wsgi_server(SITE.format(prefix=prefix)) if run is None else run(prefix)
         configuration = shown(name)[0]
         assert front.listens in configuration
         assert "127.0.0.1:8000" in configuration
@@ -185,6 +187,38 @@ def test_a_front_server_that_sends_the_names_alone_is_well_too(behind: Callable[
     with contextlib.closing(HTTPConnection(address.removeprefix("http://"), timeout=10)) as connection:
         connection.request("GET", "/other")
         assert connection.getresponse().status in (200, 403, 404)
+
+
+@contextlib.contextmanager
+def asking(front: str, visitor: str, path: str, **fields: str) -> Iterator[HTTPResponse]:
+    """The answer of the front server to a visitor at another address of loopback."""
+    with contextlib.closing(HTTPConnection(front, timeout=20, source_address=(visitor, 0))) as connection:
+        connection.request("GET", path, headers={name.replace("_", "-"): value for name, value in fields.items()})
+        yield connection.getresponse()
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("name", FRONTS)
+def test_ararat_serve_tells_visitors_behind_a_front_server_apart(
+    behind: Callable[..., str], serve_ararat: Callable[..., Any], name: str
+) -> None:
+    options = ("--trusted-proxies", "1", "--hsts", "max-age=1000", "--allow-network", "127.0.0.0/8")
+    address = behind(name, run=lambda prefix: serve_ararat("--prefix", prefix, *options))
+    front = address.removeprefix("http://")
+    with socket.create_server(("127.0.0.1", 0)) as silent, contextlib.ExitStack() as running:
+        host, port = silent.getsockname()
+        trace = f"/api/trace?q=ark:12345/x&resolver=http://{host}:{port}"
+        for number in range(3):
+            forged = {"X_Forwarded_For": f"203.0.113.{number}", "X_Forwarded_Proto": "https"}
+            answer = running.enter_context(asking(front, "127.0.2.1", trace, **forged))
+            # The first hop is sent when it happens: nothing holds the stream back.
+            assert json.loads(answer.readline())["event"] == "start"
+        with asking(front, "127.0.2.1", trace, X_Forwarded_For="203.0.113.99") as answer:
+            assert (answer.status, json.loads(answer.read())["code"]) == (503, "busy-client")
+        with asking(front, "127.0.2.2", trace) as answer:
+            assert json.loads(answer.readline())["event"] == "start"
+    with asking(front, "127.0.2.1", "/ark:12345/mp39n", X_Forwarded_Proto="https") as answer:
+        assert (answer.status, answer.getheader("Strict-Transport-Security")) == (302, None)
 
 
 STATIC = r"""location ~* \.(js|css|png|jpg|gif|ico|pdf)$ { expires 30d; }
@@ -301,4 +335,4 @@ def test_every_line_that_a_remedy_names_stands_in_the_document() -> None:
     for line in ("large_client_header_buffers 4 16k;", "merge_slashes off;", "AllowEncodedSlashes NoDecode", "nocanon"):
         assert line in plain
     assert "--limit-request-line 8190" in plain
-    assert {*re.findall(r"^```(\w+)$", DOCUMENT, re.MULTILINE)} == {"nginx", "apache", "caddy"}
+    assert {*re.findall(r"^```(\w+)$", DOCUMENT, re.MULTILINE)} == {"nginx", "apache", "caddy", "python"}

@@ -9,7 +9,7 @@ from wsgiref.validate import validator
 import pytest
 
 from ararat.webapp.tracing.hop import HopFailed, HopResponse
-from ararat.webapp.tracing.local import HOP_KEY, local_fetch
+from ararat.webapp.tracing.local import HOP_KEY, NamesOnly, local_fetch
 
 PREFIX = "https://ids.example"
 
@@ -110,8 +110,8 @@ A, AB, OTHER = "https://ids.example/a", "https://ids.example/a/b", "https://othe
         pytest.param("https://ids.example/a/bc", A, "/a", id="whole-segments"),
         pytest.param("https://ids.example/a?b/x", A, "/a", id="not-by-the-query"),
         pytest.param("HTTPS://IDS.example:443/a/x", A, "/a", id="another-spelling-of-the-origin"),
-        pytest.param("https://ids.example/c", AB, "", id="the-same-server"),
-        pytest.param("https://ids.example/ab", AB, "", id="the-same-server-by-a-part-of-a-segment"),
+        pytest.param("https://ids.example/c", "elsewhere", "", id="another-path-of-the-same-server"),
+        pytest.param("https://ids.example/ab", "elsewhere", "", id="a-part-of-a-segment"),
         pytest.param("https://other.example/a/b", OTHER, "", id="another-prefix"),
         pytest.param("http://ids.example/a/x", "elsewhere", "", id="another-scheme"),
         pytest.param("https://ids.example:8443/a/x", "elsewhere", "", id="another-port"),
@@ -120,6 +120,23 @@ A, AB, OTHER = "https://ids.example/a", "https://ids.example/a/b", "https://othe
 )
 def test_a_url_goes_to_the_site_it_belongs_to(url, site, mount):
     assert chosen(url, A, OTHER, AB) == (site, mount)
+
+
+@pytest.mark.parametrize(
+    ("url", "site"),
+    [
+        pytest.param("https://ids.example/a/ark:12345/x", A, id="a-name"),
+        pytest.param("https://ids.example/a/Urn:example:x?info", A, id="a-name-in-capitals"),
+        pytest.param("https://ids.example/a/ark%3A12345/x", "elsewhere", id="an-encoded-colon"),
+        pytest.param("https://ids.example/a/maps/17", "elsewhere", id="a-page"),
+        pytest.param("https://ids.example/a", "elsewhere", id="the-prefix-itself"),
+        pytest.param("https://ids.example/ark:12345/x", "elsewhere", id="a-name-outside-the-prefix"),
+    ],
+)
+def test_where_a_prefix_has_names_only_other_urls_go_elsewhere(url: str, site: str) -> None:
+    sites = {A: NamesOnly(Site(A), ["ark", "urn"])}
+    fetch = local_fetch(sites, lambda *_: HopResponse(200, "", (("X-Site", "elsewhere"),)), None)
+    assert fetch("GET", url, time.monotonic() + 10).all("X-Site") == [site]
 
 
 def test_without_a_way_out_other_hosts_are_not_asked():

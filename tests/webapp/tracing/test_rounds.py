@@ -122,13 +122,13 @@ class Hosts:
         time.sleep(0.01)
         self.at_once[host] -= 1
         if host != "n2t.net":
-            return HopResponse(200, "OK", ())
+            return HopResponse(200, "OK", (), where="here" if host == "example.org" else "elsewhere")
         target = "https://other.example.org/" if url.endswith("1") else "https://example.org/"
         return HopResponse(302, "Found", (("Location", target),))
 
 
 def test_a_host_is_asked_once_at_a_time_with_a_pause_and_no_run_pays_for_it():
-    hosts, turns = Hosts(), Turns(0.05, own={"example.org"})
+    hosts, turns = Hosts(), Turns(0.05)
     ends = []
 
     def run(identifier: str) -> Iterator[Event]:
