@@ -29,10 +29,11 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import NamedTuple, NoReturn
 
-from . import assignment, formats, lines, rows, schema, texts
+from . import assignment, formats, lines, other_rows, rows, schema, texts
 from .binding import Binding, Event
 from .errors import BindingError, BindingsUnavailable, ReadOnlyBindings, TableError
 from .governance import Govern, Remembered, ungoverned
+from .other_rows import OtherRow, Reserved, RuleRow, Setting
 from .rules import Rule, RuleEvent
 
 LOOK_SECONDS = 1.0
@@ -53,10 +54,14 @@ _Mark = tuple[int, ...]
 
 
 class FileTable(NamedTuple):
-    """What stands in a file: the bindings by their keys, in the order of their lines, and the numbers of these."""
+    """What a file holds: the bindings by their keys, in the order of their lines, and the numbers of these.
+
+    ``others`` are its rules, minted names and counters.
+    """
 
     bindings: dict[str, Binding]
     lines: array[int]
+    others: list[OtherRow]
 
     def line(self, key: str) -> int:
         """The number of the line that speaks of a name."""
@@ -105,15 +110,17 @@ class FileStore:
         return [Event("bound" if binding.is_live else "withdrawn", None, source, None, binding)]
 
     def rules_version(self) -> str:
-        """Always the same: a file holds names alone, and no rules."""
-        return "0"
+        """Another one for each state of the file."""
+        self._current()
+        return str(self._mark)
 
     def rules(self) -> list[Rule]:
-        """None."""
-        return []
+        """The rules of the file, as of the time when it was changed."""
+        changed = datetime.fromtimestamp(self._mark[3] / 1e9, UTC)
+        return [Rule(*row, changed, None) for row in self._current().others if isinstance(row, RuleRow)]
 
     def rule_history(self, prefix: str) -> list[RuleEvent]:
-        """None."""
+        """Empty: the history of a file is in Git."""
         return []
 
     @contextmanager
@@ -221,6 +228,7 @@ class FileSnapshot:
 
     def __init__(self, table: FileTable) -> None:
         self._bindings = table.bindings
+        self._others = table.others
 
     def bindings(self) -> Iterator[Binding]:
         """Every binding, in the order in which a database has them."""
@@ -230,6 +238,16 @@ class FileSnapshot:
         """Return how many live names the site itself serves, and the key of the first."""
         served = [key for key, binding in self._bindings.items() if binding.kind == "served" and binding.is_live]
         return len(served), min(served, default=None)
+
+    def settings(self) -> Iterator[RuleRow | Setting]:
+        """The rules, and the counters and UUIDs, in the order of their prefixes and names."""
+        yield from sorted(row for row in self._others if isinstance(row, RuleRow))
+        yield from sorted(row for row in self._others if isinstance(row, Setting))
+
+    def reserved(self) -> Iterator[Reserved]:
+        """The minted names that are not bound, in order."""
+        names = {row for row in self._others if isinstance(row, Reserved)}
+        return iter(sorted(row for row in names if row.key not in self._bindings))
 
     def selectors(self) -> list[str]:
         """What the alternates of any binding are chosen by, in order."""
@@ -243,12 +261,19 @@ def read_table(path: Path, changed: datetime, govern: Govern = ungoverned) -> Fi
     form; and OSError.
     """
     bindings: dict[str, Binding] = {}
-    table = FileTable(bindings, array("Q"))
+    table = FileTable(bindings, array("Q"), [])
+    prefixes: dict[str, int] = {}
     file = lines.name_of(path)
     memory = Remembered()
     with closing(formats.read_rows(path)) as read, _uncollected():
         for row in read:
             try:
+                if (other := other_rows.read(row.cells)) is not None:
+                    if isinstance(other, RuleRow) and (first := prefixes.setdefault(other.prefix, row.line)) < row.line:
+                        said = f"lines {first} and {row.line} both have a rule for {other.prefix}"
+                        raise BindingError("duplicate-line", said)
+                    table.others.append(other)
+                    continue
                 proposal = rows.proposal(row.cells)
                 stated = govern(None, assignment.bind(None, proposal, changed), memory).after
             except BindingError as error:

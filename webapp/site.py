@@ -17,7 +17,6 @@ if TYPE_CHECKING:
 
     from ..identifiers.policy import Profile
     from ..middleware import Bindings
-    from .results import Results
     from .tracing.addresses import Network
     from .tracing.pacing import Pace
     from .tracing.places import Places
@@ -85,7 +84,6 @@ class Site:
     places: Places
     pace: Pace
     answers: Answers
-    results: Results
     examples: Sequence[Example]
     policies: Sequence[Profile] = ()
     resolvers: Sequence[Resolver] = ()
