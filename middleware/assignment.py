@@ -218,17 +218,34 @@ def bind(existing: Binding | None, proposal: Proposal, now: datetime) -> Change:
         return Change("bound", first, "bound") if first.is_live else Change("withdrawn", first, "withdrawn")
     stated = _with_statements(existing, proposal)
     after = next_revision(existing, stated, now)
-    if existing.resource is not None and stated.resource != existing.resource:
-        raise BindingConflict("other-resource", existing, after)
-    if proposal.status == "withdrawn":
-        return _withdrawn_again(existing, after)
-    if not existing.is_live:
+    require_kept(existing, after, stated=proposal.resource)
+    if not after.is_live and proposal.status != "withdrawn":
         raise BindingConflict("withdrawn", existing, after)
+    if existing.is_live and not after.is_live:
+        return Change("withdrawn", after, "withdrawn")
     if leads_elsewhere(existing, after):
-        if existing.resource is None or proposal.resource is None:
-            raise BindingConflict("bound-otherwise", existing, after)
         return _moved(existing, stated, now)
-    return _updated(existing, after)
+    if after._replace(changed=existing.changed, revision=existing.revision) == existing:
+        return Change("unchanged", existing, None)
+    # The history has no action of its own for a claim: it shows the resource.
+    return Change("updated" if after.resource == existing.resource else "claimed", after, "updated")
+
+
+def require_kept(existing: Binding, after: Binding, *, stated: str | None) -> None:
+    """Raise :class:`BindingConflict` unless ``after`` keeps what is on record, where the request states a resource.
+
+    A recorded resource stays. A new :data:`PLACE` requires it. A tombstone gets neither a new place nor a resource.
+    """
+    if existing.resource not in (None, after.resource):
+        raise BindingConflict("other-resource", existing, after)
+    elsewhere = leads_elsewhere(existing, after)
+    if existing.is_live and after.is_live:
+        if elsewhere and (existing.resource is None or stated is None):
+            raise BindingConflict("bound-otherwise", existing, after)
+    elif elsewhere:
+        raise BindingConflict("bound-otherwise" if existing.is_live else "withdrawn", existing, after)
+    elif after.resource != existing.resource:
+        raise BindingConflict("claim-withdrawn", existing, after)
 
 
 def relocate(
@@ -314,29 +331,13 @@ def _moved(existing: Binding, moved: Binding, now: datetime) -> Change:
     return Change("relocated", next_revision(existing, moved, now), "relocated")
 
 
-def _withdrawn_again(existing: Binding, after: Binding) -> Change:
-    """The change where a name is stated to be withdrawn, as a table can do. Its place must be as it is on record."""
-    if leads_elsewhere(existing, after):
-        raise BindingConflict("bound-otherwise" if existing.is_live else "withdrawn", existing, after)
-    if existing.resource is None and after.resource is not None:
-        raise BindingConflict("claim-withdrawn", existing, after)
-    if not existing.is_live:
-        return _updated(existing, after)
-    return Change("withdrawn", after._replace(status="withdrawn"), "withdrawn")
-
-
-def _updated(existing: Binding, after: Binding) -> Change:
-    if after._replace(changed=existing.changed, revision=existing.revision) == existing:
-        return Change("unchanged", existing, None)
-    # The history has no action of its own for a claim: it shows the resource.
-    return Change("updated" if after.resource == existing.resource else "claimed", after, "updated")
-
-
 _STATED = ("redirect", "resource", "passthrough", "scope", "reason")
 
 
 def _with_statements(existing: Binding, proposal: Proposal) -> Binding:
     stated: dict[str, Any] = {name: value for name in _STATED if (value := getattr(proposal, name)) is not None}
+    if proposal.status == "withdrawn":
+        stated["status"] = "withdrawn"
     # A withdrawal may leave out the target: the place is then as it is on record.
     if proposal.status != "withdrawn" or proposal.target is not None:
         stated.update(target=proposal.target, kind=proposal.kind)

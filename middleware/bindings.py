@@ -279,6 +279,14 @@ class Bindings:
         """Why a file as it is now is not what is served, in printable ASCII; None where it is, and for a database."""
         return getattr(self.store, "refusal", None)
 
+    @property
+    def unrecorded(self) -> str | None:
+        """Why no copy of a file as it is served can be kept; None where one is kept, and for a database.
+
+        Without a copy, a restarted process compares the file with nothing.
+        """
+        return getattr(self.store, "unrecorded", None)
+
     def now(self) -> datetime:
         """The time that a change made now goes on record with, in UTC."""
         return self._clock()
@@ -334,6 +342,7 @@ def open_bindings(
     create: bool = False,
     clock: Callable[[], datetime] = _now,
     policy: Profile | None = None,
+    state: str | Path | None = None,
 ) -> Bindings:
     """Open the bindings in a database, or in a file of text, which is only read.
 
@@ -341,11 +350,13 @@ def open_bindings(
     ends in .sqlite, .sqlite3 or .db, or a ``postgresql://`` URL in any form that libpq understands; or the path of a
     table that ends in .csv, .tsv or .jsonl (:mod:`filestore`). ``create`` makes the file of an SQLite database and the
     tables of any database where they are missing; without it, nothing is made. ``clock`` gives the time in UTC. Every
-    change is held to the rules of ``policy``, where there is one (:mod:`governance`).
+    change is held to the rules of ``policy``, where there is one (:mod:`governance`). ``state`` is the folder for the copy
+    of a file of text as it is served; None is the folder of the file. Such a file that cannot be used raises nothing:
+    its names raise :class:`BindingsUnavailable` until it can be used.
 
     Raises :class:`BindingError` with the code ``database-url``, ``database-in-memory``, ``driver-missing``,
-    ``foreign-database``, ``database-encoding`` or ``schema-version``, :class:`TableError` for a file that is no table of
-    bindings, and :class:`BindingsUnavailable` where database or file cannot be reached.
+    ``foreign-database``, ``database-encoding`` or ``schema-version``, and :class:`BindingsUnavailable` where the database
+    cannot be reached.
 
     >>> open_bindings("bindings")
     Traceback (most recent call last):
@@ -353,21 +364,32 @@ def open_bindings(
     expected sqlite:///FILE, postgresql://HOST/NAME, or a file that ends in .sqlite, .db, .csv, .tsv or .jsonl (Ararat, bindings)
     """  # noqa: E501
     if (table := table_file(url_or_path)) is not None:
-        return open_file(table, clock=clock, policy=policy)
+        return open_file(table, clock=clock, policy=policy, state=state)
     # SQLAlchemy takes longer to load than all of Ararat; whoever opens no database should not wait for it.
     from .store import open_store
 
     return Bindings(open_store(database_at(url_or_path), create=create), clock, policy)
 
 
-def open_file(path: Path, *, clock: Callable[[], datetime] = _now, policy: Profile | None = None) -> Bindings:
+def open_file(
+    path: Path,
+    *,
+    clock: Callable[[], datetime] = _now,
+    policy: Profile | None = None,
+    state: str | Path | None = None,
+    served: bool = True,
+) -> Bindings:
     """The bindings in a file of text, to be read only, whatever its name ends in: what is no other format is CSV.
 
-    The rest is as with :func:`open_bindings`. Raises :class:`TableError` and :class:`BindingsUnavailable`.
+    The rest is as with :func:`open_bindings`. Without ``served`` the file is read once and nothing is recorded; then
+    this raises :class:`TableError` for a file that is no table of bindings, and :class:`BindingsUnavailable` for one
+    that cannot be read.
     """
     from .filestore import FileStore
 
-    return Bindings(FileStore(path, Governance(policy) if policy else ungoverned), clock, policy)
+    govern = Governance(policy) if policy else ungoverned
+    store = FileStore(path, govern, served=served, state=None if state is None else Path(state))
+    return Bindings(store, clock, policy)
 
 
 def table_file(url_or_path: str | Path) -> Path | None:

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from .bindings import database_at, open_bindings, table_file
+from .bindings import database_at, open_file, table_file
 from .errors import BindingError, BindingsUnavailable
 
 if TYPE_CHECKING:
@@ -60,12 +60,17 @@ def conditions(url_or_path: str | Path) -> Iterator[Condition]:
 
 
 def _of_table(path: Path) -> Condition:
+    from .filestore import require_succession
+
     where = str(path)
     try:
-        open_bindings(path).close()
+        open_file(path, served=False).close()
+        require_succession(path)
     except (BindingError, BindingsUnavailable) as error:
         code = error.code if isinstance(error, BindingError) else "unavailable"
         return Condition(where, False, False, table=True, fault=str(error).partition("\n")[0], code=code)
+    except OSError as error:
+        return Condition(where, False, False, table=True, fault=str(error), code="unavailable")
     return Condition(where, True, False, table=True)
 
 

@@ -32,6 +32,7 @@ from . import (
     rounds,
 )
 from . import policies as policy_pages
+from .results import Results
 from .site import EXAMPLES, FORM_OVERHEAD, FORM_PARTS, KEY, MOST_OCTETS, Example, Resolver, Site, url
 from .tracing import reference as web_reference
 from .tracing.addresses import parse_networks
@@ -113,6 +114,7 @@ def create_app(
         places=Places(traces, traces_each),
         pace=Pace(host_rate, host_rate_each),
         answers=Answers(),
+        results=Results(),
         examples=tuple(examples),
         policies=tuple(policy.known(each) if isinstance(each, str) else each for each in policies),
         resolvers=tuple(map(_resolver, resolvers)),

@@ -11,6 +11,8 @@ from flask import Flask, Response, request
 from werkzeug.exceptions import SecurityError
 from werkzeug.sansio.utils import host_is_trusted
 
+from . import crosssite
+
 CONTENT_SECURITY_POLICY = "; ".join(
     (
         "default-src 'none'",
@@ -31,14 +33,16 @@ _ALWAYS = {
     "Cross-Origin-Opener-Policy": "same-origin",
     "Cross-Origin-Resource-Policy": "same-origin",
     "Permissions-Policy": "camera=(), display-capture=(), geolocation=(), microphone=(), payment=(), usb=()",
-    "Referrer-Policy": "no-referrer",
+    # Our own pages tell us that they are ours; no other site learns where a reader came from.
+    "Referrer-Policy": "same-origin",
     "X-Content-Type-Options": "nosniff",
 }
 
 
+_ONE_FORM = ("static", "inspector.picture", "inspector.robots", "inspector.favicon", "inspector.healthz")
+"""Endpoints whose answers are the same for every client; their errors are not."""
+
 _FOR_PROGRAMS = ("application/json", "application/problem+json")
-_WORK = ("/api/trace", "/trace")
-"""What starts a trace: that is work for others, and for our own pages alone."""
 
 
 def init_app(app: Flask) -> None:
@@ -66,14 +70,14 @@ def _is_trusted(host: str, trusted: Collection[str]) -> bool:
 
 def _harden(response: Response) -> Response:
     for_programs = request.path.startswith("/api/") or response.mimetype in _FOR_PROGRAMS
-    if for_programs and request.path.rstrip("/") not in _WORK:
+    if for_programs and not crosssite.is_work():
         # Public data, and no cookies: any page may read it.
         response.headers["Access-Control-Allow-Origin"] = "*"
         response.headers["Cross-Origin-Resource-Policy"] = "cross-origin"
     for name, value in _ALWAYS.items():
         response.headers.setdefault(name, value)
     # One address answers a page, a fragment of it, or JSON: a cache has to keep them apart.
-    if request.endpoint != "static":
-        response.vary.update(["Accept", "HX-Request"])
+    if request.endpoint not in _ONE_FORM or response.status_code >= 400:
+        response.vary.update(["Accept", "HX-Request", "HX-History-Restore-Request"])
     response.headers.setdefault("Cache-Control", "no-cache")
     return response

@@ -5,14 +5,11 @@ Pure. Page, CSV and the choice of what is compared all start from one :class:`Li
 
 from __future__ import annotations
 
-import csv
-import io
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from ..identifiers import display
-from . import inspection, verdicts
+from . import inspection, spreadsheet, verdicts
 from .inspection import Inspection
 
 SHOWN: Mapping[str, str] = {
@@ -128,11 +125,7 @@ def as_csv(rows: Sequence[Row]) -> str:
     >>> as_csv(listing(inspection.inspect("ark:/12345/x-1")).rows).splitlines()[1]
     '1,1,14,ark:/12345/x-1,yes,strict,ark:12345/x1,,no,,,'
     """
-    lines = io.StringIO(newline="")
-    writer = csv.writer(lines)
-    writer.writerow(_COLUMNS)
-    writer.writerows(map(_cell, record) for record in map(_record, rows))
-    return lines.getvalue()
+    return "".join(spreadsheet.line(record) for record in [_COLUMNS, *map(_record, rows)])
 
 
 def _record(row: Row) -> Iterator[str]:
@@ -142,12 +135,6 @@ def _record(row: Row) -> Iterator[str]:
     yield from (str(row.first or ""), "yes" if row.repeated else "no", row.bound or "")
     yield " ".join(dict.fromkeys(problem.code for problem in report.problems if problem.severity != "note"))
     yield match.suggestion or report.suggestion or ""
-
-
-def _cell(text: str) -> str:
-    # What begins like a formula is run by a spreadsheet that opens the file. The mark before it says: this is text.
-    shown = display.percent(text)
-    return f"'{shown}" if shown.startswith(("=", "+", "-", "@")) else shown
 
 
 def _among(row: Row, show: str) -> bool:

@@ -20,7 +20,7 @@ from jinja2 import Environment
 from markupsafe import Markup
 
 from ..identifiers import display
-from . import resolvers, runs, sse
+from . import crosssite, resolvers, runs, sse
 from .errors import Refused
 from .resolvers import Offer
 from .runs import Run, Wish
@@ -151,7 +151,7 @@ def unasked() -> Refused | None:
     fields = request.headers
     purposes = " ".join(fields.get(name, "") for name in ("Sec-Purpose", "Purpose", "X-Moz"))
     if (
-        fields.get("Sec-Fetch-Site") in ("cross-site", "same-site")
+        crosssite.from_another_site()
         or "prefetch" in purposes
         or HOP_KEY in request.environ
         or is_trace(fields.get("User-Agent", ""))

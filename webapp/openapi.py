@@ -21,8 +21,8 @@ STABILITY = (
     "change. What the registries say changes with their tables, whose dates stand in the answers."
 )
 CORS = (
-    "A script of any page may read every answer; nothing is ever asked of a browser but the address. The trace is the "
-    "exception: it is work for others, and is for the pages of this site."
+    "A script of any page may read every answer; nothing is ever asked of a browser but the address. Traces are the "
+    "exception: they are work for others, and are for the pages of this site."
 )
 LIMITS = (
     f"A text of up to {MOST_OCTETS:,} octets of UTF-8, of which {MOST_FOUND:,} identifiers are reported. "

@@ -121,7 +121,11 @@ def healthz() -> Response:
         except BindingsUnavailable:
             state = "unreadable"
     well = state != "unreadable"
-    response = as_json({"status": "ok" if well else "failing", "bindings": state}, 200 if well else 503)
+    health = {"status": "ok" if well else "failing", "bindings": state}
+    if bindings is not None and bindings.is_file:
+        # The reason may hold parts of the file, and is in the log.
+        health["file"] = "refused" if bindings.refusal else "unrecorded" if bindings.unrecorded else "served"
+    response = as_json(health, 200 if well else 503)
     response.headers["Cache-Control"] = "no-store"
     return response
 

@@ -1,12 +1,13 @@
 """Many identifiers traced at once: a page that grows row by row, its result as CSV or JSON, and the same as an API.
 
-There is no state on the server. The page is one form: each row carries its result in a hidden field, so whatever was
-stopped, by whomever, goes on when the form is sent again, and what was done is not asked again. All of a list takes one
-place of those for traces; its hosts are asked one request at a time, with a pause after each.
+The rows of a list are kept in this process for an hour (:mod:`.results`). The form names them by an id that cannot be
+guessed, so that a list that was stopped can go on, and a result can be saved. All of a list takes one place of those
+for traces; its hosts are asked one request at a time, with a pause after each.
 """
 
 from __future__ import annotations
 
+import functools
 import json
 import logging
 import math
@@ -20,7 +21,7 @@ from jinja2 import Environment
 from markupsafe import Markup
 
 from ..identifiers import examine
-from ..middleware import prefix
+from ..middleware import BindingsUnavailable, prefix
 from ..middleware.errors import PrefixError
 from . import inspection, live, runs
 from .errors import Refused
@@ -36,11 +37,14 @@ from .tracing.turns import RunClock, Turns
 
 blueprint = Blueprint("rounds", __name__)
 
-MOST = 200
-"""Identifiers that one list may have."""
+MOST = 50
+"""Identifiers that a list of the page may have."""
+
+MOST_OF_API = 200
+"""Identifiers that a list of the API may have."""
 
 LONGEST_SECONDS = 300.0
-"""How long one request works at a list. What is left then stands in the form again."""
+"""How long one request works at a list. The form then goes on with what is left."""
 
 _AT_ONCE = 4
 _LINES = "application/x-ndjson"
@@ -69,7 +73,7 @@ class Order:
 @blueprint.get("/traces")
 def page() -> Response:
     """The empty form."""
-    return Response(_page(Order(), running=False), headers={"Cache-Control": "no-store"})
+    return Response(_page(Order()), headers={"Cache-Control": "no-store"})
 
 
 @blueprint.post("/traces")
@@ -77,13 +81,16 @@ def run() -> Response:
     """The list in the form, traced while the page grows; what the form brings as done stands there at once."""
     if refusal := live.unasked():
         raise refusal
-    done = () if "anew" in request.form else _results()
-    order = _order(request.form.get("q", ""), request.form.get("resolver", ""), done)
+    earlier = None if "anew" in request.form else site().results.get(request.form.get("run", ""))
+    order = _order(request.form.get("q", ""), request.form.get("resolver", ""), MOST, earlier.rows if earlier else ())
     choices = _choices(order, site())
     begun = _begin(order, choices)
+    key = site().results.new(order.texts, request.remote_addr)
+    for each in order.done:
+        site().results.add(key, each)
     files = url("rounds.result", form="csv"), url("rounds.result", form="json")
-    grower = _Grower(current_app.jinja_env, order, files)
-    page = _page(order, running=True, least=_least_seconds(choices.values(), site()))
+    grower = _Grower(current_app.jinja_env, order, files, functools.partial(site().results.add, key))
+    page = _page(order, running=key, least=_least_seconds(choices.values(), site()))
     response = Response(grower.growing(page, begun), headers=live.STREAM_HEADERS)
     response.call_on_close(begun.close)
     return response
@@ -91,9 +98,13 @@ def run() -> Response:
 
 @blueprint.post("/traces/result")
 def result() -> Response:
-    """The rows that the form brings, as a file, in the order of its list."""
-    places = _places(_listed(request.form.get("q", "")))
-    rows = sorted(_results(), key=lambda each: places.get(each.identifier, MOST))
+    """Save the rows of a list as a file, in the order of the list. Refused: 404 if they are no longer kept."""
+    if refusal := live.unasked():
+        raise refusal
+    if (kept := site().results.get(request.form.get("run", ""))) is None:
+        raise Refused(404, "no-result", "This result is no longer kept. Run the list again.")
+    places = _places(kept.texts)
+    rows = sorted(kept.rows, key=lambda each: places[each.identifier])
     if request.args.get("form") == "csv":
         body, kind, name = CSV_HEADER + "".join(each.as_csv() for each in rows), f"{_CSV}; charset=utf-8", "traces.csv"
     else:
@@ -111,7 +122,7 @@ def api() -> Response:
         text = request.get_data(cache=False).decode("utf-8")
     except UnicodeDecodeError as error:
         raise Refused(400, "not-utf-8", f"The body is not UTF-8 at octet {error.start}.") from None
-    order = _order(text, request.args.get("resolver", ""))
+    order = _order(text, request.args.get("resolver", ""), MOST_OF_API)
     begun = _begin(order, _choices(order, site()))
     as_csv = request.accept_mimetypes.best_match([_LINES, _CSV], _LINES) == _CSV
     response = Response(
@@ -133,12 +144,12 @@ def _places(texts: Iterable[str]) -> dict[str, int]:
     return {text: place for place, text in enumerate(texts, 1)}
 
 
-def _order(text: str, resolver: str, done: Iterable[Traced] = ()) -> Order:
+def _order(text: str, resolver: str, most: int, done: Iterable[Traced] = ()) -> Order:
     texts = _listed(text)
     if not texts:
         raise Refused(400, "nothing-to-trace", "There is no identifier to trace: give some, one a line.")
-    if len(texts) > MOST:
-        raise Refused(400, "too-many", f"There are {len(texts):,} identifiers; expected {MOST} at most in one list.")
+    if len(texts) > most:
+        raise Refused(400, "too-many", f"There are {len(texts):,} identifiers; expected {most} at most in one list.")
     if longest := next((number for number, each in enumerate(texts, 1) if len(each) >= LONGEST_ADDRESS), None):
         raise Refused(400, "too-long", f"Identifier {longest} has {LONGEST_ADDRESS:,} characters or more.")
     try:
@@ -148,16 +159,6 @@ def _order(text: str, resolver: str, done: Iterable[Traced] = ()) -> Order:
     # What was not done to the end is done again, and what is no longer asked for goes.
     kept = {each.identifier: each for each in done if each.identifier in texts and each.verdict != "undone"}
     return Order(texts, named, tuple(kept.values()))
-
-
-def _results() -> tuple[Traced, ...]:
-    values = request.form.getlist("result")
-    try:
-        if len(values) > MOST:
-            raise ValueError("there are too many")
-        return tuple(Traced.of_dict(json.loads(value)) for value in values)
-    except (ValueError, RecursionError):
-        raise Refused(400, "parameter", "A result in this form is not one that this page made.") from None
 
 
 def _begin(order: Order, choices: Mapping[str, Choice]) -> Run[Traced]:
@@ -180,7 +181,10 @@ def _within(seconds: float, stop: threading.Event, rows: Iterator[Traced]) -> It
 def _choices(order: Order, known: Site) -> dict[str, Choice]:
     """Which resolver is asked for each identifier that is left."""
     reports = {text: examine(text) for text in order.left}
-    kinds = inspection.kinds(list(reports.values()), known.bindings) or {}
+    try:
+        kinds = inspection.kinds(list(reports.values()), known.bindings) or {}
+    except BindingsUnavailable:
+        return {text: runs.choose(Wish(text, order.resolver), bound=None) for text in order.left}
     bound = {text for text, report in reports.items() if any(key in kinds for key in inspection.keys(report)[-1:])}
     return {text: runs.choose(Wish(text, order.resolver), bound=text in bound) for text in order.left}
 
@@ -234,6 +238,7 @@ class _Grower:
     environment: Environment
     order: Order
     files: tuple[str, str]
+    keep: Callable[[Traced], None]
 
     def growing(self, page: str, run: Run[Traced]) -> Iterator[str]:
         """The page with the rows in it, as the runs end."""
@@ -249,6 +254,7 @@ class _Grower:
                     yield live.STILL_WAITING
                     continue
                 rows.append(event)
+                self.keep(event)
                 yield self._row(event, places[event.identifier])
             if len(rows) < len(self.order.texts):
                 why = _OVER
@@ -263,7 +269,7 @@ class _Grower:
         tone = "good" if each.is_good else "warn" if each.verdict in OPEN else "bad"
         said = {"row": each, "number": number, "total": len(self.order.texts), "tone": tone}
         template = self.environment.get_template("_traced.html")
-        return template.render(said, words=VERDICTS[each.verdict], json=json.dumps(each.as_dict()))
+        return template.render(said, words=VERDICTS[each.verdict])
 
     def _ended(self, rows: list[Traced], why: str) -> str:
         left = len(self.order.texts) - sum(each.verdict != "undone" for each in rows)
@@ -299,14 +305,13 @@ def _json_line(event: Traced | Heartbeat) -> str:
     return json.dumps(event.as_dict()) + "\n"
 
 
-def _page(order: Order, *, running: bool, least: float = 0.0) -> str:
+def _page(order: Order, *, running: str = "", least: float = 0.0) -> str:
     title = "Traces of a list - Ararat"
     if running:
         title = f"Traces of {_counted(len(order.texts), 'identifier')} - Ararat"
     cut = Markup(live.CUT)  # noqa: S704 - a constant
     gap, limit = about(site().pace.gap), about(LONGEST_SECONDS)
     takes = about(least) if least else ""
-    more = least > LONGEST_SECONDS
     return render_template(
         "traces.html",
         title=title,
@@ -317,5 +322,4 @@ def _page(order: Order, *, running: bool, least: float = 0.0) -> str:
         gap=gap,
         limit=limit,
         takes=takes,
-        more=more,
     )

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
     from ..identifiers.policy import Profile
     from ..middleware import Bindings
+    from .results import Results
     from .tracing.addresses import Network
     from .tracing.pacing import Pace
     from .tracing.places import Places
@@ -84,6 +85,7 @@ class Site:
     places: Places
     pace: Pace
     answers: Answers
+    results: Results
     examples: Sequence[Example]
     policies: Sequence[Profile] = ()
     resolvers: Sequence[Resolver] = ()

@@ -178,3 +178,17 @@ def test_a_standby_is_one(replicated: Any, open_store: Callable[..., Bindings]) 
     ]
     primary.halt()
     assert [(each.readable, each.writable) for each in conditions(url)] == [(False, False), (True, False)]
+
+
+def test_a_file_that_is_not_served_as_it_is_is_reported(tmp_path: Path) -> None:
+    file = tmp_path / "names.csv"
+    file.write_text("identifier,target\nark:12345/a,/1\n")
+    open_bindings(file).close()
+    assert one(file).fault is None
+    file.write_text("identifier,target\nark:12345/a,/2\n")
+    condition = one(file)
+    assert (condition.table, condition.readable, condition.code) == (True, False, "bound-otherwise")
+    assert "/1, not /2" in (condition.fault or "")
+    file.with_name("names.csv.served").unlink()
+    assert one(file).fault is None
+    assert [path.name for path in tmp_path.iterdir()] == ["names.csv"]

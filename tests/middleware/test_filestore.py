@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import gc
 import json
 import logging
@@ -9,14 +10,14 @@ import os
 import threading
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
+from typing import NoReturn
 
 import pytest
-from werkzeug.exceptions import NotFound
-from werkzeug.test import Client
 
-from ararat.middleware import ResolverMiddleware, filestore, names
-from ararat.middleware.bindings import Bindings
+from ararat.middleware import filestore, served_copy
+from ararat.middleware.bindings import Bindings, open_file
 from ararat.middleware.errors import BindingsUnavailable, ReadOnlyBindings, TableError
 from ararat.middleware.exporting import export_table
 from ararat.middleware.formats import FORMATS
@@ -93,52 +94,6 @@ def test_an_export_in_any_format_is_a_store(format: str, tmp_path: Path, open_st
     assert (tombstone.status, tombstone.reason, tombstone.redirect) == ("withdrawn", "Lost", 307)
 
 
-def test_a_file_answers_by_its_rules_and_not_for_minted_names(
-    tmp_path: Path, open_store: Callable[..., Bindings]
-) -> None:
-    path = tmp_path / "all.csv"
-    rows = ("ark:12345/x5,https://a.example/${value},rule,", "ark:12345/x5,next 17 of 10^4,counter,")
-    header = "identifier,target,kind,status\n"
-    path.write_text(header + "".join(f"{row}\n" for row in (*rows, "ark:12345/t1,,,reserved", f"{A},/1,,")))
-    bindings = open_store(path)
-    ruled = bindings.binding_by_rule(names.read("ark:12345/x57"))
-    assert ruled is not None
-    assert ruled.binding.target == "https://a.example/x57"
-    application = Client(ResolverMiddleware(NotFound(), bindings, prefix="https://example.org"))
-    assert application.get("/ark:12345/x57").location == "https://a.example/x57"
-    assert application.get("/ark:12345/t1").status_code == 404
-    assert bindings.lookup("ark:12345/t1") is None
-    beside = path.with_suffix(".new")
-    beside.write_text(f"{header}ark:12345/x5,https://b.example/${{value}},rule,\n{A},/1,,\n")
-    beside.replace(path)
-    wait_until(lambda: bindings.lookup(A) and bindings.rules()[0].template == "https://b.example/${value}")
-
-
-def test_two_rules_for_one_prefix_in_a_file_are_refused(tmp_path: Path, open_store: Callable[..., Bindings]) -> None:
-    path = tmp_path / "all.csv"
-    path.write_text("identifier,target,kind\nark:12345/x5,/a/${value},rule\nark:/12345/x-5,/b/${value},rule\n")
-    with pytest.raises(TableError, match="lines 2 and 3 both have a rule for ark:12345/x5") as fault:
-        open_store(path).lookup(A)
-    assert (fault.value.code, fault.value.line) == ("duplicate-line", 3)
-
-
-@pytest.mark.parametrize(
-    "octets",
-    [
-        pytest.param("identifier,target\nark:12345/a,/é\n".encode("cp1252"), id="Windows-1252"),
-        pytest.param("identifier,target\nark:12345/a,/é\n".encode("utf-16"), id="UTF-16"),
-    ],
-)
-def test_the_encoding_of_a_served_file_is_not_guessed(
-    octets: bytes, tmp_path: Path, open_store: Callable[..., Bindings]
-) -> None:
-    path = tmp_path / "all.csv"
-    path.write_bytes(octets)
-    with pytest.raises(TableError) as fault:
-        open_store(path).lookup(A)
-    assert fault.value.code == "table-encoding"
-
-
 @pytest.mark.parametrize(
     "change",
     [
@@ -172,32 +127,67 @@ def test_the_history_is_what_the_file_knows(bindings: Bindings, file: Path) -> N
     ("lines", "code", "line", "said"),
     [
         pytest.param(
-            [f"{A},/1,,,", f"{B},/1,,,", "ark:/12345/-a,/1,,,"], "duplicate-line", 4, "lines 2 and 4", id="twice"
+            [f"{A},/1,,,", f"{B},/1,,,", "ark:/12345/-a,/2,,,"], "duplicate-line", 4, "lines 2 and 4", id="twice"
         ),
         pytest.param([f"{A},javascript:x,,,"], "target-scheme", 2, A, id="no target"),
         pytest.param(["ark:99999/a,/1,,,"], "naan-reserved-invalid", 2, "99999", id="no name"),
         pytest.param([f"{A},/1,,"], "table-fields", 2, "4 fields", id="no table"),
     ],
 )
-def test_a_file_that_cannot_be_served_is_not_opened(
-    lines: list[str], code: str, line: int, said: str, file: Path, open_store: Callable[..., Bindings]
+def test_a_file_that_is_no_table_answers_nothing_until_it_is_corrected(
+    lines: list[str],
+    code: str,
+    line: int,
+    said: str,
+    file: Path,
+    open_store: Callable[..., Bindings],
+    caplog: pytest.LogCaptureFixture,
 ) -> None:
     put(file, *lines)
     with pytest.raises(TableError, match=said) as fault:
-        open_store(file)
+        open_file(file, served=False)
     assert (fault.value.code, fault.value.line) == (code, line)
+    assert not caplog.records
+    bindings = open_store(file)
+    for _ in range(3):
+        with pytest.raises(BindingsUnavailable, match=said):
+            bindings.lookup(A)
+    assert [record.levelno for record in caplog.records] == [logging.ERROR]
+    assert "\n" not in caplog.records[0].getMessage()
+    put(file, f"{A},/1,,,")
+    wait_until(lambda: answers(bindings))
+    assert (target(bindings, A), bindings.refusal) == ("/1", None)
 
 
-def test_a_file_that_is_not_there_is_not_opened(tmp_path: Path, open_store: Callable[..., Bindings]) -> None:
-    for path in (tmp_path / "none.csv", tmp_path):
-        with pytest.raises(BindingsUnavailable):
-            open_store(path if path.suffix else path.rename(tmp_path.with_suffix(".csv")))
+def answers(bindings: Bindings) -> bool:
+    with suppress(BindingsUnavailable):
+        bindings.lookup(A)
+        return True
+    return False
+
+
+@pytest.mark.parametrize("name", ["none.csv", "folder.csv"])
+def test_a_file_that_is_not_there_answers_nothing_until_it_is(
+    name: str, tmp_path: Path, file: Path, open_store: Callable[..., Bindings]
+) -> None:
+    path = tmp_path / name
+    if name == "folder.csv":
+        path.mkdir()
+    with pytest.raises(BindingsUnavailable):
+        open_file(path, served=False)
+    bindings = open_store(path)
+    with pytest.raises(BindingsUnavailable, match="cannot be read"):
+        bindings.lookup(A)
+    if name == "folder.csv":
+        path.rmdir()
+    file.rename(path)
+    wait_until(lambda: answers(bindings))
 
 
 def test_a_new_version_takes_the_place_of_the_old_one(bindings: Bindings, file: Path) -> None:
-    put(file, f"{B},/3,R2,,", f"{A},/1,R1,withdrawn,Lost", "ark:12345/c,/4,,,")
+    put(file, f"{B},/2,R2,,", f"{A},/1,R1,withdrawn,Lost", "ark:12345/c,/4,,,")
     wait_until(lambda: target(bindings, "ark:12345/c") == "/4")
-    assert target(bindings, B) == "/3"
+    assert target(bindings, B) == "/2"
     found = bindings.lookup(A)
     assert found is not None
     assert (found.status, found.reason) == ("withdrawn", "Lost")
@@ -209,10 +199,10 @@ def test_a_new_version_takes_the_place_of_the_old_one(bindings: Bindings, file: 
     [
         pytest.param([f"{A},/9,R1,,"], ["line 3 was for ark:12345/b", "name-missing"], id="a name is missing"),
         pytest.param(
-            [f"{B},/9,,,", f"{A},/1,R2,,"], ["line 3: ark:12345/a", "R1 (line 2 until", "not R2"], id="a resource"
+            [f"{B},/2,,,", f"{A},/1,R2,,"], ["line 3: ark:12345/a (line 2 until", "R1, not R2"], id="a resource"
         ),
-        pytest.param([f"{B},/9,,,", f"{A},/1,,,"], ["other-resource", "not to none"], id="a resource gone"),
-        pytest.param([f"{A},/9,R1,,", f"{B},/2,,,", f"{A},/9,R1,,"], ["lines 2 and 4 are both for"], id="a name twice"),
+        pytest.param([f"{B},/2,,,", f"{A},/1,,,"], ["other-resource", "not nothing"], id="a resource gone"),
+        pytest.param([f"{A},/9,R1,,", f"{B},/2,,,", f"{A},/8,R1,,"], ["lines 2 and 4 are both for"], id="a name twice"),
         pytest.param([f"{A},/9,R1,,", f"{B},//x,,,"], ["line 3", "target-relative"], id="no target"),
         pytest.param([f"{A},/9,R1,,", f"{B}"], ["line 3", "table-fields"], id="half a line"),
         pytest.param([f"{A},/9,R1,,", f"{B},/2,,,\0"], ["line 3", "table-nul"], id="no text"),
@@ -242,7 +232,7 @@ def test_a_file_that_vanishes_is_answered_from_memory(
     file.rename(file.with_suffix(".away"))
     wait_until(lambda: target(bindings, A) and bindings.refusal)
     assert [target(bindings, A) for _ in range(10)] == ["/1"] * 10
-    assert "cannot be read any more: No such file" in str(bindings.refusal)
+    assert "cannot be read: No such file" in str(bindings.refusal)
     assert len([record for record in caplog.records if record.levelno == logging.ERROR]) == 1
     file.with_suffix(".away").rename(file)
     wait_until(lambda: target(bindings, A) and bindings.refusal is None)
@@ -290,7 +280,7 @@ def test_no_request_sees_half_a_table(file: Path, open_store: Callable[..., Bind
     names = [f"ark:12345/x{number}" for number in range(500)]
 
     def version(number: int) -> None:
-        put(file, *(f"{name},/{number},,," for name in names))
+        put(file, *(f"{name},/{number},{name},," for name in names))
 
     version(0)
     bindings = open_store(file)
@@ -315,14 +305,14 @@ def test_no_request_sees_half_a_table(file: Path, open_store: Callable[..., Bind
 
 
 def test_a_file_that_is_still_being_written_is_left_alone(bindings: Bindings, file: Path) -> None:
-    whole = f"{HEADER}{A},/1,R1,,\n{B},/222,,,\n"
+    whole = f"{HEADER}{B},/2,,,\n{A},/111,R1,,\n"
     with file.open("w") as stream:
         for char in whole:
             stream.write(char)
             stream.flush()
-            assert target(bindings, B) == "/2"
+            assert target(bindings, A) == "/1"
             time.sleep(0.001)
-    wait_until(lambda: target(bindings, B) == "/222")
+    wait_until(lambda: target(bindings, A) == "/111")
 
 
 @pytest.fixture
@@ -353,30 +343,219 @@ def test_a_worker_that_was_forked_reads_the_file_again(child: dict[str, str | No
     assert child == {"first": "/1", "second": "/7"}
 
 
-def test_reading_leaves_the_search_for_cycles_as_it_was(file: Path, open_store: Callable[..., Bindings]) -> None:
-    open_store(file)
+def test_reading_leaves_the_garbage_collector_on(
+    file: Path, open_store: Callable[..., Bindings], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(gc, "disable", lambda: pytest.fail("the garbage collector was disabled"))
+    monkeypatch.setattr(gc, "freeze", lambda: pytest.fail("the garbage collector was frozen"))
+    bindings = open_store(file)
+    put(file, f"{A},/9,R1,,", f"{B},/2,,,")
+    wait_until(lambda: target(bindings, A) == "/9")
     assert gc.isenabled()
-    put(file, f"{A},/1,,,", f"{A},/1,,,")
-    with pytest.raises(TableError):
-        open_store(file)
-    assert gc.isenabled()
-    put(file, f"{A},/1,,,")
-    gc.disable()
-    try:
-        open_store(file)
-        assert not gc.isenabled()
-    finally:
-        gc.enable()
-
-
-def test_a_worker_that_is_forked_while_a_file_is_read_searches_for_cycles() -> None:
-    with filestore._uncollected():
-        assert not gc.isenabled()
-        filestore._after_fork()
-        assert gc.isenabled()
 
 
 def test_what_was_closed_answers_no_more(bindings: Bindings) -> None:
     bindings.close()
     with pytest.raises(BindingsUnavailable):
         bindings.lookup(A)
+    assert bindings.store._table is None
+
+
+# What a new version may change, also after a restart ------------------------------------------------------------------
+
+WIDE = "identifier,target,resource,status,kind,passthrough,scope,target[en]\n"
+
+
+def row(target: str = "/1", resource: str = "", status: str = "", kind: str = "", **other: str) -> str:
+    """The line for A in a wide table."""
+    cells = (A, target, resource, status, kind, *(other.get(key, "") for key in ("passthrough", "scope", "en")))
+    return WIDE + ",".join(cells) + "\n"
+
+
+CHANGES = [
+    pytest.param(row(), row(resource="R1"), None, id="a claim"),
+    pytest.param(row(resource="R1"), row("/2", "R1"), None, id="a move with the resource"),
+    pytest.param(row(resource="R1"), row("/1", "R1", en="/en"), None, id="an alternate with the resource"),
+    pytest.param(row(resource="R1"), row("/1", "R1", passthrough="true"), None, id="passthrough with the resource"),
+    pytest.param(row(), row(status="withdrawn"), None, id="a withdrawal"),
+    pytest.param(row(), row("", status="withdrawn"), None, id="a withdrawal without the target"),
+    pytest.param(row(status="withdrawn"), row(status="live"), None, id="a restoration"),
+    pytest.param(row("", "R1", "withdrawn"), row("/2", "R1", "live"), None, id="a restoration with the resource"),
+    pytest.param(row(), row("/2"), "bound-otherwise", id="a move without a resource"),
+    pytest.param(row(), row("/2", "R1"), "bound-otherwise", id="a claim and a move at once"),
+    pytest.param(row(), row(en="https://evil.example/"), "bound-otherwise", id="an alternate"),
+    pytest.param(row(), row(passthrough="true"), "bound-otherwise", id="passthrough"),
+    pytest.param(row(), row(kind="related"), "bound-otherwise", id="another kind"),
+    pytest.param(row(kind="served"), row(kind="served", scope="subtree"), "bound-otherwise", id="a scope"),
+    pytest.param(row(resource="R1"), row(resource="R2"), "other-resource", id="another resource"),
+    pytest.param(row(resource="R1"), row(), "other-resource", id="no resource"),
+    pytest.param(row(), row("/2", status="withdrawn"), "bound-otherwise", id="a move by a withdrawal"),
+    pytest.param(row(), row(resource="mine", status="withdrawn"), "claim-withdrawn", id="a claim by a withdrawal"),
+    pytest.param(row(status="withdrawn"), row("/2", status="live"), "withdrawn", id="live again elsewhere"),
+    pytest.param(row(status="withdrawn"), row("/2", status="withdrawn"), "withdrawn", id="withdrawn elsewhere"),
+    pytest.param(row(status="withdrawn"), row(), "withdrawn", id="live again without a word"),
+    pytest.param(row("", status="withdrawn"), row("/2", status="live"), "withdrawn", id="live again somewhere"),
+    pytest.param(
+        row(status="withdrawn"), row("", "mine", "withdrawn"), "claim-withdrawn", id="a withdrawn one claimed"
+    ),
+    pytest.param(row(), row()[:-1], "table-cut", id="a last line that is cut"),
+    pytest.param(row() + "ark:12345/z,/1,,,,,,\n", row(), "name-missing", id="a name missing"),
+]
+
+
+@pytest.mark.parametrize("restarted", [False, True], ids=["running", "restarted"])
+@pytest.mark.parametrize(("before", "after", "code"), CHANGES)
+def test_a_version_follows_the_one_before_by_the_rules_of_an_import(
+    before: str, after: str, code: str | None, restarted: bool, file: Path, open_store: Callable[..., Bindings]
+) -> None:
+    file.write_text(before)
+    bindings = open_store(file)
+    served = bindings.lookup(A)
+    file.write_text(after)
+    if restarted:
+        bindings = open_store(file)
+    else:
+        accepted = open_file(file, served=False).lookup(A) if code is None else None
+        wait_until(lambda: bindings.lookup(A) == accepted or bindings.refusal)
+    if code is None:
+        assert bindings.refusal is None
+        assert file.with_name("bindings.csv.served").read_text() == after
+    else:
+        assert f"({code})" in str(bindings.refusal)
+        assert bindings.lookup(A) == served
+        assert file.with_name("bindings.csv.served").read_text() == before
+
+
+def test_workers_that_start_later_serve_what_the_others_serve(
+    bindings: Bindings, file: Path, open_store: Callable[..., Bindings]
+) -> None:
+    put(file, f"{A},/1,other,,", f"{B},/evil,,,")
+    wait_until(lambda: target(bindings, A) and bindings.refusal)
+    later = open_store(file)
+    assert bindings.fetch([A, B]) == later.fetch([A, B])
+    assert bindings.refusal == later.refusal
+    assert str(file) in str(later.refusal)
+
+
+@pytest.mark.parametrize("restarted", [False, True], ids=["running", "restarted"])
+def test_a_refused_version_is_served_when_the_copy_is_deleted(
+    restarted: bool,
+    bindings: Bindings,
+    file: Path,
+    open_store: Callable[..., Bindings],
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    copy = file.with_name("bindings.csv.served")
+    put(file, f"{A},/9,other,,")
+    wait_until(lambda: target(bindings, A) and bindings.refusal)
+    assert f"delete {copy}" in caplog.text
+    copy.unlink()
+    if restarted:
+        bindings = open_store(file)
+    wait_until(lambda: target(bindings, A) == "/9")
+    assert (bindings.refusal, target(bindings, B)) == (None, None)
+    assert copy.read_bytes() == file.read_bytes()
+
+
+def test_a_worker_is_compared_with_what_the_others_have_served_meanwhile(
+    file: Path, open_store: Callable[..., Bindings]
+) -> None:
+    idle, busy = open_store(file), open_store(file)
+    put(file, f"{A},/1,R1,,", f"{B},/2,,,", "ark:12345/c,/3,,,")
+    wait_until(lambda: target(busy, "ark:12345/c"))
+    put(file, f"{A},/1,R1,,", f"{B},/2,,,")
+    wait_until(lambda: target(idle, A) and idle.refusal)
+    assert "name-missing" in str(idle.refusal)
+
+
+def test_many_workers_keep_one_copy(file: Path, open_store: Callable[..., Bindings]) -> None:
+    workers = [open_store(file) for _ in range(8)]
+    for number in range(5):
+        put(file, f"{A},/{number},R1,,", f"{B},/2,,,")
+        wait_until(lambda number=number: {target(worker, A) for worker in workers} == {f"/{number}"})
+        assert file.with_name("bindings.csv.served").read_bytes() == file.read_bytes()
+    assert {path.name for path in file.parent.iterdir()} == {"bindings.csv", "bindings.csv.served"}
+
+
+def test_the_copy_can_be_kept_in_another_folder(tmp_path: Path, file: Path) -> None:
+    state = tmp_path / "state" / "ararat"
+    with open_file(file, state=state) as bindings:
+        assert bindings.unrecorded is None
+    [copy] = state.iterdir()
+    assert copy.read_bytes() == file.read_bytes()
+    assert not file.with_name("bindings.csv.served").exists()
+    put(file, f"{A},/1,other,,", f"{B},/2,,,")
+    with open_file(file, state=state) as bindings:
+        assert target(bindings, A) == "/1"
+        assert "other-resource" in str(bindings.refusal)
+
+
+def test_a_copy_that_cannot_be_written_is_logged_once(
+    file: Path, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(*_: object, **__: object) -> NoReturn:
+        raise PermissionError(errno.EACCES, "Permission denied")
+
+    monkeypatch.setattr(served_copy.tempfile, "mkstemp", refuse)
+    with open_file(file) as bindings:
+        assert "bindings.csv.served cannot be written: Permission denied" in str(bindings.unrecorded)
+        put(file, f"{A},/9,R1,,", f"{B},/2,,,")
+        wait_until(lambda: target(bindings, A) == "/9")
+        put(file, f"{A},/9,other,,", f"{B},/2,,,")
+        wait_until(lambda: target(bindings, A) and bindings.refusal)
+        assert "other-resource" in str(bindings.refusal)
+        put(file, f"{A},/8,R1,,", f"{B},/2,,,")
+        wait_until(lambda: target(bindings, A) == "/8")
+        warnings = [record for record in caplog.records if record.levelno == logging.WARNING]
+        assert len(warnings) == 1
+        monkeypatch.undo()
+        put(file, f"{A},/7,R1,,", f"{B},/2,,,")
+        wait_until(lambda: bindings.lookup(A) and bindings.unrecorded is None)
+
+
+def test_a_copy_that_cannot_be_read_is_left_alone(tmp_path: Path, file: Path) -> None:
+    file.with_name("bindings.csv.served").mkdir()
+    with open_file(file) as bindings:
+        assert "bindings.csv.served cannot be read" in str(bindings.unrecorded)
+        assert target(bindings, A) == "/1"
+        put(file, f"{A},/9,R1,,", f"{B},/2,,,")
+        wait_until(lambda: target(bindings, A) == "/9")
+    assert {path.name for path in tmp_path.iterdir()} == {"bindings.csv", "bindings.csv.served"}
+
+
+def test_a_copy_that_is_no_table_is_an_error_that_says_what_to_delete(
+    bindings: Bindings, file: Path, open_store: Callable[..., Bindings]
+) -> None:
+    copy = file.with_name("bindings.csv.served")
+    copy.write_text("nonsense\n")
+    put(file, f"{A},/9,R1,,", f"{B},/2,,,")
+    wait_until(lambda: target(bindings, A) and bindings.refusal)
+    assert str(copy) in str(bindings.refusal)
+    with pytest.raises(BindingsUnavailable, match="the copy of the version served before"):
+        open_store(file).lookup(A)
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="there are no named pipes here")
+def test_a_pipe_in_place_of_the_file_is_refused_and_never_waited_for(bindings: Bindings, file: Path) -> None:
+    file.unlink()
+    os.mkfifo(file)
+    wait_until(lambda: target(bindings, A) and bindings.refusal)
+    assert "not a regular file" in str(bindings.refusal)
+    put(file, f"{A},/9,R1,,", f"{B},/2,,,")
+    wait_until(lambda: target(bindings, A) == "/9")
+
+
+def test_a_second_line_that_states_the_same_is_accepted(file: Path, open_store: Callable[..., Bindings]) -> None:
+    put(file, f"{A},/1,R1,,", f"{B},/2,,,", f"{A},/1,R1,,", "ark:/12345/-a,/1,,,")
+    bindings = open_store(file)
+    assert (bindings.refusal, target(bindings, A)) == (None, "/1")
+    assert bindings.history(B)[0].source == "bindings.csv, line 3"
+
+
+def test_a_file_that_is_read_once_is_compared_with_nothing_and_recorded_nowhere(file: Path) -> None:
+    with open_file(file, served=False) as bindings:
+        put(file, f"{A},/9,other,,")
+        assert target(bindings, A) == "/1"
+    with open_file(file, served=False) as bindings:
+        assert target(bindings, A) == "/9"
+    assert [path.name for path in file.parent.iterdir()] == ["bindings.csv"]

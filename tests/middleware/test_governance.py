@@ -9,7 +9,7 @@ import pytest
 
 from ararat.identifiers import policy
 from ararat.middleware import BindingConflict, open_bindings
-from ararat.middleware.bindings import Bindings
+from ararat.middleware.bindings import Bindings, open_file
 from ararat.middleware.errors import BindingError, TableError
 from ararat.middleware.importing import import_table
 from ararat.middleware.minting import mint
@@ -121,8 +121,10 @@ def test_a_file_is_held_to_the_same_rules(tmp_path):
     assert binding.metadata == {"persistence": "kept", "availability": "lifetime"}
     file.write_text("identifier,target\nark:21206/1b,/x\nark:21206/bcd,/x\n", "utf-8")
     with pytest.raises(TableError) as refused:
-        open_bindings(file, policy=P)
+        open_file(file, policy=P, served=False)
     assert (refused.value.code, refused.value.line) == ("name-reserved", 3)
+    with open_bindings(file, policy=P) as bindings:
+        assert "name-reserved" in str(bindings.refusal)
 
 
 def test_names_are_made_under_the_shoulders_of_the_bindings_own_policy(database):

@@ -141,6 +141,8 @@ def read_page() -> Callable[[str], Element]:
 class Bound:
     """Bindings of a few names, each with its kind; "withdrawn" is one that was withdrawn. It notes what it is asked."""
 
+    is_file = False
+
     def __init__(self, kinds: dict[str, str], *, reachable: bool = True) -> None:
         self.kinds = kinds
         self.reachable = reachable

@@ -41,7 +41,7 @@ def test_every_answer_is_hardened(client, method, address):
     with client.open(address, method=method) as response:
         assert response.headers["Content-Security-Policy"] == headers.CONTENT_SECURITY_POLICY == POLICY
         assert response.headers["X-Content-Type-Options"] == "nosniff"
-        assert response.headers["Referrer-Policy"] == "no-referrer"
+        assert response.headers["Referrer-Policy"] == "same-origin"
         assert response.headers["Cross-Origin-Opener-Policy"] == "same-origin"
         assert response.headers["Cache-Control"]
         assert "Set-Cookie" not in response.headers
@@ -57,7 +57,7 @@ def test_nothing_is_moved_for_good(client, method, address):
 
 @pytest.mark.parametrize("field", ["Host", "X-Forwarded-Host", "X-Forwarded-Proto", "Forwarded", "Referer", "Origin"])
 def test_what_a_client_says_of_itself_changes_nothing(client, field):
-    for address in ("/?q=ark:12345/x", "/compare?id=ark:12345/x&id=ark:12345/y"):
+    for address in ("/?q=ark:12345/x", "/compare?a=ark:12345/x&b=ark:12345/y"):
         plain = client.get(address)
         said = client.get(address, headers={field: "evil.example.net"})
         assert said.data == plain.data
@@ -72,7 +72,20 @@ def test_the_policy_allows_nothing_inline():
 @pytest.mark.parametrize(
     ("prefix", "origin"), [("https://r.example/base", "https://r.example"), (None, "")], ids=["announced", "none"]
 )
-@pytest.mark.parametrize("address", ["/?q=ark:12345/x", "/compare?id=ark:12345/x&id=ark:12345/y"])
+@pytest.mark.parametrize("address", ["/?q=ark:12345/x", "/compare?a=ark:12345/x&b=ark:12345/y"])
 def test_a_printed_permalink_begins_with_the_announced_origin_alone(read_page, prefix, origin, address):
     page = read_page(create_app(prefix=prefix).test_client().get(address).text)
     assert page.one("a", "permalink").attributes["data-origin"] == origin
+
+
+@pytest.mark.parametrize("address", ["/qr.svg?q=ark:12345/x", "/robots.txt", "/favicon.ico", "/static/ararat.css"])
+def test_an_answer_that_is_the_same_for_all_clients_does_not_vary(client, address):
+    with client.get(address) as answer:
+        assert (answer.status_code, list(answer.vary)) == (200, [])
+
+
+def test_a_page_varies_by_every_field_that_changes_it(client):
+    for fields in ({}, {"HX-Request": "true"}, {"HX-Request": "true", "HX-History-Restore-Request": "true"}):
+        answer = client.get("/policy", headers=fields)
+        assert {"Accept", "HX-Request", "HX-History-Restore-Request"} <= set(answer.vary)
+    assert "Accept" in client.get("/qr.svg?q=x").vary

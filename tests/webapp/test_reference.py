@@ -8,6 +8,7 @@ import pytest
 
 from ararat.identifiers import PROBLEMS, characters, registries
 from ararat.identifiers.registry_tables import NAANS, NAMESPACES, SCHEMES
+from ararat.middleware.bindings import open_file
 from ararat.webapp import create_app
 
 JSON = {"Accept": "application/json"}
@@ -175,6 +176,24 @@ def test_health_is_whether_the_bindings_can_be_read(bound, reachable, status, sa
     response = create_app(bound({}, reachable=reachable)).test_client().get("/healthz")
     assert (response.status_code, response.json) == (status, said)
     assert response.headers["Cache-Control"] == "no-store"
+
+
+def test_health_names_the_state_of_a_file(tmp_path):
+    file = tmp_path / "names.csv"
+    file.write_text("identifier,target\nark:12345/a,/1\n")
+
+    def health():
+        with open_file(file) as bindings:
+            return create_app(bindings).test_client().get("/healthz").json
+
+    assert health() == {"status": "ok", "bindings": "readable", "file": "served"}
+    file.write_text("identifier,target\nark:12345/a,/2\n")
+    assert health() == {"status": "ok", "bindings": "readable", "file": "refused"}
+    file.with_name("names.csv.served").unlink()
+    file.with_name("names.csv.served").mkdir()
+    assert health() == {"status": "ok", "bindings": "readable", "file": "unrecorded"}
+    file.write_text("identifier\n")
+    assert health() == {"status": "failing", "bindings": "unreadable", "file": "refused"}
 
 
 def test_health_without_bindings_is_that_of_the_process(client):

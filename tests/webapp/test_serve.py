@@ -223,19 +223,20 @@ def test_the_access_log_has_a_line_for_each_identifier_that_is_asked_for(
 
 def test_a_file_is_served_and_read_again_when_it_changes(serve_ararat: Callable[..., Any], tmp_path: Path) -> None:
     table = tmp_path / "names.csv"
-    table.write_text("identifier,target\nark:12345/doc,https://example.org/doc\nark:12345/gone,/gone\n")
+    table.write_text("identifier,target,resource\nark:12345/doc,https://example.org/doc,D\nark:12345/gone,/gone,G\n")
     server = serve_ararat("--database", str(table))
     try:
         assert f"{table}, read again whenever it changes" in " ".join(server.log().split())
         assert server.get("/ark:/12345/d-oc").header("Location") == "https://example.org/doc"
         assert server.get("/ark:12345/mp39n").status == 404
         table.write_text(
-            "identifier,target,status\nark:12345/doc,/moved,\nark:12345/gone,,withdrawn\nark:12345/new,/new,\n"
+            "identifier,target,resource,status\n"
+            "ark:12345/doc,/moved,D,\nark:12345/gone,,G,withdrawn\nark:12345/new,/new,,\n"
         )
         until(lambda: server.get("/ark:12345/new").status == 302)
         assert server.get("/ark:12345/doc").header("Location") == f"{server.origin}/moved"
         assert server.get("/ark:12345/gone").status == 410
-        table.write_text("identifier,target\nark:12345/doc,/elsewhere\n")
+        table.write_text("identifier,target,resource\nark:12345/doc,/elsewhere,D\n")
         until(lambda: server.get("/ark:12345/doc").status == 302 and "name-missing" in server.log())
         assert server.get("/ark:12345/doc").header("Location") == f"{server.origin}/moved"
         assert server.get("/ark:12345/new").status == 302
@@ -254,12 +255,31 @@ def until(condition: Callable[[], object], seconds: float = 20) -> None:
 def test_a_file_that_cannot_be_served_is_said_to_be_so_with_its_line(
     ararat: Callable[..., Result], tmp_path: Path
 ) -> None:
-    (tmp_path / "names.csv").write_text("identifier,target\nark:12345/a,/1\nark:/12345/-a,/1\n")
+    (tmp_path / "names.csv").write_text("identifier,target\nark:12345/a,/1\nark:/12345/-a,/2\n")
     for option in ("--bindings", "--database"):
         result = ararat("serve", "--port", "0", option, "names.csv")
         said = " ".join(result.stderr.split())
         assert (result.exit_code, result.stdout) == (2, "")
-        assert "names.csv is not served: line 3: lines 2 and 3 are both for ark:12345/a (duplicate-line)" in said
+        assert (
+            "names.csv is not served: line 3: lines 2 and 3 are both for ark:12345/a, and differ (duplicate-line)"
+            in said
+        )
+
+
+def test_a_restarted_server_serves_the_version_before_of_a_file_that_it_refuses(
+    serve_ararat: Callable[..., Any], tmp_path: Path
+) -> None:
+    table, state = tmp_path / "names.csv", tmp_path / "state"
+    table.write_text("identifier,target,resource\nark:12345/doc,/doc,D\n")
+    for target in ("/doc", "/evil"):
+        table.write_text(f"identifier,target,resource\nark:12345/doc,{target},{target}\n")
+        server = serve_ararat("--bindings", str(table), "--state", str(state))
+        try:
+            assert server.get("/ark:12345/doc").header("Location") == f"{server.origin}/doc"
+            assert ("other-resource" in server.log()) == (target == "/evil")
+            assert "\\u{a}" not in server.log()
+        finally:
+            assert server.stop(signal.SIGINT) == 0
 
 
 def test_the_inspector_answers_at_trusted_hosts_alone(tmp_path: Path) -> None:

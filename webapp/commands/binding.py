@@ -81,12 +81,16 @@ def opened(url: str, *, create: bool = False, profile: Profile | None = None) ->
 
     A database is created only with ``create``. Changes are held to the rules of ``profile``.
     """
-    from ...middleware import open_bindings
+    from ...middleware.bindings import open_bindings, open_file, table_file
 
     if not create:
         require_database(url)
     with store_errors():
-        bindings = open_bindings(url, create=create, policy=profile)
+        table = table_file(url)
+        if table is None:
+            bindings = open_bindings(url, create=create, policy=profile)
+        else:
+            bindings = open_file(table, policy=profile, served=False)
         # What is loaded by now stays: whoever goes through millions of rows shall not have it searched for cycles
         # again and again, which takes a tenth of the time.
         gc.freeze()
@@ -117,18 +121,13 @@ def watched(bindings: Bindings, naans: Collection[str], *, strict: bool) -> Iter
 
 def require_database(url: str) -> None:
     """Raise :class:`~ararat.webapp.commands.Refused` where the file of a database is not there."""
-    if is_missing(url):
+    scheme, mark, path = url.rpartition("sqlite:///") if "://" in url else ("", "file", url)
+    if mark and not scheme and path and not Path(path).exists():
         raise Refused(
             f"there is no database at {url}",
             ("Next", f"to create it, run: ararat init --database {url}"),
             exit_code=UNAVAILABLE,
         )
-
-
-def is_missing(url: str) -> bool:
-    """Whether the database is a file that does not exist."""
-    scheme, mark, path = url.rpartition("sqlite:///") if "://" in url else ("", "file", url)
-    return bool(mark and not scheme and path and not Path(path).exists())
 
 
 def _pairs(ctx: click.Context, param: click.Parameter, values: tuple[str, ...]) -> dict[str, str]:

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import csv
 import sys
 from typing import TYPE_CHECKING
 
 import click
 
-from ...identifiers import display
+from .. import spreadsheet
 from ..terminal.layout import Sheet, identifier
 from . import DONE, NO, streams, write
 from .binding import json_option, opened, optional_database_option
@@ -116,7 +115,7 @@ def check_command(
             say(finding, count)
     if as_csv and not count:
         # A table without rows has its columns all the same: an empty file is none.
-        csv.writer(sys.stdout, lineterminator="\n").writerow(Finding._fields)
+        sys.stdout.write(spreadsheet.line(Finding._fields, end="\n"))
     if not (as_json or as_csv):
         write(Sheet.of(sys.stdout).prose(f"{count:,} found." if count else "Nothing doubtful was found."))
     return NO if count else DONE
@@ -127,10 +126,9 @@ def _as_json(finding: Finding, number: int) -> None:
 
 
 def _as_csv(finding: Finding, number: int) -> None:
-    table = csv.writer(sys.stdout, lineterminator="\n")
     if number == 1:
-        table.writerow(finding._fields)
-    table.writerow([display.percent(finding.identifier), *finding[1:]])
+        sys.stdout.write(spreadsheet.line(finding._fields, end="\n"))
+    sys.stdout.write(spreadsheet.line(finding, end="\n"))
 
 
 def _as_text(finding: Finding, number: int) -> None:

@@ -97,6 +97,13 @@ def _options(command: Any) -> Any:
     "So does --database where the name ends in .csv, .tsv or .jsonl.",
 )
 @click.option(
+    "--state",
+    metavar="FOLDER",
+    envvar="ARARAT_STATE",
+    show_envvar=True,
+    help="Where to keep the copy of a file as it is served.  [default: the folder of the file]",
+)
+@click.option(
     "--prefix",
     metavar="URL",
     envvar="ARARAT_PREFIX",
@@ -162,6 +169,7 @@ def serve_command(
     database: str | None,
     create: bool,
     table: str | None,
+    state: str | None,
     prefix: str | None,
     host: str,
     port: int | None,
@@ -191,7 +199,7 @@ def serve_command(
         _listener(host, port) as listener,
         _store(database, table) as store,
         store_errors(),
-        _opened(store, next(iter(profiles), None), create=create) as bindings,
+        _opened(store, next(iter(profiles), None), create=create, state=state) as bindings,
         _access_log(access_log) as on_resolve,
     ):
         address = serve.address_of(listener)
@@ -286,16 +294,20 @@ def _store(database: str | None, table: str | None) -> Iterator[_Store]:
         shutil.rmtree(folder, ignore_errors=True)
 
 
-def _opened(store: _Store, profile: Profile | None, *, create: bool) -> Bindings:
+def _opened(store: _Store, profile: Profile | None, *, create: bool, state: str | None) -> Bindings:
     from ...middleware import BindingsUnavailable, open_bindings
-    from ...middleware.bindings import open_file
+    from ...middleware.bindings import open_file, table_file
     from ...middleware.errors import TableError
     from ..demo import load
 
     try:
-        if store.is_table:
-            # Whatever it is called: what is no other format is CSV.
-            return open_file(Path(store.place), policy=profile)
+        # Whatever --bindings is called: what is no other format is CSV.
+        if (table := Path(store.place) if store.is_table else table_file(store.place)) is not None:
+            bindings = open_file(table, policy=profile, state=state)
+            if not bindings.store.is_read:
+                # Nothing can be served: raise the fault of the file.
+                open_file(table, policy=profile, served=False).close()
+            return bindings
         with open_bindings(store.place, create=create or store.is_demo, policy=profile) as bindings:
             if store.is_demo:
                 load(bindings)

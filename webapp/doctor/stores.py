@@ -20,6 +20,10 @@ _REMEDIES = {
 }
 
 
+# What a running site refuses, and goes on with the version before, of which it keeps a copy.
+_BREAKS = {"name-missing", "other-resource", "bound-otherwise", "withdrawn", "claim-withdrawn"}
+
+
 def examine(url_or_path: str) -> Iterator[Finding]:
     """How the store is that ``url_or_path`` names: see :func:`~ararat.middleware.condition.conditions`.
 
@@ -50,7 +54,11 @@ def _finding(condition: Condition, shown: str, *, alone: bool) -> Finding:
     if condition.fault is not None:
         can = "It can be read, not written: " if condition.readable else ""
         code = condition.code or "unavailable"
-        change = f"Correct the file: {where}." if condition.table else _REMEDIES.get(code, _REMEDIES["unavailable"])
+        change = _REMEDIES.get(code, _REMEDIES["unavailable"])
+        if condition.table:
+            change = f"Correct the file: {where}."
+            if code in _BREAKS:
+                change += f" If it is right as it is, delete {where}.served."
         return Finding("database", code, "bad", shown, f"{can}{_sentence(display.escape(condition.fault))}", change)
     if condition.table:
         return Finding("database", "table", "well", shown, f"{where} can be read; a file is changed by hand.")

@@ -6,15 +6,13 @@ is traced is handed in. Hosts are spared by a :class:`~.turns.Turns`, which whoe
 
 from __future__ import annotations
 
-import csv
-import io
 import queue
 import threading
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass, fields
 from typing import Any, Literal
 
-from ...identifiers import display
+from .. import spreadsheet
 from .events import End, Event, Hop, State
 
 Verdict = Literal[
@@ -91,6 +89,9 @@ class Traced:
             # bool is an int, and means something else.
             if not isinstance(row[name], kinds) or (isinstance(row[name], bool) and bool not in kinds):
                 raise ValueError(f"the value of {name} is not of its kind")
+        # NaN and infinity are in no range.
+        if not (0 <= row["seconds"] < _LONGEST and 0 <= row["hops"] < _LONGEST):
+            raise ValueError("the value of seconds or hops is out of range")
         if row["verdict"] not in VERDICTS:
             raise ValueError(f"the verdict is none of {', '.join(VERDICTS)}")
         return cls(**row)
@@ -101,20 +102,15 @@ class Traced:
         >>> Traced("ark:12345/x", "dead", False, None, None, 1, 0.2, "dns", "No, none.").as_csv()
         'ark:12345/x,dead,no,,,1,0.2,dns,"No, none."\n'
         """
-        cells = self.as_dict() | {
-            # What is not printable ASCII would reach a terminal or a spreadsheet raw.
-            "identifier": display.percent(self.identifier),
-            "downgraded": "yes" if self.downgraded else "no",
-        }
-        line = io.StringIO()
-        csv.writer(line, lineterminator="\n").writerow(cells.values())
-        return line.getvalue()
+        cells = self.as_dict() | {"downgraded": "yes" if self.downgraded else "no"}
+        return spreadsheet.line(cells.values(), end="\n")
 
 
 COLUMNS = tuple(column.name for column in fields(Traced))
 
 CSV_HEADER = ",".join(COLUMNS) + "\n"
 
+_LONGEST = 10**6
 _KINDS: dict[str, tuple[type, ...]] = {
     "identifier": (str,),
     "verdict": (str,),
