@@ -62,6 +62,7 @@ def create_app(
     local: Mapping[str, WSGIApplication] = MappingProxyType({}),
     trace_elsewhere: bool = True,
     networks: Sequence[str] = (),
+    denied_networks: Sequence[str] = (),
     traces: int = 50,
     traces_each: int = 3,
     host_rate: int = 30,
@@ -77,13 +78,13 @@ def create_app(
     resolver prefix of this site; ``inspector``, the address of this inspector, with which printed permalinks begin
     (None: that of ``prefix``); ``local``, WSGI applications by the prefix of the hops that they answer in process,
     looked at when a trace starts; ``trace_elsewhere``, whether a trace of the page goes to other hosts, with
-    ``networks`` (CIDR notation) that it may enter though their addresses are not public; ``traces`` at once in this
-    process, ``traces_each`` of one client; ``host_rate``, how often this process asks another host within a minute,
-    ``host_rate_each`` for one client; ``trusted_hosts``, the only host names that the field Host may have
-    (None: any); ``examples`` of the empty page; ``policies``, profiles of IRI policies, or names of those that ship
-    (:mod:`ararat.identifiers.policy`), by which IRIs are judged too; ``resolvers``, which a reader may choose for a
-    trace beside this site, the official one and the one that is expected to know the identifier, each a resolver prefix
-    or, with a title, a :class:`~ararat.webapp.site.Resolver`.
+    ``networks`` (CIDR notation) that it may enter though their addresses are not public, and ``denied_networks`` that
+    it never enters; ``traces`` at once in this process, ``traces_each`` of one client; ``host_rate``, how often this
+    process asks another host within a minute, ``host_rate_each`` for one client; ``trusted_hosts``, the only host names
+    that the field Host may have (None: any); ``examples`` of the empty page; ``policies``, profiles of IRI policies, or
+    names of those that ship (:mod:`ararat.identifiers.policy`), by which IRIs are judged too; ``resolvers``, which a
+    reader may choose for a trace beside this site, the official one and the one that is expected to know the
+    identifier, each a resolver prefix or, with a title, a :class:`~ararat.webapp.site.Resolver`.
 
     A client is the address in REMOTE_ADDR, an IPv6 client its /56. Behind a proxy all clients have the address of the
     proxy and share one limit: wrap the application in ``ProxyFix(app, x_for=1, x_proto=1)`` of
@@ -108,9 +109,11 @@ def create_app(
     app.extensions[KEY] = Site(
         bindings=bindings,
         prefix=prefix if prefix is None else resolver_prefix.check(prefix),
+        inspector=inspector,
         local=local,
         trace_elsewhere=trace_elsewhere,
         networks=parse_networks(networks),
+        denied=parse_networks(denied_networks),
         places=Places(traces, traces_each),
         pace=Pace(host_rate, host_rate_each),
         answers=Answers(),

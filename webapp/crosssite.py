@@ -33,8 +33,7 @@ def from_another_site() -> bool:
 
 
 def _own_hosts() -> set[str]:
-    announced = site().prefix
-    return {_without_port(request.host), *([_host(announced)] if announced else [])}
+    return {_without_port(request.host), *map(_host, filter(None, (site().prefix, site().inspector)))}
 
 
 def _host(address: str) -> str:

@@ -179,9 +179,10 @@ def fetcher(known: Site, client: str | None, stop: threading.Event, stages: Stag
     if known.trace_elsewhere:
         guarded = guarded_fetch(
             networks=known.networks,
+            denied=known.denied,
             admit=functools.partial(known.pace.ask, client),
             stop=stop,
-            lookups=stages.lookups(LOOKUPS),
+            lookups=stages.lookups(LOOKUPS, client),
             connect=stages.connect,
         )
         elsewhere = stages.of_others(reusing(guarded, known.answers, fresh=fresh))

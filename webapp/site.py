@@ -79,9 +79,11 @@ class Site:
 
     bindings: Bindings | None
     prefix: str | None
+    inspector: str | None
     local: Mapping[str, WSGIApplication]
     trace_elsewhere: bool
     networks: Sequence[Network]
+    denied: Sequence[Network]
     places: Places
     pace: Pace
     answers: Answers

@@ -156,6 +156,11 @@ def _options(command: Any) -> Any:
     help="A network that traces may enter though it is not public; repeatable.",
 )  # fmt: skip
 @click.option(
+    "--deny-network", "denied_networks", multiple=True, metavar="CIDR", envvar="ARARAT_DENY_NETWORK", show_envvar=True,
+    help="A network that traces never enter, such as the public addresses of this machine or a NAT64 prefix of its "
+    "network; repeatable.",
+)  # fmt: skip
+@click.option(
     "--resolver", "resolvers", multiple=True, metavar="URL", envvar="ARARAT_RESOLVER", show_envvar=True,
     help="A resolver prefix that a reader may choose for a trace, too; repeatable.",
 )  # fmt: skip
@@ -178,6 +183,7 @@ def serve_command(
     trusted_proxies: int,
     inspector: str | None,
     networks: tuple[str, ...],
+    denied_networks: tuple[str, ...],
     resolvers: tuple[str, ...],
     profiles: tuple[Profile, ...],
     access_log: str | None,
@@ -221,6 +227,7 @@ def serve_command(
                 demo=store.is_demo,
                 trace_elsewhere=trace_elsewhere,
                 networks=networks,
+                denied_networks=denied_networks,
                 trusted_hosts=hosts,
                 policies=profiles,
                 on_resolve=on_resolve,

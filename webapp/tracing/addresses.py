@@ -106,12 +106,16 @@ REFUSED_NAMES = frozenset(
 )
 
 
-def verdict(address: str | Address, networks: Sequence[Network] = (), *, nat64: bool = False) -> Verdict:
+def verdict(
+    address: str | Address, networks: Sequence[Network] = (), *, denied: Sequence[Network] = (), nat64: bool = False
+) -> Verdict:
     """Whether an address may be asked.
 
-    ``networks`` are ranges that the operator allows whatever the table says. An IPv4-mapped IPv6 address is judged as
-    the IPv4 address in it; so is an address of the well-known NAT64 prefix where ``nat64`` says that this network has
-    DNS64, and it is refused otherwise. A zone ("%eth0") is left out of account. A string that is no address is refused.
+    ``networks`` are ranges that the operator allows whatever the table says; ``denied`` are ranges that the operator
+    refuses, which comes first. An IPv4-mapped IPv6 address is judged as the IPv4 address in it. An ISATAP address is
+    refused if the IPv4 address in it is. An address of the well-known NAT64 prefix is judged as the IPv4 address in it
+    where ``nat64`` says that this network has DNS64, and is refused otherwise. A zone ("%eth0") is left out of account.
+    A string that is no address is refused.
 
     Source: security design, section 0.1; RFC 6052, section 2.
 
@@ -130,14 +134,25 @@ def verdict(address: str | Address, networks: Sequence[Network] = (), *, nat64: 
         if nat64 and address in NAT64:
             embedded = IPv4Address(int(address) & 0xFFFFFFFF)
         address = embedded or address
+    if any(address in network for network in denied):
+        return Verdict(False, "denied by the operator")
     if any(address in network for network in networks):
         return Verdict(True, "allowed by the operator")
     for refused in IPV4_REFUSED if isinstance(address, IPv4Address) else IPV6_REFUSED:
         if address in refused.network:
             return Verdict(False, refused.name)
-    if isinstance(address, IPv6Address) and address not in IPV6_GLOBAL_UNICAST:
-        return Verdict(False, "not global unicast")
+    if isinstance(address, IPv6Address):
+        if address not in IPV6_GLOBAL_UNICAST:
+            return Verdict(False, "not global unicast")
+        if _is_isatap(address):
+            inner = verdict(IPv4Address(int(address) & 0xFFFFFFFF), networks, denied=denied)
+            return inner if inner.allowed else Verdict(False, f"ISATAP, {inner.name}")
     return Verdict(True, "public")
+
+
+def _is_isatap(address: IPv6Address) -> bool:
+    # RFC 5214, section 6.1: the interface identifier is 0:5efe or, for a global IPv4 address, 200:5efe before it.
+    return int(address) >> 32 & 0xFFFFFFFF in (0x00005EFE, 0x02005EFE)
 
 
 def name_verdict(host: str) -> Verdict:

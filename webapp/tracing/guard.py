@@ -51,6 +51,7 @@ Admit = Callable[[str, Sequence[Address]], None]
 def guarded_fetch(
     *,
     networks: Iterable[str | Network] = (),
+    denied: Iterable[str | Network] = (),
     ports: Iterable[int] = (80, 443),
     nat64: bool = False,
     user_agent: str = USER_AGENT,
@@ -66,17 +67,18 @@ def guarded_fetch(
     """A :data:`~.hop.Fetch` over the network. It is cheap to make: make one for each trace.
 
     ``networks`` are ranges in CIDR notation that may be asked whatever the address table, the list of names and the
-    list of ports say; only whoever runs the site may set them. ``ports`` may be asked everywhere. ``nat64`` says that
-    this network has DNS64 (RFC 6147). ``tls`` replaces the context that trusts what the system trusts. The three times
-    are seconds for one lookup, one connection and one hop. ``admit`` has the last word before each connection. When
-    ``stop`` is set, whatever waits gives up at once. Raises ValueError for a network that is none.
+    list of ports say; ``denied`` are ranges that are never asked. Only the operator may set them. ``ports`` may be
+    asked everywhere. ``nat64`` says that this network has DNS64 (RFC 6147). ``tls`` replaces the context that trusts
+    what the system trusts. The three times are seconds for one lookup, one connection and one hop. ``admit`` has the
+    last word before each connection. When ``stop`` is set, whatever waits gives up at once. Raises ValueError for a
+    network that is none.
 
     The function raises :class:`~.hop.HopFailed` alone, with any code but "site-error" and "not-asked".
     """
     # Tables and certificates are read once in a process: now, or it would seem that the first host had taken its time.
     weburl.parse("https://example.org/")
     tls = tls or tls_context()
-    rules = _Rules(parse_networks(networks), frozenset(ports), nat64)
+    rules = _Rules(parse_networks(networks), parse_networks(denied), frozenset(ports), nat64)
     times = _Times(lookup_seconds, connect_seconds, hop_seconds)
     return _Client(rules, times, user_agent, tls, lookups, connect or open_socket, admit, stop).fetch
 
@@ -86,11 +88,12 @@ class _Rules:
     """Where this client may go."""
 
     networks: tuple[Network, ...]
+    denied: tuple[Network, ...]
     ports: frozenset[int]
     nat64: bool
 
     def allows(self, address: Address, url: WebURL) -> bool:
-        judged = verdict(address, self.networks, nat64=self.nat64)
+        judged = verdict(address, self.networks, denied=self.denied, nat64=self.nat64)
         if not judged.allowed:
             log.info("refused %s: %s is %s", url.host, address, judged.name)
         return judged.allowed

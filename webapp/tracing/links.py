@@ -16,11 +16,12 @@ MOST = 10
 #     Link = #link-value
 #     link-value = "<" URI-Reference ">" *( OWS ";" OWS link-param )
 #     link-param = token BWS [ "=" BWS ( token / quoted-string ) ]
-_TARGET = re.compile(r"[ \t,]*<([^<>]*)>")
+# Possessive quantifiers, and separators that are skipped at once: each octet is looked at a few times only.
+_TARGET = re.compile(r"[ \t,]*+<([^<>]*+)>")
 _PARAMETER = re.compile(
-    r"[ \t]*;[ \t]*([^\s=;,\"<>]*)[ \t]*(?:=[ \t]*(?:\"((?:[^\"\\]|\\.)*+)\"?|([^\s;,\"]*)))?", re.DOTALL
+    r"[ \t]*+;[ \t]*+([^\s=;,\"<>]*+)[ \t]*+(?:=[ \t]*+(?:\"((?:[^\"\\]|\\.)*+)\"?|([^\s;,\"]*+)))?", re.DOTALL
 )
-_NEXT = re.compile(r"[^,]*,|[^,]+\Z")
+_NEXT = re.compile(r"[ \t,]*+[^,]*+,?")
 _QUOTED_PAIR = re.compile(r"\\(.)", re.DOTALL)
 
 
@@ -50,10 +51,9 @@ def _links(fields: Iterable[str]) -> Iterator[tuple[str, dict[str, str]]]:
             if target := _TARGET.match(field, position):
                 parameters, position = _parameters(field, target.end())
                 yield target[1].strip(" \t"), parameters
-            elif skipped := _NEXT.match(field, position):
-                position = skipped.end()
             else:
-                break
+                skipped = _NEXT.match(field, position)
+                position = skipped.end() if skipped else len(field)
 
 
 def _parameters(field: str, position: int) -> tuple[dict[str, str], int]:

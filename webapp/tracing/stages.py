@@ -43,9 +43,9 @@ class Stages:
         """The same fetch, which says that the host of the address is waited for."""
         return self._told(fetch, lambda url: reference.parse(url).host)
 
-    def lookups(self, lookups: Lookups) -> Lookups:
-        """The same lookups, which say what is looked up."""
-        return _ToldLookups(lookups, self)
+    def lookups(self, lookups: Lookups, client: str | None = None) -> Lookups:
+        """The same lookups for one client, which note what is looked up."""
+        return _ToldLookups(lookups, self, client)
 
     def connect(self, address: Address, port: int, stopwatch: Stopwatch) -> socket.socket:
         """Connect as :func:`~.connection.open_socket` does, and say so."""
@@ -69,11 +69,12 @@ class Stages:
 class _ToldLookups(Lookups):
     """Somebody else's lookups, with a word before each."""
 
-    def __init__(self, lookups: Lookups, stages: Stages) -> None:
+    def __init__(self, lookups: Lookups, stages: Stages, client: str | None) -> None:
         self._lookups = lookups
+        self._client = client
         self._stages = stages
 
-    def addresses(self, host: str, stopwatch: Stopwatch) -> list[str]:
+    def addresses(self, host: str, stopwatch: Stopwatch, client: str | None = None) -> list[str]:
         """See :meth:`~.lookups.Lookups.addresses`."""
         self._stages.now = f"Looking up {host}"
-        return self._lookups.addresses(host, stopwatch)
+        return self._lookups.addresses(host, stopwatch, client or self._client)

@@ -231,3 +231,40 @@ def test_public_addresses_are_allowed(text):
 def test_hostile_addresses_are_refused(text):
     assert verdict(text).allowed is False
     assert isinstance(ip_address(text), IPv4Address | IPv6Address)
+
+
+@pytest.mark.parametrize("identifier", ["0:5efe", "200:5efe"], ids=["private", "global"])
+@pytest.mark.parametrize(
+    ("inner", "name"),
+    [
+        pytest.param("127.0.0.1", "ISATAP, loopback", id="loopback"),
+        pytest.param("10.0.0.1", "ISATAP, private use", id="private"),
+        pytest.param("169.254.169.254", "ISATAP, link-local", id="metadata"),
+        pytest.param("8.8.8.8", None, id="public"),
+    ],
+)
+def test_an_isatap_address_is_judged_by_the_ipv4_address_in_it(identifier, inner, name):
+    judged = verdict(f"2001:4860::{identifier}:{inner}")
+    assert (judged.allowed, judged.name) == ((True, "public") if name is None else (False, name))
+
+
+def test_an_isatap_address_of_a_network_that_is_allowed_is_asked():
+    address = "2001:4860::5efe:10.0.0.1"
+    assert verdict(address, parse_networks(["2001:4860::/32"])).allowed
+    assert verdict(address, parse_networks(["10.0.0.0/8"])).allowed
+    assert not verdict(address, parse_networks(["10.0.0.0/8"]), denied=parse_networks(["10.0.0.1"])).allowed
+
+
+@pytest.mark.parametrize(
+    "address", ["8.8.8.8", "::ffff:8.8.8.8", "2001:4860:64::a00:1"], ids=["IPv4", "mapped", "NAT64 of this network"]
+)
+def test_a_denied_network_is_refused_whatever_else_allows_it(address):
+    denied = parse_networks(["8.8.8.8", "2001:4860:64::/96"])
+    assert verdict(address).allowed
+    for networks in ((), parse_networks(["8.0.0.0/8", "2001:4860::/32"])):
+        assert verdict(address, networks, denied=denied) == addresses.Verdict(False, "denied by the operator")
+
+
+def test_the_nat64_prefix_for_local_use_is_refused():
+    assert not verdict("64:ff9b:1::10.0.0.1").allowed
+    assert not verdict("64:ff9b:1:ffff::8.8.8.8", nat64=True).allowed

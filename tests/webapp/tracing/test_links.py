@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import time
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -46,3 +48,41 @@ def test_whatever_stands_there_a_list_comes_out(fields):
 @pytest.mark.parametrize("text", ['<a>; rel="' + "\\" * 60_000, "<" * 60_000, ";" * 60_000, "<a>" + "; x" * 20_000])
 def test_time_is_linear(text):
     assert len(describedby([text])) <= MOST
+
+
+# Lengths and doubling: what reads a field twice as long takes at most about twice as long.
+UNITS = [
+    ",",
+    " ,",
+    ",\t",
+    "<",
+    "<,",
+    "<a",
+    "<a>",
+    "<a>;",
+    "<a>; ",
+    "<a>;a=",
+    '<a>;a="',
+    '\\"',
+    ";",
+    " ",
+    "a,",
+    "=",
+    ">,<",
+]
+
+
+@pytest.mark.parametrize("begin", ["", "<a>", '<a>;a="'], ids=["alone", "after a link", "in a string"])
+@pytest.mark.parametrize("unit", UNITS)
+def test_the_time_grows_with_the_length_alone(unit, begin):
+    def took(octets):
+        field = begin + (unit * octets)[:octets]
+        times = []
+        for _ in range(3):
+            start = time.process_time()
+            describedby([field])
+            times.append(time.process_time() - start)
+        return min(times)
+
+    took(1_000)
+    assert took(400_000) < 6 * took(200_000) + 0.05

@@ -55,7 +55,7 @@ def test_no_address_is_not_a_failed_lookup():
     assert failed.value.code == "no-address"
 
 
-def hanging(gate: threading.Event, *, most: int = 32, begun: threading.Event | None = None) -> Lookups:
+def hanging(gate: threading.Event, *, most: int = 32, each: int = 8, begun: threading.Event | None = None) -> Lookups:
     """Lookups of which none comes back before the gate is open."""
 
     def resolve(host: str) -> Sequence[str]:
@@ -64,7 +64,7 @@ def hanging(gate: threading.Event, *, most: int = 32, begun: threading.Event | N
         assert gate.wait(30)
         return ["192.0.2.1"]
 
-    return Lookups(resolve, most)
+    return Lookups(resolve, most, each)
 
 
 def test_the_deadline_holds_though_the_lookup_hangs():
@@ -99,6 +99,33 @@ def test_lookups_that_hang_count_until_they_come_back():
     gate.set()
     wait_for_threads("ararat-lookup")
     assert lookups.addresses("a.example", soon()) == ["192.0.2.1"]
+
+
+def test_a_client_has_a_share_of_the_lookups_until_they_return():
+    gate = threading.Event()
+    lookups = hanging(gate, most=8, each=2)
+    for client in ("192.0.2.1", "192.0.2.1", "2001:db8::1", "2001:db8::2"):
+        with pytest.raises(HopFailed, match="timeout"):
+            lookups.addresses("slow.example", soon(0.01), client)
+    # The addresses of one /64 are one client.
+    for client in ("192.0.2.1", "2001:db8::3"):
+        with pytest.raises(HopFailed) as failed:
+            lookups.addresses("slow.example", soon(), client)
+        assert failed.value.code == "busy"
+    with pytest.raises(HopFailed, match="timeout"):
+        lookups.addresses("slow.example", soon(0.01), "192.0.2.2")
+    gate.set()
+    wait_for_threads("ararat-lookup")
+    assert lookups.addresses("a.example", soon(), "192.0.2.1") == ["192.0.2.1"]
+
+
+def test_without_a_client_all_lookups_can_be_used():
+    gate = threading.Event()
+    lookups = hanging(gate, most=4, each=2)
+    for _ in range(4):
+        with pytest.raises(HopFailed, match="timeout"):
+            lookups.addresses("slow.example", soon(0.01))
+    gate.set()
 
 
 def test_a_lookup_that_fails_frees_its_place():
