@@ -95,7 +95,7 @@ clean: ## remove everything that make made
 
 # What is not there and cannot be installed is not tested, and the tests behind it say so.
 fronts:
-	@PATH="$$PATH:/usr/sbin:/usr/local/sbin"; for each in nginx:nginx-light apache2:apache2-bin caddy:caddy; do \
+	@PATH="$$PATH:/usr/sbin:/usr/local/sbin"; for each in nginx:nginx-light apache2:apache2-bin caddy:caddy pgbouncer:pgbouncer; do \
 	  program=$${each%%:*} package=$${each#*:}; command -v $$program >/dev/null || { \
 	  [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null && \
 	  echo "No $$program for the tests behind it: installing Debian's (apt-get install $$package)" && \

@@ -6,10 +6,12 @@ The URL is libpq's own, so everything that libpq understands can stand in it. Wh
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterator
+import re
+from collections.abc import Hashable, Iterator, Sequence
+from contextlib import closing
 from typing import TYPE_CHECKING, Any, LiteralString
 
-from sqlalchemy import Engine, create_engine
+from sqlalchemy import Engine, create_engine, event
 from sqlalchemy.pool import NullPool
 
 from .errors import BindingError, BindingsUnavailable
@@ -28,18 +30,32 @@ READ_MILLISECONDS = 700
 _QUICK_SECONDS = 1.0
 _LEAST_SECONDS = 0.3
 
-_READ_ONLY = """
-SELECT set_config('default_transaction_read_only', 'on', false), set_config('statement_timeout', %s, false)
+LOCK_SECONDS = 5
+"""How long a writer waits for another one, as with SQLite."""
+
+# Settings of a session are given when it begins. A pooler such as PgBouncer refuses or ignores them, and gives each
+# transaction another session: there every statement has a transaction with settings of its own.
+_READING = f"-c default_transaction_read_only=on -c statement_timeout={READ_MILLISECONDS}"
+_IS_READING = "SELECT current_setting('default_transaction_read_only')"
+_REFUSED_BY_POOLER = "unsupported startup parameter"
+_BEGIN_READING = f"BEGIN READ ONLY; SET LOCAL statement_timeout = {READ_MILLISECONDS}"
+_SNAPSHOT = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; SET LOCAL statement_timeout = 0"
+_BEGIN_WRITING = f"SET LOCAL lock_timeout = '{LOCK_SECONDS}s'"
+_HOLDER = """
+SELECT a.pid, a.application_name FROM pg_locks l JOIN pg_stat_activity a USING (pid)
+WHERE l.relation = 'bindings'::regclass AND l.granted AND l.mode <> 'AccessShareLock'
+ORDER BY a.xact_start LIMIT 1
 """
-_SNAPSHOT = """
-BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; SET LOCAL statement_timeout = 0
-"""
+# The server names the user in messages: role "x" does not exist, password authentication failed for user "x".
+_NAMED_USER = re.compile(r'\b(role|user) "[^"]*"')
 
 
 class PostgreSQL:
     """A PostgreSQL database. ``str()`` of it shows where it is."""
 
     dialect_name = "postgresql"
+    # PostgreSQL admits 100 connections by default: so eight processes leave room for writers and others.
+    most_readers = 8
     # EXCLUSIVE conflicts with SELECT ... FOR UPDATE, with which every writer begins; weaker locks lead to deadlocks.
     # Readers do not wait.
     lock_out_writers = "LOCK TABLE bindings IN EXCLUSIVE MODE"
@@ -85,6 +101,8 @@ class PostgreSQL:
             paramstyle="format",
             hide_parameters=True,
         )
+        event.listen(self.engine, "begin", _begin)
+        self._is_behind_pooler = False
 
     def __str__(self) -> str:
         hosts = str(self._parameters.get("host", "")).split(",")
@@ -111,11 +129,21 @@ class PostgreSQL:
         """Nothing: a connection to a server says itself when it is no longer good."""
         return None
 
-    def connect_to_read(self) -> psycopg.Connection[Any]:
+    def connect_to_read(self) -> psycopg.Connection[Any] | _InTransactions:
         """A connection that cannot write, and on which no statement takes longer than a second."""
-        connection = self._connected(self._to_read, _READ_ONLY, (str(READ_MILLISECONDS),))
-        connection.prepare_threshold = 0
-        return connection
+        if not self._is_behind_pooler:
+            options = f"{self._parameters.get('options', '')} {_READING}"
+            try:
+                connection = self._to_read.connect(**{**self._parameters, "options": options}, autocommit=True)
+                connection.prepare_threshold = 0
+                if connection.execute(_IS_READING).fetchone() == ("on",):
+                    return connection
+                connection.close()
+            except self.driver_error as error:
+                if _REFUSED_BY_POOLER not in str(error):
+                    raise self.unavailable(error) from error
+            self._is_behind_pooler = True
+        return _InTransactions(self._connected(self._to_read, "SELECT 1"))
 
     def connect_for_snapshot(self) -> psycopg.Connection[Any]:
         """A connection that cannot write, and sees the database as it was at the first look.
@@ -148,16 +176,37 @@ class PostgreSQL:
     def unavailable(self, error: Exception) -> BindingsUnavailable:
         """What to raise for a failure of the driver or the server."""
         first = (str(error).strip().splitlines() or [type(error).__name__])[0]
+        first = _NAMED_USER.sub(r'\1 "***"', first)
+        if isinstance(error, self._psycopg.errors.LockNotAvailable):
+            first = f"another writer has held its lock for {LOCK_SECONDS} seconds{self._holder()}; try again later"
         return BindingsUnavailable(f"{self}: {first}")
 
+    def _holder(self) -> str:
+        """Which process of the server has held a lock on the bindings for the longest time."""
+        try:
+            with closing(self.connect_to_read()) as connection:
+                found = connection.execute(_HOLDER).fetchone()
+        except (BindingsUnavailable, self.driver_error):
+            found = None
+        return f" (process {found[0]} of the server, {found[1] or 'without a name'})" if found else ""
+
     def is_read_only(self, error: Exception) -> bool:
-        """Whether a write failed because the server is a standby."""
-        return isinstance(error, self._psycopg.errors.ReadOnlySqlTransaction)
+        """Whether a write failed because the server is a standby, or the role may only read."""
+        raised = self._psycopg.errors
+        return isinstance(error, (raised.ReadOnlySqlTransaction, raised.InsufficientPrivilege))
 
     def is_collision(self, error: Exception) -> bool:
         """Whether a write failed because another one was faster, and can be tried again."""
         raised = self._psycopg.errors
-        return isinstance(error, (raised.IntegrityError, raised.DeadlockDetected, raised.SerializationFailure))
+        return isinstance(error, (raised.UniqueViolation, raised.DeadlockDetected, raised.SerializationFailure))
+
+    def is_refused(self, error: Exception) -> bool:
+        """Whether a trigger or a CHECK of the tables refused a write."""
+        return isinstance(error, self._psycopg.errors.IntegrityError)
+
+    def is_passing(self, error: Exception) -> bool:
+        """Whether a statement failed for a reason that leaves its connection good."""
+        return isinstance(error, (self._psycopg.errors.QueryCanceled, self._psycopg.errors.LockNotAvailable))
 
     def names_no_table(self, error: Exception) -> bool:
         """Whether a read failed because there is no such table."""
@@ -168,19 +217,41 @@ class PostgreSQL:
         """Many keys as the one parameter of a statement."""
         return keys
 
-    def _connected(
-        self, kind: type[psycopg.Connection[Any]], first: LiteralString, parameters: tuple[str, ...] | None = None
-    ) -> psycopg.Connection[Any]:
+    def _connected(self, kind: type[psycopg.Connection[Any]], first: LiteralString) -> psycopg.Connection[Any]:
         try:
-            connection = kind.connect(**self._parameters, autocommit=True)
+            connection = kind.connect(**self._parameters, autocommit=True, prepare_threshold=None)
         except self.driver_error as error:
             raise self.unavailable(error) from error
         try:
-            connection.execute(first, parameters)
+            connection.execute(first)
         except self.driver_error as error:
             connection.close()
             raise self.unavailable(error) from error
         return connection
 
     def _connect(self) -> psycopg.Connection[Any]:
-        return self._to_write.connect(**self._write_parameters)
+        # Behind a pooler, the next transaction finds the prepared statements of another one.
+        return self._to_write.connect(**self._write_parameters, prepare_threshold=None)
+
+
+class _InTransactions:
+    """A connection through a pooler: each statement is a transaction that cannot write, with a time limit."""
+
+    def __init__(self, connection: Any) -> None:
+        self._connection = connection
+
+    def execute(self, query: Any, params: Sequence[Any] | None = None) -> psycopg.Cursor[Any]:
+        """Run a statement and return its cursor, which holds all rows."""
+        self._connection.execute(_BEGIN_READING)
+        try:
+            return self._connection.execute(query, params, prepare=False)
+        finally:
+            self._connection.execute("ROLLBACK")
+
+    def close(self) -> None:
+        """Close the connection."""
+        self._connection.close()
+
+
+def _begin(connection: Any) -> None:
+    connection.exec_driver_sql(_BEGIN_WRITING)

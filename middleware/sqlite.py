@@ -42,6 +42,7 @@ class SQLite:
     """An SQLite file. ``str()`` of it is its URL."""
 
     driver_error = sqlite3.Error
+    most_readers = 32
     dialect_name = "sqlite"
     lock_out_writers = None  # BEGIN IMMEDIATE did
     triggers = "SELECT name FROM sqlite_master WHERE type = 'trigger'"
@@ -143,7 +144,19 @@ class SQLite:
 
     def is_collision(self, error: Exception) -> bool:
         """Whether a write failed because another one was faster, and can be tried again."""
+        return getattr(error, "sqlite_errorcode", 0) in (
+            sqlite3.SQLITE_CONSTRAINT_PRIMARYKEY,
+            sqlite3.SQLITE_CONSTRAINT_UNIQUE,
+        )
+
+    def is_refused(self, error: Exception) -> bool:
+        """Whether a trigger or a CHECK of the tables refused a write."""
         return isinstance(error, sqlite3.IntegrityError)
+
+    def is_passing(self, error: Exception) -> bool:
+        """Whether a statement failed for a reason that leaves its connection good."""
+        code = getattr(error, "sqlite_errorcode", 0) & 0xFF
+        return code in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED, sqlite3.SQLITE_INTERRUPT)
 
     def names_no_table(self, error: Exception) -> bool:
         """Whether a read failed because there is no such table."""

@@ -142,10 +142,13 @@ class Store:
     def _failure(self, error: DBAPIError) -> Exception:
         cause = error.orig if isinstance(error.orig, Exception) else error
         if self._database.is_read_only(cause):
-            return ReadOnlyBindings(f"{self} can be read, not changed")
+            return ReadOnlyBindings(f"{self} can be read, not changed: it is a standby, or this user may only read")
         if self._database.is_collision(cause):
             return Collision(str(cause))
-        return self._database.unavailable(cause)
+        unavailable = self._database.unavailable(cause)
+        if self._database.is_refused(cause):
+            return BindingsUnavailable(f"{unavailable}; a rule of the tables refuses this change. Run: ararat check")
+        return unavailable
 
 
 class Snapshot:

@@ -16,7 +16,7 @@ from sqlalchemy import create_engine, text
 from sqlalchemy.exc import DBAPIError
 from sqlalchemy.pool import NullPool
 
-from ararat.middleware import import_table, mint
+from ararat.middleware import assignment, import_table, mint
 from ararat.middleware.bindings import Bindings, open_bindings
 from ararat.middleware.errors import BindingError, BindingsUnavailable
 
@@ -174,6 +174,24 @@ def test_sqlite_replaces_no_row(
             execute(database, f"{statement} INTO events ({columns}) SELECT {columns} FROM events")  # noqa: S608
     with pytest.raises(DBAPIError, match="never renamed"):
         execute(database, "UPDATE OR REPLACE bindings SET key = 'ark:12345/other', revision = revision + 1")
+
+
+def test_a_change_that_a_rule_of_the_tables_refuses_is_not_repeated(
+    bindings: Bindings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    bindings.bind(NAME, "/x")
+    tries: list[object] = []
+    decide = assignment.relocate
+
+    def relocate(before, *rest, **more):
+        tries.append(before)
+        change = decide(before, *rest, **more)
+        return change._replace(after=change.after._replace(redirect=301))
+
+    monkeypatch.setattr(assignment, "relocate", relocate)
+    with pytest.raises(BindingsUnavailable, match="refuses this change"):
+        bindings.relocate(NAME, "/y")
+    assert len(tries) == 1
 
 
 def test_no_web_framework_client_or_database_library_is_loaded_until_it_is_needed() -> None:

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import inspect
+import socket
 import threading
 from collections.abc import Callable
 from io import BytesIO
+from pathlib import Path
 
+import psycopg
 import pytest
 from sqlalchemy import text
 
@@ -13,6 +17,7 @@ from ararat.middleware import patience
 from ararat.middleware.bindings import Bindings, open_bindings
 from ararat.middleware.errors import BindingError, BindingsUnavailable, ReadOnlyBindings
 from ararat.middleware.exporting import export_table
+from ararat.middleware.postgresql import PostgreSQL
 
 NAME = "ark:12345/doc"
 
@@ -97,6 +102,107 @@ def test_a_reader_cannot_write_and_does_not_wait_for_ever(bindings: Bindings) ->
         bindings.store._readers.rows("DELETE FROM ararat", ())
     with pytest.raises(BindingsUnavailable, match="timeout"):
         bindings.store._readers.rows("SELECT pg_sleep(3)", ())
+
+
+def connections(cluster) -> int:
+    counted = "SELECT count(*) FROM pg_stat_activity WHERE application_name = 'ararat-test'"
+    with psycopg.connect(cluster._url() + "/postgres") as connection:
+        [count] = connection.execute(counted).fetchone() or [0]
+    return count
+
+
+def test_after_a_burst_in_which_a_table_is_locked_few_connections_are_left(cluster, open_store) -> None:
+    bindings = open_store(f"{cluster.new_database()}?application_name=ararat-test")
+    bindings.bind(NAME, "/x")
+    answers: list[object] = []
+
+    def look_up() -> None:
+        try:
+            answers.append(bindings.lookup(NAME))
+        except BindingsUnavailable as error:
+            answers.append(error)
+
+    with bindings.store._database.engine.connect() as other:
+        other.execute(text("LOCK TABLE bindings IN ACCESS EXCLUSIVE MODE"))
+        threads = [threading.Thread(target=look_up) for _ in range(30)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join(20)
+        assert connections(cluster) <= PostgreSQL.most_readers + 1
+        other.rollback()
+    assert len(answers) == 30
+    assert bindings.lookup(NAME) is not None
+
+
+def test_a_cancelled_lookup_keeps_the_connections_and_is_not_repeated(bindings: Bindings) -> None:
+    bindings.bind(NAME, "/x")
+    bindings.lookup(NAME)
+    pool = bindings.store._readers
+    before = [reader.connection for reader in pool._idle]
+    with pytest.raises(BindingsUnavailable, match="statement timeout"):
+        pool.rows("SELECT pg_sleep(3)", ())
+    assert [reader.connection for reader in pool._idle] == before
+    assert bindings.lookup(NAME) is not None
+
+
+def test_a_writer_waits_a_limited_time_for_a_row_and_reports_who_holds_it(
+    bindings: Bindings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("ararat.middleware.postgresql._BEGIN_WRITING", "SET LOCAL lock_timeout = '200ms'")
+    bindings.bind(NAME, "/x")
+    with bindings.store.transaction() as transaction:
+        transaction.get([NAME])
+        with pytest.raises(BindingsUnavailable, match=r"another writer .* \(process \d+ of the server, ararat\)"):
+            bindings.relocate(NAME, "/y")
+    assert bindings.relocate(NAME, "/y") == "relocated"
+
+
+def test_a_message_of_the_server_does_not_name_the_user(url: str) -> None:
+    with pytest.raises(BindingsUnavailable, match=r'role "\*\*\*" does not exist') as refused:
+        open_bindings(url.replace("ararat@", "secretuser:secret@"))
+    assert "secret" not in str(refused.value)
+
+
+def test_the_driver_has_what_the_time_limit_of_connecting_overrides() -> None:
+    """``patience.reading`` overrides this method: a driver without it would connect without the limit."""
+    assert inspect.isgeneratorfunction(psycopg.Connection._connect_gen)
+    assert "_connect_gen" in inspect.getsource(psycopg.Connection.connect)
+
+
+def test_connecting_to_a_host_that_does_not_answer_is_given_up() -> None:
+    with socket.socket() as silent:
+        silent.bind(("127.0.0.1", 0))
+        silent.listen()
+        with pytest.raises(BindingsUnavailable, match="timeout: the server does not answer"):
+            open_bindings(f"postgresql://ararat@127.0.0.1:{silent.getsockname()[1]}/x")
+
+
+SELECT_ONLY = """
+CREATE ROLE {role} LOGIN;
+GRANT CONNECT ON DATABASE {database} TO {role};
+GRANT USAGE ON SCHEMA public TO {role};
+GRANT SELECT ON ALL TABLES IN SCHEMA public TO {role};
+"""
+
+
+def test_a_role_with_select_only_reads_and_cannot_write(url: str, bindings: Bindings, open_store) -> None:
+    bindings.bind(NAME, "/x")
+    bindings.set_rule("ark:12345/t5", "/${value}")
+    database = url.rpartition("/")[2]
+    documented = (Path(__file__).parents[2] / "docs" / "deployment.md").read_text("utf-8")
+    for line in SELECT_ONLY.strip().splitlines():
+        assert line.format(role="reader", database="ararat") in documented
+    with bindings.store._database.engine.begin() as connection:
+        connection.execute(text(SELECT_ONLY.format(role=f"reader_{database}", database=database)))
+    reader = open_store(url.replace("ararat@", f"reader_{database}@"), create=False)
+    assert reader.lookup(NAME) is not None
+    assert reader.history(NAME)
+    assert [rule.prefix for rule in reader.rules()] == ["ark:12345/t5"]
+    with pytest.raises(ReadOnlyBindings, match="can be read, not changed"):
+        reader.relocate(NAME, "/y")
+    with pytest.raises(ReadOnlyBindings):
+        reader.bind("ark:12345/other", "/x")
 
 
 def test_a_look_through_everything_waits_longer_than_a_lookup(bindings: Bindings) -> None:
