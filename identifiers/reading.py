@@ -81,15 +81,19 @@ def equivalent(a: str, b: str) -> bool:
     """Whether two texts are equivalent identifiers of one scheme. Never raises for two str.
 
     What cannot be read is equivalent to nothing, not even to itself. An ARK and an address with an equivalent ARK in
-    it name the same thing: only the ARK counts (N-06).
+    it name the same thing: only the ARK counts (N-06). The rule of a URN's namespace counts too (U-10).
 
     >>> equivalent("ark:12345/x.pdf.en", "https://n2t.net/ark:/12345/x.en.pdf"), equivalent("ark:12345", "ark:12345")
     (True, False)
     """
     try:
-        return normalize(a) == normalize(b)
+        return _compared(parse(a)) == _compared(parse(b))
     except IdentifierError:
         return False
+
+
+def _compared(identifier: Identifier) -> str:
+    return identifier.canonical if isinstance(identifier, Urn) else identifier.normal_form
 
 
 def is_pseudo_ark(text: str) -> bool:

@@ -190,19 +190,22 @@ class Bindings:
 
     def lookup(self, identifier: Name) -> Binding | None:
         """What is on record of a name, or None. Raises :class:`BindingError` for what is no identifier at all."""
-        key = names.key(names.read(identifier))
-        return self.store.fetch((key,)).get(key)
+        name = names.read(identifier)
+        key, older = names.key(name), names.older_key(name)
+        found = self.store.fetch((key,) if older == key else (key, older))
+        return found.get(key) or found.get(older)
 
     def fetch(self, keys: Iterable[str]) -> dict[str, Binding]:
         """The bindings of those keys that have one, in one statement.
 
-        A key is the normal form of a Basic ARK, or the assigned name of a URN.
+        A key is the normal form of a Basic ARK, or the assigned name of a URN as its namespace writes it.
         """
         return self.store.fetch(keys)
 
     def history(self, identifier: Name) -> list[Event]:
         """Every change of a name, the first first; empty for a name that was never bound."""
-        return self.store.history(names.key(names.read(identifier)))
+        name = names.read(identifier)
+        return self.store.history(names.key(name)) or self.store.history(names.older_key(name))
 
     def set_rule(
         self, prefix: str, template: str, *, redirect: int = 302, actor: str | None = None
@@ -294,20 +297,31 @@ class Bindings:
     def _change_bound(
         self, identifier: Name, actor: str | None, decide: Callable[[Binding, datetime], Change]
     ) -> Outcome:
-        key = names.key(names.read(identifier))
+        name = names.read(identifier)
+        key = names.key(name)
 
         def decide_bound(existing: Binding | None, now: datetime) -> Change:
             if existing is None:
                 raise BindingError("not-bound", identifier=key)
             return decide(existing, now)
 
-        return self._change(key, actor, decide_bound)
+        return self._change(key, actor, decide_bound, names.older_key(name))
 
-    def _change(self, key: str, actor: str | None, decide: Callable[[Binding | None, datetime], Change]) -> Outcome:
+    def _change(
+        self,
+        key: str,
+        actor: str | None,
+        decide: Callable[[Binding | None, datetime], Change],
+        older_key: str | None = None,
+    ) -> Outcome:
+        """The outcome of a change. ``older_key`` is the key where the database has those of an older Ararat."""
         check_actor(actor)
 
         def write(transaction: Any) -> tuple[Outcome, Iterable[str]]:
-            before = transaction.get([key]).get(key)
+            older = older_key not in (None, key) and transaction.has_older_keys()
+            wanted = [older_key, key] if older else [key]
+            held = transaction.get(wanted)
+            before = next((held[each] for each in wanted if each in held), None)
             change = self.govern(before, decide(before, self.now()), transaction)
             if change.action:
                 transaction.put([change], actor)

@@ -38,6 +38,7 @@ CHECKS = {
     "history-differs": "A binding is not as the last event of its history has it: another program changed it.",
     "row-unreadable": "The row of a name cannot be read: another program wrote it.",
     "unreadable": "What is bound is no identifier by today's rules.",
+    "urn-key": "A URN is bound under a key of an older Ararat, so that an equivalent URN can be bound too.",
     "generic-missing": "A name is bound, and one that contains it is not (ARK-035).",
     "dot-segment": "A segment is . or .. alone: clients leave it out before they ask.",
     "encoded-dot": "Two names differ in . and %2E alone: software may take one for the other.",
@@ -128,7 +129,9 @@ def _read(key: str) -> Ark | Urn | None:
 
 def _beside(key: str, identifier: Ark | Urn | None) -> list[str]:
     """The names of which has to be known whether they are bound."""
-    containers = identifier.hierarchy[:-1] if isinstance(identifier, Ark) else ()
+    if isinstance(identifier, Urn):
+        return [names.key(identifier)]
+    containers = identifier.hierarchy[:-1] if identifier else ()
     return [*containers, *_twins(key)]
 
 
@@ -154,6 +157,9 @@ def _findings(
         return
     if any(segment.replace("%2E", ".") in (".", "..") for segment in key.split("/")):
         yield found("dot-segment", "no client asks for a segment that is . or .. alone")
+    if isinstance(identifier, Urn) and binding.is_live and (shared := names.key(identifier)) != key:
+        remedy = f"{shared} is bound too: withdraw one of them, then" if shared in bound else ""
+        yield found("urn-key", f"this URN is equivalent to {shared}; {remedy} run ararat migrate".replace(";  ", "; "))
     if isinstance(identifier, Ark):
         yield from _of_ark(key, identifier, bound, known, found)
     if _NON_ASCII.search(key):

@@ -229,6 +229,16 @@ FAULTS: dict[str, Fault] = _catalogue(
         "the row of this name in the database cannot be read",
         "a row that Ararat wrote; restore it from a backup or from the history (table events)",
     ),
+    (
+        "keys-older",
+        "the database has URNs under keys of an older Ararat, so that equivalent URNs could be bound twice",
+        "ararat migrate",
+    ),
+    (
+        "equivalent-urns",
+        "the database has several bindings of one name, since these URNs are equivalent by the rule of their namespace",
+        "all but one of them withdrawn with ararat withdraw, then ararat migrate",
+    ),
     ("read-only", "these bindings can be read, not changed", "a database that can be written"),
     # tables
     ("table-encoding", "the file is not UTF-8", "UTF-8, with or without a byte order mark", "RFC 3629, section 3"),

@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 from ..identifiers import Ark, Urn, length
 from ..identifiers.normalization import split_variants
+from . import names
 from .binding import Binding
 from .resolution import Identifier
 
@@ -21,9 +22,14 @@ _MOST_OCTETS = 12
 _MOST_VARIANTS = 4
 
 
-def exact(key: str, fetch: Fetch) -> Binding | None:
+def exact(identifier: Identifier, fetch: Fetch) -> Binding | None:
     """The binding of the very name, if there is one."""
-    return fetch((key,)).get(key) if _may_be_bound(key) else None
+    key = names.key(identifier)
+    if not _may_be_bound(key):
+        return None
+    older = names.older_key(identifier)
+    found = fetch((key,) if older == key else (key, older))
+    return found.get(key) or found.get(older)
 
 
 def _may_be_bound(key: str) -> bool:

@@ -23,11 +23,15 @@ if TYPE_CHECKING:
 
 
 class Migrated(NamedTuple):
-    """The version of the schema that was found, the one that is there now, and how many triggers were added."""
+    """The version of the schema that was found, the one that is there now, and how many triggers were added.
+
+    ``keys`` counts the names whose key was rewritten (:mod:`keys`).
+    """
 
     before: int
     after: int
     triggers: int = 0
+    keys: int = 0
 
 
 def migrate(url_or_path: str | Path) -> Migrated:
@@ -36,14 +40,15 @@ def migrate(url_or_path: str | Path) -> Migrated:
     ``url_or_path`` is that of :func:`open_bindings`. No other writer is in the database meanwhile; servers that run go
     on reading, and have to be started again afterwards with this version.
 
-    Raises :class:`BindingError` with the code ``schema-version`` for a database of a newer Ararat, ``foreign-database``
+    Raises :class:`BindingError` with the code ``schema-version`` for a database of a newer Ararat, ``equivalent-urns``
+    where URNs are bound that are one name by the rule of their namespace (decision U-10), ``foreign-database``
     for one without Ararat's tables, ``read-only`` for a file of text, those of :func:`open_bindings`, and
     BindingsUnavailable.
     """
     from sqlalchemy import func, inspect, select, update
     from sqlalchemy.exc import DBAPIError
 
-    from . import schema
+    from . import keys, schema
     from .postgresql import PostgreSQL
     from .store import SCHEMA_LOCK
 
@@ -65,11 +70,12 @@ def migrate(url_or_path: str | Path) -> Migrated:
             for number in range(before, schema.VERSION):
                 _STEPS[number](connection)
             connection.execute(update(schema.about).where(version).values(value=str(schema.VERSION)))
+            rewritten = keys.rewrite(connection)
             added = _add_missing_triggers(connection, database)
     except DBAPIError as error:
         cause = error.orig if isinstance(error.orig, Exception) else error
         raise database.unavailable(cause) from error
-    return Migrated(before, schema.VERSION, added)
+    return Migrated(before, schema.VERSION, added, rewritten)
 
 
 def _add_missing_triggers(connection: Connection, database: SQLite | PostgreSQL) -> int:

@@ -37,8 +37,19 @@ def read(identifier: Name) -> Ark | Urn:
 def key(name: Ark | Urn) -> str:
     """The key under which a name is bound and found, whatever follows ? or #.
 
-    >>> key(read("ark:/12345/x6-np1?info#p1"))
-    'ark:12345/x6np1'
+    URNs that their namespace holds equivalent have one key (URN-053; decision U-10).
+
+    >>> key(read("ark:/12345/x6-np1?info#p1")), key(read("urn:isbn:0-451-45052-3"))
+    ('ark:12345/x6np1', 'urn:isbn:9780451450524')
+    """
+    return name.basic if isinstance(name, Ark) else name.canonical_name
+
+
+def older_key(name: Ark | Urn) -> str:
+    """The key of the same name in a database whose keys do not follow the rules of namespaces yet.
+
+    >>> older_key(read("urn:isbn:0-451-45052-3"))
+    'urn:isbn:0-451-45052-3'
     """
     return name.basic if isinstance(name, Ark) else name.assigned_name
 
@@ -69,7 +80,7 @@ def assignable(identifier: Name) -> str:
 
 def _never_bound(name: Ark | Urn, key: str) -> str | None:
     # "The <query> part MUST NOT be present in any *assigned* URN." Nor is a fragment part of an ARK's resource (A-12).
-    if name.normal_form != key:
+    if name.normal_form != older_key(name):
         return "inflected-ark" if isinstance(name, Ark) else "urn-not-assigned"
     if length.code_points(name.text) > length.ALWAYS_ACCEPTED:
         return "name-too-long"

@@ -59,7 +59,7 @@ def resolve(
     if isinstance(asked, Resolution):
         return below_an_ark(asked, fetch, settings) or asked
     # Whatever binding is found or made, _bound answers by it, inflections first (steps 2 and 3).
-    if binding := exact(asked.key, fetch):
+    if binding := exact(asked.identifier, fetch):
         return _bound(asked, binding, settings)
     near, withdrawn = above(asked.identifier, fetch)
     if withdrawn is not None:

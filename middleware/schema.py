@@ -36,6 +36,9 @@ from .binding import ACTIONS, KINDS, REDIRECTS, SCOPES, STATUSES
 VERSION = 2
 """Counts changes of the schema; a database of another version is opened by no server (:mod:`migration`)."""
 
+KEYS = 2
+"""Counts changes of the keys of names; a database with older keys is served, and :mod:`migration` rewrites them."""
+
 metadata = MetaData()
 
 # Octet by octet: ark:12345/X is not ark:12345/x, whatever the locale. SQLite compares so by default (BINARY).

@@ -16,7 +16,7 @@ from sqlalchemy import Connection as CoreConnection
 from sqlalchemy import delete, func, insert, inspect, select, update
 from sqlalchemy.exc import DBAPIError
 
-from . import schema
+from . import keys, schema
 from .assignment import Change
 from .binding import Binding, Event, rfc3339
 from .errors import BindingError, BindingsUnavailable, Collision, ReadOnlyBindings, UnreadableBinding
@@ -246,6 +246,8 @@ class Transaction:
         """
         rows = [(change, row_of(change.after)) for change in changes]
         new = [row for change, row in rows if change.after.revision == 1]
+        if any(keys.may_be_older(row[0]) for row in new) and self.has_older_keys():
+            raise BindingError("keys-older", identifier=f"{self._database}")
         changed = [row[1:] + row[:1] for change, row in rows if change.after.revision > 1]
         events = [(*row, change.action, actor, source) for (change, row), source in zip(rows, sources, strict=True)]
         if len(new) >= _MANY:
@@ -254,6 +256,10 @@ class Transaction:
         if changed:
             self.connection.exec_driver_sql(self._statements.update, changed)
         self._insert(self._statements.event, events)
+
+    def has_older_keys(self) -> bool:
+        """Whether URNs have keys of an older Ararat: then equivalent ones can be bound, and none can be added."""
+        return keys.are_older(self.connection)
 
     def get_rule(self, prefix: str) -> Rule | None:
         """The rule for exactly this prefix; from now on other writers of rules wait."""
@@ -406,8 +412,8 @@ def _make_schema(database: SQLite | PostgreSQL) -> None:
             if tables:
                 raise BindingError("foreign-database", f"{database} holds the table {min(tables)} and none of Ararat's")
             schema.metadata.create_all(connection)
-            versions = [{"name": "schema", "value": str(schema.VERSION)}, {"name": "rules", "value": "0"}]
-            connection.execute(insert(schema.about), versions)
+            versions = {"schema": str(schema.VERSION), "keys": str(schema.KEYS), "rules": "0"}
+            connection.execute(insert(schema.about), [{"name": name, "value": versions[name]} for name in versions])
     except DBAPIError as error:
         cause = error.orig if isinstance(error.orig, Exception) else error
         raise database.unavailable(cause) from error

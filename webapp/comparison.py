@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from ..identifiers import Report, Urn, display, examine, parse, urn
+from ..identifiers import Report, Urn, display, equivalent, examine, namespaces, parse, urn
 
 Verdict = Literal["equivalent", "different", "unreadable"]
 
@@ -68,6 +68,10 @@ def compare(a: str, b: str) -> Comparison:
         return Comparison(first, second, "unreadable", _unreadable(first, second))
     if first.normal_form == second.normal_form:
         return Comparison(first, second, "equivalent", _equivalent(first, second))
+    if equivalent(a, b):
+        known = namespaces.lookup(first.parts["nid"])
+        why = f"They are equivalent by the rule of their namespace: {known.equivalence}" if known else ""
+        return Comparison(first, second, "equivalent", why)
     place = _first_difference(first.normal_form, second.normal_form)
     part = _part(first.normal_form, second.normal_form, place)
     return Comparison(first, second, "different", _different(first, second, part), part, place)

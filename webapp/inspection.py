@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from ..identifiers import Match, Report, examine, find
-from ..middleware import BindingsUnavailable
+from ..middleware import BindingsUnavailable, names
 
 if TYPE_CHECKING:
     from ..identifiers.policy import Profile
@@ -104,7 +104,7 @@ def keys(report: Report) -> tuple[str, ...]:
     """
     if not report.valid:
         return ()
-    return report.hierarchy[-NEAREST:] or (report.parts["assigned_name"],)
+    return report.hierarchy[-NEAREST:] or (names.key(names.read(report.parts["assigned_name"])),)
 
 
 def kinds(reports: Sequence[Report], bindings: Bindings | None) -> dict[str, str] | None:

@@ -14,7 +14,7 @@ KEYS = [
     pytest.param("ark:12345/x.pdf.en", "ark:12345/x.en.pdf", id="variants in order"),
     pytest.param("ark:12345/\u00e9", "ark:12345/%C3%A9", id="outside ASCII"),
     pytest.param("ark:12345/a%E2%80%AEb", "ark:12345/a%E2%80%AEb", id="an encoded override is octets"),
-    pytest.param("URN:ISBN:0451450523", "urn:isbn:0451450523", id="a URN"),
+    pytest.param("URN:ISBN:0451450523", "urn:isbn:9780451450524", id="a URN"),
     pytest.param("urn:foo:a%2c1", "urn:foo:a%2C1", id="hexadecimal digits of a URN"),
     pytest.param("urn:example:a/b", "urn:example:a/b", id="a URN by RFC 8141 alone"),
 ]

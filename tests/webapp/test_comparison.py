@@ -69,3 +69,17 @@ def test_the_verdict_is_that_of_equivalent_and_the_sentence_is_ascii(first: str,
     assert (found.verdict == "equivalent") == equivalent(first + a, second + b)
     assert found.sentence.isascii()
     json.dumps(found.as_dict())
+
+
+@pytest.mark.parametrize(
+    ("a", "b"),
+    [("urn:nbn:de:x-1", "URN:NBN:DE:x-1"), ("urn:isbn:0451450523", "urn:isbn:0-451-45052-3")],
+)
+def test_the_rule_of_the_namespace_counts(a, b):
+    found = compare(a, b)
+    assert found.verdict == "equivalent"
+    assert found.sentence.startswith("They are equivalent by the rule of their namespace: ")
+
+
+def test_the_rule_of_the_namespace_leaves_the_fragment_in():
+    assert compare("urn:nbn:de:x-1#a", "URN:NBN:DE:x-1#b").verdict == "different"

@@ -29,11 +29,11 @@ def test_what_closes_a_sentence_is_suggested_away_and_never_taken_away():
 
 
 def test_the_bindings_are_asked_once_for_all_names_and_their_containers(bound):
-    bindings = bound({"ark:12345/x": "located", "ark:12345/x/p.en": "withdrawn", "urn:isbn:0451450523": "related"})
+    bindings = bound({"ark:12345/x": "located", "ark:12345/x/p.en": "withdrawn", "urn:isbn:9780451450524": "related"})
     found = inspection.inspect("ark:12345/x/p.en\nURN:ISBN:0451450523\nark:12345/z\nark:12345", bindings=bindings)
     assert [finding.bound for finding in found.findings] == [
         {"ark:12345/x": "located", "ark:12345/x/p.en": "withdrawn"},
-        {"urn:isbn:0451450523": "related"},
+        {"urn:isbn:9780451450524": "related"},
         {},
         {},
     ]

@@ -25,9 +25,11 @@ def migrate_command(database: str) -> int:
 
     require_database(database)
     with store_errors():
-        before, after, triggers = migrate(database)
+        before, after, triggers, keys = migrate(database)
     said = f"Migrated from version {before} of the schema to {after}." if before < after else f"Up to date: {after}."
     if before == after and triggers:
         said = f"Added {triggers} triggers that protect the tables. {said}"
+    if keys:
+        said += f" Rewrote the keys of {keys} URNs by the rules of their namespaces."
     write(Sheet.of(sys.stdout).prose(said))
     return DONE
