@@ -12,14 +12,17 @@ first_python = $(shell for python in python3.13 python3.12 python3.11 python3; d
 PYTHON ?= $(or $(call first_python,import ensurepip;),$(call first_python))
 
 BIN := .venv/bin
-DECLARED := pyproject.toml setup.py tests/constraints.txt
-INSTALL := $(BIN)/python -m pip install -qq --constraint tests/constraints.txt --editable
+PINNED := tests/requirements
+DECLARED := pyproject.toml setup.py $(filter-out %/tools.txt,$(wildcard $(PINNED)/*.txt))
+# Each file pins what one target needs, with hashes: pip installs nothing else. It builds nothing either, since the
+# requirements of a build have no hashes.
+INSTALL := $(BIN)/python -m pip install -qq --require-hashes --only-binary :all: --requirement
 # What a stamp holds: what was declared when the environment was made, and where the checkout lay (an environment cannot be moved).
 STATE := { cat $(DECLARED) | cksum; pwd; }
 # Two makes at once take turns, and the second finds the work done.
 alone = $(if $(shell command -v flock),flock .venv.lock) sh -euc
 
-.PHONY: help run test lint format bench fuzz long conformance docs pictures registries clean browser fronts .venv
+.PHONY: help run test lint format bench fuzz long conformance docs pictures registries lock audit clean browser fronts .venv
 
 help: ## this list
 	@sed -n 's/^\([a-z.]*\):.*## /\1	/p' Makefile | expand -t 13
@@ -65,6 +68,13 @@ registries: .venv/run.stamp ## rewrite the bundled registries: make registries F
 	@[ -n "$(FILES)" ] || { echo "make registries FILES='...': which files, fetched from whoever keeps the registries?" >&2; exit 64; }
 	@for file in $(FILES); do $(BIN)/ararat registry update --out identifiers/data $(ARGS) "$$file" || exit; done
 
+lock: .venv/tools/stamp ## pin all that is installed, with hashes, in tests/requirements: make lock, make lock ARGS=--upgrade
+	@.venv/tools/bin/python tests/lock.py $(ARGS)
+
+audit: .venv/tools/stamp ## check all that is pinned for known vulnerabilities (pip-audit, at PyPI)
+	@.venv/tools/bin/pip-audit --strict --disable-pip --require-hashes $(addprefix --requirement ,$(wildcard $(PINNED)/*.txt)) || { \
+	  echo "make audit: a package has a known vulnerability, or could not be checked; the lines above name it" >&2; exit 1; }
+
 clean: ## remove everything that make made
 	rm -rf .venv .venv.lock build dist *.egg-info static/vendor bench-results pictures test-results .fuzz .hypothesis .pytest_cache .ruff_cache
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
@@ -80,18 +90,20 @@ clean: ## remove everything that make made
 	@$(alone) 'if [ "$$(cat $@ 2>/dev/null)" = "$$($(STATE))" ]; then touch $@; exit; fi; \
 	  echo "Setting up .venv with $(PYTHON)"; \
 	  [ "$$(tail -n 1 $@ 2>/dev/null)" = "$$(pwd)" ] || $(PYTHON) -m venv --clear .venv; \
-	  $(INSTALL) .; \
+	  $(INSTALL) $(PINNED)/run.txt; \
+	  rm -rf .venv/build; $(INSTALL) $(PINNED)/build.txt --no-deps --target .venv/build; \
+	  PYTHONPATH=.venv/build $(BIN)/python -m pip install -qq --no-index --no-deps --no-build-isolation --editable .; \
 	  mkdir -p .venv/src; ln -sfn ../.. .venv/src/ararat; \
 	  $(STATE) > $@'
 
 .venv/test.stamp: .venv/run.stamp
-	@$(alone) 'if cmp -s $< $@; then touch $@; exit; fi; echo "Adding what the tests need"; $(INSTALL) ".[test]"; cp $< $@'
+	@$(alone) 'if cmp -s $< $@; then touch $@; exit; fi; echo "Adding what the tests need"; $(INSTALL) $(PINNED)/test.txt; cp $< $@'
 
 .venv/bench.stamp: .venv/test.stamp
-	@$(alone) 'if cmp -s $< $@; then touch $@; exit; fi; echo "Adding what the benchmarks run beside"; $(INSTALL) ".[bench]"; cp $< $@'
+	@$(alone) 'if cmp -s $< $@; then touch $@; exit; fi; echo "Adding what the benchmarks run beside"; $(INSTALL) $(PINNED)/bench.txt; cp $< $@'
 
 .venv/servers.stamp: .venv/test.stamp
-	@$(alone) 'if cmp -s $< $@; then touch $@; exit; fi; echo "Adding the servers that sites stand behind"; $(INSTALL) ".[servers]"; cp $< $@'
+	@$(alone) 'if cmp -s $< $@; then touch $@; exit; fi; echo "Adding the servers that sites stand behind"; $(INSTALL) $(PINNED)/servers.txt; cp $< $@'
 
 # What is not there and cannot be installed is not tested, and the tests behind it say so.
 fronts:
@@ -103,7 +115,12 @@ fronts:
 	  echo "No $$program: nothing is tested behind it (apt-get install $$package)" >&2; done
 
 .venv/fuzz.stamp: .venv/test.stamp
-	@$(alone) 'if cmp -s $< $@; then touch $@; exit; fi; echo "Adding what the fuzzing runs with"; $(INSTALL) ".[fuzz]"; cp $< $@'
+	@$(alone) 'if cmp -s $< $@; then touch $@; exit; fi; echo "Adding what the fuzzing runs with"; $(INSTALL) $(PINNED)/fuzz.txt; cp $< $@'
+
+# An environment of its own: what resolves and checks versions must not be among what is tested.
+.venv/tools/stamp: $(PINNED)/tools.txt
+	@$(alone) 'if cmp -s $< $@; then touch $@; exit; fi; echo "Setting up the tools of make lock and make audit"; $(PYTHON) -m venv --clear .venv/tools; \
+	  .venv/tools/bin/python -m pip install -qq --require-hashes --only-binary :all: --requirement $<; cp $< $@'
 
 # tests/e2e/conftest.py knows where browsers are and says what to do where there is none.
 browser: .venv/test.stamp

@@ -113,20 +113,11 @@ def test_the_wheel_alone_runs_the_whole_of_ararat(wheel: Path, tmp_path: Path, s
     place = tmp_path / "empty"
     venv.create(place, with_pip=False)
     python = place / "bin" / "python"
-    constraints = ROOT / "tests" / "constraints.txt"
-    built(
-        sys.executable,
-        "-m",
-        "pip",
-        "--python",
-        python,
-        "install",
-        "--quiet",
-        "--constraint",
-        constraints,
-        wheel,
-        folder=tmp_path,
-    )
+    pip = (sys.executable, "-m", "pip", "--python", python)
+    pinned = ROOT / "tests" / "requirements" / "run.txt"
+    built(*pip, "install", "--quiet", "--require-hashes", "--requirement", pinned, folder=tmp_path)
+    # What is pinned is all that the wheel requires: nothing else may be looked for.
+    built(*pip, "install", "--quiet", "--no-index", wheel, folder=tmp_path)
     installed = run(sys.executable, "-m", "pip", "--python", python, "list", "--format=json", folder=tmp_path)
     assert not {"django", "django-htmx", "pytest"} & {row["name"].lower() for row in json.loads(installed.stdout)}
 
