@@ -21,6 +21,8 @@ _OCTETS = {octet: f"%{octet:02X}" for octet in (*range(0x20), *range(0x7F, 0x100
 _ENCODED_NON_ASCII = re.compile("(?:%[89A-Fa-f][0-9A-Fa-f])+")
 _UCSCHAR = re.compile(f"[{iri.UCSCHAR}]")
 _LONG_RUN = 16
+# More combining marks on one letter reach into the lines above and below; no language needs more.
+_MOST_MARKS = 4
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +58,44 @@ def escape(text: str) -> str:
     >>> print(escape("a\u202eb\x1b[2J\\"))
     a\u{202e}b\u{1b}[2J\\
     """
-    return _UNPRINTABLE.sub(lambda found: f"\\u{{{ord(found[0]):x}}}", text.replace("\\", "\\\\"))
+    return _UNPRINTABLE.sub(_escaped, text.replace("\\", "\\\\"))
+
+
+def visible(text: str, *, ascii_only: bool = False) -> str:
+    r"""``text`` for a terminal that shows Unicode: what cannot be seen as ``\u{...}``, every other character as it is.
+
+    Escaped are control, bidi, format, zero-width, private-use, surrogate and unassigned characters, spaces beyond
+    ASCII, and combining marks that have no base or follow many others. With ``ascii_only``, so is all beyond ASCII. A
+    backslash stays as it is, so that the function can be applied twice.
+
+    >>> visible("M\u00fcller\u202e") == "M\u00fcller\\u{202e}"
+    True
+    """
+    if ascii_only:
+        return _UNPRINTABLE.sub(_escaped, text)
+    if text.isascii():
+        return characters.HIDDEN.sub(_each_escaped, text)
+    shown: list[str] = []
+    marks = _MOST_MARKS
+    for char in text:
+        marks = marks + 1 if unicodedata.category(char)[0] == "M" else 0
+        if marks > _MOST_MARKS or characters.is_hidden(char):
+            # A mark must not change the escape before it, nor the text before this one.
+            shown.append(f"\\u{{{ord(char):x}}}")
+            marks = _MOST_MARKS
+        else:
+            shown.append(char)
+            marks = _MOST_MARKS if char == " " else marks
+    return "".join(shown)
+
+
+def columns(text: str) -> int:
+    """The columns that visible text takes in a terminal: two for a wide character, none for a combining mark.
+
+    >>> columns("M\u00fcller"), columns("\u674e"), columns("e\u0301")
+    (6, 2, 1)
+    """
+    return len(text) if text.isascii() else sum(map(_columns_of, text))
 
 
 def percent(text: str) -> str:
@@ -160,6 +199,21 @@ _WHY = {
     "unassigned": "has no character assigned to it yet",
     None: "is percent-encoded in the normal form",
 }
+
+
+def _escaped(found: re.Match[str]) -> str:
+    return f"\\u{{{ord(found[0]):x}}}"
+
+
+def _each_escaped(found: re.Match[str]) -> str:
+    return f"\\u{{{ord(found[1]):x}}}" * len(found[0])
+
+
+@functools.lru_cache(4096)
+def _columns_of(char: str) -> int:
+    if unicodedata.category(char) in ("Mn", "Me"):
+        return 0
+    return 2 if unicodedata.east_asian_width(char) in "WF" else 1
 
 
 def _visibly(octets: re.Match[str]) -> str:

@@ -118,8 +118,9 @@ class Commands(click.Group):
 )
 @click.version_option(__version__, prog_name="ararat", message="%(prog)s %(version)s")
 def main() -> None:
-    """What ARKs and URNs say, equal and lead to. Each command has its own --help; all output is printable ASCII, --json
-    gives JSON Lines, and usage errors end with 64.
+    """What ARKs and URNs say, equal and lead to. Each command has its own --help; letters are
+    printed where the output is UTF-8 and escaped elsewhere, --json gives JSON Lines in ASCII, and usage errors end
+    with 64.
     """
     click.get_current_context().with_resource(consulted())
 

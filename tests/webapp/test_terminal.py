@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 import io
+import os
 import re
+import subprocess
+import sys
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import replace
 from typing import Any
 
@@ -13,6 +17,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ararat.identifiers import Match, examine
+from ararat.middleware import open_bindings
 from ararat.webapp.comparison import compare
 from ararat.webapp.terminal import reports, traces
 from ararat.webapp.terminal.layout import Sheet, identifier, words
@@ -207,3 +212,72 @@ def test_a_hop_without_an_answer_says_why() -> None:
 def test_nothing_a_server_says_reaches_the_terminal_raw(event: Start | Hop | End) -> None:
     for line in traces.event_lines(event, Sheet(40, cut=True)):
         assert PRINTABLE.fullmatch(line), line
+
+
+LETTERS = Sheet(width=40, letters=True)
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        pytest.param("M\u00fcller, \u674e, \u05d0\u05d1", "M\u00fcller, \u674e, \u05d0\u05d1", id="letters"),
+        pytest.param("a\u202eb", "a\\u{202e}b", id="override"),
+        pytest.param("a\u2067b", "a\\u{2067}b", id="isolate"),
+        pytest.param("a\u200b\u00adb", "a\\u{200b}\\u{ad}b", id="zero width"),
+        pytest.param("a\x1b[2J\x9b", "a\\u{1b}[2J\\u{9b}", id="control"),
+        pytest.param("\ue000\ud800\u0378", "\\u{e000}\\u{d800}\\u{378}", id="private, surrogate, unassigned"),
+        pytest.param("e\u0301", "e\u0301", id="combining mark"),
+        pytest.param("\u0301e", "\\u{301}e", id="combining mark without a base"),
+        pytest.param("a \u0301e", "a \\u{301}e", id="combining mark after a space"),
+        pytest.param("a\u202e\u0301", "a\\u{202e}\\u{301}", id="combining mark after an escape"),
+        pytest.param("a" + "\u0301" * 6, "a" + "\u0301" * 4 + "\\u{301}" * 2, id="many combining marks"),
+    ],
+)
+def test_letters_are_printed_and_what_cannot_be_seen_is_escaped(text, shown):
+    assert LETTERS.paint(text) == shown
+    assert LETTERS.paint(words(text)) == shown
+    assert LETTERS.paint(LETTERS.paint(text)) == shown
+    assert Sheet().paint(text).isascii()
+
+
+def test_words_keep_escapes_apart_from_text_that_looks_like_one():
+    assert Sheet().paint(words("\\u{fc}\u00fc")) == "\\\\u{fc}\\u{fc}"
+    assert LETTERS.paint(words("\\u{fc}\u00fc")) == "\\\\u{fc}\u00fc"
+
+
+def test_wide_characters_are_counted_as_two_columns():
+    assert list(Sheet(width=12, letters=True).prose("\u674e\u674e\u674e \u674e\u674e\u674e")) == [
+        "\u674e\u674e\u674e",
+        "\u674e\u674e\u674e",
+    ]
+    first, second = Sheet(width=70, letters=True).table("", [("\u674e", "a"), ("who", "b")])
+    assert first.index("a") + 1 == second.index("b")
+
+
+@pytest.mark.skipif(os.name != "posix", reason="pseudo-terminals are of POSIX")
+@pytest.mark.parametrize(
+    ("environ", "shown"),
+    [
+        pytest.param({"LC_ALL": "C.UTF-8"}, "M\u00fcller", id="UTF-8"),
+        pytest.param({"LC_ALL": "C"}, "M\\u{fc}ller", id="C"),
+        pytest.param({"LC_ALL": "C.UTF-8", "PYTHONIOENCODING": "ascii"}, "M\\u{fc}ller", id="ASCII"),
+        pytest.param({"LC_ALL": "C.UTF-8", "PYTHONIOENCODING": "latin-1"}, "M\\u{fc}ller", id="Latin-1"),
+    ],
+)
+def test_a_terminal_shows_letters_by_its_locale(environ, shown, tmp_path):
+    database = f"sqlite:///{tmp_path}/bindings.sqlite"
+    bindings = open_bindings(database, create=True)
+    bindings.bind("ark:12345/x", "https://example.org/", metadata={"who": "M\u00fcller\u202e"})
+    bindings.close()
+    here, there = os.openpty()
+    kept = {name: value for name, value in os.environ.items() if name not in ("LANG", "LC_ALL", "PYTHONUTF8")}
+    command = [sys.executable, "-m", "ararat", "show", "--database", database, "ark:12345/x"]
+    with subprocess.Popen(command, stdout=there, stderr=there, env=kept | {"TERM": "dumb"} | environ) as process:
+        os.close(there)
+        output = b""
+        with suppress(OSError):  # Linux reports the end of a terminal so.
+            while octets := os.read(here, 65536):
+                output += octets
+        assert process.wait(30) == 0
+    os.close(here)
+    assert f"{shown}\\u{{202e}}" in output.decode()

@@ -41,7 +41,7 @@ def examine(naans: Collection[str], prefixes: Sequence[str] = (), name: str | No
         if not found:
             what = "with this resolver" if prefixes else "as it should be; which resolver it has was not compared"
             holder = registries.authority(naan)
-            held = f" for {display.escape(holder.name)}" if holder else ""
+            held = f" for {holder.name}" if holder else ""
             message = f"It stands in the registry of {day}{held}, {what}."
             yield Finding("registry", "registered", "well", f"NAAN {naan}", message)
 

@@ -1,16 +1,20 @@
 r"""Lines for a terminal: wrapped to its width, aligned in columns, coloured where that is wanted.
 
-Whatever is handed in comes from strangers, so nothing here trusts it: every text is made printable ASCII before it is
-laid out, whoever made it and whatever they promised (ARK draft, section 8.1.1; ARK-143, ARK-144). Isolating characters
-would not do: few terminals know them. Colour only underlines what the words say, and keeps to the sixteen colours that
+Whatever is handed in comes from strangers, so nothing here trusts it: every text is made visible before it is laid out,
+whoever made it and whatever they promised (ARK draft, section 8.1.1; ARK-143, ARK-144). Letters are printed where the
+stream takes UTF-8, and escaped elsewhere. Identifiers and addresses are percent-encoded, so that no letter written from
+right to left can reorder them. Words of people may have such letters; they are printed without isolating characters,
+which many terminals show as boxes. Colour only underlines what the words say, and keeps to the sixteen colours that
 people choose themselves.
 """
 
 from __future__ import annotations
 
+import codecs
 import os
 import re
 import shutil
+import sys
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Literal, TextIO
@@ -33,11 +37,13 @@ _ATOM = re.compile(r"%[0-9A-Fa-f]{2}|\\u\{[0-9a-f]+\}|.")
 class Sheet:
     """What lines are laid out on: ``width`` columns; ``colour``, where escape sequences may be used; ``cut``, where a
     word longer than a line is cut: a file or a pipe wants its identifiers whole, a terminal's edge cuts them anywhere.
+    ``letters`` is whether letters beyond ASCII may be used.
     """
 
     width: int = 80
     colour: bool = False
     cut: bool = False
+    letters: bool = False
 
     @classmethod
     def of(cls, stream: TextIO) -> Sheet:
@@ -48,15 +54,15 @@ class Sheet:
         terminal = stream.isatty()
         wanted = not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
         width = shutil.get_terminal_size((80, 24)).columns if terminal else 80
-        return cls(max(40, min(width, _WIDEST)), terminal and wanted, terminal)
+        return cls(max(40, min(width, _WIDEST)), terminal and wanted, terminal, _takes_utf8(stream))
 
     def paint(self, text: str, style: Style = "") -> str:
-        """``text`` as printable ASCII, in a style where there is colour.
+        """``text`` made visible, in a style where there is colour.
 
         >>> Sheet().paint("a\\x1b[2J", "bad")
         'a\\\\u{1b}[2J'
         """
-        text = _plain(text)
+        text = self._visible(text)
         return f"\x1b[{_CODES[style]}m{text}\x1b[0m" if self.colour and style and text else text
 
     def prose(self, text: str, *, indent: int = 0, style: Style = "") -> Iterator[str]:
@@ -66,7 +72,7 @@ class Sheet:
         ['  one two', '  three']
         """
         for line in text.split("\n"):
-            for wrapped in _wrapped(_plain(line), self.width - indent, self.cut) or [""]:
+            for wrapped in _wrapped(self._visible(line), self.width - indent, self.cut) or [""]:
                 yield (" " * indent + self.paint(wrapped, style)).rstrip()
 
     @property
@@ -104,13 +110,18 @@ class Sheet:
           Parts         NAAN  12345
                         Name  x
         """
-        rows = [(_plain(key), text) for key, text in rows]
-        column = max((len(key) for key, _ in rows), default=0) + 2
+        rows = [(self._visible(key), text) for key, text in rows]
+        column = max((display.columns(key) for key, _ in rows), default=0) + 2
         for key, text in rows:
             first, *others = self.prose(text, indent=self._margin + column, style=style)
-            first = f"{' ' * self._margin}{self.paint(key.ljust(column), 'soft')}{first[self._margin + column :]}"
+            padded = key + " " * (column - display.columns(key))
+            first = f"{' ' * self._margin}{self.paint(padded, 'soft')}{first[self._margin + column :]}"
             yield from self._beside(label, [first.rstrip(), *others])
             label = ""
+
+    def _visible(self, text: str) -> str:
+        # The last gate. It leaves what is visible already as it is.
+        return display.visible(text, ascii_only=not self.letters)
 
     def _beside(self, label: str, lines: list[str]) -> Iterator[str]:
         if label and self.width >= _NARROW:
@@ -133,17 +144,23 @@ def identifier(text: str, *, most: int = _LONGEST) -> str:
 
 
 def words(text: str, *, most: int = _LONGEST) -> str:
-    """Words of a stranger as a terminal shows them: escaped, and shortened where they are beyond all measure.
+    """Words of a stranger as a terminal shows them: what cannot be seen escaped, a backslash doubled, and shortened
+    where they are beyond all measure.
 
     >>> words("404 Not\\x1b[31m Found")
     '404 Not\\\\u{1b}[31m Found'
     """
-    return display.escape(text[:most]) + ("..." if len(text) > most else "")
+    return display.visible(text[:most].replace("\\", "\\\\")) + ("..." if len(text) > most else "")
 
 
-def _plain(text: str) -> str:
-    # The last gate. What is printable ASCII stays, and is not escaped a second time.
-    return text if text.isascii() and text.isprintable() else display.escape(text)
+def _takes_utf8(stream: TextIO) -> bool:
+    try:
+        encoding = codecs.lookup(stream.encoding or "").name
+    except LookupError:
+        return False
+    # In the locale C Python writes UTF-8, though the terminal may not read it.
+    assumed = sys.flags.utf8_mode and "PYTHONUTF8" not in os.environ and "PYTHONIOENCODING" not in os.environ
+    return encoding == "utf-8" and not (assumed and os.name == "posix")
 
 
 def _wrapped(text: str, width: int, cut: bool) -> list[str]:
@@ -151,10 +168,10 @@ def _wrapped(text: str, width: int, cut: bool) -> list[str]:
     lines: list[str] = []
     line = ""
     for word in text.split(" "):
-        for piece, joint in _pieces(word, width) if cut and len(word) > width else [(word, " ")]:
+        for piece, joint in _pieces(word, width) if cut and display.columns(word) > width else [(word, " ")]:
             if not line and not lines:
                 line = piece
-            elif len(line) + len(joint) + len(piece) <= width:
+            elif display.columns(line) + len(joint) + display.columns(piece) <= width:
                 line += joint + piece
             else:
                 lines.append(line)
@@ -165,7 +182,7 @@ def _wrapped(text: str, width: int, cut: bool) -> list[str]:
 def _pieces(word: str, width: int) -> Iterator[tuple[str, str]]:
     joint = " "
     for piece in _PIECE.findall(word):
-        for part in [piece] if len(piece) <= width else _ATOM.findall(piece):
+        for part in [piece] if display.columns(piece) <= width else _ATOM.findall(piece):
             if part:
                 yield part, joint
                 joint = ""
