@@ -8,9 +8,9 @@ from collections.abc import Iterator
 from flask import Blueprint, Response, request
 from werkzeug.exceptions import RequestEntityTooLarge
 
-from . import comparing, live, runs, sse
+from . import comparing, large, live, runs, sse
 from .errors import Refused
-from .representation import as_json
+from .representation import as_json_pieces
 from .runs import Run
 from .site import MOST_OCTETS, site
 from .tracing.events import Event
@@ -36,9 +36,11 @@ def inspect_text() -> Response:
     if len(body) > MOST_OCTETS:
         raise RequestEntityTooLarge
     try:
-        return _inspected(body.decode("utf-8"))
+        text = body.decode("utf-8")
     except UnicodeDecodeError as error:
         raise Refused(400, "not-utf-8", f"The body is not UTF-8 at octet {error.start}.") from None
+    large.admit(text)
+    return _inspected(text)
 
 
 @blueprint.get("/compare")
@@ -68,7 +70,7 @@ def trace() -> Response:
 
 
 def _inspected(text: str) -> Response:
-    return as_json(site().inspect(text).as_dict())
+    return as_json_pieces(site().inspect(text).as_json())
 
 
 def _argument(name: str) -> str:

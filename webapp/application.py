@@ -115,6 +115,7 @@ def create_app(
         networks=parse_networks(networks),
         denied=parse_networks(denied_networks),
         places=Places(traces, traces_each),
+        large=Places(4, 1),
         pace=Pace(host_rate, host_rate_each),
         answers=Answers(),
         results=Results(),

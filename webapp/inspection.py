@@ -5,8 +5,9 @@ Pure but for the one question to the bindings. The page, its fragments and the A
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from ..identifiers import Match, Report, examine, find
@@ -18,6 +19,18 @@ if TYPE_CHECKING:
 
 MOST_FOUND = 1000
 """Identifiers of one paste that are reported."""
+
+MOST_CONTAINED = 2_000_000
+"""Characters of the containers of all identifiers together."""
+
+MOST_SEGMENTS, MOST_PROBLEMS = 40_000, 10_000
+"""Segments and problems of all identifiers together."""
+
+MOST_JSON = 10_000_000
+"""Characters of JSON, after which no further finding is begun."""
+
+ALWAYS = 20
+"""Segments and problems that every report has, whatever the others have."""
 
 NEAREST = 16
 """Members of a hierarchy, the identifier itself among them, whose binding is looked up."""
@@ -51,19 +64,35 @@ class Finding:
 
 @dataclass(frozen=True, slots=True)
 class Inspection:
-    """A paste and what was found in it, in its order. ``truncated``: there is more than :data:`MOST_FOUND`."""
+    """A paste and what was found in it, in its order. ``truncated``: there is more than :data:`MOST_FOUND`.
+
+    ``shortened``: reports have fewer containers, segments or problems than there are, so that all of them together
+    stay below the limits of this module.
+    """
 
     text: str
     findings: tuple[Finding, ...]
     truncated: bool
+    shortened: bool = False
 
-    def as_dict(self) -> dict[str, Any]:
-        """The answer of the API. Dump it with ASCII escapes."""
-        return {
-            "input_length": len(self.text),
-            "truncated": self.truncated,
-            "found": [finding.as_dict() for finding in self.findings],
-        }
+    def as_json(self) -> Iterator[str]:
+        """The answer of the API in pieces, one for each finding: JSON in ASCII, a line break at the end.
+
+        It ends early after :data:`MOST_JSON` characters. Whether anything is missing is its last member.
+
+        >>> json.loads("".join(inspect("").as_json()))
+        {'input_length': 0, 'found': [], 'truncated': False}
+        """
+        yield f'{{"input_length": {len(self.text)}, "found": ['
+        truncated, length = self.truncated or self.shortened, 0
+        for number, finding in enumerate(self.findings):
+            if length > MOST_JSON:
+                truncated = True
+                break
+            piece = (", " if number else "") + json.dumps(finding.as_dict())
+            length += len(piece)
+            yield piece
+        yield f'], "truncated": {json.dumps(truncated)}}}\n'
 
 
 def inspect(
@@ -79,7 +108,8 @@ def inspect(
     """
     matches = find(text, scope={host for policy in policies for host in policy.hosts})
     shown = matches[:MOST_FOUND]
-    reports = [examine(match.literal, prefix=prefix, policies=policies) for match in shown]
+    room = _Room()
+    reports = [room.fitted(examine(match.literal, prefix=prefix, policies=policies)) for match in shown]
     bound, unread = None, False
     try:
         bound = kinds(reports, bindings)
@@ -91,7 +121,41 @@ def inspect(
         )
         for match, report in zip(shown, reports, strict=True)
     ]
-    return Inspection(text, tuple(findings), len(matches) > len(shown))
+    return Inspection(text, tuple(findings), len(matches) > len(shown), room.exceeded)
+
+
+@dataclass(slots=True)
+class _Room:
+    """What the reports of one paste may still hold together. A megabyte of text could otherwise give a hundred."""
+
+    contained: int = MOST_CONTAINED
+    segments: int = MOST_SEGMENTS
+    problems: int = MOST_PROBLEMS
+    exceeded: bool = False
+
+    def fitted(self, report: Report) -> Report:
+        """The report, or one with what fits: the nearest containers, the outer segments, the first problems."""
+        members = 1
+        for container in report.hierarchy[-2::-1]:
+            if len(container) > self.contained:
+                break
+            self.contained -= len(container)
+            members += 1
+        segments = min(len(report.segments), max(ALWAYS, self.segments))
+        problems = min(len(report.problems), max(ALWAYS, self.problems))
+        self.segments = max(0, self.segments - segments)
+        self.problems = max(0, self.problems - problems)
+        fits = (len(report.hierarchy) <= members, len(report.segments) == segments, len(report.problems) == problems)
+        if all(fits):
+            return report
+        self.exceeded = True
+        first, last = segments - segments // 2, len(report.segments) - segments // 2
+        return replace(
+            report,
+            hierarchy=report.hierarchy[-members:],
+            segments=report.segments if fits[1] else report.segments[:first] + report.segments[last:],
+            problems=report.problems[:problems],
+        )
 
 
 def keys(report: Report) -> tuple[str, ...]:

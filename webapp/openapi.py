@@ -26,7 +26,9 @@ CORS = (
 )
 LIMITS = (
     f"A text of up to {MOST_OCTETS:,} octets of UTF-8, of which {MOST_FOUND:,} identifiers are reported. "
-    "There are no keys and no quotas; a trace waits for a place, and answers 503 with Retry-After where none is free."
+    "All reports of an answer together are limited, too. `truncated` is true where identifiers, containers, segments "
+    "or problems are left out. There are no keys and no quotas. A trace, and a text of more than 65,536 octets, take a "
+    "place, and are answered by 503 with Retry-After where none is free."
 )
 
 
@@ -119,7 +121,7 @@ PATHS: dict[str, dict[str, Schema]] = {
             errors=(400,),
         ),
         "post": {
-            **_operation("inspectText", "The same for a longer text", "Inspection", errors=(400, 413)),
+            **_operation("inspectText", "The same for a longer text", "Inspection", errors=(400, 413, 503)),
             "requestBody": {
                 "description": "The text as such, in UTF-8, whatever its media type is called.",
                 "content": {"text/plain": {"schema": TEXT, "example": f"See {_ARK}."}},

@@ -5,7 +5,6 @@ Everything works without JavaScript; htmx asks the same addresses for fragments.
 
 from __future__ import annotations
 
-import json
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from http import HTTPStatus
@@ -17,10 +16,10 @@ from werkzeug.wrappers import Response as AnyResponse
 
 from ..identifiers import display, examine
 from ..middleware import BindingsUnavailable
-from . import cards, errors, inspection, listing, qr, verdicts
+from . import cards, errors, inspection, large, listing, qr, verdicts
 from .errors import Refused
 from .inspection import Inspection
-from .representation import as_json, wants_json
+from .representation import as_json, as_json_pieces, wants_json
 from .site import FORM_OVERHEAD, LONGEST_ADDRESS, MOST_OCTETS, site, url
 
 blueprint = Blueprint("inspector", __name__)
@@ -55,13 +54,13 @@ def download() -> Response:
     """What was found in the text of the form as a file: CSV, of what is shown and as it is sorted, or JSON, of all."""
     found = site().inspect(pasted())
     if request.form.get("as") == "json":
-        body, kind = json.dumps(found.as_dict()) + "\n", "json"
+        response, kind = as_json_pieces(found.as_json()), "json"
     else:
         rows = listing.listing(found).arranged(**_view(request.form))
-        body, kind = listing.as_csv([row for row, among in rows if among]), "csv"
-    mimetype = {"csv": "text/csv; charset=utf-8; header=present", "json": "application/json"}[kind]
-    name = f'attachment; filename="identifiers.{kind}"'
-    return Response(body, content_type=mimetype, headers={"Content-Disposition": name})
+        table = listing.as_csv([row for row, among in rows if among])
+        response, kind = Response(table, content_type="text/csv; charset=utf-8; header=present"), "csv"
+    response.headers["Content-Disposition"] = f'attachment; filename="identifiers.{kind}"'
+    return response
 
 
 @blueprint.get("/qr.svg")
@@ -74,7 +73,7 @@ def picture() -> Response:
 
 
 def pasted() -> str:
-    """The text of the form. Raises Refused, 413, where it is longer than what is inspected.
+    """The text of the form. Raises Refused, 413, where it is longer than what is inspected, 503 as for large texts.
 
     Forms send each line break as CRLF, which is no part of the text: a place in it is that of the API.
     """
@@ -85,6 +84,7 @@ def pasted() -> str:
     if len(text.encode("utf-8", "surrogatepass")) > MOST_OCTETS:
         # It was read to its end, so nothing is left that a server would have to drain.
         raise Refused(413, "request-entity-too-large", errors.TOO_LONG)
+    large.admit(text)
     return text
 
 
@@ -151,7 +151,7 @@ def _view(arguments: Mapping[str, str]) -> dict[str, str]:
 
 def _answered(text: str, view: Mapping[str, str]) -> Response:
     if wants_json():
-        return as_json(site().inspect(text).as_dict())
+        return as_json_pieces(site().inspect(text).as_json())
     if not text:
         return _shown("_start.html", text="", title="Ararat", said="", examples=site().examples)
     found = site().inspect(text)

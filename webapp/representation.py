@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterable
+from itertools import chain
 from typing import Any
 
 from flask import Response, render_template, request
 from htmx_flask import make_response
 from htmx_flask import request as htmx_request
+
+_WHOLE = 65536
+"""Octets up to which an answer is sent with its length."""
 
 _JSON = ("application/json", "application/problem+json")
 
@@ -15,6 +20,19 @@ _JSON = ("application/json", "application/problem+json")
 def as_json(value: object, status: int = 200) -> Response:
     """``value`` as the body of an answer: JSON, printable ASCII, a line break at the end."""
     return Response(json.dumps(value) + "\n", status, content_type="application/json")
+
+
+def as_json_pieces(pieces: Iterable[str]) -> Response:
+    """The same for JSON that comes in pieces. A long answer is sent piece by piece, and never whole in memory."""
+    rest = iter(pieces)
+    begun: list[str] = []
+    length = 0
+    for piece in rest:
+        begun.append(piece)
+        length += len(piece)
+        if length > _WHOLE:
+            return Response(chain(begun, rest), content_type="application/json")
+    return Response("".join(begun), content_type="application/json")
 
 
 def represented(value: Any, template: str, *, fragment: str | None = None, **context: object) -> Response:

@@ -62,6 +62,9 @@ LONGEST_HEADER = 65536
 LONGEST_BODY = 16 * 2**20
 """Octets of a request's body. The pages take less, and explain their own limit in the answer 413."""
 
+LONGEST_UNREAD = 64 * 2**20
+"""Octets of an answer that may wait for a client to read them. Only a longer answer would hold a thread."""
+
 GRACE_SECONDS = 8
 """How long a stopping server waits for answers that have begun. Streams are ended at once."""
 
@@ -185,6 +188,7 @@ def run(app: WSGIApplication, listener: socket.socket, ready: Callable[[], None]
         cleanup_interval=CLEANUP_SECONDS,
         max_request_header_size=LONGEST_HEADER,
         max_request_body_size=LONGEST_BODY,
+        outbuf_high_watermark=LONGEST_UNREAD,
         asyncore_use_poll=hasattr(select, "poll"),
         # compose() decides how many proxies are trusted. Nothing else reads these fields.
         clear_untrusted_proxy_headers=False,

@@ -74,7 +74,8 @@ EXAMPLES = (
 class Site:
     """The parts of one inspector.
 
-    ``local`` is looked at when a trace starts: who composes the site may fill it after the inspector was made.
+    ``places`` are those of traces, ``large`` those of large texts (:mod:`~ararat.webapp.large`). ``local`` is looked at
+    when a trace starts: who composes the site may fill it after the inspector was made.
     """
 
     bindings: Bindings | None
@@ -85,6 +86,7 @@ class Site:
     networks: Sequence[Network]
     denied: Sequence[Network]
     places: Places
+    large: Places
     pace: Pace
     answers: Answers
     results: Results

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import json
+from typing import Any
 
-from ararat.identifiers import policy
+import pytest
+
+from ararat.identifiers import examine, policy
 from ararat.webapp import inspection
 
 SENTENCE = "See ark:/12345/x-1, https://n2t.net/ark:/12345/y and urn:isbn:0451450523."
@@ -57,7 +60,7 @@ def test_of_a_long_hierarchy_the_nearest_members_are_looked_up(bound):
 def test_while_the_bindings_cannot_be_reached_the_rest_is_said_all_the_same(bound):
     found = inspection.inspect("ark:/12345/x", bindings=bound({}, reachable=False))
     assert (found.findings[0].bound, found.findings[0].unread) == (None, True)
-    assert found.as_dict()["found"][0]["bound"] is None
+    assert answer_of(found)["found"][0]["bound"] is None
     assert found.findings[0].report.normal_form == "ark:12345/x"
 
 
@@ -76,9 +79,15 @@ def test_of_very_many_identifiers_the_first_thousand_are_reported():
     assert not inspection.inspect(text.partition("\n")[0]).truncated
 
 
+def answer_of(found: inspection.Inspection) -> Any:
+    text = "".join(found.as_json())
+    assert text.isascii()
+    assert text.endswith("}\n")
+    return json.loads(text)
+
+
 def test_as_json_it_has_the_fields_of_the_api(bound):
-    answer = inspection.inspect("see ark:/12345/x", bindings=bound({"ark:12345/x": "located"})).as_dict()
-    assert json.loads(json.dumps(answer)) == answer
+    answer = answer_of(inspection.inspect("see ark:/12345/x", bindings=bound({"ark:12345/x": "located"})))
     [found] = answer.pop("found")
     assert answer == {"input_length": 16, "truncated": False}
     report = found.pop("report")
@@ -93,7 +102,64 @@ def test_as_json_it_has_the_fields_of_the_api(bound):
 
 
 def test_as_json_null_says_that_nobody_was_asked():
-    assert inspection.inspect("ark:12345/x").as_dict()["found"][0]["bound"] is None
+    assert answer_of(inspection.inspect("ark:12345/x"))["found"][0]["bound"] is None
+
+
+MEGABYTE = 2**20
+
+
+@pytest.mark.parametrize(
+    "unit",
+    [
+        pytest.param("ark:12345" + "/a" * 519 + " ", id="components"),
+        pytest.param("ark:12345/x" + ".a" * 515 + " ", id="variants"),
+        pytest.param("ark:12345" + "/a.b" * 260 + " ", id="variants-before-components"),
+        pytest.param("ark:12345" + "/%41" * 259 + " ", id="triplets"),
+        pytest.param("ark:12345" + "/-a" * 345 + " ", id="hyphens"),
+        pytest.param("ark:12345" + "/a\U0001f600.b" * 150 + " ", id="letters-of-four-octets"),
+    ],
+)
+def test_the_answer_to_a_megabyte_is_bounded(unit: str) -> None:
+    text = (unit * (MEGABYTE // len(unit.encode())))[:MEGABYTE]
+    found = inspection.inspect(text)
+    pieces = list(found.as_json())
+    longest = max(map(len, pieces))
+    assert sum(map(len, pieces)) <= inspection.MOST_JSON + longest + 100
+    answer = answer_of(found)
+    assert answer["truncated"] == (found.shortened or len(answer["found"]) < len(found.findings))
+    reports = [each.report for each in found.findings]
+    contained = sum(len(member) for report in reports for member in report.hierarchy[:-1])
+    assert contained <= inspection.MOST_CONTAINED
+    spare = inspection.ALWAYS * len(reports)
+    assert sum(len(report.segments) for report in reports) <= inspection.MOST_SEGMENTS + spare
+    assert sum(len(report.problems) for report in reports) <= inspection.MOST_PROBLEMS + spare
+
+
+def test_a_report_that_is_shortened_keeps_what_is_nearest() -> None:
+    text = " ".join(["ark:12345" + "/a" * 519] * 500)
+    found = inspection.inspect(text)
+    whole, last = examine(text.partition(" ")[0]), found.findings[-1].report
+    assert found.shortened
+    assert last.hierarchy == whole.hierarchy[-len(last.hierarchy) :] != ()
+    assert len(last.segments) == inspection.ALWAYS
+    half = inspection.ALWAYS // 2
+    assert last.segments == whole.segments[:half] + whole.segments[-half:]
+
+
+def test_a_report_with_very_many_problems_keeps_the_first() -> None:
+    whole, room = examine("ark:12345" + "/a.b" * (inspection.MOST_PROBLEMS + 5)), inspection._Room()
+    assert len(whole.problems) > inspection.MOST_PROBLEMS
+    assert room.fitted(whole).problems == whole.problems[: inspection.MOST_PROBLEMS]
+    assert room.fitted(whole).problems == whole.problems[: inspection.ALWAYS]
+    assert room.exceeded
+
+
+def test_ordinary_reports_are_whole() -> None:
+    text = "\n".join(f"ark:/12345/x-{number}/part/page.v{number % 9}.pdf" for number in range(inspection.MOST_FOUND))
+    found = inspection.inspect(text)
+    assert not found.shortened
+    assert [each.report for each in found.findings] == [examine(line) for line in text.split("\n")]
+    assert (len(answer_of(found)["found"]), answer_of(found)["truncated"]) == (inspection.MOST_FOUND, False)
 
 
 def test_iris_of_a_policys_hosts_are_found_and_judged():
