@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Iterator
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from ...identifiers import IdentifierError, display, normalize
 from ...middleware.answers import METHODS
@@ -138,6 +138,7 @@ class _Patient:
         yield self._head(plain)
         yield self._cache_control(plain)
         yield from self._bindings()
+        yield from self._health()
         yield self._announced()
         yield _hsts(plain, self._url)
 
@@ -279,6 +280,30 @@ class _Patient:
         else:
             yield Finding("url", "bindings", "well", "bindings", "The resolver can read them.")
 
+    def _health(self) -> Iterator[Finding]:
+        """Report what ``/healthz`` of the inspector has about the bindings; nothing where it does not reach one."""
+        try:
+            health = health_of(self._asked("GET", f"{self._mount}/healthz"))
+        except HopFailed:
+            return
+        names, file = health.get("names"), health.get("file")
+        if isinstance(names, int) and not isinstance(names, bool):
+            about = "About " if health.get("names_exact") is False else ""
+            if names:
+                message = f"{about}{names:,} {'name is' if names == 1 else 'names are'} bound."
+                yield Finding("url", "names", "well", "names", message)
+            else:
+                change = "Check that it reads the right database; bind names by ararat bind or ararat import."
+                yield Finding("url", "no-names", "doubtful", "names", "No name is bound.", change)
+        if file == "refused":
+            message = "The file of bindings is refused: an older version of it answers."
+            change = "Correct the file. Its log names the line; so does ararat doctor --database FILE."
+            yield Finding("url", "file-refused", "bad", "file", message, change)
+        elif file == "unrecorded":
+            message = "No copy of the file of bindings can be kept: after a restart a name can be missing unnoticed."
+            change = "Let the server write to the folder of the file."
+            yield Finding("url", "file-unrecorded", "doubtful", "file", message, change)
+
     def _announced(self) -> Finding:
         """The prefix that links begin with; a refusal that suggests another spelling has one (ark:B9999/x)."""
         code, shown = "prefix", "prefix"
@@ -338,6 +363,20 @@ def heard_of(said: Said) -> Heard | None:
         code,
         suggestion if isinstance(suggestion, str) else None,
     )
+
+
+def health_of(said: Said) -> dict[str, Any]:
+    """Return the document of ``/healthz``, or an empty one if this is not the inspector's.
+
+    >>> health_of(Said(200, (("Content-Type", "application/json"),), b'{"status": "ok"}'))
+    {}
+    """
+    try:
+        document = json.loads(said.body)
+    except (ValueError, RecursionError):
+        return {}
+    ours = isinstance(document, dict) and document.get("bindings") in ("readable", "unreadable")
+    return document if ours else {}
 
 
 def _not_ararat(said: Said, url: WebURL) -> Finding:

@@ -59,7 +59,10 @@ def _finding(condition: Condition, shown: str, *, alone: bool) -> Finding:
             change = f"Correct the file: {where}."
             if code in _BREAKS:
                 change += f" If it is right as it is, delete {where}.served."
-        return Finding("database", code, "bad", shown, f"{can}{_sentence(display.escape(condition.fault))}", change)
+        fault = display.escape(condition.fault)
+        # The fault of a file begins with its name, which keeps its letters.
+        sentence = f"{fault.removesuffix('.')}." if condition.table else _sentence(fault)
+        return Finding("database", code, "bad", shown, f"{can}{sentence}", change)
     if condition.table:
         return Finding("database", "table", "well", shown, f"{where} can be read; a file is changed by hand.")
     if condition.standby:

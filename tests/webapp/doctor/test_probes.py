@@ -245,6 +245,8 @@ def test_what_is_beyond_the_limit_may_be_refused_by_others_but_should_be_by_414(
 
 def test_an_older_ararat_does_not_say_whether_the_target_was_exact() -> None:
     def forget(method: str, said: Said) -> Said:
+        if (said.field("Content-Type") or "") != "application/problem+json":
+            return said
         document = json.loads(said.body) if said.body else {}
         document.pop("target_exact", None)
         return said._replace(body=json.dumps(document).encode() if said.body else b"")
@@ -283,6 +285,37 @@ def test_the_announced_prefix_is_compared(announced: str | None, url: str, expec
 def test_hsts_belongs_to_https_alone(url: str, field: str | None, state: str) -> None:
     after = with_field("Strict-Transport-Security", field) if field else lambda method, said: said
     assert examined(Deployment(after=after), url)["hsts"].state == state
+
+
+def with_health(**health: Any) -> Callable[[str], str | Said]:
+    body = json.dumps({"status": "ok", "bindings": "readable"} | health).encode()
+    page = Said(200, (("Content-Type", "application/json"),), body)
+    return lambda target: page if target == "/healthz" else target
+
+
+@pytest.mark.parametrize(
+    ("health", "code", "state", "message"),
+    [
+        pytest.param({"file": "refused"}, "file-refused", "bad", "an older version of it answers", id="refused file"),
+        pytest.param({"file": "unrecorded"}, "file-unrecorded", "doubtful", "No copy", id="file without a copy"),
+        pytest.param({"names": 0, "names_exact": True}, "no-names", "doubtful", "No name is bound.", id="no names"),
+        pytest.param({"names": 1, "names_exact": True}, "names", "well", "1 name is bound.", id="one name"),
+        pytest.param({"names": 1200, "names_exact": True}, "names", "well", "1,200 names are bound.", id="names"),
+        pytest.param({"names": 10**6, "names_exact": False}, "names", "well", "About 1,000,000", id="about so many"),
+    ],
+)
+def test_what_the_inspector_reports_about_its_bindings_is_reported(
+    health: dict[str, Any], code: str, state: str, message: str
+) -> None:
+    found = examined(Deployment(before=with_health(**health)))
+    assert found[code].state == state
+    assert message in found[code].message
+    assert {*found} == ALL | {code}
+
+
+@pytest.mark.parametrize("health", [{"bindings": "none"}, {"names": "many"}, {"bindings": 7, "file": "refused"}])
+def test_a_health_document_of_the_site_itself_is_ignored(health: dict[str, Any]) -> None:
+    assert {*examined(Deployment(before=with_health(**health)))} == ALL
 
 
 def refusal(**other: Any) -> bytes:

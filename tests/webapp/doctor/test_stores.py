@@ -46,3 +46,11 @@ def test_what_names_no_store_is_bad() -> None:
     [finding] = stores.examine("bindings\x1b[2J")
     assert (finding.code, finding.state) == ("database-url", "bad")
     assert finding.message.isprintable()
+
+
+def test_a_file_with_a_fault_is_named_as_it_is_spelled(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "names.csv").write_text("identifier,target\nark:12345/a\n")
+    [finding] = stores.examine("names.csv")
+    assert finding.message.startswith("names.csv, line 2")
+    assert finding.remedy == "Correct the file: names.csv."
