@@ -29,6 +29,8 @@ _FROM_PATH = re.compile(rf"(?:/{_PCHARS})*+(?:\?{_TEXT})?(?:#{_TEXT})?")
 
 _SCHEME = re.compile(r"([A-Za-z][A-Za-z0-9+.\-]*+):")
 _HTTP = re.compile("(https?)://([^/?#]*+)", re.ASCII | re.IGNORECASE)
+# What may be an address without its scheme: www.museum.example/x.
+_HOST_FIRST = re.compile(r"(?:[A-Za-z0-9-]+\.)+[A-Za-z]{2,63}(?::[0-9]+)?(?:[/?#]|$)")
 _ENCODED_DOT = re.compile("%2e", re.IGNORECASE)
 # RFC 3986, section 3.4:  query = *( pchar / "/" / "?" )
 AS_IT_IS = "%/?:@!$&'()*+,;=~"
@@ -153,7 +155,10 @@ def _origin(scheme: str, host_and_port: str) -> str:
 def _no_address(target: str) -> BindingError:
     scheme = _SCHEME.match(target)
     if scheme is None:
-        return BindingError("target-relative", f"{texts.shown(target)} is neither an address nor a path from the root")
+        said = f"{texts.shown(target)} is neither an address nor a path from the root"
+        if _HOST_FIRST.match(target):
+            said += f"; did you mean https://{texts.shown(target)}?"
+        return BindingError("target-relative", said)
     if scheme[1].lower() in ("http", "https"):
         return BindingError("target-host", f"no host follows {scheme[0]}")
     return BindingError("target-scheme", f"nobody is sent to an address of the scheme {texts.shown(scheme[1])}")

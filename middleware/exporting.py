@@ -1,21 +1,24 @@
-"""All bindings as a table, in any of the :mod:`formats`: what an import of it would need to make the same again.
+"""All bindings as a table, in any of the :mod:`formats`: all that an import needs to make the same store again.
 
-Rows are in the order of their keys and say everything of a name, withdrawn ones their tombstone too; only when it was
-changed, and how often, is left to the history. One snapshot is written, whoever else writes meanwhile, and a row at a
-time is in memory.
+Rows are in the order of their keys and hold all of a name, withdrawn ones their tombstone too; only the history stays
+behind. Rules, counters, UUIDs and minted names that are not bound are rows too (:mod:`other_rows`). One snapshot is
+written, even if others write meanwhile, and one row at a time is in memory.
 """
 
 from __future__ import annotations
 
 import csv
 import json
-from collections.abc import Callable, Iterable, Iterator
+from collections import Counter
+from collections.abc import Callable, Iterable
 from io import StringIO
-from typing import TYPE_CHECKING, BinaryIO
+from itertools import chain
+from typing import TYPE_CHECKING, BinaryIO, NamedTuple
 
 from . import rows
 from .binding import Binding
 from .formats import Format
+from .other_rows import OtherRow, Reserved, RuleRow, Setting
 from .rows import COLUMNS
 
 if TYPE_CHECKING:
@@ -24,71 +27,89 @@ if TYPE_CHECKING:
 _EVERY = 1000
 
 
+class Exported(NamedTuple):
+    """How many bindings, reserved names, rules and settings (counters and UUIDs) were written."""
+
+    bindings: int
+    reserved: int = 0
+    rules: int = 0
+    settings: int = 0
+
+
 def export_table(
     bindings: Bindings, file: BinaryIO, *, format: Format = "csv", progress: Callable[[int], object] | None = None
-) -> int:
-    r"""Write every binding to a binary file, in UTF-8; how many there are.
+) -> Exported:
+    r"""Write every binding to a binary file, in UTF-8, and what else a copy of the store needs (:mod:`other_rows`).
 
-    :func:`import_table` of it into an empty store makes the same bindings. ``progress`` is called with the number of
-    bindings so far, every thousand and at the end. Raises :class:`BindingsUnavailable`, and OSError where the file
-    cannot be written.
+    :func:`import_table` of it into an empty store makes the same bindings, and no name is minted twice there.
+    ``progress`` is called with the number of rows so far, every thousand and at the end. Raises
+    :class:`BindingsUnavailable`, and OSError where the file cannot be written.
 
     >>> import io, tempfile
     >>> from ararat.middleware.bindings import open_bindings
     >>> with tempfile.TemporaryDirectory() as folder, open_bindings(f"{folder}/a.sqlite", create=True) as bindings:
     ...     bindings.bind("ark:12345/x", "/x"), export_table(bindings, out := io.BytesIO(), format="jsonl")
-    ('bound', 1)
+    ('bound', Exported(bindings=1, reserved=0, rules=0, settings=0))
     >>> out.getvalue()[:45]
     b'{"identifier": "ark:12345/x", "target": "/x",'
     """
-    number = 0
+    counts: Counter[type] = Counter()
     with bindings.store.snapshot() as snapshot:
-        for record in _RECORDS[format](snapshot.selectors, snapshot.bindings()):
-            file.write(record.encode())
-            number += 1
+        if format == "jsonl":
+            written = _json_lines()
+        else:
+            written = _Delimited(_DELIMITERS[format], snapshot.selectors())
+            file.write(written.header().encode())
+        for number, row in enumerate(chain(snapshot.settings(), snapshot.bindings(), snapshot.reserved()), 1):
+            file.write(written(row).encode())
+            counts[type(row)] += 1
             if progress and number % _EVERY == 0:
                 progress(number)
-    # The first line of CSV and TSV is none of them.
-    number -= format in ("csv", "tsv")
     if progress:
-        progress(number)
-    return number
+        progress(counts.total())
+    return Exported(counts[Binding], counts[Reserved], counts[RuleRow], counts[Setting])
 
 
-_Selectors = Callable[[], list[str]]
+_DELIMITERS: dict[Format, str] = {"csv": ",", "tsv": "\t"}
 
 
-def _csv(selectors: _Selectors, bindings: Iterable[Binding]) -> Iterator[str]:
-    return _delimited(",", selectors(), bindings)
+class _Delimited:
+    """What makes lines of CSV or TSV."""
+
+    def __init__(self, delimiter: str, selectors: Iterable[str]) -> None:
+        self._columns = [*COLUMNS, *map(rows.alternate_column, selectors)]
+        self._line = StringIO()
+        # Not RFC 4180's CR LF: these files are kept in Git.
+        self._writer = csv.writer(self._line, delimiter=delimiter, lineterminator="\n")
+
+    def header(self) -> str:
+        """The first line."""
+        return self._text(self._columns)
+
+    def __call__(self, row: Binding | OtherRow) -> str:
+        """The line of a row."""
+        return self._text(map(_cells(row).get, self._columns))
+
+    def _text(self, cells: Iterable[str | None]) -> str:
+        self._line.seek(0)
+        self._line.truncate()
+        self._writer.writerow(cells)
+        return self._line.getvalue()
 
 
-def _tsv(selectors: _Selectors, bindings: Iterable[Binding]) -> Iterator[str]:
-    return _delimited("\t", selectors(), bindings)
-
-
-def _delimited(delimiter: str, selectors: list[str], bindings: Iterable[Binding]) -> Iterator[str]:
-    columns = [*COLUMNS, *map(rows.alternate_column, selectors)]
-    line = StringIO()
-    # Not RFC 4180's CR LF: these files are kept in Git.
-    writer = csv.writer(line, delimiter=delimiter, lineterminator="\n")
-    writer.writerow(columns)
-    yield line.getvalue()
-    for binding in bindings:
-        line.seek(0)
-        line.truncate()
-        writer.writerow(map(rows.cells(binding).get, columns))
-        yield line.getvalue()
-
-
-def _json_lines(selectors: _Selectors, bindings: Iterable[Binding]) -> Iterator[str]:
+def _json_lines() -> Callable[[Binding | OtherRow], str]:
     encode = json.JSONEncoder().encode
-    for binding in bindings:
-        cells: dict[str, object] = {**rows.cells(binding)}
-        yield f"{encode(cells | {'passthrough': binding.passthrough, 'redirect': binding.redirect})}\n"
+
+    def line(row: Binding | OtherRow) -> str:
+        cells: dict[str, object] = {**_cells(row)}
+        if isinstance(row, Binding):
+            cells["passthrough"] = row.passthrough
+        if isinstance(row, (Binding, RuleRow)):
+            cells["redirect"] = row.redirect
+        return f"{encode(cells)}\n"
+
+    return line
 
 
-_RECORDS: dict[Format, Callable[[_Selectors, Iterable[Binding]], Iterator[str]]] = {
-    "csv": _csv,
-    "tsv": _tsv,
-    "jsonl": _json_lines,
-}
+def _cells(row: Binding | OtherRow) -> dict[str, str]:
+    return rows.cells(row) if isinstance(row, Binding) else row.cells()

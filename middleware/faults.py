@@ -22,6 +22,10 @@ def _catalogue(*rows: tuple[str, str, str] | tuple[str, str, str, str]) -> dict[
     return {row[0]: Fault(*row) for row in rows}
 
 
+_COLUMNS = (
+    "identifier, target, kind, resource, status, passthrough, scope, who, what, when, where, persistence, "
+    "availability, variance, allocated, policy, redirect, reason"
+)
 _ARK, _URN, _POLICY = "ARK draft", "URN draft", "17beta policy"
 
 FAULTS: dict[str, Fault] = _catalogue(
@@ -41,8 +45,12 @@ FAULTS: dict[str, Fault] = _catalogue(
     ("name-too-long", "the name is longer than 255 characters", "at most 255 characters", f"{_ARK}, section 4"),
     ("not-bound", "the name is not bound", "a name that is bound"),
     # what is said of it
-    ("kind-unknown", "there is no such kind of binding", "located, related, described or served"),
-    ("status-unknown", "there is no such status", "live or withdrawn"),
+    (
+        "kind-unknown",
+        "there is no such kind of binding",
+        "located, related, described or served; in a table also rule, counter or uuid",
+    ),
+    ("status-unknown", "there is no such status", "live or withdrawn; in a table also reserved"),
     ("scope-unknown", "there is no such scope", "name or subtree"),
     (
         "scope-not-served",
@@ -101,6 +109,17 @@ FAULTS: dict[str, Fault] = _catalogue(
         "an address or a path with one of ${content}, ${pid}, ${value} and ${suffix} after the host",
     ),
     ("rule-unknown", "there is no such rule", "a prefix that has a rule"),
+    (
+        "rule-otherwise",
+        "another rule is on record for this prefix",
+        "the rule that is on record; change it with ararat rule set or ararat rule remove",
+    ),
+    ("row-columns", "the row has a cell that has no meaning for it", "an empty cell in this column"),
+    (
+        "counter-text",
+        "this is no counter of minted names and no UUID",
+        "a row as ararat export wrote it: next 17 of 10^4, or urn:uuid: with a resource",
+    ),
     # targets
     ("target-missing", "there is no target", "an http or https address, or a path of this site"),
     ("target-unwanted", "a described name leads to its description and has no target", "no target, or another kind"),
@@ -241,7 +260,14 @@ FAULTS: dict[str, Fault] = _catalogue(
     ),
     ("read-only", "these bindings can be read, not changed", "a database that can be written"),
     # tables
-    ("table-encoding", "the file is not UTF-8", "UTF-8, with or without a byte order mark", "RFC 3629, section 3"),
+    (
+        "table-encoding",
+        "the file is not in the encoding that it is read in",
+        "UTF-8, with or without a byte order mark",
+        "RFC 3629, section 3",
+    ),
+    ("encoding-unknown", "there is no such encoding", "utf-8, windows-1252, utf-16 or another encoding of Python"),
+    ("delimiter-unknown", "fields cannot be separated by this", "one character, such as a comma, semicolon or tab"),
     ("table-nul", "the file holds a NUL character", "text", "RFC 4180, section 2"),
     (
         "table-syntax",
@@ -268,16 +294,16 @@ FAULTS: dict[str, Fault] = _catalogue(
     (
         "table-column",
         "there is no such column",
-        "identifier, target, target[text/html;en], kind and the others that ararat import --help names",
+        f"{_COLUMNS} or target[text/html;en]",
     ),
     ("table-column-twice", "a column is named twice", "each column once"),
-    ("table-column-missing", "a column is missing", "the columns identifier and target"),
+    ("table-column-missing", "a column is missing", "a column identifier"),
     (
         "table-cut",
         "the last line has no line end, and the file may be cut",
         "the whole file, with a line end after its last line",
     ),
-    ("duplicate-line", "two lines say different things of one name", "one line for each name"),
+    ("duplicate-line", "two lines have different values for one name", "one line for each name"),
     (
         "name-missing",
         "a name is missing that was bound",

@@ -31,13 +31,15 @@ import weakref
 from array import array
 from collections.abc import Iterable, Iterator
 from contextlib import closing, contextmanager
+from datetime import datetime
 from pathlib import Path
 from typing import NamedTuple, NoReturn
 
-from . import assignment, formats, lines, rows, schema, texts
+from . import assignment, formats, lines, other_rows, rows, schema, texts
 from .binding import Binding, Event
 from .errors import BindingConflict, BindingError, BindingsUnavailable, ReadOnlyBindings, TableError
 from .governance import Govern, Remembered, ungoverned
+from .other_rows import OtherRow, Reserved, RuleRow, Setting
 from .rules import Rule, RuleEvent
 from .served_copy import Mark, ServedCopy, Version, look, read
 
@@ -61,13 +63,16 @@ _log = logging.getLogger(__name__)
 class FileTable(NamedTuple):
     """The content of a version of the file: the bindings by their keys, in the order of their lines.
 
-    ``lines`` has the numbers of these, and ``stated`` 1 for each that states the status of its name.
+    ``lines`` has the numbers of these, and ``stated`` 1 for each that states the status of its name. ``others`` are its
+    rules, minted names and counters; ``changed`` is when it was written.
     """
 
     bindings: dict[str, Binding]
     lines: array[int]
     stated: bytearray
     digest: bytes
+    others: list[OtherRow]
+    changed: datetime
 
     def line(self, key: str) -> int:
         """The number of the line for a name."""
@@ -146,15 +151,16 @@ class FileStore:
         return [Event("bound" if binding.is_live else "withdrawn", None, source, None, binding)]
 
     def rules_version(self) -> str:
-        """Always the same: a file holds names alone, and no rules."""
-        return "0"
+        """Another one for each state of the file."""
+        return self._current().digest.hex()
 
     def rules(self) -> list[Rule]:
-        """None."""
-        return []
+        """The rules of the file, as of the time when it was written."""
+        table = self._current()
+        return [Rule(*row, table.changed, None) for row in table.others if isinstance(row, RuleRow)]
 
     def rule_history(self, prefix: str) -> list[RuleEvent]:
-        """None."""
+        """Empty: the history of a file is in Git."""
         return []
 
     @contextmanager
@@ -316,6 +322,7 @@ class FileSnapshot:
 
     def __init__(self, table: FileTable) -> None:
         self._bindings = table.bindings
+        self._others = table.others
 
     def bindings(self) -> Iterator[Binding]:
         """Every binding, in the order in which a database has them."""
@@ -325,6 +332,16 @@ class FileSnapshot:
         """Return how many live names the site itself serves, and the key of the first."""
         served = [key for key, binding in self._bindings.items() if binding.kind == "served" and binding.is_live]
         return len(served), min(served, default=None)
+
+    def settings(self) -> Iterator[RuleRow | Setting]:
+        """The rules, and the counters and UUIDs, in the order of their prefixes and names."""
+        yield from sorted(row for row in self._others if isinstance(row, RuleRow))
+        yield from sorted(row for row in self._others if isinstance(row, Setting))
+
+    def reserved(self) -> Iterator[Reserved]:
+        """The minted names that are not bound, in order."""
+        names = {row for row in self._others if isinstance(row, Reserved)}
+        return iter(sorted(row for row in names if row.key not in self._bindings))
 
     def selectors(self) -> list[str]:
         """What the alternates of any binding are chosen by, in order."""
@@ -338,7 +355,8 @@ def read_table(version: Version, govern: Govern = ungoverned) -> FileTable:
     for what cannot be bound, for two lines of one name that differ, and for a last line without an end.
     """
     bindings: dict[str, Binding] = {}
-    table = FileTable(bindings, array("Q"), bytearray(), version.digest)
+    table = FileTable(bindings, array("Q"), bytearray(), version.digest, [], version.changed)
+    prefixes: dict[str, int] = {}
     file = lines.name_of(version.path)
     memory = Remembered()
     last = 1
@@ -347,6 +365,12 @@ def read_table(version: Version, govern: Govern = ungoverned) -> FileTable:
             last = row.line
             shown = texts.shown(row.cells.get("identifier", ""), 100)
             try:
+                if (other := other_rows.read(row.cells)) is not None:
+                    if isinstance(other, RuleRow) and (first := prefixes.setdefault(other.prefix, row.line)) < row.line:
+                        said = f"lines {first} and {row.line} both have a rule for {other.prefix}"
+                        raise BindingError("duplicate-line", said)
+                    table.others.append(other)
+                    continue
                 proposal = rows.proposal(row.cells)
                 known = bindings.get(proposal.key)
                 change = assignment.bind(known, proposal, version.changed)

@@ -12,15 +12,14 @@ Whatever cannot be read raises :class:`TableError` with the file, the line and t
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Generator, Iterator
-from contextlib import closing
+from collections.abc import Generator, Iterator
 from pathlib import Path
-from typing import Any, BinaryIO, Literal, get_args
+from typing import Any, BinaryIO, Literal, NamedTuple, get_args
 
-from . import rows, tables, texts
+from . import tables, texts
 from .errors import BindingError, TableError
-from .lines import Lines, name_of, opened
-from .rows import COLUMNS, Row
+from .lines import Lines, ReadAs, opened
+from .rows import COLUMNS, Columns, Row
 from .tables import Line
 
 Format = Literal["csv", "tsv", "jsonl"]
@@ -46,49 +45,105 @@ def format_of(file: str | Path | BinaryIO, said: str | None = None) -> Format:
     raise BindingError("format-unknown", f"there is no format {texts.shown(said)}")
 
 
-def read_rows(file: str | Path | BinaryIO, format: str | None = None) -> Generator[Row, None, None]:
-    r"""The rows of a file, in their order; close the generator to close the file.
+class Reader(NamedTuple):
+    """How a table is to be read.
 
-    ``file`` is a path, or a binary file; ``format`` one of :data:`FORMATS`, or None for that of the suffix. Raises
-    :class:`TableError`, and OSError where the file cannot be opened or read.
+    ``encoding`` is None to detect it (:func:`~.lines.opened`). ``delimiter`` separates the fields of CSV and TSV; with
+    None it is the one of comma, semicolon and tab by which the first line names the most columns.
+    """
+
+    encoding: str | None = "utf-8"
+    delimiter: str | None = None
+    columns: Columns = Columns()
+
+
+_AS_SERVED = Reader()
+
+
+def read_rows(
+    file: str | Path | BinaryIO, format: str | None = None, reader: Reader = _AS_SERVED, read_as: ReadAs | None = None
+) -> Generator[Row, None, None]:
+    r"""The rows of a file, in their order; close the generator to close the file. Rows without any cell are left out.
+
+    ``file`` is a path, or a binary file; ``format`` one of :data:`FORMATS`, or None for that of the suffix. ``read_as``
+    is filled with how the file was read. Cells of CSV and TSV lose the white space around them. Raises
+    :class:`TableError`, :class:`BindingError` with the code ``format-unknown``, ``encoding-unknown`` or
+    ``delimiter-unknown``, and OSError where the file cannot be opened or read.
 
     >>> from io import BytesIO
     >>> list(read_rows(BytesIO(b'{"identifier": "ark:12345/x", "target": "/x"}\n'), "jsonl"))
     [Row(line=1, cells={'identifier': 'ark:12345/x', 'target': '/x'})]
     """
-    return _READERS[format_of(file, format)](file)
+    known = format_of(file, format)
+    if reader.delimiter is not None and (len(reader.delimiter) != 1 or reader.delimiter in '\r\n"\0'):
+        raise BindingError("delimiter-unknown", f"fields cannot be separated by {texts.shown(reader.delimiter)}")
+    return _read(file, known, reader, ReadAs() if read_as is None else read_as)
 
 
-def _delimited(
-    read: Callable[[str | Path | BinaryIO], Generator[Line, None, None]], file: str | Path | BinaryIO
-) -> Generator[Row, None, None]:
-    name = name_of(file)
-    with closing(read(file)) as lines:
-        header = next(lines, None)
-        if header is None:
-            raise TableError("table-empty", "the file is empty", name, 1)
-        columns = _columns(header, name)
-        number = len(columns)
-        for line, fields in lines:
-            if len(fields) != number:
-                raise _wrong_number(columns, len(fields), name, line)
-            yield Row(line, dict(zip(columns, fields, strict=True)))
+def _read(file: str | Path | BinaryIO, format: Format, reader: Reader, read_as: ReadAs) -> Generator[Row, None, None]:
+    with opened(file, reader.encoding, read_as) as lines:
+        if format == "jsonl":
+            yield from _json_lines(lines, reader.columns)
+        else:
+            read_as.delimiter = reader.delimiter or _delimiter(lines, _DELIMITERS[format], reader.columns)
+            yield from _delimited(lines, read_as.delimiter, reader.columns)
 
 
-def _columns(header: Line, file: str) -> list[str]:
-    columns = [name.strip() for name in header.fields]
-    # What spreadsheets write as CSV where the comma is in numbers.
-    if len(columns) == 1 and ";" in columns[0] and "identifier" in columns[0].split(";"):
-        said = "semicolons stand between the columns; save the table with commas, or as TSV"
-        raise TableError("table-syntax", said, file, header.number, columns[0].index(";") + 1)
-    for number, column in enumerate(columns):
-        rows.require_known(column, file, header.number, number + 1)
-        if column in columns[:number]:
-            raise _twice(column, file, header.number)
-    for column in COLUMNS[:2]:
-        if column not in columns:
-            raise TableError("table-column-missing", f"there is no column {column}", file, header.number, column)
-    return columns
+_DELIMITERS: dict[Format, str] = {"csv": ",", "tsv": "\t"}
+
+
+def _delimiter(lines: Lines, usual: str, columns: Columns) -> str:
+    """The separator by which the first line names the most columns; ``usual`` where another is no better."""
+    header = lines.peek()
+
+    def named(delimiter: str) -> tuple[int, int]:
+        names = tables.fields(header, delimiter)
+        return sum(columns.find(name) is not None for name in names), len(names)
+
+    return max(dict.fromkeys((usual, ",", ";", "\t")), key=named)
+
+
+def _delimited(lines: Lines, delimiter: str, columns: Columns) -> Iterator[Row]:
+    rows_read = tables.read_lines(lines, delimiter)
+    header = next((line for line in rows_read if any(map(str.strip, line.fields))), None)
+    if header is None:
+        raise TableError("table-empty", "the file is empty", lines.file, 1)
+    names = _header(header, columns, lines)
+    number = len(names)
+    wanted = [(place, name) for place, name in enumerate(names) if name is not None]
+    whole = len(wanted) == number
+    lines.read_as.columns = [name for _, name in wanted]
+    nameless = [place for place, name in enumerate(header.fields) if not name.strip()]
+    for line, fields in rows_read:
+        cells = [field.strip() for field in fields]
+        if not any(cells):
+            continue
+        if len(cells) != number and (len(cells) < number or any(cells[number:])):
+            raise _wrong_number(header.fields, len(cells), lines.file, line)
+        for place in nameless:
+            if cells[place]:
+                said = f"column {place + 1} has a value here, and no name in the first line"
+                raise TableError("table-column", said, lines.file, line, place + 1)
+        if whole:
+            yield Row(line, dict(zip(names, cells, strict=False)))  # type: ignore[arg-type]
+        else:
+            yield Row(line, {name: cells[place] for place, name in wanted})
+
+
+def _header(header: Line, columns: Columns, lines: Lines) -> list[str | None]:
+    """The columns that the first line names; None for those that are left out, or have no name."""
+    found = [columns.find(name) for name in header.fields]
+    unknown = [name for name, column in zip(header.fields, found, strict=True) if column is None and name.strip()]
+    if unknown and not columns.ignore_unknown:
+        raise TableError("table-column", columns.unknown(unknown), lines.file, header.number, texts.shown(unknown[0]))
+    lines.read_as.ignored = unknown
+    for place, column in enumerate(found):
+        if column is not None and column in found[:place]:
+            raise _twice(column, lines.file, header.number)
+    if COLUMNS[0] not in found:
+        said = "there is no column identifier; name the column that has the names (--map NAME=identifier)"
+        raise TableError("table-column-missing", said, lines.file, header.number, COLUMNS[0])
+    return found
 
 
 def _twice(column: str, file: str, line: int) -> TableError:
@@ -96,41 +151,33 @@ def _twice(column: str, file: str, line: int) -> TableError:
     return TableError("table-column-twice", f"the column {shown} is there twice", file, line, shown)
 
 
-def _wrong_number(columns: list[str], fields: int, file: str, line: int) -> TableError:
-    said = f"the line has {fields} field{'' if fields == 1 else 's'}, the header {len(columns)}"
-    column = columns[fields] if fields < len(columns) else f"{len(columns) + 1}"
+def _wrong_number(names: list[str], fields: int, file: str, line: int) -> TableError:
+    said = f"the line has {fields} field{'' if fields == 1 else 's'}, the header {len(names)}"
+    column = texts.shown(names[fields].strip()) if fields < len(names) else f"{len(names) + 1}"
     return TableError("table-fields", said, file, line, column)
 
 
-def _csv(file: str | Path | BinaryIO) -> Generator[Row, None, None]:
-    return _delimited(tables.read_csv, file)
-
-
-def _tsv(file: str | Path | BinaryIO) -> Generator[Row, None, None]:
-    return _delimited(tables.read_tsv, file)
-
-
-def _json_lines(file: str | Path | BinaryIO) -> Generator[Row, None, None]:
+def _json_lines(lines: Lines, columns: Columns) -> Iterator[Row]:
     # As pairs, since a dict would hide a key that stands twice.
     decode = json.JSONDecoder(object_pairs_hook=_Pairs, parse_constant=_no_constant).decode
-    with opened(file) as lines:
-        while True:
-            lines.begin()
-            text = next(lines, None)
-            if text is None:
-                return
-            if not text.strip():
-                continue
-            try:
-                pairs = decode(text)
-            except json.JSONDecodeError as error:
-                said = f"the line is no JSON: {error.msg}"
-                raise TableError("table-json", said, lines.file, lines.first, error.pos + 1) from None
-            except (RecursionError, ValueError):
-                raise TableError("table-json", "the line is no JSON", lines.file, lines.first) from None
-            if not isinstance(pairs, _Pairs):
-                raise TableError("table-json", "the line is JSON, but no object", lines.file, lines.first)
-            yield Row(lines.first, _cells(((key, _cell(key, value, lines)) for key, value in pairs), lines))
+    known: dict[str, str | None] = {}
+    while True:
+        lines.begin()
+        text = next(lines, None)
+        if text is None:
+            return
+        if not text.strip():
+            continue
+        try:
+            pairs = decode(text)
+        except json.JSONDecodeError as error:
+            said = f"the line is no JSON: {error.msg}"
+            raise TableError("table-json", said, lines.file, lines.first, error.pos + 1) from None
+        except (RecursionError, ValueError):
+            raise TableError("table-json", "the line is no JSON", lines.file, lines.first) from None
+        if not isinstance(pairs, _Pairs):
+            raise TableError("table-json", "the line is JSON, but no object", lines.file, lines.first)
+        yield Row(lines.first, _cells(pairs, lines, columns, known))
 
 
 class _Pairs(list[tuple[str, Any]]):
@@ -155,18 +202,21 @@ def _cell(key: str, value: Any, lines: Lines) -> str:
     raise TableError("table-value", f"the value of {shown} is no text", lines.file, lines.first, shown)
 
 
-def _cells(pairs: Iterator[tuple[str, str]], lines: Lines) -> dict[str, str]:
+def _cells(pairs: _Pairs, lines: Lines, columns: Columns, known: dict[str, str | None]) -> dict[str, str]:
     cells: dict[str, str] = {}
-    for place, (column, cell) in enumerate(pairs, 1):
-        rows.require_known(column, lines.file, lines.first, place)
+    unknown: list[str] = []
+    for name, value in pairs:
+        if name not in known:
+            known[name] = columns.find(name)
+        column = known[name]
+        if column is None:
+            unknown.append(name)
+            continue
         if column in cells:
             raise _twice(column, lines.file, lines.first)
-        cells[column] = cell
+        cells[column] = _cell(column, value, lines)
+    if unknown and not columns.ignore_unknown:
+        raise TableError("table-column", columns.unknown(unknown), lines.file, lines.first, texts.shown(unknown[0]))
+    ignored = lines.read_as.ignored
+    ignored += (name for name in unknown if name not in ignored)
     return cells
-
-
-_READERS: dict[Format, Callable[[str | Path | BinaryIO], Generator[Row, None, None]]] = {
-    "csv": _csv,
-    "tsv": _tsv,
-    "jsonl": _json_lines,
-}

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import re
-from typing import TypeAlias
+from typing import NamedTuple, TypeAlias
+from urllib.parse import unquote
 
-from ..identifiers import Ark, EmbeddedArk, IdentifierError, Problem, Urn, ark, display, length, parse
+from ..identifiers import Ark, EmbeddedArk, IdentifierError, Urn, ark, display, length, parse
 from ..identifiers.ark import BASE29
 from ..identifiers.characters import BIDI_FORMATTING
 from .errors import BindingError
@@ -14,6 +15,9 @@ Name: TypeAlias = Ark | EmbeddedArk | Urn | str
 """A name in any spelling; of an address with an ARK in it, the ARK counts."""
 
 _BASE29 = re.compile(f"[{BASE29}]+")
+_ENCODED_NON_ASCII = re.compile("%[89A-Fa-f][0-9A-Fa-f]")
+# What word processors and spreadsheets write for a hyphen, and what looks like one.
+_DASHES = frozenset("\u2010\u2011\u2012\u2013\u2014\u2015\u2043\u2212\ufe58\ufe63\uff0d")
 
 
 def read(identifier: Name) -> Ark | Urn:
@@ -99,18 +103,39 @@ def _never_bound(name: Ark | Urn, key: str) -> str | None:
     return None
 
 
-def doubts(identifier: Name) -> list[Problem]:
-    """What speaks against a name that may be bound: characters that nobody sees, or that are none yet (A-09).
+class Doubt(NamedTuple):
+    """Why a name that may be bound should be looked at again: a stable code, and a sentence in printable ASCII."""
 
-    >>> [doubt.code for doubt in doubts("ark:12345/a\\u200bb")]
-    ['hidden-char']
+    code: str
+    message: str
+
+
+def doubts(identifier: Name) -> list[Doubt]:
+    """What speaks against a name that may be bound: characters that are invisible, unassigned or not ASCII.
+
+    Source: ARK-065; decision A-09.
+
+    >>> [doubt.code for doubt in doubts("ark:12345/a\\u200bb")], doubts("ark:12345/a-b")
+    (['hidden-char'], [])
+    >>> print(doubts("ark:12345/a\\u2013b")[0].message)
+    the name has U+2013 EN DASH where a hyphen may be meant; a hyphen is ignored, but this stays in the name for good
     """
-    if isinstance(identifier, str) and identifier.isascii():
+    if isinstance(identifier, str) and identifier.isascii() and not _ENCODED_NON_ASCII.search(identifier):
         return []
     name = read(identifier)
-    if name.text.isascii():
+    if not name.text.isascii():
+        found = [found for found in name.problems if found.code in ("hidden-char", "unassigned")]
+        if found:
+            return [Doubt(problem.code, problem.message) for problem in found]
+    others = [char for char in dict.fromkeys(unquote(key(name))) if not char.isascii()]
+    if not others:
         return []
-    return [found for found in name.problems if found.code in ("hidden-char", "unassigned")]
+    first = min(others, key=lambda char: char not in _DASHES)
+    more = f" and {len(others) - 1} other{'s' if len(others) > 2 else ''}" if len(others) > 1 else ""
+    why = " that is not ASCII, which stays in the name for good"
+    if first in _DASHES:
+        why = " where a hyphen may be meant; a hyphen is ignored, but this stays in the name for good"
+    return [Doubt("non-ascii", f"the name has {display.named(first)}{more}{why}")]
 
 
 def confusable(key: str) -> list[str]:
@@ -136,3 +161,29 @@ def confusable(key: str) -> list[str]:
         except IdentifierError:
             continue
     return list(dict.fromkeys(found))
+
+
+# Rules of the normal form that surprise no one: they are not worth an explanation.
+_OBVIOUS = ("scheme-case", "classic-slash", "non-ascii", "nid-case", "hex-case")
+_WHY = {
+    "hyphens": "hyphens in an ARK are ignored",
+    "variants": "the parts after the dots at the end of an ARK are sorted, and equal ones count once",
+}
+
+
+def why_same(*spellings: str) -> str:
+    """Why these spellings have one key, where that may be a surprise; "" where it is none.
+
+    >>> why_same("ark:/12345/1987-12-3", "ark:12345/1987-1-23"), why_same("ark:/12345/a", "ark:12345/a")
+    ('hyphens in an ARK are ignored', '')
+    """
+    reasons: dict[str, None] = {}
+    for spelling in spellings:
+        try:
+            steps = read(spelling).steps
+        except BindingError:
+            continue
+        for step in steps:
+            if step.rule not in _OBVIOUS:
+                reasons[_WHY.get(step.rule, step.title[:1].lower() + step.title[1:])] = None
+    return "; ".join(reasons)

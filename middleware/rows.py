@@ -1,21 +1,22 @@
 """What the columns of a table of bindings mean, in whatever format it is kept, both ways: from a row to what it states
 of a name, and from a binding to the row that states it.
 
-An empty cell says nothing. Every cell is data: one that begins with ``=``, ``+``, ``-`` or ``@`` is read and written as
-it is, for to disguise it would change what is on record. Whoever opens a table in a spreadsheet imports its columns as
-text.
+An empty cell states nothing, and neither does a blank one. Every cell is data: one that begins with ``=``, ``+``, ``-``
+or ``@`` is read and written as it is, because an escaped one would change what is on record. In a spreadsheet, import
+the columns of a table as text.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from difflib import get_close_matches
 from typing import Any, NamedTuple
 
 from . import assignment, texts
 from .assignment import Proposal
-from .binding import STATUSES, Binding, Status
-from .errors import BindingError, TableError
+from .binding import NOTHING, STATUSES, Binding, Status
+from .errors import BindingError
 from .metadata import ELEMENTS
 
 COLUMNS = (
@@ -23,11 +24,11 @@ COLUMNS = (
     *ELEMENTS,
     *("redirect", "reason"),
 )
-"""The columns that a table may have; the first two it must have."""
+"""The columns that a table may have; the first it must have."""
 
 _KNOWN, _ELEMENTS = frozenset(COLUMNS), frozenset(ELEMENTS)
 _SIMPLE = _KNOWN - _ELEMENTS
-_ALTERNATE = re.compile(r"target\[(.*)\]", re.DOTALL)
+_ALTERNATE = re.compile(r"target\[.*\]", re.DOTALL | re.IGNORECASE)
 _TRUTH = {"true": True, "yes": True, "1": True, "false": False, "no": False, "0": False}
 
 
@@ -41,11 +42,44 @@ class Row(NamedTuple):
     cells: Mapping[str, str]
 
 
-def require_known(column: str, file: str, line: int, place: int) -> None:
-    """Raise :class:`TableError` for a column that nobody knows; it is the ``place``-th of its row, counted from 1."""
-    if column not in _KNOWN and not _ALTERNATE.fullmatch(column):
-        shown = texts.shown(column) or f"{place} (without a name)"
-        raise TableError("table-column", f"there is no column {shown}", file, line, shown)
+class Columns(NamedTuple):
+    """Which columns the table of a caller has.
+
+    ``renamed`` maps names of the table to ours; ``ignore_unknown`` leaves out every column that is neither ours nor
+    renamed. Case, and white space around a name, do not count.
+
+    >>> Columns({"ARK": "identifier"}).find(" ark "), Columns().find("Target[text/html]"), Columns().find("Titre")
+    ('identifier', 'target[text/html]', None)
+    """
+
+    renamed: Mapping[str, str] = NOTHING
+    ignore_unknown: bool = False
+
+    def find(self, name: str) -> str | None:
+        """The column that a name in the table means; None for no column."""
+        name = name.strip()
+        for given, ours in self.renamed.items():
+            if given.strip().casefold() == name.casefold():
+                name = ours.strip()
+                break
+        folded = name.lower()
+        if folded in _KNOWN:
+            return folded
+        return f"target{name[6:]}" if _ALTERNATE.fullmatch(name) else None
+
+    def unknown(self, names: Sequence[str]) -> str:
+        """What is wrong with these names, which mean no column, and what to do."""
+        shown = ", ".join(texts.shown(name.strip()) + _suggestion(name) for name in names)
+        said = f"there is no column {shown}" if len(names) == 1 else f"there are no columns {shown}"
+        if re.match("(?:https?://|ark:|urn:)", names[0].strip(), re.IGNORECASE):
+            return f"{said}; the first line has to name the columns"
+        example = texts.shown(names[0].strip(), 20)
+        return f"{said}; name the column that is meant (--map {example}=identifier) or leave it out (--ignore-unknown)"
+
+
+def _suggestion(name: str) -> str:
+    close = get_close_matches(name.strip().lower(), COLUMNS, 1)
+    return f" (did you mean {close[0]}?)" if close else ""
 
 
 def proposal(cells: Mapping[str, str]) -> Proposal:
@@ -58,7 +92,7 @@ def proposal(cells: Mapping[str, str]) -> Proposal:
     metadata: dict[str, str] = {}
     alternates: dict[str, str] = {}
     for column, cell in cells.items():
-        if cell:
+        if cell and not cell.isspace():
             if column in _SIMPLE:
                 said[column] = cell
             elif column in _ELEMENTS:
@@ -112,7 +146,8 @@ def _status(text: str) -> Status:
     raise BindingError("status-unknown", f"there is no status {texts.shown(text)}")
 
 
-def _redirect(text: str) -> int:
+def redirect(text: str) -> int:
+    """The number in a cell of the column redirect. Raises :class:`BindingError`."""
     if len(text) == 3 and text.isascii() and text.isdecimal():
         return int(text)
     raise BindingError("redirect-status", f"a name cannot be answered with {texts.shown(text)}")
@@ -125,4 +160,4 @@ def _passthrough(text: str) -> bool:
 
 
 # Columns whose cells are no texts for those who read them, in the order in which they are found wrong.
-_READ = (("status", _status), ("redirect", _redirect), ("passthrough", _passthrough))
+_READ = (("status", _status), ("redirect", redirect), ("passthrough", _passthrough))

@@ -64,6 +64,11 @@ class Statements:
         )
 
         self.rules = self._text(select(schema.rules))
+        minted = schema.minted.c.key
+        self.reserved = self._text(select(minted).where(~exists().where(table.c.key == minted)).order_by(minted))
+        octets = "" if dialect.name == "sqlite" else ' COLLATE "C"'
+        kept = "substr(name, 1, 5) IN ('next ', 'uuid ')"
+        self.settings = f"SELECT name, value FROM ararat WHERE {kept} ORDER BY name{octets}"  # noqa: S608  ours
         changes = [column for column in schema.rule_events.columns if column.name != "id"]
         self.rule_history = self._text(
             select(*changes).where(schema.rule_events.c.prefix == bindparam("prefix")).order_by(schema.rule_events.c.id)

@@ -21,6 +21,7 @@ from .assignment import Change
 from .binding import Binding, Event, rfc3339
 from .errors import BindingError, BindingsUnavailable, Collision, ReadOnlyBindings, UnreadableBinding
 from .inserts import Insert
+from .other_rows import Reserved, RuleRow, Setting, setting
 from .postgresql import PostgreSQL
 from .readers import Connection, Readers, Row
 from .rules import Rule, RuleEvent
@@ -206,6 +207,19 @@ class Snapshot:
         """Return how many live names the site itself serves, and the key of the first."""
         ((number, key),) = self._database.stream(self._connection, self._statements.served)
         return number, key
+
+    def settings(self) -> Iterator[RuleRow | Setting]:
+        """The rules, and the counters and UUIDs, in the order of their prefixes and names."""
+        rules = map(rule_of, self._database.stream(self._connection, self._statements.rules))
+        for rule in sorted(rules, key=lambda rule: rule.prefix):
+            yield RuleRow(rule.prefix, rule.template, rule.redirect)
+        for name, value in self._database.stream(self._connection, self._statements.settings):
+            if (row := setting(name, value)) is not None:
+                yield row
+
+    def reserved(self) -> Iterator[Reserved]:
+        """The minted names that are not bound, in order."""
+        return (Reserved(key) for (key,) in self._database.stream(self._connection, self._statements.reserved))
 
     def selectors(self) -> list[str]:
         """What the alternates of any binding are chosen by, in order."""

@@ -15,6 +15,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from ararat.middleware import names
 from ararat.middleware.binding import Binding
 from ararat.middleware.bindings import Bindings, open_bindings
 from ararat.middleware.errors import BindingError, BindingsUnavailable
@@ -22,6 +23,7 @@ from ararat.middleware.exporting import export_table
 from ararat.middleware.formats import FORMATS, Format
 from ararat.middleware.importing import import_table
 from ararat.middleware.metadata import ELEMENTS
+from ararat.middleware.minting import mint
 
 every_format = pytest.mark.parametrize("format", FORMATS)
 
@@ -85,6 +87,14 @@ def bind(bindings: Bindings, name: str, reason: str | None = None, **stated: Any
             bindings.withdraw(name, reason=reason)
 
 
+def trimmed(binding: Binding) -> Binding:
+    """What is left of a binding in a table for spreadsheets, whose cells lose the white space around them."""
+    return binding._replace(
+        metadata={name: text.strip() for name, text in binding.metadata.items()},
+        **{name: text.strip() for name in ("resource", "reason") if (text := getattr(binding, name))},
+    )
+
+
 @every_format
 @settings(max_examples=15, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
@@ -109,8 +119,9 @@ def test_an_import_of_an_export_makes_the_same_bindings(
             bind(bindings, name, **said)
         table = exported(bindings, format)
         assert import_table(copy, io.BytesIO(table), format=format).refused == []
-        assert all_of(copy) == all_of(bindings)
-        assert exported(copy, format) == table
+        expected = all_of(bindings) if format == "jsonl" else list(map(trimmed, all_of(bindings)))
+        assert all_of(copy) == expected
+        assert exported(copy, format) == table or expected != all_of(bindings)
         again = import_table(bindings, io.BytesIO(table), format=format)
         assert (again.unchanged, again.updated) == (again.lines, 0)
 
@@ -151,9 +162,9 @@ def test_one_moment_is_exported_whoever_writes_meanwhile(bindings: Bindings, tmp
             bindings.bind("ark:12345/x9999", "/2")
 
     out = io.BytesIO()
-    assert export_table(bindings, out, progress=write) == 2500
+    assert export_table(bindings, out, progress=write).bindings == 2500
     assert b",/2," not in out.getvalue()
-    assert export_table(bindings, io.BytesIO()) == 2501
+    assert export_table(bindings, io.BytesIO()).bindings == 2501
 
 
 def test_what_was_closed_is_not_exported(bindings: Bindings) -> None:
@@ -178,3 +189,75 @@ def test_memory_is_flat_in_the_number_of_bindings(tmp_path: Path, open_store: Ca
         peaks.append(tracemalloc.get_traced_memory()[1])
         tracemalloc.stop()
     assert peaks[1] - peaks[0] < 500_000
+
+
+def fill(bindings: Bindings) -> set[str]:
+    """Mint names, bind some of them, and set rules; the minted names."""
+    numbered = mint(bindings, "12345/x5", length=2, digits=True, sequential=True, count=5)
+    checked = mint(bindings, "12345/x6", length=2, check=True, sequential=True, count=3)
+    drawn = mint(bindings, "12345/t1", length=2, digits=True, count=40)
+    bindings.bind(numbered[1], "/1", metadata={"what": "Été"})
+    bindings.bind(drawn[0], "/2")
+    bindings.withdraw(drawn[0], reason="Lost")
+    bindings.set_rule("ark:12345/", "https://example.org/${content}")
+    bindings.set_rule("ark:12345/x7", "/things?id=${value}", redirect=307)
+    return {*numbered, *checked, *drawn}
+
+
+def require_the_same(copy: Bindings, bindings: Bindings, minted: set[str]) -> None:
+    assert all_of(copy) == all_of(bindings)
+    assert [rule.as_dict() | {"changed": ""} for rule in copy.rules()] == [
+        rule.as_dict() | {"changed": ""} for rule in bindings.rules()
+    ]
+    name = names.read("ark:12345/x7abc")
+    asked = copy.binding_by_rule(name), bindings.binding_by_rule(name)
+    assert [(ruled.binding.target, ruled.binding.redirect) for ruled in asked if ruled] == [
+        ("/things?id=x7abc", 307)
+    ] * 2
+    for rule in copy.rules():
+        copy.remove_rule(rule.prefix)
+    again = mint(copy, "12345/x5", length=2, digits=True, sequential=True, count=5)
+    assert again == [f"ark:12345/x5{number:02}" for number in range(5, 10)]
+    more = mint(copy, "12345/t1", length=2, digits=True, count=60)
+    checked = mint(copy, "12345/x6", length=2, check=True, sequential=True, count=3)
+    assert minted.isdisjoint([*again, *more, *checked])
+
+
+@every_format
+def test_a_copy_mints_no_name_twice_and_has_the_same_rules(format: Format, bindings: Bindings, tmp_path: Path) -> None:
+    with open_bindings(tmp_path / "other.sqlite", create=True) as other:
+        minted = fill(other)
+        out = io.BytesIO()
+        progress: list[int] = []
+        written = export_table(other, out, format=format, progress=progress.append)
+        # Two bindings, the other 46 minted names, two rules and two counters.
+        assert written == (2, 46, 2, 2)
+        assert progress == [52]
+        summary = import_table(bindings, io.BytesIO(out.getvalue()), format=format)
+        assert (summary.lines, summary.reserved, summary.rules, summary.settings, summary.refused) == (52, 46, 2, 2, [])
+        assert import_table(bindings, io.BytesIO(out.getvalue()), format=format).unchanged == 52
+        again = io.BytesIO()
+        export_table(bindings, again, format=format)
+        assert again.getvalue() == out.getvalue()
+        require_the_same(bindings, other, minted)
+
+
+@every_format
+def test_any_database_is_copied_to_another(format: Format, bindings: Bindings, tmp_path: Path) -> None:
+    minted = fill(bindings)
+    file = tmp_path / f"all.{format}"
+    file.write_bytes(exported(bindings, format))
+    with open_bindings(tmp_path / "copy.sqlite", create=True) as copy:
+        import_table(copy, file)
+        require_the_same(copy, bindings, minted)
+    with open_bindings(file) as served:
+        assert exported(served, format) == file.read_bytes()
+
+
+@pytest.mark.parametrize("number", [999, 1000])
+def test_progress_counts_rows_and_not_the_header(number: int, bindings: Bindings) -> None:
+    lines = b"".join(b"ark:12345/x%d,/1\n" % each for each in range(number))
+    import_table(bindings, io.BytesIO(b"identifier,target\n" + lines))
+    told: list[int] = []
+    export_table(bindings, io.BytesIO(), progress=told.append)
+    assert told == ([999] if number == 999 else [1000, 1000])

@@ -15,8 +15,10 @@ from pathlib import Path
 from typing import NoReturn
 
 import pytest
+from werkzeug.exceptions import NotFound
+from werkzeug.test import Client
 
-from ararat.middleware import filestore, served_copy
+from ararat.middleware import ResolverMiddleware, filestore, names, served_copy
 from ararat.middleware.bindings import Bindings, open_file
 from ararat.middleware.errors import BindingsUnavailable, ReadOnlyBindings, TableError
 from ararat.middleware.exporting import export_table
@@ -92,6 +94,50 @@ def test_an_export_in_any_format_is_a_store(format: str, tmp_path: Path, open_st
     tombstone = served.lookup("ark:12345/z")
     assert tombstone is not None
     assert (tombstone.status, tombstone.reason, tombstone.redirect) == ("withdrawn", "Lost", 307)
+
+
+def test_a_file_answers_by_its_rules_and_not_for_minted_names(
+    tmp_path: Path, open_store: Callable[..., Bindings]
+) -> None:
+    path = tmp_path / "all.csv"
+    rows = ("ark:12345/x5,https://a.example/${value},rule,", "ark:12345/x5,next 17 of 10^4,counter,")
+    header = "identifier,target,kind,status\n"
+    path.write_text(header + "".join(f"{row}\n" for row in (*rows, "ark:12345/t1,,,reserved", f"{A},/1,,")))
+    bindings = open_store(path)
+    ruled = bindings.binding_by_rule(names.read("ark:12345/x57"))
+    assert ruled is not None
+    assert ruled.binding.target == "https://a.example/x57"
+    application = Client(ResolverMiddleware(NotFound(), bindings, prefix="https://example.org"))
+    assert application.get("/ark:12345/x57").location == "https://a.example/x57"
+    assert application.get("/ark:12345/t1").status_code == 404
+    assert bindings.lookup("ark:12345/t1") is None
+    beside = path.with_suffix(".new")
+    beside.write_text(f"{header}ark:12345/x5,https://b.example/${{value}},rule,\n{A},/1,,\n")
+    beside.replace(path)
+    wait_until(lambda: bindings.lookup(A) and bindings.rules()[0].template == "https://b.example/${value}")
+
+
+def test_two_rules_for_one_prefix_in_a_file_are_refused(tmp_path: Path) -> None:
+    path = tmp_path / "all.csv"
+    path.write_text("identifier,target,kind\nark:12345/x5,/a/${value},rule\nark:/12345/x-5,/b/${value},rule\n")
+    with pytest.raises(TableError, match="lines 2 and 3 both have a rule for ark:12345/x5") as fault:
+        filestore.read_table(served_copy.read(path))
+    assert (fault.value.code, fault.value.line) == ("duplicate-line", 3)
+
+
+@pytest.mark.parametrize(
+    "octets",
+    [
+        pytest.param("identifier,target\nark:12345/a,/é\n".encode("cp1252"), id="Windows-1252"),
+        pytest.param("identifier,target\nark:12345/a,/é\n".encode("utf-16"), id="UTF-16"),
+    ],
+)
+def test_the_encoding_of_a_served_file_is_not_guessed(octets: bytes, tmp_path: Path) -> None:
+    path = tmp_path / "all.csv"
+    path.write_bytes(octets)
+    with pytest.raises(TableError) as fault:
+        filestore.read_table(served_copy.read(path))
+    assert fault.value.code == "table-encoding"
 
 
 @pytest.mark.parametrize(

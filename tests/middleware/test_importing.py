@@ -16,11 +16,12 @@ import pytest
 from ararat.middleware.bindings import Bindings
 from ararat.middleware.errors import BindingError, BindingsUnavailable, TableError
 from ararat.middleware.importing import MOST_LISTED, Summary, import_table
+from ararat.middleware.minting import mint
 from ararat.middleware.rows import COLUMNS
 
 
 def table(*lines: str) -> BytesIO:
-    return BytesIO("\n".join(lines).encode())
+    return BytesIO("".join(f"{line}\n" for line in lines).encode())
 
 
 def run(bindings: Bindings, *lines: str, **options) -> Summary:
@@ -259,7 +260,8 @@ def test_two_lines_that_say_different_things_of_one_name_are_refused_with_both_n
         bindings, "identifier,target,resource,what", f"ark:12345/x.b.a,{first}", *between, f"ark:/12345/x.a.b,{second}"
     )
     assert codes(summary) == [(apart + 3, "duplicate-line")]
-    assert "line 2 says something else of ark:12345/x.a.b" in summary.refused[0].message
+    assert "line 2 (ark:12345/x.b.a) has other values for ark:12345/x.a.b" in summary.refused[0].message
+    assert "sorted" in summary.refused[0].message
     assert summary.refused[0].identifier == "ark:/12345/x.a.b"
     assert not summary.written
 
@@ -268,7 +270,7 @@ def test_a_conflict_shows_both_spellings(bindings: Bindings) -> None:
     bindings.bind("ark:12345/x.a.b", "/1")
     (line,) = run(bindings, "identifier,target", "ark:12345/x.b.a,/2").refused
     assert line.identifier == "ark:12345/x.b.a"
-    assert "(its normal form is ark:12345/x.a.b)" in line.message
+    assert "(its normal form is ark:12345/x.a.b: the parts after the dots" in line.message
 
 
 def test_names_that_may_be_taken_for_each_other_are_named(bindings: Bindings) -> None:
@@ -294,7 +296,8 @@ def test_names_with_characters_that_nobody_sees_are_named(bindings: Bindings) ->
     summary = run(bindings, "identifier,target", "ark:12345/a\u2066b,/2", "ark:12345/\u00e9,/3")
     assert (summary.added, summary.written) == (2, True)
     assert [(line.line, line.identifier, line.code) for line in summary.warned] == [
-        (2, r"ark:12345/a\u{2066}b", "hidden-char")
+        (2, r"ark:12345/a\u{2066}b", "hidden-char"),
+        (3, r"ark:12345/\u{e9}", "non-ascii"),
     ]
 
 
@@ -311,20 +314,18 @@ def test_many_refusals_are_counted_and_some_listed(bindings: Bindings) -> None:
     [
         pytest.param(b"", "table-empty", 1, None, id="an empty file"),
         pytest.param(b"identifier,target,title\n", "table-column", 1, "title", id="a column that nobody knows"),
-        pytest.param(b"identifier,target,\n", "table-column", 1, "3 (without a name)", id="a column without a name"),
-        pytest.param(b"identifier,target,Kind\n", "table-column", 1, "Kind", id="a column in capitals"),
+        pytest.param(b"identifier,target,\na,/1,x\n", "table-column", 2, 3, id="a value in a column without a name"),
         pytest.param(b"identifier,target,target\n", "table-column-twice", 1, "target", id="a column twice"),
-        pytest.param(b"identifier\n", "table-column-missing", 1, "target", id="no targets"),
         pytest.param(b"target,what\n", "table-column-missing", 1, "identifier", id="no identifiers"),
         pytest.param(b"ark:12345/a,/1\n", "table-column", 1, "ark:12345/a", id="no header"),
         pytest.param(b"identifier,target,what\nark:12345/a,/1\n", "table-fields", 2, "what", id="a field too few"),
         pytest.param(b"identifier,target\nark:12345/a,/1,x\n", "table-fields", 2, "3", id="a field too many"),
         pytest.param(
-            b"identifier,target\nark:12345/a,/1\nark:12345/b,/\xff\n",
+            b"identifier,target\nark:12345/a,/1\nark:12345/b,/\x81\n",
             "table-encoding",
             3,
             14,
-            id="an octet that is no UTF-8",
+            id="an octet that is neither UTF-8 nor Windows-1252",
         ),
         pytest.param(
             b'identifier,target\nark:12345/a,/1\nark:12345/b,"/1\n', "table-syntax", 3, 13, id="an open quote"
@@ -406,7 +407,7 @@ def test_two_batches_may_not_say_different_things_of_one_name(bindings: Bindings
     for _ in range(2):
         summary = run(bindings, *lines, batch=1)
         assert codes(summary) == [(4, "duplicate-line")]
-        assert "line 2 says something else" in summary.refused[0].message
+        assert "line 2 has other values" in summary.refused[0].message
         assert summary.kept == 2
 
 
@@ -481,3 +482,215 @@ def test_memory_is_flat_in_the_number_of_lines(tmp_path: Path, open_store: Calla
         tracemalloc.stop()
     # 3,000 lines that were kept would be several million octets.
     assert peaks[1] - peaks[0] < 1_000_000
+
+
+def test_a_table_without_targets_corrects_titles(bindings: Bindings) -> None:
+    bindings.bind("ark:12345/a", "/1", kind="related", metadata={"what": "Old", "who": "Me"})
+    bindings.bind("ark:12345/b", kind="described")
+    bindings.bind("ark:12345/c", "/c", kind="served", scope="subtree")
+    lines = "identifier,what", "ark:12345/a,New", "ark:12345/b,B", "ark:12345/c,C"
+    summary = run(bindings, *lines)
+    assert (summary.updated, summary.refused) == (3, [])
+    found = bindings.fetch(["ark:12345/a", "ark:12345/b", "ark:12345/c"])
+    assert [(each.kind, each.target, each.metadata["what"]) for _, each in sorted(found.items())] == [
+        ("related", "/1", "New"),
+        ("described", None, "B"),
+        ("served", "/c", "C"),
+    ]
+    assert found["ark:12345/a"].metadata["who"] == "Me"
+    assert codes(run(bindings, "identifier,what", "ark:12345/new,Title")) == [(2, "target-missing")]
+
+
+def test_an_empty_cell_of_the_kind_leaves_the_kind_on_record(bindings: Bindings) -> None:
+    bindings.bind("ark:12345/a", "/1", kind="related")
+    assert run(bindings, "identifier,target,what", "ark:12345/a,/1,T").updated == 1
+    assert codes(run(bindings, "identifier,target", "ark:12345/a,/2")) == [(2, "bound-otherwise")]
+
+
+def test_blank_cells_and_white_space_around_cells_do_not_count(bindings: Bindings) -> None:
+    bindings.bind("ark:12345/a", "/1", resource=" R1", metadata={"what": "T "})
+    lines = "Identifier,TARGET,resource,what,who", " ark:12345/a ,/1\u00a0,R1 ,T, ", "ark:12345/b,/2, ,\u00a0,"
+    summary = run(bindings, *lines)
+    assert (summary.unchanged, summary.added, summary.refused) == (1, 1, [])
+    found = bindings.lookup("ark:12345/b")
+    assert found is not None
+    assert (found.resource, dict(found.metadata)) == (None, {})
+
+
+def test_empty_rows_are_skipped(bindings: Bindings) -> None:
+    summary = run(bindings, "identifier,target,", "ark:12345/a,/1,", ",,", " , ,", "ark:12345/b,/2,,,")
+    assert (summary.lines, summary.added, [each.line for each in summary.listed]) == (2, 2, [2, 5])
+
+
+def test_what_excel_saves_is_imported_and_how_it_was_read_is_reported(bindings: Bindings) -> None:
+    octets = "ARK;URL;Titre;Notes\r\nark:12345/a;/1;Été;x\r\n".encode("cp1252")
+    columns = {"ARK": "identifier", "URL": "target", "Titre": "what"}
+    summary = import_table(bindings, BytesIO(octets), columns=columns, ignore_unknown=True)
+    assert summary.added == 1
+    read_as = summary.read_as
+    assert (read_as.encoding, read_as.guessed, read_as.delimiter, read_as.ignored) == (
+        "Windows-1252",
+        True,
+        ";",
+        ["Notes"],
+    )
+    found = bindings.lookup("ark:12345/a")
+    assert found is not None
+    assert found.metadata["what"] == "Été"
+    with pytest.raises(TableError) as fault:
+        import_table(bindings, BytesIO(octets), encoding="utf-8", columns=columns, ignore_unknown=True)
+    assert fault.value.code == "table-encoding"
+
+
+@pytest.mark.parametrize(
+    ("options", "code"),
+    [
+        pytest.param({"format": "xml"}, "format-unknown", id="format"),
+        pytest.param({"encoding": "nonsense"}, "encoding-unknown", id="encoding"),
+        pytest.param({"delimiter": "ab"}, "delimiter-unknown", id="delimiter"),
+    ],
+)
+def test_an_unknown_option_is_refused_as_documented(options: dict[str, str], code: str, bindings: Bindings) -> None:
+    with pytest.raises(BindingError) as refused:
+        run(bindings, "identifier,target", **options)
+    assert refused.value.code == code
+    assert f"``{code}``" in (import_table.__doc__ or "")
+
+
+def test_a_file_that_cannot_be_opened_raises_what_is_documented(bindings: Bindings, tmp_path: Path) -> None:
+    with pytest.raises(FileNotFoundError):
+        import_table(bindings, tmp_path / "nothing.csv")
+    assert "OSError" in (import_table.__doc__ or "")
+
+
+def test_accession_numbers_that_are_one_name_are_refused_with_the_reason(bindings: Bindings) -> None:
+    summary = run(
+        bindings,
+        "identifier,target",
+        "ark:/12345/1987-12-3,/1",
+        "ark:/12345/1987-1-23,/2",
+        "ark:/12345/1988.12.3,/3",
+        "ark:/12345/1988.3.12,/4",
+        "ark:/12345/1989.1,/5",
+        "ark:/12345/1989.1.1,/6",
+    )
+    assert codes(summary) == [(3, "duplicate-line"), (5, "duplicate-line"), (7, "duplicate-line")]
+    hyphens, sorted_parts, equal_parts = (line.message for line in summary.refused)
+    assert "line 2 (ark:/12345/1987-12-3) has other values for ark:12345/1987123" in hyphens
+    assert "hyphens in an ARK are ignored" in hyphens
+    assert "sorted" in sorted_parts
+    assert "equal ones count once" in equal_parts
+    run(bindings, "identifier,target", "ark:/12345/1987-12-3,/1")
+    (refused,) = run(bindings, "identifier,target", "ark:/12345/1987-1-23,/2").refused
+    assert refused.code == "bound-otherwise"
+    assert "(its normal form is ark:12345/1987123: hyphens in an ARK are ignored)" in refused.message
+
+
+@pytest.mark.parametrize("dry_run", [True, False])
+def test_a_dash_of_a_word_processor_is_warned_of(bindings: Bindings, dry_run: bool) -> None:
+    summary = run(
+        bindings,
+        "identifier,target",
+        "ark:/12345/inv\u20131990,/1",
+        "ark:12345/a%E2%80%90b,/2",
+        "ark:12345/a-b,/3",
+        dry_run=dry_run,
+    )
+    assert [(line.line, line.code) for line in summary.warned] == [(2, "non-ascii"), (3, "non-ascii")]
+    assert "U+2013 EN DASH where a hyphen may be meant" in summary.warned[0].message
+
+
+def test_a_last_line_without_an_end_is_warned_of(bindings: Bindings) -> None:
+    summary = import_table(bindings, BytesIO(b"identifier,target\nark:12345/a,/1\nark:12345/b,https://good.exampl"))
+    assert [(line.line, line.identifier, line.code) for line in summary.warned] == [(3, "ark:12345/b", "table-cut")]
+    assert summary.written
+
+
+def test_every_refused_line_is_reported_with_its_cells(bindings: Bindings) -> None:
+    told: list[tuple[str, int, str, str]] = []
+    names = [f"ark:99999/x{number},/{number}" for number in range(MOST_LISTED + 50)]
+    run(
+        bindings,
+        "identifier,target",
+        *names,
+        "ark:12345/\u00e9,/1",
+        report=lambda result, line, cells: told.append((result, line.line, line.code, cells["target"])),
+    )
+    assert len(told) == MOST_LISTED + 51
+    assert told[MOST_LISTED + 49] == ("refused", MOST_LISTED + 51, "naan-reserved-invalid", "/149")
+    assert ("warning", MOST_LISTED + 52, "non-ascii", "/1") in told
+
+
+def test_a_batch_that_is_undone_leaves_no_lines_in_the_summary(bindings: Bindings) -> None:
+    summary = run(
+        bindings,
+        "identifier,target",
+        "ark:12345/a\u2013,/1",
+        "ark:12345/b,/1",
+        "ark:12345/c\u2013,/1",
+        "ark:99999/d,/1",
+        batch=2,
+    )
+    assert (summary.added, summary.kept, summary.warnings) == (2, 2, 1)
+    assert [each.line for each in summary.listed] == [2, 3]
+    assert [each.line for each in summary.warned] == [2]
+    assert codes(summary) == [(5, "naan-reserved-invalid")]
+
+
+def test_rules_counters_and_minted_names_are_imported(bindings: Bindings) -> None:
+    lines = (
+        "identifier,target,kind,status,redirect,resource",
+        "ark:/12345/x-5,https://example.org/${value},rule,,307,",
+        "ark:12345/x5,next 17 of 10^4,counter,,,",
+        "urn:uuid:F81D4FAE-7dec-11d0-a765-00a0c91e6bf6,,uuid,,,R1",
+        "ark:/12345/x5-0003,,,reserved,,",
+        "ark:12345/x50003,,,reserved,,",
+    )
+    summary = run(bindings, *lines)
+    assert (summary.rules, summary.settings, summary.reserved, summary.unchanged) == (1, 2, 1, 1)
+    assert [(each.outcome, each.line) for each in summary.listed] == [
+        ("set", 2),
+        ("set", 3),
+        ("set", 4),
+        ("reserved", 5),
+    ]
+    (rule,) = bindings.rules()
+    assert (rule.prefix, rule.template, rule.redirect) == ("ark:12345/x5", "https://example.org/${value}", 307)
+    assert bindings.lookup("ark:12345/x50003") is None
+    assert run(bindings, *lines).unchanged == 5
+    bindings.remove_rule("ark:12345/x5")
+    assert mint(bindings, "12345/x5", length=4, digits=True, sequential=True) == ["ark:12345/x50017"]
+    again = run(bindings, lines[0], lines[2])
+    assert again.unchanged == 1
+    assert mint(bindings, "12345/x5", length=4, digits=True, sequential=True) == ["ark:12345/x50018"]
+    assert bindings.bind("ark:12345/x50003", "/3") == "bound"
+    assert run(bindings, lines[0], lines[4]).unchanged == 1
+
+
+@pytest.mark.parametrize(
+    ("row", "code"),
+    [
+        pytest.param("ark:12345/x5,/other/${value},rule,,", "rule-otherwise", id="another template"),
+        pytest.param("ark:12345/x5,/things/${value},rule,,307", "rule-otherwise", id="another redirect"),
+        pytest.param("ark:12345/x6,/no-variable,rule,,", "rule-template", id="no template"),
+        pytest.param("urn:isbn:1,/things/${value},rule,,", "rule-prefix", id="no prefix"),
+        pytest.param("ark:12345/x5,/things/${value},rule,withdrawn,", "row-columns", id="a rule with a status"),
+        pytest.param("ark:12345/x50,/1,,reserved,", "row-columns", id="a reserved name with a target"),
+        pytest.param("ark:12345,,,reserved,", "no-name", id="no name"),
+        pytest.param("ark:12345/x5,17,counter,,", "counter-text", id="no counter"),
+        pytest.param("ark:12345/x.5,next 17 of 10^4,counter,,", "counter-text", id="a counter of no shoulder"),
+        pytest.param("urn:isbn:0451450523,,uuid,,", "counter-text", id="no UUID"),
+    ],
+)
+def test_a_row_that_is_no_binding_is_held_to_its_own_rules(bindings: Bindings, row: str, code: str) -> None:
+    bindings.set_rule("ark:12345/x5", "/things/${value}")
+    summary = run(bindings, "identifier,target,kind,status,redirect", row, "ark:12345/new,/1,,,")
+    assert codes(summary) == [(2, code)]
+    assert bindings.lookup("ark:12345/new") is None
+    assert [rule.template for rule in bindings.rules()] == ["/things/${value}"]
+
+
+def test_the_owner_of_a_uuid_is_never_replaced(bindings: Bindings) -> None:
+    row = "urn:uuid:f81d4fae-7dec-11d0-a765-00a0c91e6bf6,uuid,"
+    assert run(bindings, "identifier,kind,resource", f"{row}R1").settings == 1
+    assert codes(run(bindings, "identifier,kind,resource", f"{row}R2")) == [(2, "uuid-reused")]

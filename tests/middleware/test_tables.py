@@ -10,15 +10,15 @@ from hypothesis import strategies as st
 
 from ararat.middleware.errors import TableError
 from ararat.middleware.lines import MOST_OCTETS
-from ararat.middleware.tables import Line, read_csv, read_tsv
+from ararat.middleware.tables import Line, read
 
 
 def lines(octets: bytes) -> list[Line]:
-    return list(read_csv(BytesIO(octets)))
+    return list(read(BytesIO(octets)))
 
 
 @pytest.mark.parametrize(
-    ("octets", "read"),
+    ("octets", "expected"),
     [
         pytest.param(b"", [], id="nothing"),
         pytest.param(b"a,b\r\nc,d\r\n", [(1, ["a", "b"]), (2, ["c", "d"])], id="lines that end in CR LF"),
@@ -34,8 +34,8 @@ def lines(octets: bytes) -> list[Line]:
         pytest.param(b",\n", [(1, ["", ""])], id="empty fields"),
     ],
 )
-def test_csv_is_read_line_by_line(octets: bytes, read: list[tuple[int, list[str]]]) -> None:
-    assert lines(octets) == [Line(*line) for line in read]
+def test_csv_is_read_line_by_line(octets: bytes, expected: list[tuple[int, list[str]]]) -> None:
+    assert lines(octets) == [Line(*line) for line in expected]
 
 
 @pytest.mark.parametrize(
@@ -65,14 +65,14 @@ def test_what_is_no_csv_is_said_with_its_place(
     file = tmp_path / "table.csv"
     file.write_bytes(octets)
     with pytest.raises(TableError) as fault:
-        list(read_csv(file))
+        list(read(file))
     assert (fault.value.code, fault.value.line, fault.value.column) == (code, line, column)
     assert str(fault.value).startswith(f"{file}, line {line}{'' if column is None else f', column {column}'}: ")
     assert str(fault.value).isascii()
 
 
 def test_a_faulty_line_does_not_hide_those_before_it() -> None:
-    reading = read_csv(BytesIO(b"a\nb\n\xff\n"))
+    reading = read(BytesIO(b"a\nb\n\xff\n"))
     assert [next(reading), next(reading)] == [Line(1, ["a"]), Line(2, ["b"])]
     with pytest.raises(TableError):
         next(reading)
@@ -80,7 +80,7 @@ def test_a_faulty_line_does_not_hide_those_before_it() -> None:
 
 def test_a_file_that_is_not_there_is_said() -> None:
     with pytest.raises(FileNotFoundError):
-        list(read_csv("no such file.csv"))
+        list(read("no such file.csv"))
 
 
 @given(
@@ -95,9 +95,9 @@ def test_what_is_written_as_csv_is_read_again(rows: list[list[str]]) -> None:
 
 
 def test_tsv_is_the_same_with_tabs() -> None:
-    assert list(read_tsv(BytesIO(b'a,b\tc\n"d\te"\t"f""g"\n'))) == [Line(1, ["a,b", "c"]), Line(2, ["d\te", 'f"g'])]
+    assert list(read(BytesIO(b'a,b\tc\n"d\te"\t"f""g"\n'), "\t")) == [Line(1, ["a,b", "c"]), Line(2, ["d\te", 'f"g'])]
     with pytest.raises(TableError) as fault:
-        list(read_tsv(BytesIO(b'a\tb\nc\t"d" e\n')))
+        list(read(BytesIO(b'a\tb\nc\t"d" e\n'), "\t"))
     assert (fault.value.code, fault.value.line, fault.value.column) == ("table-syntax", 2, 6)
 
 
@@ -108,13 +108,13 @@ def test_tsv_is_the_same_with_tabs() -> None:
     )
 )
 def test_any_octets_are_lines_or_a_fault_with_a_place_in_the_file(octets: bytes) -> None:
-    read: list[Line] = []
+    found: list[Line] = []
     fault = None
     try:
-        read.extend(read_csv(BytesIO(octets)))
+        found.extend(read(BytesIO(octets)))
     except TableError as error:
         fault = error
-    numbers = [line.number for line in read]
+    numbers = [line.number for line in found]
     assert numbers == sorted(set(numbers))
     if fault is not None:
         assert isinstance(fault.column, int)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import json
 import re
 from collections.abc import Callable
@@ -11,7 +12,10 @@ import pytest
 from click.testing import CliRunner, Result
 
 from ararat.middleware import open_bindings
+from ararat.middleware.importing import NotedLine, Summary
 from ararat.webapp import command
+from ararat.webapp.commands import importing
+from ararat.webapp.terminal.layout import Sheet
 
 DOC = "ark:12345/doc"
 
@@ -337,6 +341,161 @@ def test_a_file_that_is_not_there_is_said_to_be_so(ararat: Callable[..., Result]
     result = ararat("import", str(tmp_path / "nothing.csv"))
     assert result.exit_code == 66
     assert "No such file" in result.stderr
+
+
+EXCEL = "ARK;URL;Titre;Notes\r\nark:12345/a;www.museum.example/x;Été;n\r\nark:/12345/inv–1;/2;b;\r\n".encode("cp1252")
+MAPPED = ("--map", "ARK=identifier", "--map", "url=target", "--map", "Titre=what", "--ignore-unknown")
+
+
+def test_a_dry_run_needs_no_database(ararat: Callable[..., Result], database: Path) -> None:
+    result = ararat("import", "--dry-run", "-", given=TABLE)
+    assert result.exit_code == 0
+    assert f"There is no database at {database} yet" in " ".join(result.stdout.split())
+    assert "Nothing was written. 2 lines: 2 to add." in result.stdout
+    assert list(database.parent.iterdir()) == []
+
+
+def test_the_encoding_and_the_separator_are_reported(ararat: Callable[..., Result]) -> None:
+    result = ararat("import", "--dry-run", *MAPPED, "-", given=EXCEL)
+    assert result.exit_code == 1
+    assert "Read as Windows-1252, separator ;.\nThe encoding is a guess" in result.stdout
+    assert "--encoding" in result.stdout
+    assert "Columns that were left out: Notes." in result.stdout
+    assert "did you mean https://www.museum.example/x?" in " ".join(result.stderr.split())
+    assert result.stdout.endswith("Nothing was written. 2 lines: 1 to add, 1 refused, 1 warning.\n")
+    assert ararat("import", *MAPPED, "--encoding", "utf-8", "-", given=EXCEL).exit_code == 2
+    tabs = EXCEL.replace(b";", b"\t").replace(b"www.museum.example", b"")
+    result = ararat("import", *MAPPED, "--delimiter", "tab", "--encoding", "cp1252", "-", given=tabs)
+    assert (result.exit_code, result.stdout.splitlines()[0]) == (0, "Read as cp1252, separator tab.")
+
+
+def test_a_usual_table_is_not_reported_on(ararat: Callable[..., Result]) -> None:
+    assert ararat("import", "-", given=TABLE).stdout == "Written. 2 lines: 2 added.\n"
+
+
+@pytest.mark.parametrize("value", ["ARK", "=identifier", "ARK=identifer"])
+def test_a_map_has_a_name_and_a_known_column(value: str, ararat: Callable[..., Result]) -> None:
+    result = ararat("import", "--map", value, "-", given=TABLE)
+    assert result.exit_code == 64
+    said = " ".join(result.stderr.split())
+    assert "did you mean identifier?" in said or "is not NAME=COLUMN" in said
+
+
+def test_unknown_columns_are_all_named_with_the_known_ones(ararat: Callable[..., Result]) -> None:
+    result = ararat("import", "-", given="Identifer,URL,what\n")
+    said = " ".join(result.stderr.split())
+    assert result.exit_code == 2
+    assert "there are no columns Identifer (did you mean identifier?), URL;" in said
+    assert "identifier, target, kind, resource, status" in said
+
+
+def test_warnings_are_printed_in_a_dry_run_too(ararat: Callable[..., Result]) -> None:
+    many = "".join(f"ark:12345/x{number},/1\n" for number in range(150))
+    table = f"identifier,target\n{many}ark:12345/inv\u20131,/1\n"
+    result = ararat("import", "--dry-run", "-", given=table)
+    assert "U+2013 EN DASH" in result.stderr
+    assert "152 lines" not in result.stdout
+    assert "... and 51 more" in result.stdout
+    assert result.stdout.endswith("151 to add, 1 warning.\n")
+
+
+def test_a_dash_in_a_name_is_warned_of_when_it_is_bound(ararat: Callable[..., Result], caplog) -> None:
+    assert ararat("bind", "ark:/12345/inv\u20131990", "/1").exit_code == 0
+    assert "U+2013 EN DASH where a hyphen may be meant" in caplog.text
+
+
+def test_every_refused_line_is_in_the_report(ararat: Callable[..., Result], tmp_path: Path) -> None:
+    many = "".join(f"ark:99999/x{number},/{number},\u00c9\n" for number in range(150))
+    report = tmp_path / "report.csv"
+    table = tmp_path / "names.csv"
+    table.write_text(f"identifier,target,what\n{many}", "utf-8")
+    result = ararat("import", str(table))
+    assert "... and 50 more lines; --report FILE writes all of them to a file" in result.stderr
+    result = ararat("import", "--report", str(report), str(table))
+    assert "... and 50 more lines; all of them are in" in result.stderr
+    lines = list(csv.DictReader(report.read_text("utf-8-sig").splitlines()))
+    assert len(lines) == 150
+    assert (lines[149]["line"], lines[149]["result"], lines[149]["code"]) == ("151", "refused", "naan-reserved-invalid")
+    assert (lines[149]["identifier"], lines[149]["target"], lines[149]["what"]) == ("ark:99999/x149", "/149", "\u00c9")
+    report.write_text(report.read_text("utf-8").replace("ark:99999", "ark:12345"), "utf-8")
+    assert "150 added" in ararat("import", "--ignore-unknown", str(report)).stdout
+
+
+def test_a_report_does_not_replace_its_table(ararat: Callable[..., Result], tmp_path: Path) -> None:
+    (tmp_path / "names.csv").write_text(TABLE)
+    result = ararat("import", "--report", str(tmp_path / "names.csv"), str(tmp_path / "names.csv"))
+    assert result.exit_code == 2
+    assert (tmp_path / "names.csv").read_text() == TABLE
+    assert ararat("import", "--report", str(tmp_path / "no" / "r.csv"), str(tmp_path / "names.csv")).exit_code == 66
+
+
+def test_an_import_is_printed_as_json(bound: Callable[..., Result]) -> None:
+    table = f"identifier,target,what,kind\n{DOC},https://example.org/1,New,\nark:99999/x,/1,,\nark:12345/,/${{value}},,rule\n"
+    result = bound("import", "--dry-run", "--json", "-", given=table)
+    assert result.exit_code == 1
+    summary = json.loads(result.stdout)
+    assert (summary["lines"], summary["updated"], summary["rules"], summary["refusals"]) == (3, 1, 1, 1)
+    assert [each["outcome"] for each in summary["listed"]] == ["updated", "set"]
+    assert summary["listed"][0]["after"]["metadata"] == {"what": "New"}
+    assert summary["refused"][0]["code"] == "naan-reserved-invalid"
+    assert summary["read_as"]["encoding"] == "UTF-8"
+
+
+def test_every_change_is_counted_and_listed(bound: Callable[..., Result]) -> None:
+    for name in "abc":
+        bound("bind", f"ark:12345/{name}", "/1", "--metadata", "what=Old")
+    table = (
+        "identifier,target,resource,what\n"
+        "ark:12345/new1,/1,,\nark:12345/new2,/1,,\nark:12345/a,,,New\nark:12345/b,,R1,\n"
+        "ark:12345/doc,/2,report 7,\nark:12345/c,,,Old\n"
+    )
+    result = bound("import", "--dry-run", "-", given=table)
+    assert result.stdout.splitlines() == [
+        "bound     line 2    ark:12345/new1 -> /1",
+        "bound     line 3    ark:12345/new2 -> /1",
+        "updated   line 4    ark:12345/a -> /1",
+        "                    what: New (was Old)",
+        "claimed   line 5    ark:12345/b -> /1",
+        "                    resource: R1 (was nothing)",
+        "relocated line 6    ark:12345/doc -> /2 (was https://example.org/1)",
+        "Nothing was written. 6 lines: 2 to add, 1 to update, 1 to claim, 1 to move, 1",
+        "unchanged.",
+    ]
+    result = bound("import", "-", given=table)
+    assert " ".join(result.stdout.split()) == ("Written. 6 lines: 2 added, 1 updated, 1 claimed, 1 moved, 1 unchanged.")
+
+
+def test_long_line_numbers_keep_their_distance() -> None:
+    noted = NotedLine(14863, "ark:/12345/" + "x" * 90, "empty", "why")
+    summary = Summary(refusals=1, refused=[noted])
+    first = next(iter(importing.refused_lines(summary, Sheet(80))))
+    assert first.startswith("refused   line 14863 ark:/12345/x")
+    lines = list(importing.refused_lines(summary, Sheet(60, cut=True)))
+    assert lines[0] == "refused   line 14863"
+    assert max(map(len, lines)) <= 60
+
+
+def test_a_copy_of_a_database_mints_no_name_twice(ararat: Callable[..., Result], tmp_path: Path) -> None:
+    mint = ["mint", "12345/x5", "--digits", "--length", "4", "--sequential", "--count", "2"]
+    assert ararat("init").exit_code == 0
+    assert ararat(*mint).stdout == "ark:12345/x50000\nark:12345/x50001\n"
+    assert ararat("bind", "ark:12345/x50000", "https://a.example/").exit_code == 0
+    assert ararat("rule", "set", "ark:12345/t1", "https://a.example/${value}").exit_code == 0
+    file, other = str(tmp_path / "m.csv"), ["--database", str(tmp_path / "m2.sqlite")]
+    assert ararat("export", file).stderr == f"1 binding, 1 reserved name, 1 rule, 1 counter written to {file}\n"
+    tried = ararat("import", "--dry-run", *other, file).stdout
+    assert "set       line 2    ark:12345/t1 -> https://a.example/${value}" in tried
+    assert "reserved  line 5    ark:12345/x50001" in tried
+    assert "1 to add, 1 to reserve, 1 rule to set, 1 counter to set." in " ".join(tried.split())
+    assert ararat("import", *other, file).exit_code == 0
+    assert ararat(*mint, *other).stdout == "ark:12345/x50002\nark:12345/x50003\n"
+    assert "https://a.example/${value}" in ararat("rule", "list", *other).stdout
+    ararat("rule", "set", *other, "ark:12345/t1", "https://b.example/${value}")
+    result = ararat("import", *other, file)
+    assert result.exit_code == 1
+    assert "https://b.example/${value} (302), not to https://a.example/${value} (302)" in " ".join(
+        result.stderr.split()
+    )
 
 
 # export ---------------------------------------------------------------------------------------------------------------

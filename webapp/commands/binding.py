@@ -121,13 +121,18 @@ def watched(bindings: Bindings, naans: Collection[str], *, strict: bool) -> Iter
 
 def require_database(url: str) -> None:
     """Raise :class:`~ararat.webapp.commands.Refused` where the file of a database is not there."""
-    scheme, mark, path = url.rpartition("sqlite:///") if "://" in url else ("", "file", url)
-    if mark and not scheme and path and not Path(path).exists():
+    if is_missing(url):
         raise Refused(
             f"there is no database at {url}",
             ("Next", f"to create it, run: ararat init --database {url}"),
             exit_code=UNAVAILABLE,
         )
+
+
+def is_missing(url: str) -> bool:
+    """Whether the database is a file that does not exist."""
+    scheme, mark, path = url.rpartition("sqlite:///") if "://" in url else ("", "file", url)
+    return bool(mark and not scheme and path and not Path(path).exists())
 
 
 def _pairs(ctx: click.Context, param: click.Parameter, values: tuple[str, ...]) -> dict[str, str]:

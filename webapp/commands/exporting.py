@@ -17,6 +17,7 @@ from .importing import format_option, show_progress
 
 if TYPE_CHECKING:
     from ...middleware import Bindings
+    from ...middleware.exporting import Exported
 
 
 @click.command("export", short_help="Write all bindings as a table.")
@@ -26,9 +27,10 @@ if TYPE_CHECKING:
 def export_command(file: str, format: str | None, database: str) -> int:
     """Write all bindings as a table, in the order of their names, withdrawn ones with their tombstones.
 
-    An import of it into an empty database makes the same bindings again; the history stays behind. FILE is replaced
-    when all of it is written. A cell may begin with = + - or @ and is data: in a spreadsheet, import the columns as
-    text. On a terminal, what it could misread is escaped.
+    Rules, counters, and minted names that are not bound are rows too. An import into an empty database makes the same
+    store again, and mints no name twice; the history stays behind. FILE is replaced when all of it is written. A cell
+    may begin with = + - or @ and is data: in a spreadsheet, import the columns as text. On a terminal, what it could
+    misread is escaped.
 
     Exit code: 0 done, 66 the file cannot be written, 69 no database.
     """
@@ -38,12 +40,23 @@ def export_command(file: str, format: str | None, database: str) -> int:
             _export(bindings, _standard_output(), file, format)
         else:
             with _written(file), streams.replaced(file) as stream:
-                number = _export(bindings, stream, file, format)
-            sys.stderr.write(f"{number:,} binding{'' if number == 1 else 's'} written to {display.escape(file)}\n")
+                written = _export(bindings, stream, file, format)
+            sys.stderr.write(f"{_counted(written)} written to {display.escape(file)}\n")
     return DONE
 
 
-def _export(bindings: Bindings, stream: BinaryIO, file: str, format: str | None) -> int:
+def _counted(written: Exported) -> str:
+    """How many rows were written, of each kind."""
+    words = ("binding", "reserved name", "rule", "counter")
+    counted = [
+        f"{number:,} {word}{'' if number == 1 else 's'}"
+        for word, number in zip(words, written, strict=True)
+        if number or word == "binding"
+    ]
+    return ", ".join(counted)
+
+
+def _export(bindings: Bindings, stream: BinaryIO, file: str, format: str | None) -> Exported:
     from ...middleware.exporting import export_table
     from ...middleware.formats import format_of
 
