@@ -4,7 +4,6 @@
   const root = document.documentElement;
   // What is said here in the language of the page stands on the element of this script.
   const words = document.currentScript.dataset;
-  const box = () => document.getElementById("q");
   const say = (text) => {
     const said = document.getElementById("said");
     if (said) said.textContent = text;
@@ -82,27 +81,14 @@
   document.addEventListener("mouseover", light);
   document.addEventListener("focusin", light);
 
+  // Ctrl or Cmd with Enter sends a text of several lines; in the box of the start page Enter alone does, too.
   document.addEventListener("keydown", (event) => {
     const target = event.target;
-    const typing = target.matches("input, textarea, select");
-    if (event.key === "Escape" && target !== document.body) {
-      target.blur();
-      return;
-    }
-    if (target === box() && target.form && event.key === "Enter" && !event.shiftKey && !event.isComposing) {
+    if (event.key !== "Enter" || !target.matches("textarea") || !target.form || event.isComposing) return;
+    const alone = "enter" in target.dataset && !event.shiftKey && !event.altKey;
+    if (event.ctrlKey || event.metaKey || alone) {
       event.preventDefault();
       target.form.requestSubmit();
-      return;
-    }
-    if (typing || event.ctrlKey || event.metaKey || event.altKey) return;
-    if (event.key === "/" && box()) {
-      event.preventDefault();
-      box().focus();
-      box().select();
-    } else if (event.key === "c" && String(window.getSelection()) === "") {
-      const card = target.closest("article") || document;
-      const button = card.querySelector(".normal [data-copy]") || document.querySelector(".normal [data-copy]");
-      if (button) copy(button);
     }
   });
 
@@ -118,7 +104,10 @@
     const frozen = document.createElement("div");
     frozen.className = "trace";
     frozen.append(...[...trace.children].map((child) => child.cloneNode(true)), lost);
+    frozen.tabIndex = -1;
+    const focused = trace.contains(document.activeElement);
     trace.replaceWith(frozen);
+    if (focused) frozen.focus();
   });
 
   document.addEventListener("htmx:sseClose", (event) => {

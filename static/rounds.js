@@ -23,7 +23,10 @@
     over = true;
     watch.disconnect();
     const stop = find("#stop");
-    if (stop) stop.remove();
+    if (stop) {
+      if (stop === document.activeElement) find("#rows").focus();
+      stop.remove();
+    }
     tell(sentence);
   }
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from itertools import pairwise
 
 import pytest
 from playwright.sync_api import Locator, Page, expect
@@ -114,6 +115,41 @@ def test_an_override_does_not_disturb_its_neighbours(page, inspect):
         "body => [...body.querySelectorAll('*')].filter(one => one.id !== 'q').flatMap(one => [...one.childNodes])"
         ".filter(node => node.nodeType === 3).map(node => node.data).join('')"
     )
+
+
+LABELLED = (
+    "urn:isbn:0451450523",
+    "urn:ab:c",
+    "ark:12345/x.a.b",
+    "ark:/12345/mp-39n/1.pdf.en?info",
+    "https://n2t.net/ark:/12148/btv1b8449691v",
+    HEBREW,
+)
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_segments_touch_and_are_as_wide_as_plain_text(page, inspect, scheme):
+    page.emulate_media(color_scheme=scheme)
+    page.set_viewport_size({"width": 1180, "height": 900})
+    for text in LABELLED:
+        answer = inspect(text)
+        found = boxes(answer.locator(".segments > li"))
+        assert len(found) > 3, text
+        gaps = [second[0] - first[2] for first, second in pairwise(found)]
+        assert max(map(abs, gaps)) <= 0.1, text
+        plain = answer.locator(".segments").evaluate(
+            """all => {
+                const line = document.createElement("li"), text = document.createElement("bdi");
+                for (const each of all.querySelectorAll("li > bdi")) text.append(each.textContent);
+                line.style.cssText = "position: absolute; white-space: nowrap; max-width: none";
+                line.append(text);
+                all.append(line);
+                const width = line.getBoundingClientRect().width;
+                line.remove();
+                return width;
+            }"""
+        )
+        assert abs(found[-1][2] - found[0][0] - plain) <= 1, text
 
 
 def test_segments_in_right_to_left_letters_stand_in_logical_order(inspect):
@@ -231,18 +267,47 @@ def test_use_a_suggestion(page, inspect):
     expect(page.locator("#q")).to_have_value("ark:12345/x8rd4")
 
 
-def test_keys_find_the_box_leave_it_and_copy(page, context, inspect):
+def test_no_single_key_is_a_shortcut(page, context, inspect):
     context.grant_permissions(["clipboard-read", "clipboard-write"])
-    inspect("ark:/12345/mp-39n")
-    page.keyboard.press("/")
-    expect(page.locator("#q")).to_be_focused()
-    page.keyboard.press("/")
-    expect(page.locator("#q")).to_have_value("/")
+    answer = inspect(COLUMN)
+    page.evaluate("navigator.clipboard.writeText('before')")
+    answer.get_by_label("Show").focus()
+    for key in ("/", "c", "Escape"):
+        page.keyboard.press(key)
+        expect(answer.get_by_label("Show")).to_be_focused()
+    assert page.evaluate("navigator.clipboard.readText()") == "before"
+    page.goto("/registries/naan")
+    page.locator("#q").focus()
     page.keyboard.press("Escape")
-    expect(page.locator("#q")).not_to_be_focused()
-    page.keyboard.press("c")
-    expect(page.locator(".normal .copy")).to_contain_text("Copied")
-    assert page.evaluate("navigator.clipboard.readText()") == "ark:12345/mp39n"
+    expect(page.locator("#q")).to_be_focused()
+
+
+@pytest.mark.parametrize(
+    ("address", "first", "second", "shown"),
+    [
+        pytest.param("/compare", "ark:12345/x8rd4", "ark:12345/x8-rd4", ".compared h2", id="compare"),
+        pytest.param("/policy", "https://17beta.top/en/", "https://17beta.top/de/", "#judged", id="policy"),
+        pytest.param("/traces", "nonsense", "more nonsense", ".round .ended", id="traces"),
+    ],
+)
+@pytest.mark.parametrize("chord", ["Control+Enter", "Meta+Enter"])
+def test_a_box_for_several_lines_is_sent_with_ctrl_or_cmd_and_enter(page, address, first, second, shown, chord):
+    page.goto(address)
+    page.locator("#q").press_sequentially(first)
+    page.keyboard.press("Enter")
+    page.keyboard.type(second)
+    expect(page.locator("#q")).to_have_value(f"{first}\n{second}")
+    assert page.locator(shown).count() == 0
+    page.keyboard.press(chord)
+    expect(page.locator(shown)).to_be_visible()
+
+
+@pytest.mark.parametrize("chord", ["Enter", "Control+Enter"])
+def test_the_box_of_the_start_page_is_sent_with_enter(page, chord):
+    page.goto("/")
+    page.locator("#q").press_sequentially("ark:12345/x8rd4")
+    page.keyboard.press(chord)
+    expect(page.locator(".card")).to_be_visible()
 
 
 def test_what_is_given_is_copied_in_ascii(page, context, inspect):

@@ -52,6 +52,7 @@ def test_fifty_identifiers_make_a_table_that_can_be_saved(page, server):
     page.goto(f"{server.origin}/traces")
     page.locator("#q").fill("\n".join(names))
     page.get_by_role("button", name="Run the traces").click()
+    expect(page.locator("#rows")).to_be_focused()
     expect(page.locator(".round .ended")).to_contain_text("50 traced: 50 resolves.")
     expect(page.get_by_role("status")).to_contain_text("50 traced")
     expect(page.locator(".round progress")).to_have_attribute("value", "50")

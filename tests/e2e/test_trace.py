@@ -201,6 +201,20 @@ def test_a_connection_that_breaks_does_not_run_the_trace_again(page, slow_server
     assert len(streams) == 1
 
 
+def test_the_focus_stays_with_a_trace_that_starts_and_ends(page):
+    page.goto("/?q=ark:12345/m5137")
+    page.get_by_role("link", name="Run the trace").focus()
+    page.keyboard.press("Enter")
+    expect(page.locator(".trace .ended")).to_be_visible()
+    expect(page.locator(".trace")).to_be_focused()
+    page.keyboard.press("Tab")
+    assert page.evaluate("document.activeElement.closest('.trace') !== null")
+    page.get_by_role("link", name="Run again").focus()
+    page.keyboard.press("Enter")
+    expect(page.locator(".trace .ended")).to_have_count(1)
+    expect(page.locator(".trace")).to_be_focused()
+
+
 def test_another_resolver_is_asked_in_the_place_of_the_trace(page, serve_ararat, page_watch, streams):
     # Nobody listens at the port of the second one.
     server = serve_ararat("--allow-network", "127.0.0.0/8", "--resolver", "http://127.0.0.1:9/mirror")

@@ -136,7 +136,7 @@ def test_a_long_column_is_narrowed_sorted_and_compared(page, inspect):
 
 
 def test_a_part_and_its_row_are_linked(page, inspect):
-    inspect("ark:/12345/mp-39n").locator(".segments .name a").click()
+    inspect("ark:/12345/mp-39n").locator(".legend .name a").click()
     expect(page.locator("tr:target")).to_contain_text("mp-39n")
     page.locator("tr:target a").first.click()
     expect(page.locator(".segments li:target")).to_contain_text("mp-39n")
