@@ -48,9 +48,9 @@ def test_what_names_no_store_is_bad() -> None:
     assert finding.message.isprintable()
 
 
-def test_a_file_with_a_fault_is_named_as_it_is_spelled(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / "names.csv").write_text("identifier,target\nark:12345/a\n")
+def test_a_file_with_a_fault_is_named_as_it_is_spelled(monkeypatch: pytest.MonkeyPatch) -> None:
+    fault = Condition("names.csv", False, False, table=True, fault="names.csv, line 3: missing", code="name-missing")
+    monkeypatch.setattr(stores, "conditions", lambda url: iter([fault]))
     [finding] = stores.examine("names.csv")
-    assert finding.message.startswith("names.csv, line 2")
-    assert finding.remedy == "Correct the file: names.csv."
+    assert finding.message == "names.csv, line 3: missing."
+    assert finding.remedy == "Correct the file: names.csv. If it is right as it is, delete names.csv.served."
