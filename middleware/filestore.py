@@ -239,6 +239,7 @@ class FileStore:
         if copy is None:
             return True
         before = copy.read()
+        self._note_copy(before, copy)
         file: Version | None = None
         remedy = ""
         try:
@@ -249,7 +250,7 @@ class FileStore:
                 for earlier in self._served_before(before, copy):
                     require_kept(earlier, table, lines.name_of(self.path))
         except (BindingError, OSError) as error:
-            self._serve_copy(before)
+            self._serve_copy(before, copy)
             # What cannot be read at all is tried again at the next look.
             seen = (file.mark, before.mark if before else copy.look()) if file else None
             self._refuse(f"{self._fault(error)}{remedy}", seen)
@@ -282,13 +283,18 @@ class FileStore:
         if self._table is not None and not copy.is_kept:
             yield self._table
 
-    def _serve_copy(self, before: Version | None) -> None:
+    def _serve_copy(self, before: Version | None, copy: ServedCopy) -> None:
         """Serve the version served before, where this process has none."""
         if self._table is None and before is not None:
             try:
                 self._table = self._table_of(before)
+                self._note_copy(before, copy)
             except BindingError as error:
-                _log.error("%s cannot be read: %s", self._copy, _one_line(error))
+                _log.error("%s cannot be read: %s", copy, _one_line(error))
+
+    def _note_copy(self, before: Version | None, copy: ServedCopy) -> None:
+        if before is not None and self._table is not None and before.digest == self._table.digest:
+            copy.is_kept = True
 
     def _accept(self, table: FileTable, seen: tuple[Mark | None, Mark | None]) -> None:
         known = self._table is not None and self._table.digest == table.digest and self.refusal is None
@@ -302,8 +308,8 @@ class FileStore:
     def _refuse(self, why: str, seen: tuple[Mark | None, Mark | None] | None) -> None:
         self._seen = seen
         if why != self.refusal:
-            self.refusal = why
             _log.error("%s: %s", "the bindings stay as they were" if self._table else "no bindings are served", why)
+            self.refusal = why
 
     def _look(self) -> tuple[Mark | None, Mark | None]:
         return look(self.path), self._copy.look() if self._copy else None

@@ -95,7 +95,8 @@ def _mark(found: os.stat_result) -> Mark:
 class ServedCopy:
     """The copy for one file. ``str()`` of it is its path, for messages.
 
-    ``is_kept`` says whether this process has found or written a copy, so that a missing one was deleted by a person.
+    ``is_kept`` is whether this process has seen a copy of the version that it serves: then a person deleted a missing
+    one.
     ``failure`` is why none can be kept, and None where one can.
     """
 

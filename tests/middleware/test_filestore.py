@@ -483,9 +483,9 @@ def test_workers_that_start_later_serve_what_the_others_serve(
     assert str(file) in str(later.refusal)
 
 
-@pytest.mark.parametrize("restarted", [False, True], ids=["running", "restarted"])
+@pytest.mark.parametrize("restart", ["never", "before", "after"])
 def test_a_refused_version_is_served_when_the_copy_is_deleted(
-    restarted: bool,
+    restart: str,
     bindings: Bindings,
     file: Path,
     open_store: Callable[..., Bindings],
@@ -495,8 +495,11 @@ def test_a_refused_version_is_served_when_the_copy_is_deleted(
     put(file, f"{A},/9,other,,")
     wait_until(lambda: target(bindings, A) and bindings.refusal)
     assert f"delete {copy}" in caplog.text
+    if restart == "before":
+        bindings = open_store(file)
+        assert target(bindings, A) == "/1"
     copy.unlink()
-    if restarted:
+    if restart == "after":
         bindings = open_store(file)
     wait_until(lambda: target(bindings, A) == "/9")
     assert (bindings.refusal, target(bindings, B)) == (None, None)
