@@ -16,7 +16,7 @@ import uritools
 import urnparse
 import yarl
 
-from ararat.identifiers import IdentifierError, ark, characters, find, urn
+from ararat.identifiers import IdentifierError, ark, characters, examine, find, urn
 
 BETANUMERIC = "0123456789bcdfghjkmnpqrstvwxz"
 
@@ -119,4 +119,27 @@ def bench_find_in_running_text(race):
         budget="1 MB in under 2 s, 2 MB in at most 2.5 times that, which is 0.4 here",
         unit="ms",
         rounds=12,
+    )
+
+
+def bench_hostile_text(race):
+    """1 MiB of what was, or is, the most work for each of its characters."""
+    units = ["-ark%3Aaa", "-urn:a-:x/y", "http://a?", "ark%3Aa ", " ark%3AB/x. ", "urn:a:b ", "urn:aa:b/../ ", "&amp;"]
+    texts = {unit: f"word {unit * (2**20 // len(unit))} end" for unit in units}
+    race(
+        "Find identifiers in 1 MiB of hostile text",
+        {unit: (lambda text=text: find(text, scope=["a"])) for unit, text in texts.items()},
+        beside="&amp;",
+        budget="1 s",
+        unit="ms",
+        rounds=3,
+    )
+    names = {char: "ark:12345/" + char * (2**20 // len(char.encode())) for char in (".a", "\u00e9", "\u200b", "%41")}
+    race(
+        "Report on one ARK of 1 MiB",
+        {repr(char): (lambda name=name: examine(name)) for char, name in names.items()},
+        beside="'%41'",
+        budget="1 s",
+        unit="ms",
+        rounds=3,
     )

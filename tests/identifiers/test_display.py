@@ -9,6 +9,10 @@ from hypothesis import strategies as st
 from ararat.identifiers import ark, characters, display, iri
 
 
+def hex_of(char):
+    return f"{ord(char):02x}"
+
+
 @pytest.mark.vectors("display")
 def test_a_bidi_override_is_shown_as_a_chip_and_never_raw(vector):
     hidden = vector.expect["terminal_must_not_contain"]
@@ -66,3 +70,49 @@ def test_unusual_characters_are_listed_with_their_place_octets_and_why_they_matt
 
 def test_a_backslash_is_escaped_so_that_no_escape_can_be_forged():
     assert display.escape(r"\u{202e}") == r"\\u{202e}"
+
+
+@pytest.mark.parametrize("char", [chr(code) for code in (*range(0x20), *range(0x7F, 0xA1), 0xFF)], ids=hex_of)
+def test_each_character_beside_printable_ascii_is_escaped_and_percent_encoded(char):
+    assert display.escape(f"a{char}b") == f"a\\u{{{ord(char):x}}}b"
+    assert display.percent(f"a{char}b") == "a" + "".join(f"%{octet:02X}" for octet in char.encode()) + "b"
+    assert display.visible(f"a{char}b", ascii_only=True) == display.escape(f"a{char}b")
+
+
+def test_printable_ascii_stays_as_it_is():
+    printable = "".join(map(chr, range(0x20, 0x7F)))
+    assert display.percent(printable) == display.visible(printable) == printable
+    assert display.visible(printable, ascii_only=True) == printable
+    assert display.escape(printable) == printable.replace("\\", "\\\\")
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        pytest.param("M\u00fcller \u674e \u05d0", "M\u00fcller \u674e \u05d0", id="letters"),
+        pytest.param("a\u202eb\x1b\x7f", "a\\u{202e}b\\u{1b}\\u{7f}", id="override and controls"),
+        pytest.param("a\x1b\x1b", "a\\u{1b}\\u{1b}", id="controls in ASCII"),
+        pytest.param("e" + "\u0301" * 4, "e" + "\u0301" * 4, id="as many marks as there may be"),
+        pytest.param("e" + "\u0301" * 5, "e" + "\u0301" * 4 + "\\u{301}", id="one mark more"),
+        pytest.param("\u0301e\u0301", "\\u{301}e\u0301", id="mark at the start"),
+        pytest.param("\u00e9 \u0301", "\u00e9 \\u{301}", id="mark after a space"),
+        pytest.param("\u200b\u0301", "\\u{200b}\\u{301}", id="mark after an escape"),
+    ],
+)
+def test_what_cannot_be_seen_is_escaped_and_letters_stay(text, shown):
+    assert display.visible(text) == shown
+    assert display.visible(shown) == shown
+
+
+@given(st.text(st.characters(exclude_categories=[])))
+def test_visible_text_holds_nothing_hidden(text):
+    assert not characters.HIDDEN.search(display.visible(text))
+    assert display.visible(text, ascii_only=True).isascii()
+
+
+@pytest.mark.parametrize(
+    ("text", "columns"),
+    [("", 0), ("abc", 3), ("\u00e9", 1), ("\u674e", 2), ("\uff21", 2), ("\uff71", 1), ("e\u0301", 1), ("a\u20dd", 1)],
+)
+def test_columns_are_those_of_a_terminal(text, columns):
+    assert display.columns(text) == columns
