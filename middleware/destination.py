@@ -115,10 +115,13 @@ def _uri(target: str | None, kind: Kind) -> str:
     if not isinstance(target, str):
         raise BindingError("target-missing", f"the target is a {type(target).__name__}, not a text")
     if len(target) > MOST_OCTETS:
-        raise BindingError("target-too-long", f"the target has {len(target):,} characters")
+        raise BindingError(
+            "target-too-long", f"the target has {len(target):,} characters; {MOST_OCTETS:,} octets are allowed"
+        )
     checked = _path(target) if target.startswith("/") else _address(target)
     if len(checked) > MOST_OCTETS:
-        raise BindingError("target-too-long", f"the target has {len(checked):,} octets when percent-encoded")
+        said = f"the target has {len(checked):,} octets when percent-encoded; {MOST_OCTETS:,} are allowed"
+        raise BindingError("target-too-long", said)
     if kind == "served":
         _require_servable(checked)
     return checked

@@ -28,7 +28,7 @@ def check(text: object, code: str, what: str, most: int) -> str:
     if not text.strip():
         raise BindingError(code, f"the {what} is empty")
     if len(text) > most:
-        raise BindingError(code, f"the {what} has {len(text):,} characters")
+        raise BindingError(code, f"the {what} has {len(text):,} characters; {most:,} are allowed")
     if control := _CONTROL.search(text):
         raise BindingError(code, f"the {what} holds U+{ord(control[0]):04X} at {control.start() + 1}")
     return text

@@ -22,10 +22,10 @@ from hypothesis import strategies as st
 from ararat.identifiers import PROBLEMS, IdentifierError, Report, examine, find, registry_files, urn
 from ararat.identifiers.registry_tables import RegistryError
 from ararat.identifiers.registry_tables import read as read_registry
-from ararat.middleware import ResolverMiddleware
+from ararat.middleware import ResolverMiddleware, other_rows
 from ararat.middleware.binding import Binding
 from ararat.middleware.errors import BindingError, TableError
-from ararat.middleware.formats import FORMATS, read_rows
+from ararat.middleware.formats import FORMATS, Reader, read_rows
 from ararat.middleware.resolver import no_rules, resolve
 from ararat.middleware.rows import proposal
 from ararat.middleware.rules import Rule, Rulebook
@@ -295,22 +295,27 @@ def is_identifier(text: str) -> bool:
 
 
 def check_table(content: bytes, format: str) -> None:
-    before, refused = 0, None
-    try:
-        for row in read_rows(io.BytesIO(content), format):
-            assert row.line > before
-            before = row.line
-            check_row(row.cells)
-    except TableError as error:
-        refused = error
-    if refused is not None:
-        assert refused.line >= 1
-        assert_printable(str(refused).replace("\n", ""))
+    for encoding in ("utf-8", None):
+        before, refused = 0, None
+        try:
+            for row in read_rows(io.BytesIO(content), format, Reader(encoding)):
+                assert row.line > before
+                before = row.line
+                check_row(row.cells)
+        except TableError as error:
+            refused = error
+        if refused is not None:
+            assert refused.line >= 1
+            assert_printable(str(refused).replace("\n", ""))
 
 
 def check_row(cells: Mapping[str, str]) -> None:
     try:
-        assert_printable(proposal(cells).key)
+        other = other_rows.read(cells)
+        if other is None:
+            assert_printable(proposal(cells).key)
+        else:
+            assert other_rows.read(other.cells()) == other
     except BindingError as error:
         assert_printable(str(error).replace("\n", ""))
 

@@ -694,3 +694,25 @@ def test_the_owner_of_a_uuid_is_never_replaced(bindings: Bindings) -> None:
     row = "urn:uuid:f81d4fae-7dec-11d0-a765-00a0c91e6bf6,uuid,"
     assert run(bindings, "identifier,kind,resource", f"{row}R1").settings == 1
     assert codes(run(bindings, "identifier,kind,resource", f"{row}R2")) == [(2, "uuid-reused")]
+
+
+@pytest.mark.parametrize(
+    ("row", "message"),
+    [
+        pytest.param(
+            f"/1,{'x' * 4001}", "the metadata element what has 4,001 characters; 4,000 are allowed", id="a title"
+        ),
+        pytest.param(
+            f"/{'x' * 2048},", "the target has 2,049 characters; 2,048 octets are allowed", id="a long target"
+        ),
+        pytest.param(
+            "/" + "\u00e9" * 400 + ",",
+            "the target has 2,401 octets when percent-encoded; 2,048 are allowed",
+            id="a target that is long when percent-encoded",
+        ),
+        pytest.param("www.museum.example/x,", "did you mean https://www.museum.example/x?", id="no scheme"),
+    ],
+)
+def test_a_refusal_gives_what_is_allowed(bindings: Bindings, row: str, message: str) -> None:
+    (refused,) = run(bindings, "identifier,target,what", f"ark:12345/a,{row}").refused
+    assert message in refused.message
