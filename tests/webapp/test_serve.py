@@ -151,6 +151,16 @@ def test_it_says_where_it_is_and_what_it_serves(ararat_server: Any) -> None:
     assert log.isascii()
 
 
+def test_without_a_prefix_a_server_for_other_machines_warns(
+    ararat: Callable[..., Result], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(serve, "run", lambda app, listener, ready: ready())
+    everywhere = ("serve", "--port", "0", "--host", "0.0.0.0")  # noqa: S104 - nothing is served
+    assert "other machines cannot reach; set --prefix" in " ".join(ararat(*everywhere).stdout.split())
+    assert "--prefix" not in ararat(*everywhere, "--prefix", "https://ids.example").stdout
+    assert "--prefix" not in ararat("serve", "--port", "0").stdout
+
+
 def test_samples_are_never_put_into_a_database_of_the_users(serve_ararat: Callable[..., Any], tmp_path: Path) -> None:
     with open_bindings(tmp_path / "mine.sqlite", create=True) as bindings:
         bindings.bind("ark:12345/mine", "https://example.org/mine")

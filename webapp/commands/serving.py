@@ -351,7 +351,7 @@ def _announce(
         linked = identifier(inspector) if inspector else "no link from error pages; set one with --inspector"
         write(sheet.field("Inspector", linked))
     elif host in ("0.0.0.0", "::"):  # noqa: S104 - a comparison
-        write(sheet.field("Announced as", f"{address}, which is nothing to other machines; say --prefix"))
+        write(sheet.field("Announced as", f"{address}, which other machines cannot reach; set --prefix"))
     fate = ", gone when this ends; keep yours with --database" if store.is_demo else ""
     if bindings.is_file:
         fate = ", read again whenever it changes, never written"

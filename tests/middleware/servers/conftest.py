@@ -461,6 +461,11 @@ Where the bare `?` is lost, `?info` and `??` are not: link to those. Where `%2F`
 encoded slash, dot or comma in it: it would never be found. Where dot-segments are resolved, the resolver never sees
 what it would refuse. nginx hands on what the client sent as soon as the address in `proxy_pass` has no path, not even
 a slash.
+
+`ararat serve` runs waitress. An inspector that you make with `create_app` needs a server with threads: a trace takes up
+to 30 seconds and a list 300, and each holds a thread. The worker `sync` of gunicorn answers one request at a time, and
+`--timeout 30` ends it in the middle of a trace. Run `gunicorn --threads 96`, or `waitress-serve --threads 96
+--connection-limit 2000`. The limits of traces are those of one process.
 """
 
 
