@@ -189,11 +189,14 @@ def _alone(folder: Path) -> Iterator[None]:
         return
     handle = os.open(folder, os.O_RDONLY)
     try:
-        fcntl.flock(handle, fcntl.LOCK_EX)
+        # A network file system may have no locks; then two workers can write one after the other.
+        with suppress(OSError):
+            fcntl.flock(handle, fcntl.LOCK_EX)
         try:
             yield
         finally:
             # A process that was forked meanwhile holds the lock, too, until it is given up.
-            fcntl.flock(handle, fcntl.LOCK_UN)
+            with suppress(OSError):
+                fcntl.flock(handle, fcntl.LOCK_UN)
     finally:
         os.close(handle)

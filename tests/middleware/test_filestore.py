@@ -11,6 +11,7 @@ import threading
 import time
 from collections.abc import Callable
 from contextlib import suppress
+from io import BytesIO
 from pathlib import Path
 from typing import NoReturn
 
@@ -472,6 +473,31 @@ def test_a_version_follows_the_one_before_by_the_rules_of_an_import(
         assert file.with_name("bindings.csv.served").read_text() == before
 
 
+# An import has commands beside it: a blank cell is no statement, restoring is a command, and no line is missing.
+FILE_ONLY = {
+    "a restoration",
+    "a restoration with the resource",
+    "no resource",
+    "live again elsewhere",
+    "live again without a word",
+    "live again somewhere",
+    "a last line that is cut",
+    "a name missing",
+}
+
+
+@pytest.mark.parametrize(("before", "after", "code"), [case for case in CHANGES if case.id not in FILE_ONLY])
+def test_an_import_accepts_and_refuses_the_same_changes(
+    before: str, after: str, code: str | None, tmp_path: Path, open_store: Callable[..., Bindings]
+) -> None:
+    bindings = open_store(tmp_path / "b.sqlite")
+    assert import_table(bindings, BytesIO(before.encode())).written
+    summary = import_table(bindings, BytesIO(after.encode()))
+    assert [line.code for line in summary.refused] == ([] if code is None else [code])
+    assert summary.unchanged == 0
+    assert len(summary.listed) == (code is None)
+
+
 def test_workers_that_start_later_serve_what_the_others_serve(
     bindings: Bindings, file: Path, open_store: Callable[..., Bindings]
 ) -> None:
@@ -560,6 +586,17 @@ def test_a_copy_that_cannot_be_written_is_logged_once(
         monkeypatch.undo()
         put(file, f"{A},/7,R1,,", f"{B},/2,,,")
         wait_until(lambda: bindings.lookup(A) and bindings.unrecorded is None)
+
+
+@pytest.mark.skipif(served_copy.fcntl is None, reason="there are no locks here")
+def test_a_copy_is_kept_where_there_are_no_locks(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(*_: object) -> NoReturn:
+        raise OSError(errno.ENOLCK, "No locks available")
+
+    monkeypatch.setattr(served_copy.fcntl, "flock", refuse)
+    with open_file(file) as bindings:
+        assert bindings.unrecorded is None
+    assert file.with_name("bindings.csv.served").read_bytes() == file.read_bytes()
 
 
 def test_a_copy_that_cannot_be_read_is_left_alone(tmp_path: Path, file: Path) -> None:
