@@ -180,10 +180,12 @@ def why_same(*spellings: str) -> str:
     reasons: dict[str, None] = {}
     for spelling in spellings:
         try:
-            steps = read(spelling).steps
+            name = read(spelling)
         except BindingError:
             continue
-        for step in steps:
+        for step in name.steps:
             if step.rule not in _OBVIOUS:
                 reasons[_WHY.get(step.rule, step.title[:1].lower() + step.title[1:])] = None
+        if key(name) != older_key(name):
+            reasons["these URNs are equivalent by the rule of their namespace"] = None
     return "; ".join(reasons)

@@ -111,3 +111,40 @@ def test_names_that_generic_software_may_take_for_each_other(name: str, others: 
 
 def test_a_name_of_many_dots_has_few_of_them() -> None:
     assert len(confusable("ark:12345/x" + ".a1" * 80)) < 10
+
+
+@pytest.mark.parametrize(
+    ("spellings", "why"),
+    [
+        pytest.param(["ark:/12345/a", "ARK:12345/a"], "", id="nothing to explain"),
+        pytest.param(["ark:12345/1987-12-3"], "hyphens in an ARK are ignored", id="hyphens"),
+        pytest.param(["ark:12345/a.c.b"], "the parts after the dots at the end of an ARK are sorted", id="variants"),
+        pytest.param(["ark:12345/%41"], "what needs no percent-encoding is decoded", id="percent-encoding"),
+        pytest.param(
+            ["urn:isbn:0-451-45052-3", "urn:isbn:0451450523"], "equivalent by the rule of their namespace", id="a URN"
+        ),
+        pytest.param(["nonsense"], "", id="no identifier"),
+    ],
+)
+def test_the_reason_is_given_why_two_spellings_are_one_name(spellings: list[str], why: str) -> None:
+    found = names.why_same(*spellings)
+    assert why in found
+    assert bool(found) == bool(why)
+
+
+@pytest.mark.parametrize(
+    ("identifier", "code", "words"),
+    [
+        pytest.param("ark:12345/a-b", None, "", id="a hyphen"),
+        pytest.param("ark:12345/a\u2013b", "non-ascii", "U+2013 EN DASH where a hyphen may be meant", id="a dash"),
+        pytest.param("ark:12345/\u00e9\u2212b", "non-ascii", "U+2212 MINUS SIGN and 1 other where", id="a dash first"),
+        pytest.param("ark:12345/a%E2%80%93b", "non-ascii", "U+2013 EN DASH", id="a dash, percent-encoded"),
+        pytest.param("ark:12345/\u00e9", "non-ascii", "that is not ASCII", id="a letter"),
+        pytest.param("urn:example:%C3%A9", "non-ascii", "that is not ASCII", id="a URN"),
+        pytest.param("ark:12345/a\u200bb", "hidden-char", "", id="a hidden character"),
+    ],
+)
+def test_a_name_that_is_not_ascii_is_doubtful(identifier: str, code: str | None, words: str) -> None:
+    found = names.doubts(identifier)
+    assert [doubt.code for doubt in found] == ([code] if code else [])
+    assert all(words in doubt.message for doubt in found)
