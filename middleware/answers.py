@@ -30,13 +30,7 @@ METHODS = "GET, HEAD, OPTIONS"
 RETRY_AFTER = "10"
 """Seconds after which a store that could not be reached may be asked for again."""
 
-_ALWAYS = (
-    ("X-Content-Type-Options", "nosniff"),
-    ("Referrer-Policy", "no-referrer"),
-    # What is answered is public and knows no cookie, so every page may read it.
-    ("Access-Control-Allow-Origin", "*"),
-    ("Access-Control-Expose-Headers", "Link, Location"),
-)
+_EXPOSED = ("Access-Control-Expose-Headers", "Link, Location")
 
 _STATUS_LINES = {status.value: f"{status.value} {status.phrase}" for status in HTTPStatus}
 
@@ -90,7 +84,8 @@ class Answers:
 
     def __init__(self, settings: Settings) -> None:
         self._settings = settings
-        self._found_for = f"public, max-age={settings.cache}"
+        self._found_for = f"max-age={settings.cache}"
+        self._always = _always(settings)
         # Of a redirect only its place differs from name to name.
         self._redirected: Headers = [("Content-Length", "0"), ("Cache-Control", self._found_for)]
 
@@ -149,7 +144,7 @@ class Answers:
     def refusal(
         self, resolution: Resolution, root: str, accept: str | None, *, secure: bool, exact: bool = True
     ) -> Answer:
-        """400, 404, 405, 410, 414 or 503: why, and where to go from here. ``exact`` is the target's."""
+        """400, 404, 405, 410, 414, 500 or 503: why, and where to go from here. ``exact`` is the target's."""
         view = explain(resolution, root, self._settings.inspector, self._settings.all_inflections, exact=exact)
         headers: Headers = []
         if resolution.binding is not None:
@@ -159,19 +154,25 @@ class Answers:
         if resolution.status == 503:
             headers.append(("Retry-After", RETRY_AFTER))
         seconds = _REFUSAL_SECONDS.get(resolution.status)
-        headers.append(("Cache-Control", "no-store" if seconds is None else f"public, max-age={seconds}"))
+        headers.append(("Cache-Control", "no-store" if seconds is None else f"max-age={seconds}"))
         media_type = preferred(accept, _REFUSAL_FORMS)
         return self._told(resolution.status, view, media_type, headers, secure, resolution.vary)
 
     def options(self, *, secure: bool) -> Answer:
         """204 with the methods there are, also for a browser that asks before a request from another site."""
-        headers = [
-            ("Allow", METHODS),
-            ("Access-Control-Allow-Methods", METHODS),
-            ("Access-Control-Allow-Headers", "*"),
-            ("Cache-Control", "no-store"),
-        ]
+        headers = [("Allow", METHODS), ("Cache-Control", "no-store")]
+        if self._settings.cors:
+            headers += [("Access-Control-Allow-Methods", METHODS), ("Access-Control-Allow-Headers", "*")]
         return Answer(204, self._with_common(headers, secure), b"")
+
+    def for_origin(self, answer: Answer, origin: str | None) -> Answer:
+        """An answer for a page of ``origin``, where only the pages of some origins may read it."""
+        varying = [value for name, value in answer.headers if name == "Vary"]
+        headers = [field for field in answer.headers if field[0] != "Vary"]
+        headers.append(("Vary", ", ".join((*varying, "Origin"))))
+        if origin in self._settings.cors_origins:
+            headers += [("Access-Control-Allow-Origin", origin), _EXPOSED]
+        return answer._replace(headers=headers)
 
     def _told(
         self, status: int, view: View, media_type: str, headers: Headers, secure: bool, vary: tuple[str, ...] = ()
@@ -188,7 +189,7 @@ class Answers:
         return Answer(status, self._with_common(headers, secure), body)
 
     def _with_common(self, headers: Headers, secure: bool) -> Headers:
-        headers += _ALWAYS
+        headers += self._always
         # RFC 6797, section 7.2: "An HSTS Host MUST NOT include the STS header field in HTTP responses conveyed over
         # non-secure transport."
         if secure and self._settings.hsts is not None:
@@ -197,16 +198,26 @@ class Answers:
 
 
 def last_resort() -> Answer:
-    """503 without anything that could fail a second time: no template, no setting."""
-    body = b"The resolver cannot answer at the moment.\n"
+    """500 without anything that could fail a second time: no template, no setting."""
+    body = b"The resolver failed because of an error in its program (internal-error).\n"
     headers = [
         ("Content-Type", "text/plain; charset=utf-8"),
         ("Content-Length", str(len(body))),
         ("Cache-Control", "no-store"),
-        ("Retry-After", RETRY_AFTER),
-        *_ALWAYS,
+        ("X-Content-Type-Options", "nosniff"),
     ]
-    return Answer(503, headers, body)
+    return Answer(500, headers, body)
+
+
+def _always(settings: Settings) -> Headers:
+    """The fields of every answer."""
+    headers = [("X-Content-Type-Options", "nosniff")]
+    if settings.referrer_policy is not None:
+        headers.append(("Referrer-Policy", settings.referrer_policy))
+    if settings.cors is True:
+        # The answers depend on no cookie, so every page may read them.
+        headers += [("Access-Control-Allow-Origin", "*"), _EXPOSED]
+    return headers
 
 
 def describedby(info: str) -> str:

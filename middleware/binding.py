@@ -71,6 +71,16 @@ class Binding(NamedTuple):
         }
 
 
+class NameCount(NamedTuple):
+    """How many names a store has. A large number may be an estimate, which takes no longer than a small one."""
+
+    number: int
+    exact: bool
+
+    def __str__(self) -> str:
+        return f"{self.number:,}" if self.exact else f"about {self.number:,}"
+
+
 @dataclass(frozen=True, slots=True)
 class Event:
     """One change of a name: the binding before it (None for the first) and after it, and who made it.

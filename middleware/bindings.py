@@ -25,17 +25,16 @@ from typing import TYPE_CHECKING, Any, Literal, Self, TypeVar
 from ..identifiers import Ark, Urn
 from . import assignment, names, rules, texts
 from .assignment import Change, Outcome
-from .binding import Binding, Event, Kind
+from .binding import Binding, Event, Kind, NameCount
 from .errors import BindingError, BindingsUnavailable, Collision
 from .formats import SUFFIXES
 from .governance import Govern, Governance, designate, ungoverned
 from .names import Name
+from .opening import Opening
 from .rules import Rule, Rulebook, Ruled, RuleEvent
 
 if TYPE_CHECKING:
     from ..identifiers.policy import Profile
-    from .filestore import FileStore
-    from .store import Store
 
 DATABASE_SUFFIXES = (".sqlite", ".sqlite3", ".db")
 
@@ -60,16 +59,41 @@ class Bindings:
     """
 
     def __init__(
-        self, store: Store | FileStore, clock: Callable[[], datetime] = _now, policy: Profile | None = None
+        self,
+        opening: Opening,
+        clock: Callable[[], datetime] = _now,
+        policy: Profile | None = None,
+        *,
+        is_file: bool = False,
     ) -> None:
-        self.store: Any = store  # of either kind; they are asked the same
         self.policy = policy
         self.govern: Govern = Governance(policy) if policy else ungoverned
+        self.is_file = is_file
+        self._opening = opening
         self._clock = clock
-        self._rulebook = Rulebook(store)
+        self._rulebook = Rulebook(lambda: opening.store)
 
     def __repr__(self) -> str:
-        return f"<Bindings {self.store}>"
+        return f"<Bindings {self.where}>"
+
+    @property
+    def where(self) -> str:
+        """The place of the bindings, without user and password."""
+        return self._opening.where
+
+    @property
+    def store(self) -> Any:
+        """The store, of either kind; it is opened first if it is not open yet."""
+        return self._opening.store
+
+    def open(self) -> Self:
+        """Open the store now if it is not open yet, and return these bindings.
+
+        Raises :class:`BindingError` with the code ``foreign-database``, ``database-encoding`` or ``schema-version``,
+        :class:`TableError` for a file that is no table of bindings, and :class:`BindingsUnavailable`.
+        """
+        self._opening.open()
+        return self
 
     def __enter__(self) -> Self:
         return self
@@ -200,7 +224,11 @@ class Bindings:
 
         A key is the normal form of a Basic ARK, or the assigned name of a URN as its namespace writes it.
         """
-        return self.store.fetch(keys)
+        return self._opening.store.fetch(keys)
+
+    def count(self) -> NameCount:
+        """The number of names, live or withdrawn; above ten thousand an estimate."""
+        return self.store.count()
 
     def history(self, identifier: Name) -> list[Event]:
         """Every change of a name, the first first; empty for a name that was never bound."""
@@ -270,17 +298,17 @@ class Bindings:
 
     def close(self) -> None:
         """Close the connections to the database. Nothing can be asked afterwards."""
-        self.store.close()
+        self._opening.close()
 
     @property
-    def is_file(self) -> bool:
-        """Whether these are of a file, which can only be read, and is read again when it changes."""
-        return hasattr(self.store, "refusal")
+    def failure(self) -> str | None:
+        """Why the store could not be opened, in printable ASCII; None if it is open, or was not opened yet."""
+        return self._opening.failure
 
     @property
     def refusal(self) -> str | None:
         """Why a file as it is now is not what is served, in printable ASCII; None where it is, and for a database."""
-        return getattr(self.store, "refusal", None)
+        return getattr(self._opening.opened, "refusal", None)
 
     @property
     def unrecorded(self) -> str | None:
@@ -288,7 +316,7 @@ class Bindings:
 
         Without a copy, a restarted process compares the file with nothing.
         """
-        return getattr(self.store, "unrecorded", None)
+        return getattr(self._opening.opened, "unrecorded", None)
 
     def now(self) -> datetime:
         """The time that a change made now goes on record with, in UTC."""
@@ -358,31 +386,27 @@ def open_bindings(
     policy: Profile | None = None,
     state: str | Path | None = None,
 ) -> Bindings:
-    """Open the bindings in a database, or in a file of text, which is only read.
+    """Prepare the bindings in a database, or in a file of text, which is only read.
 
     ``url_or_path`` is ``sqlite:///bindings.sqlite`` (four slashes before an absolute path), the path of a file that
     ends in .sqlite, .sqlite3 or .db, or a ``postgresql://`` URL in any form that libpq understands; or the path of a
     table that ends in .csv, .tsv or .jsonl (:mod:`filestore`). ``create`` makes the file of an SQLite database and the
     tables of any database where they are missing; without it, nothing is made. ``clock`` gives the time in UTC. Every
     change is held to the rules of ``policy``, where there is one (:mod:`governance`). ``state`` is the folder for the copy
-    of a file of text as it is served; None is the folder of the file. Such a file that cannot be used raises nothing:
-    its names raise :class:`BindingsUnavailable` until it can be used.
+    of a file of text as it is served; None is the folder of the file.
 
-    Raises :class:`BindingError` with the code ``database-url``, ``database-in-memory``, ``driver-missing``,
-    ``foreign-database``, ``database-encoding`` or ``schema-version``, and :class:`BindingsUnavailable` where the database
-    cannot be reached.
+    Raises :class:`BindingError` with the code ``database-url``, ``database-in-memory`` or ``driver-missing``. A database
+    or file that cannot be opened raises nothing here, so that a site starts without it: the reason is logged, every
+    question raises :class:`BindingsUnavailable`, and opening is tried again. :meth:`Bindings.open` raises the reason.
 
     >>> open_bindings("bindings")
     Traceback (most recent call last):
     ararat.middleware.errors.BindingError: bindings names no database (database-url)
     expected sqlite:///FILE, postgresql://HOST/NAME, or a file that ends in .sqlite, .db, .csv, .tsv or .jsonl (Ararat, bindings)
     """  # noqa: E501
-    if (table := table_file(url_or_path)) is not None:
-        return open_file(table, clock=clock, policy=policy, state=state)
-    # SQLAlchemy takes longer to load than all of Ararat; whoever opens no database should not wait for it.
-    from .store import open_store
-
-    return Bindings(open_store(database_at(url_or_path), create=create), clock, policy)
+    bindings = bindings_at(url_or_path, create=create, clock=clock, policy=policy, state=state)
+    bindings._opening.try_to_open()
+    return bindings
 
 
 def open_file(
@@ -393,17 +417,51 @@ def open_file(
     state: str | Path | None = None,
     served: bool = True,
 ) -> Bindings:
-    """The bindings in a file of text, to be read only, whatever its name ends in: what is no other format is CSV.
+    """Prepare the bindings in a file of text, which is only read. A file that is in no other format is CSV.
 
     The rest is as with :func:`open_bindings`. Without ``served`` the file is read once and nothing is recorded; then
     this raises :class:`TableError` for a file that is no table of bindings, and :class:`BindingsUnavailable` for one
     that cannot be read.
     """
+    bindings = _file_at(path, clock, policy, state, served=served)
+    if not served:
+        return bindings.open()
+    bindings._opening.try_to_open()
+    return bindings
+
+
+def bindings_at(
+    url_or_path: str | Path,
+    *,
+    create: bool = False,
+    clock: Callable[[], datetime] = _now,
+    policy: Profile | None = None,
+    state: str | Path | None = None,
+) -> Bindings:
+    """The bindings of :func:`open_bindings`, not opened yet."""
+    if (table := table_file(url_or_path)) is not None:
+        return _file_at(table, clock, policy, state)
+    # SQLAlchemy takes longer to load than all of Ararat; whoever opens no database should not wait for it.
+    from .store import open_store
+
+    database = database_at(url_or_path)
+    return Bindings(Opening(str(database), lambda: open_store(database, create=create)), clock, policy)
+
+
+def _file_at(
+    path: Path,
+    clock: Callable[[], datetime],
+    policy: Profile | None,
+    state: str | Path | None,
+    *,
+    served: bool = True,
+) -> Bindings:
     from .filestore import FileStore
 
     govern = Governance(policy) if policy else ungoverned
-    store = FileStore(path, govern, served=served, state=None if state is None else Path(state))
-    return Bindings(store, clock, policy)
+    store = lambda: FileStore(path, govern, served=served, state=None if state is None else Path(state))  # noqa: E731
+    where = texts.shown(str(path.absolute()), 200)
+    return Bindings(Opening(where, store), clock, policy, is_file=True)
 
 
 def table_file(url_or_path: str | Path) -> Path | None:

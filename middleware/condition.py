@@ -14,6 +14,7 @@ from .bindings import database_at, open_file, table_file
 from .errors import BindingError, BindingsUnavailable
 
 if TYPE_CHECKING:
+    from .binding import NameCount
     from .postgresql import PostgreSQL
     from .sqlite import SQLite
 
@@ -29,7 +30,8 @@ class Condition(NamedTuple):
 
     ``where`` shows it without user and password. ``readable`` and ``writable`` are what this process may do there;
     ``standby`` a server that copies another one, and ``table`` a file of text, which are only ever read. ``fault`` is
-    why not, in printable ASCII, and its code; None where all is as it should be.
+    why not, in printable ASCII, and its code; None where all is as it should be. ``names`` is how many names there are,
+    where they can be read.
     """
 
     where: str
@@ -39,6 +41,7 @@ class Condition(NamedTuple):
     table: bool = False
     fault: str | None = None
     code: str | None = None
+    names: NameCount | None = None
 
 
 def conditions(url_or_path: str | Path) -> Iterator[Condition]:
@@ -56,7 +59,8 @@ def conditions(url_or_path: str | Path) -> Iterator[Condition]:
         return
     database = database_at(url_or_path)
     for each in getattr(database, "servers", lambda: [database])():
-        yield _of(each)
+        condition = _of(each)
+        yield condition._replace(names=_names(each)) if condition.readable else condition
 
 
 def _of_table(path: Path) -> Condition:
@@ -64,14 +68,28 @@ def _of_table(path: Path) -> Condition:
 
     where = str(path)
     try:
-        open_file(path, served=False).close()
+        with open_file(path, served=False) as bindings:
+            names = bindings.count()
         require_succession(path)
     except (BindingError, BindingsUnavailable) as error:
         code = error.code if isinstance(error, BindingError) else "unavailable"
         return Condition(where, False, False, table=True, fault=str(error).partition("\n")[0], code=code)
     except OSError as error:
         return Condition(where, False, False, table=True, fault=str(error), code="unavailable")
-    return Condition(where, True, False, table=True)
+    return Condition(where, True, False, table=True, names=names)
+
+
+def _names(database: SQLite | PostgreSQL) -> NameCount | None:
+    from .store import counted
+
+    try:
+        connection: Any = database.connect_to_read()
+        try:
+            return counted(lambda query: connection.execute(query).fetchall(), database)
+        finally:
+            connection.close()
+    except (BindingsUnavailable, database.driver_error):
+        return None
 
 
 def _of(database: SQLite | PostgreSQL) -> Condition:

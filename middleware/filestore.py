@@ -36,7 +36,7 @@ from pathlib import Path
 from typing import NamedTuple, NoReturn
 
 from . import assignment, formats, lines, other_rows, rows, schema, texts
-from .binding import Binding, Event
+from .binding import Binding, Event, NameCount
 from .errors import BindingConflict, BindingError, BindingsUnavailable, ReadOnlyBindings, TableError
 from .governance import Govern, Remembered, ungoverned
 from .other_rows import OtherRow, Reserved, RuleRow, Setting
@@ -149,6 +149,10 @@ class FileStore:
             return []
         source = f"{texts.shown(self.path.name, 200)}, line {table.line(identifier)}"
         return [Event("bound" if binding.is_live else "withdrawn", None, source, None, binding)]
+
+    def count(self) -> NameCount:
+        """The number of names."""
+        return NameCount(len(self._current().bindings), True)
 
     def rules_version(self) -> str:
         """Another one for each state of the file."""

@@ -56,6 +56,11 @@ class PostgreSQL:
     dialect_name = "postgresql"
     # PostgreSQL admits 100 connections by default: so eight processes leave room for writers and others.
     most_readers = 8
+    # What ANALYZE, or autovacuum, found in the table or its partitions.
+    estimate_names = """
+    SELECT sum(greatest(reltuples, 0))::bigint FROM pg_class WHERE relkind = 'r' AND (oid = 'bindings'::regclass
+    OR oid IN (SELECT relid FROM pg_partition_tree('bindings'::regclass)))
+    """
     # EXCLUSIVE conflicts with SELECT ... FOR UPDATE, with which every writer begins; weaker locks lead to deadlocks.
     # Readers do not wait.
     lock_out_writers = "LOCK TABLE bindings IN EXCLUSIVE MODE"

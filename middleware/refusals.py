@@ -80,6 +80,13 @@ REFUSALS: dict[str, Refusal] = _catalogue(
         "the same request again in a little while",
         f"{_ARK}, section 3.1",
     ),
+    (
+        "internal-error",
+        500,
+        "the resolver failed because of an error in its program",
+        "the same request after the operator of this site has corrected the error; the log of the site describes it",
+        "RFC 9110, section 15.6.1",
+    ),
 )
 """The codes that resolution adds to those of identifiers."""
 

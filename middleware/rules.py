@@ -7,20 +7,24 @@ at most once a second whether they have changed.
 
 from __future__ import annotations
 
+import logging
 import re
-import threading
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any, Literal, NamedTuple, Protocol
 
-from ..identifiers import Ark, IdentifierError, Urn, ark, target_templates
+from ..identifiers import Ark, IdentifierError, Urn, ark, display, target_templates
 from ..identifiers.target_templates import Asked, Template
 from . import destination, texts
 from .binding import NOTHING, Binding, rfc3339
 from .check_characters import BETANUMERIC
-from .errors import BindingError
+from .errors import BindingError, BindingsUnavailable
+from .fork_safety import ForkSafeLock
+from .opening import next_attempt
+
+_log = logging.getLogger(__name__)
 
 SECONDS_HELD = 1.0
 """For how long rules are taken for current without asking."""
@@ -113,13 +117,14 @@ class Source(Protocol):
 class Rulebook:
     """The rules of one source, as this process holds them. May be asked by all threads."""
 
-    def __init__(self, source: Source, clock: Callable[[], float] = time.monotonic) -> None:
+    def __init__(self, source: Callable[[], Source], clock: Callable[[], float] = time.monotonic) -> None:
         self._source = source
         self._clock = clock
-        self._lock = threading.Lock()
+        self._lock = ForkSafeLock()
         self._version: str | None = None
         self._rules: Sequence[Rule] = ()
         self._next_look = float("-inf")
+        self._failure: str | None = None
 
     def binding_for(self, identifier: Ark | Urn) -> Ruled | None:
         """The binding that the longest rule makes for an ARK, or None. Raises :class:`BindingsUnavailable`."""
@@ -133,18 +138,35 @@ class Rulebook:
         return None
 
     def _current(self) -> Sequence[Rule]:
-        if self._clock() >= self._next_look:
-            with self._lock:
-                self._look()
+        # One thread looks, and the others use the rules as they were. Only the first look is waited for.
+        if self._clock() >= self._next_look and self._lock.acquire(blocking=self._version is None):
+            try:
+                if self._clock() >= self._next_look:
+                    self._look()
+            finally:
+                self._lock.release()
+        if self._version is None:
+            raise BindingsUnavailable(self._failure or "the rules were not read yet")
         return self._rules
 
     def _look(self) -> None:
-        # The version first: what changes between the two questions is seen the next time.
-        version = self._source.rules_version()
-        if version != self._version:
-            self._rules = sorted(self._source.rules(), key=lambda rule: -len(rule.prefix))
-            self._version = version
+        began = self._clock()
+        try:
+            source = self._source()
+            # The version first: what changes between the two questions is seen the next time.
+            version = source.rules_version()
+            if version != self._version:
+                self._rules = sorted(source.rules(), key=lambda rule: -len(rule.prefix))
+                self._version = version
+        except BindingsUnavailable as error:
+            # Remembered, so that not every request waits for the same failure.
+            self._next_look = next_attempt(began, self._clock())
+            if self._failure is None and self._version is not None:
+                _log.warning("the rules cannot be read, so the last ones are used: %s", display.escape(str(error)))
+            self._failure = str(error)
+            return
         self._next_look = self._clock() + SECONDS_HELD
+        self._failure = None
 
 
 def check_prefix(prefix: str) -> str:

@@ -36,6 +36,18 @@ TRACKING = (
 any end."""
 # fmt: on
 
+REFERRER_POLICIES = (
+    "no-referrer",
+    "no-referrer-when-downgrade",
+    "same-origin",
+    "origin",
+    "strict-origin",
+    "origin-when-cross-origin",
+    "strict-origin-when-cross-origin",
+    "unsafe-url",
+)
+"""The values of the field Referrer-Policy (W3C, Referrer Policy, section 3)."""
+
 _YEAR = 365 * 24 * 3600
 
 _Value = TypeVar("_Value")
@@ -71,6 +83,11 @@ class Settings:
     ``cache``                 seconds for which a found answer may be kept, 0 to a year
     ``hsts``                  the Strict-Transport-Security field of answers to secure requests. None: none
     ``inspector``             where an inspector is, a path of this site or an http(s) address. None: nowhere
+    ``cors``                  which pages may read the answers from a script (CORS): True for the pages of every site,
+                              False for none, or origins (``https://example.org``)
+    ``referrer_policy``       the Referrer-Policy field of all answers. With "no-referrer" the target does not see which
+                              page linked to the identifier; "strict-origin-when-cross-origin" shows the site of that
+                              page. None: no field, so that the policy of the linking page holds
     ``services``              the path below which the services of RFC 2169 are ("/uri-res"); needs ``prefix``. None:
                               there are none
 
@@ -95,6 +112,9 @@ class Settings:
     hsts: str | None = None
     inspector: str | None = None
     services: str | None = None
+    cors: bool | Iterable[str] = True
+    referrer_policy: str | None = "no-referrer"
+    cors_origins: frozenset[str] = field(init=False)
     own_prefixes: tuple[str, ...] = field(init=False)
     _ignored_names: frozenset[str] = field(init=False, repr=False)
     _ignored_beginnings: tuple[str, ...] = field(init=False, repr=False)
@@ -109,15 +129,20 @@ class Settings:
             inspector=None if self.inspector is None else _inspector(self.inspector),
             services=None if self.services is None else _services(self.services, self.prefix),
             ignored_parameters=ignored,
+            cors=self.cors if isinstance(self.cors, bool) else _origins(self.cors),
             _ignored_names=frozenset(name for name in ignored if not name.endswith("*")),
             _ignored_beginnings=tuple(name[:-1] for name in ignored if name.endswith("*")),
         )
+        self._put(cors_origins=frozenset(() if isinstance(self.cors, bool) else self.cors))
         self._put(own_prefixes=tuple(prefix for prefix in (self.prefix, *self.also) if prefix is not None))
         _check_length(self.max_length)
         _check_forward(self.forward, self.naans, self.prefix)
         self._put(inflections=_inflections(self.inflections, self))
         if not 0 <= self.cache <= _YEAR:
             raise ValueError(f"cache: {self.cache} is not a number of seconds from 0 to {_YEAR}")
+        if self.referrer_policy is not None and self.referrer_policy not in REFERRER_POLICIES:
+            named = ", ".join(REFERRER_POLICIES)
+            raise ValueError(f"referrer_policy: {self.referrer_policy!r} is not one of {named}")
         if self.hsts is not None and not _HSTS.fullmatch(self.hsts):
             raise ValueError(f"hsts: {self.hsts!r} is not like 'max-age=31536000; includeSubDomains' (RFC 6797)")
 
@@ -187,6 +212,17 @@ def _prefix(setting: str, prefix: str) -> str:
         return resolver_prefix.check(prefix)
     except Refused as error:
         raise ValueError(f"{setting}: {error}") from None
+
+
+def _origins(origins: Iterable[str]) -> tuple[str, ...]:
+    given = _several("cors", origins)
+    if not given:
+        raise ValueError("cors: no origin is given; write False to let no page of another site read the answers")
+    normal = tuple(_prefix("cors", origin) for origin in given)
+    for origin in normal:
+        if origin.count("/") != 2:
+            raise ValueError(f"cors: {origin!r} has a path; an origin is a scheme, a host and a port")
+    return normal
 
 
 def _inspector(inspector: str) -> str:

@@ -18,7 +18,7 @@ from sqlalchemy.exc import DBAPIError
 
 from . import keys, schema
 from .assignment import Change
-from .binding import Binding, Event, rfc3339
+from .binding import Binding, Event, NameCount, rfc3339
 from .errors import BindingError, BindingsUnavailable, Collision, ReadOnlyBindings, UnreadableBinding
 from .inserts import Insert
 from .other_rows import Reserved, RuleRow, Setting, setting
@@ -33,6 +33,9 @@ SCHEMA_LOCK = 0x617261726174
 _MANY = 500
 """From how many new rows on the triggers that refuse INSERT OR REPLACE are dropped during a transaction."""
 
+MOST_COUNTED = 10_000
+"""Names up to which they are counted; more are estimated, in no time."""
+_COUNT = "SELECT count(*) FROM (SELECT 1 FROM bindings LIMIT 10001) AS few"
 _VERSION = "SELECT value FROM ararat WHERE name = 'schema'"
 _RULES_VERSION = "SELECT value FROM ararat WHERE name = 'rules'"
 _NEXT_RULES_VERSION = "UPDATE ararat SET value = CAST(CAST(value AS BIGINT) + 1 AS TEXT) WHERE name = 'rules'"
@@ -73,6 +76,10 @@ class Store:
             events.append(Event(action, actor, source, before, after))
             before = after
         return events
+
+    def count(self) -> NameCount:
+        """The number of names: counted up to :data:`MOST_COUNTED`, estimated above."""
+        return counted(lambda query: self._readers.rows(query, ()), self._database)
 
     def rules_version(self) -> str:
         """A counter that goes up with every change of a rule."""
@@ -355,6 +362,15 @@ def rule_of(row: Row) -> Rule:
     """The rule that a row of :data:`schema.rules` holds."""
     prefix, template, redirect, changed, actor = row
     return Rule(prefix, template, redirect, datetime.fromisoformat(changed), actor)
+
+
+def counted(rows: Callable[[str], Sequence[Row]], database: SQLite | PostgreSQL) -> NameCount:
+    """The number of names, by a function that runs a query."""
+    ((few,),) = rows(_COUNT)
+    if few <= MOST_COUNTED:
+        return NameCount(few, True)
+    ((estimate,),) = rows(database.estimate_names)
+    return NameCount(max(int(estimate or 0), few), False)
 
 
 def open_store(database: SQLite | PostgreSQL, *, create: bool = False) -> Store:

@@ -11,9 +11,9 @@ A request that is not for a reserved path reaches the site as it came: the very 
 whose path the site answers under the identifier's address. Put it outside of whatever rewrites paths or redirects
 (slashes added, routers), and inside of whatever decides who may see what.
 
-Nothing here may cost the site a request. An environ that cannot be read (no path, octets for text, whatever a broken
-server or middleware left in it) goes on to the site as it came; where an answer of our own cannot be made, the client
-gets a plain 503, and the log the reason.
+No error here affects a request for the site itself. An environ that cannot be read goes on to the site as it came.
+While the bindings cannot be opened or read, identifiers are answered with 503. An error in the resolver, or in a scheme
+of the site's own, is answered with 500, and the log has its traceback.
 """
 
 from __future__ import annotations
@@ -29,6 +29,7 @@ from .asgi import REMEDY, is_asgi, named
 from .conditions import Conditions
 from .errors import BindingsUnavailable
 from .negotiation import Accepted
+from .opening import AvailabilityLog
 from .own_scheme import OwnScheme
 from .refusals import refusal
 from .resolution import Resolution, refuse
@@ -42,6 +43,7 @@ from .target import Target, mount_path, recover, reserved_labels
 if TYPE_CHECKING:
     from _typeshed.wsgi import StartResponse, WSGIApplication, WSGIEnvironment
 
+    from .binding import Binding
     from .bindings import Bindings
 
 _log = logging.getLogger(__name__)
@@ -88,6 +90,8 @@ class ResolverMiddleware:
         on_resolve: Callable[[Resolution], object] | None = None,
         inspector: str | None = None,
         services: str | None = None,
+        cors: bool | Iterable[str] = True,
+        referrer_policy: str | None = "no-referrer",
     ) -> None:
         if is_asgi(app):
             raise TypeError(f"ResolverMiddleware is for WSGI, and {named(app)} is an ASGI application. {REMEDY}")
@@ -108,7 +112,10 @@ class ResolverMiddleware:
             hsts=hsts,
             inspector=inspector,
             services=services,
+            cors=cors,
+            referrer_policy=referrer_policy,
         )
+        self._availability = AvailabilityLog(getattr(bindings, "failure", None))
         self._rules: Rules = getattr(bindings, "binding_by_rule", no_rules)
         self._answers = Answers(self.settings)
         self._on_resolve = on_resolve
@@ -169,17 +176,31 @@ class ResolverMiddleware:
         resolution: Resolution | None = None
         try:
             if environ.get("REQUEST_METHOD") == "OPTIONS":
-                return self._answers.options(secure=_is_secure(environ)).start(start_response)
+                answer = self._answers.options(secure=_is_secure(environ))
+                return self._for_origin(answer, environ).start(start_response)
             resolution = self._resolve(environ, target)
             answer = self._answer(environ, target, resolution, service)
         except Exception:  # noqa: BLE001 - it is logged
-            # Nothing that is asked for should lead here. If it does, the site behind must not be the one to pay.
-            _log.exception("no answer could be made for %s", display.escape(target.identifier[:200]))
-            answer = last_resort()
+            _log.exception("the resolver failed for %s", display.escape(target.identifier[:200]))
+            given = target.identifier
+            resolution = refuse(given, refusal("internal-error", 0, len(given)))
+            answer = self._failed(environ, target, resolution)
         self._report(target, resolution, answer, began)
         if isinstance(answer, Handover):
             return answer.to(self.app, start_response)
-        return answer.start(start_response, head=head)
+        return self._for_origin(answer, environ).start(start_response, head=head)
+
+    def _for_origin(self, answer: Answer, environ: WSGIEnvironment) -> Answer:
+        if not self.settings.cors_origins:
+            return answer
+        return self._answers.for_origin(answer, environ.get("HTTP_ORIGIN"))
+
+    def _failed(self, environ: WSGIEnvironment, target: Target, resolution: Resolution) -> Answer | Handover:
+        try:
+            return self._answer(environ, target, resolution, None)
+        except Exception:  # noqa: BLE001 - it is logged
+            _log.exception("the page about the error cannot be made")
+            return last_resort()
 
     def _answer(
         self, environ: WSGIEnvironment, target: Target, resolution: Resolution, service: Service | None
@@ -223,19 +244,24 @@ class ResolverMiddleware:
         try:
             if own := self._own_scheme(target):
                 return own.answer(given, self.settings.max_length)
-            return resolve(given, self.bindings.fetch, self._rules, self.settings, accepted)
+            fetch = self._fetch_and_note if self._availability.failing else self.bindings.fetch
+            return resolve(given, fetch, self._rules, self.settings, accepted)
         except BindingsUnavailable as error:
             # 503 and not 404, which would say that nothing is bound.
-            _log.warning("the bindings cannot be read: %s", display.escape(str(error)))
+            self._availability.failed(str(error))
             return refuse(given, refusal("bindings-unavailable", 0, len(given)))
+
+    def _fetch_and_note(self, keys: Iterable[str]) -> dict[str, Binding]:
+        found = self.bindings.fetch(keys)
+        self._availability.succeeded()
+        return found
 
     def _report(self, target: Target, resolution: Resolution | None, answer: Answer | Handover, began: float) -> None:
         if self._on_resolve is None:
             return
         try:
             if resolution is None:
-                given = target.identifier
-                resolution = refuse(given, refusal("bindings-unavailable", 0, len(given)))
+                return
             status = resolution.status if isinstance(answer, Handover) else answer.status
             self._on_resolve(resolution._replace(status=status, seconds=perf_counter() - began))
         except Exception:  # noqa: BLE001 - it is logged

@@ -24,7 +24,7 @@ SELECT = """
 import sqlite3, threading
 HEADERS = [
     ("Content-Length", "0"),
-    ("Cache-Control", "public, max-age=300"),
+    ("Cache-Control", "max-age=300"),
     ("Link", '</ark:12345/x00000001?info>; rel="describedby"'),
     ("X-Content-Type-Options", "nosniff"),
     ("Referrer-Policy", "no-referrer"),

@@ -23,7 +23,7 @@ from psycopg.pq import PGconn, Ping
 
 from ararat.middleware.answers import Answer
 from ararat.middleware.binding import Binding
-from ararat.middleware.bindings import Bindings, open_bindings
+from ararat.middleware.bindings import Bindings, bindings_at
 from ararat.middleware.served import Handover
 
 NO_SERVER = "NOTHING IS TESTED ON POSTGRESQL: no server is installed (apt-get install postgresql, or set PG_BINDIR)"
@@ -245,11 +245,14 @@ def database(request: pytest.FixtureRequest, tmp_path: Path) -> str:
 
 @pytest.fixture
 def open_store() -> Iterator[Callable[..., Bindings]]:
-    """open_bindings, which creates a missing database here; everything is closed at the end of the test."""
+    """open_store(url_or_path, **options) opens bindings or raises why not, and creates a missing database.
+
+    Everything is closed at the end of the test."""
     opened: list[Bindings] = []
 
     def open_(url_or_path: str | Path, **options: Any) -> Bindings:
-        opened.append(open_bindings(url_or_path, **{"create": True} | options))
+        opened.append(bindings_at(url_or_path, **{"create": True} | options))
+        opened[-1].open()
         return opened[-1]
 
     yield open_

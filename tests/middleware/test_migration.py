@@ -62,7 +62,7 @@ def shape(database: str) -> object:
 def test_nothing_is_served_from_it_until_it_is_migrated(old: str) -> None:
     before = shape(old)
     with pytest.raises(BindingError, match="run: ararat migrate --database") as refused:
-        open_bindings(old, create=True)
+        open_bindings(old, create=True).open()
     assert refused.value.code == "schema-version"
     assert shape(old) == before
 

@@ -67,7 +67,7 @@ def test_what_names_no_database_is_said_without_its_password(given: Any, code: s
 
 def test_nothing_is_created_unless_it_is_asked_for(database: str, tmp_path: Path) -> None:
     with pytest.raises(BindingsUnavailable, match=r"ararat init --database (sqlite|postgresql):"):
-        open_bindings(database)
+        open_bindings(database).open()
     assert list(tmp_path.iterdir()) == []
     with pytest.raises(DBAPIError):
         execute(database, "SELECT * FROM bindings")
@@ -92,7 +92,7 @@ def test_many_can_open_an_empty_database_at_once(database: str, open_store: Call
 def test_a_database_with_tables_of_somebody_else_is_left_alone(database: str) -> None:
     execute(database, "CREATE TABLE customers (id INTEGER)")
     with pytest.raises(BindingError) as refused:
-        open_bindings(database, create=True)
+        open_bindings(database, create=True).open()
     assert refused.value.code == "foreign-database"
     assert "customers" in str(refused.value)
     with pytest.raises(DBAPIError):
@@ -110,7 +110,7 @@ def test_a_database_of_another_version_is_not_served(
     running.store._readers.close_idle()
     execute(database, "UPDATE ararat SET value = :version WHERE name = 'schema'", version=version)
     with pytest.raises(BindingError, match=remedy) as refused:
-        open_bindings(database, create=True)
+        open_bindings(database, create=True).open()
     assert refused.value.code == "schema-version"
     with pytest.raises(BindingsUnavailable, match=remedy):
         running.lookup(NAME)

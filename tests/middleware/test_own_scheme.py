@@ -65,15 +65,16 @@ def test_the_schemes_known_here_are_answered_beside_it():
         pytest.param(lambda identifier: located(identifier, "//evil.example"), 404, id="another authority"),
         pytest.param(lambda identifier: located(identifier, "/a\r\nSet-Cookie: x"), 404, id="a second field"),
         pytest.param(lambda identifier: located(identifier, None), 404, id="no target"),
-        pytest.param(lambda identifier: located(identifier, status=301), 503, id="for good"),
-        pytest.param(lambda identifier: "https://example.org/", 503, id="no resolution"),
-        pytest.param(lambda identifier: 1 / 0, 503, id="a defect"),
+        pytest.param(lambda identifier: located(identifier, status=301), 500, id="for good"),
+        pytest.param(lambda identifier: "https://example.org/", 500, id="no resolution"),
+        pytest.param(lambda identifier: 1 / 0, 500, id="a defect"),
     ],
 )
 def test_what_an_own_resolver_may_not_answer_is_refused(resolve, status):
     answer = client(resolve).get("/atlas:17")
     assert (answer.status_code, answer.location) == (status, None)
     assert "Set-Cookie" not in answer.headers
+    assert "Retry-After" not in answer.headers
 
 
 def test_what_is_no_identifier_is_said_in_the_words_of_its_resolver():

@@ -49,7 +49,7 @@ def test_a_password_is_never_shown(url: str, open_store: Callable[..., Bindings]
 
 def test_a_server_that_is_not_there_is_said_without_password(unused_port: int) -> None:
     with pytest.raises(BindingsUnavailable) as refused:
-        open_bindings(f"postgresql://ararat:secret@127.0.0.1:{unused_port}/x", create=True)
+        open_bindings(f"postgresql://ararat:secret@127.0.0.1:{unused_port}/x", create=True).open()
     chain: BaseException | None = refused.value
     while chain is not None:
         assert "secret" not in f"{chain!r} {chain}"
@@ -234,7 +234,7 @@ def test_a_standby_is_read_only(bindings: Bindings, url: str) -> None:
 
 def test_a_database_that_does_not_keep_unicode_is_refused(cluster) -> None:
     with pytest.raises(BindingError) as refused:
-        open_bindings(cluster.new_database("SQL_ASCII"), create=True)
+        open_bindings(cluster.new_database("SQL_ASCII"), create=True).open()
     assert refused.value.code == "database-encoding"
 
 
@@ -243,7 +243,7 @@ def test_a_missing_driver_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
 
     monkeypatch.setitem(sys.modules, "psycopg", None)
     with pytest.raises(BindingError, match=r"pip install 'ararat\[postgres\]'") as refused:
-        open_bindings("postgresql://127.0.0.1/x", create=True)
+        open_bindings("postgresql://127.0.0.1/x", create=True).open()
     assert refused.value.code == "driver-missing"
 
 

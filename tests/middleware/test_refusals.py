@@ -14,8 +14,17 @@ from ararat.middleware.refusals import REFUSALS, refusal, status_of
 
 
 class Broken:
+    def __init__(self, error):
+        self.error = error
+
     def fetch(self, keys):
-        raise BindingsUnavailable("no such host")
+        raise self.error
+
+
+BROKEN = {
+    "bindings-unavailable": Broken(BindingsUnavailable("no such host")),
+    "internal-error": Broken(RuntimeError("a defect")),
+}
 
 
 EXAMPLES = {
@@ -26,6 +35,7 @@ EXAMPLES = {
     "target-unusable": ("GET", "/ark:12345/bad"),
     "method-not-allowed": ("POST", "/ark:12345/doc"),
     "bindings-unavailable": ("GET", "/ark:12345/doc"),
+    "internal-error": ("GET", "/ark:12345/doc"),
 }
 
 
@@ -41,7 +51,7 @@ def test_a_refusal_is_met_with_its_status(code, held, binding):
         binding("ark:12345/bad", "javascript:alert(1)"),
     )
     method, path = EXAMPLES[code]
-    client = Client(ResolverMiddleware(None, Broken() if code == "bindings-unavailable" else store))  # type: ignore[arg-type]
+    client = Client(ResolverMiddleware(None, BROKEN.get(code, store)))  # type: ignore[arg-type]
     answer = client.open(path, method=method, headers={"Accept": "application/json"})
     assert answer.status_code == REFUSALS[code].status
     told = json.loads(answer.data)

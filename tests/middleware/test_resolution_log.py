@@ -81,15 +81,21 @@ def test_every_request_for_an_identifier_has_one_line_and_no_other_has_any(clien
     assert [json.loads(line)["status"] for line in lines(client, "/ark:12345/doc", method="POST")] == [405]
 
 
-@pytest.mark.parametrize("error", [BindingsUnavailable("gone"), RuntimeError("unforeseen")])
-def test_what_failed_is_a_line_too(lines, error):
+@pytest.mark.parametrize(
+    ("error", "status", "code"),
+    [
+        pytest.param(BindingsUnavailable("gone"), 503, "bindings-unavailable", id="no bindings"),
+        pytest.param(RuntimeError("unforeseen"), 500, "internal-error", id="an error"),
+    ],
+)
+def test_what_failed_is_a_line_too(lines, error, status, code):
     class Broken:
         def fetch(self, keys):
             raise error
 
     resolver = ResolverMiddleware(site, Broken(), on_resolve=log_resolutions(logging.getLogger("names")))  # type: ignore[arg-type]
     (line,) = lines(Client(resolver), "/ark:12345/doc")
-    assert (json.loads(line)["status"], json.loads(line)["code"]) == (503, "bindings-unavailable")
+    assert (json.loads(line)["status"], json.loads(line)["code"]) == (status, code)
 
 
 def test_a_description_that_the_client_has_is_logged_as_what_was_answered(client, lines, caplog):

@@ -120,9 +120,8 @@ class Kept:
 
 
 def test_the_longest_prefix_counts():
-    book = Rulebook(
-        Kept(*(Rule(prefix, f"https://{len(prefix) - 10}x.org/${{value}}", 302, NOW, None) for prefix in PREFIXES))
-    )
+    source = Kept(*(Rule(prefix, f"https://{len(prefix) - 10}x.org/${{value}}", 302, NOW, None) for prefix in PREFIXES))
+    book = Rulebook(lambda: source)
 
     def target(name):
         ruled = book.binding_for(ark.parse(name))
@@ -141,7 +140,7 @@ PREFIXES = ("ark:12345/", "ark:12345/x57", "ark:12345/x5")
 def test_rules_are_held_and_looked_for_at_most_once_a_second():
     time = [0.0]
     source = Kept()
-    book = Rulebook(source, lambda: time[0])
+    book = Rulebook(lambda: source, lambda: time[0])
     name = ark.parse("ark:12345/x")
     assert book.binding_for(name) is None
     source.version, source.kept = "2", [Rule("ark:12345/", "https://a.org/${value}", 302, NOW, None)]

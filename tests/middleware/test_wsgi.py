@@ -334,21 +334,24 @@ def test_when_the_store_is_down_names_get_503_and_the_site_is_as_ever(caplog):
 @pytest.mark.parametrize("error", [RuntimeError("unforeseen"), MemoryError(), AssertionError(), RecursionError()])
 def test_what_nobody_foresaw_is_logged_and_answered_without_details(error, caplog):
     client = Client(ResolverMiddleware(Site(), Broken(error)))  # type: ignore[arg-type]
-    answer = client.get("/ark:12345/doc")
-    assert (answer.status_code, answer.text) == (503, "The resolver cannot answer at the moment.\n")
-    assert int(answer.headers["Retry-After"]) > 0
+    answer = client.get("/ark:12345/doc", headers={"Accept": "application/json"})
+    assert (answer.status_code, json.loads(answer.data)["code"]) == (500, "internal-error")
+    assert (answer.headers["Cache-Control"], "Retry-After" in answer.headers) == ("no-store", False)
+    assert "unforeseen" not in answer.text
     assert client.head("/ark:12345/doc").data == b""
     assert client.get("/index.html").text == "the site"
     assert [record.levelno for record in caplog.records] == [logging.ERROR, logging.ERROR]
     assert "ark:12345/doc" in caplog.text
+    assert "Traceback" in caplog.text
 
 
 def test_a_page_that_cannot_be_made_harms_nobody(store, monkeypatch, caplog):
     monkeypatch.setattr("ararat.middleware.pages.render", SimpleNamespace())
     client = Client(ResolverMiddleware(Site(), store))
-    assert client.get("/ark:12345/nope").status_code == 503
+    answer = client.get("/ark:12345/nope")
+    assert (answer.status_code, "internal-error" in answer.text, "Retry-After" in answer.headers) == (500, True, False)
     assert client.get("/ark:12345/doc").status_code == 302
-    assert "no answer could be made" in caplog.text
+    assert "the resolver failed for ark:12345/nope" in caplog.text
 
 
 def test_on_resolve_is_told_of_every_resolution(store):

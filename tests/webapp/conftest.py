@@ -16,6 +16,7 @@ from jinja2 import BytecodeCache
 from jinja2.bccache import Bucket
 
 from ararat.middleware import BindingsUnavailable
+from ararat.middleware.binding import NameCount
 from ararat.webapp import create_app
 
 
@@ -157,6 +158,11 @@ class Bound:
             for key, kind in self.kinds.items()
             if key in self.asked[-1]
         }
+
+    def count(self) -> NameCount:
+        if not self.reachable:
+            raise BindingsUnavailable("closed for the night")
+        return NameCount(len(self.kinds), exact=True)
 
 
 def _status(kind: str) -> str:

@@ -175,5 +175,5 @@ def test_the_settings_of_an_application_are_compared_with_the_registry_and_its_s
         ("app", "resolver", "well"),
         ("app", "routes", "well"),
         ("registry", "registered", "well"),
-        ("database", "readable-writable", "well"),
+        ("database", "no-names", "doubtful"),
     ]

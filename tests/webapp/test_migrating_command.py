@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner, Result
 
+from ararat.middleware import BindingsUnavailable, open_bindings
 from ararat.webapp import command
 
 
@@ -39,11 +40,12 @@ def test_an_old_database_names_the_command_and_the_command_helps(file: Path) -> 
     assert ararat("migrate", "--database", file).stdout == "Up to date: 2.\n"
 
 
-def test_no_server_migrates(file: Path) -> None:
+@pytest.mark.parametrize("options", [{}, {"create": True}], ids=["served", "created"])
+def test_no_server_migrates(file: Path, caplog: pytest.LogCaptureFixture, options: dict[str, bool]) -> None:
     before = file.read_bytes()
-    refused = ararat("serve", "--port", "0", "--database", file)
-    assert refused.exit_code != 0
-    assert "ararat migrate" in refused.stderr.replace("\n", " ")
+    with open_bindings(file, **options) as bindings, pytest.raises(BindingsUnavailable, match="ararat migrate"):
+        bindings.fetch(["ark:12345/x"])
+    assert "ararat migrate" in caplog.text
     assert file.read_bytes() == before
 
 

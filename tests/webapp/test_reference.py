@@ -168,12 +168,14 @@ def test_no_parameter_breaks_out_of_its_place(client, read_page, address, name):
 @pytest.mark.parametrize(
     ("reachable", "status", "said"),
     [
-        pytest.param(True, 200, {"status": "ok", "bindings": "readable"}, id="readable"),
+        pytest.param(
+            True, 200, {"status": "ok", "bindings": "readable", "names": 1, "names_exact": True}, id="readable"
+        ),
         pytest.param(False, 503, {"status": "failing", "bindings": "unreadable"}, id="unreadable"),
     ],
 )
 def test_health_is_whether_the_bindings_can_be_read(bound, reachable, status, said):
-    response = create_app(bound({}, reachable=reachable)).test_client().get("/healthz")
+    response = create_app(bound({"ark:12345/x": "located"}, reachable=reachable)).test_client().get("/healthz")
     assert (response.status_code, response.json) == (status, said)
     assert response.headers["Cache-Control"] == "no-store"
 
@@ -186,12 +188,13 @@ def test_health_names_the_state_of_a_file(tmp_path):
         with open_file(file) as bindings:
             return create_app(bindings).test_client().get("/healthz").json
 
-    assert health() == {"status": "ok", "bindings": "readable", "file": "served"}
+    readable = {"status": "ok", "bindings": "readable", "names": 1, "names_exact": True}
+    assert health() == readable | {"file": "served"}
     file.write_text("identifier,target\nark:12345/a,/2\n")
-    assert health() == {"status": "ok", "bindings": "readable", "file": "refused"}
+    assert health() == readable | {"file": "refused"}
     file.with_name("names.csv.served").unlink()
     file.with_name("names.csv.served").mkdir()
-    assert health() == {"status": "ok", "bindings": "readable", "file": "unrecorded"}
+    assert health() == readable | {"file": "unrecorded"}
     file.write_text("identifier\n")
     assert health() == {"status": "failing", "bindings": "unreadable", "file": "refused"}
 

@@ -170,7 +170,7 @@ def test_samples_are_never_put_into_a_database_of_the_users(serve_ararat: Callab
         assert server.get("/ark:12345/mine").header("Location") == "https://example.org/mine"
         assert server.get("/ark:12345/mp39n").status == 404
         assert server.get("/demo/").status == 404
-        assert server.get("/ark:12345/mine").header("Cache-Control") == "public, max-age=7"
+        assert server.get("/ark:12345/mine").header("Cache-Control") == "max-age=7"
         # The announced prefix, not the address, begins every link.
         assert "https://names.example.org/ark:12345/mine?info" in (server.get("/ark:12345/mine").header("Link") or "")
         # And a trace of the name runs here all the same.
@@ -262,18 +262,39 @@ def until(condition: Callable[[], object], seconds: float = 20) -> None:
         time.sleep(0.05)
 
 
-def test_a_file_that_cannot_be_served_is_said_to_be_so_with_its_line(
-    ararat: Callable[..., Result], tmp_path: Path
+@pytest.mark.parametrize(
+    ("options", "cause"),
+    [
+        pytest.param(["--bindings", "names.csv"], "names.csv, line 3: lines 2 and 3 are both for", id="a bad line"),
+        pytest.param(["--database", "names.csv"], "names.csv, line 3: lines 2 and 3 are both for", id="in --database"),
+        pytest.param(["--bindings", "none.csv"], "No such file", id="no table"),
+        pytest.param(["--database", "none.sqlite"], "run: ararat init --database sqlite:", id="no database"),
+        pytest.param(["--database", "none/b.sqlite", "--create"], "No such file", id="no folder"),
+    ],
+)
+def test_it_serves_its_pages_without_bindings(
+    options: list[str], cause: str, start_server: Callable[..., Any], tmp_path: Path
 ) -> None:
     (tmp_path / "names.csv").write_text("identifier,target\nark:12345/a,/1\nark:/12345/-a,/2\n")
-    for option in ("--bindings", "--database"):
-        result = ararat("serve", "--port", "0", option, "names.csv")
-        said = " ".join(result.stderr.split())
-        assert (result.exit_code, result.stdout) == (2, "")
-        assert (
-            "names.csv is not served: line 3: lines 2 and 3 are both for ark:12345/a, and differ (duplicate-line)"
-            in said
-        )
+    server = start_server([ARARAT, "serve", "--host", "127.0.0.1", "--port", "0", *options], None, tmp_path)
+    server.port = int(server.wait_for(r"http://127\.0\.0\.1:(\d+)"))
+    server.wait_for("Stop")
+    assert server.get("/").status == 200
+    name = server.get("/ark:12345/a", accept="application/json")
+    assert (name.status, name.json()["code"], name.header("Retry-After")) == (503, "bindings-unavailable", "10")
+    assert server.get("/healthz").status == 503
+    said = " ".join(server.log().split())
+    assert cause in said
+    assert "Names unknown" in said
+    assert not (tmp_path / "none.sqlite").exists()
+    server.stop()
+
+
+def test_the_banner_and_the_health_have_the_number_of_names(serve_ararat: Callable[..., Any]) -> None:
+    server = serve_ararat("--no-trace-elsewhere")
+    assert server.get("/healthz").json()["names"] == 11
+    assert re.search(r"Names +11", server.log())
+    server.stop()
 
 
 def test_a_restarted_server_serves_the_version_before_of_a_file_that_it_refuses(
@@ -479,9 +500,6 @@ def test_a_trace_is_answered_in_process_only_where_ararat_answers(
     [
         pytest.param(["--inspector", "ftp://example.org"], 64, "inspector", id="no inspector"),
         pytest.param(["--trusted-proxies", "-1"], 64, "trusted-proxies", id="fewer proxies than none"),
-        pytest.param(["--bindings", "names.csv"], 66, "cannot be read", id="no table"),
-        pytest.param(["--database", "names.csv"], 69, "names.csv", id="no file of bindings"),
-        pytest.param(["--database", "none/b.sqlite"], 69, "none", id="no folder"),
         pytest.param(["--prefix", "ftp://example.org"], 64, "prefix", id="no prefix"),
         pytest.param(["--max-length", "10"], 64, "255", id="a limit below the draft's"),
         pytest.param(["--allow-network", "everywhere"], 64, "everywhere", id="no network"),

@@ -81,14 +81,14 @@ def opened(url: str, *, create: bool = False, profile: Profile | None = None) ->
 
     A database is created only with ``create``. Changes are held to the rules of ``profile``.
     """
-    from ...middleware.bindings import open_bindings, open_file, table_file
+    from ...middleware.bindings import bindings_at, open_file, table_file
 
     if not create:
         require_database(url)
     with store_errors():
         table = table_file(url)
         if table is None:
-            bindings = open_bindings(url, create=create, policy=profile)
+            bindings = bindings_at(url, create=create, policy=profile).open()
         else:
             bindings = open_file(table, policy=profile, served=False)
         # What is loaded by now stays: whoever goes through millions of rows shall not have it searched for cycles

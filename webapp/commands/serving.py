@@ -50,6 +50,15 @@ _SETTINGS: dict[str, dict[str, Any]] = {
     "--forward-query": {"is_flag": True, "default": None, "help": "Hand an unknown query on to the target."},
     "--cache": {"type": int, "metavar": "SECONDS", "help": "How long a found answer may be kept.  [default: 300]"},
     "--services": {"metavar": "PATH", "help": "Answer the services of RFC 2169 below this path, usually /uri-res."},
+    "--cors": {
+        "multiple": True,
+        "metavar": "ORIGIN|all|none",
+        "help": "Pages of this origin may read the resolver's answers from a script; repeatable.  [default: all]",
+    },
+    "--referrer-policy": {
+        "metavar": "POLICY",
+        "help": "The field Referrer-Policy of the resolver's answers.  [default: no-referrer]",
+    },
     "--hsts": {"metavar": "FIELD", "help": "The field Strict-Transport-Security of answers to secure requests."},
 }
 
@@ -201,6 +210,8 @@ def serve_command(
     from ..application import MissingAssets
 
     given = {name: value for name, value in settings.items() if value not in (None, ())}
+    if "cors" in given:
+        given["cors"] = {("all",): True, ("none",): False}.get(given["cors"], given["cors"])
     with (
         _listener(host, port) as listener,
         _store(database, table) as store,
@@ -302,35 +313,26 @@ def _store(database: str | None, table: str | None) -> Iterator[_Store]:
 
 
 def _opened(store: _Store, profile: Profile | None, *, create: bool, state: str | None) -> Bindings:
-    from ...middleware import BindingsUnavailable, open_bindings
-    from ...middleware.bindings import open_file, table_file
-    from ...middleware.errors import TableError
+    from ...middleware import open_bindings
+    from ...middleware.bindings import open_file
     from ..demo import load
 
+    if store.is_table:
+        # A file that is in no other format is CSV.
+        return open_file(Path(store.place), policy=profile, state=state)
+    bindings = open_bindings(store.place, create=create or store.is_demo, policy=profile, state=state)
+    if store.is_demo:
+        load(bindings)
+    return bindings
+
+
+def _names(bindings: Bindings) -> str:
+    from ...middleware import BindingsUnavailable
+
     try:
-        # Whatever --bindings is called: what is no other format is CSV.
-        if (table := Path(store.place) if store.is_table else table_file(store.place)) is not None:
-            bindings = open_file(table, policy=profile, state=state)
-            if not bindings.store.is_read:
-                # Nothing can be served: raise the fault of the file.
-                open_file(table, policy=profile, served=False).close()
-            return bindings
-        with open_bindings(store.place, create=create or store.is_demo, policy=profile) as bindings:
-            if store.is_demo:
-                load(bindings)
-        # Opened anew: what was used here must not be used on the other side of a fork.
-        return open_bindings(store.place, policy=profile)
-    except TableError as error:
-        where = f"line {error.line}" if error.column is None else f"line {error.line}, column {error.column}"
-        raise Refused(
-            f"{error.file} is not served: {where}: {error.message} ({error.code})",
-            ("Expected", f"{error.expected} ({error.reference})"),
-            ("Next", "correct it; ararat import --dry-run into a new database lists all that is wrong"),
-        ) from None
+        return str(bindings.count())
     except BindingsUnavailable as error:
-        if store.is_table:
-            raise Refused(f"{store.place} cannot be read: {error}", exit_code=NO_INPUT) from None
-        raise
+        return f"unknown; until the bindings can be read, names are answered with 503: {error}"
 
 
 def _announce(
@@ -355,7 +357,8 @@ def _announce(
     fate = ", gone when this ends; keep yours with --database" if store.is_demo else ""
     if bindings.is_file:
         fate = ", read again whenever it changes, never written"
-    write(sheet.field("Bindings", f"{bindings.store}{fate}"))
+    write(sheet.field("Bindings", f"{bindings.where}{fate}"))
+    write(sheet.field("Names", _names(bindings)))
     write(
         sheet.field(
             "Traces", "to other hosts, too; not with --no-trace-elsewhere" if trace_elsewhere else "to this site alone"

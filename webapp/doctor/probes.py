@@ -253,7 +253,7 @@ class _Patient:
         return self._bad("head", "HEAD", message, "head", "RFC 9110, section 9.3.2")
 
     def _cache_control(self, plain: Said) -> Finding:
-        wanted = {404: "public, max-age=60", 400: "no-store"}.get(plain.status)
+        wanted = {404: "max-age=60", 400: "no-store"}.get(plain.status)
         seen = plain.field("Cache-Control")
         if wanted is None or seen == wanted:
             return Finding("url", "cache-control", "well", "Cache-Control", "Arrives as Ararat set it.")

@@ -63,14 +63,18 @@ def _finding(condition: Condition, shown: str, *, alone: bool) -> Finding:
         # The fault of a file begins with its name, which keeps its letters.
         sentence = f"{fault.removesuffix('.')}." if condition.table else _sentence(fault)
         return Finding("database", code, "bad", shown, f"{can}{sentence}", change)
+    if condition.names is not None and condition.names.number == 0:
+        change = "Check that this is the right database; bind names with ararat bind or ararat import."
+        return Finding("database", "no-names", "doubtful", shown, f"{where} can be read, and has no names.", change)
+    names = "" if condition.names is None else f" Names: {condition.names}."
     if condition.table:
-        return Finding("database", "table", "well", shown, f"{where} can be read; a file is changed by hand.")
+        return Finding("database", "table", "well", shown, f"{where} can be read; a file is changed by hand.{names}")
     if condition.standby:
         said = "a standby: it can be read, and is written by its primary"
         state = "doubtful" if alone else "well"
         change = "Name the primary in the URL too, where names are to be bound." if alone else None
-        return Finding("database", "standby", state, shown, f"{where} is {said}.", change)
-    return Finding("database", "readable-writable", "well", shown, f"{where} can be read and written.")
+        return Finding("database", "standby", state, shown, f"{where} is {said}.{names}", change)
+    return Finding("database", "readable-writable", "well", shown, f"{where} can be read and written.{names}")
 
 
 def _sentence(text: str) -> str:

@@ -1,0 +1,52 @@
+"""Locks that a forked process can use, although a thread of its parent held them.
+
+A fork copies a lock as it is, but not the thread that would release it. Servers fork workers at any time, so every
+lock that can be held during a fork is one of these.
+"""
+
+from __future__ import annotations
+
+import os
+import threading
+import weakref
+from typing import Self
+
+
+class ForkSafeLock:
+    """A lock that is free in every forked process. It is used like :class:`threading.Lock`."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        _all.add(self)
+
+    def acquire(self, blocking: bool = True) -> bool:
+        """Take the lock, and return whether it was taken."""
+        return self._lock.acquire(blocking)
+
+    def release(self) -> None:
+        """Release the lock."""
+        # A thread that forked while it held the lock has a free one in the child.
+        if self._lock.locked():
+            self._lock.release()
+
+    def __enter__(self) -> Self:
+        self.acquire()
+        return self
+
+    def __exit__(self, *exc: object) -> None:
+        self.release()
+
+    def _renew(self) -> None:
+        self._lock = threading.Lock()
+
+
+_all: weakref.WeakSet[ForkSafeLock] = weakref.WeakSet()
+
+
+def _renew_all() -> None:
+    for lock in list(_all):
+        lock._renew()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_renew_all)
