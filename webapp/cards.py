@@ -312,6 +312,5 @@ def _cell(column: Mapping[str, object], name: str) -> str | Line:
     if isinstance(value, str):
         return lines.plain(value)
     if isinstance(value, (list, tuple)):
-        # Codes, which are the same in every language.
         return lines.plain(", ".join(map(str, value))) if value else "none"
     return "none" if name in column else ""

@@ -77,8 +77,6 @@ def _page(name: str, base: str) -> Page:
 def rendered(text: str, base: str) -> Page:
     """A page made of its Markdown (CommonMark, with tables), where ``base`` is the address of the first page.
 
-    A query that the address has goes on into those of the others.
-
     HTML in the text is shown and not taken for such, and nothing gets a style of its own: the content security policy
     would have none of it.
 
@@ -91,7 +89,6 @@ def rendered(text: str, base: str) -> Page:
     tokens = _markdown().parse(text)
     title = ""
     taken: dict[str, int] = {}
-    first, mark, query = base.partition("?")
     for place, token in enumerate(tokens):
         if token.type == "heading_open":
             words = _words(tokens[place + 1])
@@ -103,10 +100,10 @@ def rendered(text: str, base: str) -> Page:
         for child in token.children or ():
             href = child.attrGet("href") if child.type == "link_open" else None
             if child.type == "image" and (picture := child.attrGet("src")) in pictures():
-                child.attrSet("src", f"{first}/{picture}")
+                child.attrSet("src", f"{base}/{picture}")
             if isinstance(href, str) and (found := _NEIGHBOUR.fullmatch(href)):
-                to = first if found[1] == FIRST else f"{first}/{found[1]}"
-                child.attrSet("href", f"{to}{mark}{query}{found[2] or ''}")
+                to = base if found[1] == FIRST else f"{base}/{found[1]}"
+                child.attrSet("href", f"{to}{found[2] or ''}")
     return Page(title, _markdown().renderer.render(tokens, _markdown().options, {}))
 
 

@@ -81,7 +81,6 @@ def compare_ends(first: Sequence[Event], second: Sequence[Event]) -> Ends:
     else:
         sentence = f"They end differently: {_words(one)}, and {_words(other)}."
     if met is not None and (met != one.url or not same):
-        # Each sentence stands whole, so that a page can say it in another language.
         if same:
             sentence += f" They meet at {met}."
         elif parted == met:

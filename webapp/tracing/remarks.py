@@ -177,7 +177,6 @@ def _redirect_notes(seen: Observed, target: Reference) -> Iterator[Note]:
 
 def found(state: State, uri: str, inflection: str, *, fetched: bool) -> str:
     """Where a successful run ended."""
-    # Each sentence stands whole, so that a page can say it in another language.
     said = {
         "direct": f"The resource is at {uri}",
         "related": f"A related resource is at {uri}",
