@@ -195,7 +195,7 @@ def test_an_equivalence_names_by_whose_rule_it_holds(a, b, by):
     assert answer
     assert answer.by == by
     assert (answer.why, answer.reference) != ("", "")
-    assert equivalent(a, b) is (by == ("urnbis-01",)), "two str are compared as the draft does"
+    assert equivalent(a, b) is ("rfc8141" not in by), "two str are compared with query and fragment"
 
 
 @pytest.mark.parametrize(

@@ -52,3 +52,53 @@ def test_an_error_shows_the_surroundings_of_the_place_and_no_more(length):
     _, shown, carets, _ = str(refused.value).splitlines()
     assert shown[carets.index("^")] == "!"
     assert len(shown) < 150
+
+
+@pytest.mark.parametrize(
+    ("text", "places"),
+    [
+        ("ar", [("no-scheme", 0, 2)]),
+        ("hello", [("no-scheme", 0, 4)]),
+        (" ark:12345/x", [("surrounding-space", 0, 1)]),
+        ("foo ark:12345/x", [("bad-prefix", 0, 4)]),
+        ("http://a/b/c", [("no-ark-label", 0, 12)]),
+        ("http://a/?ark:12345/x", [("label-in-query", 10, 14)]),
+        ("http://a/ark%3a12345/x", [("encoded-label", 9, 15)]),
+        ("http://a/park:12345/x", [("label-inside-word", 10, 14)]),
+        ("https://n2t.net/ark:1234a/x", [("naan-char", 24, 25)]),
+        ("ark://12345/x", [("double-slash", 4, 6)]),
+        ("ark:/12345", [("no-name", 10, 10)]),
+        ("ark:/12345/", [("empty-name", 11, 11)]),
+        ("ark:12345//x", [("empty-segment", 9, 11)]),
+        ("ark:12345/a/-", [("empty-after-normalization", 12, 13)]),
+        ("ark:12345/-/b", [("empty-after-normalization", 10, 11)]),
+        ("ark:/12345/a[b", [("bad-char", 12, 13)]),
+        ("ark:12345/x%", [("bad-percent", 11, 12)]),
+        ("ark:12345/x%4", [("bad-percent", 11, 13)]),
+        ("ark:12345/x%zz1", [("bad-percent", 11, 14)]),
+        ("ark:12345/x\x7fy", [("control-char", 11, 12)]),
+        ("ark:12345/x\ue000y", [("private-use", 11, 12)]),
+        ("ark:12345/x?a[b", [("bad-query", 13, 14)]),
+        ("ark:12345/x?a[b#c", [("bad-query", 13, 14)]),
+        ("ark:12345/x?a#b[c", [("bad-fragment", 15, 16)]),
+        ("ark:/12345/x/a.b/c..d", [("dot-in-name", 12, 16), ("dot-in-name", 16, 19)]),
+        ("ark:12345/x/%2e%2E/y", [("dot-segment", 9, 20), ("encoded-dot", 12, 15)]),
+        ("ark:/12345/x.b.a.b?q", [("variants-reordered", 12, 18), ("variants-deduplicated", 12, 18)]),
+        ("urn:f:a", [("nid-length", 4, 5)]),
+        ("urn:foo:", [("empty-nss", 8, 8)]),
+        ("urn:foo:a%zz", [("bad-percent", 9, 12)]),
+        ("urn:foo:a?b%zz", [("bad-percent", 11, 14)]),
+        ("urn:foo:a#b[", [("bad-fragment", 11, 12)]),
+        ("urn:foo-:a/b?x", [("nid-final-hyphen", 7, 8)]),
+        ("urn:foo-:ab", [("nid-final-hyphen", 7, 8)]),
+        ("urn:f-:ab", [("nid-final-hyphen", 5, 6)]),
+        ("urn:foo:a%2e/b", [("needless-percent-encoding", 9, 12), ("nss-slash", 12, 13)]),
+        ("urn:foo:a?+r?=q#f", [("query-not-assigned", 9, 15), ("fragment-not-opted-in", 15, 17)]),
+        (
+            "urn:X-foo:%41&~",
+            [("nid-special-form", 4, 9), ("needless-percent-encoding", 10, 13), ("rfc2141-invalid", 13, 14)],
+        ),
+    ],
+)
+def test_each_problem_points_at_its_place(text, places):
+    assert [(found.code, found.start, found.end) for found in examine(text).problems] == places
