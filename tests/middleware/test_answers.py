@@ -283,6 +283,34 @@ def test_a_redirect_says_where_in_its_field_and_has_no_body(held, binding):
     assert answer.data == b""
 
 
+@pytest.mark.parametrize(
+    ("cors", "origin", "allowed", "vary"),
+    [
+        pytest.param(True, "https://a.example", "*", None, id="all"),
+        pytest.param(False, "https://a.example", None, None, id="none"),
+        pytest.param(["https://A.example/"], "https://a.example", "https://a.example", "Origin", id="one of a list"),
+        pytest.param(["https://a.example"], "https://b.example", None, "Origin", id="not in the list"),
+        pytest.param(["https://a.example"], None, None, "Origin", id="no origin"),
+    ],
+)
+def test_which_pages_may_read_answers_is_a_setting(client, cors, origin, allowed, vary):
+    headers = {} if origin is None else {"Origin": origin}
+    for method, path in (("GET", "/ark:12345/doc"), ("GET", "/ark:12345/nope"), ("OPTIONS", "/ark:12345/doc")):
+        answer = client(cors=cors).open(path, method=method, headers=headers)
+        assert answer.headers.get("Access-Control-Allow-Origin") == allowed
+        assert (answer.headers.get("Access-Control-Expose-Headers") is None) == (allowed is None)
+        fields = [field.strip() for field in answer.headers.get("Vary", "").split(",")]
+        assert ("Origin" in fields) == (vary is not None)
+        if method == "OPTIONS":
+            assert ("Access-Control-Allow-Methods" in answer.headers) == bool(cors)
+
+
+@pytest.mark.parametrize("policy", ["no-referrer", "strict-origin-when-cross-origin", None])
+def test_the_referrer_policy_is_a_setting(client, policy):
+    for path in ("/ark:12345/doc", "/ark:12345/nope", "/ark:12345/doc?info"):
+        assert client(referrer_policy=policy).get(path).headers.get("Referrer-Policy") == policy
+
+
 def test_the_last_resort_needs_nothing():
     answer = last_resort()
     assert answer.status == 500

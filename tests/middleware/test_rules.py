@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import json
+import os
+import signal
+import threading
+from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime, timedelta
 
 import pytest
 from werkzeug.test import Client
 
 from ararat.identifiers import ark, urn
-from ararat.middleware import BindingError, ResolverMiddleware
-from ararat.middleware.errors import BindingsUnavailable, Collision
+from ararat.middleware import BindingError, BindingsUnavailable, ResolverMiddleware
+from ararat.middleware.errors import Collision
 from ararat.middleware.rules import SECONDS_HELD, Rule, Rulebook, check_prefix, check_template
 from ararat.middleware.store import Transaction
 
@@ -152,6 +156,92 @@ def test_rules_are_held_and_looked_for_at_most_once_a_second():
     assert book.binding_for(name) is not None
     assert source.asked == ["version", "rules"] * 2 + ["version"]
 
+
+class Stuck:
+    """A source of rules that answers when it is let, and counts the questions."""
+
+    def __init__(self) -> None:
+        self.asked = 0
+        self.begun, self.go_on = threading.Event(), threading.Event()
+        self.error: Exception | None = None
+
+    def rules_version(self) -> str:
+        self.asked += 1
+        self.begun.set()
+        assert self.go_on.wait(20)
+        if self.error is not None:
+            raise self.error
+        return str(self.asked)
+
+    def rules(self):
+        return [Rule("ark:12345/", "https://a.org/${value}", 302, NOW, None)]
+
+
+def test_one_thread_reads_the_rules_and_the_others_use_the_old_ones():
+    time = [0.0]
+    source = Stuck()
+    book = Rulebook(lambda: source, lambda: time[0])
+    source.go_on.set()
+    assert book.binding_for(NAME) is not None
+    time[0] += SECONDS_HELD
+    source.begun.clear()
+    source.go_on.clear()
+    with ThreadPoolExecutor(1) as pool:
+        slow = pool.submit(book.binding_for, NAME)
+        assert source.begun.wait(20)
+        for _ in range(20):
+            assert book.binding_for(NAME) is not None
+        assert source.asked == 2
+        source.go_on.set()
+        assert slow.result(20) is not None
+
+
+def test_a_failure_to_read_the_rules_is_remembered_for_all_threads(caplog):
+    time = [0.0]
+    source = Stuck()
+    source.error = BindingsUnavailable("locked")
+    book = Rulebook(lambda: source, lambda: time[0])
+
+    def ask(_):
+        with pytest.raises(BindingsUnavailable, match="locked"):
+            book.binding_for(NAME)
+
+    with ThreadPoolExecutor(20) as pool:
+        waiting = pool.map(ask, range(20))
+        assert source.begun.wait(20)
+        source.go_on.set()
+        list(waiting)
+    assert source.asked == 1
+    time[0] += SECONDS_HELD
+    source.error = None
+    assert book.binding_for(NAME) is not None
+    # Rules that are known are used until others can be read.
+    source.error = BindingsUnavailable("locked again")
+    for _ in range(2):
+        time[0] += SECONDS_HELD
+        assert book.binding_for(NAME) is not None
+    assert source.asked == 4
+    assert caplog.text.count("locked again") == 1
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork")
+def test_a_process_that_forks_while_the_rules_are_read_has_rules():
+    source = Stuck()
+    book = Rulebook(lambda: source)
+    with ThreadPoolExecutor(1) as pool:
+        slow = pool.submit(book.binding_for, NAME)
+        assert source.begun.wait(20)
+        child = os.fork()
+        if child == 0:
+            source.go_on.set()
+            signal.alarm(10)
+            os._exit(0 if book.binding_for(NAME) is not None else 1)
+        assert os.waitpid(child, 0)[1] == 0
+        source.go_on.set()
+        assert slow.result(20) is not None
+
+
+NAME = ark.parse("ark:12345/x")
 
 # In a database --------------------------------------------------------------------------------------------------------
 

@@ -47,6 +47,10 @@ def test_settings_have_the_names_and_defaults_of_the_middlewares_keywords():
         pytest.param({"schemes": []}, "schemes: name at least one", id="no scheme"),
         pytest.param({"max_length": 254}, "max_length: a limit of 254 is below 255", id="length"),
         pytest.param({"cache": -1}, "cache: -1 is not a number of seconds from 0", id="cache"),
+        pytest.param({"cors": "https://a.example"}, "cors: 'https://a.example' is one text", id="cors as a text"),
+        pytest.param({"cors": []}, "cors: no origin is given", id="cors without origins"),
+        pytest.param({"cors": ["https://a.example/x"]}, "cors: 'https://a.example/x' has a", id="cors with a path"),
+        pytest.param({"referrer_policy": "none\r\nX: y"}, "referrer_policy: ", id="no referrer policy"),
         pytest.param(
             {"hsts": "max-age=1\r\nX: y"}, "hsts: 'max-age=1\\r\\nX: y' is not like", id="hsts with another field"
         ),
