@@ -48,6 +48,7 @@ def test_where_no_ark_is_embedded_it_is_said_why(text, form, code):
         pytest.param("ark://12345/x", "ark:/12345/x", id="one slash"),
         pytest.param("ark:12345/x//y", "ark:12345/x/y", id="empty segment"),
         pytest.param("ark:B5072/x", "ark:b5072/x", id="lower case"),
+        pytest.param("ark:B5072/Xy/Z", "ark:b5072/Xy/Z", id="lower case in the NAAN alone"),
         pytest.param("\u0410\u0420\u041a: 12345/437719", "ark:12345/437719", id="transliterated"),
         pytest.param("12345/x54xz321", "ark:12345/x54xz321", id="label missing"),
         pytest.param("ark:12345/x\u20101\u200b", "ark:12345/x-1", id="typographic hyphen and invisible"),

@@ -38,10 +38,19 @@ def test_a_limit_below_255_is_a_mistake(limit):
         pytest.param("ark:12345/" + "x" * 246, True, id="256"),
         pytest.param("ark:12345/" + "%D0%B1" * 245, False, id="255 encoded code points"),
         pytest.param("ark:12345/" + "%FF" * 245, True, id="octets that are no UTF-8"),
+        pytest.param("ark:12345/" + "%D0%B1" * 239 + "?other", False, id="255 with another inflection"),
+        pytest.param("ark:12345/" + "%D0%B1" * 240 + "?other", True, id="256 with another inflection"),
     ],
 )
 def test_what_may_be_refused_above_the_least_limit(ark, refused):
     assert length.may_refuse(ark, 255) is refused
+
+
+def test_what_is_as_long_as_a_higher_limit_is_accepted():
+    assert not length.may_refuse("ark:12345/" + "x" * 390, 400)
+    assert length.may_refuse("ark:12345/" + "x" * 391, 400)
+    assert not length.may_refuse("ark:12345/" + "x" * 3490)
+    assert length.may_refuse("ark:12345/" + "x" * 3491)
 
 
 @given(st.text(max_size=245, alphabet=st.characters(exclude_categories=["Cs"])))

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from ararat.identifiers import IdentifierError, parse
+from ararat.identifiers import IdentifierError, equivalent, parse
 from ararat.identifiers.reading import reads
 
 PIECES = ["ark:", "ark%3A", "urn:", "ARK:", "12345", "/", "x", "-", "%2D", "%41", "%", ":", "foo", "a-", "?", "#", "."]
@@ -34,3 +35,10 @@ def test_reads_is_true_for_what_parse_reads(text):
 def test_reads_is_true_for_what_parse_reads_of_hostile_texts(every_naughty):
     for naughty in every_naughty:
         assert reads(naughty.input) == parses(naughty.input)
+
+
+@pytest.mark.parametrize("text", ["", "ark:12345", "urn:foo", "hello", "https://example.org/"])
+def test_what_cannot_be_read_is_equivalent_to_nothing(text):
+    assert not equivalent(text, text)
+    assert not equivalent(text, "ark:12345/x")
+    assert not equivalent("ark:12345/x", text)
