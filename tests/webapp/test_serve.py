@@ -571,6 +571,44 @@ def test_it_stops_when_the_signal_arrives_before_the_first_request(start_server:
     assert "Traceback" not in server.log()
 
 
+SLOW_TO_ANSWER = """
+import time
+from ararat.webapp.serve import address_of, listen, run
+
+def application(environ, start_response):
+    print("asked", flush=True)
+    time.sleep(1)
+    start_response("200 OK", [("Content-Type", "text/plain"), ("Content-Length", "8000000")])
+    return [b"x" * 8000000]
+
+listener = listen("127.0.0.1", 0)
+print(address_of(listener), flush=True)
+run(application, listener, lambda: None)
+"""
+
+
+def test_an_answer_that_has_begun_is_sent_whole_before_the_server_stops(start_server: Callable[..., Any]) -> None:
+    server = start_server([sys.executable, "-c", SLOW_TO_ANSWER])
+    server.port = int(server.wait_for(r"http://127\.0\.0\.1:(\d+)"))
+    with socket.create_connection(("127.0.0.1", server.port), 10) as connection:
+        connection.sendall(b"GET / HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n")
+        server.wait_for("asked")
+        server.process.send_signal(signal.SIGTERM)
+        # A new client is refused at once.
+        until(lambda: not reachable(server.port))
+        answer = b"".join(iter(lambda: connection.recv(65536), b""))
+    assert answer.partition(b"\r\n\r\n")[2] == b"x" * 8000000
+    assert server.process.wait(10) == 0
+
+
+def reachable(port: int) -> bool:
+    try:
+        socket.create_connection(("127.0.0.1", port), 10).close()
+    except OSError:
+        return False
+    return True
+
+
 def test_it_stops_when_it_is_told_to_and_takes_its_samples_with_it(serve_ararat: Callable[..., Any]) -> None:
     stopped(serve_ararat(), signal.SIGTERM)
 
