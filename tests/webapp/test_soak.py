@@ -163,9 +163,9 @@ class Changing:
         self.put()
 
     def put(self) -> None:
-        rows = "".join(f"ark:12345/x{each},https://example.org/{self.version}\n" for each in range(NAMES))
+        rows = "".join(f"ark:12345/x{each},https://example.org/{self.version},thing {each}\n" for each in range(NAMES))
         beside = self._path.with_suffix(".new")
-        beside.write_text(f"identifier,target\n{rows}", "utf-8")
+        beside.write_text(f"identifier,target,resource\n{rows}", "utf-8")
         beside.replace(self._path)
 
     def __enter__(self) -> Changing:
