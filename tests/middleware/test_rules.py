@@ -304,7 +304,7 @@ def test_the_history_of_a_rule_is_in_order_when_the_clock_was_set_back(database,
 def test_the_history_of_rules_is_never_changed(bindings):
     bindings.set_rule("ark:12345/", "/all/${value}")
     for statement in ("DELETE FROM rule_events", "UPDATE rule_events SET actor = 'eve'"):
-        with pytest.raises(Collision, match="history is never"), bindings.store.transaction() as transaction:
+        with pytest.raises(BindingsUnavailable, match="history is never"), bindings.store.transaction() as transaction:
             transaction.connection.exec_driver_sql(statement)
     assert [event.actor for event in bindings.rule_history("ark:12345/")] == [None]
 
