@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from .bindings import database_at, open_file, table_file
-from .errors import BindingError, BindingsUnavailable
+from .errors import BindingError, BindingsUnavailable, ReadOnlyBindings
 
 if TYPE_CHECKING:
     from .binding import NameCount
@@ -127,8 +127,9 @@ def _written(database: SQLite | PostgreSQL, where: str) -> Condition:
         # What begins here is a transaction of a writer, and what ends it takes it back.
         with database.engine.connect() as connection:
             connection.exec_driver_sql(_VERSION).fetchone()
-    except BindingsUnavailable as error:
-        return Condition(where, True, False, fault=str(error), code="not-writable")
+    except (BindingsUnavailable, ReadOnlyBindings) as error:
+        fault = error.message if isinstance(error, ReadOnlyBindings) else str(error)
+        return Condition(where, True, False, fault=fault, code="not-writable")
     except DBAPIError as error:
         cause = error.orig if isinstance(error.orig, Exception) else error
         return Condition(where, True, False, fault=str(database.unavailable(cause)), code="not-writable")

@@ -130,7 +130,7 @@ class PostgreSQL:
         ]
         return [PostgreSQL(make_conninfo("", **shared, **own)) for own in each]
 
-    def mark(self) -> Hashable:
+    def mark(self, in_use: bool = False) -> Hashable:
         """Nothing: a connection to a server says itself when it is no longer good."""
         return None
 

@@ -56,8 +56,11 @@ class Database(Protocol):
         """The class of every exception that the driver raises."""
         ...
 
-    def mark(self) -> Hashable:
-        """What has to be the same for a connection to be still good. Raises BindingsUnavailable."""
+    def mark(self, in_use: bool = False, /) -> Hashable:
+        """What has to be the same for a connection to be still good. Raises BindingsUnavailable.
+
+        ``in_use`` states that this process has idle connections.
+        """
         ...
 
     def connect_to_read(self) -> Connection:
@@ -114,7 +117,7 @@ class Readers:
         if self._pid != os.getpid():
             self.forget()  # Some servers fork without telling Python, so the hook below did not run.
         database = self._database
-        mark = database.mark()
+        mark = database.mark(bool(self._idle))
         reader = self._take(mark) or self._wait(mark)
         is_new = reader is None
         while True:

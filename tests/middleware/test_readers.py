@@ -51,7 +51,7 @@ class Database:
         self.connections: list[Connection] = []
         self.statements = 0
 
-    def mark(self) -> None:
+    def mark(self, in_use: bool = False, /) -> None:
         return None
 
     def connect_to_read(self) -> Connection:

@@ -10,7 +10,7 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from contextlib import closing
 from pathlib import Path
 
@@ -179,6 +179,11 @@ def test_another_database_in_its_place_is_served_from_then_on(
     replacement.bind(NAME, "/replaced")
     replacement.close()
     file.with_name("next.sqlite").rename(file)
+    # The log, though empty, and its index are those of the file before: other processes may use them.
+    with pytest.raises(BindingsUnavailable, match="the file was replaced"):
+        served.lookup(NAME)
+    for ending in ("-wal", "-shm"):
+        file.with_name(f"{file.name}{ending}").unlink()
     found = served.lookup(NAME)
     assert found is not None
     assert found.target == "/replaced"
@@ -214,8 +219,9 @@ except BindingsUnavailable as error:
     ("folder_mode", "file_mode", "said"),
     [
         pytest.param(0o777, 0o666, "/page/ark:12345/doc", id="everybody may write"),
-        pytest.param(0o755, 0o666, "its log cannot be kept in the folder", id="not the folder"),
-        pytest.param(0o777, 0o644, "the file may not be written, not even to keep its log", id="not the file"),
+        pytest.param(0o755, 0o666, "/page/ark:12345/doc", id="not the folder"),
+        pytest.param(0o777, 0o644, "/page/ark:12345/doc", id="not the file"),
+        pytest.param(0o755, 0o644, "/page/ark:12345/doc", id="neither"),
         pytest.param(0o777, 0o600, "the file may not be read", id="nor read the file"),
         pytest.param(0o700, 0o666, "Permission denied", id="nor enter the folder"),
     ],
@@ -235,6 +241,101 @@ def test_what_a_server_may_not_do_is_said_with_its_remedy(
     file.parent.chmod(0o755)
     assert said in ran.stdout, ran.stderr
     assert ("chown, or chmod" in ran.stdout) == (said not in ("/page/ark:12345/doc", "Permission denied"))
+
+
+READING_ONLY = """
+import os, sys, time
+import ararat.middleware.store
+from ararat.middleware import ReadOnlyBindings
+from ararat.middleware.bindings import open_bindings
+from ararat.middleware.condition import conditions
+from ararat.middleware.errors import BindingsUnavailable
+os.setgroups([])
+os.setgid(65534)
+os.setuid(65534)
+bindings = open_bindings(sys.argv[1])
+for line in sys.stdin:
+    time.sleep(0.02)          # so that the lookup asks the file system
+    try:
+        if line.strip() == "write":
+            print(bindings.bind("ark:12345/nobody", "/x"), flush=True)
+        elif line.strip() == "condition":
+            [found] = conditions(sys.argv[1])
+            print(found.readable, found.writable, found.code, flush=True)
+        else:
+            found = bindings.lookup(line.strip())
+            print(found and found.target, flush=True)
+    except (ReadOnlyBindings, BindingsUnavailable) as error:
+        print(type(error).__name__, str(error).splitlines()[0], flush=True)
+"""
+
+
+@pytest.fixture
+def reader(served: Bindings, file: Path, tmp_path: Path) -> Iterator[Callable[[str], str]]:
+    """Asks a process of the user nobody, who may read the file and not write it: a name, "write", or "condition"."""
+    if os.geteuid() != 0:
+        pytest.skip("only root can start a process as another user")
+    served.close()
+    for above in tmp_path.parents:
+        if above.stat().st_uid == 0 and not above.stat().st_mode & 0o001:
+            above.chmod(above.stat().st_mode | 0o011)
+    tmp_path.chmod(0o755)
+    process = subprocess.Popen(
+        [sys.executable, "-c", READING_ONLY, str(file)],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+        cwd="/",
+    )
+    assert process.stdin is not None
+    assert process.stdout is not None
+    asked, answers = process.stdin, process.stdout
+
+    def ask(line: str) -> str:
+        asked.write(f"{line}\n")
+        asked.flush()
+        return answers.readline().strip()
+
+    yield ask
+    asked.close()
+    process.wait(20)
+    answers.close()
+
+
+def test_a_process_that_may_only_read_serves_what_another_one_writes(
+    reader: Callable[[str], str], file: Path, open_store: Callable[..., Bindings]
+) -> None:
+    assert reader(NAME) == "/page/ark:12345/doc"
+    assert {each.name for each in file.parent.iterdir()} == {file.name}, "nothing was made"
+    with open_store(file) as owner:
+        assert owner.relocate(NAME, "/moved") == "relocated"
+        # The change is in the log alone.
+        assert reader(NAME) == "/moved"
+        assert owner.bind(OTHER, "/other") == "bound"
+        assert reader(OTHER) == "/other"
+    assert reader(NAME) == "/moved"
+    assert reader("ark:12345/x499") == "/page/ark:12345/x499"
+
+
+def test_a_process_that_may_only_read_refuses_changes(reader: Callable[[str], str]) -> None:
+    assert reader("write").startswith("ReadOnlyBindings")
+    assert "the file may not be written" in reader("write")
+    assert reader("condition") == "True False not-writable"
+
+
+def test_a_log_that_may_not_be_read_is_reported(
+    reader: Callable[[str], str], file: Path, open_store: Callable[..., Bindings]
+) -> None:
+    assert reader(NAME) == "/page/ark:12345/doc"
+    with open_store(file) as owner:
+        assert owner.lookup(OTHER) is None  # so that a reader keeps the log
+        owner.bind(OTHER, "/other")
+        for ending in ("-wal", "-shm"):
+            file.with_name(f"{file.name}{ending}").chmod(0o600)
+        answer = reader(NAME)
+        assert answer.startswith("BindingsUnavailable")
+        assert "cannot be read by this user" in answer
+    assert reader(OTHER) == "/other"
 
 
 # Writers --------------------------------------------------------------------------------------------------------------
