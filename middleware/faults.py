@@ -223,6 +223,11 @@ FAULTS: dict[str, Fault] = _catalogue(
     ),
     ("mint-count", "this number of names is not made at once", "1 to 10,000"),
     ("mint-length", "no name is made with so many characters", "1 or more, and at most 255 in the whole ARK"),
+    (
+        "mint-under-rule",
+        "a rule answers every name of this namespace already",
+        "a shoulder without a rule, or under_rule=True (--under-rule) to make names that the rule answers",
+    ),
     ("names-exhausted", "there are not so many unused names of this length", "a longer name, or another shoulder"),
     # databases
     (

@@ -19,9 +19,9 @@ class ForkSafeLock:
         self._lock = threading.Lock()
         _all.add(self)
 
-    def acquire(self, blocking: bool = True) -> bool:
+    def acquire(self, blocking: bool = True, timeout: float = -1) -> bool:
         """Take the lock, and return whether it was taken."""
-        return self._lock.acquire(blocking)
+        return self._lock.acquire(blocking, timeout)
 
     def release(self) -> None:
         """Release the lock."""

@@ -104,6 +104,7 @@ def mint(
     check: bool = False,
     digits: bool = False,
     sequential: bool = False,
+    under_rule: bool = False,
     actor: str | None = None,
 ) -> list[str]:
     """Make ``count`` (1 to 10,000) new names, all or none; ARKs in normal form, in no order that means anything.
@@ -113,10 +114,13 @@ def mint(
     The names are drawn at random, as from a lottery that nobody can foresee; with ``sequential`` they are numbered.
 
     A name is on record from then on, bound or not, and is never made again; nor is one that was ever bound, withdrawn
-    ones too, or below which one is bound. A NAAN that is not registered is logged as a warning.
+    ones too, or below which one is bound. A name that a rule answers already is made only with ``under_rule``: without
+    it, such names are skipped, and a namespace that a rule answers as a whole is refused. A NAAN that is not registered
+    is logged as a warning.
 
     Raises :class:`BindingError` with the code ``shoulder-characters``, ``shoulder-reserved``, ``mint-count``,
-    ``naan-reserved-invalid``, ``mint-length`` or ``names-exhausted``, ReadOnlyBindings and BindingsUnavailable.
+    ``naan-reserved-invalid``, ``mint-length``, ``mint-under-rule`` or ``names-exhausted``, ReadOnlyBindings and
+    BindingsUnavailable.
 
     Source: ARK-010, ARK-015, ARK-019, ARK-057, ARK-065, ARK-069, POL-023, POL-028 to POL-031, POL-051.
     """
@@ -128,7 +132,11 @@ def mint(
         _log.warning("NAAN %s is not registered: register with the ARK Maintenance Agency", pattern.naan)
     try:
         with bindings.store.transaction(alone=True) as transaction:
-            record = _Record(transaction, rfc3339(bindings.now()), actor)
+            ruled = () if under_rule else tuple(transaction.rule_prefixes())
+            if rule := next((prefix for prefix in ruled if pattern.beginning.startswith(prefix)), None):
+                said = f"the rule for {rule} answers every name under {pattern.beginning} already"
+                raise BindingError("mint-under-rule", said, identifier=pattern.beginning)
+            record = _Record(transaction, rfc3339(bindings.now()), actor, ruled)
             return _minted(pattern, count, record, sequential=sequential)
     except Collision as collision:
         raise BindingsUnavailable(f"{bindings.store}: another writer was faster") from collision
@@ -182,11 +190,12 @@ class _Record:
     transaction: Transaction
     now: str
     actor: str | None
+    ruled: tuple[str, ...]
 
     def free(self, names: Sequence[str]) -> list[str]:
-        """Those of the names that were neither made nor bound, and below which nothing is."""
-        used = {*self.transaction.get(names), *self.transaction.minted(names)}
-        return [name for name in names if name not in used and not self.transaction.is_above(name)]
+        """Those of the names that were neither made nor bound, below which nothing is, and that no rule answers."""
+        used = {*self.transaction.get(names), *self.transaction.minted(names), *self.transaction.above(names)}
+        return [name for name in names if name not in used and not name.startswith(self.ruled)]
 
     def keep(self, names: Sequence[str]) -> None:
         """Put new names on record."""

@@ -39,6 +39,12 @@ class Statements:
         served = table.c.kind == literal_column("'served'"), table.c.status == literal_column("'live'")
         self.served = self._text(select(func.count(), func.min(table.c.key)).where(*served))
         self.alternates = self._text(select(table.c.alternates).where(table.c.alternates.is_not(None)))
+        named = "json_each(?) AS name" if dialect.name == "sqlite" else "unnest(%s::text[]) AS name(value)"
+        # In the order of octets "." and "/" are neighbours, and "0" comes next.
+        self.above = (
+            f"SELECT name.value FROM {named} WHERE EXISTS (SELECT 1 FROM bindings "  # noqa: S608 - no text from outside
+            "WHERE bindings.key >= name.value || '.' AND bindings.key < name.value || '0')"
+        )
         self.insert = Insert(dialect, state)
         self.update = self._text(
             update(table)

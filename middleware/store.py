@@ -312,12 +312,14 @@ class Transaction:
         if rows:
             self.connection.execute(insert(schema.minted), rows)
 
-    def is_above(self, name: str) -> bool:
-        """Whether a name is bound that a slash or a dot would make of this one."""
-        key = schema.bindings.c.key
-        # In the order of octets "." and "/" are neighbours, and "0" comes next.
-        below = select(key).where(key >= f"{name}.", key < f"{name}0").limit(1)
-        return self.connection.execute(below).first() is not None
+    def above(self, names: Sequence[str]) -> set[str]:
+        """Those of these names below which a name is bound: one that a slash or a dot would make of them."""
+        found = self.connection.exec_driver_sql(self._statements.above, (self._database.many(list(names)),))
+        return set(found.scalars())
+
+    def rule_prefixes(self) -> list[str]:
+        """The prefixes of all rules."""
+        return list(self.connection.execute(select(schema.rules.c.prefix)).scalars())
 
     def setting(self, name: str) -> str | None:
         """What the database remembers under a name."""

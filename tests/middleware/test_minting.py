@@ -11,7 +11,7 @@ from itertools import chain
 from typing import Any
 
 import pytest
-from sqlalchemy import text
+from sqlalchemy import event, text
 from sqlalchemy.exc import DBAPIError
 
 from ararat.identifiers import normalize
@@ -127,6 +127,36 @@ def test_a_name_that_was_ever_used_is_not_made(bindings: Bindings) -> None:
     bindings.bind("ark:12345/x54b", "/not/below")
     made = mint(bindings, "12345/x5", length=1, digits=True, count=6)
     assert sorted(made) == [f"ark:12345/x5{digit}" for digit in range(4, 10)]
+
+
+def test_names_that_a_rule_answers_are_not_made(bindings: Bindings) -> None:
+    bindings.set_rule("ark:12345/x5", "https://example.org/${value}")
+    for namespace in ("12345/x5", "12345/x57"):
+        with pytest.raises(BindingError, match="the rule for ark:12345/x5 answers every name") as refused:
+            mint(bindings, namespace)
+        assert refused.value.code == "mint-under-rule"
+    assert mint(bindings, "12345/x5", under_rule=True)[0].startswith("ark:12345/x5")
+    bindings.set_rule("ark:12345/x6b", "https://example.org/${value}")
+    made = mint(bindings, "12345/x6", length=1, count=28)
+    assert "ark:12345/x6b" not in made
+    assert len(mint(bindings, "12345/x7", count=3)) == 3
+
+
+def test_a_batch_of_names_takes_the_same_number_of_queries_as_one(
+    database: str, open_store: Callable[..., Bindings]
+) -> None:
+    bindings = open_store(database)
+    bindings.bind("ark:12345/x50/below", "/x")
+    statements: list[str] = []
+    event.listen(bindings.store._database.engine, "before_cursor_execute", lambda *said: statements.append(said[2]))
+    counts = []
+    for count in (1, 200):
+        statements.clear()
+        made = mint(bindings, "12345/x5", count=count, length=3, sequential=True)
+        counts.append(len(statements))
+    assert len(made) == 200
+    assert counts[1] <= counts[0] + 2
+    assert "ark:12345/x50" not in mint(bindings, "12345/x5", count=28, length=1)
 
 
 def test_shoulders_that_overlap_do_not_make_one_name_twice(bindings: Bindings) -> None:

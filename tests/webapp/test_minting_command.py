@@ -75,3 +75,10 @@ def test_a_naan_that_is_not_registered_is_warned_of(tmp_path: Path) -> None:
     )
     assert done.stdout.startswith("ark:54321/x5")
     assert "register with the ARK Maintenance Agency" in done.stderr
+
+
+def test_names_that_a_rule_answers_need_an_option(ararat: Callable[..., Result]) -> None:
+    assert ararat("rule", "set", "ark:12345/x5", "/x/${value}").exit_code == 0
+    refused = ararat("mint", "12345/x5")
+    assert (refused.exit_code, refused.stdout, "mint-under-rule" in refused.stderr) == (2, "", True)
+    assert ararat("mint", "12345/x5", "--under-rule").exit_code == 0

@@ -26,6 +26,7 @@ _AGENCY = "register it with the ARK Maintenance Agency, or leave --strict out"
 @click.option("--check", is_flag=True, help="Add a NOID check character, which finds mistyped names.")
 @click.option("--digits", is_flag=True, help="Digits only.")
 @click.option("--sequential", is_flag=True, help="Number them instead of drawing them at random.")
+@click.option("--under-rule", is_flag=True, help="Make names that a rule answers already, too.")
 @click.option("--bind", "target", metavar="TARGET", help="Bind the one new name to TARGET.")
 @click.option("--strict", is_flag=True, help="Refuse a NAAN that is not registered, which is only warned of otherwise.")
 @policy_option(also=", whose reserved shoulders are refused")
@@ -39,6 +40,7 @@ def mint_command(
     check: bool,
     digits: bool,
     sequential: bool,
+    under_rule: bool,
     target: str | None,
     strict: bool,
     profile: Profile | None,
@@ -50,7 +52,7 @@ def mint_command(
 
     The prefix may begin with ark:, as in ark:12345/x5. Names are of the characters 0123456789bcdfghjkmnpqrstvwxz, which
     make no words. What was made is on record, bound or not, and is never made again; nor is a name that was ever bound
-    or withdrawn.
+    or withdrawn. A name that a rule answers already is made only with --under-rule.
 
     Exit code: 0 done, 2 no such names can be made, 69 no database.
     """
@@ -75,6 +77,7 @@ def mint_command(
             check=check,
             digits=digits,
             sequential=sequential,
+            under_rule=under_rule,
             actor=actor,
         )
         for name in names:

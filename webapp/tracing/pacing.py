@@ -16,11 +16,11 @@ is forgotten first.
 from __future__ import annotations
 
 import math
-import threading
 import time
 from collections import OrderedDict, deque
 from collections.abc import Callable, Hashable, Iterable
 
+from ...middleware.fork_safety import ForkSafeLock
 from .addresses import Address
 from .hop import HopFailed
 from .places import client_key
@@ -91,7 +91,7 @@ class Pace:
         self._shares = Rate(per_client, clock=clock)
         self.gap = WINDOW_SECONDS / min(per_host, per_client)
         """Seconds between the requests of one client that meets no limit, where it is the only one."""
-        self._lock = threading.Lock()
+        self._lock = ForkSafeLock()
 
     def ask(self, client: str | None, host: str, addresses: Iterable[Address]) -> None:
         """Count one request to a host at these addresses, for the client at this address.

@@ -6,10 +6,11 @@ take more than a few. The limits are of one process; a server with several worke
 
 from __future__ import annotations
 
-import threading
 from collections import Counter
 from ipaddress import IPv6Address, ip_address
 from types import TracebackType
+
+from ...middleware.fork_safety import ForkSafeLock
 
 
 class Busy(Exception):
@@ -39,7 +40,7 @@ class Places:
         self.total = total
         self.per_client = per_client
         self._taken: Counter[str] = Counter()
-        self._lock = threading.Lock()
+        self._lock = ForkSafeLock()
 
     @property
     def taken(self) -> int:
@@ -74,7 +75,7 @@ class Place:
     def __init__(self, places: Places, key: str) -> None:
         self._places = places
         self._key = key
-        self._lock = threading.Lock()
+        self._lock = ForkSafeLock()
         self._held = True
 
     def release(self) -> None:

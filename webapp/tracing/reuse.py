@@ -13,11 +13,11 @@ the operator opened is as any other.
 from __future__ import annotations
 
 import dataclasses
-import threading
 import time
 from collections import OrderedDict
 from collections.abc import Callable
 
+from ...middleware.fork_safety import ForkSafeLock
 from .hop import Fetch, HopFailed, HopResponse
 
 
@@ -32,7 +32,7 @@ class Answers:
         self._clock = clock
         self._kept: OrderedDict[tuple[str, str], tuple[float, int, HopResponse]] = OrderedDict()
         self._held = 0
-        self._lock = threading.Lock()
+        self._lock = ForkSafeLock()
 
     def __len__(self) -> int:
         with self._lock:

@@ -11,6 +11,7 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
+from ...middleware.fork_safety import ForkSafeLock
 from . import reference
 from .hop import Fetch, HopFailed, HopResponse
 
@@ -33,7 +34,7 @@ class RunClock:
 class _Turn:
     """One host: who may ask it now, and when the next may."""
 
-    free: threading.Lock = field(default_factory=threading.Lock)
+    free: ForkSafeLock = field(default_factory=ForkSafeLock)
     next: float = 0.0
 
 
@@ -55,7 +56,7 @@ class Turns:
         self.gap = gap
         self.stop = stop or threading.Event()
         self._turns: dict[str, _Turn] = {}
-        self._lock = threading.Lock()
+        self._lock = ForkSafeLock()
 
     def kept(self, fetch: Fetch, clock: RunClock) -> Fetch:
         """The same fetch, its requests in turn, for the run that has this clock; its deadlines are by that clock."""
