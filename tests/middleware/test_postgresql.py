@@ -160,7 +160,7 @@ def test_a_writer_waits_a_limited_time_for_a_row_and_reports_who_holds_it(
 
 def test_a_message_of_the_server_does_not_name_the_user(url: str) -> None:
     with pytest.raises(BindingsUnavailable, match=r'role "\*\*\*" does not exist') as refused:
-        open_bindings(url.replace("ararat@", "secretuser:secret@"))
+        open_bindings(url.replace("ararat@", "secretuser:secret@")).lookup(NAME)
     assert "secret" not in str(refused.value)
 
 
@@ -175,7 +175,7 @@ def test_connecting_to_a_host_that_does_not_answer_is_given_up() -> None:
         silent.bind(("127.0.0.1", 0))
         silent.listen()
         with pytest.raises(BindingsUnavailable, match="timeout: the server does not answer"):
-            open_bindings(f"postgresql://ararat@127.0.0.1:{silent.getsockname()[1]}/x")
+            open_bindings(f"postgresql://ararat@127.0.0.1:{silent.getsockname()[1]}/x").lookup(NAME)
 
 
 SELECT_ONLY = """
