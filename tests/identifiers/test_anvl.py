@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ararat.identifiers.anvl import AnvlError, parse
+from ararat.identifiers.anvl import AnvlError, element, parse
 
 
 def elements(text: str) -> list[list[tuple[str, str]]]:
@@ -69,3 +69,15 @@ names = st.text(st.characters(codec="utf-8", exclude_characters="%:\r\n#"), min_
 def test_what_is_written_is_read_again(pairs):
     text = "".join(f"{label}: {value}\n" for label, value in pairs)
     assert elements(text) == [pairs]
+
+
+@pytest.mark.parametrize(
+    ("label", "value", "line"),
+    [
+        ("what", "100% flood:\nthe Ark\r", "what: 100%25 flood:%0Athe Ark%0D\n"),
+        ("a:b%", "c", "a%3Ab%25: c\n"),
+        ("who", "", "who:\n"),
+    ],
+)
+def test_an_element_is_written_as_it_is_read(label, value, line):
+    assert element(label, value) == line

@@ -39,6 +39,13 @@ BOTH = {"text/html;de": "html de", "text/html;en": "html en", "application/json"
         pytest.param(TONGUES, None, "*", None, id="any language"),
         pytest.param(TONGUES, None, "it", None, id="no such language"),
         pytest.param(TONGUES, None, "d", None, id="half a language"),
+        pytest.param(
+            {"zh-hant-tw": "zh", "fr": "fr"},
+            None,
+            "zh;q=0.9, zh-hant;q=0.1, fr;q=0.5",
+            "fr",
+            id="the range that says most of a language counts",
+        ),
         pytest.param(TONGUES, "text/html", "fr", "fr", id="types do not matter"),
         pytest.param(BOTH, "text/html", "en", "html en", id="both"),
         pytest.param(BOTH, BROWSER, "de, en;q=0.5", "html de", id="browser, both"),

@@ -138,3 +138,14 @@ def test_the_keys_to_look_up_are_limited(unit: str) -> None:
         assert len(covering(long)) < 1000
         taken.append(time.perf_counter() - began)
     assert taken[1] < 4 * taken[0] + 0.05
+
+
+def test_of_up_to_four_variants_every_combination_is_covering():
+    four, five = (covering(ark.parse(f"ark:12345/x{'.d.c.b.a'}{more}")) for more in ("", ".e"))
+    assert len(four) == 16
+    assert "ark:12345/x.a.c" in four
+    assert five == [
+        "ark:12345/x.a.b.c.d.e",
+        *(f"ark:12345/x.{variant}" for variant in "abcde"),
+        "ark:12345/x",
+    ]
