@@ -108,8 +108,7 @@ def propose(
     try:
         known = _kind(kind)
         reach = None if scope is None else _scope(scope)
-        if passthrough not in (None, True, False):
-            raise BindingError("passthrough-unknown", f"passthrough is {texts.shown(passthrough)}")
+        _require_truth(passthrough)
         return Proposal(
             name,
             known,
@@ -150,6 +149,11 @@ def _scope(scope: str) -> Scope:
         if scope == known:
             return known
     raise BindingError("scope-unknown", f"there is no scope {texts.shown(scope)}")
+
+
+def _require_truth(passthrough: bool | None) -> None:
+    if passthrough not in (None, True, False):
+        raise BindingError("passthrough-unknown", f"passthrough is {texts.shown(passthrough)}")
 
 
 def _reason(reason: str, status: Status | None) -> str:
@@ -264,6 +268,7 @@ def relocate(
     """
     known = _kind(kind or existing.kind)
     moved = existing._replace(target=target, kind=known)
+    _require_truth(passthrough)
     if passthrough is not None:
         moved = moved._replace(passthrough=passthrough)
     if scope is not None:

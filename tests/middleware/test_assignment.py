@@ -313,6 +313,21 @@ def test_a_name_is_not_moved(before: Binding, target: str | None, kind: Any, cod
     assert refused.value.code == code
 
 
+@pytest.mark.parametrize(
+    ("said", "code"),
+    [
+        pytest.param({"passthrough": "no"}, "passthrough-unknown", id="a text for passthrough"),
+        pytest.param({"scope": "all"}, "scope-unknown", id="an unknown scope"),
+        pytest.param({"scope": "subtree"}, "scope-not-served", id="a subtree elsewhere"),
+        pytest.param({"alternates": {"": "/x"}}, "alternate-selector", id="an alternate for nothing"),
+    ],
+)
+def test_a_name_is_not_moved_by_a_statement_that_can_never_be(said: dict[str, Any], code: str) -> None:
+    with pytest.raises(BindingError) as refused:
+        assignment.relocate(existing(), PLACE, None, LATE, **said)
+    assert refused.value.code == code
+
+
 def test_a_described_name_gets_a_target_with_another_kind() -> None:
     assert assignment.relocate(existing(None, kind="described"), "/x", "related", LATE).after.target == "/x"
 
