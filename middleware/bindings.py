@@ -353,7 +353,7 @@ class Bindings:
             change = self.govern(before, decide(before, self.now()), transaction)
             if change.action:
                 transaction.put([change], actor)
-            return change.outcome, transaction.get(names.confusable(key)) if change.outcome == "bound" else ()
+            return change.outcome, transaction.bound(names.confusable(key)) if change.outcome == "bound" else ()
 
         outcome, beside = self._write(write)
         for other in beside:

@@ -325,7 +325,7 @@ class _Run:
             for doubt in names.doubts(row.cells["identifier"]):
                 self._note_warning(row, doubt.code, doubt.message)
         others = {other: row for row, key in bound for other in names.confusable(key)}
-        for other in transaction.get(list(others)):
+        for other in transaction.bound(list(others)):
             said = f"{texts.shown(other, 100)} is bound too: generic software may take one for the other"
             self._note_warning(others[other], "encoded-dot", said)
 
