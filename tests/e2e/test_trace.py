@@ -215,6 +215,13 @@ def test_the_focus_stays_with_a_trace_that_starts_and_ends(page):
     expect(page.locator(".trace")).to_be_focused()
 
 
+def test_the_page_of_a_trace_has_the_focus_at_its_heading(page):
+    page.goto("/trace")
+    page.locator("#q").fill("ark:12345/m5137")
+    page.keyboard.press("Enter")
+    expect(page.locator("#hops")).to_be_focused()
+
+
 def test_another_resolver_is_asked_in_the_place_of_the_trace(page, serve_ararat, page_watch, streams):
     # Nobody listens at the port of the second one.
     server = serve_ararat("--allow-network", "127.0.0.0/8", "--resolver", "http://127.0.0.1:9/mirror")
