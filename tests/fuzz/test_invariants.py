@@ -202,7 +202,7 @@ class Everything:
     """Bindings and rules of every sort: which one a name has, if any, is decided by its key."""
 
     def __init__(self) -> None:
-        self.binding_by_rule = Rulebook(self).binding_for
+        self.binding_by_rule = Rulebook(lambda: self).binding_for
 
     def fetch(self, keys: Iterable[str]) -> dict[str, Binding]:
         places = {key: crc32(key.encode()) % (len(SORTS) + 3) for key in keys}

@@ -251,7 +251,8 @@ def open_store() -> Iterator[Callable[..., Bindings]]:
     opened: list[Bindings] = []
 
     def open_(url_or_path: str | Path, **options: Any) -> Bindings:
-        opened.append(bindings_at(url_or_path, **{"create": True} | options))
+        create = options.pop("create", True)
+        opened.append(bindings_at(url_or_path, create=create, **options))
         opened[-1].open()
         return opened[-1]
 

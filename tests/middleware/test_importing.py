@@ -13,9 +13,10 @@ from typing import BinaryIO, cast
 
 import pytest
 
+from ararat.middleware.binding import Binding
 from ararat.middleware.bindings import Bindings
 from ararat.middleware.errors import BindingError, BindingsUnavailable, TableError
-from ararat.middleware.importing import MOST_LISTED, Summary, import_table
+from ararat.middleware.importing import MOST_LISTED, Imported, Summary, import_table
 from ararat.middleware.minting import mint
 from ararat.middleware.rows import COLUMNS
 
@@ -30,6 +31,12 @@ def run(bindings: Bindings, *lines: str, **options) -> Summary:
 
 def codes(summary: Summary) -> list[tuple[int, str]]:
     return [(line.line, line.code) for line in summary.refused]
+
+
+def bound_row(line: Imported) -> Binding:
+    """Return the binding that a listed line leaves behind; the line is not a rule or another row."""
+    assert isinstance(line.after, Binding)
+    return line.after
 
 
 def test_every_column_is_understood(bindings: Bindings) -> None:
@@ -95,7 +102,7 @@ def test_lines_are_counted_by_what_they_did(bindings: Bindings) -> None:
     )
     assert counts == (7, 1, 1, 1, 1, 1, 2, 0)
     listed = [
-        (each.line, each.outcome, each.before and each.before.target, each.after.target) for each in summary.listed
+        (each.line, each.outcome, each.before and each.before.target, bound_row(each).target) for each in summary.listed
     ]
     assert listed == [
         (3, "updated", "/1", "/1"),
@@ -122,7 +129,7 @@ def test_an_import_lists_every_change_of_place(bindings: Bindings, dry_run: bool
     summary = import_table(bindings, BytesIO(table.encode()), dry_run=dry_run)
     assert (summary.relocated, summary.unchanged, summary.refusals) == (2, 0, 0)
     assert [each.outcome for each in summary.listed] == ["relocated", "relocated"]
-    assert summary.listed[0].after.alternates == {"en": "https://evil.example/"}
+    assert bound_row(summary.listed[0]).alternates == {"en": "https://evil.example/"}
 
 
 def test_an_import_refuses_a_new_place_without_the_resource(bindings: Bindings) -> None:
@@ -186,8 +193,8 @@ def test_a_dry_run_says_the_same_and_writes_nothing(bindings: Bindings) -> None:
     assert len(bindings.history("ark:12345/a")) == 1
     done = run(bindings, *lines)
     assert done.written
-    assert [(each.line, each.outcome, each.after.identifier) for each in tried.listed] == [
-        (each.line, each.outcome, each.after.identifier) for each in done.listed
+    assert [(each.line, each.outcome, bound_row(each).identifier) for each in tried.listed] == [
+        (each.line, each.outcome, bound_row(each).identifier) for each in done.listed
     ]
 
 

@@ -40,10 +40,10 @@ def test_an_old_database_names_the_command_and_the_command_helps(file: Path) -> 
     assert ararat("migrate", "--database", file).stdout == "Up to date: 2.\n"
 
 
-@pytest.mark.parametrize("options", [{}, {"create": True}], ids=["served", "created"])
-def test_no_server_migrates(file: Path, caplog: pytest.LogCaptureFixture, options: dict[str, bool]) -> None:
+@pytest.mark.parametrize("create", [False, True], ids=["served", "created"])
+def test_no_server_migrates(file: Path, caplog: pytest.LogCaptureFixture, create: bool) -> None:
     before = file.read_bytes()
-    with open_bindings(file, **options) as bindings, pytest.raises(BindingsUnavailable, match="ararat migrate"):
+    with open_bindings(file, create=create) as bindings, pytest.raises(BindingsUnavailable, match="ararat migrate"):
         bindings.fetch(["ark:12345/x"])
     assert "ararat migrate" in caplog.text
     assert file.read_bytes() == before
