@@ -169,6 +169,9 @@ _REPLACED = {
     rule_events: "id = NEW.id",
 }
 
+ROW_EXISTS = "a row is never replaced"
+"""The message of the triggers in SQLite that refuse to insert a row whose key exists."""
+
 _POSTGRESQL_REFUSAL = """
 CREATE FUNCTION ararat_never() RETURNS trigger LANGUAGE plpgsql AS
 $$ BEGIN RAISE EXCEPTION '%%', TG_ARGV[0] USING ERRCODE = 'integrity_constraint_violation'; END $$
@@ -205,7 +208,7 @@ def triggers(dialect: str) -> list[Trigger]:
 
 def replacement_triggers() -> list[Trigger]:
     """The triggers that refuse ``INSERT OR REPLACE`` in SQLite. Each costs a look-up for each row that is inserted."""
-    refuse = "BEGIN SELECT RAISE(ABORT, 'a row is never replaced'); END"
+    refuse = f"BEGIN SELECT RAISE(ABORT, '{ROW_EXISTS}'); END"
     wanted: list[Trigger] = []
     for table, same in _REPLACED.items():
         name = f"{table}_never_replaced"

@@ -31,6 +31,7 @@ from sqlalchemy.pool import NullPool
 
 from . import wal
 from .errors import BindingsUnavailable, ReadOnlyBindings
+from .schema import ROW_EXISTS
 
 BUSY_SECONDS = 5.0
 """How long a writer waits for another one, and a reader for what little it may have to wait for."""
@@ -260,7 +261,8 @@ class SQLite:
 
     def is_collision(self, error: Exception) -> bool:
         """Whether a write failed because another one was faster, and can be tried again."""
-        return getattr(error, "sqlite_errorcode", 0) in (
+        # The trigger comes before the unique index: the two report the same thing.
+        return ROW_EXISTS in str(error) or getattr(error, "sqlite_errorcode", 0) in (
             sqlite3.SQLITE_CONSTRAINT_PRIMARYKEY,
             sqlite3.SQLITE_CONSTRAINT_UNIQUE,
         )

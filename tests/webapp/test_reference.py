@@ -195,7 +195,7 @@ def test_health_names_the_state_of_a_file(tmp_path):
     file.with_name("names.csv.served").unlink()
     file.with_name("names.csv.served").mkdir()
     assert health() == readable | {"file": "unrecorded"}
-    file.write_text("identifier\n")
+    file.write_text("target\n")
     assert health() == {"status": "failing", "bindings": "unreadable", "file": "refused"}
 
 
