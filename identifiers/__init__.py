@@ -7,16 +7,23 @@
 
 from __future__ import annotations
 
-from . import namespaces, policy
-from .ark import Ark
-from .embedding import EmbeddedArk
-from .finding import Match, find
-from .normalization import Step
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+from .ark.embedded import EmbeddedArk
+from .ark.model import Ark
+from .ark.normalization import Step
+from .extraction import Match, find
+from .parsing import equivalent, normalize, parse
 from .problems import PROBLEMS, IdentifierError, Problem
-from .reading import equivalent, normalize, parse
 from .report import Report, examine
 from .segments import Segment
-from .urn import Urn
+from .urn import namespaces
+from .urn.model import Urn
+
+if TYPE_CHECKING:
+    from . import iri_policy as policy
+    from . import scheme_registration as schemes
 
 __all__ = [
     "PROBLEMS",
@@ -36,4 +43,14 @@ __all__ = [
     "normalize",
     "parse",
     "policy",
+    "schemes",
 ]
+
+# Loaded on first use: the resolver needs neither.
+_LAZY = {"policy": "iri_policy", "schemes": "scheme_registration"}
+
+
+def __getattr__(name: str) -> object:
+    if name in _LAZY:
+        return import_module(f".{_LAZY[name]}", __name__)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -17,11 +17,15 @@ from collections.abc import Callable, Mapping
 from importlib import resources
 from typing import Any, Literal, NamedTuple
 
-from . import ark, finding, iri, length, policy, schemes, urn
-from .characters import BIDI_FORMATTING
+from . import extraction, iri_policy, scheme_registration
+from .ark import length
+from .ark import model as ark
+from .parsing import equivalent
 from .problems import IdentifierError
-from .reading import equivalent
 from .report import examine
+from .text import iri
+from .text.characters import BIDI_FORMATTING
+from .urn import model as urn
 
 Reason = Literal["not-applicable", "prose", "later"]
 REASONS: dict[str, str] = {
@@ -29,7 +33,7 @@ REASONS: dict[str, str] = {
     "prose": "no program can decide it: it is about words, or about what people do",
     "later": "not done yet",
 }
-_POLICY = policy.known("17beta")
+_POLICY = iri_policy.known("17beta")
 _UCSCHAR = re.compile(f"[{iri.UCSCHAR}]")
 
 COUNTS = {"ARK": 146, "URN": 69, "POL": 60, "SCH": 55}
@@ -166,21 +170,24 @@ def _urn_classes(given: list[str]) -> dict[str, Any]:
 
 
 def _extract(given: str) -> dict[str, Any]:
-    found = finding.find(given)
+    found = extraction.find(given)
     return {"found": [match.literal for match in found], "trimmed": [match.suggestion for match in found]}
 
 
 def _scheme_name(given: str) -> dict[str, Any]:
-    reading = schemes.read_name(given)
+    reading = scheme_registration.read_name(given)
     return {"valid": reading.valid, "registrable": reading.registrable}
 
 
 def _scheme_lint(given: str) -> dict[str, Any]:
     named = re.search(r"\((\w+)\)", given)
-    record = schemes.registration(named[1]) if named else None
+    record = scheme_registration.registration(named[1]) if named else None
     if record is None:
         raise ValueError("the input names no scheme whose record is known")
-    return {"missing": schemes.missing(record), "missing_rfc7595": schemes.missing(record, "7595")}
+    return {
+        "missing": scheme_registration.missing(record),
+        "missing_rfc7595": scheme_registration.missing(record, "7595"),
+    }
 
 
 def _bidi_char(given: str) -> dict[str, Any]:
@@ -193,22 +200,22 @@ def _bidi_char(given: str) -> dict[str, Any]:
 
 
 def _policy_lint(given: str) -> dict[str, Any]:
-    verdict = policy.judge(given, _POLICY)
+    verdict = iri_policy.judge(given, _POLICY)
     return {"allocatable": verdict.allocatable, "codes": list(verdict.codes)}
 
 
 def _policy_namespace(given: str) -> dict[str, Any]:
-    by_the_letter = policy.printed(_POLICY).matching(given)
-    return {"namespaces": list(policy.namespaces(given, _POLICY)), "literal_abnf": list(by_the_letter)}
+    by_the_letter = iri_policy.printed(_POLICY).matching(given)
+    return {"namespaces": list(iri_policy.namespaces(given, _POLICY)), "literal_abnf": list(by_the_letter)}
 
 
 def _reserved_iri(given: str) -> dict[str, Any]:
-    by_the_letter = policy.printed(_POLICY).reserved.fullmatch(given) is not None
-    return {"literal": by_the_letter, "decided": policy.is_reserved(given, _POLICY)}
+    by_the_letter = iri_policy.printed(_POLICY).reserved.fullmatch(given) is not None
+    return {"literal": by_the_letter, "decided": iri_policy.is_reserved(given, _POLICY)}
 
 
 def _shoulder(given: str) -> dict[str, Any]:
-    return policy.shoulder(ark.parse(given), _POLICY)._asdict()
+    return iri_policy.shoulder(ark.parse(given), _POLICY)._asdict()
 
 
 KINDS: dict[str, Callable[[Any], dict[str, Any]]] = {
@@ -226,11 +233,11 @@ KINDS: dict[str, Callable[[Any], dict[str, Any]]] = {
     "urn-build": lambda given: {"urn": urn.build(given["nid"], given["raw_nss"])},
     "urn-extract": _extract,
     "bidi-char": _bidi_char,
-    "policy-equivalence-class": lambda given: {"members": list(policy.equivalence_class(given, _POLICY))},
-    "policy-hierarchy": lambda given: {"components": list(policy.components(given))},
+    "policy-equivalence-class": lambda given: {"members": list(iri_policy.equivalence_class(given, _POLICY))},
+    "policy-hierarchy": lambda given: {"components": list(iri_policy.components(given))},
     "policy-lint": _policy_lint,
     "policy-namespace": _policy_namespace,
-    "policy-parents": lambda given: {"parents": list(policy.parents(given))},
+    "policy-parents": lambda given: {"parents": list(iri_policy.parents(given))},
     "reserved-iri": _reserved_iri,
     "shoulder": _shoulder,
     "scheme-name": _scheme_name,

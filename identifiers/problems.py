@@ -11,7 +11,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
-from . import display
+from .text import display
 
 Severity = Literal["error", "warning", "note"]
 

@@ -10,16 +10,21 @@ from dataclasses import dataclass, field, replace
 from itertools import islice
 from typing import Any, Literal
 
-from . import ark as arks
-from . import display, embedding, kunze, policy, registries, repair, urn
-from .ark import Ark
-from .embedding import EmbeddedArk
-from .normalization import Step
-from .policy import Profile
+from . import iri_policy as policy
+from . import registries, suggestions
+from .ark import embedded as embedding
+from .ark import kunze
+from .ark import model as arks
+from .ark.embedded import EmbeddedArk
+from .ark.model import Ark
+from .ark.normalization import Step
+from .iri_policy import Profile
+from .parsing import is_pseudo_ark, read
 from .problems import IdentifierError, Problem
-from .reading import is_pseudo_ark, read
 from .segments import Segment
-from .urn import Urn
+from .text import display
+from .urn import model as urn
+from .urn.model import Urn
 
 Form = Literal["basic", "extended", "embedded", "pseudo-ark", "urn", "iri", "none"]
 Conformance = Literal["strict", "liberal"]
@@ -150,7 +155,7 @@ def _ark_report(identifier: Ark | EmbeddedArk, prefix: str | None) -> Report:
         embedding=embedded and {"prefix": embedded.prefix, "ark": ark.text, "boundary": embedded.boundary},
         registry=registries.of_ark(ark),
         problems=identifier.problems,
-        suggestion=repair.visible(identifier.text),
+        suggestion=suggestions.visible(identifier.text),
     )
 
 
@@ -211,7 +216,7 @@ def _unread(text: str, problem: Problem) -> Report:
         embedding=found,
         registry=registries.of_scheme(text) if form in ("iri", "none") else None,
         problems=(problem,),
-        suggestion=repair.suggestion(text, problem),
+        suggestion=suggestions.suggestion(text, problem),
     )
 
 

@@ -7,7 +7,7 @@ import inspect
 from collections.abc import Callable
 from typing import Any
 
-from ..identifiers import display
+from ..identifiers.text import display
 
 REMEDY = (
     "Run `ararat serve` beside the site and let the proxy send it the names alone (docs/proxies.md, The names alone). "

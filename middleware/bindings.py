@@ -34,7 +34,7 @@ from .opening import Opening
 from .rules import Rule, Rulebook, Ruled, RuleEvent
 
 if TYPE_CHECKING:
-    from ..identifiers.policy import Profile
+    from ..identifiers.iri_policy import Profile
 
 DATABASE_SUFFIXES = (".sqlite", ".sqlite3", ".db")
 

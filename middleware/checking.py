@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from urllib.parse import unquote
 
 from ..identifiers import Ark, Urn
-from ..identifiers.policy import Known, Profile, judge, meaning
+from ..identifiers.iri_policy import Known, Profile, judge, meaning
 from . import destination, names, texts
 from .binding import Binding
 from .bindings import Bindings

@@ -14,7 +14,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from ..identifiers import characters
+from ..identifiers.text import characters
 from . import metadata, pages
 from .binding import NOTHING, Binding, rfc3339
 from .destination import location

@@ -12,8 +12,8 @@ import re
 from functools import lru_cache
 from urllib.parse import quote, unquote
 
-from ..identifiers import display, iri
-from ..identifiers.characters import BIDI_FORMATTING
+from ..identifiers.text import display, iri
+from ..identifiers.text.characters import BIDI_FORMATTING
 from . import authority, texts
 from .binding import Kind
 from .errors import BindingError

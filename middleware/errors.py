@@ -10,7 +10,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ..identifiers import PROBLEMS, IdentifierError, display
+from ..identifiers import PROBLEMS, IdentifierError
+from ..identifiers.text import display
 from .faults import FAULTS
 
 if TYPE_CHECKING:

@@ -13,8 +13,9 @@ from http import HTTPStatus
 from typing import Any
 from urllib.parse import quote
 
-from ..identifiers import IdentifierError, Problem, display
-from ..identifiers.repair import suggestion
+from ..identifiers import IdentifierError, Problem
+from ..identifiers.suggestions import suggestion
+from ..identifiers.text import display
 from . import destination, pages
 from .binding import NOTHING
 from .description import Description, describe

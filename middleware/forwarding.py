@@ -9,7 +9,8 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from ..identifiers import Ark, ark, registries
+from ..identifiers import Ark, registries
+from ..identifiers.ark import model as ark
 from . import destination
 from .errors import BindingError
 from .settings import Settings
@@ -25,7 +26,7 @@ class Elsewhere(NamedTuple):
 def elsewhere(identifier: Ark, settings: Settings) -> Elsewhere:
     """Where an ARK is resolved whose NAAN is not answered for here. The inflection is not in it.
 
-    >>> from ararat.identifiers import ark
+    >>> from ararat.identifiers.ark import model as ark
     >>> settings = Settings(prefix="https://r.example", naans=["12345"], forward=True)
     >>> elsewhere(ark.parse("ark:12148/bpt6-k1"), settings).address
     'https://ark.bnf.fr/ark:/12148/bpt6k1'

@@ -17,8 +17,8 @@ from collections.abc import Callable
 from datetime import datetime
 from typing import Any, Protocol
 
-from ..identifiers import Ark, policy
-from ..identifiers.policy import Profile
+from ..identifiers import Ark, iri_policy
+from ..identifiers.iri_policy import Profile
 from . import metadata, names, texts
 from .assignment import Change, next_revision
 from .binding import Binding
@@ -79,7 +79,7 @@ class Governance:
     def _require_shoulder(self, ark: Ark) -> None:
         if ark.basic[4:].partition("/")[0] != self.profile.naan:
             return
-        shoulder, reserved = policy.shoulder(ark, self.profile)
+        shoulder, reserved = iri_policy.shoulder(ark, self.profile)
         if reserved:
             said = "it begins with no shoulder" if shoulder is None else f"the shoulder {shoulder} is reserved"
             raise BindingError("name-reserved", f"the name is reserved: {said}")
@@ -114,7 +114,7 @@ class Governance:
         """The UUID of a name or target, in lower case, where it is in the UUID namespace."""
         if not place:
             return None
-        matcher = policy.repaired(self.profile).namespaces.get("uuid")
+        matcher = iri_policy.repaired(self.profile).namespaces.get("uuid")
         whole = f"{self.profile.schemes[0]}://{self.profile.hosts[0]}{place}" if place.startswith("/") else place
         found = matcher.fullmatch(whole) if matcher else None
         return (found["uuid"] or found["named"]).lower() if found else None

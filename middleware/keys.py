@@ -12,7 +12,8 @@ from typing import Any, NamedTuple
 
 from sqlalchemy import Connection, Select, Table, insert, or_, select, text, update
 
-from ..identifiers import Urn, namespaces
+from ..identifiers import Urn
+from ..identifiers.urn import namespaces
 from . import names, schema
 from .errors import BindingError
 

@@ -6,8 +6,9 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import combinations, islice
 from typing import NamedTuple
 
-from ..identifiers import Ark, Urn, length
-from ..identifiers.normalization import split_variants
+from ..identifiers import Ark, Urn
+from ..identifiers.ark import length
+from ..identifiers.ark.normalization import split_variants
 from . import names
 from .binding import Binding
 from .resolution import Identifier
@@ -68,7 +69,7 @@ def covering(identifier: Ark) -> list[str]:
 
     They are the containers of the ARK at any distance, and each name of which the ARK or a container is a variant.
 
-    >>> from ararat.identifiers import ark
+    >>> from ararat.identifiers.ark import model as ark
     >>> covering(ark.parse("ark:12345/x.pdf/y"))
     ['ark:12345/x.pdf/y', 'ark:12345/x.pdf', 'ark:12345/x']
     >>> covering(ark.parse("ark:12345/x.b.a"))

@@ -22,8 +22,9 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import TYPE_CHECKING
 
-from ..identifiers import ark, policy, registries
-from ..identifiers import length as lengths
+from ..identifiers import iri_policy, registries
+from ..identifiers.ark import length as lengths
+from ..identifiers.ark import model as ark
 from . import texts
 from .binding import rfc3339
 from .bindings import Bindings, check_actor
@@ -31,7 +32,7 @@ from .check_characters import BETANUMERIC, check_character
 from .errors import BindingError, BindingsUnavailable, Collision
 
 if TYPE_CHECKING:
-    from ..identifiers.policy import Profile
+    from ..identifiers.iri_policy import Profile
     from .store import Transaction
 
 DEFAULT_LENGTH = 8
@@ -164,9 +165,9 @@ def read_pattern(
     pattern = Pattern(read[1], read[2] or "", length, check, digits)
     if pattern.beginning.startswith(ark.RESERVED_NAAN):
         raise BindingError("naan-reserved-invalid", identifier=pattern.beginning)
-    profiles = (profile, *map(policy.known, policy.SHIPPED))
+    profiles = (profile, *map(iri_policy.known, iri_policy.SHIPPED))
     its_own = next((each for each in profiles if each and each.naan == pattern.naan), None)
-    if its_own and not policy.allows_shoulder(pattern.shoulder, its_own):
+    if its_own and not iri_policy.allows_shoulder(pattern.shoulder, its_own):
         raise BindingError("shoulder-reserved", identifier=pattern.beginning)
     # Longer ones need not be taken by anybody (ARK-057, L-01).
     if length < 1 or len(pattern.beginning) + length + check > lengths.ALWAYS_ACCEPTED:

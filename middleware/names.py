@@ -6,9 +6,12 @@ import re
 from typing import NamedTuple, TypeAlias
 from urllib.parse import unquote
 
-from ..identifiers import Ark, EmbeddedArk, IdentifierError, Urn, ark, display, length, parse
-from ..identifiers.ark import BASE29
-from ..identifiers.characters import BIDI_FORMATTING
+from ..identifiers import Ark, EmbeddedArk, IdentifierError, Urn, parse
+from ..identifiers.ark import length
+from ..identifiers.ark import model as ark
+from ..identifiers.ark.model import BASE29
+from ..identifiers.text import display
+from ..identifiers.text.characters import BIDI_FORMATTING
 from .errors import BindingError
 
 Name: TypeAlias = Ark | EmbeddedArk | Urn | str

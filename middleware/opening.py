@@ -11,7 +11,7 @@ import time
 from collections.abc import Callable
 from typing import Any
 
-from ..identifiers import display
+from ..identifiers.text import display
 from .errors import BindingError, BindingsUnavailable
 from .fork_safety import ForkSafeLock
 

@@ -2,7 +2,7 @@
 
 "Resolver-reserved IRIs MUST be allocated only for defined identifier schemes (not necessarily an URI scheme) and MUST
 match the semantics of that scheme" (17beta policy, section 4; POL-038). A scheme is defined here by a record
-(:class:`~ararat.identifiers.schemes.Registration`) without errors; without one its path stays the site's.
+(:class:`~ararat.identifiers.scheme_registration.Registration`) without errors; without one its path stays the site's.
 """
 
 from __future__ import annotations
@@ -10,8 +10,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from ..identifiers import IdentifierError, length, schemes
-from ..identifiers.schemes import Registration
+from ..identifiers import IdentifierError, scheme_registration
+from ..identifiers.ark import length
+from ..identifiers.scheme_registration import Registration
 from . import destination
 from .errors import BindingError
 from .refusals import refusal
@@ -43,10 +44,10 @@ class OwnScheme:
 
     def __post_init__(self) -> None:
         name = self.record.name
-        if schemes.registration(name.lower()) is not None:
+        if scheme_registration.registration(name.lower()) is not None:
             raise ValueError(f"schemes: {name!r} is resolved by Ararat itself; name it as a text")
         # Whether others hold the name is for its registration; here it is a path of one site.
-        found = schemes.lint(self.record, "7595", update=True)
+        found = scheme_registration.lint(self.record, "7595", update=True)
         wrong = dict.fromkeys(finding.field for finding in found if finding.severity == "error")
         if not name or wrong:
             fields = ", ".join(wrong or ("name",))

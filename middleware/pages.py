@@ -13,7 +13,7 @@ from typing import Any
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
-from ..identifiers import display
+from ..identifiers.text import display
 
 # The templates lie beside the packages, in the one that holds them all.
 _TEMPLATES = (__package__ or "").rpartition(".")[0], "templates/resolver"

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 
-from ..identifiers.normalization import split_variants
+from ..identifiers.ark.normalization import split_variants
 from . import destination
 from .binding import NOTHING, Binding
 

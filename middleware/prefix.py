@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from ..identifiers import iri
+from ..identifiers.text import iri
 from . import authority, texts
 from .errors import PrefixError
 

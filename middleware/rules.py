@@ -15,8 +15,11 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any, Literal, NamedTuple, Protocol
 
-from ..identifiers import Ark, IdentifierError, Urn, ark, display, target_templates
-from ..identifiers.target_templates import Asked, Template
+from ..identifiers import Ark, IdentifierError, Urn
+from ..identifiers.ark import model as ark
+from ..identifiers.registries import target_templates
+from ..identifiers.registries.target_templates import Asked, Template
+from ..identifiers.text import display
 from . import destination, texts
 from .binding import NOTHING, Binding, rfc3339
 from .check_characters import BETANUMERIC

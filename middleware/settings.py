@@ -12,8 +12,11 @@ from dataclasses import dataclass, field
 from typing import TypeVar
 from urllib.parse import unquote
 
-from ..identifiers import Ark, IdentifierError, Urn, ark, iri, length
-from ..identifiers import schemes as registrations
+from ..identifiers import Ark, IdentifierError, Urn
+from ..identifiers import scheme_registration as registrations
+from ..identifiers.ark import length
+from ..identifiers.ark import model as ark
+from ..identifiers.text import iri
 from . import destination
 from . import prefix as resolver_prefix
 from .errors import Refused

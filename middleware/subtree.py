@@ -9,7 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from itertools import islice
 
-from ..identifiers import Ark, IdentifierError, ark
+from ..identifiers import Ark, IdentifierError
+from ..identifiers.ark import model as ark
 from . import destination
 from .binding import NOTHING, Binding
 from .errors import BindingError

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from ..identifiers import display
+from ..identifiers.text import display
 from .errors import BindingError
 
 # C0, DEL and C1 controls, the line and paragraph separators, and halves of characters, which have no UTF-8.

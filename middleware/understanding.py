@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
-from ..identifiers import Ark, IdentifierError, ark, iri, length, urn
+from ..identifiers import Ark, IdentifierError
+from ..identifiers.ark import length
+from ..identifiers.ark import model as ark
+from ..identifiers.text import iri
+from ..identifiers.urn import model as urn
 from . import names
 from .negotiation import ANYTHING, Accepted
 from .refusals import refusal

@@ -23,7 +23,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping
 from time import perf_counter
 from typing import TYPE_CHECKING
 
-from ..identifiers import display
+from ..identifiers.text import display
 from .answers import Answer, Answers, last_resort
 from .asgi import REMEDY, is_asgi, named
 from .conditions import Conditions

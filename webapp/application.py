@@ -16,21 +16,11 @@ from htmx_flask import Htmx
 from jinja2 import StrictUndefined
 
 from .. import __version__
-from ..identifiers import display, policy
+from ..identifiers import iri_policy
 from ..identifiers.report import OFFICIAL_PREFIX
+from ..identifiers.text import display
 from ..middleware import prefix as resolver_prefix
-from . import (
-    api,
-    comparing,
-    errors,
-    handbook,
-    headers,
-    lines,
-    live,
-    pages,
-    reference,
-    rounds,
-)
+from . import api, comparing, errors, handbook, headers, lines, live, pages, reference, rounds
 from . import policies as policy_pages
 from .results import Results
 from .site import EXAMPLES, FORM_OVERHEAD, FORM_PARTS, KEY, MOST_OCTETS, Example, Resolver, Site, url
@@ -43,7 +33,7 @@ from .tracing.reuse import Answers
 if TYPE_CHECKING:
     from _typeshed.wsgi import WSGIApplication
 
-    from ..identifiers.policy import Profile
+    from ..identifiers.iri_policy import Profile
     from ..middleware import Bindings
 
 VENDORED = ("vendor/htmx-2.min.js", "vendor/hx-sse-2.min.js")
@@ -82,7 +72,7 @@ def create_app(
     it never enters; ``traces`` at once in this process, ``traces_each`` of one client; ``host_rate``, how often this
     process asks another host within a minute, ``host_rate_each`` for one client; ``trusted_hosts``, the only host names
     that the field Host may have (None: any); ``examples`` of the empty page; ``policies``, profiles of IRI policies, or
-    names of those that ship (:mod:`ararat.identifiers.policy`), by which IRIs are judged too; ``resolvers``, which a
+    names of those that ship (:mod:`ararat.identifiers.iri_policy`), by which IRIs are judged too; ``resolvers``, which a
     reader may choose for a trace beside this site, the official one and the one that is expected to know the
     identifier, each a resolver prefix or, with a title, a :class:`~ararat.webapp.site.Resolver`.
 
@@ -120,7 +110,7 @@ def create_app(
         answers=Answers(),
         results=Results(),
         examples=tuple(examples),
-        policies=tuple(policy.known(each) if isinstance(each, str) else each for each in policies),
+        policies=tuple(iri_policy.known(each) if isinstance(each, str) else each for each in policies),
         resolvers=tuple(map(_resolver, resolvers)),
     )
     # The router answers 308 of its own accord where slashes are doubled or missing; here nothing is ever moved for

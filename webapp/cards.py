@@ -9,8 +9,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from ..identifiers import Problem, Report, display
+from ..identifiers import Problem, Report
 from ..identifiers.report import OFFICIAL_PREFIX
+from ..identifiers.text import display
 from . import facts, inspection, lines, parts, qr, verdicts
 from .lines import Line
 from .parts import Part

@@ -19,7 +19,7 @@ from typing import Any, NoReturn
 import click
 
 from .. import __version__
-from ..identifiers import display
+from ..identifiers.text import display
 from .commands import USAGE, Refused, write
 from .logs import FOR_COMMANDS, log_plainly
 from .registry_folder import consulted

@@ -9,7 +9,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from ..identifiers import Report, Urn, display, equivalent, examine, namespaces, parse, urn
+from ..identifiers import Report, Urn, equivalent, examine, parse
+from ..identifiers.text import display
+from ..identifiers.urn import model as urn
+from ..identifiers.urn import namespaces
 
 Verdict = Literal["equivalent", "different", "unreadable"]
 

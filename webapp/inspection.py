@@ -14,7 +14,7 @@ from ..identifiers import Match, Report, examine, find
 from ..middleware import BindingsUnavailable, names
 
 if TYPE_CHECKING:
-    from ..identifiers.policy import Profile
+    from ..identifiers.iri_policy import Profile
     from ..middleware import Bindings
 
 MOST_FOUND = 1000

@@ -19,7 +19,7 @@ from htmx_flask import request as htmx_request
 from jinja2 import Environment
 from markupsafe import Markup
 
-from ..identifiers import display
+from ..identifiers.text import display
 from . import crosssite, resolvers, runs, sse
 from .errors import Refused
 from .resolvers import Offer

@@ -10,7 +10,7 @@ import logging
 import sys
 from typing import Any
 
-from ..identifiers import display
+from ..identifiers.text import display
 
 FOR_SERVERS = "%(asctime)s %(levelname)s %(name)s: %(message)s"
 FOR_COMMANDS = "ararat: %(message)s"

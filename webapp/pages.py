@@ -14,7 +14,8 @@ from htmx_flask import make_response
 from htmx_flask import request as htmx_request
 from werkzeug.wrappers import Response as AnyResponse
 
-from ..identifiers import display, examine
+from ..identifiers import examine
+from ..identifiers.text import display
 from ..middleware import BindingsUnavailable
 from . import cards, errors, inspection, large, listing, qr, verdicts
 from .errors import Refused

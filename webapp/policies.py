@@ -8,8 +8,8 @@ from typing import Any
 from flask import Blueprint, Response, request
 from werkzeug.exceptions import RequestEntityTooLarge
 
-from ..identifiers import policy
-from ..identifiers.policy import Profile, Verdict
+from ..identifiers import iri_policy
+from ..identifiers.iri_policy import Profile, Verdict
 from . import lines, verdicts
 from .errors import Refused
 from .lines import Line
@@ -102,7 +102,7 @@ def _body() -> str:
 
 def _profiles() -> list[Profile]:
     """The policies of this site, or where it has none, those that ship."""
-    return list(site().policies) or [policy.known(name) for name in policy.SHIPPED]
+    return list(site().policies) or [iri_policy.known(name) for name in iri_policy.SHIPPED]
 
 
 def _profile(name: str | None) -> Profile:
@@ -115,7 +115,7 @@ def _profile(name: str | None) -> Profile:
 
 def _judged(text: str, profile: Profile, complete: bool) -> tuple[list[Verdict], bool]:
     given = addresses(text, most=MOST_JUDGED + 1)
-    judged = policy.judge_all(given[:MOST_JUDGED], profile, complete=complete)
+    judged = iri_policy.judge_all(given[:MOST_JUDGED], profile, complete=complete)
     return list(judged), len(given) > MOST_JUDGED
 
 

@@ -14,9 +14,10 @@ from urllib.parse import urlencode
 
 from flask import Blueprint, Response, request
 
-from ..identifiers import PROBLEMS, display, registries, registry_search
-from ..identifiers.registries import NAANS, NAMESPACES, SCHEMES
-from ..identifiers.registry_tables import Registry
+from ..identifiers import PROBLEMS, registries
+from ..identifiers.registries import NAANS, NAMESPACES, SCHEMES, search
+from ..identifiers.registries.tables import Registry
+from ..identifiers.text import display
 from . import openapi
 from .errors import Refused, problem_document
 from .representation import as_json, represented
@@ -70,7 +71,7 @@ def index() -> Response:
 def naans() -> Response:
     """Holders of NAANs that ``q`` finds, in pages."""
     query, number = request.args.get("q", ""), _page_number()
-    found = registry_search.holders(query)
+    found = search.holders(query)
     shown = {
         "snapshot": _snapshot(NAANS),
         "total": len(found),
@@ -85,7 +86,7 @@ def naans() -> Response:
         ],
     }
     # An address of its own for each search; a text that cannot be written into one has none.
-    known = query[: registry_search.LONGEST_QUERY].encode("utf-8", "replace").decode()
+    known = query[: search.LONGEST_QUERY].encode("utf-8", "replace").decode()
     everything = len(registries.current().table(NAANS).records)
     return represented(
         shown, "reference/naans.html", fragment="reference/_naans.html", query=known, everything=everything

@@ -13,8 +13,9 @@ from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from ..identifiers import registries, registry_tables
-from ..identifiers.registry_tables import AnyTable, Record, Registry, Table
+from ..identifiers import registries
+from ..identifiers.registries import tables as registry_tables
+from ..identifiers.registries.tables import AnyTable, Record, Registry, Table
 
 VARIABLE = "ARARAT_REGISTRIES"
 """The environment variable that names another folder."""
@@ -53,7 +54,7 @@ def consulted() -> Iterator[None]:
 def table_in(folder: Path, registry: Registry[Record]) -> Table[Record]:
     """The table of a registry in a folder, or the package's where there is none.
 
-    Raises OSError and :class:`~ararat.identifiers.registry_tables.RegistryError` where one cannot be read.
+    Raises OSError and :class:`~ararat.identifiers.registries.tables.RegistryError` where one cannot be read.
     """
     path = folder / registry.file
     try:

@@ -16,8 +16,9 @@ from typing import Any, Generic, TypeVar
 from flask import request
 from werkzeug.datastructures import MultiDict
 
-from ..identifiers import display, examine
+from ..identifiers import examine
 from ..identifiers.report import OFFICIAL_PREFIX
+from ..identifiers.text import display
 from ..middleware import BindingsUnavailable
 from . import inspection, resolvers
 from .errors import Refused

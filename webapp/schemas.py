@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from ..identifiers import PROBLEMS
-from ..identifiers.policy import FINDINGS
+from ..identifiers.iri_policy import FINDINGS
 
 Schema = dict[str, Any]
 

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
     from _typeshed.wsgi import StartResponse, WSGIApplication, WSGIEnvironment
 
-    from ..identifiers.policy import Profile
+    from ..identifiers.iri_policy import Profile
     from ..middleware import Bindings
 
 FIRST_PORT = 8000

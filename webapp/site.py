@@ -15,7 +15,7 @@ from .inspection import Inspection
 if TYPE_CHECKING:
     from _typeshed.wsgi import WSGIApplication
 
-    from ..identifiers.policy import Profile
+    from ..identifiers.iri_policy import Profile
     from ..middleware import Bindings
     from .results import Results
     from .tracing.addresses import Network

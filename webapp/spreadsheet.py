@@ -6,7 +6,7 @@ import csv
 import io
 from collections.abc import Iterable
 
-from ..identifiers import display
+from ..identifiers.text import display
 
 _FORMULA = ("=", "+", "-", "@")
 

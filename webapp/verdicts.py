@@ -11,7 +11,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from ..identifiers import Report, characters
+from ..identifiers import Report
+from ..identifiers.text import characters
 
 Tone = Literal["good", "warn", "bad", "plain"]
 

@@ -16,7 +16,10 @@ import uritools
 import urnparse
 import yarl
 
-from ararat.identifiers import IdentifierError, ark, characters, examine, find, urn
+from ararat.identifiers import IdentifierError, examine, find
+from ararat.identifiers.ark import model as ark
+from ararat.identifiers.text import characters
+from ararat.identifiers.urn import model as urn
 
 BETANUMERIC = "0123456789bcdfghjkmnpqrstvwxz"
 

@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import Page, expect
 
-from ararat.identifiers import characters
+from ararat.identifiers.text import characters
 from ararat.webapp.site import MOST_OCTETS
 
 LETTERS = {

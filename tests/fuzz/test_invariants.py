@@ -19,9 +19,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ararat.identifiers import PROBLEMS, IdentifierError, Report, examine, find, registry_files, urn
-from ararat.identifiers.registry_tables import RegistryError
-from ararat.identifiers.registry_tables import read as read_registry
+from ararat.identifiers import PROBLEMS, IdentifierError, Report, examine, find
+from ararat.identifiers.registries import files
+from ararat.identifiers.registries.tables import RegistryError
+from ararat.identifiers.registries.tables import read as read_registry
+from ararat.identifiers.urn import model as urn
 from ararat.middleware import ResolverMiddleware, other_rows
 from ararat.middleware.binding import Binding
 from ararat.middleware.errors import BindingError, TableError
@@ -322,7 +324,7 @@ def check_row(cells: Mapping[str, str]) -> None:
 
 def check_registry(content: bytes) -> None:
     try:
-        found = registry_files.read(content, name="a-file", date="2026-08-14")
+        found = files.read(content, name="a-file", date="2026-08-14")
     except RegistryError as error:
         assert_printable(str(error))
     else:

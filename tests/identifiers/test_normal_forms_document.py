@@ -7,8 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from ararat.identifiers import kunze, normalization, urn
-from ararat.identifiers.normalization import Parts
+from ararat.identifiers.ark import kunze, normalization
+from ararat.identifiers.ark.normalization import Parts
+from ararat.identifiers.urn import model as urn
 
 DOCUMENT = (Path(__file__).parents[2] / "docs" / "normal-forms.md").read_text("utf-8")
 ROW = re.compile(r"\| `([a-z-]+)` \| (.+) \| (.+) \| `(.+)` \| `(.+)` \|")

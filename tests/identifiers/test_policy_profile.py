@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ararat.identifiers import policy
-from ararat.identifiers.policy import Profile, ProfileError, judge
+from ararat.identifiers import iri_policy
+from ararat.identifiers.iri_policy import Profile, ProfileError, judge
 
 OURS = """
 name = "library"
@@ -25,10 +25,10 @@ extensions = ["html"]
 
 
 def test_the_profile_that_ships_has_the_settings_of_the_document():
-    profile = policy.known("17beta")
+    profile = iri_policy.known("17beta")
     assert profile.hosts == ("17beta.top", "male-to-female.org")
     assert (profile.naan, profile.resolvers) == ("21206", ("https://17beta.top", "https://n2t.net"))
-    assert profile.namespaces == policy.NAMESPACES
+    assert profile.namespaces == iri_policy.NAMESPACES
 
 
 @pytest.mark.parametrize(
@@ -43,18 +43,18 @@ def test_the_profile_that_ships_has_the_settings_of_the_document():
     ],
 )
 def test_a_site_writes_its_own(iri, codes):
-    assert judge(iri, policy.read(OURS)).codes == codes
+    assert judge(iri, iri_policy.read(OURS)).codes == codes
 
 
 def test_a_profile_without_a_naan_speaks_of_no_ark():
     profile = Profile("plain", ("example.org",))
     assert judge("ark:21206/bcd", profile).in_scope is False
-    assert policy.namespaces("https://example.org/ark:/1/bcdf", profile) == ("miscellaneous",)
+    assert iri_policy.namespaces("https://example.org/ark:/1/bcdf", profile) == ("miscellaneous",)
 
 
 def test_json_and_toml_say_the_same():
-    profile = policy.read(OURS)
-    assert policy.read(json.dumps(profile.as_dict())) == profile
+    profile = iri_policy.read(OURS)
+    assert iri_policy.read(json.dumps(profile.as_dict())) == profile
 
 
 @pytest.mark.parametrize(
@@ -86,7 +86,7 @@ def test_json_and_toml_say_the_same():
 )
 def test_a_file_that_is_none_is_refused_with_the_reason(text, said):
     with pytest.raises(ProfileError) as refused:
-        policy.read(text)
+        iri_policy.read(text)
     assert said in str(refused.value)
     assert str(refused.value).isascii()
 
@@ -94,9 +94,9 @@ def test_a_file_that_is_none_is_refused_with_the_reason(text, said):
 @given(st.text(max_size=80))
 def test_any_text_is_a_profile_or_refused(text):
     with pytest.raises(ProfileError):
-        policy.read(text)
+        iri_policy.read(text)
 
 
 def test_a_name_that_ships_with_nothing_is_the_callers_mistake():
     with pytest.raises(ValueError, match='there is no policy profile "18beta"'):
-        policy.known("18beta")
+        iri_policy.known("18beta")

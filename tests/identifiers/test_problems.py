@@ -6,7 +6,8 @@ import re
 
 import pytest
 
-from ararat.identifiers import PROBLEMS, IdentifierError, ark, examine
+from ararat.identifiers import PROBLEMS, IdentifierError, examine
+from ararat.identifiers.ark import model as ark
 
 
 @pytest.mark.parametrize("code", [code for code, known in PROBLEMS.items() if known.example is not None])

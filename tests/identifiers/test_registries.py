@@ -15,10 +15,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ararat.identifiers import ark, examine, registries, registry_tables, target_templates, urn
-from ararat.identifiers.registry_files import read
-from ararat.identifiers.registry_tables import NAANS, NAMESPACES, REGISTRIES, SCHEMES, SHOULDERS, Registry, Table
-from ararat.identifiers.target_templates import Asked
+from ararat.identifiers import examine, registries
+from ararat.identifiers.ark import model as ark
+from ararat.identifiers.registries import tables as registry_tables
+from ararat.identifiers.registries import target_templates
+from ararat.identifiers.registries.files import read
+from ararat.identifiers.registries.tables import NAANS, NAMESPACES, REGISTRIES, SCHEMES, SHOULDERS, Registry, Table
+from ararat.identifiers.registries.target_templates import Asked
+from ararat.identifiers.urn import model as urn
 
 ROOT = Path(__file__).parents[2]
 EXAMPLE_NAAN = "12345"
@@ -102,7 +106,7 @@ def test_nothing_is_read_before_the_first_lookup():
         registries.namespace("isbn")
         assert len([name for name in opened if name.endswith("data/urn-namespaces.jsonl")]) == 1, opened
         assert not [name for name in opened if name.endswith("naan.jsonl")], opened
-        assert not {"csv", "xml.parsers.expat", "ararat.identifiers.registry_files"} & sys.modules.keys()
+        assert not {"csv", "xml.parsers.expat", "ararat.identifiers.registries.files"} & sys.modules.keys()
     """
     subprocess.run([sys.executable, "-P", "-c", program], check=True, timeout=30, cwd=ROOT)
 

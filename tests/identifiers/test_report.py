@@ -8,8 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ararat.identifiers import PROBLEMS, characters, equivalent, examine, find, iri, normalize
+from ararat.identifiers import PROBLEMS, equivalent, examine, find, normalize
 from ararat.identifiers.report import DEEPEST, WIDEST
+from ararat.identifiers.text import characters, iri
 
 FIELDS = [
     *(

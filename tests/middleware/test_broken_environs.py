@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from werkzeug.test import create_environ
 
-from ararat.identifiers.schemes import read
+from ararat.identifiers.scheme_registration import read
 from ararat.middleware import OwnScheme, ResolverMiddleware
 
 

@@ -7,14 +7,7 @@ import pytest
 
 from ararat.identifiers import PROBLEMS
 from ararat.middleware import errors
-from ararat.middleware.errors import (
-    BindingConflict,
-    BindingError,
-    PrefixError,
-    ReadOnlyBindings,
-    Refused,
-    TableError,
-)
+from ararat.middleware.errors import BindingConflict, BindingError, PrefixError, ReadOnlyBindings, Refused, TableError
 from ararat.middleware.faults import FAULTS, Fault
 
 TESTS = Path(__file__).parent
@@ -35,7 +28,7 @@ def test_a_code_is_a_word_and_says_what_was_expected_and_why(fault: Fault) -> No
 
 @pytest.mark.parametrize("code", FAULTS)
 def test_every_code_has_a_test_in_which_it_is_raised(code: str) -> None:
-    tests = "".join(file.read_text("utf-8") for file in TESTS.glob("test_*.py") if file.name != Path(__file__).name)
+    tests = "".join(file.read_text("utf-8") for file in TESTS.rglob("test_*.py") if file.name != Path(__file__).name)
     assert f'"{code}"' in tests
 
 

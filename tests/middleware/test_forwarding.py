@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 from werkzeug.test import Client
 
-from ararat.identifiers import ark, registries
+from ararat.identifiers import registries
+from ararat.identifiers.ark import model as ark
 from ararat.middleware import ResolverMiddleware
 from ararat.middleware.forwarding import elsewhere
 from ararat.middleware.settings import Settings

@@ -7,14 +7,14 @@ from collections.abc import Iterator
 
 import pytest
 
-from ararat.identifiers import policy
+from ararat.identifiers import iri_policy
 from ararat.middleware import BindingConflict, open_bindings
 from ararat.middleware.bindings import Bindings, open_file
 from ararat.middleware.errors import BindingError, TableError
 from ararat.middleware.importing import import_table
 from ararat.middleware.minting import mint
 
-P = policy.known("17beta")
+P = iri_policy.known("17beta")
 UUID = "f81d4fae-7dec-11d0-a765-00a0c91e6bf6"
 
 
@@ -128,7 +128,7 @@ def test_a_file_is_held_to_the_same_rules(tmp_path):
 
 
 def test_names_are_made_under_the_shoulders_of_the_bindings_own_policy(database):
-    ours = policy.Profile("ours", ("example.org",), naan="99152", shoulders="decimal", reserved_shoulders=("30",))
+    ours = iri_policy.Profile("ours", ("example.org",), naan="99152", shoulders="decimal", reserved_shoulders=("30",))
     with open_bindings(database, policy=ours, create=True) as bindings:
         assert len(mint(bindings, "99152/31")) == 1
         for namespace in ("99152/30", "99152/x5", "21206/0"):

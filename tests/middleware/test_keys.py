@@ -9,8 +9,9 @@ from sqlalchemy import create_engine, text
 from sqlalchemy.exc import DBAPIError
 from sqlalchemy.pool import NullPool
 
-from ararat.identifiers import equivalent, namespaces
-from ararat.identifiers.namespaces import Namespace
+from ararat.identifiers import equivalent
+from ararat.identifiers.urn import namespaces
+from ararat.identifiers.urn.namespaces import Namespace
 from ararat.middleware import keys, names
 from ararat.middleware.bindings import Bindings, open_bindings
 from ararat.middleware.checking import check

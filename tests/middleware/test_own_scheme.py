@@ -8,7 +8,7 @@ import pytest
 from werkzeug.test import Client
 
 from ararat.identifiers.problems import IdentifierError, problem
-from ararat.identifiers.schemes import read
+from ararat.identifiers.scheme_registration import read
 from ararat.middleware import OwnScheme, Resolution, ResolverMiddleware
 
 RECORD = read("Scheme name: atlas\nStatus: provisional\nContact: maps@example.org\n")

@@ -19,7 +19,7 @@ PARTITIONS = 8
 
 pytestmark = pytest.mark.long
 
-_suite = run_path(str(Path(__file__).with_name("test_bindings.py")))
+_suite = run_path(str(Path(__file__).with_name("bindings") / "test_collection.py"))
 globals().update({name: value for name, value in _suite.items() if name.startswith("test_")})
 
 

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ararat.identifiers import ark
+from ararat.identifiers.ark import model as ark
 from ararat.middleware.passthrough import let_through, lowered, rest_of, takes_more
 
 RESTS = [

@@ -12,7 +12,8 @@ from datetime import UTC, datetime, timedelta
 import pytest
 from werkzeug.test import Client
 
-from ararat.identifiers import ark, urn
+from ararat.identifiers.ark import model as ark
+from ararat.identifiers.urn import model as urn
 from ararat.middleware import BindingError, BindingsUnavailable, ResolverMiddleware
 from ararat.middleware.errors import Collision
 from ararat.middleware.rules import SECONDS_HELD, Rule, Rulebook, check_prefix, check_template

@@ -6,7 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ararat.identifiers import IdentifierError, ark
+from ararat.identifiers import IdentifierError
+from ararat.identifiers.ark import model as ark
 from ararat.middleware.resolver import no_rules, resolve
 from ararat.middleware.settings import Settings
 from ararat.middleware.subtree import containers, nearest_ark, site_path

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from ararat.identifiers import characters
+from ararat.identifiers.text import characters
 from ararat.webapp import create_app
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from ararat.identifiers import examine, policy
+from ararat.identifiers import examine, iri_policy
 from ararat.webapp import inspection
 
 SENTENCE = "See ark:/12345/x-1, https://n2t.net/ark:/12345/y and urn:isbn:0451450523."
@@ -164,7 +164,7 @@ def test_ordinary_reports_are_whole() -> None:
 
 def test_iris_of_a_policys_hosts_are_found_and_judged():
     found = inspection.inspect(
-        "See https://17beta.top/en/ and ark:12345/x.", policies=[policy.known("17beta")]
+        "See https://17beta.top/en/ and ark:12345/x.", policies=[iri_policy.known("17beta")]
     ).findings
     assert [(each.match.literal, each.report.policy and each.report.policy["codes"]) for each in found] == [
         ("https://17beta.top/en/", ["empty-segment"]),

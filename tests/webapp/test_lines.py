@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ararat.identifiers import characters
+from ararat.identifiers.text import characters
 from ararat.webapp import lines
 
 texts = st.text(

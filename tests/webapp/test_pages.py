@@ -10,7 +10,7 @@ import pytest
 from werkzeug.middleware.dispatcher import DispatcherMiddleware
 from werkzeug.test import Client, EnvironBuilder
 
-from ararat.identifiers import characters
+from ararat.identifiers.text import characters
 from ararat.webapp import create_app, pages
 from ararat.webapp.inspection import inspect
 from ararat.webapp.site import EXAMPLES, LONGEST_ADDRESS, MOST_OCTETS

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ararat.identifiers.policy import Profile
+from ararat.identifiers.iri_policy import Profile
 from ararat.webapp import create_app
 from ararat.webapp.sitemaps import SitemapError, addresses
 

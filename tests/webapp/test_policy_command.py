@@ -8,7 +8,7 @@ from collections.abc import Callable
 import pytest
 from click.testing import CliRunner, Result
 
-from ararat.identifiers import policy
+from ararat.identifiers import iri_policy
 from ararat.webapp import command
 
 
@@ -86,7 +86,7 @@ def test_a_profile_is_shown_as_a_profile(ararat, tmp_path):
     for name, arguments in {"ours.toml": [], "ours.json": ["--json"]}.items():
         file = tmp_path / name
         file.write_text(ararat("policy", "show", *arguments).stdout, "utf-8")
-        assert policy.read(file.read_text("utf-8")) == policy.known("17beta")
+        assert iri_policy.read(file.read_text("utf-8")) == iri_policy.known("17beta")
         assert ararat("policy", "lint", "--profile", str(file), "https://17beta.top/en").exit_code == 0
 
 

@@ -6,8 +6,9 @@ import re
 
 import pytest
 
-from ararat.identifiers import PROBLEMS, characters, registries
-from ararat.identifiers.registry_tables import NAANS, NAMESPACES, SCHEMES
+from ararat.identifiers import PROBLEMS, registries
+from ararat.identifiers.registries.tables import NAANS, NAMESPACES, SCHEMES
+from ararat.identifiers.text import characters
 from ararat.middleware.bindings import open_file
 from ararat.webapp import create_app
 

@@ -13,8 +13,9 @@ from typing import Any
 import pytest
 from click.testing import CliRunner, Result
 
-from ararat.identifiers import registries, registry_tables
-from ararat.identifiers.registry_tables import NAANS, NAMESPACES, SCHEMES
+from ararat.identifiers import registries
+from ararat.identifiers.registries import tables
+from ararat.identifiers.registries.tables import NAANS, NAMESPACES, SCHEMES
 from ararat.webapp import command
 
 ARARAT = Path(sys.executable).with_name("ararat")
@@ -36,8 +37,8 @@ def update(data: Path, tmp_path: Path) -> Callable[..., Result]:
 
 @pytest.fixture
 def table(tmp_path: Path) -> Callable[..., Any]:
-    def read(registry: registry_tables.Registry) -> registry_tables.Table:
-        return registry_tables.read((tmp_path / "tables" / registry.file).read_text("utf-8"), registry)
+    def read(registry: tables.Registry) -> tables.Table:
+        return tables.read((tmp_path / "tables" / registry.file).read_text("utf-8"), registry)
 
     return read
 
@@ -55,7 +56,7 @@ def test_forced_it_is_written_all_the_same(update, table):
     result = update("naan-v2.json", "--force")
     assert result.exit_code == 0
     assert list(table(NAANS).records) == ["10101", "20202", "99999", "b9999"]
-    assert table(registry_tables.SHOULDERS).records["10101/w6"].status == 303
+    assert table(tables.SHOULDERS).records["10101/w6"].status == 303
 
 
 def test_a_naan_that_vanished_ends_with_1_and_nothing_is_written(update, table, tmp_path):
@@ -75,7 +76,7 @@ def test_the_text_form_says_nothing_of_shoulders(update, table):
     update("naan-v2.json", "--force")
     update("naan.txt", "--force")
     assert "b9999" not in table(NAANS).records
-    assert "10101/w6" in table(registry_tables.SHOULDERS).records
+    assert "10101/w6" in table(tables.SHOULDERS).records
 
 
 def test_the_same_file_again_changes_nothing(update):

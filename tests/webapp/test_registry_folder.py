@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from ararat.identifiers import registries
-from ararat.identifiers.registry_tables import NAMESPACES, SCHEMES, Namespace, RegistryError, Scheme, Snapshot, Table
+from ararat.identifiers.registries.tables import NAMESPACES, SCHEMES, Namespace, RegistryError, Scheme, Snapshot, Table
 from ararat.webapp import registry_folder
 from ararat.webapp.registry_folder import table_in, write_tables
 

@@ -8,7 +8,7 @@ from collections.abc import Callable
 import pytest
 from click.testing import CliRunner, Result
 
-from ararat.identifiers.schemes import Registration, read, registration
+from ararat.identifiers.scheme_registration import Registration, read, registration
 from ararat.webapp import command
 
 ATLAS = "Scheme name: atlas\nStatus: provisional\nContact: maps@example.org\nSecurity: None known.\nReferences: RFC 1\n"

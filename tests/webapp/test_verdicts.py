@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from ararat.identifiers import characters, examine
+from ararat.identifiers import examine
+from ararat.identifiers.text import characters
 from ararat.webapp import verdicts
 
 

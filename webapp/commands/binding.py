@@ -18,7 +18,7 @@ from . import DONE, NO, UNAVAILABLE, Refused, read_name, store_errors, streams, 
 from .policies import policy_option
 
 if TYPE_CHECKING:
-    from ...identifiers.policy import Profile
+    from ...identifiers.iri_policy import Profile
     from ...middleware import Bindings
 
 _MOST_NAANS = 10

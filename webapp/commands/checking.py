@@ -15,7 +15,7 @@ from .policies import policy_option
 from .tracing import network_option
 
 if TYPE_CHECKING:
-    from ...identifiers.policy import Profile
+    from ...identifiers.iri_policy import Profile
     from ...middleware.checking import Finding
 
 _WIDTH = 18

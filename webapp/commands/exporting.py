@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, BinaryIO, cast
 
 import click
 
-from ...identifiers import display
+from ...identifiers.text import display
 from . import DONE, NO_INPUT, Refused, streams
 from .binding import database_option, opened
 from .importing import format_option, show_progress

@@ -28,7 +28,7 @@ from .binding import (
 from .policies import policy_option
 
 if TYPE_CHECKING:
-    from ...identifiers.policy import Profile
+    from ...identifiers.iri_policy import Profile
     from ...middleware import Binding, Bindings
     from ...middleware.importing import Imported, NotedLine, Summary
 

@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING
 
 import click
 
-from ...identifiers import display
+from ...identifiers.text import display
 from ..terminal.layout import Sheet
 from . import DONE, Refused, store_errors, streams, write
 from .binding import actor_option, database_option, json_option, opened
 from .policies import policy_option
 
 if TYPE_CHECKING:
-    from ...identifiers.policy import Profile
+    from ...identifiers.iri_policy import Profile
 
 _AGENCY = "register it with the ARK Maintenance Agency, or leave --strict out"
 

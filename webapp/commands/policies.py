@@ -8,12 +8,12 @@ from typing import Any
 
 import click
 
-from ...identifiers import policy
-from ...identifiers.policy import Profile, ProfileError
+from ...identifiers import iri_policy
+from ...identifiers.iri_policy import Profile, ProfileError
 from . import NO_INPUT, Refused
 
 VARIABLE = "ARARAT_POLICY"
-_WHAT = f"An IRI policy: {' or '.join(policy.SHIPPED)}, or a profile, a file of TOML or JSON"
+_WHAT = f"An IRI policy: {' or '.join(iri_policy.SHIPPED)}, or a profile, a file of TOML or JSON"
 
 
 def policy_option(*, also: str = "", **attributes: Any) -> Callable[..., Any]:
@@ -32,11 +32,11 @@ def policy_option(*, also: str = "", **attributes: Any) -> Callable[..., Any]:
 
 def load(name_or_file: str) -> Profile:
     """The profile of this name, or in this file. Raises :class:`~ararat.webapp.commands.Refused`."""
-    if name_or_file in policy.SHIPPED:
-        return policy.known(name_or_file)
+    if name_or_file in iri_policy.SHIPPED:
+        return iri_policy.known(name_or_file)
     try:
         with Path(name_or_file).open("rb") as stream:
-            text = stream.read(4 * policy.LARGEST + 1).decode("utf-8-sig")
+            text = stream.read(4 * iri_policy.LARGEST + 1).decode("utf-8-sig")
     except UnicodeDecodeError as error:
         what = f"{name_or_file} is no profile: octet {error.start} is not UTF-8"
         raise Refused(what, ("Expected", "a file of TOML or JSON in UTF-8")) from None
@@ -44,11 +44,11 @@ def load(name_or_file: str) -> Profile:
         why = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
         raise Refused(
             f"the policy {name_or_file} cannot be read: {why}",
-            ("Expected", f"{' or '.join(policy.SHIPPED)}, or a file with a profile"),
+            ("Expected", f"{' or '.join(iri_policy.SHIPPED)}, or a file with a profile"),
             exit_code=NO_INPUT,
         ) from None
     try:
-        return policy.read(text)
+        return iri_policy.read(text)
     except ProfileError as error:
         said = "a profile like the one that `ararat policy show` prints"
         raise Refused(f"{name_or_file}: {error}", ("Expected", said)) from None

@@ -8,8 +8,8 @@ from collections.abc import Iterator
 
 import click
 
-from ...identifiers import policy
-from ...identifiers.policy import Profile, Verdict
+from ...identifiers import iri_policy
+from ...identifiers.iri_policy import Profile, Verdict
 from ..terminal.layout import Sheet, Style, identifier
 from ..terminal.reports import problem_lines
 from . import DONE, NO, UNREADABLE, policies, streams, write
@@ -104,9 +104,9 @@ def _verdicts(iris: tuple[str, ...], form: str, profile: Profile, complete: bool
         waiting.append(given.text)
         # All of them, to know what is missing; otherwise as many as fit, so that memory stays bounded.
         if len(waiting) >= _TOGETHER and not complete:
-            yield from policy.judge_all(waiting, profile)
+            yield from iri_policy.judge_all(waiting, profile)
             waiting.clear()
-    yield from policy.judge_all(waiting, profile, complete=complete)
+    yield from iri_policy.judge_all(waiting, profile, complete=complete)
 
 
 def _code(verdict: Verdict) -> int:

@@ -10,7 +10,7 @@ from contextlib import suppress
 import click
 
 from ...identifiers import IdentifierError, examine, normalize
-from ...identifiers.policy import Profile
+from ...identifiers.iri_policy import Profile
 from ..comparison import compare
 from ..terminal import reports
 from ..terminal.layout import Sheet

@@ -10,8 +10,9 @@ from typing import Any, NamedTuple
 
 import click
 
-from ...identifiers import registry_files, registry_tables
-from ...identifiers.registry_tables import AnyTable, Changes, RegistryError
+from ...identifiers.registries import files
+from ...identifiers.registries import tables as registry_tables
+from ...identifiers.registries.tables import AnyTable, Changes, RegistryError
 from ..registry_folder import VARIABLE, registry_folder, table_in, write_tables
 from ..terminal.layout import Sheet, Style
 from . import DONE, NO, NO_INPUT, Refused, streams, write
@@ -91,11 +92,11 @@ def _folder(out: str | None) -> Path:
 def _tables(file: str, date: datetime | None) -> list[AnyTable]:
     try:
         with Path(file).open("rb") as stream:
-            octets = stream.read(registry_files.LARGEST + 1)
+            octets = stream.read(files.LARGEST + 1)
     except OSError as error:
         raise Refused(f"{file} cannot be read: {error.strerror or error}", exit_code=NO_INPUT) from None
     try:
-        return registry_files.read(octets, name=file, date=date.date().isoformat() if date else None)
+        return files.read(octets, name=file, date=date.date().isoformat() if date else None)
     except RegistryError as error:
         raise Refused(str(error), ("Done", "nothing; no table was written")) from None
 

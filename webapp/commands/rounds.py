@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any, TextIO
 
 import click
 
-from ...identifiers import display
 from ...identifiers.report import OFFICIAL_PREFIX
+from ...identifiers.text import display
 from ..terminal.layout import Sheet, Style, identifier
 from ..tracing.events import Event
 from ..tracing.rounds import CSV_HEADER, GOOD, OPEN, VERDICTS, Traced, traced

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import click
 
-from ...identifiers import registries, schemes
-from ...identifiers.schemes import PROFILES, QUESTIONS, Finding, Registration, RegistrationError
+from ...identifiers import registries, scheme_registration
+from ...identifiers.scheme_registration import PROFILES, QUESTIONS, Finding, Registration, RegistrationError
 from ..terminal.layout import Sheet, Style, words
 from . import DONE, NO, NO_INPUT, UNREADABLE, Refused, streams, write
 
@@ -38,7 +38,7 @@ def lint_command(record: str, profile: str, update: bool, questions: bool, as_js
     Exit code: 0 nothing but notes, 1 errors or warnings, 2 it is no record, 66 the file cannot be read.
     """
     found, shipped = _read(record)
-    findings = schemes.lint(found, profile, update=update or shipped)
+    findings = scheme_registration.lint(found, profile, update=update or shipped)
     if as_json:
         for finding in findings:
             streams.dump(finding.as_dict())
@@ -63,7 +63,7 @@ def show_command(record: str, as_json: bool, as_text: bool) -> int:
     if as_json and as_text:
         raise click.UsageError("--json and --text exclude each other")
     sheet = Sheet.of(sys.stdout)
-    shipped = schemes.registration(record.lower())
+    shipped = scheme_registration.registration(record.lower())
     if shipped is None and _is_a_name(record):
         if as_json or as_text:
             raise Refused(f"no record of {record} ships with Ararat", exit_code=NO)
@@ -91,18 +91,18 @@ def new_command(name: str, profile: str) -> int:
 
     Exit code: 0 the name could be registered, 1 it is taken, 2 it is no name.
     """
-    reading = schemes.read_name(name)
+    reading = scheme_registration.read_name(name)
     if not reading.valid:
         raise Refused(
             f"{words(name, most=100)} is no name of a scheme",
-            ("Expected", schemes.RULES["scheme-name-syntax"].expected),
+            ("Expected", scheme_registration.RULES["scheme-name-syntax"].expected),
         )
-    for field in schemes.FIELDS:
+    for field in scheme_registration.FIELDS:
         if field.name in PROFILES[profile].fields:
             begun = {"name": name.lower(), "status": "provisional"}.get(field.name, f"<{field.hint}>")
             write([f"{field.label}: {begun}"])
     sheet = Sheet.of(sys.stderr)
-    for number, step in enumerate(schemes.CHECKLIST, 1):
+    for number, step in enumerate(scheme_registration.CHECKLIST, 1):
         write(sheet.prose(f"{number}. {step}"), to=sys.stderr)
     if not reading.registrable and name.islower():
         why = f"is registered, as {reading.status}" if reading.status else "is kept for examples"
@@ -111,15 +111,15 @@ def new_command(name: str, profile: str) -> int:
 
 
 def _is_a_name(text: str) -> bool:
-    return schemes.VALID.fullmatch(text) is not None and not Path(text).exists()
+    return scheme_registration.VALID.fullmatch(text) is not None and not Path(text).exists()
 
 
 def _read(record: str) -> tuple[Registration, bool]:
     """The record, and whether it is one of the package's."""
-    if (shipped := schemes.registration(record.lower())) is not None:
+    if (shipped := scheme_registration.registration(record.lower())) is not None:
         return shipped, True
     if record != "-" and _is_a_name(record):
-        known = " and ".join(schemes.registered_names())
+        known = " and ".join(scheme_registration.registered_names())
         what = f"there is no file {record}, and no record of a scheme of this name; there are those of {known}"
         raise Refused(what, exit_code=NO_INPUT)
     try:
@@ -128,7 +128,7 @@ def _read(record: str) -> tuple[Registration, bool]:
         why = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
         raise Refused(f"{record} cannot be read: {why}", exit_code=NO_INPUT) from None
     try:
-        return schemes.read(octets.decode("utf-8", "surrogateescape")), False
+        return scheme_registration.read(octets.decode("utf-8", "surrogateescape")), False
     except RegistrationError as error:
         place = "standard input" if record == "-" else record
         raise Refused(
@@ -138,7 +138,7 @@ def _read(record: str) -> tuple[Registration, bool]:
 
 def _octets(file: str) -> bytes:
     # Four octets for each character, and one more so that what is longer is refused and not cut.
-    most = 4 * schemes.record.LARGEST + 1
+    most = 4 * scheme_registration.record.LARGEST + 1
     if file == "-":
         return streams.standard_input().read(most)
     with Path(file).open("rb") as stream:
@@ -160,7 +160,7 @@ def _say(record: Registration, findings: list[Finding], profile: str) -> None:
 
 
 def _lines(record: Registration, sheet: Sheet) -> list[str]:
-    rows = [(field.name, getattr(record, field.name) or "(nothing is said)") for field in schemes.FIELDS]
+    rows = [(field.name, getattr(record, field.name) or "(nothing is said)") for field in scheme_registration.FIELDS]
     return [*sheet.table("Record", [*rows, *(("note", note) for note in record.notes)])]
 
 
@@ -168,8 +168,12 @@ def _registry_lines(name: str, sheet: Sheet) -> list[str]:
     entry = registries.scheme(name)
     day = registries.current().table(registries.SCHEMES).snapshot.date
     said = "not registered" if entry is None else f"{entry.status}; {entry.description or entry.key}"
-    if name.lower() == schemes.names.RESERVED:
+    if name.lower() == scheme_registration.names.RESERVED:
         said += "; for examples in documentation alone"
-    similar = list(schemes.similar_names(name)) if schemes.VALID.fullmatch(name) and entry is None else []
+    similar = (
+        list(scheme_registration.similar_names(name))
+        if scheme_registration.VALID.fullmatch(name) and entry is None
+        else []
+    )
     lines = [*sheet.field("Registry", f"{said} (as of {day})")]
     return [*lines, *sheet.field("Similar", ", ".join(similar[:8]))] if similar else lines

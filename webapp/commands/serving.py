@@ -25,7 +25,7 @@ from .binding import SERVED_ADVICE
 from .policies import policy_option
 
 if TYPE_CHECKING:
-    from ...identifiers.policy import Profile
+    from ...identifiers.iri_policy import Profile
     from ...middleware import Bindings, Resolution
 
 # The settings of the resolver, under the names they have there; what is not said stays as it is there.

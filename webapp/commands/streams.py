@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any, BinaryIO, NamedTuple
 
 from ...identifiers import Match
-from ...identifiers.finding import in_running_text
+from ...identifiers.extraction import in_running_text
 from . import NO_INPUT, Refused
 
 LONGEST_LINE = 64 * 1024 * 1024

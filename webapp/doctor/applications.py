@@ -16,7 +16,7 @@ from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from ...identifiers import display
+from ...identifiers.text import display
 from ...middleware import ResolverMiddleware
 from ...middleware.asgi import REMEDY, is_asgi, named
 from ...middleware.own_scheme import OwnScheme

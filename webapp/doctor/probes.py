@@ -12,7 +12,8 @@ import re
 from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
-from ...identifiers import IdentifierError, display, normalize
+from ...identifiers import IdentifierError, normalize
+from ...identifiers.text import display
 from ...middleware.answers import METHODS
 from ...middleware.explanation import ECHOED
 from ...middleware.settings import Settings

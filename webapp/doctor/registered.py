@@ -9,9 +9,10 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
 
-from ...identifiers import display, registries
+from ...identifiers import registries
 from ...identifiers.registries import Disagreement
-from ...identifiers.registry_tables import NAANS
+from ...identifiers.registries.tables import NAANS
+from ...identifiers.text import display
 from ...middleware.settings import Settings
 from .finding import Finding
 

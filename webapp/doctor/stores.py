@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ...identifiers import display
+from ...identifiers.text import display
 from ...middleware import BindingError
 from ...middleware.condition import Condition, conditions
 from .finding import Finding

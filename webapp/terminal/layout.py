@@ -19,7 +19,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Literal, TextIO
 
-from ...identifiers import display
+from ...identifiers.text import display
 
 Style = Literal["", "strong", "soft", "good", "doubtful", "bad", "name"]
 

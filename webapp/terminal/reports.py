@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ...identifiers import Match, Problem, Report, display
+from ...identifiers import Match, Problem, Report
 from ...identifiers.problems import caret
+from ...identifiers.text import display
 from .. import facts, verdicts
 from ..comparison import Comparison
 from ..parts import LABELS

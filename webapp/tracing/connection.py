@@ -19,7 +19,7 @@ from typing import Any
 
 import httpcore2
 
-from ...identifiers import display
+from ...identifiers.text import display
 from .addresses import Address
 from .hop import HopFailed
 from .stopwatch import Stopwatch

@@ -10,7 +10,8 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from ...identifiers import Ark, EmbeddedArk, IdentifierError, Urn, parse, registries, target_templates
+from ...identifiers import Ark, EmbeddedArk, IdentifierError, Urn, parse, registries
+from ...identifiers.registries import target_templates
 from . import reference, weburl
 
 BY_WORD = "registry"

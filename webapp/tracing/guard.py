@@ -23,7 +23,7 @@ from typing import Any
 
 import httpcore2
 
-from ...identifiers import display
+from ...identifiers.text import display
 from . import weburl
 from .addresses import Address, Network, name_verdict, parse_networks, verdict
 from .connection import Stream, open_socket, tls_context

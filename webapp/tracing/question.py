@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from ...identifiers import Ark, EmbeddedArk, IdentifierError, Urn, iri, parse
+from ...identifiers import Ark, EmbeddedArk, IdentifierError, Urn, parse
+from ...identifiers.text import iri
 from .events import Note
 from .expected import Expected, expected
 

@@ -10,8 +10,8 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, replace
 
-from ...identifiers import display
-from ...identifiers.iri import PCHAR, PCT_ENCODED, SUB_DELIMS, UNRESERVED, run
+from ...identifiers.text import display
+from ...identifiers.text.iri import PCHAR, PCT_ENCODED, SUB_DELIMS, UNRESERVED, run
 
 # RFC 3986, appendix B. Every string matches that has no second "#"; each component is then held against its production.
 _COMPONENTS = re.compile(

@@ -12,7 +12,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from http import HTTPStatus
 
-from ...identifiers import Problem, display
+from ...identifiers import Problem
+from ...identifiers.text import display
 from . import links, reference
 from .events import Note, State
 from .expected import Expected

@@ -13,8 +13,8 @@ from ipaddress import IPv4Address, IPv6Address
 
 import idna
 
-from ...identifiers import characters, display
-from ...identifiers.iri import PCHAR, run
+from ...identifiers.text import characters, display
+from ...identifiers.text.iri import PCHAR, run
 
 MAX_LENGTH = 4096
 """Characters of a URL. No ARK of 255 code points is refused (ARK-099), and percent-encoded they are about 3,060."""

@@ -309,7 +309,7 @@ def test_who_admits_hears_of_what_was_judged_and_has_the_last_word(connects, fai
 def test_what_is_made_once_is_made_before_anybody_is_asked():
     # Else the first hop of a trace has the time in it that certificates and tables take to be read.
     program = """
-from ararat.identifiers import characters
+from ararat.identifiers.text import characters
 from ararat.webapp.tracing.connection import tls_context
 from ararat.webapp.tracing.guard import guarded_fetch
 

@@ -1,0 +1,7 @@
+"""Archival Resource Keys: grammar, structure, normal form and diagnosis."""
+
+from __future__ import annotations
+
+from .model import Ark, normalize, parse
+
+__all__ = ["Ark", "normalize", "parse"]

@@ -1,0 +1,195 @@
+"""ARKs inside addresses: where the prefix ends and the ARK begins (ARK draft, section 4.1; decisions E-01 to E-07)."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from ..problems import IdentifierError, Problem, problem
+from ..segments import Segment
+from ..text import iri
+from . import model as ark
+from .model import Ark
+
+# RFC 3986, section 3.1:  scheme = ALPHA *( ALPHA / DIGIT / "+" / "-" / "." )
+SCHEME = r"[A-Za-z][A-Za-z0-9+\-.]*+"
+# RFC 3987, section 2.2:
+#     iauthority = [ iuserinfo "@" ] ihost [ ":" port ]
+#     ihost = IP-literal / IPv4address / ireg-name
+#     isegment = *ipchar      isegment-nz = 1*ipchar
+_REG_NAME = f"{iri.UNRESERVED}{iri.SUB_DELIMS}{iri.UCSCHAR}"
+IAUTHORITY = (
+    f"(?:{iri.run(_REG_NAME + ':', least=0)}@)?"
+    rf"(?:\[[0-9A-Fa-f:.vV]++\]|{iri.run(_REG_NAME, least=0)})(?::[0-9]*+)?"
+)
+ISEGMENT = iri.run(iri.IPCHAR, least=0)
+ISEGMENT_NZ = iri.run(iri.IPCHAR)
+
+# ARK draft, section 4.1:
+#     prefix = scheme ":" ["/" isegment-nz *("/" isegment)] /
+#              scheme "://" iauthority *("/" isegment)
+PREFIX = re.compile(
+    rf"(?P<scheme>{SCHEME}):(?://(?P<authority>{IAUTHORITY})(?P<path>(?:/{ISEGMENT})*+)|(?:/{ISEGMENT_NZ}(?:/{ISEGMENT})*+)?)"
+)
+
+
+class Split(NamedTuple):
+    """Where an address is cut: the prefix, the ARK's text, and whether the label begins a path segment.
+
+    ``inside_segment`` says that it does not, but follows a character of its segment that is neither letter nor digit.
+    """
+
+    prefix: str
+    ark: Ark
+    boundary: bool
+    inside_segment: bool
+
+    @property
+    def is_ark(self) -> bool:
+        """Whether the label is not just the end of a longer word (E-02)."""
+        return self.boundary or self.inside_segment
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class EmbeddedArk:
+    """An address with an ARK in it: ``prefix`` and ``ark`` joined. Query and fragment are the ARK's (E-06).
+
+    Two values are equal when the ARKs in them are equivalent, whatever address they are embedded in (N-06).
+
+    >>> found = parse("https://n2t.net/ark:/12345/x6-np1?info")
+    >>> found.prefix, found.ark.text, found.normal_form
+    ('https://n2t.net/', 'ark:/12345/x6-np1?info', 'ark:12345/x6np1?info')
+    """
+
+    text: str
+    prefix: str
+    ark: Ark
+    boundary: bool
+
+    def __eq__(self, other: object) -> bool:
+        if isinstance(other, EmbeddedArk):
+            return self.ark == other.ark
+        return NotImplemented
+
+    def __hash__(self) -> int:
+        return hash(self.ark)
+
+    @property
+    def normal_form(self) -> str:
+        """The normal form of the ARK inside."""
+        return self.ark.normal_form
+
+    @property
+    def strict(self) -> bool:
+        """Whether the ARK is strict, its label begins a path segment and the prefix is an IRI."""
+        return self.boundary and self.ark.strict and next(ark.bidi_formatting(self.prefix), None) is None
+
+    @property
+    def segments(self) -> tuple[Segment, ...]:
+        """The parts with their places in ``text``, in order and without gaps."""
+        start = len(self.prefix)
+        shifted = (Segment(part.part, part.start + start, part.end + start) for part in self.ark.segments)
+        return (Segment("prefix", 0, start), *shifted)
+
+    @property
+    def problems(self) -> tuple[Problem, ...]:
+        """What should be known about the address and its ARK, in the order of the text."""
+        return tuple(self._problems())
+
+    def _problems(self) -> Iterator[Problem]:
+        start = len(self.prefix)
+        yield from ark.bidi_formatting(self.prefix)
+        yield from ark.character_notes(self.prefix)
+        if not self.boundary:
+            yield problem("label-inside-segment", start, start + len(self.ark.label))
+        for found in self.ark.problems:
+            yield shifted(found, start)
+
+
+def split(text: str) -> Split | None:
+    """Cut an address at the ARK in it, by the letter of the grammar, or None where there is none.
+
+    The cut is at the last label before a query or fragment, since no ARK holds a colon after its label (E-01).
+
+    >>> split("https://example.org/park:12345/x").boundary
+    False
+    """
+    start = _last_label(text, _path_end(text))
+    if start <= 0:
+        return None
+    found = PREFIX.fullmatch(text, 0, start)
+    if found is None:
+        return None
+    if not ark.reads(text[start:]):
+        return None
+    inside = ark.parse(text[start:])
+    authority, path = found.group("authority", "path")
+    if authority is None:
+        boundary = text[start - 1] in ":/"
+        in_path = True
+    else:
+        boundary = text[start - 1] == "/" and bool(path)
+        in_path = bool(path)
+    before = text[start - 1]
+    return Split(text[:start], inside, boundary, in_path and not boundary and not before.isalnum())
+
+
+def parse(text: str) -> EmbeddedArk:
+    """Read an address with an ARK in it.
+
+    Raises :class:`~ararat.identifiers.problems.IdentifierError` where there is no ARK in ``text``, where the label is
+    data in a query, or where its letters only end a longer word (E-02).
+
+    Source: ARK draft, section 4.1; ARK-060 to ARK-063.
+    """
+    found = split(text)
+    if found is None:
+        raise IdentifierError(text, _why_not_embedded(text))
+    if not found.is_ark:
+        start = len(found.prefix)
+        raise IdentifierError(text, problem("label-inside-word", start, start + len(found.ark.label)))
+    return EmbeddedArk(text, found.prefix, found.ark, found.boundary)
+
+
+def shifted(found: Problem, by: int) -> Problem:
+    """The same problem ``by`` code points further on."""
+    return Problem(
+        found.code, found.severity, found.message, found.start + by, found.end + by, found.expected, found.reference
+    )
+
+
+def _path_end(text: str) -> int:
+    """Where a query or fragment begins, or the length of ``text``."""
+    return min((place for mark in "?#" if (place := text.find(mark)) >= 0), default=len(text))
+
+
+def _last_label(text: str, end: int) -> int:
+    """The place of the last label before ``end``, or -1. (str.lower() would make a k of U+212A KELVIN SIGN.)"""
+    last = -1
+    for found in ark.LABEL.finditer(text, 0, end):
+        last = found.start()
+    return last
+
+
+_ENCODED_LABEL = re.compile("[Aa][Rr][Kk]%3[Aa]")
+
+
+def _why_not_embedded(text: str) -> Problem:
+    end = _path_end(text)
+    start = _last_label(text, end)
+    if start > 0:
+        if PREFIX.fullmatch(text, 0, start) is None:
+            return problem("bad-prefix", 0, start)
+        try:
+            ark.parse(text[start:])
+        except IdentifierError as error:
+            return shifted(error.problem, start)
+    if encoded := _ENCODED_LABEL.search(text, 0, end):
+        return problem("encoded-label", *encoded.span())
+    if inside := ark.LABEL.search(text, end):
+        return problem("label-in-query", *inside.span())
+    if re.match(rf"{SCHEME}://", text):
+        return problem("no-ark-label", 0, len(text))
+    return problem("no-scheme", 0, min(len(text), 4)) if text else problem("empty", 0, 0)

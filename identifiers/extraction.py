@@ -1,0 +1,308 @@
+"""Identifiers in running text.
+
+A paste that is one identifier is taken whole, so that what is wrong with it can be said. In anything longer ARKs (bare,
+in addresses, percent-encoded) and URNs are looked for. Each match has its place, the text as it stands there and, where
+a person would read it otherwise, a suggestion and why: sentences put punctuation behind identifiers, typesetters put
+hyphens into them, markup puts entities. The time taken is linear in the length of the text.
+"""
+
+from __future__ import annotations
+
+import html
+import re
+import unicodedata
+from collections.abc import Collection, Iterator
+from dataclasses import dataclass
+from heapq import merge
+from itertools import product
+
+from . import suggestions as repair
+from .ark import embedded
+from .ark import model as ark
+from .ark.normalization import ARK_UNRESERVED
+from .parsing import ASCII_SPACE, reads
+from .text import iri, lookalikes
+
+
+@dataclass(frozen=True, slots=True)
+class Match:
+    """An identifier at ``text[start:end]``, counted in code points.
+
+    ``literal`` is the longest match of the grammar there. ``suggestion`` is what it probably is, or None where that
+    is the literal itself; ``why`` says by which of "closing-punctuation", "trailing-slash", "typographic-character",
+    "html-entity" and "encoded-label" the two differ.
+    """
+
+    start: int
+    end: int
+    literal: str
+    suggestion: str | None = None
+    why: tuple[str, ...] = ()
+
+
+# Spaces beyond ASCII are in ucschar, but in running text they are where a word ends.
+_SPACES = "\u00a0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000"
+_UCSCHAR = f"(?![{_SPACES}])[{iri.UCSCHAR}]"
+
+
+def _run(inside: str, *, least: int = 1) -> str:
+    return f"(?:[{inside}]++|{_UCSCHAR}|{iri.PCT_ENCODED})" + ("++" if least else "*+")
+
+
+# The longest match of the *strict* grammar: dots delimit non-empty variants, so that a sentence's full stop is left
+# out.
+_NAME_CHARS = _run(rf"{ARK_UNRESERVED}\-")
+_QUERY = _run(f"{iri.PCHAR}/?", least=0)
+_ARK = re.compile(
+    rf"[Aa][Rr][Kk]:/?{ark.NAAN}/{_NAME_CHARS}(?:/{_NAME_CHARS})*+(?:\.{_NAME_CHARS})*+"
+    rf"(?:\?{_QUERY}(?:#{_QUERY})?|#{_QUERY}|/(?![^\s<>\"'),;.]))?"
+)
+# URN draft, section 2.3.3: in text a NSS ends before the first excluded character (U-04, U-08). RFC 8141's slash is
+# let in.
+_URN = re.compile(
+    rf"[Uu][Rr][Nn]:[A-Za-z0-9][A-Za-z0-9\-]{{1,31}}:{iri.run(iri.PCHAR)}(?:/{iri.run(iri.PCHAR + '/', least=0)})?"
+    rf"(?:\?{iri.run(iri.PCHAR + '/?', least=0)})?(?:#{iri.run(iri.PCHAR + '/?', least=0)})?"
+)
+_ENCODED = re.compile(rf"[Aa][Rr][Kk]%3[Aa](?:[{ARK_UNRESERVED}\-./]++|{iri.PCT_ENCODED})++")
+_LABEL = re.compile("(?<![A-Za-z0-9])(?:[Aa][Rr][Kk](?::|%3[Aa])|[Uu][Rr][Nn]:)")
+_ADDRESS = re.compile(rf"(?<![A-Za-z0-9+.\-])[A-Za-z][A-Za-z0-9+.\-]{{0,30}}://{_run(f'{iri.PCHAR}/', least=0)}")
+_IRI_END = re.compile(rf"(?:\?{_QUERY})?(?:#{_QUERY})?")
+_SCHEME = re.compile(rf"{embedded.SCHEME}:")
+_SPACE = re.compile(f"[{ASCII_SPACE}]")
+_LABELS = ark.LABELS | frozenset(map("".join, product("uU", "rR", "nN", ":")))
+_BEGINS = re.compile(r"[\s<>\"'(\[{,;|]")
+_GOES_ON = re.compile("/{0,2}[0-9A-Za-z]")
+_WORD = re.compile(r"[^\s<>\"]+")
+# A longer number is no character, and int() refuses one of 4301 digits.
+_ENTITY = re.compile("&(?:#[0-9]{1,7}|#[xX][0-9A-Fa-f]{1,6}|[A-Za-z][0-9A-Za-z]{1,31});")
+_MOST_WORDS = 9
+_CLOSING = frozenset(".,;:!?'*_\"")
+_BRACKETS = {")": "(", "]": "[", "}": "{", ">": "<"}
+_COLON_AND_SLASH = iri.triplets(":/")
+
+
+def find(text: str, *, scope: Collection[str] = ()) -> list[Match]:
+    """The identifiers in ``text``, in its order, none overlapping another.
+
+    White space (space, tab, CR, LF) around a paste is let go. One token that begins with a scheme, or in which
+    nothing is found, is one match whole, whatever it is; where it holds several identifiers, those are the matches.
+    One line that begins with an identifier and holds no other is one match whole too, unless a sentence or a column
+    follows: so the report names the first character that cannot be read.
+
+    ``scope`` are the hosts, in lower case, whose IRIs some policy speaks of: those are found too, and with "www."
+    before the host (POL-001).
+
+    Source: URN draft, section 2.3.3; ARK-060, URN-045.
+
+    >>> [match.literal for match in find("See ark:12345/x.en. Or https://n2t.net/ark:12345/y?info")]
+    ['ark:12345/x.en', 'https://n2t.net/ark:12345/y?info']
+    >>> [match.literal for match in find("ark:12345/INV 1940 0041")]
+    ['ark:12345/INV 1940 0041']
+    """
+    found = in_running_text(text, scope=scope)
+    token = text.strip(ASCII_SPACE)
+    if not token or len(found) > 1 or not _is_whole(token, found):
+        return found
+    start = text.index(token[0])
+    return [Match(start, start + len(token), token, *_repaired(token))]
+
+
+def in_running_text(text: str, *, scope: Collection[str] = ()) -> list[Match]:
+    """The same, where ``text`` is known to be running text: no part of it is taken whole.
+
+    >>> [match.literal for match in in_running_text("ark:12345/INV 1940 0041")]
+    ['ark:12345/INV']
+    """
+    found = list(_running(text))
+    return list(merge(found, _in_scope(text, scope, found), key=lambda match: match.start)) if scope else found
+
+
+def _is_whole(token: str, found: list[Match]) -> bool:
+    """Whether ``token``, in which at most one identifier was found, is meant as one identifier."""
+    if not _SPACE.search(token):
+        return not found or _SCHEME.match(token) is not None
+    if not found:
+        return lookalikes.lookalike(token) is not None or (_LABEL.match(token) is not None and _is_name(token))
+    return token.startswith(found[0].literal) and _is_name(token[len(found[0].literal) :])
+
+
+def _is_name(rest: str) -> bool:
+    """Whether what follows the beginning of an identifier on its line may belong to it, as in "INV 1940 0041".
+
+    It may not where another column or address follows, where there are many words, and where half of them, and more
+    than one, are in lower case as those of a sentence are.
+    """
+    if re.search("[\t\r\n]|://", rest):
+        return False
+    words = rest.split(maxsplit=_MOST_WORDS)
+    lower = sum(map(_is_lower_case_word, words))
+    return len(words) < _MOST_WORDS and not (lower > 1 and 2 * lower >= len(words))
+
+
+def _is_lower_case_word(word: str) -> bool:
+    letters = word.strip(".,;:!?()[]\"'")
+    return len(letters) > 1 and letters.isalpha() and letters.islower()
+
+
+def _running(text: str, *, repair: bool = True) -> Iterator[Match]:
+    place = taken = unread = 0
+    addresses = _Addresses(text)
+    while label := _LABEL.search(text, place):
+        start, place = label.span()
+        # Inside a match that could not be read, the match of a label ends where the next label begins. So no character
+        # is matched more than a few times.
+        following = _LABEL.search(text, place) if start < unread else None
+        matched = _grammar(label[0]).match(text, start, following.start() if following else len(text))
+        if matched and _another_label(text, matched.end()):
+            # The cut is at the last label (E-01): what ends here is its beginning.
+            place = matched.end() - 3
+            continue
+        address = addresses.around(start, taken)
+        found = (_longest(matched, address, repair) if matched else None) or _faulty(label, matched, address, repair)
+        if found is not None:
+            yield found
+            place = found.end
+        elif matched:
+            unread = max(unread, matched.end())
+        taken = place
+
+
+class _Addresses:
+    """The addresses of a text, found as one walks through it and never looked for twice."""
+
+    def __init__(self, text: str) -> None:
+        self._found = _ADDRESS.finditer(text)
+        self._span: tuple[float, float] = (0, 0)
+
+    def around(self, place: int, least: int) -> int | None:
+        """The start of the address that ``place`` stands in, unless it begins before ``least``."""
+        while self._span[1] <= place:
+            following = next(self._found, None)
+            self._span = following.span() if following else (float("inf"), float("inf"))
+        start = self._span[0]
+        return int(start) if least <= start < place else None
+
+
+def _in_scope(text: str, scope: Collection[str], found: list[Match]) -> Iterator[Match]:
+    """The IRIs of these hosts that are in none of the matches found already."""
+    hosts = {*scope, *(f"www.{host}" for host in scope)}
+    taken = iter([*found, Match(len(text), len(text), "")])
+    following = next(taken)
+    place = 0
+    for address in _ADDRESS.finditer(text):
+        start, end = address.span()
+        while following.end <= start:
+            following = next(taken)
+        host = re.split("[/:]", address[0].partition("://")[2], maxsplit=1)[0].lower()
+        if start < place or following.start < end or host not in hosts:
+            continue
+        place = min(_IRI_END.match(text, end).end(), following.start)  # type: ignore[union-attr]
+        literal = text[start:place]
+        yield Match(start, place, literal, *_in_a_sentence(literal))
+
+
+def _in_a_sentence(literal: str) -> tuple[str | None, tuple[str, ...]]:
+    shorter = _without_closing(literal)
+    return (None, ()) if shorter == literal else (shorter, ("closing-punctuation",))
+
+
+def _grammar(label: str) -> re.Pattern[str]:
+    if label[-1] != ":":
+        return _ENCODED
+    return _ARK if label[0] in "aA" else _URN
+
+
+def _longest(matched: re.Match[str], address: int | None, repair: bool) -> Match | None:
+    text, start, end = matched.string, *matched.span()
+    for begin in [start] if address is None or matched.re is _URN else [address, start]:
+        literal = text[begin:end]
+        suggestion, why = _repaired(literal) if repair else (None, ())
+        if suggestion is not None or _reads(literal):
+            return Match(begin, end, literal, suggestion, why)
+    return None
+
+
+def _another_label(text: str, end: int) -> bool:
+    """Whether the last three characters before ``end`` and the colon there are a label."""
+    return text.startswith(":", end) and text[end - 3 : end + 1] in _LABELS
+
+
+def _faulty(label: re.Match[str], matched: re.Match[str] | None, address: int | None, repair: bool) -> Match | None:
+    """What begins like an identifier where a word begins, and is none: nothing in a list is passed over in silence."""
+    text = label.string
+    start = label.start() if address is None else address
+    if not (_BEGINS.search(text[max(0, start - 1) : start] or " ") and _GOES_ON.match(text, label.end())):
+        return None
+    literal = _without_closing(_WORD.match(text, start)[0])  # type: ignore[index]
+    if start + len(literal) <= label.end():
+        return None
+    # What the grammar matched has been repaired in vain already.
+    repair = repair and not (matched and matched[0] == literal)
+    suggestion, why = _repaired(literal) if repair else (None, ())
+    return Match(start, start + len(literal), literal, suggestion, why)
+
+
+def _repaired(literal: str) -> tuple[str | None, tuple[str, ...]]:
+    """The suggestion that is to be made for a literal, and why."""
+    if literal.isascii() and literal[-1].isalnum() and "%" not in literal and "&" not in literal:
+        # No repair changes anything.
+        return None, ()
+    suggestion, why = literal, []
+    for code, repaired in _REPAIRS:
+        changed = repaired(suggestion)
+        if changed != suggestion and _reads(changed):
+            suggestion = changed
+            why.append(code)
+    return suggestion if why else None, tuple(why)
+
+
+def _reads(literal: str) -> bool:
+    if literal[:4] in ("ark:", "ARK:") and "%" not in literal and "-" not in literal and _ARK.fullmatch(literal):
+        # What the strict grammar matches is an ARK, unless what is decoded or deleted leaves nothing.
+        return literal[-1] != "/"
+    return reads(literal)
+
+
+def _without_closing(literal: str) -> str:
+    """``literal`` without the punctuation of the sentence behind it. A bracket with a partner stays."""
+    end = len(literal)
+    if literal[-1:].isalnum():
+        return literal
+    open_brackets = {closing: literal.count(opening) - literal.count(closing) for closing, opening in _BRACKETS.items()}
+    while end:
+        char = literal[end - 1]
+        if char in open_brackets:
+            if open_brackets[char] >= 0:
+                break
+            open_brackets[char] += 1
+        elif char not in _CLOSING and (char.isascii() or unicodedata.category(char) not in ("Pe", "Pf", "Pi", "Po")):
+            break
+        end -= 1
+    return literal[:end]
+
+
+def _without_entities(literal: str) -> str:
+    """``literal`` with its character references decoded once, up to where an identifier then ends."""
+    if not _ENTITY.search(literal):
+        return literal
+    plain = _ENTITY.sub(lambda entity: html.unescape(entity[0]), literal)
+    found = next(_running(plain, repair=False), None) if plain != literal else None
+    return found.literal if found else literal
+
+
+def _with_plain_label(literal: str) -> str:
+    label = literal.lower().find("ark%3a") if "%3" in literal else -1
+    return literal if label < 0 else literal[:label] + iri.decode(literal[label:], _COLON_AND_SLASH)
+
+
+def _visible(literal: str) -> str:
+    return repair.visible(literal) or literal
+
+
+_REPAIRS = (
+    ("encoded-label", _with_plain_label),
+    ("html-entity", _without_entities),
+    ("closing-punctuation", _without_closing),
+    ("trailing-slash", lambda literal: literal.removesuffix("/")),
+    ("typographic-character", _visible),
+)

@@ -1,0 +1,286 @@
+"""Whether an IRI may be allocated by a policy, and what speaks against it (POL-001 to POL-060).
+
+:func:`judge` takes any text and never raises. What cannot be read off an IRI, somebody can say (:class:`Known`).
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Collection, Iterable, Iterator
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple
+
+from .. import parsing, registries
+from ..ark.model import Ark
+from ..problems import IdentifierError, Problem
+from ..text import display
+from . import grammar, segments, shoulders
+from .finding_codes import finding
+from .grammar import MISCELLANEOUS
+from .hierarchy import DEEPEST, components, parents
+from .iri_parts import Parts, first_fault, is_iri, normal_form, split
+from .profile import Profile
+
+_NAMED_UUID = "urn:uuid:"
+PERMANENT_REDIRECTS = (301, 308)
+
+
+class Known(NamedTuple):
+    """What is known of an allocation beside its IRI. None is not known.
+
+    ``information``: whether the resource is one that a document can hold ("information resource"). ``status``: what a
+    request is answered with. ``persistent``, ``published``, ``availability``: what was promised. ``allocated``: when,
+    as ISO 8601 in UTC, in whole or in part. ``documented``: whether anything documents it. ``others``: the IRIs that
+    are allocated.
+    """
+
+    information: bool | None = None
+    status: int | None = None
+    persistent: bool | None = None
+    published: bool | None = None
+    availability: str | None = None
+    allocated: str | None = None
+    documented: bool | None = None
+    others: Collection[str] | None = None
+
+
+NOTHING = Known()
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """What a policy says of an IRI.
+
+    ``in_scope``: whether it says anything at all. ``namespaces``: the primary one first. ``reserved``: whether the path
+    belongs to the resolver of an identifier scheme. ``findings`` in the order of the text, with places in it.
+    ``hierarchy``: the first 100 components of the path; ``parents``: the more general IRIs, the nearest first.
+    ``readable``: whether the text is an IRI at all.
+    """
+
+    iri: str
+    profile: str
+    in_scope: bool
+    namespaces: tuple[str, ...] = ()
+    reserved: bool = False
+    findings: tuple[Problem, ...] = ()
+    hierarchy: tuple[str, ...] = ()
+    parents: tuple[str, ...] = ()
+    readable: bool = True
+
+    @property
+    def allocatable(self) -> bool:
+        """Whether nothing speaks against allocating it that the policy says MUST or MUST NOT of."""
+        return not any(found.severity == "error" for found in self.findings)
+
+    @property
+    def codes(self) -> tuple[str, ...]:
+        """The codes of the findings, each once."""
+        return tuple(dict.fromkeys(found.code for found in self.findings))
+
+    def as_dict(self) -> dict[str, Any]:
+        """The verdict as a report has it."""
+        return {
+            "profile": self.profile,
+            "namespaces": list(self.namespaces),
+            "reserved": self.reserved,
+            "allocatable": self.allocatable,
+            "codes": list(self.codes),
+            "findings": [found.as_dict() for found in self.findings],
+            "hierarchy": list(self.hierarchy),
+            "parents": list(self.parents),
+        }
+
+
+def judge(text: str, profile: Profile, known: Known = NOTHING) -> Verdict:
+    """What a policy says of ``text``, taken as it is. Never raises for a str.
+
+    In scope are the IRIs of the profile's hosts, ARKs of its NAAN, bare or under its resolvers, and UUIDs as URNs;
+    of everything else nothing is said (POL-001).
+
+    >>> from .profile import known
+    >>> judge("https://17beta.top/en/", known("17beta")).codes, judge("https://example.org/en/", known("17beta")).codes
+    (('empty-segment',), ())
+    """
+    parts = split(text)
+    ark = _own_ark(text, profile)
+    at_host = _at_host(parts, profile)
+    uuid = "uuid" in profile.namespaces and text[: len(_NAMED_UUID)].lower() == _NAMED_UUID
+    if not (at_host or ark or uuid):
+        return Verdict(text, profile.name, False, readable=is_iri(text))
+    if at_host and (place := first_fault(text)) is not None:
+        said = f"{display.named(text[place])} stands where no IRI can have it" if place < len(text) else None
+        found = (finding("not-an-iri", place, place + 1, said),)
+        return Verdict(text, profile.name, True, (MISCELLANEOUS,), findings=found, readable=False)
+    # A bare ARK is the same name as the ARK under a resolver.
+    bare = ark is not None and parts.authority is None and profile.resolvers
+    classed = f"{profile.resolvers[0]}/{text}" if bare else text
+    is_reserved = grammar.is_reserved(text, profile)
+    rules = _at_a_host(text, parts, profile, known, is_reserved) if at_host else iter(())
+    found = [*rules, *_everywhere(text, parts, profile, known, ark)]
+    return Verdict(
+        text,
+        profile.name,
+        True,
+        grammar.namespaces(classed, profile),
+        is_reserved,
+        tuple(sorted(found, key=lambda each: (each.start, each.end))),
+        components(text)[:DEEPEST] if parts.authority is not None else (),
+        parents(text) if parts.authority is not None else (),
+    )
+
+
+def judge_all(texts: Iterable[str], profile: Profile, *, complete: bool = False) -> Iterator[Verdict]:
+    """What a policy says of several IRIs, in their order, and of each beside the others.
+
+    With ``complete`` they are all that are allocated, so that a missing parent is found (POL-010). A UUID in several,
+    or a time without a fraction in several, is pointed at (POL-048, POL-056).
+
+    >>> from .profile import known
+    >>> [found.codes for found in judge_all(["https://17beta.top/en/a"], known("17beta"), complete=True)]
+    [('parent-unallocated',)]
+    """
+    given = list(texts)
+    known = Known(others=frozenset(given)) if complete else NOTHING
+    productions = grammar.repaired(profile).namespaces
+    times: Counter[str] = Counter()
+    uuids: dict[str, set[str]] = {}
+    for text in set(given):
+        if (matcher := productions.get("datetime")) and (found := matcher.fullmatch(text)):
+            times[found["timespec"]] += 1
+        if (matcher := productions.get("uuid")) and (found := matcher.fullmatch(text)):
+            uuids.setdefault((found["uuid"] or found["named"]).lower(), set()).add(text)
+    twice = {text for some in uuids.values() if len(some) > 1 for text in some}
+    for text in given:
+        verdict = judge(text, profile, known)
+        more = []
+        if text in twice:
+            more.append(finding("uuid-twice", 0, len(text)))
+        matcher = productions.get("datetime")
+        found = matcher.fullmatch(text) if matcher else None
+        if found and "." not in found["timespec"] and times[found["timespec"]] > 1:
+            more.append(finding("coarse-timespec", *found.span("timespec")))
+        yield replace(verdict, findings=(*verdict.findings, *more)) if more else verdict
+
+
+def _at_host(parts: Parts, profile: Profile) -> bool:
+    if (parts.scheme or "").lower() not in ("http", "https") or parts.authority is None:
+        return False
+    host = parts.host
+    return host in profile.hosts or (host.startswith("www.") and host[4:] in profile.hosts)
+
+
+def _own_ark(text: str, profile: Profile) -> Ark | None:
+    """The ARK in ``text``, where the NAAN is the profile's own."""
+    if profile.naan is None:
+        return None
+    ark = shoulders.ark_of(text, profile)
+    return ark if ark and shoulders.naan_and_name(ark)[0] == profile.naan else None
+
+
+def _at_a_host(text: str, parts: Parts, profile: Profile, known: Known, is_reserved: bool) -> Iterator[Problem]:
+    """What section 1 says of the IRIs of a host, and section 4 of those that are reserved."""
+    scheme = (parts.scheme or "").lower()
+    # "For identifiers not intended to be persistent in the span of decades, the scheme https SHOULD be used"
+    if profile.schemes and scheme != profile.schemes[0] and not (is_reserved or known.persistent):
+        yield finding("prefer-https", 0, len(scheme), f"the scheme is {scheme}, and {profile.schemes[0]} is better")
+    yield from _authority(text, parts, profile)
+    # "Allocated IRIs MUST be in normal form as described in [IRI] section 5.3.2."
+    normal = normal_form(text)
+    if normal != text:
+        shown = f": it would be {display.escape(normal)}" if normal and len(normal) <= 200 else ""
+        yield finding("not-normal-form", 0, len(text), f"the IRI is not in normal form{shown}")
+    start, path = parts.start, parts.path
+    # "Allocated IRIs MUST have a non-empty path."
+    if not path:
+        yield finding("empty-path", start, start)
+        return
+    # "If the path is other than /, all segments MUST be non-empty."
+    if path != "/" and (place := f"{path}/".find("//")) >= 0:
+        yield finding("empty-segment", start + place, start + place + 1)
+    if is_reserved:
+        yield from _reserved(text, parts, profile)
+        return
+    yield from segments.findings(text, parts, profile, known.allocated)
+    if known.others is not None:
+        missing = next((parent for parent in parents(text) if parent not in known.others), None)
+        if missing:
+            said = f"{display.escape(missing[:200])} is not allocated"
+            yield finding("parent-unallocated", start, start + len(path), said)
+
+
+def _authority(text: str, parts: Parts, profile: Profile) -> Iterator[Problem]:
+    authority = parts.authority or ""
+    start = text.index("//") + 2
+    if parts.host not in profile.hosts:
+        place = start + authority.rfind("@") + 1
+        said = f"www contributes nothing: {parts.host[4:]} is enough" if parts.host.isascii() else None
+        yield finding("spurious-www", place, place + 4, said)
+    if len(authority) != len(parts.host):
+        yield finding("spurious-authority", start, start + len(authority))
+
+
+def _reserved(text: str, parts: Parts, profile: Profile) -> Iterator[Problem]:
+    """What "MUST be allocated only for defined identifier schemes ... and MUST match the semantics of that scheme"."""
+    start = parts.start + 1
+    scheme = text[start : text.index(":", start)]
+    known = scheme.lower() in profile.reserved_schemes
+    if not known and registries.scheme(scheme) is None:
+        yield finding("undefined-scheme", start, start + len(scheme), f"no scheme is called {scheme[:60]}")
+    if known and scheme.lower() in ("ark", "urn"):
+        try:
+            parsing.parse(text[start:])
+        except IdentifierError as error:
+            found = error.problem
+            yield finding("scheme-semantics", start + found.start, start + found.end, found.message)
+
+
+def _everywhere(text: str, parts: Parts, profile: Profile, known: Known, ark: Ark | None) -> Iterator[Problem]:
+    """What holds of every identifier that the policy speaks of."""
+    whole = 0, len(text)
+    if ark is not None:
+        yield from _of_ark(text, ark, profile)
+        # "the status code MUST NOT be a permanent redirect (status code 301 or 308)"
+        if known.status in PERMANENT_REDIRECTS:
+            yield finding("permanent-redirect", *whole)
+    elif known.persistent:
+        # "Persistent IRIs MUST be allocated using the ARK system"
+        yield finding("persistent-not-ark", *whole)
+    if known.persistent and known.published is not False:
+        yield from _availability(known.availability, profile, whole)
+    # "Allocation of IRIs MUST be documented."
+    if known.documented is False:
+        yield finding("undocumented", *whole)
+    if known.information is False:
+        yield from _of_a_thing(parts, known.status, whole)
+    if text[: len(_NAMED_UUID)].lower() == _NAMED_UUID:
+        yield from segments.uuid(text, len(_NAMED_UUID))
+
+
+def _of_ark(text: str, ark: Ark, profile: Profile) -> Iterator[Problem]:
+    start = text.rfind(ark.text)
+    place = next((part.start + start, part.end + start) for part in ark.segments if part.part == "name")
+    shoulder = shoulders.shoulder(ark, profile)
+    if shoulder.reserved and shoulder.shoulder is not None:
+        yield finding("shoulder-reserved", *place, f"the shoulder {shoulder.shoulder} is reserved")
+    elif shoulder.reserved:
+        yield finding("reserved-name", *place)
+    # "the Name part of allocated ARKs MUST NOT contain widely recognizable semantic information (to the extent
+    # possible)". Which it is only a person can tell.
+    if word := shoulders.meaning(shoulders.naan_and_name(ark)[1]):
+        yield finding("not-opaque", *place, f"the name looks meaningful: {word[:60]}")
+
+
+def _availability(stated: str | None, profile: Profile, whole: tuple[int, int]) -> Iterator[Problem]:
+    """What "MUST have availability equal to lifetime or subinfinite; if none is explicitly stated ... lifetime"."""
+    if (stated or profile.default_availability) not in profile.availability:
+        said = f"the availability is {display.escape(stated[:60])}" if stated else "no availability is stated"
+        yield finding("availability-statement", *whole, said)
+
+
+def _of_a_thing(parts: Parts, status: int | None, whole: tuple[int, int]) -> Iterator[Problem]:
+    # Section 5, of non-information resources as its title says (P-06): they "MUST not include an IRI fragment part and
+    # MUST return either a 404 or a 303 status code on dereference".
+    if parts.fragment is not None:
+        yield finding("non-information-fragment", whole[1] - len(parts.fragment) - 1, whole[1])
+    if status is not None and status not in (303, 404):
+        yield finding("non-information-status", *whole, f"a non-information resource is answered with {status}")

@@ -1,0 +1,155 @@
+"""The namespaces of the policy (section 6) and its resolver-reserved paths (section 4), as two grammars.
+
+The *repaired* grammar is the one that counts: it says what is meant where the printed one cannot (decisions P-01 to
+P-09). The *printed* grammar is taken by its letter and is there for comparison. Both are made from a profile's hosts,
+schemes, resolvers and NAAN; all quantifiers are possessive, so that a match takes one pass.
+"""
+
+from __future__ import annotations
+
+import functools
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+from ..ark import embedded
+from ..ark import model as ark
+from ..text import iri
+from .profile import NAMESPACES, Profile
+
+MISCELLANEOUS = "miscellaneous"
+
+# Section 6:  tail = ["?" iquery] ["#" ifragment]
+TAIL = rf"(?:\?{ark.IQUERY})?(?:#{ark.IFRAGMENT})?"
+_SEGMENTS = f"(?:/{embedded.ISEGMENT})*+"
+_IPCHARS = iri.run(iri.IPCHAR)
+
+# Section 6.1:
+#     lang-ns  = web-prefix lang-tag *("/" *ipchar) tail
+#     lang-tag = 2*3ALPHA ["-" 1*ipchar] / (("x-" / "X-") 1*ipchar)
+# P-01: a slash is missing after web-prefix; as printed, https://17beta.topen is in the namespace and nothing else is.
+LANG_TAG = f"(?:[A-Za-z]{{2,3}}(?:-{_IPCHARS})?|[xX]-{_IPCHARS})"
+
+# Section 6.2:
+#     uuid-ns   = web-prefix "/" uuid [slug] tail / "urn:uuid:" uuid
+#     uuid      = 8hex-digit "-" 4hex-digit "-" 4hex-digit "-" 4hex-digit "-" 12hex-digit
+#     hex-digit = DIGIT / %x41-5A / %x61-7A    ; 0-1A-Fa-f
+#     slug      = isegment-nz
+# P-02: %x41-5A is A to Z, where A to F is meant.
+UUID = "-".join(f"[0-9A-Fa-f]{{{digits}}}" for digits in (8, 4, 4, 4, 12))
+_PRINTED_UUID = UUID.replace("A-Fa-f", "A-Za-z")
+
+# Section 6.3:
+#     opaque-ns    = (web-prefix "/" / ark-prefix "/ark:" "/"?) opaque tail
+#     opaque       = consonant *opaque-digit *(opaque-misc 1*opaque-digit) - 2*3ALPHA / 1*DIGIT
+#     opaque-digit = DIGIT / consonant
+#     consonant    = ALPHA - ("a" / "A" / "e" / "E" / "i" / "I" / "o" / "O" / "u" / "U")
+#     opaque-misc  = "-" / "_"
+# P-03: "-" binds looser than concatenation and tighter than "/": two or three letters alone are taken from the first
+# alternative. P-04: the NAAN is missing before opaque.
+_CONSONANT = "B-DF-HJ-NP-TV-Zb-df-hj-np-tv-z"
+OPAQUE = f"(?:(?![A-Za-z]{{2,3}}(?![^?#]))[{_CONSONANT}][0-9{_CONSONANT}]*+(?:[-_][0-9{_CONSONANT}]++)*+|[0-9]++)"
+
+# Section 6.4:
+#     datetime-ns = prefix "/" timespec ["/" *ucschar] tail
+#     timespec    = 8DIGIT "T" 6DIGIT ["." 1*7DIGIT] "Z"
+# P-05: prefix is defined nowhere, so that nothing is in the namespace as printed, and *ucschar has no ASCII.
+TIMESPEC = r"[0-9]{8}[Tt][0-9]{6}(?:\.[0-9]{1,7})?[Zz]"
+
+# Section 6.5:
+#     personal-ns = web-prefix "/~" name name-tail tail
+#     name        = 1*namechar
+#     name-tail   = *("/" 1*ipchar)
+#     namechar    = ALPHA / DIGIT / "-" / "_" / ucschar
+NAME = f"[A-Za-z0-9\\-_{iri.UCSCHAR}]++"
+
+
+@dataclass(frozen=True, slots=True)
+class Productions:
+    """The expressions of one profile: of each namespace by its name, and of the reserved paths."""
+
+    namespaces: Mapping[str, re.Pattern[str]]
+    reserved: re.Pattern[str]
+
+    def matching(self, text: str) -> tuple[str, ...]:
+        """The namespaces whose production matches the whole of ``text``, in the order of section 6 (P-09)."""
+        return tuple(name for name in NAMESPACES if (found := self.namespaces.get(name)) and found.fullmatch(text))
+
+
+@functools.lru_cache(maxsize=64)
+def repaired(profile: Profile) -> Productions:
+    """The grammar that counts, with the hosts of a profile and for the namespaces that it uses."""
+    web = _web_prefix(profile)
+    bare = f"{web}/{OPAQUE}"
+    if profile.naan is not None:
+        bare = rf"(?:{web}/|{_ark_prefix(profile, web)}(?i:/ark:)/?{re.escape(profile.naan)}/){OPAQUE}"
+    every = {
+        "language": f"{web}/(?P<tag>{LANG_TAG}){_SEGMENTS}{TAIL}",
+        "uuid": f"{web}/(?P<uuid>{UUID})(?:{embedded.ISEGMENT_NZ})?{TAIL}|(?i:urn:uuid:)(?P<named>{UUID})",
+        "opaque": f"{bare}{TAIL}",
+        "datetime": f"{web}/(?P<timespec>{TIMESPEC}){_SEGMENTS}{TAIL}",
+        "personal": f"{web}/~(?P<name>{NAME})(?:/{embedded.ISEGMENT_NZ})*+{TAIL}",
+    }
+    # P-08: the path decides, and a query does not make it another's: ...?info is asked of the same resolver.
+    return Productions(_compiled(every, profile.namespaces), re.compile(f"{_reserved(web)}{TAIL}"))
+
+
+@functools.lru_cache(maxsize=64)
+def printed(profile: Profile) -> Productions:
+    """The grammar by the letter of the document."""
+    web = _web_prefix(profile)
+    every = {
+        "language": f"{web}{LANG_TAG}{_SEGMENTS}{TAIL}",
+        "uuid": f"{web}/{_PRINTED_UUID}(?:{embedded.ISEGMENT_NZ})?{TAIL}|(?i:urn:uuid:){_PRINTED_UUID}",
+        "opaque": f"(?:{web}/|{_ark_prefix(profile, web)}(?i:/ark:)/?){OPAQUE}{TAIL}",
+        "personal": f"{web}/~{NAME}(?:/{embedded.ISEGMENT_NZ})*+{TAIL}",
+    }
+    return Productions(_compiled(every, profile.namespaces), re.compile(_reserved(web)))
+
+
+def namespaces(text: str, profile: Profile) -> tuple[str, ...]:
+    """The namespaces that an IRI is in, the primary one first; never none: what matches nothing is miscellaneous.
+
+    Source: section 6; POL-042 to POL-060.
+
+    >>> from .profile import known
+    >>> namespaces("https://17beta.top/bc-1", known("17beta")), namespaces("https://17beta.top/", known("17beta"))
+    (('language', 'opaque'), ('miscellaneous',))
+    """
+    return repaired(profile).matching(text) or (MISCELLANEOUS,)
+
+
+def is_reserved(text: str, profile: Profile) -> bool:
+    """Whether an IRI is reserved for the resolver of an identifier scheme (section 4; POL-037).
+
+    >>> from .profile import known
+    >>> is_reserved("https://17beta.top/ark:21206/10015?info", known("17beta"))
+    True
+    """
+    return repaired(profile).reserved.fullmatch(text) is not None
+
+
+def _compiled(expressions: Mapping[str, str], wanted: Iterable[str]) -> dict[str, re.Pattern[str]]:
+    return {name: re.compile(expressions[name]) for name in wanted if name in expressions}
+
+
+def _web_prefix(profile: Profile) -> str:
+    # RFC 5234, section 2.3: "ABNF strings are case insensitive".
+    return f"(?i:(?:{'|'.join(profile.schemes)})://(?:{_either(profile.hosts)}))"
+
+
+def _ark_prefix(profile: Profile, web: str) -> str:
+    # Section 6:  ark-prefix = web-prefix / http-s "://n2t.net"
+    elsewhere = [rest for prefix in profile.resolvers if (rest := prefix.partition("://")[2]) not in profile.hosts]
+    return f"(?:{web}|(?i:(?:{'|'.join(profile.schemes)})://(?:{_either(elsewhere)})))" if elsewhere else web
+
+
+def _either(texts: Iterable[str]) -> str:
+    return "|".join(map(re.escape, texts))
+
+
+def _reserved(web: str) -> str:
+    # Section 4:
+    #     resolver-reserved = web-prefix "/" scheme ":" *ipchar *("/" *ipchar)
+    #     scheme            = ALPHA *( ALPHA / DIGIT / "+" / "-" / "." )
+    return f"{web}/(?P<scheme>{embedded.SCHEME}):{embedded.ISEGMENT}{_SEGMENTS}"

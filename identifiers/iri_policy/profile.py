@@ -1,0 +1,218 @@
+"""A policy on IRIs as data: which hosts it speaks of, and how its rules are set (:class:`Profile`).
+
+The rules themselves are those of the 17beta policy; a profile says for whom, and with which words. One ships with the
+package, ``17beta``; a site writes its own as TOML or JSON (:func:`read`).
+"""
+
+from __future__ import annotations
+
+import functools
+import json
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, fields
+from importlib import resources
+from typing import Any
+
+from ..text import display, iri
+
+NAMESPACES = ("language", "uuid", "opaque", "datetime", "personal")
+"""The namespaces of section 6, in its order; what is in none of them is in "miscellaneous"."""
+
+SHOULDERS = ("decimal", "any")
+"""How names are divided: by shoulders of the digits 2 to 9 and then one 0 or 1 (section 3.1), or in no given way."""
+
+SHIPPED = ("17beta",)
+"""The profiles that ship with the package."""
+
+EXTENSIONS = (
+    *("html", "htm", "xhtml", "xht", "shtml", "mht", "mhtml", "css", "js", "mjs", "json", "jsonld", "xml", "xsl"),
+    *("xslt", "rss", "atom", "svg", "svgz", "txt", "md", "pdf", "png", "gif", "jpg", "jpeg", "webp", "avif", "ico"),
+    *("woff", "woff2", "ttf", "mp3", "mp4", "ogg", "webm", "wasm"),
+)
+"""Filename extensions of web formats."""
+
+TECHNOLOGY = ("php", "php3", "php4", "php5", "phtml", "asp", "aspx", "jsp", "jspx", "cgi", "pl", "cfm", "do")
+"""Filename extensions that name what a site is made with at the moment."""
+
+LARGEST = 64 * 1024
+"""Characters of the longest profile that is read."""
+
+_MOST = 200
+_HOST = re.compile(rf"(?=.{{1,253}}\Z)[a-z0-9{iri.UCSCHAR}](?:[a-z0-9\-.{iri.UCSCHAR}]*[a-z0-9{iri.UCSCHAR}])?")
+_WORD = re.compile(r"[a-z0-9][a-z0-9+\-._]{0,62}")
+_NAAN = re.compile("[0-9bcdfghjkmnpqrstvwxz]{1,32}")
+_RESOLVER = re.compile(r"https?://[a-z0-9\-.]{1,253}(?::[0-9]{1,5})?(?:/[A-Za-z0-9\-._~]+)*/?")
+_LANGUAGE = re.compile("[a-z]{2,3}")
+_SHOULDER = re.compile("[0-9bcdfghjkmnpqrstvwxz]{1,32}")
+
+
+class ProfileError(ValueError):
+    """A text is no profile: the message says which key is wrong, and what was expected instead. Printable ASCII."""
+
+
+@dataclass(frozen=True, slots=True)
+class Profile:
+    """A policy's settings. Every field is a key of the file; only ``name`` and ``hosts`` have to be there.
+
+    ``hosts`` in lower case: the IRIs of these, and of "www." and these, are what the policy speaks of (POL-001).
+    ``schemes``: the best first. ``naan``: whose ARKs it speaks of. ``resolvers``: prefixes under which an ARK is the
+    same name (POL-025). ``namespaces``: those in use, of :data:`NAMESPACES`. ``languages``: the only primary language
+    subtags in use; none, all are. ``reserved_schemes``: identifier schemes whose resolver-reserved paths are in use
+    (POL-038). ``shoulders``: one of :data:`SHOULDERS`; ``reserved_shoulders`` are given to nobody (POL-030).
+    ``availability``: what may be said of a persistent name that is published, ``default_availability`` what is meant
+    where nothing is said (POL-018). ``extensions``, ``technology``: filename extensions that no IRI has. ``deepest``:
+    segments of the longest path that is not called long (POL-012).
+
+    >>> known("17beta").naan
+    '21206'
+    """
+
+    name: str
+    hosts: tuple[str, ...]
+    title: str = ""
+    schemes: tuple[str, ...] = ("https", "http")
+    naan: str | None = None
+    resolvers: tuple[str, ...] = ()
+    namespaces: tuple[str, ...] = NAMESPACES
+    languages: tuple[str, ...] = ()
+    reserved_schemes: tuple[str, ...] = ("ark", "urn")
+    shoulders: str = "any"
+    reserved_shoulders: tuple[str, ...] = ()
+    availability: tuple[str, ...] = ("lifetime", "subinfinite")
+    default_availability: str | None = "lifetime"
+    extensions: tuple[str, ...] = EXTENSIONS
+    technology: tuple[str, ...] = TECHNOLOGY
+    deepest: int = 6
+
+    def as_dict(self) -> dict[str, Any]:
+        """The profile as JSON holds it, which :func:`read` reads back."""
+        whole = {field.name: getattr(self, field.name) for field in fields(self)}
+        return {key: list(value) if isinstance(value, tuple) else value for key, value in whole.items()}
+
+    @classmethod
+    def of(cls, settings: Mapping[str, Any]) -> Profile:
+        """The profile with these settings. Raises :class:`ProfileError` for the first that cannot be.
+
+        >>> Profile.of({"name": "ours", "hosts": ["Example.org"]})
+        Traceback (most recent call last):
+        ararat.identifiers.iri_policy.profile.ProfileError: hosts: "Example.org" is none; expected a host name in lower case
+        """
+        for key in settings:
+            if key not in _KEYS:
+                raise ProfileError(f"there is no key {_shown(key)}; expected {', '.join(_KEYS)}")
+        for key in ("name", "hosts"):
+            if key not in settings:
+                raise ProfileError(f"there is no {key}; a profile has at least a name and hosts")
+        checked = {key: check(key, settings[key]) for key, check in _KEYS.items() if key in settings}
+        if not checked["hosts"]:
+            raise ProfileError("hosts: there is none; expected at least one host name")
+        profile = cls(**checked)
+        default = profile.default_availability
+        if default is not None and default not in profile.availability:
+            allowed = ", ".join(profile.availability)
+            raise ProfileError(f"default_availability: {_shown(default)} is not in availability; expected {allowed}")
+        return profile
+
+
+def read(text: str) -> Profile:
+    """The profile that a text holds: JSON where it begins with a brace, TOML otherwise.
+
+    Raises :class:`ProfileError`, with line and column where it is neither.
+
+    >>> read('name = "ours"\\nhosts = ["example.org"]').hosts
+    ('example.org',)
+    """
+    if len(text) > LARGEST:
+        raise ProfileError(f"a profile has at most {LARGEST:,} characters")
+    # It takes a moment to load, and few processes read a profile.
+    import tomllib
+
+    try:
+        settings = json.loads(text) if text.lstrip()[:1] == "{" else tomllib.loads(text)
+    except json.JSONDecodeError as error:
+        raise ProfileError(f"line {error.lineno}, column {error.colno}: this is no JSON") from None
+    except tomllib.TOMLDecodeError as error:
+        raise ProfileError(f"this is no TOML: {display.escape(str(error))}") from None
+    except (RecursionError, ValueError):
+        raise ProfileError("this is no profile: it is nested too deeply, or holds a number that is too long") from None
+    return Profile.of(settings)
+
+
+@functools.cache
+def known(name: str) -> Profile:
+    """A profile that ships with the package. Raises ValueError for a name that is none of :data:`SHIPPED`."""
+    if name not in SHIPPED:
+        raise ValueError(f"there is no policy profile {_shown(name)}: those that ship are {', '.join(SHIPPED)}")
+    package = __spec__.parent.rpartition(".")[0]
+    return read(resources.files(package).joinpath("data", f"policy-{name}.toml").read_text("utf-8"))
+
+
+def _shown(value: object) -> str:
+    text = str(value)
+    return f'"{display.escape(text[:60])}{"..." if len(text) > 60 else ""}"'
+
+
+def _matching(pattern: re.Pattern[str], expected: str) -> Callable[[str, Any], str]:
+    def check(key: str, value: Any) -> str:
+        if not isinstance(value, str) or not pattern.fullmatch(value):
+            raise ProfileError(f"{key}: {_shown(value)} is none; expected {expected}")
+        return value
+
+    return check
+
+
+def _each(check: Callable[[str, Any], str]) -> Callable[[str, Any], tuple[str, ...]]:
+    def check_all(key: str, value: Any) -> tuple[str, ...]:
+        if not isinstance(value, list) or len(value) > _MOST:
+            raise ProfileError(f"{key}: expected a list of at most {_MOST} texts")
+        checked = tuple(check(key, each) for each in value)
+        if len(set(checked)) < len(checked):
+            raise ProfileError(f"{key}: something stands in it twice")
+        return checked
+
+    return check_all
+
+
+def _one_of(choices: tuple[str, ...]) -> Callable[[str, Any], str]:
+    return _matching(re.compile("|".join(map(re.escape, choices))), " or ".join(choices))
+
+
+def _resolver(key: str, value: Any) -> str:
+    expected = "a resolver prefix, like https://n2t.net/"
+    return _matching(_RESOLVER, expected)(key, value).removesuffix("/")
+
+
+def _title(key: str, value: Any) -> str:
+    if not isinstance(value, str) or len(value) > _MOST or not value.isprintable():
+        raise ProfileError(f"{key}: expected one line of at most {_MOST} characters")
+    return value
+
+
+def _number(key: str, value: Any) -> int:
+    if not isinstance(value, int) or isinstance(value, bool) or not 1 <= value <= 100:
+        raise ProfileError(f"{key}: {_shown(value)} is none; expected a number from 1 to 100")
+    return value
+
+
+_word = _matching(_WORD, "a word in lower case")
+_schemes = _each(_one_of(("https", "http")))
+
+_KEYS: dict[str, Callable[[str, Any], Any]] = {
+    "name": _word,
+    "title": _title,
+    "hosts": _each(_matching(_HOST, "a host name in lower case")),
+    "schemes": lambda key, value: _schemes(key, value) or _schemes(key, None),
+    "naan": _matching(_NAAN, "a NAAN in lower case"),
+    "resolvers": _each(_resolver),
+    "namespaces": _each(_one_of(NAMESPACES)),
+    "languages": _each(_matching(_LANGUAGE, "a language subtag of two or three letters in lower case")),
+    "reserved_schemes": _each(_word),
+    "shoulders": _one_of(SHOULDERS),
+    "reserved_shoulders": _each(_matching(_SHOULDER, "a shoulder")),
+    "availability": _each(_word),
+    "default_availability": _word,
+    "extensions": _each(_word),
+    "technology": _each(_word),
+    "deepest": _number,
+}

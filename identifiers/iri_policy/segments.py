@@ -1,0 +1,134 @@
+"""What the policy says of the segments of a path: of their style (section 1), and in each namespace (section 6)."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from datetime import datetime
+from itertools import islice
+
+from ..problems import Problem
+from ..text import display, iri
+from . import grammar, languages
+from .finding_codes import finding
+from .iri_parts import Parts
+from .profile import Profile
+
+# What is meant for a language tag, whether it can be one or not.
+_TAG = re.compile("[A-Za-z]{2,3}(?:-.*)?|[xX]-.*", re.DOTALL)
+_LIKE_UUID = re.compile(grammar.UUID)
+_LIKE_TIME = re.compile(grammar.TIMESPEC)
+_SPACE = re.compile("%20|%09")
+_OPAQUE = re.compile(grammar.OPAQUE)
+_MADE_WITH = ("cgi-bin", "cgi", "servlet", "wp-content")
+MOST = 20
+"""Findings on the segments of one path that are given, of each kind."""
+
+
+def findings(text: str, parts: Parts, profile: Profile, allocated: str | None) -> Iterator[Problem]:
+    """What is to be said of the segments of an IRI with a path, which begins at ``parts.start``."""
+    places = list(_places(parts))
+    first, start = places[0]
+    yield from _namespaces(first, start, profile, allocated)
+    if len(places) > profile.deepest:
+        yield finding("deep-path", parts.start, parts.start + len(parts.path), f"the path has {len(places):,} segments")
+    phrases = places[1:] if _is_code(first, profile) else places
+    yield from islice(_styles(phrases), MOST)
+    yield from islice(_made_with(places, profile), MOST)
+
+
+def uuid(text: str, start: int) -> Iterator[Problem]:
+    """What is to be said of the UUID that begins at ``start``, where one does (section 6.2; POL-046, POL-047)."""
+    found = _LIKE_UUID.match(text, start)
+    if found is None:
+        return
+    number, span = found[0].lower(), found.span()
+    # "IRIs allocated in this namespace MUST have a lowercase uuid part which MUST be a valid UUID"
+    if found[0] != number:
+        yield finding("uuid-case", *span)
+    # RFC 9562, sections 5.9, 5.10, 4.1 and 4.2
+    if not number.strip("0-") or not number.strip("f-"):
+        yield finding("uuid-unassigned", *span, f"the {'nil' if number[0] == '0' else 'max'} UUID names nothing")
+    elif number[19] not in "89ab":
+        yield finding("uuid-invalid", span[0] + 19, span[0] + 20)
+    elif number[14] not in "12345678":
+        yield finding("uuid-unassigned", span[0] + 14, span[0] + 15, f"there is no version {number[14]} of UUIDs")
+
+
+def _places(parts: Parts) -> Iterator[tuple[str, int]]:
+    place = parts.start + 1
+    for segment in parts.path[1:].split("/"):
+        yield segment, place
+        place += len(segment) + 1
+
+
+def _namespaces(first: str, start: int, profile: Profile, allocated: str | None) -> Iterator[Problem]:
+    span = start, start + len(first)
+    if "language" in profile.namespaces and _TAG.fullmatch(first):
+        yield from _language(first, span, profile)
+    if "uuid" in profile.namespaces:
+        yield from (_moved(each, start) for each in uuid(first, 0))
+    if "datetime" in profile.namespaces and _LIKE_TIME.fullmatch(first):
+        yield from _time(first, span, allocated)
+
+
+def _moved(found: Problem, by: int) -> Problem:
+    return finding(found.code, found.start + by, found.end + by, found.message)
+
+
+def _language(tag: str, span: tuple[int, int], profile: Profile) -> Iterator[Problem]:
+    # "the lang-tag part MUST be a valid language tag as defined in BCP 47 or its successor"
+    if (fault := languages.fault(tag)) is not None:
+        yield finding("bad-language-tag", *span, f"{display.escape(tag[:40])} is no language tag: {fault[:100]}")
+    elif profile.languages and tag[1:2] != "-" and tag.partition("-")[0].lower() not in profile.languages:
+        yield finding("language-unlisted", *span)
+
+
+def _time(timespec: str, span: tuple[int, int], allocated: str | None) -> Iterator[Problem]:
+    # "IRIs allocated within this namespace MUST be valid according to ISO 8601, MUST have a timespec that is the time
+    # when they were allocated"
+    upper = timespec.upper()
+    # ISO 8601 has a second 60, the leap second, which datetime has not.
+    plain = f"{upper[:13]}59" if upper[9:15] == "235960" else upper[:15]
+    try:
+        datetime.strptime(plain, "%Y%m%dT%H%M%S")  # noqa: DTZ007 - only whether there is such a time
+    except ValueError:
+        yield finding("bad-timespec", *span)
+        return
+    digits, stated = re.sub("[^0-9]", "", upper), re.sub("[^0-9]", "", (allocated or "").partition("+")[0])
+    if stated and not digits.startswith(stated[: len(digits)]):
+        yield finding("timespec-differs", *span)
+
+
+def _is_code(first: str, profile: Profile) -> bool:
+    """Whether the first segment is a tag, a UUID, a number or a time, and no phrase."""
+    used = profile.namespaces
+    return bool(
+        ("language" in used and _TAG.fullmatch(first))
+        or ("uuid" in used and _LIKE_UUID.match(first))
+        or ("opaque" in used and _OPAQUE.fullmatch(first))
+        or ("datetime" in used and _LIKE_TIME.fullmatch(first))
+    )
+
+
+def _styles(places: Iterable[tuple[str, int]]) -> Iterator[Problem]:
+    # "It is RECOMMENDED that any human-language phrase that is part of an allocated IRI is written in lowercase and
+    # spaces are transcribed as U+005F"
+    for segment, place in places:
+        written = iri.TRIPLET.sub("", segment)
+        if _SPACE.search(segment):
+            yield finding("phrase-style", place, place + len(segment), "a phrase has a space, where _ is to stand")
+        elif written != written.lower():
+            yield finding("phrase-style", place, place + len(segment), "a phrase has an upper-case letter")
+
+
+def _made_with(places: Iterable[tuple[str, int]], profile: Profile) -> Iterator[Problem]:
+    for segment, place in places:
+        name, _, extension = segment.lower().rpartition(".")
+        end = place + len(segment)
+        # "Allocated IRIs for resources in web format MUST NOT contain filename extensions."
+        if name and (extension in profile.extensions or extension in profile.technology):
+            yield finding("filename-extension", place + len(name), end, f"a segment ends in .{extension}")
+        # "Allocations SHOULD ... avoid including information specific to the current technological setting."
+        if (name and extension in profile.technology) or extension in _MADE_WITH:
+            yield finding("technology", place, end)

@@ -1,0 +1,313 @@
+"""The official forms of IANA's registries of URN namespaces and of URI schemes: XML and CSV.
+
+References that are documents are taken: RFCs, drafts, errata, web pages, other registries. Persons are not, whatever
+the file says of them. A CSV file is read by the names of its columns, for IANA adds some between the others; it does
+not say of which day it is.
+
+Source: RFC 8141, section 6; RFC 7595, section 3.8; SCH-001, SCH-002, SCH-005.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import re
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, TypeVar
+from xml.parsers import expat
+
+from .source import RegistryFile, collect, day_of, text_of, visible
+from .tables import NAMESPACES, SCHEMES, Namespace, Scheme, Snapshot, Table
+
+HEADER = re.compile('"?(?:URN Namespace|URI Scheme)"?,')
+"""How a CSV file of IANA's begins."""
+
+STATUSES = ("permanent", "provisional", "historical")
+
+_HOME = "https://www.iana.org/assignments"
+_XML_NAMESPACE = "http://www.iana.org/assignments"
+_DEEPEST = 32
+_MOST_ELEMENTS = 200_000
+
+# RFC 8141, section 2:  NID = (alphanum) 0*30(ldh) (alphanum)
+_NID = re.compile("[A-Za-z0-9][A-Za-z0-9-]{0,30}[A-Za-z0-9]")
+_INFORMAL = re.compile("urn-[0-9]+")
+# RFC 3986, section 3.1:  scheme = ALPHA *( ALPHA / DIGIT / "+" / "-" / "." )
+_SCHEME = re.compile(r"([A-Za-z][A-Za-z0-9+.\-]{0,63})(?: \(OBSOLETE\))?")
+_ADDRESS = re.compile("https?://[!-~]{1,500}")
+_TEMPLATE = re.compile(r"[a-z]+/[A-Za-z0-9+.\-]+")
+_RFC = re.compile(r"rfc ?([0-9]{1,5})\b.*", re.IGNORECASE)
+_DRAFT = re.compile("(?:draft|RFC)-([a-z0-9-]{1,100})", re.IGNORECASE)
+
+Result = TypeVar("Result")
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """What either form says of one entry, as it is written there; ``line`` is where."""
+
+    line: int
+    name: str | None
+    references: tuple[str, ...]
+    template: str | None = None
+    kind: str | None = None
+    status: str | None = None
+    description: str | None = None
+    notes: str | None = None
+    since: str | None = None
+    updated: str | None = None
+
+
+def read_xml(file: RegistryFile) -> Table[Namespace] | Table[Scheme]:
+    """The table in an XML file.
+
+    Raises :class:`~ararat.identifiers.registries.tables.RegistryError` where it has a document type, is no XML, is no
+    registry known here, or has an entry that cannot be read or stands twice.
+    """
+    root = _tree(file)
+    registries = {each.attributes.get("id"): each for each in root.children("registry")}
+    updated = root.child("updated")
+    day = _at(file, updated.line, day_of, updated.text) if updated else None
+    formal, informal = registries.get("urn-namespaces-1"), registries.get("urn-namespaces-2")
+    if formal or informal:
+        entries = [*_from_xml(formal, "formal"), *_from_xml(informal, "informal")]
+        return _namespaces(file, entries, file.snapshot(day, f"{_HOME}/urn-namespaces/urn-namespaces.xml"))
+    if "uri-schemes-1" in registries:
+        entries = _from_xml(registries["uri-schemes-1"], None)
+        return _schemes(file, entries, file.snapshot(day, f"{_HOME}/uri-schemes/uri-schemes.xml"))
+    raise file.error("expected IANA's registry of URN namespaces or of URI schemes", root.line)
+
+
+def read_csv(file: RegistryFile) -> Table[Namespace] | Table[Scheme]:
+    """The table in a CSV file: of URI schemes, of formal or of informal namespaces.
+
+    Raises :class:`~ararat.identifiers.registries.tables.RegistryError` where an entry cannot be read or stands twice.
+    """
+    rows = csv.DictReader(io.StringIO(file.text, newline=""), strict=True)
+    entries: list[Entry] = []
+    try:
+        for row in rows:
+            if None in row or None in row.values():
+                raise file.error(f"expected {len(rows.fieldnames or ())} columns", rows.reader.line_num)
+            entries.append(_from_csv(row, rows.reader.line_num))
+    except csv.Error as error:
+        raise file.error(f"this is no CSV: {error}", rows.reader.line_num) from None
+    if "URI Scheme" in (rows.fieldnames or ()):
+        return _schemes(file, entries, file.snapshot(None, f"{_HOME}/uri-schemes/uri-schemes-1.csv"))
+    number = 2 if entries and all(entry.kind == "informal" for entry in entries) else 1
+    return _namespaces(file, entries, file.snapshot(None, f"{_HOME}/urn-namespaces/urn-namespaces-{number}.csv"))
+
+
+# From entries to records ----------------------------------------------------------------------------------------------
+
+
+def _namespaces(file: RegistryFile, entries: Iterable[Entry], snapshot: Snapshot) -> Table[Namespace]:
+    found = ((entry.line, _at(file, entry.line, _namespace, entry)) for entry in entries)
+    return Table.of(NAMESPACES, snapshot, collect(file, found, _line))
+
+
+def _schemes(file: RegistryFile, entries: Iterable[Entry], snapshot: Snapshot) -> Table[Scheme]:
+    found = ((entry.line, _at(file, entry.line, _scheme, entry)) for entry in entries)
+    return Table.of(SCHEMES, snapshot, collect(file, found, _line))
+
+
+def _namespace(entry: Entry) -> Namespace:
+    name = text_of(entry.name) or ""
+    if not _NID.fullmatch(name):
+        raise ValueError(f"{name!r} is no namespace identifier")
+    return Namespace(
+        key=name.lower(),
+        kind=entry.kind or "formal",
+        references=entry.references,
+        template=_template(entry.template, "urn-namespaces"),
+        since=day_of(entry.since),
+        updated=day_of(entry.updated),
+    )
+
+
+def _scheme(entry: Entry) -> Scheme:
+    name = text_of(entry.name) or ""
+    found = _SCHEME.fullmatch(name)
+    if found is None:
+        raise ValueError(f"{name!r} is no scheme")
+    status = (text_of(entry.status) or "").lower()
+    if status not in STATUSES:
+        raise ValueError(f"{status!r} is no status; expected one of {', '.join(STATUSES)}")
+    key = found[1].lower()
+    return Scheme(
+        key=key,
+        status=status,
+        description=text_of(entry.description),
+        references=entry.references,
+        template=_template(entry.template, "uri-schemes"),
+        since=day_of(entry.since),
+        updated=day_of(entry.updated),
+        name=None if name == key else name,
+        notes=text_of(entry.notes),
+    )
+
+
+def _template(written: str | None, registry: str) -> str | None:
+    """The address of a registration template, which for a scheme is a path below its registry."""
+    text = text_of(written) or ""
+    if _TEMPLATE.fullmatch(text):
+        return f"{_HOME}/{registry}/{text}"
+    return text if _ADDRESS.fullmatch(text) else None
+
+
+def _at(file: RegistryFile, line: int, read: Callable[[Any], Result], value: object) -> Result:
+    try:
+        return read(value)
+    except ValueError as error:
+        raise file.error(str(error), line) from None
+
+
+def _line(line: int) -> tuple[int, None]:
+    return line, None
+
+
+# CSV ------------------------------------------------------------------------------------------------------------------
+
+
+def _from_csv(row: Mapping[str, str], line: int) -> Entry:
+    name = row.get("URI Scheme") or row.get("URN Namespace") or ""
+    written = re.findall(r"\[([^\[\]]*)\]", row.get("Reference", ""))
+    return Entry(
+        line,
+        name,
+        tuple(reference for text in written if (reference := _document(visible(text)))),
+        row.get("Template", "").strip("[] "),
+        "informal" if _INFORMAL.fullmatch(name) else "formal",
+        row.get("Status"),
+        row.get("Description"),
+        row.get("Notes"),
+    )
+
+
+def _document(text: str) -> str | None:
+    """A reference as it is kept, where the text names a document; nothing else says that it is not a person's name.
+
+    >>> [_document(text) for text in ("RFC9110, Section 4.2.1", "RFC-ietf-core-href-29", "Some_Body")]
+    ['RFC9110', 'draft-ietf-core-href-29', None]
+    """
+    if rfc := _RFC.fullmatch(text):
+        return f"RFC{rfc[1]}"
+    if draft := _DRAFT.fullmatch(text):
+        return f"draft-{draft[1]}"
+    return text if _ADDRESS.fullmatch(text) else None
+
+
+# XML ------------------------------------------------------------------------------------------------------------------
+
+
+@dataclass(slots=True)
+class Element:
+    """An element of an XML file: its name in IANA's namespace, its attributes, what is in it, and its line."""
+
+    name: str
+    attributes: Mapping[str, str]
+    line: int
+    content: list[Element | str] = field(default_factory=list)
+
+    @property
+    def text(self) -> str:
+        """The text in it. An xref without a text is shown by what it refers to, in brackets; a person is not."""
+        return "".join(part if isinstance(part, str) else part._shown for part in self.content)
+
+    @property
+    def _shown(self) -> str:
+        kind, data = self.attributes.get("type"), self.attributes.get("data")
+        if kind == "person" or not data:
+            return "" if kind == "person" else self.text
+        return self.text or f"[{data.upper() if kind == 'rfc' else data}]"
+
+    def children(self, *names: str) -> list[Element]:
+        """The elements of these names directly in it."""
+        return [part for part in self.content if isinstance(part, Element) and part.name in names]
+
+    def child(self, name: str) -> Element | None:
+        """The first of this name, or None."""
+        return next(iter(self.children(name)), None)
+
+
+def _from_xml(registry: Element | None, kind: str | None) -> list[Entry]:
+    return [_entry(record, kind) for record in (registry.children("record") if registry else ())]
+
+
+def _entry(record: Element, kind: str | None) -> Entry:
+    def text(name: str) -> str | None:
+        found = record.child(name)
+        return found.text if found else None
+
+    # The reference of urn-7 stands among its contacts.
+    places = [record, *record.children("contact")]
+    references = (_xref(xref) for place in places for xref in place.children("xref"))
+    template = record.child("template")
+    linked = template.child("xref") if template else None
+    return Entry(
+        record.line,
+        text("name") or text("value"),
+        tuple(dict.fromkeys(reference for reference in references if reference)),
+        linked.attributes.get("data") if linked else text("file"),
+        kind,
+        text("status"),
+        text("description"),
+        text("notes"),
+        record.attributes.get("date"),
+        record.attributes.get("updated"),
+    )
+
+
+def _xref(xref: Element) -> str | None:
+    data = visible(xref.attributes.get("data", ""))
+    match xref.attributes.get("type"):
+        case "rfc" | "draft":
+            return _document(data)
+        case "rfc-errata":
+            return f"RFC Errata {data}" if data.isdecimal() else None
+        case "registry":
+            return f"IANA registry {data}" if re.fullmatch("[a-z0-9-]{1,64}", data) else None
+        case "uri" if _ADDRESS.fullmatch(data):
+            label = visible(xref.text).replace("<", "").replace(">", "")[:200]
+            return f"{label} <{data}>" if label else data
+    return None
+
+
+def _tree(file: RegistryFile) -> Element:
+    top = Element("", {}, 1)
+    open_elements = [top]
+    count = 0
+    parser = expat.ParserCreate(namespace_separator=" ")
+
+    def start(name: str, attributes: dict[str, str]) -> None:
+        nonlocal count
+        count += 1
+        if len(open_elements) > _DEEPEST or count > _MOST_ELEMENTS:
+            raise file.error("too many elements, or too deep within each other", parser.CurrentLineNumber)
+        space, _, local = name.rpartition(" ")
+        element = Element(local if space == _XML_NAMESPACE else name, attributes, parser.CurrentLineNumber)
+        open_elements[-1].content.append(element)
+        open_elements.append(element)
+
+    def end(_: str) -> None:
+        open_elements.pop()
+
+    def refuse(*_: object) -> None:
+        # A document type can define entities that grow without bound or stand for other files.
+        raise file.error("an XML file with a document type is not read", parser.CurrentLineNumber)
+
+    def characters(text: str) -> None:
+        open_elements[-1].content.append(text)
+
+    parser.StartDoctypeDeclHandler = refuse
+    parser.StartElementHandler = start
+    parser.EndElementHandler = end
+    parser.CharacterDataHandler = characters
+    parser.buffer_text = True
+    try:
+        parser.Parse(file.text, True)
+    except expat.ExpatError as error:
+        raise file.error(f"this is no XML: {expat.ErrorString(error.code)}", error.lineno, error.offset + 1) from None
+    [root] = (part for part in top.content if isinstance(part, Element))
+    return root

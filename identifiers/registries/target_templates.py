@@ -1,0 +1,258 @@
+"""Target templates: the address that a registry has for the ARKs of a NAAN or a shoulder, with variables in it.
+
+A template comes from whoever asked for the NAAN. Most are right; some hold a typing error, an example that was left in,
+or no variable at all, and some would send a resolver back to itself. Such a one is *flawed*: its flaws are named, and
+it is never expanded, so that nobody is led to a place that nobody meant.
+
+Variables, for ark:/12345/x6np1/c3?q: ``${content}`` 12345/x6np1/c3?q, ``${pid}`` ark:/12345/x6np1/c3?q, ``${value}``
+x6np1/c3?q, ``${prefix}`` 12345, ``${suffix}`` what follows the NAAN and the shoulder that matched, ``${scheme}`` ark.
+The variables of the older resolver of N2T are read too.
+
+>>> from ararat.identifiers.ark import model as ark
+>>> read("https://example.museum/ark:/${content}").expand(Asked.of(ark.parse("ark:12345/x6-np1"))).address
+'https://example.museum/ark:/12345/x6np1'
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import lru_cache
+from itertools import pairwise
+from typing import NamedTuple
+
+from ..ark.model import Ark
+from ..ark.normalization import RULES, Parts
+from ..text import iri
+
+FLAWS = {
+    "bad-character": "The template holds a character that no address can hold.",
+    "doubled-label": "The template would put two ark: labels in a row.",
+    "doubled-variable": "The template would put the ARK in more than once.",
+    "example-left-in": "An example stands in the template where the ARK should be.",
+    "glued": "The template would put the ARK right after a letter or digit, with nothing between them.",
+    "loop": "The template leads back to the official resolver, which asks the registry again.",
+    "no-variable": "The template has no place for the ARK: every ARK would lead to one address.",
+    "not-web": "The template is no http or https address with a host.",
+    "reserved-host": "The host of the template is reserved for examples or for local use.",
+    "unknown-variable": "The template has a variable that nobody knows.",
+    "userinfo": "The template holds a user name or password.",
+    "variable-in-host": "The ARK would become a part of the host.",
+    # -- what is the ARK's fault, not the template's -------------------------------------------------------------------
+    "dot-segment": "The ARK has a dot-segment, so that software on the way would change the address.",
+    "reserved-naan": "Nothing under this NAAN is ever resolved.",
+    "too-long": "The address would be too long to be of use.",
+}
+"""Why a template, or a template for a certain ARK, gives no address."""
+
+LONGEST_ADDRESS = 4000
+# A percent-encoded octet may be decoded.
+_LONGEST_ARK = 3 * LONGEST_ADDRESS
+
+OFFICIAL_HOSTS = frozenset({"arks.org", "www.arks.org", "n2t.net", "www.n2t.net"})
+"""Hosts of the official resolver, which looks into the NAAN registry itself."""
+
+# RFC 6761, RFC 6762, RFC 2606: names that lead nowhere, or somewhere else for everybody.
+_RESERVED_HOST = re.compile(r"(?:.*\.)?(?:example(?:\.(?:com|net|org|edu))?|invalid|test|local|localhost|internal)\.?")
+
+VARIABLES = ("content", "pid", "value", "prefix", "suffix", "scheme")
+_LEGACY = {"id": "content", "nlid": "value", "arkid": "pid", "arkpid": "pid"}
+_WRITTEN = re.compile(r"\$(?:\{(\w+)\}|(\w+))", re.ASCII)
+_VARIABLE = re.compile(r"\$\{(" + "|".join(VARIABLES) + r")\}")
+_LABEL = re.compile("(?<![A-Za-z0-9])[Aa][Rr][Kk]:/?")
+_WEB = re.compile(r"https?://(?P<authority>[^/?#]*)(?P<rest>.*)", re.IGNORECASE | re.DOTALL)
+_AUTHORITY = re.compile(r"(?P<user>[^@]*@)?(?P<host>[A-Za-z0-9.\-]+)(?::[0-9]{1,5})?")
+_URI_CHARS = re.compile(iri.run(f"{iri.PCHAR}/?#", least=0))
+# What makes a text equal to what was asked for whatever its spelling, and ASCII, but leaves the order of variants.
+_EQUALIZING = [rule for rule in RULES if rule.name in ("percent-decoding", "hex-case", "hyphens", "non-ascii")]
+
+
+class Asked(NamedTuple):
+    """An ARK as a resolver looks it up: the label as it was asked for, the path without hyphens, the query untouched.
+
+    The path is NAAN, slash, Name and Qualifier; the query has its question mark. There is no fragment: it stays with
+    whoever asks. ``problems`` has the codes of why nobody should be sent anywhere for this ARK.
+    """
+
+    label: str
+    path: str
+    query: str
+    problems: tuple[str, ...] = ()
+
+    @classmethod
+    def of(cls, ark: Ark) -> Asked:
+        """What is asked for with an ARK.
+
+        >>> from ararat.identifiers.ark import model as ark
+        >>> Asked.of(ark.parse("ark:/12345/x-5/%61-b?q-r#f"))
+        Asked(label='ark:/', path='12345/x5/ab', query='?q-r', problems=())
+        """
+        text, too_long = ark.text, len(ark.text) > _LONGEST_ARK
+        # "ark:", or "ark:/" in the classic form
+        label = text[: 5 if text[4] == "/" else 4]
+        # Of an ARK beyond all measure the beginning is enough: a shoulder is found in it.
+        requested = text[len(label) : _LONGEST_ARK].partition("#")[0]
+        body, mark, query = requested.partition("?")
+        if "%" in body or "-" in body or not body.isascii():
+            parts = Parts("", body, "")
+            for rule in _EQUALIZING:
+                parts = rule.apply(parts)
+            body = parts.body
+        problems = ("too-long",) if too_long else ("dot-segment",) if ark.dot_segment else ()
+        return cls(label, body, iri.encode(mark + query), problems)
+
+
+class Expansion(NamedTuple):
+    """The address that a template gives for an ARK, or None and the codes of :data:`FLAWS` that say why not."""
+
+    address: str | None
+    problems: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Template:
+    """A target template in today's form, and what is wrong with it (codes of :data:`FLAWS`)."""
+
+    text: str
+    flaws: tuple[str, ...]
+
+    @property
+    def prefix(self) -> str | None:
+        """The resolver prefix that the template announces, or None where there is none to be seen.
+
+        >>> read("https://example.museum/ids/ark:/${content}").prefix
+        'https://example.museum/ids'
+        """
+        before = _VARIABLE.split(self.text, maxsplit=1)[0]
+        if self.flaws or "?" in before or "#" in before:
+            return None
+        return re.sub("[Aa][Rr][Kk]:/?$", "", before).removesuffix("/")
+
+    def expand(self, asked: Asked, shoulder: str = "") -> Expansion:
+        """The address for an ARK, of which ``shoulder`` is the shoulder that matched, without the NAAN.
+
+        >>> asked = Asked("ark:/", "12345/fk4/a", "?b")
+        >>> read("https://vocab.museum/terms${suffix}").expand(asked, "fk4")
+        Expansion(address='https://vocab.museum/terms/a?b', problems=())
+        >>> read("https://data.museum").expand(asked)
+        Expansion(address=None, problems=('no-variable',))
+        """
+        if problems := self.flaws or asked.problems:
+            return Expansion(None, problems)
+        values = _values(asked, shoulder)
+        address = _VARIABLE.sub(lambda found: values[found[1]], self.text)
+        return Expansion(None, ("too-long",)) if len(address) > LONGEST_ADDRESS else Expansion(address)
+
+
+@lru_cache(maxsize=1024)
+def read(text: str) -> Template:
+    """Read a target template, in today's form or with the variables of N2T. Never raises: what is wrong is a flaw.
+
+    >>> read("https://data.museum/ark:$id")
+    Template(text='https://data.museum/ark:/${content}', flaws=())
+    >>> read("https://data.museum/ark:12345/x8rd9${pid}").flaws
+    ('example-left-in', 'glued')
+    """
+    modern = _WRITTEN.sub(_renamed, text)
+    return Template(modern, tuple(sorted(set(_flaws(modern)))))
+
+
+def from_base(where: str) -> tuple[int, str]:
+    """Status and target template of a NAAN for which the registry has just a base URL (its text form's ``where``).
+
+    >>> from_base("303 http://n2t.net"), from_base("https://example.museum/id?ark=")
+    ((303, 'http://arks.org/ark:/${content}'), (302, 'https://example.museum/id?ark=${pid}'))
+    """
+    coded = re.fullmatch("(30[1-8]) +(.*)", where, re.DOTALL)
+    status, address = (int(coded[1]), coded[2]) if coded else (302, where)
+    address = re.sub("^(https?://)n2t[.]net(?=[/?#:]|$)", r"\1arks.org", _WRITTEN.sub(_renamed, address))
+    if _VARIABLE.search(address):
+        return status, address
+    if "?" in address and address[-1] in "?=":
+        return status, address + "${pid}"
+    path = re.split("[?#]", address, maxsplit=1)[0]
+    end = "${content}" if path.endswith(("ark:", "ark:/")) else "/ark:/${content}"
+    return status, (path if end[0] == "$" else path.removesuffix("/")) + end + address[len(path) :]
+
+
+def _renamed(found: re.Match[str]) -> str:
+    braced, bare = found.groups()
+    name = _LEGACY.get(braced or bare, braced or bare)
+    if name not in VARIABLES:
+        return found[0]
+    # N2T put a slash before what it put in for a bare $id.
+    before = found.string[max(0, found.start() - 1) : found.start()]
+    slash = "/" if bare == "id" and before != "/" else ""
+    return f"{slash}${{{name}}}"
+
+
+def _values(asked: Asked, shoulder: str) -> dict[str, str]:
+    naan, _, name = asked.path.partition("/")
+    content = asked.path + asked.query
+    matched = f"{naan}/{shoulder}"
+    return {
+        "scheme": "ark",
+        "prefix": naan,
+        "value": name + asked.query,
+        "suffix": content.removeprefix(matched),
+        "content": content,
+        "pid": asked.label + content,
+    }
+
+
+def _flaws(text: str) -> Iterator[str]:
+    # Literals and names of variables by turns: the first and the last are literals.
+    pieces = _VARIABLE.split(text)
+    literals, names = pieces[::2], pieces[1::2]
+    if any("$" in literal for literal in literals):
+        yield "unknown-variable"
+    if any(_URI_CHARS.fullmatch(literal) is None for literal in literals):
+        yield "bad-character"
+    yield from _carrier_flaws(names)
+    web = _WEB.fullmatch(literals[0])
+    if web is None:
+        yield "not-web"
+        return
+    yield from _host_flaws(web["authority"])
+    if names and not web["rest"]:
+        yield "variable-in-host"
+    following = [*names, ""]
+    for literal, name in zip([web["rest"], *literals[1:]], following, strict=True):
+        yield from _label_flaws(literal, name)
+    for literal, name in zip([web["rest"], *literals[1:]], names, strict=False):
+        if name not in ("suffix", "scheme") and literal[-1:].isalnum():
+            yield "glued"
+
+
+def _carrier_flaws(names: list[str]) -> Iterator[str]:
+    carriers = [name for name in names if name in ("content", "pid", "value", "suffix")]
+    if not carriers:
+        yield "no-variable"
+    elif len(carriers) > 1 or ("prefix" in names and carriers[0] in ("content", "pid")):
+        yield "doubled-variable"
+
+
+def _host_flaws(authority: str) -> Iterator[str]:
+    found = _AUTHORITY.fullmatch(authority)
+    if found is None:
+        yield "userinfo" if "@" in authority else "not-web"
+        return
+    host = found["host"].lower()
+    if found["user"]:
+        yield "userinfo"
+    if host in OFFICIAL_HOSTS:
+        yield "loop"
+    if _RESERVED_HOST.fullmatch(host):
+        yield "reserved-host"
+
+
+def _label_flaws(literal: str, name: str) -> Iterator[str]:
+    """What is wrong with the labels of a literal that is followed by a variable, or by nothing ("")."""
+    places = [found.span() for found in _LABEL.finditer(literal)]
+    for (_, end), (following, _) in pairwise([*places, (len(literal), 0)]):
+        last = following == len(literal)
+        if end < following or (last and name not in ("content", "prefix", "pid")):
+            yield "example-left-in"
+        elif not last or name == "pid":
+            yield "doubled-label"

@@ -1,0 +1,51 @@
+"""Registration of URI/IRI schemes: names, records, what is wrong with a record, and who may change its status.
+
+The rules bind registration documents (document 003, section 2; SCH-054), so the subject of everything here is a record:
+:class:`Registration`. Records of ``ark`` and ``urn`` ship with the package.
+
+>>> [finding.field for finding in lint(registration("ark"), update=True)]
+['syntax', 'semantics', 'encoding', 'interoperability', 'security']
+>>> lint(registration("ark"), "7595", update=True)
+[]
+>>> transition("permanent", "historical", "registrant").allowed
+False
+"""
+
+from __future__ import annotations
+
+from .check_codes import RULES, Rule
+from .checks import CHECKLIST, PROFILES, QUESTIONS, Finding, Profile, lint, missing
+from .record import FIELDS, Field, Registration, RegistrationError, read, registered_names, registration
+from .scheme_names import VALID, NameReading, private_name, read_name, similar_names
+from .status import ACTORS, STATUSES, TRANSITIONS, Decision, Transition, moved, transition
+
+__all__ = [
+    "ACTORS",
+    "CHECKLIST",
+    "FIELDS",
+    "PROFILES",
+    "QUESTIONS",
+    "RULES",
+    "STATUSES",
+    "TRANSITIONS",
+    "VALID",
+    "Decision",
+    "Field",
+    "Finding",
+    "NameReading",
+    "Profile",
+    "Registration",
+    "RegistrationError",
+    "Rule",
+    "Transition",
+    "lint",
+    "missing",
+    "moved",
+    "private_name",
+    "read",
+    "read_name",
+    "registered_names",
+    "registration",
+    "similar_names",
+    "transition",
+]

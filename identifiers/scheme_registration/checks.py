@@ -1,0 +1,190 @@
+"""What a record of a scheme lacks or has wrong, by the rules of a profile.
+
+Two profiles: "4395bis", document 003 with the eleven fields of RFC 4395, and "7595", the BCP of today, whose template
+has six and leaves the rest to the specification (S-01).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any, Literal, NamedTuple
+
+from ..text import characters
+from .check_codes import CHECKLIST, QUESTIONS, RULES
+from .record import FIELDS, Registration
+from .scheme_names import GENERAL, LONGEST_ADVISED, RESERVED, NameReading, read_name
+from .status import STATUSES, is_way
+
+__all__ = ["CHECKLIST", "PROFILES", "QUESTIONS", "Finding", "Profile", "lint", "missing"]
+
+Severity = Literal["error", "warning", "note"]
+
+
+class Profile(NamedTuple):
+    """A document that rules registrations: its fields, and those that a provisional registration cannot do without."""
+
+    name: str
+    title: str
+    fields: tuple[str, ...]
+    minimum: tuple[str, ...]
+
+
+PROFILES = {
+    "4395bis": Profile(
+        "4395bis",
+        "draft-ietf-iri-4395bis-irireg-04",
+        tuple(field.name for field in FIELDS),
+        # RFC 4395, section 3: a name, a contact, security considerations, and the specification or why there is none.
+        ("name", "status", "security", "contact", "references"),
+    ),
+    "7595": Profile(
+        "7595",
+        "RFC 7595",
+        ("name", "status", "applications", "contact", "controller", "references"),
+        ("name", "status", "contact"),
+    ),
+}
+
+# What stands in a field that is still to be filled in.
+_PLACEHOLDER = re.compile(r"\[?(?:tb[dcs]|todo|fixme|x{3,}|\?+|-+|\.{3,}|<[^<>:/@]*>)[.!]?\]?", re.IGNORECASE)
+# In ABNF, quoted or by its number:
+_FRAGMENT = re.compile(r'"[^"\n]{0,200}#[^"\n]{0,200}"|%x0*23(?![0-9A-Fa-f])')
+_DOUBLE_SLASH = re.compile(r'"[^"\n]{0,200}//[^"\n]{0,200}"|"/"[ \t]+"/"')
+_AUTHORITY = re.compile(r"\b(?:i?authority|i?hier-part)\b")
+_OCTETS = re.compile(r"%x(?:8|9|[A-Fa-f])[0-9A-Fa-f]-(?:8|9|[A-Fa-f])[0-9A-Fa-f](?![0-9A-Fa-f])")
+_WIDE = re.compile(r"\b(?:ucschar|iprivate)\b")
+_SHOWN_NAMES = 5
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """Something wrong with a record, or worth a word: a code of :data:`~ararat.identifiers.scheme_registration.RULES`, the field,
+    and what was found. ``message`` is printable ASCII and repeats nothing of the record but registered names.
+    """
+
+    code: str
+    severity: Severity
+    field: str
+    message: str
+    expected: str
+    requirement: str
+    reference: str
+
+    def as_dict(self) -> dict[str, Any]:
+        """The finding as JSON holds it."""
+        return {name: getattr(self, name) for name in self.__slots__}
+
+
+def missing(record: Registration, profile: str = "4395bis") -> list[str]:
+    """The fields of the profile in which the record says nothing, in the template's order (SCH-048).
+
+    A field that holds nothing but "TBD" and its kind says nothing; "None known" is a statement.
+
+    >>> missing(Registration(name="atlas", status="provisional", contact="TBD"), "7595")
+    ['applications', 'contact', 'controller', 'references']
+    """
+    return [name for name in _profile(profile).fields if not _says(getattr(record, name))]
+
+
+def lint(record: Registration, profile: str = "4395bis", *, update: bool = False) -> list[Finding]:
+    """What is wrong with a record, in the order of the template's fields.
+
+    The guidelines are errors for a permanent registration and warnings for another (document 003, section 3: "Meeting
+    these guidelines is REQUIRED for permanent scheme registration. Meeting these guidelines is also RECOMMENDED for
+    provisional registration"; SCH-006). A historical one needs no more than its name and a reference. ``update`` says
+    that the record changes an entry of the registry, whose name may then be taken, but whose status has its ways.
+
+    Raises ValueError for a profile that is none of :data:`PROFILES`.
+
+    >>> [(finding.code, finding.severity) for finding in lint(Registration(name="URN", status="historical"))]
+    [('scheme-name-case', 'error'), ('scheme-name-taken', 'error'), ('history-missing', 'warning')]
+    """
+    rules = _profile(profile)
+    reading = read_name(record.name)
+    found = [
+        *_of_name(record.name, reading, update=update),
+        *_of_status(record, reading, update=update),
+        *_of_fields(record, rules),
+        *_of_syntax(record),
+    ]
+    order = [field.name for field in FIELDS]
+    return sorted(found, key=lambda finding: order.index(finding.field))
+
+
+def _profile(name: str) -> Profile:
+    if name not in PROFILES:
+        raise ValueError(f"{name!r} is no profile; expected one of {', '.join(PROFILES)}")
+    return PROFILES[name]
+
+
+def _says(text: str) -> bool:
+    return bool(text) and _PLACEHOLDER.fullmatch(text) is None
+
+
+def _found(code: str, field: str, status: str, message: str | None = None) -> Finding:
+    rule = RULES[code]
+    severity: Severity = "note" if rule.level == "advice" else "error"
+    if rule.level == "guideline" and status != "permanent":
+        severity = "warning"
+    return Finding(code, severity, field, message or rule.title, rule.expected, rule.requirement, rule.reference)
+
+
+def _of_name(name: str, reading: NameReading, *, update: bool) -> Iterator[Finding]:
+    if not name:
+        return
+    if not reading.valid:
+        yield _found("scheme-name-syntax", "name", "")
+        return
+    if not name.islower():
+        yield _found("scheme-name-case", "name", "")
+    if name.lower() == RESERVED:
+        yield _found("scheme-name-reserved", "name", "")
+    elif reading.status and not update:
+        yield _found("scheme-name-taken", "name", "", f"the name is registered, as {reading.status}")
+    if reading.similar and not update:
+        names = ", ".join(reading.similar[:_SHOWN_NAMES])
+        yield _found("scheme-name-similar", "name", "", f"registered names are easily taken for it: {names}")
+    # A name below a domain has the length of the domain.
+    if len(name) > LONGEST_ADVISED and not reading.private:
+        yield _found("scheme-name-long", "name", "", f"the name has {len(name):,} characters")
+    if name.lower() in GENERAL:
+        yield _found("scheme-name-general", "name", "")
+
+
+def _of_status(record: Registration, reading: NameReading, *, update: bool) -> Iterator[Finding]:
+    status = record.status.lower()
+    if _says(status) and status not in STATUSES:
+        yield _found("status-unknown", "status", "")
+    elif status and update and reading.status and not is_way(reading.status, status):
+        yield _found("status-not-allowed", "status", "", f"the entry is {reading.status} and cannot become {status}")
+
+
+def _of_fields(record: Registration, profile: Profile) -> Iterator[Finding]:
+    status = record.status.lower()
+    for name in missing(record, profile.name):
+        if status == "historical":
+            # "the registration should contain some indication to where the scheme was previously defined"
+            if name == "references":
+                yield _found("history-missing", name, status)
+            elif name in ("name", "status"):
+                yield _found("minimum-missing", name, status)
+        else:
+            yield _found("minimum-missing" if name in profile.minimum else "field-missing", name, status)
+    for field in FIELDS:
+        if characters.HIDDEN.search(getattr(record, field.name).replace("\n", " ")):
+            yield _found("field-hidden-character", field.name, status)
+
+
+def _of_syntax(record: Registration) -> Iterator[Finding]:
+    status, syntax = record.status.lower(), record.syntax
+    # "fragment identifiers (#) cannot be re-used outside the generic syntax restrictions" (SCH-004)
+    if _FRAGMENT.search(syntax):
+        yield _found("syntax-fragment", "syntax", status)
+    if _DOUBLE_SLASH.search(syntax) and not _AUTHORITY.search(syntax):
+        yield _found("syntax-double-slash", "syntax", status)
+    if _OCTETS.search(syntax):
+        yield _found("syntax-octets", "syntax", status)
+    if _WIDE.search(syntax):
+        yield _found("syntax-wide", "syntax", status)

@@ -1,0 +1,235 @@
+"""A registration of a URI/IRI scheme, its eleven fields, and its two written forms: the template and JSON.
+
+The template is what is sent in: lines that begin with a label, and lines that go on::
+
+    Scheme name: atlas
+    Status: provisional
+    Contact: The map room,
+       maps@example.org
+
+A line that begins with a label, and not with a space, begins a field. Labels are those of RFC 4395, of document 003 or
+of RFC 7595, in either case. What is written is read back as it was: ``read(record.text()) == record``.
+"""
+
+from __future__ import annotations
+
+import functools
+import json
+import re
+import textwrap
+from dataclasses import dataclass, fields
+from importlib import resources
+from typing import Any
+
+from ..text import display
+
+LARGEST = 200_000
+"""Characters of the longest record that is read."""
+
+
+@dataclass(frozen=True, slots=True)
+class Field:
+    """A field of the template: its name here, its label, other labels it is known by, and what belongs into it."""
+
+    name: str
+    label: str
+    others: tuple[str, ...]
+    hint: str
+
+
+# The template's fields were lost from our copy of document 003 (T-01); these are RFC 4395's, which the registration of
+# "urn" in document 001, section 7.1, was written to (S-01, SCH-048, SCH-051).
+FIELDS = (
+    Field("name", "Scheme name", ("uri/iri scheme name", "uri scheme name", "name"), "in lower case, without a colon"),
+    Field("status", "Status", (), "permanent, provisional or historical"),
+    Field("syntax", "Scheme syntax", ("uri/iri scheme syntax", "uri scheme syntax", "syntax"), "ABNF, or where it is"),
+    Field(
+        "semantics",
+        "Scheme semantics",
+        ("uri/iri scheme semantics", "uri scheme semantics", "semantics"),
+        "what it identifies, how that is found, which operations there are",
+    ),
+    Field("encoding", "Encoding considerations", ("encoding",), "how text becomes characters of the identifier"),
+    Field(
+        "applications",
+        "Applications/protocols that use this scheme name",
+        (
+            "applications/protocols that use this uri/iri scheme name",
+            "applications/protocols that use this uri scheme name",
+            "applications/protocols that use this uri/iri scheme",
+            "applications/protocols that use this uri scheme",
+            "applications/protocols that use this scheme",
+            "applications/protocols",
+            "applications",
+        ),
+        "who uses it",
+    ),
+    Field("interoperability", "Interoperability considerations", ("interoperability",), "what may clash, or None"),
+    Field("security", "Security considerations", ("security",), "what whoever uses it has to beware of"),
+    Field("contact", "Contact", (), "whom to ask"),
+    Field("controller", "Change controller", ("author/change controller",), "who may change this registration"),
+    Field("references", "References", ("reference",), "the specification; or why there is none"),
+)
+
+_NOTE = "note"
+_LABELS = {label: field.name for field in FIELDS for label in (field.label.lower(), *field.others)} | {_NOTE: _NOTE}
+_LABEL = re.compile(r"([A-Za-z][A-Za-z/ ]{0,80}?)[ \t]*:[ \t]*(.*)", re.DOTALL)
+_INDENT = "   "
+
+
+class RegistrationError(ValueError):
+    """A text is no registration. ``line`` counts from 1, or is None where the whole is meant; printable ASCII."""
+
+    def __init__(self, message: str, line: int | None = None) -> None:
+        super().__init__(message, line)
+        self.message = message
+        self.line = line
+
+    def __str__(self) -> str:
+        return display.escape(self.message if self.line is None else f"line {self.line:,}: {self.message}")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Registration:
+    """A registration: a text for each field of :data:`FIELDS`, empty where nothing is said.
+
+    ``notes`` are what was added later: "new vulnerabilities ... may need to be attached to existing documentation"
+    (document 003, section 9; SCH-053). White space around lines and empty lines at the ends are dropped, several empty
+    lines become one. Nothing else is judged here; :func:`~ararat.identifiers.scheme_registration.lint` does that. A record has no
+    date at which it ends (SCH-036).
+
+    >>> Registration(name="atlas", contact=" maps@example.org\\n").contact
+    'maps@example.org'
+    """
+
+    name: str = ""
+    status: str = ""
+    syntax: str = ""
+    semantics: str = ""
+    encoding: str = ""
+    applications: str = ""
+    interoperability: str = ""
+    security: str = ""
+    contact: str = ""
+    controller: str = ""
+    references: str = ""
+    notes: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        for field in FIELDS:
+            object.__setattr__(self, field.name, _tidied(getattr(self, field.name)))
+        object.__setattr__(self, "notes", tuple(note for each in self.notes if (note := _tidied(each))))
+
+    def text(self) -> str:
+        """The record in the form of the template; fields without a text are left out.
+
+        >>> print(Registration(name="atlas", contact="The map room,\\nmaps@example.org").text(), end="")
+        Scheme name: atlas
+        Contact: The map room,
+           maps@example.org
+        """
+        pairs = [(field.label, getattr(self, field.name)) for field in FIELDS]
+        pairs += [("Note", note) for note in self.notes]
+        return "".join(f"{label}: {_continued(text)}\n" for label, text in pairs if text)
+
+    def as_dict(self) -> dict[str, Any]:
+        """The record as JSON holds it: every field, and the list of notes."""
+        return {field.name: getattr(self, field.name) for field in FIELDS} | {"notes": list(self.notes)}
+
+    def json(self) -> str:
+        """The record as a JSON object in printable ASCII, with a line break at its end."""
+        return json.dumps(self.as_dict(), indent=2) + "\n"
+
+
+def read(text: str) -> Registration:
+    """Read a record in either form: JSON where it begins with a brace, the template otherwise.
+
+    Raises :class:`RegistrationError`, and nothing else, for a text that is neither.
+
+    >>> read("URI scheme name: atlas\\nStatus: provisional\\n").status
+    'provisional'
+    >>> read("{}") == Registration()
+    True
+    >>> read("Status: permanent\\nstatus: historical")
+    Traceback (most recent call last):
+    ararat.identifiers.scheme_registration.record.RegistrationError: line 2: Status stands a second time; it was in line 1
+    """
+    if len(text) > LARGEST:
+        raise RegistrationError(f"it has {len(text):,} characters, more than {LARGEST:,}")
+    text = text.removeprefix("\ufeff")
+    return _read_json(text) if text.lstrip()[:1] == "{" else _read_template(text)
+
+
+def registered_names() -> tuple[str, ...]:
+    """The schemes whose records ship with the package."""
+    return ("ark", "urn")
+
+
+@functools.cache
+def registration(name: str) -> Registration | None:
+    """The record that ships with the package, or None: that of ``ark`` is the ARK draft's (section 9), that of ``urn``
+    the URN draft's (section 7.1), with pointers in place of long texts.
+
+    >>> registration("urn").status, registration("https")
+    ('permanent', None)
+    """
+    if name not in registered_names():
+        return None
+    folder = resources.files(__spec__.parent.rpartition(".")[0]) / "data"
+    return read((folder / f"registration-{name}.txt").read_text("utf-8"))
+
+
+def _tidied(text: str) -> str:
+    lines = (line.strip() for line in text.replace("\r\n", "\n").replace("\r", "\n").split("\n"))
+    return re.sub("\n{3,}", "\n\n", "\n".join(lines)).strip()
+
+
+def _continued(text: str) -> str:
+    # Spaces before each line: none can be taken for the beginning of a field.
+    first, *others = text.split("\n")
+    return "\n".join([first, *(f"{_INDENT}{line}" if line else "" for line in others)])
+
+
+def _read_template(text: str) -> Registration:
+    found: dict[str, tuple[int, list[str]]] = {}
+    notes: list[list[str]] = []
+    current: list[str] | None = None
+    lines = textwrap.dedent(text.replace("\r\n", "\n").replace("\r", "\n")).split("\n")
+    for number, line in enumerate(lines, 1):
+        label = _LABEL.fullmatch(line)
+        key = _LABELS.get(_folded(label[1])) if label else None
+        if label and key == _NOTE:
+            notes.append(current := [label[2]])
+        elif label and key:
+            if key in found:
+                named = next(field.label for field in FIELDS if field.name == key)
+                raise RegistrationError(f"{named} stands a second time; it was in line {found[key][0]:,}", number)
+            current = [label[2]]
+            found[key] = number, current
+        elif current is not None:
+            current.append(line)
+        elif line.strip():
+            raise RegistrationError("this line belongs to no field; a record begins with 'Scheme name: ...'", number)
+    if not found and not notes:
+        raise RegistrationError("there is no field in it; a record begins with 'Scheme name: ...'")
+    texts = {key: "\n".join(pieces) for key, (_, pieces) in found.items()}
+    return Registration(**texts, notes=tuple("\n".join(pieces) for pieces in notes))
+
+
+def _folded(label: str) -> str:
+    return re.sub(r"\s*/\s*", "/", label.strip().lower())
+
+
+def _read_json(text: str) -> Registration:
+    try:
+        value = json.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise RegistrationError("it begins like JSON and is none", getattr(error, "lineno", None)) from None
+    known = {each.name for each in fields(Registration)}
+    for key, each in value.items():
+        if key not in known:
+            raise RegistrationError(f"{key[:60]!r} is no field of a record; there are {', '.join(sorted(known))}")
+        texts = each if key == "notes" and isinstance(each, list) else [each]
+        if (key == "notes" and not isinstance(each, list)) or not all(isinstance(item, str) for item in texts):
+            raise RegistrationError(f"{key!r} is not {'a list of texts' if key == 'notes' else 'a text'}")
+    return Registration(**value)

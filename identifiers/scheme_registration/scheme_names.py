@@ -1,0 +1,140 @@
+"""Names of URI/IRI schemes: which strings are one, which could be registered, and which others they are like.
+
+Whether a name is *valid* is a matter of its letters. Whether it is *registrable* asks the registry too, as of the day
+of its table.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from .. import registries
+from ..ark.embedded import SCHEME
+from ..registries.tables import SCHEMES
+
+# RFC 3986, section 3.1:  scheme = ALPHA *( ALPHA / DIGIT / "+" / "-" / "." )
+VALID = re.compile(SCHEME)
+"""What a scheme name is, in ASCII letters of either case (SCH-030); for ``fullmatch``."""
+
+RESERVED = "example"
+"""The scheme "that can be used for examples in documentation without fear of conflicts" (document 003, section 7)."""
+
+LONGEST_ADVISED = 20
+# fmt: off
+GENERAL = frozenset({
+    "access", "address", "any", "app", "application", "cloud", "common", "data", "default", "document", "file",
+    "general", "generic", "global", "id", "identifier", "info", "information", "internet", "link", "list",
+    "locator", "name", "net", "network", "object", "online", "page", "public", "resource", "scheme", "service",
+    "site", "standard", "system", "text", "uniform", "universal", "uri", "web", "world",
+})
+# fmt: on
+"""Words that say nothing of what a scheme is for, or claim too much (SCH-034)."""
+
+# A name below a reversed domain: a top-level domain, the domain, and what the owner adds.
+_PRIVATE = {"4395bis": re.compile("[a-z]{2,}(?:-[a-z0-9]+){2,}"), "7595": re.compile(r"[a-z]{2,}(?:\.[a-z0-9\-]+){2,}")}
+_TOP_LEVEL = {"com", "org", "net", "edu", "gov", "mil", "int", "info", "biz", "arpa"}
+_DOMAIN = re.compile(r"(?:[a-z0-9](?:[a-z0-9\-]{0,61}[a-z0-9])?\.)+[a-z](?:[a-z0-9\-]{0,61}[a-z0-9])?", re.IGNORECASE)
+_SEPARATORS = re.compile(r"[+\-.]")
+_LOOKS = str.maketrans("015", "ois")
+_SHORTEST_LIKENED = 4
+
+
+@dataclass(frozen=True, slots=True)
+class NameReading:
+    """What a string is as the name of a scheme.
+
+    ``valid``        it has the syntax of one
+    ``registrable``  it could be registered: valid, in lower case, free, and not kept for examples
+    ``status``       "permanent", "provisional" or "historical" where the registry has it; None where not
+    ``private``      it begins with a reversed domain, with hyphens or with dots
+    ``similar``      registered names that are easily taken for it, in their order
+    """
+
+    name: str
+    valid: bool
+    registrable: bool
+    status: str | None
+    private: bool
+    similar: tuple[str, ...]
+
+
+def read_name(name: str) -> NameReading:
+    """What ``name`` is as the name of a scheme. Total: any str has a reading.
+
+    Source: document 003, section 3.8; SCH-030, SCH-031, SCH-049.
+
+    >>> read_name("com-example-info").registrable, read_name("ARK").valid, read_name("ARK").registrable
+    (True, True, False)
+    >>> read_name("1ark").valid, read_name("\\u0430rk").valid, read_name("ark\\n").valid
+    (False, False, False)
+    """
+    if VALID.fullmatch(name) is None:
+        return NameReading(name, False, False, None, False, ())
+    found = registries.scheme(name)
+    # "the scheme names itself MUST be registered using lowercase letters"
+    free = name.islower() and found is None and name != RESERVED
+    return NameReading(name, True, free, found and found.status, is_private(name), tuple(similar_names(name)))
+
+
+def is_private(name: str) -> bool:
+    """Whether a name begins with a reversed domain, as in 4395bis (hyphens) or in RFC 7595 (dots) (SCH-035).
+
+    >>> is_private("com-example-info"), is_private("com.example.info"), is_private("view-source-of")
+    (True, True, False)
+    """
+    for form in _PRIVATE.values():
+        if form.fullmatch(name):
+            top = _SEPARATORS.split(name, maxsplit=1)[0]
+            return top in _TOP_LEVEL or len(top) == 2
+    return False
+
+
+def private_name(domain: str, name: str, profile: str = "4395bis") -> str:
+    """A name of one's own below a domain: "encouraged to use a prefix based on their domain name, expressed in reverse
+    order" (document 003, section 3.8; SCH-035).
+
+    ``domain`` is a domain name of ASCII letters with at least one dot, ``name`` what is added to it, ``profile``
+    "4395bis" (hyphens between) or "7595" (dots). Raises ValueError for a domain that is none, an addition that makes no
+    scheme name, or another profile.
+
+    >>> private_name("example.com", "info"), private_name("Example.COM", "info", "7595")
+    ('com-example-info', 'com.example.info')
+    """
+    if profile not in _PRIVATE:
+        raise ValueError(f"{profile!r} is not one of {', '.join(_PRIVATE)}")
+    if len(domain) > 253 or _DOMAIN.fullmatch(domain) is None:
+        raise ValueError(f"{domain!r} is no domain name of ASCII letters with a dot in it")
+    whole = ("-" if profile == "4395bis" else ".").join([*reversed(domain.lower().split(".")), name])
+    if not name or not whole.islower() or VALID.fullmatch(whole) is None:
+        raise ValueError(f"{whole!r} is no scheme name in lower case")
+    return whole
+
+
+def similar_names(name: str) -> Iterator[str]:
+    """Registered names that are easily taken for this one, itself left out (SCH-008).
+
+    They differ in case, in separators, in digits that look like letters, or, where both have four characters or more,
+    in one character, one more or one fewer.
+
+    >>> list(similar_names("mail-to")), list(similar_names("gopherr")), list(similar_names("ark"))
+    (['mailto'], ['gopher'], [])
+    """
+    key, lower = _skeleton(name), name.lower()
+    for other in registries.current().table(SCHEMES).records:
+        if other != lower and (_skeleton(other) == key or _one_apart(lower, other)):
+            yield other
+
+
+def _skeleton(name: str) -> str:
+    return _SEPARATORS.sub("", name.lower()).translate(_LOOKS)
+
+
+def _one_apart(one: str, other: str) -> bool:
+    short, long = sorted((one, other), key=len)
+    if len(short) < _SHORTEST_LIKENED or len(long) - len(short) > 1:
+        return False
+    if len(short) == len(long):
+        return sum(a != b for a, b in zip(short, long, strict=True)) == 1
+    return any(long[:place] + long[place + 1 :] == short for place in range(len(long)))

@@ -1,0 +1,1 @@
+"""Characters: IRI productions, safe display, look-alikes and ANVL."""

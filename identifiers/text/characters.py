@@ -1,0 +1,155 @@
+r"""Which characters must never be shown raw, what kind each is and what it is called.
+
+A frozen table, so that a verdict never depends on the Unicode version of the running Python: the union of the general
+categories Cc, Cf, Cn, Co, Cs, Zl, Zp and Zs, of Bidi_Control, Default_Ignorable_Code_Point and
+Noncharacter_Code_Point, and of U+2800 and U+FFFC, less U+0020 SPACE. It is made from the Unicode Character Database by
+``tests/identifiers/generate_characters.py`` and read on first use.
+
+ARK draft, section 8.1.1 (ARK-143): what is of "unknown or formatting" meaning leaves a program only escaped. An
+unassigned code point has no meaning yet, so it is in the table too.
+
+>>> classify("\u202e"), short_name("\u202e"), name("\u202e")
+('bidi', 'RLO', 'RIGHT-TO-LEFT OVERRIDE')
+"""
+
+from __future__ import annotations
+
+import functools
+import json
+import re
+import unicodedata
+from bisect import bisect_right
+from collections.abc import Sequence
+from dataclasses import dataclass
+from importlib import resources
+
+# RFC 3987, section 4.1: "IRIs MUST NOT contain bidirectional formatting characters (LRM, RLM, LRE, RLE, LRO, RLO, and
+# PDF)."
+BIDI_FORMATTING = frozenset("\u200e\u200f\u202a\u202b\u202c\u202d\u202e")
+
+HIDDEN: re.Pattern[str]
+"""Matches a run of one hidden character repeated; group 1 is the character. Linear in the text, and quick on what is
+not hidden.
+
+>>> [found.span() for found in HIDDEN.finditer("a\\u200b\\u200b\\u200cb")]
+[(1, 3), (3, 4)]
+"""
+
+_NAMELESS = {
+    "surrogate": "<surrogate>",
+    "private": "<private use>",
+    "noncharacter": "<noncharacter>",
+    "ignorable": "<unassigned>",
+    "unassigned": "<unassigned>",
+}
+
+
+def classify(char: str) -> str | None:
+    """Say of which kind a hidden character is, or return None for one that may be shown as it is.
+
+    The kinds, no character being of two: "control" (Cc), "bidi" (Bidi_Control), "format" (the rest of Cf), "ignorable"
+    (the rest of Default_Ignorable_Code_Point), "space" (Zs, Zl, Zp and U+2800, but not U+0020), "object" (U+FFFC),
+    "noncharacter", "private" (Co), "surrogate" (Cs) and "unassigned" (the rest of Cn).
+
+    >>> [classify(char) for char in "a \\x00\\u2067\\u200b\\u3164\\xa0"]
+    [None, None, 'control', 'bidi', 'format', 'ignorable', 'space']
+    >>> [classify(char) for char in "\\ufffc\\uffff\\ue000\\ud800\\u0378"]
+    ['object', 'noncharacter', 'private', 'surrogate', 'unassigned']
+    """
+    if "\x20" <= char <= "\x7e":
+        return None
+    table = _table()
+    code_point = ord(char)
+    index = bisect_right(table.starts, code_point) - 1
+    return table.kinds[index] if code_point <= table.ends[index] else None
+
+
+def is_hidden(char: str) -> bool:
+    """Whether a character must be replaced by something visible before it is shown.
+
+    >>> is_hidden("\\u00a0"), is_hidden(" ")
+    (True, False)
+    """
+    return classify(char) is not None
+
+
+def short_name(char: str) -> str:
+    """Return Unicode's abbreviation for a hidden character, or "" if it has none.
+
+    Source: NameAliases.txt, type "abbreviation"; for controls without one, type "figment".
+
+    >>> [short_name(char) for char in "\\x1b\\u200b\\xa0\\ufe0f\\ufffc"]
+    ['ESC', 'ZWSP', 'NBSP', 'VS16', '']
+    """
+    return _table().short.get(ord(char), "")
+
+
+def name(char: str) -> str:
+    """Return the Unicode name of any character, of a control its alias; a label in angle brackets for what has none.
+
+    Hidden characters are named by the table. Others are named by the running Python, for which a newer one is
+    "<unnamed>".
+
+    >>> [name(char) for char in "a\\x00\\xad\\ue000"]
+    ['LATIN SMALL LETTER A', 'NULL', 'SOFT HYPHEN', '<private use>']
+    """
+    known = _table().names.get(ord(char))
+    return known or _NAMELESS.get(classify(char) or "") or unicodedata.name(char, "<unnamed>")
+
+
+@dataclass(frozen=True, slots=True)
+class _Table:
+    # Range i holds the code points from starts[i] to ends[i], all of kinds[i]; ranges ascend and do not meet.
+    starts: Sequence[int]
+    ends: Sequence[int]
+    kinds: Sequence[str]
+    names: dict[int, str]
+    short: dict[int, str]
+
+
+@functools.cache
+def _table() -> _Table:
+    data = json.loads(
+        resources.files(__spec__.parent.rpartition(".")[0]).joinpath("data", "characters.json").read_text("ascii")
+    )
+    ranges = sorted((*_bounds(span), kind) for kind, spans in data["classes"].items() for span in spans.split())
+    starts, ends, kinds = zip(*ranges, strict=True)
+    names, short = ({int(code_point, 16): text for code_point, text in data[key].items()} for key in ("names", "short"))
+    return _Table(starts, ends, kinds, names, short)
+
+
+def _bounds(span: str) -> tuple[int, int]:
+    first, _, last = span.partition("-")
+    return int(first, 16), int(last or first, 16)
+
+
+def _hidden() -> re.Pattern[str]:
+    table = _table()
+    ranges = list(zip(table.starts, table.ends, strict=True))
+    # A range may not straddle the end of the Basic Multilingual Plane: none does, U+FFFF and U+10000 differ in kind.
+    basic = [span for span in ranges if span[1] <= 0xFFFF]
+    beyond = ranges[len(basic) :]
+    return re.compile(f"({_class(basic)}|(?=[\U00010000-\U0010ffff]){_search(beyond)})\\1*")
+
+
+def _search(ranges: Sequence[tuple[int, int]]) -> str:
+    # Python's re finds a character of the Basic Multilingual Plane in a class at once, but tries the ranges beyond it
+    # one after another. So the ranges there are halved, as bisection would, until few are left.
+    if len(ranges) <= 16:
+        return _class(ranges)
+    half = len(ranges) // 2
+    pivot = ranges[half][0]
+    below = f"(?=[\U00010000-{chr(pivot - 1)}]){_search(ranges[:half])}"
+    above = f"(?=[{chr(pivot)}-\U0010ffff]){_search(ranges[half:])}"
+    return f"(?:{below}|{above})"
+
+
+def _class(ranges: Sequence[tuple[int, int]]) -> str:
+    return "[" + "".join(f"\\U{first:08x}-\\U{last:08x}" for first, last in ranges) + "]"
+
+
+def __getattr__(attribute: str) -> re.Pattern[str]:
+    # HIDDEN is made on first use: importing the module reads no file.
+    if attribute == "HIDDEN":
+        return globals().setdefault("HIDDEN", _hidden())
+    raise AttributeError(f"module {__name__!r} has no attribute {attribute!r}")

@@ -1,0 +1,141 @@
+"""What is wrong with a text that begins with ``urn:``, and what is worth a word: by both profiles, or by one of them.
+
+Each function is given the text as :mod:`~ararat.identifiers.urn.model` has cut it, and finds for itself; none of them needs
+what another found.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from ..problems import Problem, problem
+from ..text import display, iri
+from . import namespaces
+
+# URN draft, section 2.1:  NID = ( ALPHA / DIGIT ) 1*31( ALPHA / DIGIT / "-" )
+_NID_CHARS = re.compile(r"[A-Za-z0-9][A-Za-z0-9\-]*+")
+# URN draft, section 2.2:  NSS = 1*pchar          RFC 8141, section 2:  NSS = pchar *(pchar / "/")
+_NSS_CHARS = re.compile(iri.run(f"{iri.PCHAR}/", least=0))
+# RFC 3986, section 3.4:  query = *( pchar / "/" / "?" )      fragment is the same
+_QUERY_CHARS = re.compile(iri.run(f"{iri.PCHAR}/?", least=0))
+# RFC 3406, sections 3.1, 3.2 and 4.1: experimental (X-), informal (urn-1) and country-code namespaces.
+_SPECIAL_NID = re.compile("[Xx]-|[Uu][Rr][Nn]-[0-9]+$|[A-Za-z]{2}-")
+
+
+def shared(text: str, nid: str, nss: str | None, query: str | None, fragment: str | None) -> Iterator[Problem]:
+    """What both profiles refuse."""
+    end = 4 + len(nid)
+    wrong = _first_wrong(_NID_CHARS, nid)
+    if not nid:
+        yield problem("no-nid", 4, 4)
+    elif wrong is not None:
+        yield _wrong_char(text, 4 + wrong, "nid-char", "a namespace identifier")
+    elif not 2 <= len(nid) <= 32:
+        yield problem("nid-length", 4, end, f"the namespace identifier has {len(nid)} characters")
+    if nss is None:
+        yield problem("no-nid", end, end, "there is no colon after the namespace identifier")
+        return
+    if not nss:
+        yield problem("empty-nss", end + 1, end + 1)
+    starts = end + 1, end + 2 + len(nss), end + 2 + len(nss) + (0 if query is None else len(query) + 1)
+    for start, written, allowed, code, where in (
+        (starts[0], nss, _NSS_CHARS, "nss-char", "a namespace-specific string"),
+        (starts[1], query, _QUERY_CHARS, "bad-query", "a query"),
+        (starts[2], fragment, _QUERY_CHARS, "bad-fragment", "a fragment"),
+    ):
+        wrong = None if written is None else _first_wrong(allowed, written)
+        if wrong is not None:
+            yield _wrong_char(text, start + wrong, code, where)
+
+
+def draft(nid: str, nss: str) -> Iterator[Problem]:
+    """What the URN draft refuses and RFC 8141 does not."""
+    start = 5 + len(nid)
+    # "the string "urn" (in any combination of upper and lower case) MUST NOT be used as a NID"
+    if nid.lower() == "urn" and nid.isascii():
+        yield problem("reserved-nid", 4, 7)
+    if "/" in nss:
+        yield problem("nss-slash", start + nss.index("/"), start + nss.index("/") + 1)
+    # URN-044: NUL is refused, raw and as %00.
+    if "%00" in nss:
+        yield problem("nul", start + nss.index("%00"), start + nss.index("%00") + 3)
+
+
+def rfc8141(nid: str, nss: str, query: str | None) -> Iterator[Problem]:
+    """What RFC 8141 refuses and the URN draft does not."""
+    start = 5 + len(nid)
+    if len(nid) > 1 and nid.endswith("-"):
+        yield problem("nid-final-hyphen", start - 2, start - 1)
+    if nss.startswith("/"):
+        yield problem("nss-slash", start, start + 1)
+    if query is not None and components(query) is None:
+        end = start + len(nss)
+        yield problem("query-component", end, end + 1 + len(query))
+
+
+def notes(nid: str, nss: str, query: str | None, fragment: str | None) -> Iterator[Problem]:
+    """What is worth a word in a URN that a profile takes."""
+    start = 5 + len(nid)
+    # U-06: the limits of RFC 3406 on NIDs are not in the draft, so that they are worth a note and no more.
+    if _SPECIAL_NID.match(nid):
+        yield problem("nid-special-form", 4, start - 1)
+    if needless := _needless(nid, nss):
+        # "Unreserved characters MUST NOT be percent-encoded" (U-03): they are read, and stay as they are.
+        yield problem("needless-percent-encoding", start + needless.start(), start + needless.end())
+    if older := re.search("[&~]", nss):
+        yield problem("rfc2141-invalid", start + older.start(), start + older.end())
+    end = start + len(nss)
+    if query is not None:
+        yield problem("query-not-assigned", end, end + 1 + len(query))
+        end += 1 + len(query)
+    if fragment is not None:
+        known = namespaces.lookup(nid)
+        # "Absent a registered namespace definition ... that explicitly specifies its usage, URNs within a particular
+        # URN Namespace MUST NOT contain a fragment identifier."
+        if known is None or not known.fragments:
+            yield problem("fragment-not-opted-in", end, end + 1 + len(fragment))
+        elif not known.allows(fragment):
+            yield problem("fragment-unknown", end, end + 1 + len(fragment))
+
+
+def components(query: str) -> tuple[str | None, str | None] | None:
+    """The r- and q-component that RFC 8141 reads in a query, or None where it reads neither.
+
+    rq-components = [ "?+" r-component ] [ "?=" q-component ]      each = pchar *( pchar / "/" / "?" )
+    An r-component may hold "?=" by the ABNF, but by the prose ends at the first one (U-09).
+    """
+    r, mark, q = None, query[:1] == "=", query[1:]
+    if query[:1] == "+":
+        r, sign, q = query[1:].partition("?=")
+        mark = bool(sign)
+    elif not mark:
+        return None
+    if any(component[:1] in ("", "/", "?") for component in ([] if r is None else [r]) + ([q] if mark else [])):
+        return None
+    return r, q if mark else None
+
+
+def _needless(nid: str, nss: str) -> re.Match[str] | None:
+    """The first percent-encoded character that needs no percent-encoding: unreserved, and not special here."""
+    octets = iri.UNRESERVED_TRIPLETS.finditer(nss)
+    return next((octet for octet in octets if chr(int(octet[0][1:], 16)) not in namespaces.special(nid)), None)
+
+
+def _first_wrong(allowed: re.Pattern[str], written: str) -> int | None:
+    found = allowed.match(written)
+    end = found.end() if found else 0
+    return end if end < len(written) else None
+
+
+def _wrong_char(text: str, place: int, code: str, where: str) -> Problem:
+    char, named = text[place], display.named(text[place])
+    if char == "%":
+        return problem("bad-percent", place, min(len(text), place + 3))
+    if char < " " or "\x7f" <= char <= "\x9f":
+        return problem("control-char", place, place + 1, f"{named} is a control character")
+    if char > "\x7f":
+        # "all URNs are ASCII" (URN-058); the builder percent-encodes.
+        instead = {"expected": "ASCII, and all else as percent-encoded UTF-8", "reference": "URN draft, section 7.1"}
+        return problem("non-ascii", place, place + 1, f"{where} cannot hold {named}", severity="error", **instead)
+    return problem(code, place, place + 1, f"{where} cannot hold {named}")

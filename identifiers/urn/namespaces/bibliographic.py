@@ -1,0 +1,195 @@
+"""The namespaces of libraries: ISBN, ISSN and National Bibliography Numbers.
+
+What a check digit is and where an ISBN has its hyphens is python-stdnum's knowledge, imported where it is needed.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Mapping
+
+from ...text import display, iri
+from .model import Fault, GeneralFragments, Namespace
+
+# RFC 8254, section 2.1: "the old ten-character ISBN numbers ... and the thirteen-character identifiers". Hyphens stand
+# between groups of digits; where, does not matter here.
+_ISBN = re.compile("(?:[0-9]-?){9}[0-9Xx]|97[89]-?(?:[0-9]-?){9}[0-9]")
+# RFC 3044, section 2.2: "eight digits in arabic numerals 0 to 9, except the last digit which is a check digit and can
+# be sometimes an X"
+_ISSN = re.compile("[0-9]{4}-?[0-9]{3}[0-9Xx]")
+
+# RFC 8458, section 4.2:
+#     nbn-nss    = prefix "-" nbn-string
+#     prefix     = iso-cc *( ":" subspc )          ; The entire prefix is case insensitive.
+#     iso-cc     = 2ALPHA
+#     subspc     = 1*(ALPHA / DIGIT)
+#     nbn-string = path-rootless
+_NBN_PREFIX = re.compile("[A-Za-z]{2}(?::[A-Za-z0-9]++)*+")
+
+
+def _compact(nss: str) -> str:
+    # RFC 3187, section 3.2: "Prior to comparing two ISBN URNs for equivalence, it is appropriate to remove all hyphens,
+    # and to convert any occurrences of the letter X to upper case." RFC 3044, section 3.1, says so of the ISSN.
+    return nss.replace("-", "").replace("x", "X")
+
+
+def _isbn_folds(nss: str) -> str:
+    from stdnum import isbn
+
+    # One book, two spellings: 978 before the first nine digits, and a check digit of its own. A number with a wrong
+    # check digit is not the ISBN of anything, so no ISBN-13 is made of it.
+    number = _compact(nss)
+    return isbn.to_isbn13(number) if len(number) == 10 and _is_isbn(nss) else number
+
+
+def _isbn_checks(nss: str) -> Iterator[Fault]:
+    from stdnum import isbn
+
+    if not _ISBN.fullmatch(nss):
+        yield Fault(
+            0, len(nss), "this is no ISBN", "10 digits, the last of which may be X, or 13 that begin with 978 or 979"
+        )
+    elif not isbn.is_valid(_compact(nss)):
+        yield _wrong_check_digit(nss, isbn.is_valid)
+
+
+def _isbn_shows(nss: str) -> str:
+    from stdnum import isbn
+
+    return isbn.format(_compact(nss)) if _is_isbn(nss) else display.decoded(nss)
+
+
+def _isbn_tells(nss: str) -> Mapping[str, str]:
+    from stdnum import isbn, numdb
+
+    if not _is_isbn(nss):
+        return {}
+    number = isbn.to_isbn13(_compact(nss))
+    _, *groups = numdb.get("isbn").info(number[:-1])
+    agency = groups[0][1].get("agency") if groups else None
+    return {"ISBN-13": isbn.format(number)} | ({"registration group": f"{groups[0][0]}, {agency}"} if agency else {})
+
+
+def _is_isbn(nss: str) -> bool:
+    return not any(_isbn_checks(nss))
+
+
+def _issn_folds(nss: str) -> str:
+    number = _compact(nss)
+    # RFC 3044, section 2.2: "two groups of four digits separated by a hyphen"
+    return f"{number[:4]}-{number[4:]}" if _ISSN.fullmatch(number) else number
+
+
+def _issn_checks(nss: str) -> Iterator[Fault]:
+    from stdnum import issn
+
+    if not _ISSN.fullmatch(nss):
+        yield Fault(
+            0, len(nss), "this is no ISSN", "8 digits, the last of which may be X, and a hyphen after the fourth"
+        )
+    elif not issn.is_valid(_compact(nss)):
+        yield _wrong_check_digit(nss, issn.is_valid)
+
+
+def _issn_shows(nss: str) -> str:
+    return _issn_folds(nss) if _ISSN.fullmatch(nss) else display.decoded(nss)
+
+
+def _wrong_check_digit(nss: str, is_valid: Callable[[str], bool]) -> Fault:
+    number = _compact(nss)
+    right = next(digit for digit in "0123456789X" if is_valid(number[:-1] + digit))
+    return Fault(
+        len(nss) - 1, len(nss), "the check digit is wrong: a character was mistyped", f"the check digit {right}"
+    )
+
+
+def _nbn_folds(nss: str) -> str:
+    # "parsers therefore MUST treat these [NBN strings] as case sensitive"
+    prefix, hyphen, string = nss.partition("-")
+    return f"{prefix.lower()}-{string}" if hyphen and _NBN_PREFIX.fullmatch(prefix) else nss
+
+
+def _nbn_checks(nss: str) -> Iterator[Fault]:
+    prefix, hyphen, string = nss.partition("-")
+    if not _NBN_PREFIX.fullmatch(prefix):
+        yield Fault(
+            0,
+            len(prefix),
+            "this is not a country code, with or without sub-namespaces",
+            "two letters and, each after a colon, sub-namespaces of letters and digits",
+        )
+    elif not hyphen:
+        yield Fault(
+            len(nss), len(nss), "there is no hyphen after the prefix", "a hyphen and a number of the library's own"
+        )
+    elif not string or string.startswith("/"):
+        yield Fault(
+            len(prefix), len(prefix) + 1, "there is no number after the hyphen", "a number of the library's own"
+        )
+
+
+def _nbn_tells(nss: str) -> Mapping[str, str]:
+    prefix, hyphen, _ = nss.partition("-")
+    if not (hyphen and _NBN_PREFIX.fullmatch(prefix)):
+        return {}
+    country, colon, below = prefix.lower().partition(":")
+    return {"country": country.upper()} | ({"sub-namespace": below} if colon else {})
+
+
+ISBN = Namespace(
+    nid="isbn",
+    title="International Standard Book Numbers",
+    reference="RFC 8254, section 2.1",
+    special="",
+    delimiter=None,
+    equivalence="Hyphens and the case of x do not matter, and an ISBN of 10 digits equals that of 13 made from it.",
+    functional="Each format and each edition of a book has an ISBN of its own, so that a work has many. Which they "
+    "are, only a catalogue can tell.",
+    security="A check digit catches slips, not forgeries: a well-formed ISBN may never have been assigned, and some "
+    "stand in two different books.",
+    example="0451450523",
+    folds=_isbn_folds,
+    checks=_isbn_checks,
+    shows=_isbn_shows,
+    tells=_isbn_tells,
+)
+
+ISSN = Namespace(
+    nid="issn",
+    title="International Standard Serial Numbers",
+    reference="RFC 8254, section 2.2",
+    special="",
+    delimiter=None,
+    equivalence="The hyphen and the case of x do not matter.",
+    functional="A serial has an ISSN for each medium it appears on; its linking ISSN (ISSN-L) names it on all of them. "
+    "Which belong together, only the ISSN register can tell.",
+    security="A check digit catches slips, not forgeries: a well-formed ISSN may never have been assigned.",
+    example="0167-6423",
+    folds=_issn_folds,
+    checks=_issn_checks,
+    shows=_issn_shows,
+)
+
+NBN = Namespace(
+    nid="nbn",
+    title="National Bibliography Numbers",
+    reference="RFC 8458, section 4",
+    special="",
+    # The parts of a name are divided by colons, then a hyphen, then whatever the library likes.
+    delimiter=None,
+    # RFC 8458, section 4.2.2: "The URN:NBN namespace does not impose any restrictions of its own on f-component usage."
+    fragments=(
+        GeneralFragments(
+            re.compile(iri.run(f"{iri.PCHAR}/?", least=0)),
+            "The whole resource is retrieved, and no place in it is shown.",
+        ),
+    ),
+    equivalence="The case of the prefix, up to the first hyphen, does not matter; that of the rest does.",
+    functional="A resource may have several numbers, and each of its manifestations one of its own; the library that "
+    "assigned them knows.",
+    security="The prefix says which national library is responsible, not that it has ever heard of the number.",
+    example="fi-fe201003181510",
+    folds=_nbn_folds,
+    checks=_nbn_checks,
+    tells=_nbn_tells,
+)

@@ -1,0 +1,72 @@
+"""The namespace of sources of law: LEX."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+
+from ...text import iri
+from .model import Fault, Namespace
+
+# RFC 9676, section 8:
+#     NSS          = jurisdiction ":" local-name
+#     jurisdiction = jurisdiction-code *(";" jurisdiction-unit)      jurisdiction-code = 2*alf-dot
+#     local-name   = work ["@" expression] ["$" manifestation]
+#     work         = authority ":" measure ":" details *(":" annex)
+#     alf-dot      = alfanum *alfadot      alfadot = alfanum / "."      alfanum = alfa / DIGIT / encoded
+_ALFANUM = "(?=[A-Za-z0-9%])"
+_ALFADOT = iri.run("A-Za-z0-9.")
+_ALF_DOT = f"{_ALFANUM}{_ALFADOT}"
+_UNITS = rf"(?:;{_ALF_DOT})*+"
+_JURISDICTION = re.compile(f"(?!(?:[A-Za-z0-9]|{iri.PCT_ENCODED})(?:;|\\Z)){_ALF_DOT}{_UNITS}")
+_AUTHORITY = re.compile(rf"{_ALF_DOT}{_UNITS}(?:\+{_ALF_DOT}{_UNITS})*+")
+_MEASURE = re.compile(f"{_ALF_DOT}{_UNITS}")
+_ELEMENTS = (("jurisdiction", _JURISDICTION), ("authority", _AUTHORITY), ("measure", _MEASURE))
+
+
+def _folds(nss: str) -> str:
+    # RFC 9676, section 3.3: "names that differ only in case ... MUST be considered equivalent". What is percent-encoded
+    # stays as it is: the case of letters outside ASCII is the business of each jurisdiction.
+    return nss.lower()
+
+
+def _checks(nss: str) -> Iterator[Fault]:
+    # Only the elements that every name begins with. Published names go on in ways of their own, such as the "!" before
+    # an article, which RFC 9676 keeps for the future.
+    start = 0
+    for name, element in _ELEMENTS:
+        end = nss.find(":", start)
+        end = len(nss) if end < 0 else end
+        if not element.fullmatch(nss, start, end):
+            said = f"this is no {name}" if start < end else f"there is no {name}"
+            yield Fault(start, end, said, f"letters, digits and dots as the {name}, and a colon")
+            return
+        start = min(end + 1, len(nss))
+    if start == len(nss):
+        yield Fault(
+            start, start, "the date and number of the measure are missing", "jurisdiction:authority:measure:date;number"
+        )
+
+
+def _tells(nss: str) -> Mapping[str, str]:
+    if any(_checks(nss)):
+        return {}
+    return {name: part for (name, _), part in zip(_ELEMENTS, nss.lower().split(":", 3), strict=False)}
+
+
+LEX = Namespace(
+    nid="lex",
+    title="Sources of law",
+    reference="RFC 9676, section 2",
+    # RFC 9676, section 3.2, less "|", which no URN can hold
+    special=":@$+;,~*!",
+    equivalence="The case of ASCII letters does not matter.",
+    functional="One act may have aliases, such as its number, its title or a name in another language; the registrar "
+    "of the jurisdiction keeps them.",
+    security="Anybody can compose a well-formed name: that there is such a law, only the registrar of the jurisdiction "
+    "can tell.",
+    example="it:stato:legge:2003-09-21;456",
+    folds=_folds,
+    checks=_checks,
+    tells=_tells,
+)

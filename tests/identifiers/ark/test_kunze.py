@@ -1,0 +1,59 @@
+"""The normal form of draft-kunze-ark, beside ours."""
+
+from __future__ import annotations
+
+import contextlib
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ararat.identifiers import examine
+from ararat.identifiers.ark import kunze
+
+ROWS = [
+    pytest.param("ark:12345/x54", "ark:12345/x54", [], id="both alike"),
+    pytest.param("ARK:/12345/x-5-4?info", "ark:12345/x54", [], id="label, hyphens and query"),
+    pytest.param("https://n2t.net/ark:/12345/x54", "ark:12345/x54", [], id="in an address"),
+    pytest.param("ark:12345/%34", "ark:12345/%34", ["percent-decoding"], id="never decoded"),
+    pytest.param("ark:12345/%d0", "ark:12345/%D0", [], id="triplets in upper case by both"),
+    pytest.param("ark:12345/c37%2D0", "ark:12345/c37%2D0", ["percent-decoding"], id="encoded hyphen stays"),
+    pytest.param("ark:12345/x.b.a", "ark:12345/x.b.a", ["variants"], id="variants not sorted"),
+    pytest.param("ark:12345/x.v1/ch2", "ark:12345/x/ch2.v1", ["suffixes-last"], id="suffix goes to the end"),
+    pytest.param("ark:12345/4\u0431", "ark:12345/4\u0431", ["non-ascii"], id="non-ASCII stays"),
+    pytest.param("ark:12345/a..b", "ark:12345/a.b", ["structure"], id="dots collapse"),
+    pytest.param("ark:12345/x/", "ark:12345/x", ["structure"], id="slash at the end goes, where we read no ARK"),
+    pytest.param("ark:B5072/x", "ark:b5072/x", ["naan-case"], id="NAAN in lower case, where we read no ARK"),
+    pytest.param("ark:12345/x//y", "ark:12345/x/y", ["structure"], id="slashes collapse, where we read no ARK"),
+]
+
+
+@pytest.mark.parametrize(("text", "normal_form", "rules"), ROWS)
+def test_the_other_draft_has_another_normal_form_and_it_is_said_by_which_rule(text, normal_form, rules):
+    assert kunze.normalize(text) == normal_form
+    beside = examine(text).kunze
+    assert (beside is not None) is bool(rules)
+    if beside:
+        assert beside["normal_form"] == normal_form
+        assert [rule["rule"] for rule in beside["differs_by"]] == rules
+
+
+@pytest.mark.parametrize("text", ["", "foo", "urn:isbn:0451450523", "https://n2t.net/12345/x", "ark:", "ark:/?x"])
+def test_what_has_no_ark_in_it_has_no_such_form(text):
+    with pytest.raises(ValueError, match="no"):
+        kunze.normalize(text)
+    assert examine(text).kunze is None
+
+
+@given(st.lists(st.sampled_from([*"aB1-./:?#\u0431ark", "%2d", "%7E"])).map("".join))
+def test_it_is_idempotent(rest):
+    text = f"ark:12345/x{rest}"
+    once = kunze.normalize(text)
+    assert kunze.normalize(once) == once
+
+
+@given(st.text())
+def test_nothing_but_a_value_error_comes_of_any_text(text):
+    for given_text in (text, f"ark:{text}"):
+        with contextlib.suppress(ValueError):
+            assert kunze.normalize(given_text).startswith("ark:")

@@ -1,0 +1,59 @@
+"""The length rule (ARK draft, section 7.1.1; decision A-11)."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ararat.identifiers.ark import length
+
+
+@pytest.mark.vectors("length")
+def test_no_ark_of_up_to_255_code_points_is_ever_refused(vector):
+    text, limit = (
+        (vector.input["ark"], vector.input["configured_limit"])
+        if isinstance(vector.input, dict)
+        else (vector.input, 255)
+    )
+    assert length.may_refuse(text, limit) is not vector.expect["must_accept"]
+    if "wire_length" in vector.expect:
+        assert length.octets(text) == vector.expect["wire_length"]
+    if "basic_length" in vector.expect:
+        assert length.code_points(text.partition("?")[0]) == vector.expect["basic_length"]
+
+
+@pytest.mark.parametrize("limit", [254, 0, -1])
+def test_a_limit_below_255_is_a_mistake(limit):
+    with pytest.raises(ValueError, match="255"):
+        length.may_refuse("ark:12345/x", limit)
+
+
+@pytest.mark.parametrize(
+    ("ark", "refused"),
+    [
+        pytest.param("ark:12345/" + "x" * 245 + "?info", False, id="255 and ?info"),
+        pytest.param("ark:12345/" + "x" * 245 + "?info#" + "f" * 4000, False, id="any fragment"),
+        pytest.param("ark:12345/" + "x" * 245 + "?other" + "y" * 4000, True, id="another inflection"),
+        pytest.param("ark:12345/" + "x" * 246, True, id="256"),
+        pytest.param("ark:12345/" + "%D0%B1" * 245, False, id="255 encoded code points"),
+        pytest.param("ark:12345/" + "%FF" * 245, True, id="octets that are no UTF-8"),
+        pytest.param("ark:12345/" + "%D0%B1" * 239 + "?other", False, id="255 with another inflection"),
+        pytest.param("ark:12345/" + "%D0%B1" * 240 + "?other", True, id="256 with another inflection"),
+    ],
+)
+def test_what_may_be_refused_above_the_least_limit(ark, refused):
+    assert length.may_refuse(ark, 255) is refused
+
+
+def test_what_is_as_long_as_a_higher_limit_is_accepted():
+    assert not length.may_refuse("ark:12345/" + "x" * 390, 400)
+    assert length.may_refuse("ark:12345/" + "x" * 391, 400)
+    assert not length.may_refuse("ark:12345/" + "x" * 3490)
+    assert length.may_refuse("ark:12345/" + "x" * 3491)
+
+
+@given(st.text(max_size=245, alphabet=st.characters(exclude_categories=["Cs"])))
+def test_the_octets_are_those_of_the_percent_encoded_text(text):
+    assert length.octets(text) == sum(1 if char < "\x80" else 3 * len(char.encode()) for char in text)
+    assert not length.may_refuse("ark:12345/" + text.replace("%", ""), 255)

@@ -1,0 +1,162 @@
+"""Registry files: which form one has, and the limits of what is read."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ararat.identifiers.registries import files
+from ararat.identifiers.registries.files import read
+from ararat.identifiers.registries.source import LONGEST_TEXT, day_of, text_of, visible
+from ararat.identifiers.registries.tables import RegistryError
+
+FORMS = [
+    pytest.param("naan-v2.json", None, {"naan": 4, "naan-shoulders": 3}, "2026-07-14", id="JSON, version 2"),
+    pytest.param("naan-v1.json", None, {"naan": 1}, "2024-11-02", id="JSON, version 1"),
+    pytest.param("naan.txt", None, {"naan": 4}, "2020-01-29", id="ANVL"),
+    pytest.param("urn-namespaces.xml", None, {"urn-namespaces": 3}, "2026-07-28", id="URN namespaces, XML"),
+    pytest.param("uri-schemes.xml", None, {"uri-schemes": 4}, "2026-08-13", id="URI schemes, XML"),
+    pytest.param("urn-formal.csv", "2026-08-14", {"urn-namespaces": 2}, "2026-08-14", id="formal namespaces, CSV"),
+    pytest.param("urn-informal.csv", "2026-08-14", {"urn-namespaces": 1}, "2026-08-14", id="informal ones, CSV"),
+    pytest.param("uri-schemes.csv", "2026-08-14", {"uri-schemes": 3}, "2026-08-14", id="URI schemes, CSV"),
+    pytest.param("uri-schemes-cri.csv", "2026-08-14", {"uri-schemes": 3}, "2026-08-14", id="with one more column"),
+]
+
+
+@pytest.fixture
+def octets(data):
+    return lambda name: (data / "registries" / name).read_bytes()
+
+
+@pytest.mark.parametrize(("name", "date", "records", "day"), FORMS)
+def test_every_official_form_is_known_by_its_content(name, date, records, day, octets):
+    tables = read(octets(name), name="a-file", date=date)
+    assert {table.registry.name: len(table.records) for table in tables} == records
+    assert {table.snapshot.date for table in tables} == {day}
+    assert all(table.snapshot.source.startswith("https://") for table in tables)
+
+
+@pytest.mark.parametrize("name", [row.values[0] for row in FORMS])
+def test_no_person_is_taken(name, octets):
+    [*tables] = read(octets(name), name=name, date="2026-08-14")
+    for table in tables:
+        assert "never kept" not in table.text()
+        assert "nobody" not in table.text()
+        assert "Some" not in table.text()
+
+
+@pytest.mark.parametrize("name", [row.values[0] for row in FORMS])
+def test_a_byte_order_mark_and_other_line_ends_change_nothing(name, octets):
+    plain = read(octets(name), name=name, date="2026-08-14")
+    marked = b"\xef\xbb\xbf" + octets(name).replace(b"\n", b"\r\n")
+    assert [table.records for table in read(marked, name=name, date="2026-08-14")] == [each.records for each in plain]
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        pytest.param(b"", "a-file, line 1, column 1: this is no official form", id="empty"),
+        pytest.param(b"hello\n", "a-file, line 1, column 1: this is no official form", id="prose"),
+        pytest.param(b"<!DOCTYPE html><html></html>", "a-file, line 1: an XML file with a document type", id="HTML"),
+        pytest.param(b"ab\nc\xff", "a-file, line 2, column 2: this octet is not UTF-8", id="not UTF-8"),
+        pytest.param(b"\x1f\x8b\x08\x00", "a-file, line 1, column 2: this octet is not UTF-8", id="compressed"),
+        pytest.param(b"Name,Value\n", "a-file, line 1, column 1: this is no official form", id="another table"),
+        pytest.param(b"URI Scheme,Status\na,Permanent\n", "which day", id="no date"),
+    ],
+)
+def test_what_is_none_of_them_is_refused_with_its_place(content, message):
+    with pytest.raises(RegistryError, match=message):
+        read(content, name="a-file")
+
+
+def test_a_file_larger_than_any_registry_is_not_read(monkeypatch):
+    monkeypatch.setattr(files, "LARGEST", 10)
+    with pytest.raises(RegistryError, match="larger than 10 octets"):
+        read(b"x" * 11, name="a-file")
+
+
+def test_a_date_that_is_none_is_the_callers_mistake():
+    with pytest.raises(ValueError, match="expected a date") as refused:
+        read(b"", name="a-file", date="yesterday")
+    assert not isinstance(refused.value, RegistryError)
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        (None, None),
+        ("", None),
+        (" \n ", None),
+        ("(:unkn)", None),
+        ("(:unkn) unknown", None),
+        ("  A\n\tB  ", "A B"),
+        ("A\u00a0B", "A B"),
+        ("A\u202eB\x1b\ufeff\x00", "AB"),
+        ("\u0645\u06cc\u200c\u062e", "\u0645\u06cc\u200c\u062e"),
+        ("\ud800A", "A"),
+    ],
+)
+def test_a_text_is_made_visible(value, text):
+    assert text_of(value) == text
+
+
+@pytest.mark.parametrize("value", [1, ["a"], {"a": 1}, "x" * (LONGEST_TEXT + 1)])
+def test_what_is_no_text_is_refused(value):
+    with pytest.raises(ValueError, match="text"):
+        text_of(value)
+
+
+@given(st.text())
+def test_a_visible_text_stays_as_it_is_and_can_be_written(text):
+    assert visible(visible(text)) == visible(text)
+    visible(text).encode()
+
+
+@pytest.mark.parametrize(
+    ("value", "day"),
+    [
+        (None, None),
+        ("", None),
+        ("2005.07.17", "2005-07-17"),
+        ("2005-07-17", "2005-07-17"),
+        ("2020-06-04T00:00:00+00:00", "2020-06-04"),
+    ],
+)
+def test_a_day_is_read_in_either_form(value, day):
+    assert day_of(value) == day
+
+
+@pytest.mark.parametrize("value", ["2005", "2005-13-01", "2005.02.30", "yesterday", "\u0662\u0660\u0662\u0660-01-01"])
+def test_what_is_no_day_is_refused(value):
+    with pytest.raises(ValueError, match=r"date|month|day"):
+        day_of(value)
+
+
+starts = st.sampled_from(
+    [b'{"metadata":{},"data":[', b"naa:\nwho: ", b"<registry>", b"URI Scheme,Status\n", b"URN Namespace,X\n", b"<", b""]
+)
+
+
+@given(starts, st.binary(max_size=40) | st.text(max_size=40).map(lambda text: text.encode(errors="ignore")))
+def test_no_other_error_ever_leaves(start, rest):
+    said = refusal(start + rest)
+    assert said is None or said.startswith("a-file")
+    assert said is None or (said.isascii() and said.isprintable())
+
+
+@given(st.sampled_from([row.values[0] for row in FORMS]), st.floats(0, 1), st.integers(0, 40), st.binary(max_size=3))
+def test_a_file_that_was_cut_or_changed_is_read_or_refused(data, name, part, gone, put):
+    content = (data / "registries" / name).read_bytes()
+    place = int(part * len(content))
+    changed = content[:place] + put + content[place + gone :]
+    said = refusal(changed)
+    assert said is None or said.startswith("a-file")
+
+
+def refusal(content: bytes) -> str | None:
+    try:
+        read(content, name="a-file", date="2026-08-14")
+    except RegistryError as error:
+        return str(error)
+    return None

@@ -1,0 +1,170 @@
+"""IANA's registries in their official forms, with every trap that occurs in them."""
+
+from __future__ import annotations
+
+import pytest
+
+from ararat.identifiers.registries.files import read
+from ararat.identifiers.registries.tables import Namespace, RegistryError, Scheme
+
+XML = '<registry xmlns="http://www.iana.org/assignments"><updated>2026-07-28</updated>\n{}</registry>'
+URN = XML.format('<registry id="urn-namespaces-1">{}</registry>')
+URI = XML.format('<registry id="uri-schemes-1">{}</registry>')
+
+
+@pytest.fixture
+def records(data):
+    def read_sample(name):
+        [table] = read((data / "registries" / name).read_bytes(), name=name, date="2026-08-14")
+        return table.records
+
+    return read_sample
+
+
+def refusal(text: str) -> str:
+    with pytest.raises(RegistryError) as refused:
+        read(text.encode(), name="iana", date="2026-08-14")
+    return str(refused.value)
+
+
+# XML ------------------------------------------------------------------------------------------------------------------
+
+
+def test_namespaces_are_read_with_kind_and_references(records):
+    assert records("urn-namespaces.xml") == {
+        "ark-sea": Namespace(
+            "ark-sea",
+            "formal",
+            ("RFC7738", "RFC Errata 4420", "draft-ietf-core-href-29"),
+            since="2015-10-19",
+            updated="2016-01-02",
+        ),
+        "isbn": Namespace(
+            "isbn",
+            "formal",
+            ("International ISBN Agency <https://www.isbn-international.org>",),
+            template="https://www.iana.org/assignments/urn-formal/isbn",
+        ),
+        # Its RFC stands among its contacts.
+        "urn-7": Namespace("urn-7", "informal", ("RFC6050",), updated="2015-03-25"),
+    }
+
+
+def test_schemes_are_read_with_status_and_references(records):
+    found = records("uri-schemes.xml")
+    assert found["coap"] == Scheme("coap", "permanent", "coap (see [reviewer notes])", ("RFC7252",), since="2013-07-25")
+    assert found["upt"] == Scheme(
+        "upt",
+        "historical",
+        "See [RFC4452] and [http://info.ararat/], by .",
+        ("IANA registry urn-namespaces",),
+        "https://www.iana.org/assignments/uri-schemes/historic/upt",
+        notes="Not for new work.",
+    )
+
+
+def test_a_scheme_is_known_in_lower_case_and_without_what_is_said_of_it(records):
+    found = records("uri-schemes.xml")
+    assert found["shttp"].name == "shttp (OBSOLETE)"
+    assert found["shttp"].references == ("Status change <https://datatracker.ietf.org/doc/status-change>",)
+    assert found["machineprovisioningprogressreporter"].name == "machineProvisioningProgressReporter"
+    assert found["coap"].name is None
+
+
+def test_other_registries_in_the_same_file_are_passed_over(records):
+    assert len(records("uri-schemes.xml")) == 4
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        pytest.param('<!DOCTYPE a [<!ENTITY b "c">]><a>&b;</a>', "line 1: an XML file with a document type", id="DTD"),
+        pytest.param(
+            '<?xml version="1.0"?>\n<!DOCTYPE a SYSTEM "file:///etc/passwd">\n<a/>', "line 2: an XML", id="file"
+        ),
+        pytest.param("<a>\n<b></a>", "line 2, column 6: this is no XML: mismatched tag", id="mismatched"),
+        pytest.param("<a>&b;</a>", "line 1, column 4: this is no XML: undefined entity", id="entity"),
+        pytest.param("<a/><b/>", "this is no XML: junk after document element", id="two roots"),
+        pytest.param("<", "this is no XML: unclosed token", id="cut"),
+        pytest.param("<a\x00/>", "this is no XML", id="NUL"),
+        pytest.param("<a>" * 40, "too many elements, or too deep", id="deep"),
+        pytest.param("<a>" + "<b/>" * 200_001, "too many elements, or too deep", id="many"),
+        pytest.param(
+            "<rss/>", "line 1: expected IANA's registry of URN namespaces or of URI schemes", id="another file"
+        ),
+        pytest.param(
+            URN.replace("www.iana", "not.iana").format(""), "expected IANA's registry", id="another namespace"
+        ),
+        pytest.param(URN.replace("2026-07-28", "soon").format(""), "line 1: expected a date", id="no date"),
+        pytest.param(URN.format("<record/>"), "line 2: '' is no namespace identifier", id="no NID"),
+        pytest.param(
+            URN.format("<record><name>a b</name></record>"), "line 2: 'a b' is no namespace", id="no such NID"
+        ),
+        pytest.param(URN.format('<record date="x"><name>ab</name></record>'), "line 2: expected a date", id="no day"),
+        pytest.param(
+            URN.format("<record><name>ab</name></record>\n<record><name>AB</name></record>"),
+            "line 3: ab stands twice; first in line 2",
+            id="a NID twice",
+        ),
+        pytest.param(URI.format("<record><value>1a</value></record>"), "line 2: '1a' is no scheme", id="no scheme"),
+        pytest.param(
+            URI.format("<record><value>a</value><status>Final</status></record>"),
+            "line 2: 'final' is no status; expected one of permanent, provisional, historical",
+            id="another status",
+        ),
+    ],
+)
+def test_what_is_not_the_xml_form_is_refused(text, message):
+    assert message in refusal(text)
+
+
+def test_entities_cannot_grow_without_bound():
+    laughs = "".join(f'<!ENTITY a{n} "{f"&a{n - 1};" * 10}">' for n in range(1, 10))
+    assert "document type" in refusal(f'<!DOCTYPE x [<!ENTITY a0 "ha">{laughs}]><x>&a9;</x>')
+
+
+# CSV ------------------------------------------------------------------------------------------------------------------
+
+
+def test_columns_are_found_by_their_names(records):
+    assert records("uri-schemes-cri.csv") == records("uri-schemes.csv")
+
+
+def test_csv_says_what_xml_says_but_no_dates(records):
+    found = records("uri-schemes.csv")
+    assert found["coap"] == Scheme("coap", "permanent", "coap (see [reviewer notes])", ("RFC7252",))
+    assert found["upt"].template == "https://www.iana.org/assignments/uri-schemes/historic/upt"
+    assert found["upt"].references == ()
+    assert found["shttp"].name == "shttp (OBSOLETE)"
+
+
+def test_a_csv_file_has_formal_or_informal_namespaces(records):
+    assert records("urn-formal.csv") == {
+        "ark-sea": Namespace("ark-sea", "formal", ("RFC7738", "draft-ietf-core-href-29")),
+        "isbn": Namespace(
+            "isbn",
+            "formal",
+            ("https://www.isbn-international.org",),
+            "https://www.iana.org/assignments/urn-formal/isbn",
+        ),
+    }
+    assert records("urn-informal.csv") == {"urn-7": Namespace("urn-7", "informal", ("RFC6050",))}
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        pytest.param("URI Scheme,Status\na\n", "line 2: expected 2 columns", id="too few"),
+        pytest.param("URI Scheme,Status\na,Permanent,x\n", "line 2: expected 2 columns", id="too many"),
+        pytest.param('URI Scheme,Status\n"a,Permanent\n', "this is no CSV: unexpected end of data", id="open quote"),
+        pytest.param('URI Scheme,Status\n"a"b,c\n', "line 2: this is no CSV", id="after a quote"),
+        pytest.param('URI Scheme,Status\n"' + "a" * 140_000, "this is no CSV: field larger", id="a long field"),
+        pytest.param(
+            "URI Scheme,Status\na,Permanent\nA,Permanent\n", "line 3: a stands twice; first in line 2", id="twice"
+        ),
+        pytest.param("URI Scheme,State\na,Permanent\n", "line 2: '' is no status", id="no such column"),
+        pytest.param("URN Namespace,Template\n-,x\n", "line 2: '-' is no namespace identifier", id="no NID"),
+    ],
+)
+def test_what_is_not_the_csv_form_is_refused(text, message):
+    assert message in refusal(text)

@@ -1,0 +1,196 @@
+"""What is wrong with a record, by the rules of a profile."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ararat.identifiers import registries
+from ararat.identifiers.registries.tables import SCHEMES
+from ararat.identifiers.scheme_registration import (
+    CHECKLIST,
+    FIELDS,
+    PROFILES,
+    QUESTIONS,
+    RULES,
+    Registration,
+    lint,
+    missing,
+    read,
+    registration,
+)
+
+WHOLE = replace(
+    read("\n".join(f"{field.label}: What is said of it." for field in FIELDS)), name="atlas", status="permanent"
+)
+NOTED = re.compile(r"section (\S+) \((\w+)\)")
+
+
+def codes(record: Registration, profile: str = "4395bis", **keywords: bool) -> list[tuple[str, str, str]]:
+    return [(found.code, found.severity, found.field) for found in lint(record, profile, **keywords)]
+
+
+@pytest.mark.vectors("scheme-lint")
+def test_the_records_of_ark_and_urn_lack_what_the_table_says(vector):
+    section = NOTED.search(vector.input)
+    assert section
+    record = registration(section[2])
+    assert record is not None
+    assert missing(record) == vector.expect["missing"]
+    assert missing(record, "7595") == vector.expect.get("missing_rfc7595", [])
+
+
+def test_of_ark_exactly_the_omissions_are_found():
+    record = registration("ark")
+    assert record is not None
+    omitted = ["syntax", "semantics", "encoding", "interoperability", "security"]
+    # A permanent registration has to have security considerations in any case (SCH-028, SCH-037, SCH-052).
+    assert [(found.field, found.severity) for found in lint(record, update=True)] == [
+        (name, "error") for name in omitted
+    ]
+    assert lint(record, "7595", update=True) == []
+
+
+@pytest.mark.parametrize("profile", PROFILES)
+def test_of_urn_nothing_is_found(profile):
+    record = registration("urn")
+    assert record is not None
+    assert lint(record, profile, update=True) == []
+
+
+def test_a_record_in_which_all_is_said_has_no_findings():
+    assert lint(WHOLE) == lint(WHOLE, "7595") == []
+
+
+def test_guidelines_are_errors_for_a_permanent_record_and_warnings_for_a_provisional_one():
+    # SCH-006
+    bare = replace(WHOLE, semantics="", encoding="")
+    assert codes(bare) == [("field-missing", "error", "semantics"), ("field-missing", "error", "encoding")]
+    provisional = replace(bare, status="provisional")
+    assert {severity for _, severity, _ in codes(provisional)} == {"warning"}
+
+
+@pytest.mark.parametrize("name", ["name", "status", "security", "contact", "references"])
+def test_what_a_provisional_record_cannot_do_without_is_an_error(name):
+    # SCH-037, SCH-039
+    record = replace(WHOLE, **({"status": "provisional"} | {name: ""}))
+    assert codes(record) == [("minimum-missing", "error", name)]
+
+
+def test_a_historical_record_says_where_it_was_defined_and_needs_no_more():
+    # SCH-038
+    record = Registration(name="atlas", status="historical")
+    assert codes(record) == [("history-missing", "warning", "references")]
+    assert codes(replace(record, references="RFC 1")) == []
+
+
+# A row for each code: a record that has the problem.
+SHOWN = {
+    "scheme-name-syntax": replace(WHOLE, name="at_las"),
+    "scheme-name-case": replace(WHOLE, name="Atlas"),
+    "scheme-name-taken": replace(WHOLE, name="urn"),
+    "scheme-name-reserved": replace(WHOLE, name="example"),
+    "scheme-name-similar": replace(WHOLE, name="mail-to"),
+    "scheme-name-long": replace(WHOLE, name="atlas-of-all-the-mountains"),
+    "scheme-name-general": replace(WHOLE, name="universal"),
+    "status-unknown": replace(WHOLE, status="eternal"),
+    "status-not-allowed": replace(WHOLE, name="urn", status="provisional"),
+    "field-missing": replace(WHOLE, encoding="TBD"),
+    "minimum-missing": replace(WHOLE, contact=""),
+    "history-missing": replace(WHOLE, status="historical", references=""),
+    "field-hidden-character": replace(WHOLE, contact="\u202egro.elpmaxe@em"),
+    "syntax-fragment": replace(WHOLE, syntax='atlas = "atlas:" name [ "#" sheet ]'),
+    "syntax-double-slash": replace(WHOLE, syntax='atlas = "atlas://" name'),
+    "syntax-octets": replace(WHOLE, syntax="name = 1*%x80-FF"),
+    "syntax-wide": replace(WHOLE, syntax='atlas = "atlas:" 1*ucschar'),
+}
+
+
+def test_every_rule_has_a_record_that_breaks_it():
+    assert SHOWN.keys() == RULES.keys()
+
+
+@pytest.mark.parametrize("code", SHOWN)
+def test_a_rule_finds_the_record_that_breaks_it_and_that_alone(code):
+    found = [finding.code for finding in lint(SHOWN[code], update=code == "status-not-allowed")]
+    assert found == [code]
+
+
+@pytest.mark.parametrize(
+    "syntax",
+    [
+        pytest.param('atlas = "atlas://" authority path-abempty', id="an authority"),
+        pytest.param("See section 3 of https://example.org/atlas, without any fragment.", id="an address"),
+        pytest.param("name = %x80-10FFFF", id="code points"),
+        pytest.param("name = %x61-7A", id="ASCII"),
+    ],
+)
+def test_a_syntax_without_fault_has_no_finding(syntax):
+    assert codes(replace(WHOLE, syntax=syntax)) == []
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        *(
+            pytest.param(text, False, id=text)
+            for text in ("TBD", "tbd.", "[TBD]", "???", "XXX", "TODO!", "-", "<syntax>")
+        ),
+        *(pytest.param(text, True, id=text) for text in ("None known", "[RFC3986]", "<https://example.org/>", "n/a")),
+    ],
+)
+def test_what_is_still_to_be_filled_in_counts_as_missing(text, says):
+    assert ("references" not in missing(replace(WHOLE, references=text))) is says
+
+
+def test_a_name_that_is_taken_may_stand_in_a_change_of_its_own_entry():
+    record = replace(WHOLE, name="ark")
+    assert codes(record) == [("scheme-name-taken", "error", "name")]
+    assert codes(record, update=True) == []
+
+
+def test_a_syntax_may_be_given_in_characters_of_iris():
+    # SCH-003
+    record = read('Scheme name: atlas\nStatus: provisional\nScheme syntax: atlas = "atlas:" 1*( "\u00e9" / "\u5c71" )')
+    assert not [found for found in lint(record) if found.field == "syntax"]
+
+
+@given(st.dictionaries(st.sampled_from([field.name for field in FIELDS]), st.text(max_size=40)), st.booleans())
+def test_any_record_is_judged_and_nothing_of_it_is_repeated_raw(texts, update):
+    fields: dict[str, Any] = texts
+    record = Registration(**fields)
+    for profile in PROFILES:
+        for finding in lint(record, profile, update=update):
+            assert finding.code in RULES
+            assert finding.message.isascii()
+            assert finding.message.isprintable()
+
+
+def test_hostile_texts_are_judged_like_others(every_naughty):
+    for naughty in every_naughty:
+        # How long a record may be is for who reads it.
+        text = naughty.input[:10_000]
+        record = replace(WHOLE, syntax=text, contact=text, name=text, status=text)
+        assert all(finding.message.isprintable() for finding in lint(record)), naughty.id
+
+
+def test_a_profile_that_is_none_is_refused():
+    with pytest.raises(ValueError, match="'2717' is no profile; expected one of 4395bis, 7595"):
+        lint(WHOLE, "2717")
+
+
+def test_who_reviews_has_questions_and_who_registers_a_list():
+    assert {number for number, _ in QUESTIONS} & {rule.requirement for rule in RULES.values()} == set()
+    assert all(text.endswith("?") for _, text in QUESTIONS)
+    assert len(CHECKLIST) == 5
+
+
+def test_every_entry_of_the_registry_has_a_status_there_is():
+    # SCH-002, SCH-050
+    entries = registries.current().table(SCHEMES).records.values()
+    assert {entry.status for entry in entries} == {"permanent", "provisional", "historical"}

@@ -1,0 +1,140 @@
+"""Records of schemes: read in two forms, written in two forms, and always the same."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ararat.identifiers.scheme_registration import (
+    FIELDS,
+    Registration,
+    RegistrationError,
+    read,
+    registered_names,
+    registration,
+)
+
+NAMES = [field.name for field in FIELDS]
+a_text = st.text(max_size=60) | st.lists(
+    st.sampled_from(["Status: permanent", "Note: x", "  deep", "", "a:b", "{", "\u2028", "\x85", "Name", ":"]),
+    max_size=5,
+).map("\n".join)
+records = st.builds(
+    lambda texts, notes: Registration(**texts, notes=tuple(notes)),
+    st.dictionaries(st.sampled_from(NAMES), a_text),
+    st.lists(a_text, max_size=3),
+)
+
+
+def test_the_template_has_eleven_fields():
+    # SCH-048, and the field for the status: SCH-051
+    assert len(NAMES) == 11
+    assert "status" in NAMES
+
+
+@given(records)
+def test_what_is_written_is_read_back(record):
+    assert read(record.json()) == record
+    if record != Registration():
+        assert read(record.text()) == record
+
+
+def read_or_refused(text: str) -> Registration | None:
+    try:
+        record = read(text)
+    except RegistrationError as error:
+        refused = str(error)
+    else:
+        assert read(record.json()) == record
+        return record
+    assert refused.isascii()
+    assert refused.isprintable()
+    return None
+
+
+@given(st.text())
+def test_a_text_is_a_record_or_refused(text):
+    assert read_or_refused(text) is None or ":" in text or "{" in text
+
+
+def test_no_hostile_text_makes_reading_fail_otherwise(every_naughty):
+    for naughty in every_naughty:
+        for text in (naughty.input, f"Scheme name: {naughty.input}", f'{{"name": {json.dumps(naughty.input)}}}'):
+            read_or_refused(text)
+
+
+@pytest.mark.parametrize(
+    ("label", "name"),
+    [
+        pytest.param("URI scheme name", "name", id="RFC 4395"),
+        pytest.param("URI/IRI Scheme Name", "name", id="document 003"),
+        pytest.param("Scheme name", "name", id="RFC 7595"),
+        pytest.param("Author / Change controller", "controller", id="the author too"),
+        pytest.param("Applications/protocols that use this URI scheme", "applications", id="the urn draft's"),
+        pytest.param("ENCODING CONSIDERATIONS", "encoding", id="upper case"),
+        pytest.param("Security Considerations", "security", id="title case"),
+        pytest.param("   References", "references", id="indented as a whole"),
+    ],
+)
+def test_labels_of_all_three_documents_are_known(label, name):
+    assert getattr(read(f"{label}: some text"), name) == "some text"
+
+
+def test_a_field_goes_on_until_the_next_label():
+    record = read(
+        "Scheme name: atlas\r\nSecurity considerations:\r\n\r\n  One: two.\r\n\r\n\r\n\r\n  Three.\r\nContact: me"
+    )
+    assert record == Registration(name="atlas", security="One: two.\n\nThree.", contact="me")
+
+
+def test_an_indented_label_is_part_of_the_text():
+    assert read("Contact: me\n  Status: busy").status == ""
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        pytest.param("", "there is no field", id="nothing"),
+        pytest.param("\n \n", "there is no field", id="white space"),
+        pytest.param("atlas\nStatus: x", "line 1: this line belongs to no field", id="something before"),
+        pytest.param("Contact: a\nContact: b", "line 2: Contact stands a second time; it was in line 1", id="twice"),
+        pytest.param("{", "line 1: it begins like JSON and is none", id="broken JSON"),
+        pytest.param('{"name": 1}', "'name' is not a text", id="a number"),
+        pytest.param('{"name": null}', "'name' is not a text", id="null"),
+        pytest.param('{"notes": "x"}', "'notes' is not a list of texts", id="notes that are none"),
+        pytest.param('{"notes": [1]}', "'notes' is not a list of texts", id="a note that is none"),
+        pytest.param('{"url": "x"}', "'url' is no field of a record", id="another field"),
+        pytest.param('{"a":' * 100_000, "more than 200,000", id="too long"),
+        pytest.param('{"a":' * 30_000, "begins like JSON", id="too deep"),
+        pytest.param("Name: \u202ex\nname: y", r"line 2: Scheme name stands", id="hidden characters"),
+    ],
+)
+def test_what_is_no_record_is_refused_with_its_place(text, message):
+    with pytest.raises(RegistrationError) as caught:
+        read(text)
+    assert message in str(caught.value)
+
+
+def test_a_long_record_takes_no_long_time():
+    assert read("Scheme name: a\n" + "x: y\n" * 39_000).name.startswith("a")
+
+
+def test_later_notes_can_be_attached():
+    # SCH-053
+    record = read("Scheme name: atlas\nNote: A flaw was found.\n   It is mended.\nNote: Another.")
+    assert record.notes == ("A flaw was found.\nIt is mended.", "Another.")
+
+
+@pytest.mark.parametrize("name", registered_names())
+def test_a_record_that_ships_with_the_package_bears_its_name(name):
+    record = registration(name)
+    assert record is not None
+    assert (record.name, record.status) == (name, "permanent")
+
+
+def test_no_record_expires():
+    # SCH-036: "There is no time limit for provisional registration."
+    assert not [name for name in Registration().as_dict() if "expir" in name or "date" in name]

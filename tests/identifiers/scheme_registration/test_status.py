@@ -1,0 +1,68 @@
+"""Who may have the status of a registration changed, and to what."""
+
+from __future__ import annotations
+
+from itertools import product
+
+import pytest
+
+from ararat.identifiers.scheme_registration import ACTORS, STATUSES, TRANSITIONS, Registration, moved, transition
+
+ALL = set(ACTORS)
+UPDATERS = {"registrant", "designee", "iesg"}
+MAY = {
+    (None, "permanent"): ALL,
+    (None, "provisional"): ALL,
+    (None, "historical"): ALL,
+    ("provisional", "provisional"): UPDATERS,
+    ("provisional", "permanent"): ALL,
+    ("provisional", "historical"): UPDATERS,
+    ("permanent", "permanent"): UPDATERS,
+    ("permanent", "historical"): {"iesg"},
+    ("historical", "historical"): UPDATERS,
+}
+
+
+@pytest.mark.parametrize(("before", "after"), list(product([None, *STATUSES], STATUSES)))
+def test_only_who_may_change_a_status_may(before, after):
+    # SCH-045, SCH-046, SCH-047
+    allowed = {actor for actor in ACTORS if transition(before, after, actor).allowed}
+    assert allowed == MAY.get((before, after), set())
+
+
+def test_every_change_is_listed_once():
+    assert sorted(map(str, MAY)) == sorted(str((each.before, each.after)) for each in TRANSITIONS)
+
+
+def test_a_refusal_says_whom_it_takes():
+    assert transition("permanent", "historical", "registrant").reason == (
+        "from permanent to historical takes the IESG, not the original registrant"
+    )
+    assert transition("historical", "provisional", "iesg").reason == "there is no way from historical to provisional"
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "actor", "message"),
+    [
+        ("eternal", "permanent", "iesg", "'eternal' is no status"),
+        ("permanent", "gone", "iesg", "'gone' is no status"),
+        ("permanent", "historical", "me", "'me' is nobody"),
+    ],
+)
+def test_what_is_no_status_or_nobody_is_refused(before, after, actor, message):
+    with pytest.raises(ValueError, match=message):
+        transition(before, after, actor)
+
+
+def test_a_record_keeps_what_it_was():
+    # SCH-044
+    record = Registration(name="atlas", status="Provisional", notes=("First.",))
+    upgraded = moved(record, "permanent", "expert")
+    assert upgraded.status == "permanent"
+    assert upgraded.notes == ("First.", "Moved from provisional to permanent, at the request of the Designated Expert.")
+    assert moved(upgraded, "permanent", "iesg") == upgraded
+
+
+def test_a_change_that_is_not_allowed_changes_nothing():
+    with pytest.raises(ValueError, match="takes the IESG"):
+        moved(Registration(name="atlas", status="permanent"), "historical", "registrant")

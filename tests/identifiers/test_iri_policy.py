@@ -1,0 +1,285 @@
+"""The IRI policy: namespaces by two grammars, hierarchy, allocatability, shoulders, equivalence classes."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ararat.identifiers import examine, iri_policy
+from ararat.identifiers.ark import model as ark
+from ararat.identifiers.iri_policy import FINDINGS, Known, judge, judge_all, languages
+from ararat.identifiers.iri_policy.iri_parts import first_fault, normal_form
+
+P = iri_policy.known("17beta")
+SITE = "https://17beta.top"
+UUID = "f81d4fae-7dec-11d0-a765-00a0c91e6bf6"
+
+texts = st.one_of(
+    st.text(max_size=60),
+    st.text("aAeEbBxX019-_~.:/?#%\u00e9\u202e\ud800", max_size=40).map(f"{SITE}/".__add__),
+    st.from_regex(r"https?://(www\.)?17beta\.top(/[a-z0-9.~_%:-]{0,5}){0,5}", fullmatch=True),
+)
+
+
+@pytest.mark.vectors("policy-hierarchy")
+def test_the_components_of_a_path_are_the_slash_and_its_segments(vector):
+    assert list(iri_policy.components(vector.input)) == vector.expect["components"]
+
+
+@pytest.mark.vectors("policy-parents")
+def test_parents_come_from_taking_components_away(vector):
+    assert list(iri_policy.parents(vector.input)) == vector.expect["parents"]
+
+
+@pytest.mark.vectors("policy-lint")
+def test_an_iri_is_allocatable_or_not_for_these_reasons(vector):
+    verdict = judge(vector.input, P)
+    assert (verdict.allocatable, list(verdict.codes)) == (vector.expect["allocatable"], vector.expect["codes"])
+
+
+@pytest.mark.vectors("policy-namespace")
+def test_a_namespace_is_told_by_the_repaired_and_by_the_printed_grammar(vector):
+    assert list(iri_policy.namespaces(vector.input, P)) == vector.expect["namespaces"]
+    assert list(iri_policy.printed(P).matching(vector.input)) == vector.expect.get("literal_abnf", [])
+
+
+@pytest.mark.vectors("reserved-iri")
+def test_a_path_is_reserved_for_a_resolver(vector):
+    assert (iri_policy.printed(P).reserved.fullmatch(vector.input) is not None) == vector.expect["literal"]
+    assert iri_policy.is_reserved(vector.input, P) == vector.expect["decided"]
+
+
+@pytest.mark.vectors("shoulder")
+def test_a_shoulder_is_read_off_the_normal_form(vector):
+    found = iri_policy.shoulder(ark.parse(vector.input), P)
+    assert found == (vector.expect["shoulder"], vector.expect.get("reserved", False))
+
+
+@pytest.mark.vectors("policy-equivalence-class")
+def test_an_ark_is_the_same_name_under_each_resolver(vector):
+    members = iri_policy.equivalence_class(vector.input, P)
+    assert list(members) == vector.expect["members"]
+    assert {iri_policy.equivalence_class(member, P) for member in members} == {members}
+
+
+@pytest.mark.parametrize(
+    ("iri", "namespaces", "literal"),
+    [
+        pytest.param("https://17beta.topen/x", ("miscellaneous",), ("language",), id="no slash, by the letter (P-01)"),
+        pytest.param(f"{SITE}/x-klingon", ("language",), (), id="private tag"),
+        pytest.param(f"{SITE}/bcd", ("language",), (), id="three letters are no opaque"),
+        pytest.param(f"{SITE}/BCD/x", ("language",), (), id="in upper case neither"),
+        pytest.param(f"{SITE}/12?q#f", ("opaque",), ("opaque",), id="digits and a tail"),
+        pytest.param(f"{SITE}/b1_", ("miscellaneous",), (), id="a misc and nothing after it"),
+        pytest.param(f"{SITE}/b/1", ("miscellaneous",), (), id="opaque has no second segment"),
+        pytest.param("https://n2t.net/ark:12345", ("miscellaneous",), ("opaque",), id="no NAAN, by the letter (P-04)"),
+        pytest.param("https://n2t.net/bcdf", ("miscellaneous",), (), id="only for ARKs elsewhere"),
+        pytest.param(f"{SITE}/g81d4fae{UUID[8:]}", ("miscellaneous",), ("uuid",), id="G is no digit (P-02)"),
+        pytest.param(f"urn:uuid:{UUID}", ("uuid",), ("uuid",), id="a UUID as URN"),
+        pytest.param(f"{SITE}/20201004T120000Z", ("datetime",), (), id="a time; prefix is defined nowhere (P-05)"),
+        pytest.param(f"{SITE}/20201004T120000.12345678Z", ("miscellaneous",), (), id="eight digits of a second"),
+        pytest.param(f"{SITE}/~ksenia", ("personal",), ("personal",), id="a home page"),
+        pytest.param("HTTPS://17BETA.TOP/en", ("language",), (), id="ABNF strings have no case"),
+        pytest.param("https://example.org/en", ("miscellaneous",), (), id="another host"),
+        pytest.param(f"{SITE}/bcdfg-{'0' * 20}-cccccccccccc", ("opaque",), ("opaque",), id="groups of digits"),
+    ],
+)
+def test_namespaces_beside_the_vectors(iri, namespaces, literal):
+    assert iri_policy.namespaces(iri, P) == namespaces
+    assert iri_policy.printed(P).matching(iri) == literal
+
+
+@pytest.mark.parametrize("code", [code for code, known in FINDINGS.items() if known.example is not None])
+def test_the_example_of_a_code_has_that_finding(code):
+    found = {each.code: each for each in judge(FINDINGS[code].example or "", P).findings}
+    assert code in found
+    assert found[code].severity == FINDINGS[code].severity
+
+
+@pytest.mark.parametrize("code", FINDINGS)
+def test_codes_are_kebab_case_and_their_words_are_plain_ascii(code):
+    known = FINDINGS[code]
+    assert re.fullmatch("[a-z0-9]+(-[a-z0-9]+)*", code)
+    for words in (known.title, known.expected, known.reference):
+        assert words
+        assert words.isascii()
+
+
+@pytest.mark.parametrize(
+    ("known", "iri", "code"),
+    [
+        pytest.param(Known(documented=False), f"{SITE}/en", "undocumented", id="POL-002"),
+        pytest.param(Known(persistent=True), f"{SITE}/en", "persistent-not-ark", id="POL-017"),
+        pytest.param(Known(persistent=True, availability="month"), "ark:21206/1b", "availability-statement", id="018"),
+        pytest.param(Known(persistent=True), "ark:21206/1b", None, id="POL-018 default"),
+        pytest.param(Known(persistent=True, published=False, availability="month"), "ark:21206/1b", None, id="POL-020"),
+        pytest.param(Known(status=301), "ark:21206/1b", "permanent-redirect", id="POL-035"),
+        pytest.param(Known(status=307), "ark:21206/1b", None, id="POL-036"),
+        pytest.param(Known(information=False), f"{SITE}/en#me", "non-information-fragment", id="POL-039 fragment"),
+        pytest.param(Known(information=False, status=302), f"{SITE}/en", "non-information-status", id="POL-039"),
+        pytest.param(Known(information=False, status=200), f"{SITE}/en", "non-information-status", id="P-06"),
+        pytest.param(Known(information=False, status=303), f"{SITE}/en", None, id="POL-039 303"),
+        pytest.param(Known(information=True, status=302), f"{SITE}/en", None, id="a page"),
+        pytest.param(Known(allocated="2020-10-05"), f"{SITE}/20201004T120000Z", "timespec-differs", id="POL-055"),
+        pytest.param(Known(allocated="2020-10-04T12:00:00+00:00"), f"{SITE}/20201004T120000.5Z", None, id="same time"),
+        pytest.param(Known(others={f"{SITE}/en"}), f"{SITE}/en/x", "parent-unallocated", id="POL-010: the root"),
+        pytest.param(Known(others={f"{SITE}/en", f"{SITE}/"}), f"{SITE}/en/x", None, id="POL-010"),
+    ],
+)
+def test_what_is_known_of_an_allocation_counts(known, iri, code):
+    assert judge(iri, P, known).codes == ((code,) if code else ())
+
+
+@pytest.mark.parametrize(
+    ("iri", "codes"),
+    [
+        pytest.param(SITE, ("empty-path",), id="no path"),
+        pytest.param(f"{SITE}/en//", ("empty-segment",), id="said once"),
+        pytest.param(f"{SITE}/en/../x", ("not-normal-form",), id="dot-segment"),
+        pytest.param(f"{SITE}/en/e\u0301", ("not-normal-form",), id="not composed"),
+        pytest.param(f"{SITE}/en/%2f", ("not-normal-form",), id="lower-case triplet"),
+        pytest.param(f"{SITE}/en/%2F", (), id="a slash that is data"),
+        pytest.param(f"{SITE}/en/some%20book", ("phrase-style",), id="a space"),
+        pytest.param(f"{SITE}/en/x.PHP", ("phrase-style", "technology", "filename-extension"), id="php"),
+        pytest.param(f"{SITE}/en/v1.2", (), id="a dot, but no extension"),
+        pytest.param(f"{SITE}/ark:21206/10015.pdf", (), id="a variant is none (P-11)"),
+        pytest.param("http://17beta.top/ark:21206/10015?info", (), id="a resolver is asked by http too"),
+        pytest.param(f"{SITE}/ark:12345/x", (), id="of another NAAN nothing is said"),
+        pytest.param(f"{SITE}/doi:10.1/x", (), id="a registered scheme"),
+        pytest.param(f"{SITE}/urn:foo", ("scheme-semantics",), id="no URN"),
+        pytest.param(f"{SITE}/x", (), id="one letter is opaque, and no tag"),
+        pytest.param(f"{SITE}/x-", ("bad-language-tag",), id="no private subtag"),
+        pytest.param(f"{SITE}/en-/x", ("bad-language-tag",), id="POL-043"),
+        pytest.param(f"{SITE}/bc-1", ("bad-language-tag",), id="in two namespaces, both count"),
+        pytest.param(f"{SITE}/20161231T235960Z", (), id="a leap second"),
+        pytest.param(f"{SITE}/20170230T000000Z", ("bad-timespec",), id="30 February"),
+        pytest.param(f"urn:uuid:{UUID.upper()}", ("uuid-case",), id="POL-046"),
+        pytest.param(f"{SITE}/{UUID[:14]}91d0{UUID[18:]}", ("uuid-unassigned",), id="no such version"),
+        pytest.param("ark:21206/2345", ("reserved-name",), id="POL-031"),
+        pytest.param("https://n2t.net/ark:/21206/0-1", ("shoulder-reserved",), id="POL-030, elsewhere"),
+        pytest.param("https://user@www.17beta.top:80/en", ("spurious-authority", "spurious-www"), id="authority"),
+    ],
+)
+def test_findings_beside_the_vectors(iri, codes):
+    assert judge(iri, P).codes == codes
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        *("https://example.org/en/", "https://17beta.top.example.org/en/", "mailto:x@17beta.top", "ark:12345/x", ""),
+        "https://17beta.top./en/",
+    ],
+)
+def test_of_everything_else_nothing_is_said(text):
+    verdict = judge(text, P)
+    assert (verdict.in_scope, verdict.codes) == (False, ())
+    assert examine(text, policies=["17beta"]).policy is None
+
+
+def test_a_finding_points_at_its_place():
+    text = f"{SITE}/en/Some-Book/x.html"
+    marked = {found.code: text[found.start : found.end] for found in judge(text, P).findings}
+    assert marked == {"phrase-style": "Some-Book", "filename-extension": ".html"}
+
+
+def test_several_iris_are_judged_beside_each_other():
+    given = [f"{SITE}/{UUID}_a", f"{SITE}/{UUID}_b", f"{SITE}/20201004T120000Z/a", f"{SITE}/20201004T120000Z/b", SITE]
+    codes = [verdict.codes for verdict in judge_all(given, P)]
+    assert codes == [("uuid-twice",)] * 2 + [("coarse-timespec",)] * 2 + [("empty-path",)]
+
+
+def test_only_below_the_naan_has_an_ark_parents_of_its_own():
+    assert iri_policy.parents(f"{SITE}/ark:/21206/1b/x.en?info") == (f"{SITE}/ark:/21206/1b", f"{SITE}/")
+
+
+def test_a_report_has_the_verdict_of_the_first_policy_that_speaks_of_it():
+    ours = iri_policy.Profile("ours", ("example.org",))
+    report = examine("https://example.org/en/", policies=[P, ours])
+    assert report.policy is not None
+    assert (report.form, report.valid, report.policy["profile"]) == ("iri", False, "ours")
+    assert {"namespaces", "reserved", "allocatable", "codes", "hierarchy", "parents"} <= set(report.policy)
+    assert report.policy["hierarchy"] == ["/", "en", ""]
+    assert [(found.code, found.severity) for found in report.problems] == [("no-ark-label", "note")]
+
+
+@pytest.mark.parametrize(
+    ("tag", "valid"),
+    [
+        *(("en", True), ("es-MX", True), ("x-klingon", True), ("i-klingon", True), ("zh-Hant-TW", True)),
+        *(("sgn-BE-FR", True), ("qaa", True), ("iw", True), ("zh-cmn", True), ("de-1996", True), ("EN", True)),
+        *(("en-", False), ("zz-@", False), ("zz", False), ("english", False), ("abcde", False), ("eng", False)),
+        *(("en-UK", False), ("en_US", False), ("de-1901-1901", False), ("x-", False), ("", False), ("\ud800", False)),
+        *(("en-a-bbb-a-ccc", False), ("en\n", False), ("en-x-" + "a-" * 2000, False)),
+    ],
+)  # fmt: skip
+def test_language_tags_are_those_of_bcp_47(tag, valid):
+    fault = languages.fault(tag)
+    assert (fault is None) == valid
+    assert fault is None or fault.isascii()
+
+
+@given(texts)
+def test_classification_is_total(text):
+    found = iri_policy.namespaces(text, P)
+    assert found
+    assert set(found) <= {*iri_policy.NAMESPACES, iri_policy.MISCELLANEOUS}
+    assert (iri_policy.MISCELLANEOUS in found) == (len(iri_policy.repaired(P).matching(text)) == 0)
+    iri_policy.printed(P).matching(text)
+
+
+@given(texts)
+def test_judging_never_fails_and_its_places_are_in_the_text(text):
+    verdict = judge(text, P, Known(information=False, status=200, persistent=True, others=()))
+    for found in verdict.findings:
+        assert found.code in FINDINGS
+        assert 0 <= found.start <= found.end <= len(text)
+        assert found.message.isascii()
+    assert verdict.allocatable == (not [each for each in verdict.findings if each.severity == "error"])
+    assert (verdict.readable is False) <= (first_fault(text) is not None)
+
+
+@given(texts)
+def test_parents_end_at_the_root_and_get_shorter(text):
+    above = iri_policy.parents(text)
+    assert [len(each) for each in above] == sorted({len(each) for each in above}, reverse=True)
+    if above:
+        assert iri_policy.components(above[-1]) == ("/",)
+        assert all(text.startswith(each) for each in above)
+
+
+@given(texts)
+def test_a_normal_form_is_its_own(text):
+    once = normal_form(text)
+    if once is not None and first_fault(text) is None:
+        assert normal_form(once) == once
+
+
+def test_no_input_makes_it_fail(every_naughty):
+    for naughty in every_naughty:
+        # Long ones have a test of their own.
+        for text in (naughty.input[:10_000], f"{SITE}/{naughty.input[:10_000]}"):
+            assert judge(text, P).iri == text
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        pytest.param(f"{SITE}/{'/' * 30_000}", id="slashes"),
+        pytest.param(f"{SITE}/{'A.php/' * 30_000}", id="findings"),
+        pytest.param(f"{SITE}/{'b1-' * 30_000}", id="groups"),
+        pytest.param(f"{SITE}/a" + "\u0316\u0300" * 30_000, id="marks out of order"),
+        pytest.param(f"{SITE}/en-{'a-' * 30_000}", id="subtags"),
+        pytest.param(f"ark:21206/1{'/a' * 30_000}", id="components"),
+        pytest.param(f"{SITE}/{'../' * 30_000}", id="dot-segments"),
+    ],
+)
+@pytest.mark.timeout(10)
+def test_a_long_text_is_judged_in_time_and_its_verdict_is_short(text):
+    verdict = judge(text, P)
+    assert len(verdict.findings) < 100
+    assert len(verdict.hierarchy) <= 100
+    assert len(verdict.parents) <= 100

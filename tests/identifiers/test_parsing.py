@@ -1,0 +1,44 @@
+"""Reading any identifier."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+from ararat.identifiers import IdentifierError, equivalent, parse
+from ararat.identifiers.parsing import reads
+
+PIECES = ["ark:", "ark%3A", "urn:", "ARK:", "12345", "/", "x", "-", "%2D", "%41", "%", ":", "foo", "a-", "?", "#", "."]
+MORE = ["?+", "?=", "%00", " ", "\u00e9", "\u200b", "http://a/", "https://n2t.net/", "\u0430rk:", "\n", "@", "!", "b"]
+
+
+def parses(text):
+    try:
+        parse(text)
+    except IdentifierError:
+        return False
+    return True
+
+
+@given(st.lists(st.sampled_from(PIECES + MORE), max_size=12).map("".join))
+@example("ark:12345/-")
+@example("ark:%41bc/x")
+@example("urn:foo-:a/b")
+@example("ark:ark:12345/x")
+@example("urn:ark:12345/x")
+@example("http://a/park:12345/x")
+def test_reads_is_true_for_what_parse_reads(text):
+    assert reads(text) == parses(text)
+
+
+def test_reads_is_true_for_what_parse_reads_of_hostile_texts(every_naughty):
+    for naughty in every_naughty:
+        assert reads(naughty.input) == parses(naughty.input)
+
+
+@pytest.mark.parametrize("text", ["", "ark:12345", "urn:foo", "hello", "https://example.org/"])
+def test_what_cannot_be_read_is_equivalent_to_nothing(text):
+    assert not equivalent(text, text)
+    assert not equivalent(text, "ark:12345/x")
+    assert not equivalent("ark:12345/x", text)

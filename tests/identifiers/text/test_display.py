@@ -1,0 +1,119 @@
+"""Hostile text, made safe to show."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ararat.identifiers.ark import model as ark
+from ararat.identifiers.text import characters, display, iri
+
+
+def hex_of(char):
+    return f"{ord(char):02x}"
+
+
+@pytest.mark.vectors("display")
+def test_a_bidi_override_is_shown_as_a_chip_and_never_raw(vector):
+    hidden = vector.expect["terminal_must_not_contain"]
+    assert hidden not in display.escape(vector.input)
+    assert hidden not in display.percent(vector.input)
+    assert [atom.chip for atom in display.atoms(vector.input)] == [None, "U+202E RLO", None]
+    assert ark.normalize(vector.input) == vector.expect["normal"]
+
+
+@given(st.text(st.characters(exclude_categories=[])))
+def test_escaped_and_percent_encoded_text_is_printable_ascii(text):
+    for shown in (display.escape(text), display.percent(text)):
+        assert shown.isascii()
+        assert shown.isprintable()
+
+
+@given(st.text(st.characters(exclude_categories=[])))
+def test_atoms_keep_every_character_and_show_none_of_the_hidden(text):
+    atoms = display.atoms(text)
+    assert "".join(atom.text for atom in atoms) == text
+    for atom in atoms:
+        assert (atom.chip is None) is not bool(characters.HIDDEN.search(atom.text))
+        assert atom.count == (1 if atom.chip is None else len(atom.text))
+
+
+octets = st.integers(0, 255).map("%{:02x}".format) | st.sampled_from([*"%a\u00e9", "%C3%A9", "%E2%80%AE", "%ED%A0%80"])
+
+
+@given(st.text(st.characters(exclude_categories=[])), st.lists(octets).map("".join))
+def test_what_is_decoded_for_eyes_is_seen_and_gives_the_identifier_back_when_encoded(text, encoded):
+    for identifier in (display.percent(text), encoded):
+        shown = display.decoded(identifier)
+        assert iri.upper_hex(display.percent(shown)) == iri.upper_hex(display.percent(identifier))
+        assert not characters.HIDDEN.search(shown)
+
+
+def test_a_long_run_of_one_hidden_character_is_one_chip():
+    (chip,) = display.atoms("\u200b" * 1000)
+    assert (chip.chip, chip.count) == ("U+200B ZWSP", 1000)
+    assert len(display.atoms("\u200b" * 16)) == 16
+
+
+def test_unusual_characters_are_listed_with_their_place_octets_and_why_they_matter():
+    (override, letter) = display.unusual("ark:12345/a\u202e\u00e9")
+    assert (override.index, override.code_point, override.utf8, override.percent) == (
+        11,
+        "U+202E",
+        "E2 80 AE",
+        "%E2%80%AE",
+    )
+    assert "must not stand in an IRI" in override.why
+    assert letter.name == "LATIN SMALL LETTER E WITH ACUTE"
+    assert len(display.unusual("\u200b" * 1000)) == 200
+
+
+def test_a_backslash_is_escaped_so_that_no_escape_can_be_forged():
+    assert display.escape(r"\u{202e}") == r"\\u{202e}"
+
+
+@pytest.mark.parametrize("char", [chr(code) for code in (*range(0x20), *range(0x7F, 0xA1), 0xFF)], ids=hex_of)
+def test_each_character_beside_printable_ascii_is_escaped_and_percent_encoded(char):
+    assert display.escape(f"a{char}b") == f"a\\u{{{ord(char):x}}}b"
+    assert display.percent(f"a{char}b") == "a" + "".join(f"%{octet:02X}" for octet in char.encode()) + "b"
+    assert display.visible(f"a{char}b", ascii_only=True) == display.escape(f"a{char}b")
+
+
+def test_printable_ascii_stays_as_it_is():
+    printable = "".join(map(chr, range(0x20, 0x7F)))
+    assert display.percent(printable) == display.visible(printable) == printable
+    assert display.visible(printable, ascii_only=True) == printable
+    assert display.escape(printable) == printable.replace("\\", "\\\\")
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        pytest.param("M\u00fcller \u674e \u05d0", "M\u00fcller \u674e \u05d0", id="letters"),
+        pytest.param("a\u202eb\x1b\x7f", "a\\u{202e}b\\u{1b}\\u{7f}", id="override and controls"),
+        pytest.param("a\x1b\x1b", "a\\u{1b}\\u{1b}", id="controls in ASCII"),
+        pytest.param("e" + "\u0301" * 4, "e" + "\u0301" * 4, id="as many marks as there may be"),
+        pytest.param("e" + "\u0301" * 5, "e" + "\u0301" * 4 + "\\u{301}", id="one mark more"),
+        pytest.param("\u0301e\u0301", "\\u{301}e\u0301", id="mark at the start"),
+        pytest.param("\u00e9 \u0301", "\u00e9 \\u{301}", id="mark after a space"),
+        pytest.param("\u200b\u0301", "\\u{200b}\\u{301}", id="mark after an escape"),
+    ],
+)
+def test_what_cannot_be_seen_is_escaped_and_letters_stay(text, shown):
+    assert display.visible(text) == shown
+    assert display.visible(shown) == shown
+
+
+@given(st.text(st.characters(exclude_categories=[])))
+def test_visible_text_holds_nothing_hidden(text):
+    assert not characters.HIDDEN.search(display.visible(text))
+    assert display.visible(text, ascii_only=True).isascii()
+
+
+@pytest.mark.parametrize(
+    ("text", "columns"),
+    [("", 0), ("abc", 3), ("\u00e9", 1), ("\u674e", 2), ("\uff21", 2), ("\uff71", 1), ("e\u0301", 1), ("a\u20dd", 1)],
+)
+def test_columns_are_those_of_a_terminal(text, columns):
+    assert display.columns(text) == columns

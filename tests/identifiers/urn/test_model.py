@@ -1,0 +1,151 @@
+"""URNs by both profiles (URN draft, sections 2 to 5; RFC 8141)."""
+
+from __future__ import annotations
+
+import contextlib
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ararat.identifiers import IdentifierError, Urn, equivalent, examine, parse
+from ararat.identifiers.urn import model as urn
+
+COLUMNS = {"draft": urn.DRAFT, "rfc8141": urn.RFC8141}
+nids = st.from_regex(r"[A-Za-z0-9][A-Za-z0-9\-]{1,31}", fullmatch=True)
+nsses = st.lists(st.sampled_from([*"aZ09-._~!$&'()*+,;=:@/", "%41", "%c3%A9", "%2f"]), min_size=1, max_size=8).map(
+    "".join
+)
+tails = st.sampled_from(["", "?", "?meta", "?+r", "?=q", "?+r?=q", "#f", "?=a%2f#B%2f"])
+
+
+@st.composite
+def urns(draw: st.DrawFn) -> Urn:
+    """URNs that at least one profile takes."""
+    while True:
+        try:
+            return urn.parse(
+                f"{draw(st.sampled_from(['urn:', 'URN:', 'uRn:']))}{draw(nids)}:{draw(nsses)}{draw(tails)}"
+            )
+        except IdentifierError:
+            continue
+
+
+@pytest.mark.vectors("urn-parse")
+def test_each_profile_says_for_itself_what_it_reads(vector):
+    profiles: dict[str, dict[str, Any]] = {profile: {"valid": False} for profile in urn.PROFILES}
+    with contextlib.suppress(IdentifierError):
+        profiles = urn.parse(vector.input).profiles
+    for column, expected in vector.expect.items():
+        found = profiles[COLUMNS[column]]
+        assert set(expected.get("problems", ())) <= set(found.get("problems", ()))
+        parts = {part: value for part, value in expected.items() if part != "problems"}
+        assert {part: found.get(part) for part in parts} == parts
+
+
+@pytest.mark.vectors("urn-equivalent")
+def test_urns_are_equivalent_by_the_draft_unless_another_profile_is_named(vector):
+    a, b = map(urn.parse, vector.input)
+    assert equivalent(*vector.input) is vector.expect["equivalent"]
+    if "rfc8141" in vector.expect:
+        assert urn.equivalent(a, b, urn.RFC8141) is vector.expect["rfc8141"]
+
+
+@pytest.mark.vectors("urn-equivalence-classes")
+def test_the_examples_of_the_draft_fall_into_its_classes(vector):
+    classes: dict[Urn, list[int]] = {}
+    for index, text in enumerate(vector.input):
+        classes.setdefault(urn.parse(text), []).append(index)
+    assert list(classes.values()) == vector.expect["classes"]
+
+
+@pytest.mark.vectors("urn-build")
+def test_a_builder_encodes_what_a_urn_cannot_hold(vector):
+    assert urn.build(vector.input["nid"], vector.input["raw_nss"]) == vector.expect["urn"]
+
+
+@pytest.mark.parametrize(
+    ("text", "code"),
+    [
+        pytest.param("urn:foo", "no-nid", id="one colon"),
+        pytest.param("urn::x", "no-nid", id="empty NID"),
+        pytest.param("urn:a:b", "nid-length", id="NID of one"),
+        pytest.param("urn:" + "a" * 33 + ":b", "nid-length", id="NID of 33"),
+        pytest.param("urn:-ab:b", "nid-char", id="NID begins with a hyphen"),
+        pytest.param("urn:foo:", "empty-nss", id="empty NSS"),
+        pytest.param("urn:foo:\u00e9", "non-ascii", id="not ASCII"),
+        pytest.param("urn:foo:a\x00", "control-char", id="NUL"),
+        pytest.param("urn:foo:a%2", "bad-percent", id="cut triplet"),
+        pytest.param("urn:foo:a[1]", "nss-char", id="bracket"),
+        pytest.param("urn:foo:a?b[", "bad-query", id="bracket in the query"),
+        pytest.param("urn:foo:a#b#c", "bad-fragment", id="second number sign"),
+        pytest.param("urn:is\u00adbn:1", "non-ascii", id="soft hyphen in the NID"),
+    ],
+)
+def test_what_no_profile_takes_is_refused_by_its_first_fault(text, code):
+    with pytest.raises(IdentifierError) as refused:
+        parse(text)
+    assert refused.value.problem.code == code
+    report = examine(text)
+    assert (report.form, report.valid, report.problems[0].code) == ("urn", False, code)
+
+
+@pytest.mark.parametrize(
+    ("text", "profile", "code"),
+    [
+        pytest.param("urn:urn:x", urn.DRAFT, "reserved-nid", id="reserved NID"),
+        pytest.param("urn:example:a/b", urn.DRAFT, "nss-slash", id="slash"),
+        pytest.param("urn:foo:a%00b", urn.DRAFT, "nul", id="encoded NUL"),
+        pytest.param("urn:foo-:a", urn.RFC8141, "nid-final-hyphen", id="hyphen at the end"),
+        pytest.param("urn:foo:a?meta", urn.RFC8141, "query-component", id="free query"),
+        pytest.param("urn:foo:a?+?=q", urn.RFC8141, "query-component", id="empty r-component"),
+        pytest.param("urn:foo:a?=/q", urn.RFC8141, "query-component", id="q-component begins with a slash"),
+    ],
+)
+def test_what_one_profile_takes_is_valid_and_the_other_says_why_not(text, profile, code):
+    found = urn.parse(text)
+    assert not found.profiles[profile]["valid"]
+    assert code in found.profiles[profile]["problems"]
+    with pytest.raises(IdentifierError) as refused:
+        urn.parse(text, profile)
+    assert refused.value.problem.code == code
+    assert examine(text).conformance == ("liberal" if profile == urn.DRAFT else "strict")
+
+
+def test_an_unknown_profile_is_a_mistake_of_the_caller():
+    with pytest.raises(ValueError, match="urnbis-01, rfc8141"):
+        urn.parse("urn:foo:a", "rfc2141")
+
+
+@given(urns())
+def test_the_normal_form_of_a_urn_is_normal_and_decodes_nothing(found):
+    again = urn.parse(found.normal_form)
+    assert again.normal_form == found.normal_form
+    assert again == found
+    assert found.normal_form.isascii()
+    assert len(found.normal_form) == len(found.text)
+    assert found.steps == () or found.steps[-1].after == found.normal_form
+
+
+@given(urns())
+def test_the_segments_of_a_urn_cover_it(found):
+    assert "".join(found.text[segment.start : segment.end] for segment in found.segments) == found.text
+
+
+@given(nids, st.text(min_size=1))
+def test_whatever_is_built_is_a_urn_of_the_draft_or_refused(nid, raw):
+    try:
+        built = urn.build(nid, raw)
+    except IdentifierError:
+        return
+    assert urn.parse(built).profiles[urn.DRAFT]["assigned"]
+
+
+@given(st.text())
+def test_only_our_error_ever_leaves_the_urn_parser(text):
+    for given_text in (text, f"urn:{text}", f"urn:foo:{text}", f"urn:foo:a?{text}"):
+        with contextlib.suppress(IdentifierError):
+            urn.parse(given_text)
+        for problem in examine(given_text).problems:
+            assert 0 <= problem.start <= problem.end <= len(given_text)
