@@ -20,14 +20,14 @@
 
 from __future__ import annotations
 
-from .binding import Binding
-from .bindings import Bindings, open_bindings
+from .access_log import log_resolutions
+from .bindings.collection import Bindings, open_bindings
+from .bindings.minting import mint
+from .bindings.model import Binding
+from .custom_scheme import OwnScheme
 from .errors import BindingConflict, BindingError, BindingsUnavailable, ReadOnlyBindings
-from .importing import import_table
-from .minting import mint
-from .own_scheme import OwnScheme
-from .resolution import Resolution
-from .resolution_log import log_resolutions
+from .resolution.result import Resolution
+from .tabular.importing import import_table
 from .wsgi import ResolverMiddleware
 
 __all__ = [

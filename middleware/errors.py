@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING
 
 from ..identifiers import PROBLEMS, IdentifierError
 from ..identifiers.text import display
-from .faults import FAULTS
+from .error_codes import FAULTS
 
 if TYPE_CHECKING:
-    from .binding import Binding
+    from .bindings.model import Binding
 
 
 class Refused(ValueError):

@@ -17,10 +17,10 @@ from ..identifiers import scheme_registration as registrations
 from ..identifiers.ark import length
 from ..identifiers.ark import model as ark
 from ..identifiers.text import iri
-from . import destination
-from . import prefix as resolver_prefix
+from .bindings import prefix as resolver_prefix
+from .bindings import targets
+from .custom_scheme import OwnScheme
 from .errors import Refused
-from .own_scheme import OwnScheme
 
 SCHEMES = ("ark", "urn")
 """The schemes whose semantics are known here: the reserved paths "MUST be allocated only for defined identifier schemes
@@ -238,7 +238,7 @@ def _services(services: str, prefix: str | None) -> str:
     if prefix is None:
         raise ValueError("services: say which prefix this resolver has (prefix=…), for what they list are addresses")
     path = _local("services", services)
-    if not path or destination.is_reserved(path) or "%" in path:
+    if not path or targets.is_reserved(path) or "%" in path:
         raise ValueError(f"services: {services!r} is not like '/uri-res', a path that is not reserved otherwise")
     return path
 
@@ -246,7 +246,7 @@ def _services(services: str, prefix: str | None) -> str:
 def _local(setting: str, given: str) -> str:
     """A path of this site, without a slash at its end."""
     try:
-        path = destination.check(given, "located") or ""
+        path = targets.check(given, "located") or ""
     except Refused as error:
         raise ValueError(f"{setting}: {error}") from None
     if not path.startswith("/"):

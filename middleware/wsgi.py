@@ -24,27 +24,27 @@ from time import perf_counter
 from typing import TYPE_CHECKING
 
 from ..identifiers.text import display
-from .answers import Answer, Answers, last_resort
-from .asgi import REMEDY, is_asgi, named
-from .conditions import Conditions
+from .asgi_detection import REMEDY, is_asgi, named
+from .custom_scheme import OwnScheme
 from .errors import BindingsUnavailable
-from .negotiation import Accepted
-from .opening import AvailabilityLog
-from .own_scheme import OwnScheme
-from .refusals import refusal
-from .resolution import Resolution, refuse
-from .resolver import Rules, no_rules, resolve
-from .served import Handover, local_environ
-from .services import Service, leading
-from .services import asked as services_asked
+from .http.conditional import Conditions
+from .http.handover import Handover, local_environ
+from .http.negotiation import Accepted
+from .http.request_target import Target, mount_path, recover, reserved_labels
+from .http.responses import Answer, Answers, last_resort
+from .http.rfc2169 import Service, leading
+from .http.rfc2169 import asked as services_asked
+from .resolution.refusals import refusal
+from .resolution.resolver import Rules, no_rules, resolve
+from .resolution.result import Resolution, refuse
 from .settings import SCHEMES, TRACKING, Settings
-from .target import Target, mount_path, recover, reserved_labels
+from .storage.opening import AvailabilityLog
 
 if TYPE_CHECKING:
     from _typeshed.wsgi import StartResponse, WSGIApplication, WSGIEnvironment
 
-    from .binding import Binding
-    from .bindings import Bindings
+    from .bindings.collection import Bindings
+    from .bindings.model import Binding
 
 _log = logging.getLogger(__name__)
 
@@ -62,7 +62,7 @@ class ResolverMiddleware:
         http(s) address. Error pages link to it.
 
     :param services: the path of the services of RFC 2169, ``/uri-res``, where they are wanted
-        (:mod:`~ararat.middleware.services`).
+        (:mod:`~ararat.middleware.http.rfc2169`).
 
     The other settings are those of :class:`~ararat.middleware.settings.Settings`; a wrong one raises ValueError here.
     An ``app`` that is an ASGI application (FastAPI, Starlette, Quart, Django's) raises TypeError.

@@ -20,8 +20,8 @@ from click.testing import CliRunner
 from werkzeug.test import Client
 
 from ararat.middleware import open_bindings
-from ararat.middleware.formats import read_rows
-from ararat.middleware.rows import COLUMNS, proposal
+from ararat.middleware.tabular.columns import COLUMNS, proposal
+from ararat.middleware.tabular.formats import read_rows
 from ararat.webapp.command import main
 
 ROOT = Path(__file__).parents[1]

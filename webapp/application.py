@@ -19,7 +19,7 @@ from .. import __version__
 from ..identifiers import iri_policy
 from ..identifiers.report import OFFICIAL_PREFIX
 from ..identifiers.text import display
-from ..middleware import prefix as resolver_prefix
+from ..middleware.bindings import prefix as resolver_prefix
 from . import api, comparing, errors, handbook, headers, lines, live, pages, reference, rounds
 from . import policies as policy_pages
 from .results import Results

@@ -11,7 +11,8 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from ..identifiers import Match, Report, examine, find
-from ..middleware import BindingsUnavailable, names
+from ..middleware import BindingsUnavailable
+from ..middleware.bindings import names
 
 if TYPE_CHECKING:
     from ..identifiers.iri_policy import Profile

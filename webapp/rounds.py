@@ -21,7 +21,8 @@ from jinja2 import Environment
 from markupsafe import Markup
 
 from ..identifiers import examine
-from ..middleware import BindingsUnavailable, prefix
+from ..middleware import BindingsUnavailable
+from ..middleware.bindings import prefix
 from ..middleware.errors import PrefixError
 from . import inspection, live, runs
 from .errors import Refused

@@ -32,10 +32,12 @@ from typing import Any
 
 import psycopg
 
-from ararat.middleware import open_bindings, rows, schema
-from ararat.middleware.exporting import export_table
-from ararat.middleware.importing import import_table
-from ararat.middleware.statements import row_of
+from ararat.middleware import open_bindings
+from ararat.middleware.storage import schema
+from ararat.middleware.storage.statements import row_of
+from ararat.middleware.tabular import columns as rows
+from ararat.middleware.tabular.exporting import export_table
+from ararat.middleware.tabular.importing import import_table
 
 Row = tuple[Any, ...]
 NOW = datetime(2026, 10, 4, 12, tzinfo=UTC)

@@ -24,14 +24,15 @@ from ararat.identifiers.registries import files
 from ararat.identifiers.registries.tables import RegistryError
 from ararat.identifiers.registries.tables import read as read_registry
 from ararat.identifiers.urn import model as urn
-from ararat.middleware import ResolverMiddleware, other_rows
-from ararat.middleware.binding import Binding
+from ararat.middleware import ResolverMiddleware
+from ararat.middleware.bindings.model import Binding
 from ararat.middleware.errors import BindingError, TableError
-from ararat.middleware.formats import FORMATS, Reader, read_rows
-from ararat.middleware.resolver import no_rules, resolve
-from ararat.middleware.rows import proposal
-from ararat.middleware.rules import Rule, Rulebook
+from ararat.middleware.resolution.resolver import no_rules, resolve
+from ararat.middleware.resolution.rules import Rule, Rulebook
 from ararat.middleware.settings import Settings
+from ararat.middleware.tabular import other_rows
+from ararat.middleware.tabular.columns import proposal
+from ararat.middleware.tabular.formats import FORMATS, Reader, read_rows
 
 pytestmark = [pytest.mark.long, pytest.mark.timeout(24 * 3600)]
 

@@ -21,10 +21,10 @@ import psycopg
 import pytest
 from psycopg.pq import PGconn, Ping
 
-from ararat.middleware.answers import Answer
-from ararat.middleware.binding import Binding
-from ararat.middleware.bindings import Bindings, bindings_at
-from ararat.middleware.served import Handover
+from ararat.middleware.bindings.collection import Bindings, bindings_at
+from ararat.middleware.bindings.model import Binding
+from ararat.middleware.http.handover import Handover
+from ararat.middleware.http.responses import Answer
 
 NO_SERVER = "NOTHING IS TESTED ON POSTGRESQL: no server is installed (apt-get install postgresql, or set PG_BINDIR)"
 

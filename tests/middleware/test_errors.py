@@ -7,8 +7,8 @@ import pytest
 
 from ararat.identifiers import PROBLEMS
 from ararat.middleware import errors
+from ararat.middleware.error_codes import FAULTS, Fault
 from ararat.middleware.errors import BindingConflict, BindingError, PrefixError, ReadOnlyBindings, Refused, TableError
-from ararat.middleware.faults import FAULTS, Fault
 
 TESTS = Path(__file__).parent
 

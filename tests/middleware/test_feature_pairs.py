@@ -14,7 +14,7 @@ import pytest
 from werkzeug.test import Client
 
 from ararat.middleware import ResolverMiddleware, import_table
-from ararat.middleware.bindings import Bindings
+from ararat.middleware.bindings.collection import Bindings
 
 FEATURES = ("rule", "passthrough", "subtree", "alternates", "withdrawal", "import", "file")
 BOOK = {"identifier": "ark:12345/book", "target": "https://a.example/book"}

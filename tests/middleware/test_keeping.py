@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from ararat.middleware import import_table, mint
-from ararat.middleware.bindings import Bindings, open_bindings
+from ararat.middleware.bindings.collection import Bindings, open_bindings
 from ararat.middleware.errors import BindingsUnavailable
 
 NAME, NEW = "ark:12345/doc", "ark:12345/new"
@@ -22,7 +22,7 @@ NAME, NEW = "ark:12345/doc", "ark:12345/new"
 # One process loads everything, and each round is a fork of it: 25 rounds take seconds.
 KILLING = """
 import io, os, random, signal, sqlite3, sys, time
-import ararat.middleware.store
+import ararat.middleware.storage.store
 from ararat.middleware import import_table, open_bindings
 
 file, rounds, LINES = sys.argv[1], int(sys.argv[2]), 1500
@@ -151,7 +151,8 @@ def fault(monkeypatch: pytest.MonkeyPatch) -> Iterator[Fault]:
 
     connect = sqlite3.connect
     monkeypatch.setattr(
-        "ararat.middleware.sqlite.sqlite3.connect", lambda *given, **also: connect(*given, factory=Connection, **also)
+        "ararat.middleware.storage.sqlite.sqlite3.connect",
+        lambda *given, **also: connect(*given, factory=Connection, **also),
     )
     yield fault
     monkeypatch.undo()

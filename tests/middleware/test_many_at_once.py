@@ -13,16 +13,18 @@ from pathlib import Path
 
 import pytest
 
-from ararat.middleware import assignment, import_table, mint, schema
-from ararat.middleware.bindings import Bindings, open_bindings
-from ararat.middleware.migration import migrate
+from ararat.middleware import import_table, mint
+from ararat.middleware.bindings import assignment
+from ararat.middleware.bindings.collection import Bindings, open_bindings
+from ararat.middleware.storage import schema
+from ararat.middleware.storage.migrations import migrate
 
 NAMES = 1000
 
 BINDING = """
 import json, random, sys
 from ararat.middleware import BindingConflict, open_bindings
-import ararat.middleware.store
+import ararat.middleware.storage.store
 bindings, who, names = open_bindings(sys.argv[1], create=True), sys.argv[2], list(range(int(sys.argv[3])))
 random.Random(1).shuffle(names)        # both in the same order: they are after the same name all the time
 print("ready", flush=True)

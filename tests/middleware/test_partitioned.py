@@ -13,7 +13,7 @@ import pytest
 from psycopg import sql
 
 from ararat.middleware import open_bindings
-from ararat.middleware.importing import import_table
+from ararat.middleware.tabular.importing import import_table
 
 PARTITIONS = 8
 

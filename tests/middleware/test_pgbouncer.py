@@ -17,9 +17,9 @@ import psycopg
 import pytest
 
 from ararat.middleware import import_table, mint
-from ararat.middleware.bindings import Bindings
+from ararat.middleware.bindings.collection import Bindings
 from ararat.middleware.errors import BindingsUnavailable
-from ararat.middleware.exporting import export_table
+from ararat.middleware.tabular.exporting import export_table
 
 pytestmark = pytest.mark.long
 

@@ -9,7 +9,7 @@ from collections.abc import Callable
 
 import pytest
 
-from ararat.middleware.bindings import Bindings
+from ararat.middleware.bindings.collection import Bindings
 from ararat.middleware.errors import BindingsUnavailable
 
 NAME, OTHER = "ark:12345/doc", "ark:12345/other"

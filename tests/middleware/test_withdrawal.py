@@ -12,9 +12,9 @@ from werkzeug.test import Client
 
 from ararat.identifiers.ark import model as ark
 from ararat.middleware import ResolverMiddleware
-from ararat.middleware.bindings import Bindings
-from ararat.middleware.lookup import covering
-from ararat.middleware.resolver import no_rules, resolve
+from ararat.middleware.bindings.collection import Bindings
+from ararat.middleware.resolution.lookup import covering
+from ararat.middleware.resolution.resolver import no_rules, resolve
 from ararat.middleware.settings import Settings
 
 BELOW = [

@@ -346,7 +346,7 @@ def test_what_nobody_foresaw_is_logged_and_answered_without_details(error, caplo
 
 
 def test_a_page_that_cannot_be_made_harms_nobody(store, monkeypatch, caplog):
-    monkeypatch.setattr("ararat.middleware.pages.render", SimpleNamespace())
+    monkeypatch.setattr("ararat.middleware.views.templates.render", SimpleNamespace())
     client = Client(ResolverMiddleware(Site(), store))
     answer = client.get("/ark:12345/nope")
     assert (answer.status_code, "internal-error" in answer.text, "Retry-After" in answer.headers) == (500, True, False)

@@ -16,7 +16,7 @@ from jinja2 import BytecodeCache
 from jinja2.bccache import Bucket
 
 from ararat.middleware import BindingsUnavailable
-from ararat.middleware.binding import NameCount
+from ararat.middleware.bindings.model import NameCount
 from ararat.webapp import create_app
 
 

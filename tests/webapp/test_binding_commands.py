@@ -12,7 +12,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from ararat.middleware import open_bindings
-from ararat.middleware.importing import NotedLine, Summary
+from ararat.middleware.tabular.importing import NotedLine, Summary
 from ararat.webapp import command
 from ararat.webapp.commands import importing
 from ararat.webapp.terminal.layout import Sheet

@@ -6,7 +6,7 @@ import csv
 
 import pytest
 
-from ararat.middleware.checking import Finding
+from ararat.middleware.bindings.audit import Finding
 from ararat.webapp import spreadsheet
 from ararat.webapp.commands import checking
 from ararat.webapp.tracing.rounds import Traced

@@ -81,7 +81,7 @@ def opened(url: str, *, create: bool = False, profile: Profile | None = None) ->
 
     A database is created only with ``create``. Changes are held to the rules of ``profile``.
     """
-    from ...middleware.bindings import bindings_at, open_file, table_file
+    from ...middleware.bindings.collection import bindings_at, open_file, table_file
 
     if not create:
         require_database(url)
@@ -106,7 +106,7 @@ def watched(bindings: Bindings, naans: Collection[str], *, strict: bool) -> Iter
     """Meanwhile a change of ``bindings`` under a NAAN that is neither registered nor among ``naans`` is noted, and said
     at the end, or refused where that is ``strict`` (ARK-015).
     """
-    from ...middleware.registered_naans import RegisteredNaans
+    from ...middleware.bindings.registered_naans import RegisteredNaans
 
     bindings.govern = watching = RegisteredNaans(bindings.govern, naans, strict=strict)
     yield

@@ -16,7 +16,7 @@ from .tracing import network_option
 
 if TYPE_CHECKING:
     from ...identifiers.iri_policy import Profile
-    from ...middleware.checking import Finding
+    from ...middleware.bindings.audit import Finding
 
 _WIDTH = 18
 
@@ -80,8 +80,8 @@ def check_command(
     \b
       ararat check --trace --resume traced.jsonl --csv identifiers.txt
     """
-    from ...middleware import prefix
-    from ...middleware.checking import Finding, check
+    from ...middleware.bindings import prefix
+    from ...middleware.bindings.audit import Finding, check
     from ...middleware.errors import PrefixError
 
     if as_json and as_csv:

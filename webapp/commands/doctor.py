@@ -140,7 +140,7 @@ def _registered(
 
 
 def _prefix(given: str, option: str) -> str:
-    from ...middleware import prefix
+    from ...middleware.bindings import prefix
     from ...middleware.errors import PrefixError
 
     try:

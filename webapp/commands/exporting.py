@@ -17,7 +17,7 @@ from .importing import format_option, show_progress
 
 if TYPE_CHECKING:
     from ...middleware import Bindings
-    from ...middleware.exporting import Exported
+    from ...middleware.tabular.exporting import Exported
 
 
 @click.command("export", short_help="Write all bindings as a table.")
@@ -57,8 +57,8 @@ def _counted(written: Exported) -> str:
 
 
 def _export(bindings: Bindings, stream: BinaryIO, file: str, format: str | None) -> Exported:
-    from ...middleware.exporting import export_table
-    from ...middleware.formats import format_of
+    from ...middleware.tabular.exporting import export_table
+    from ...middleware.tabular.formats import format_of
 
     progress = show_progress if sys.stderr.isatty() and not (file == "-" and sys.stdout.isatty()) else None
     try:

@@ -30,7 +30,7 @@ from .policies import policy_option
 if TYPE_CHECKING:
     from ...identifiers.iri_policy import Profile
     from ...middleware import Binding, Bindings
-    from ...middleware.importing import Imported, NotedLine, Summary
+    from ...middleware.tabular.importing import Imported, NotedLine, Summary
 
 _WORDS: dict[str, Style] = {
     "bound": "good",
@@ -52,7 +52,7 @@ format_option: Callable[..., Any] = click.option(
 
 
 def _columns(ctx: click.Context, param: click.Parameter, values: tuple[str, ...]) -> dict[str, str]:
-    from ...middleware.rows import Columns
+    from ...middleware.tabular.columns import Columns
 
     columns: dict[str, str] = {}
     for value in values:
@@ -169,10 +169,10 @@ def run_import(
     """Import a table, with progress on standard error where that is a terminal.
 
     ``report_file`` gets every refused line and every warning; the other keywords are those of
-    :func:`~ararat.middleware.importing.import_table`. Raises :class:`~ararat.webapp.commands.Refused` where a file
+    :func:`~ararat.middleware.tabular.importing.import_table`. Raises :class:`~ararat.webapp.commands.Refused` where a file
     cannot be read or written, and what the import itself raises.
     """
-    from ...middleware.importing import import_table
+    from ...middleware.tabular.importing import import_table
 
     if report_file is not None and Path(report_file).exists() and file != "-" and Path(report_file).samefile(file):
         raise Refused("the report would replace the table", ("Next", "give another file with --report"))
@@ -198,7 +198,7 @@ def _report(file: str | None) -> Iterator[Callable[..., object] | None]:
     """What writes the lines of a report; its columns are those of the table, so that corrected lines can be imported
     from it with --ignore-unknown.
     """
-    from ...middleware.rows import COLUMNS
+    from ...middleware.tabular.columns import COLUMNS
 
     if file is None:
         yield None

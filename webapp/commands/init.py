@@ -20,8 +20,8 @@ def init_command(database: str) -> int:
 
     Exit code: 0 the database exists, 2 it cannot be used for names, 69 it cannot be reached.
     """
-    from ...middleware.bindings import database_at, table_file
-    from ...middleware.store import create_database
+    from ...middleware.bindings.collection import database_at, table_file
+    from ...middleware.storage.store import create_database
 
     if table_file(database) is not None:
         raise Refused(

@@ -21,7 +21,7 @@ def migrate_command(database: str) -> int:
 
     Exit code: 0 the database is up to date, 2 it is newer or not one of Ararat's, 69 no database.
     """
-    from ...middleware.migration import migrate
+    from ...middleware.storage.migrations import migrate
 
     require_database(database)
     with store_errors():

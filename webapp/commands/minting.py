@@ -56,8 +56,8 @@ def mint_command(
 
     Exit code: 0 done, 2 no such names can be made, 69 no database.
     """
-    from ...middleware import destination
-    from ...middleware.minting import is_registered, mint, read_pattern
+    from ...middleware.bindings import targets
+    from ...middleware.bindings.minting import is_registered, mint, read_pattern
 
     if target is not None and count != 1:
         raise click.UsageError("--bind binds one name; leave --count out, or bind the names by ararat import")
@@ -65,7 +65,7 @@ def mint_command(
         naan = read_pattern(namespace, length=length, check=check, digits=digits).naan
         if target is not None:
             # A name is spent by being made: better to know before.
-            destination.check(target, "located")
+            targets.check(target, "located")
     if strict and not is_registered(naan):
         raise Refused(f"NAAN {naan} is not registered", ("Next", _AGENCY))
     with opened(database, profile=profile) as bindings:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from ...identifiers import IdentifierError
 from ...middleware import Bindings, ResolverMiddleware
-from ...middleware.resolver import resolve
+from ...middleware.resolution.resolver import resolve
 from ...middleware.settings import SCHEMES, Settings
 from ..tracing.hop import Fetch, HopFailed, HopResponse
 from ..tracing.local import local_fetch

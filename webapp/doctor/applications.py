@@ -18,8 +18,8 @@ from typing import Any, NamedTuple
 
 from ...identifiers.text import display
 from ...middleware import ResolverMiddleware
-from ...middleware.asgi import REMEDY, is_asgi, named
-from ...middleware.own_scheme import OwnScheme
+from ...middleware.asgi_detection import REMEDY, is_asgi, named
+from ...middleware.custom_scheme import OwnScheme
 from ...middleware.settings import SCHEMES, Settings
 from .finding import Finding, State
 

@@ -14,9 +14,9 @@ from typing import Any, NamedTuple
 
 from ...identifiers import IdentifierError, normalize
 from ...identifiers.text import display
-from ...middleware.answers import METHODS
-from ...middleware.explanation import ECHOED
+from ...middleware.http.responses import METHODS
 from ...middleware.settings import Settings
+from ...middleware.views.refusal import ECHOED
 from ..tracing.hop import HopFailed
 from ..tracing.weburl import WebURL
 from .asking import Said, ask

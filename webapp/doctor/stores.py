@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from ...identifiers.text import display
 from ...middleware import BindingError
-from ...middleware.condition import Condition, conditions
+from ...middleware.storage.health import Condition, conditions
 from .finding import Finding
 
 _REMEDIES = {
@@ -25,7 +25,7 @@ _BREAKS = {"name-missing", "other-resource", "bound-otherwise", "withdrawn", "cl
 
 
 def examine(url_or_path: str) -> Iterator[Finding]:
-    """How the store is that ``url_or_path`` names: see :func:`~ararat.middleware.condition.conditions`.
+    """How the store is that ``url_or_path`` names: see :func:`~ararat.middleware.storage.health.conditions`.
 
     >>> [finding.code for finding in examine("/nowhere/bindings.sqlite")]
     ['unavailable']

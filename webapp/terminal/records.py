@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from datetime import datetime
 
 from ...middleware import Binding
-from ...middleware.binding import Event
-from ...middleware.rules import RuleEvent
+from ...middleware.bindings.model import Event
+from ...middleware.resolution.rules import RuleEvent
 from .layout import Sheet, Style, identifier, words
 
 

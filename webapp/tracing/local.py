@@ -17,7 +17,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote_to_bytes
 
-from ...middleware.target import reserved_labels
+from ...middleware.http.request_target import reserved_labels
 from . import weburl
 from .hop import USER_AGENT, Fetch, HopFailed, HopResponse
 from .weburl import WebURL

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 
 from ...identifiers import IdentifierError
 from ...identifiers.report import OFFICIAL_PREFIX
-from ...middleware import prefix
+from ...middleware.bindings import prefix
 from ...middleware.errors import PrefixError
 from . import reference, remarks
 from .events import End, Event, Hop, Note, Outcome, Start, State

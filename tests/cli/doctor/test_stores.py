@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from ararat.middleware import open_bindings
-from ararat.middleware.condition import Condition
+from ararat.middleware.storage.health import Condition
 from ararat.webapp.doctor import stores
 
 PRIMARY = Condition("postgresql://a/x", True, True)

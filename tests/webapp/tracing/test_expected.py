@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from ararat.middleware import prefix as resolver_prefix
+from ararat.middleware.bindings import prefix as resolver_prefix
 from ararat.webapp import create_app
 from ararat.webapp.tracing.expected import NBN_RESOLVERS, prefix_for
 from ararat.webapp.tracing.hop import HopResponse

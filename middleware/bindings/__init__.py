@@ -1,0 +1,1 @@
+"""Bindings: their model, the assignment rules, minting and the audit."""

@@ -1,0 +1,194 @@
+"""Names that can be bound: from any spelling to the one key, and what is never bound."""
+
+from __future__ import annotations
+
+import re
+from typing import NamedTuple, TypeAlias
+from urllib.parse import unquote
+
+from ...identifiers import Ark, EmbeddedArk, IdentifierError, Urn, parse
+from ...identifiers.ark import length
+from ...identifiers.ark import model as ark
+from ...identifiers.ark.model import BASE29
+from ...identifiers.text import display
+from ...identifiers.text.characters import BIDI_FORMATTING
+from ..errors import BindingError
+
+Name: TypeAlias = Ark | EmbeddedArk | Urn | str
+"""A name in any spelling; of an address with an ARK in it, the ARK counts."""
+
+_BASE29 = re.compile(f"[{BASE29}]+")
+_ENCODED_NON_ASCII = re.compile("%[89A-Fa-f][0-9A-Fa-f]")
+# What word processors and spreadsheets write for a hyphen, and what looks like one.
+_DASHES = frozenset("\u2010\u2011\u2012\u2013\u2014\u2015\u2043\u2212\ufe58\ufe63\uff0d")
+
+
+def read(identifier: Name) -> Ark | Urn:
+    """The ARK or URN that is meant. Raises :class:`BindingError` with the code of what is wrong with it.
+
+    >>> read("https://n2t.net/ark:/12345/x6-np1").normal_form
+    'ark:12345/x6np1'
+    """
+    if isinstance(identifier, str):
+        try:
+            identifier = parse(identifier)
+        except IdentifierError as error:
+            raise BindingError.of(error, display.percent(error.text)) from error
+    if isinstance(identifier, EmbeddedArk):
+        if not identifier.boundary:
+            raise BindingError("label-inside-segment", identifier=display.percent(identifier.text))
+        return identifier.ark
+    return identifier
+
+
+def key(name: Ark | Urn) -> str:
+    """The key under which a name is bound and found, whatever follows ? or #.
+
+    URNs that their namespace holds equivalent have one key (URN-053; decision U-10).
+
+    >>> key(read("ark:/12345/x6-np1?info#p1")), key(read("urn:isbn:0-451-45052-3"))
+    ('ark:12345/x6np1', 'urn:isbn:9780451450524')
+    """
+    return name.basic if isinstance(name, Ark) else name.canonical_name
+
+
+def older_key(name: Ark | Urn) -> str:
+    """The key of the same name in a database whose keys do not follow the rules of namespaces yet.
+
+    >>> older_key(read("urn:isbn:0-451-45052-3"))
+    'urn:isbn:0-451-45052-3'
+    """
+    return name.basic if isinstance(name, Ark) else name.assigned_name
+
+
+def assignable(identifier: Name) -> str:
+    """The key of a name that may be bound. Raises :class:`BindingError` for one that may not.
+
+    Source: ARK-019, ARK-142, URN-017, POL-023; decisions A-04, A-07, A-09, A-11; requirements 3.37.
+
+    >>> assignable("ark:/12345/d-oc")
+    'ark:12345/doc'
+    >>> assignable("ark:9-9999/x")
+    Traceback (most recent call last):
+    ararat.middleware.errors.BindingError: ark:99999/x: NAAN 99999 is reserved for invalid ARKs (naan-reserved-invalid)
+    expected a NAAN that an organization holds (ARK draft, section 3.1)
+    """
+    if isinstance(identifier, str) and len(identifier) <= length.ALWAYS_ACCEPTED:
+        # Nearly every name is like this, and of all that is never bound it can only have that NAAN.
+        plain = ark.plain(identifier)
+        if plain is not None and not plain.startswith(ark.RESERVED_NAAN):
+            return plain
+    name = read(identifier)
+    found = key(name)
+    if code := _never_bound(name, found):
+        raise BindingError(code, identifier=found)
+    return found
+
+
+def _never_bound(name: Ark | Urn, key: str) -> str | None:
+    # "The <query> part MUST NOT be present in any *assigned* URN." Nor is a fragment part of an ARK's resource (A-12).
+    if name.normal_form != older_key(name):
+        return "inflected-ark" if isinstance(name, Ark) else "urn-not-assigned"
+    if length.code_points(name.text) > length.ALWAYS_ACCEPTED:
+        return "name-too-long"
+    if ("/." in key or "/%2E" in key) and any(segment.replace("%2E", ".") in (".", "..") for segment in key.split("/")):
+        return "dot-segment"
+    if isinstance(name, Urn):
+        return None
+    naan = key[4 : key.index("/")]
+    if name.reserved_naan:
+        return "naan-reserved-invalid"
+    if not _BASE29.fullmatch(naan):
+        return "naan-not-base29"
+    # "IRIs MUST NOT contain bidirectional formatting characters" (RFC 3987, section 4.1); encoded they are octets.
+    if not name.text.isascii() and BIDI_FORMATTING.intersection(name.text):
+        return "bidi-formatting"
+    return None
+
+
+class Doubt(NamedTuple):
+    """Why a name that may be bound should be looked at again: a stable code, and a sentence in printable ASCII."""
+
+    code: str
+    message: str
+
+
+def doubts(identifier: Name) -> list[Doubt]:
+    """What speaks against a name that may be bound: characters that are invisible, unassigned or not ASCII.
+
+    Source: ARK-065; decision A-09.
+
+    >>> [doubt.code for doubt in doubts("ark:12345/a\\u200bb")], doubts("ark:12345/a-b")
+    (['hidden-char'], [])
+    >>> print(doubts("ark:12345/a\\u2013b")[0].message)
+    the name has U+2013 EN DASH where a hyphen may be meant; a hyphen is ignored, but this stays in the name for good
+    """
+    if isinstance(identifier, str) and identifier.isascii() and not _ENCODED_NON_ASCII.search(identifier):
+        return []
+    name = read(identifier)
+    if not name.text.isascii():
+        found = [found for found in name.problems if found.code in ("hidden-char", "unassigned")]
+        if found:
+            return [Doubt(problem.code, problem.message) for problem in found]
+    others = [char for char in dict.fromkeys(unquote(key(name))) if not char.isascii()]
+    if not others:
+        return []
+    first = min(others, key=lambda char: char not in _DASHES)
+    more = f" and {len(others) - 1} other{'s' if len(others) > 2 else ''}" if len(others) > 1 else ""
+    why = " that is not ASCII, which stays in the name for good"
+    if first in _DASHES:
+        why = " where a hyphen may be meant; a hyphen is ignored, but this stays in the name for good"
+    return [Doubt("non-ascii", f"the name has {display.named(first)}{more}{why}")]
+
+
+def confusable(key: str) -> list[str]:
+    """The keys of ARKs that generic software may take for this one, since it may decode %2E (A-08); at most nine.
+
+    >>> confusable("ark:12345/a%2Eb"), confusable("ark:12345/a.b.c")
+    (['ark:12345/a.b'], ['ark:12345/a%2Eb%2Ec', 'ark:12345/a%2Eb.c', 'ark:12345/a.b%2Ec'])
+    """
+    if not key.startswith("ark:"):
+        return []
+    if "%2E" in key:
+        spellings = [key.replace("%2E", ".")]
+    elif "." in key:
+        dots = [place for place, char in enumerate(key) if char == "."]
+        encoded = [f"{key[:place]}%2E{key[place + 1 :]}" for place in dots[:8]]
+        spellings = [key.replace(".", "%2E"), *encoded]
+    else:
+        return []
+    found = []
+    for spelling in spellings:
+        try:
+            found.append(parse(spelling).normal_form)
+        except IdentifierError:
+            continue
+    return list(dict.fromkeys(found))
+
+
+# Rules of the normal form that surprise no one: they are not worth an explanation.
+_OBVIOUS = ("scheme-case", "classic-slash", "non-ascii", "nid-case", "hex-case")
+_WHY = {
+    "hyphens": "hyphens in an ARK are ignored",
+    "variants": "the parts after the dots at the end of an ARK are sorted, and equal ones count once",
+}
+
+
+def why_same(*spellings: str) -> str:
+    """Why these spellings have one key, where that may be a surprise; "" where it is none.
+
+    >>> why_same("ark:/12345/1987-12-3", "ark:12345/1987-1-23"), why_same("ark:/12345/a", "ark:12345/a")
+    ('hyphens in an ARK are ignored', '')
+    """
+    reasons: dict[str, None] = {}
+    for spelling in spellings:
+        try:
+            name = read(spelling)
+        except BindingError:
+            continue
+        for step in name.steps:
+            if step.rule not in _OBVIOUS:
+                reasons[_WHY.get(step.rule, step.title[:1].lower() + step.title[1:])] = None
+        if key(name) != older_key(name):
+            reasons["these URNs are equivalent by the rule of their namespace"] = None
+    return "; ".join(reasons)

@@ -1,0 +1,1 @@
+"""HTTP: request targets, responses, negotiation and conditional requests."""

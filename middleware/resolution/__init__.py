@@ -1,0 +1,1 @@
+"""Resolution: from an identifier to the answer. Pure: no HTTP, no store."""

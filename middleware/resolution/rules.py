@@ -1,0 +1,224 @@
+"""Rules: where the names of a NAAN or a shoulder lead of which none is bound, by a template.
+
+A rule has a prefix, ``ark:12345/`` or ``ark:12345/x5``, and a template with variables (:mod:`target_templates`). Of the
+prefixes that a name begins with the longest counts. Rules are few: a process holds all of them, and asks the database
+at most once a second whether they have changed.
+"""
+
+from __future__ import annotations
+
+import logging
+import re
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+from typing import Any, Literal, NamedTuple, Protocol
+
+from ...identifiers import Ark, IdentifierError, Urn
+from ...identifiers.ark import model as ark
+from ...identifiers.registries import target_templates
+from ...identifiers.registries.target_templates import Asked, Template
+from ...identifiers.text import display
+from ..bindings import targets, validation
+from ..bindings.check_characters import BETANUMERIC
+from ..bindings.model import NOTHING, Binding, rfc3339
+from ..errors import BindingError, BindingsUnavailable
+from ..fork_safety import ForkSafeLock
+from ..storage.opening import next_attempt
+
+_log = logging.getLogger(__name__)
+
+SECONDS_HELD = 1.0
+"""For how long rules are taken for current without asking."""
+
+MOST_TEMPLATE = 2000
+
+_WITHOUT_LABEL = re.compile(f"[{BETANUMERIC}-]+(?:/|$)")
+_HERE = "https://localhost"
+_SAMPLES = ("12345/0", "12345/0/0.0")
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """Where the names that begin with ``prefix`` lead; ``redirect`` is 302 or 307, ``actor`` who last changed it."""
+
+    prefix: str
+    template: str
+    redirect: int
+    changed: datetime
+    actor: str | None
+
+    def as_dict(self) -> dict[str, Any]:
+        """The rule as JSON has it."""
+        row = {name: getattr(self, name) for name in self.__slots__}
+        return row | {"changed": rfc3339(self.changed)}
+
+    def binding(self, key: str) -> Binding | None:
+        """What the rule makes of the ARK with this key, which begins with its prefix; None where it gives no address.
+
+        >>> rule = Rule("ark:12345/x5", "https://example.org/${suffix}", 302, datetime(2026, 1, 1), None)
+        >>> rule.binding("ark:12345/x5/a").target, rule.binding("ark:12345/x5%2E%2E/a")
+        ('https://example.org//a', None)
+        """
+        # The spelling that was asked for decides nothing: the key stands for all of them.
+        shoulder = self.prefix.partition("/")[2]
+        address = read_template(self.template).expand(Asked("ark:", key[4:], ""), shoulder).address
+        if address is None or targets.has_dot_segment(address.partition("#")[0].partition("?")[0]):
+            return None
+        return Binding(
+            key,
+            "located",
+            address,
+            "live",
+            self.redirect,
+            None,
+            passthrough=False,
+            scope="name",
+            alternates=NOTHING,
+            metadata=NOTHING,
+            reason=None,
+            changed=self.changed,
+            revision=1,
+        )
+
+
+class Ruled(NamedTuple):
+    """What a rule makes of one name: the binding, and the ``prefix`` of the rule."""
+
+    binding: Binding
+    prefix: str
+
+
+class RuleEvent(NamedTuple):
+    """A change of a rule: the template and status after it, None where it was removed."""
+
+    action: Literal["set", "removed"]
+    prefix: str
+    template: str | None
+    redirect: int | None
+    when: datetime
+    actor: str | None
+
+    def as_dict(self) -> dict[str, Any]:
+        """The event as JSON has it."""
+        return self._asdict() | {"when": rfc3339(self.when)}
+
+
+class Source(Protocol):
+    """Where the rules are kept."""
+
+    def rules_version(self) -> str:
+        """What is another one after each change."""
+        ...
+
+    def rules(self) -> list[Rule]:
+        """All of them."""
+        ...
+
+
+class Rulebook:
+    """The rules of one source, as this process holds them. May be asked by all threads."""
+
+    def __init__(self, source: Callable[[], Source], clock: Callable[[], float] = time.monotonic) -> None:
+        self._source = source
+        self._clock = clock
+        self._lock = ForkSafeLock()
+        self._version: str | None = None
+        self._rules: Sequence[Rule] = ()
+        self._next_look = float("-inf")
+        self._failure: str | None = None
+
+    def binding_for(self, identifier: Ark | Urn) -> Ruled | None:
+        """The binding that the longest rule makes for an ARK, or None. Raises :class:`BindingsUnavailable`."""
+        if isinstance(identifier, Urn):
+            return None
+        key = identifier.basic
+        for rule in self._current():
+            if key.startswith(rule.prefix):
+                binding = rule.binding(key)
+                return None if binding is None else Ruled(binding, rule.prefix)
+        return None
+
+    def _current(self) -> Sequence[Rule]:
+        # One thread looks, and the others use the rules as they were. Only the first look is waited for.
+        if self._clock() >= self._next_look and self._lock.acquire(blocking=self._version is None):
+            try:
+                if self._clock() >= self._next_look:
+                    self._look()
+            finally:
+                self._lock.release()
+        if self._version is None:
+            raise BindingsUnavailable(self._failure or "the rules were not read yet")
+        return self._rules
+
+    def _look(self) -> None:
+        began = self._clock()
+        try:
+            source = self._source()
+            # The version first: what changes between the two questions is seen the next time.
+            version = source.rules_version()
+            if version != self._version:
+                self._rules = sorted(source.rules(), key=lambda rule: -len(rule.prefix))
+                self._version = version
+        except BindingsUnavailable as error:
+            # Remembered, so that not every request waits for the same failure.
+            self._next_look = next_attempt(began, self._clock())
+            if self._failure is None and self._version is not None:
+                _log.warning("the rules cannot be read, so the last ones are used: %s", display.escape(str(error)))
+            self._failure = str(error)
+            return
+        self._next_look = self._clock() + SECONDS_HELD
+        self._failure = None
+
+
+def check_prefix(prefix: str) -> str:
+    """Return the prefix of a rule as it is stored; ``ark:`` may be missing in it. Raises :class:`BindingError`.
+
+    >>> check_prefix("ark:/12-345"), check_prefix("ark:12345/x-5"), check_prefix("12345/x5")
+    ('ark:12345/', 'ark:12345/x5', 'ark:12345/x5')
+    """
+    if _WITHOUT_LABEL.match(prefix):
+        prefix = f"ark:{prefix}"
+    naan_alone = prefix.removesuffix("/").removeprefix("ark:/").removeprefix("ark:").count("/") == 0
+    try:
+        found = ark.parse(prefix.removesuffix("/") + "/x" if naan_alone else prefix)
+    except IdentifierError as error:
+        raise BindingError("rule-prefix", f"{validation.shown(prefix)}: {error.problem.message}") from None
+    if found.reserved_naan:
+        raise BindingError("naan-reserved-invalid", identifier=found.basic)
+    if found.variants or found.dot_segment or found.query is not None or found.fragment is not None:
+        raise BindingError("rule-prefix", f"{validation.shown(prefix)} is more than the beginning of names")
+    return found.basic.removesuffix("x") if naan_alone else found.basic
+
+
+def check_template(template: str) -> str:
+    """The template of a rule as it is stored, with today's variables. Raises :class:`BindingError`.
+
+    It is an http(s) address or a path of this site, with one variable for the name, never in the host.
+
+    >>> check_template("https://example.org/things/${value}"), check_template("/show?id=${content}")
+    ('https://example.org/things/${value}', '/show?id=${content}')
+    """
+    validation.check(template, "rule-template", "template", MOST_TEMPLATE)
+    read = target_templates.read(_HERE + template if template.startswith("/") else template)
+    # A resolver for one's own house may lead to one's own house.
+    flaws = [flaw for flaw in read.flaws if flaw != "reserved-host"]
+    if flaws:
+        # The braces of such a variable are no characters of an address, either; that is not what was got wrong.
+        worst = "unknown-variable" if "unknown-variable" in flaws else flaws[0]
+        raise BindingError("rule-template", target_templates.FLAWS[worst].removesuffix("."))
+    stored = read.text.removeprefix(_HERE) if template.startswith("/") else read.text
+    for sample in _SAMPLES:
+        address = read_template(stored).expand(Asked("ark:", sample, "")).address or ""
+        targets.check(address, "located")
+        if address.startswith("/") and targets.is_reserved(address):
+            raise BindingError("reserved-target", f"{validation.shown(template)} leads back to the resolver")
+    return stored
+
+
+def read_template(stored: str) -> Template:
+    """A template that was checked when it was stored."""
+    if stored.startswith("/"):
+        return Template(stored, ())
+    return replace(target_templates.read(stored), flaws=())

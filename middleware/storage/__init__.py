@@ -1,0 +1,1 @@
+"""Stores of bindings: SQLite, PostgreSQL and files."""

@@ -1,0 +1,153 @@
+"""The keys of URNs in a database of an older Ararat: found, and rewritten by ``ararat migrate``.
+
+An older Ararat had one key for each normal form. Now URNs that their namespace holds equivalent have one key
+(:func:`names.key`), so that the rows of these namespaces need another one. Nothing else in a database changes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any, NamedTuple
+
+from sqlalchemy import Connection, Select, Table, insert, or_, select, text, update
+
+from ...identifiers import Urn
+from ...identifiers.urn import namespaces
+from ..bindings import names
+from ..errors import BindingError
+from . import schema
+
+_MOST_LISTED = 20
+# No name has this key; it stands for a moment between two names whose keys change places.
+_MEANWHILE = "urn:"
+
+
+class Row(NamedTuple):
+    """A name whose key may be of an older Ararat: its key, the key it should have, and whether it is in use."""
+
+    key: str
+    new: str
+    is_live: bool
+
+
+def may_be_older(key: str) -> bool:
+    """Whether names of this namespace can have had another key.
+
+    >>> may_be_older("urn:isbn:9780451450524"), may_be_older("urn:example:a"), may_be_older("ark:12345/x")
+    (True, False, False)
+    """
+    return key.startswith("urn:") and key.split(":", 2)[1] in _namespaces()
+
+
+def are_older(connection: Connection) -> bool:
+    """Whether the database has names under keys of an older Ararat. One that can have none is marked as up to date."""
+    if _is_marked(connection):
+        return False
+    if connection.execute(_urns().limit(1)).first() is not None:
+        return True
+    _mark(connection)
+    return False
+
+
+def rewrite(connection: Connection) -> int:
+    """Give each name the key it should have, and return how many have another one than before.
+
+    Raises :class:`BindingError` with the code ``equivalent-urns`` where several names in use should have the same key.
+    """
+    if _is_marked(connection):
+        return 0
+    groups: dict[str, list[Row]] = {}
+    for key, status in connection.execute(_urns()):
+        new = wanted(key)
+        groups.setdefault(new, []).append(Row(key, new, status == "live"))
+    twice = [rows for rows in groups.values() if sum(row.is_live for row in rows) > 1]
+    if twice:
+        raise BindingError("equivalent-urns", _listed(twice))
+    moves = [move for rows in groups.values() for move in _moves(rows)]
+    if moves:
+        with _renaming(connection):
+            for old, new in moves:
+                for table in (schema.bindings, schema.events):
+                    connection.execute(update(table).where(table.c.key == old).values(key=new))
+    _mark(connection)
+    return sum(new != _MEANWHILE for _, new in moves)
+
+
+def wanted(key: str) -> str:
+    """The key that the name with this key should have: the key itself, unless it is of an older Ararat.
+
+    >>> wanted("urn:isbn:0451450523"), wanted("urn:example:A")
+    ('urn:isbn:9780451450524', 'urn:example:A')
+    """
+    if not may_be_older(key):
+        return key
+    try:
+        name = names.read(key)
+    except BindingError:
+        return key
+    return names.key(name) if isinstance(name, Urn) else key
+
+
+def _moves(rows: list[Row]) -> Iterator[tuple[str, str]]:
+    """The changes of keys, in order, after which the name in use has the key that its equivalents share.
+
+    Of names that are all withdrawn, that is the one that has the key already, or the first. The other names stay on
+    record under a key of their own.
+    """
+    kept = min(rows, key=lambda row: (not row.is_live, row.key != row.new, row.key))
+    if kept.key == kept.new:
+        return
+    occupied = any(row.key == kept.new for row in rows)
+    if occupied:
+        yield kept.new, _MEANWHILE
+    yield kept.key, kept.new
+    if occupied:
+        yield _MEANWHILE, kept.key
+
+
+def _listed(groups: list[list[Row]]) -> str:
+    lines = [" and ".join(row.key for row in rows if row.is_live) for rows in groups[:_MOST_LISTED]]
+    more = len(groups) - len(lines)
+    return "; ".join(lines) + (f"; and {more} more" if more else "")
+
+
+def _is_marked(connection: Connection) -> bool:
+    about = schema.about.c
+    return connection.execute(select(about.value).where(about.name == "keys")).scalar() == str(schema.KEYS)
+
+
+def _mark(connection: Connection) -> None:
+    connection.execute(insert(schema.about).values(name="keys", value=str(schema.KEYS)))
+
+
+def _namespaces() -> set[str]:
+    return {namespace.nid for namespace in namespaces.registered() if namespace.folds}
+
+
+def _urns() -> Select[Any, Any]:
+    """The names of the namespaces that have an equivalence of their own."""
+    table = schema.bindings.c
+    # ";" follows ":" in the order of octets.
+    of_namespaces = [(table.key >= f"urn:{nid}:") & (table.key < f"urn:{nid};") for nid in sorted(_namespaces())]
+    return select(table.key, table.status).where(or_(*of_namespaces)).order_by(table.key)
+
+
+@contextmanager
+def _renaming(connection: Connection) -> Iterator[None]:
+    """The triggers that protect the two tables do nothing meanwhile. No other transaction sees that."""
+    tables: tuple[Table, ...] = (schema.bindings, schema.events)
+    if connection.dialect.name == "postgresql":
+        for table in tables:
+            connection.execute(text(f"ALTER TABLE {table} DISABLE TRIGGER USER"))
+        yield
+        for table in tables:
+            connection.execute(text(f"ALTER TABLE {table} ENABLE TRIGGER USER"))
+        return
+    of_table = text("SELECT name, sql FROM sqlite_master WHERE type = 'trigger' AND tbl_name = :table")
+    found = [row for table in tables for row in connection.execute(of_table, {"table": table.name})]
+    for name, _ in found:
+        connection.exec_driver_sql(f"DROP TRIGGER {name}")
+    yield
+    for _, sql in found:
+        connection.exec_driver_sql(sql)

@@ -1,0 +1,115 @@
+"""All bindings as a table, in any of the :mod:`formats`: all that an import needs to make the same store again.
+
+Rows are in the order of their keys and hold all of a name, withdrawn ones their tombstone too; only the history stays
+behind. Rules, counters, UUIDs and minted names that are not bound are rows too (:mod:`other_rows`). One snapshot is
+written, even if others write meanwhile, and one row at a time is in memory.
+"""
+
+from __future__ import annotations
+
+import csv
+import json
+from collections import Counter
+from collections.abc import Callable, Iterable
+from io import StringIO
+from itertools import chain
+from typing import TYPE_CHECKING, BinaryIO, NamedTuple
+
+from ..bindings.model import Binding
+from . import columns
+from .columns import COLUMNS
+from .formats import Format
+from .other_rows import OtherRow, Reserved, RuleRow, Setting
+
+if TYPE_CHECKING:
+    from ..bindings.collection import Bindings
+
+_EVERY = 1000
+
+
+class Exported(NamedTuple):
+    """How many bindings, reserved names, rules and settings (counters and UUIDs) were written."""
+
+    bindings: int
+    reserved: int = 0
+    rules: int = 0
+    settings: int = 0
+
+
+def export_table(
+    bindings: Bindings, file: BinaryIO, *, format: Format = "csv", progress: Callable[[int], object] | None = None
+) -> Exported:
+    r"""Write every binding to a binary file, in UTF-8, and what else a copy of the store needs (:mod:`other_rows`).
+
+    :func:`import_table` of it into an empty store makes the same bindings, and no name is minted twice there.
+    ``progress`` is called with the number of rows so far, every thousand and at the end. Raises
+    :class:`BindingsUnavailable`, and OSError where the file cannot be written.
+
+    >>> import io, tempfile
+    >>> from ararat.middleware.bindings.collection import open_bindings
+    >>> with tempfile.TemporaryDirectory() as folder, open_bindings(f"{folder}/a.sqlite", create=True) as bindings:
+    ...     bindings.bind("ark:12345/x", "/x"), export_table(bindings, out := io.BytesIO(), format="jsonl")
+    ('bound', Exported(bindings=1, reserved=0, rules=0, settings=0))
+    >>> out.getvalue()[:45]
+    b'{"identifier": "ark:12345/x", "target": "/x",'
+    """
+    counts: Counter[type] = Counter()
+    with bindings.store.snapshot() as snapshot:
+        if format == "jsonl":
+            written = _json_lines()
+        else:
+            written = _Delimited(_DELIMITERS[format], snapshot.selectors())
+            file.write(written.header().encode())
+        for number, row in enumerate(chain(snapshot.settings(), snapshot.bindings(), snapshot.reserved()), 1):
+            file.write(written(row).encode())
+            counts[type(row)] += 1
+            if progress and number % _EVERY == 0:
+                progress(number)
+    if progress:
+        progress(counts.total())
+    return Exported(counts[Binding], counts[Reserved], counts[RuleRow], counts[Setting])
+
+
+_DELIMITERS: dict[Format, str] = {"csv": ",", "tsv": "\t"}
+
+
+class _Delimited:
+    """What makes lines of CSV or TSV."""
+
+    def __init__(self, delimiter: str, selectors: Iterable[str]) -> None:
+        self._columns = [*COLUMNS, *map(columns.alternate_column, selectors)]
+        self._line = StringIO()
+        # Not RFC 4180's CR LF: these files are kept in Git.
+        self._writer = csv.writer(self._line, delimiter=delimiter, lineterminator="\n")
+
+    def header(self) -> str:
+        """The first line."""
+        return self._text(self._columns)
+
+    def __call__(self, row: Binding | OtherRow) -> str:
+        """The line of a row."""
+        return self._text(map(_cells(row).get, self._columns))
+
+    def _text(self, cells: Iterable[str | None]) -> str:
+        self._line.seek(0)
+        self._line.truncate()
+        self._writer.writerow(cells)
+        return self._line.getvalue()
+
+
+def _json_lines() -> Callable[[Binding | OtherRow], str]:
+    encode = json.JSONEncoder().encode
+
+    def line(row: Binding | OtherRow) -> str:
+        cells: dict[str, object] = {**_cells(row)}
+        if isinstance(row, Binding):
+            cells["passthrough"] = row.passthrough
+        if isinstance(row, (Binding, RuleRow)):
+            cells["redirect"] = row.redirect
+        return f"{encode(cells)}\n"
+
+    return line
+
+
+def _cells(row: Binding | OtherRow) -> dict[str, str]:
+    return columns.cells(row) if isinstance(row, Binding) else row.cells()

@@ -1,0 +1,227 @@
+"""The formats that bindings are kept in as text: CSV, TSV and JSON Lines, all of them read as one stream of rows.
+
+All three have the columns of :mod:`rows`, flat:
+
+- CSV and TSV name them in their first line.
+- JSON Lines: one object a line, whose keys are columns. Values are texts; ``passthrough`` may be true or false,
+  ``redirect`` a number. null is an empty cell.
+
+Whatever cannot be read raises :class:`TableError` with the file, the line and the place.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Generator, Iterator
+from pathlib import Path
+from typing import Any, BinaryIO, Literal, NamedTuple, get_args
+
+from ..bindings import validation
+from ..errors import BindingError, TableError
+from . import delimited
+from .columns import COLUMNS, Columns, Row
+from .delimited import Line
+from .text_stream import Lines, ReadAs, opened
+
+Format = Literal["csv", "tsv", "jsonl"]
+FORMATS: tuple[Format, ...] = get_args(Format)
+SUFFIXES: dict[str, Format] = {".csv": "csv", ".tsv": "tsv", ".jsonl": "jsonl", ".ndjson": "jsonl"}
+"""What a file of each format is called; of any other it has to be said, or it is CSV."""
+
+
+def format_of(file: str | Path | BinaryIO, said: str | None = None) -> Format:
+    """The format of a file: the one that is ``said``, or the one of its suffix, or CSV.
+
+    Raises :class:`BindingError` with the code ``format-unknown``.
+
+    >>> format_of("names.TSV"), format_of("names.txt"), format_of("names.txt", "jsonl")
+    ('tsv', 'csv', 'jsonl')
+    """
+    if said is None:
+        named = file if isinstance(file, (str, Path)) else getattr(file, "name", "")
+        return SUFFIXES.get(Path(str(named)).suffix.lower(), "csv")
+    for known in FORMATS:
+        if said == known:
+            return known
+    raise BindingError("format-unknown", f"there is no format {validation.shown(said)}")
+
+
+class Reader(NamedTuple):
+    """How a table is to be read.
+
+    ``encoding`` is None to detect it (:func:`~.lines.opened`). ``delimiter`` separates the fields of CSV and TSV; with
+    None it is the one of comma, semicolon and tab by which the first line names the most columns.
+    """
+
+    encoding: str | None = "utf-8"
+    delimiter: str | None = None
+    columns: Columns = Columns()
+
+
+_AS_SERVED = Reader()
+
+
+def read_rows(
+    file: str | Path | BinaryIO, format: str | None = None, reader: Reader = _AS_SERVED, read_as: ReadAs | None = None
+) -> Generator[Row, None, None]:
+    r"""The rows of a file, in their order; close the generator to close the file. Rows without any cell are left out.
+
+    ``file`` is a path, or a binary file; ``format`` one of :data:`FORMATS`, or None for that of the suffix. ``read_as``
+    is filled with how the file was read. Cells of CSV and TSV lose the white space around them. Raises
+    :class:`TableError`, :class:`BindingError` with the code ``format-unknown``, ``encoding-unknown`` or
+    ``delimiter-unknown``, and OSError where the file cannot be opened or read.
+
+    >>> from io import BytesIO
+    >>> list(read_rows(BytesIO(b'{"identifier": "ark:12345/x", "target": "/x"}\n'), "jsonl"))
+    [Row(line=1, cells={'identifier': 'ark:12345/x', 'target': '/x'})]
+    """
+    known = format_of(file, format)
+    if reader.delimiter is not None and (len(reader.delimiter) != 1 or reader.delimiter in '\r\n"\0'):
+        raise BindingError("delimiter-unknown", f"fields cannot be separated by {validation.shown(reader.delimiter)}")
+    return _read(file, known, reader, ReadAs() if read_as is None else read_as)
+
+
+def _read(file: str | Path | BinaryIO, format: Format, reader: Reader, read_as: ReadAs) -> Generator[Row, None, None]:
+    with opened(file, reader.encoding, read_as) as lines:
+        if format == "jsonl":
+            yield from _json_lines(lines, reader.columns)
+        else:
+            read_as.delimiter = reader.delimiter or _delimiter(lines, _DELIMITERS[format], reader.columns)
+            yield from _delimited(lines, read_as.delimiter, reader.columns)
+
+
+_DELIMITERS: dict[Format, str] = {"csv": ",", "tsv": "\t"}
+
+
+def _delimiter(lines: Lines, usual: str, columns: Columns) -> str:
+    """The separator by which the first line names the most columns; ``usual`` where another is no better."""
+    header = lines.peek()
+
+    def named(delimiter: str) -> tuple[int, int]:
+        names = delimited.fields(header, delimiter)
+        return sum(columns.find(name) is not None for name in names), len(names)
+
+    return max(dict.fromkeys((usual, ",", ";", "\t")), key=named)
+
+
+def _delimited(lines: Lines, delimiter: str, columns: Columns) -> Iterator[Row]:
+    rows_read = delimited.read_lines(lines, delimiter)
+    header = next((line for line in rows_read if any(map(str.strip, line.fields))), None)
+    if header is None:
+        raise TableError("table-empty", "the file is empty", lines.file, 1)
+    names = _header(header, columns, lines)
+    number = len(names)
+    wanted = [(place, name) for place, name in enumerate(names) if name is not None]
+    whole = len(wanted) == number
+    lines.read_as.columns = [name for _, name in wanted]
+    nameless = [place for place, name in enumerate(header.fields) if not name.strip()]
+    for line, fields in rows_read:
+        cells = [field.strip() for field in fields]
+        if not any(cells):
+            continue
+        if len(cells) != number and (len(cells) < number or any(cells[number:])):
+            raise _wrong_number(header.fields, len(cells), lines.file, line)
+        for place in nameless:
+            if cells[place]:
+                said = f"column {place + 1} has a value here, and no name in the first line"
+                raise TableError("table-column", said, lines.file, line, place + 1)
+        if whole:
+            yield Row(line, dict(zip(names, cells, strict=False)))  # type: ignore[arg-type]
+        else:
+            yield Row(line, {name: cells[place] for place, name in wanted})
+
+
+def _header(header: Line, columns: Columns, lines: Lines) -> list[str | None]:
+    """The columns that the first line names; None for those that are left out, or have no name."""
+    found = [columns.find(name) for name in header.fields]
+    unknown = [name for name, column in zip(header.fields, found, strict=True) if column is None and name.strip()]
+    if unknown and not columns.ignore_unknown:
+        raise TableError(
+            "table-column", columns.unknown(unknown), lines.file, header.number, validation.shown(unknown[0])
+        )
+    lines.read_as.ignored = unknown
+    for place, column in enumerate(found):
+        if column is not None and column in found[:place]:
+            raise _twice(column, lines.file, header.number)
+    if COLUMNS[0] not in found:
+        said = "there is no column identifier; name the column that has the names (--map NAME=identifier)"
+        raise TableError("table-column-missing", said, lines.file, header.number, COLUMNS[0])
+    return found
+
+
+def _twice(column: str, file: str, line: int) -> TableError:
+    shown = validation.shown(column)
+    return TableError("table-column-twice", f"the column {shown} is there twice", file, line, shown)
+
+
+def _wrong_number(names: list[str], fields: int, file: str, line: int) -> TableError:
+    said = f"the line has {fields} field{'' if fields == 1 else 's'}, the header {len(names)}"
+    column = validation.shown(names[fields].strip()) if fields < len(names) else f"{len(names) + 1}"
+    return TableError("table-fields", said, file, line, column)
+
+
+def _json_lines(lines: Lines, columns: Columns) -> Iterator[Row]:
+    # As pairs, since a dict would hide a key that stands twice.
+    decode = json.JSONDecoder(object_pairs_hook=_Pairs, parse_constant=_no_constant).decode
+    known: dict[str, str | None] = {}
+    while True:
+        lines.begin()
+        text = next(lines, None)
+        if text is None:
+            return
+        if not text.strip():
+            continue
+        try:
+            pairs = decode(text)
+        except json.JSONDecodeError as error:
+            said = f"the line is no JSON: {error.msg}"
+            raise TableError("table-json", said, lines.file, lines.first, error.pos + 1) from None
+        except (RecursionError, ValueError):
+            raise TableError("table-json", "the line is no JSON", lines.file, lines.first) from None
+        if not isinstance(pairs, _Pairs):
+            raise TableError("table-json", "the line is JSON, but no object", lines.file, lines.first)
+        yield Row(lines.first, _cells(pairs, lines, columns, known))
+
+
+class _Pairs(list[tuple[str, Any]]):
+    """A JSON object."""
+
+
+def _no_constant(name: str) -> Any:
+    raise ValueError(name)
+
+
+def _cell(key: str, value: Any, lines: Lines) -> str:
+    if isinstance(value, str):
+        return value
+    if value is None:
+        return ""
+    if key == "passthrough" and isinstance(value, bool):
+        return "true" if value else "false"
+    # A bool is an int for Python and none for JSON.
+    if key == "redirect" and isinstance(value, int) and not isinstance(value, bool):
+        return str(value)
+    shown = validation.shown(key)
+    raise TableError("table-value", f"the value of {shown} is no text", lines.file, lines.first, shown)
+
+
+def _cells(pairs: _Pairs, lines: Lines, columns: Columns, known: dict[str, str | None]) -> dict[str, str]:
+    cells: dict[str, str] = {}
+    unknown: list[str] = []
+    for name, value in pairs:
+        if name not in known:
+            known[name] = columns.find(name)
+        column = known[name]
+        if column is None:
+            unknown.append(name)
+            continue
+        if column in cells:
+            raise _twice(column, lines.file, lines.first)
+        cells[column] = _cell(column, value, lines)
+    if unknown and not columns.ignore_unknown:
+        raise TableError(
+            "table-column", columns.unknown(unknown), lines.file, lines.first, validation.shown(unknown[0])
+        )
+    ignored = lines.read_as.ignored
+    ignored += (name for name in unknown if name not in ignored)
+    return cells

@@ -1,0 +1,1 @@
+"""Pages and records of the resolver: descriptions and refusals."""

@@ -1,0 +1,421 @@
+"""The rules, without a store: what may be bound, and what a name may become."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import pytest
+
+from ararat.middleware.bindings import assignment
+from ararat.middleware.bindings.assignment import Proposal, propose
+from ararat.middleware.bindings.model import Binding
+from ararat.middleware.errors import BindingConflict, BindingError
+
+NAME = "ark:12345/doc"
+PLACE = "https://example.org/1"
+EARLY = datetime(2020, 10, 4, tzinfo=UTC)
+LATE = datetime(2021, 1, 1, tzinfo=UTC)
+
+
+@pytest.mark.parametrize(
+    ("said", "code"),
+    [
+        pytest.param({"kind": "non-information"}, "kind-unknown", id="a kind that is none"),
+        pytest.param({"kind": "Located"}, "kind-unknown", id="a kind in capitals"),
+        pytest.param({"redirect": 301}, "permanent-redirect-forbidden", id="301"),
+        pytest.param({"redirect": 308}, "permanent-redirect-forbidden", id="308"),
+        pytest.param({"redirect": 303}, "redirect-status", id="303 is a kind, not a choice"),
+        pytest.param({"redirect": "302"}, "redirect-status", id="a text"),
+        pytest.param({"scope": "subtree"}, "scope-not-served", id="everything below a place elsewhere"),
+        pytest.param({"scope": "all"}, "scope-unknown", id="a scope that is none"),
+        pytest.param({"passthrough": "no"}, "passthrough-unknown", id="a text that would be true"),
+        pytest.param(
+            {"kind": "described", "target": None, "passthrough": True},
+            "passthrough-without-target",
+            id="passthrough to nowhere",
+        ),
+        pytest.param(
+            {"target": "https://example.org?a", "passthrough": True},
+            "passthrough-without-path",
+            id="passthrough to a host",
+        ),
+        pytest.param(
+            {"target": "/ark:12345/d-oc/1", "passthrough": True}, "target-itself", id="passthrough to what is below"
+        ),
+        pytest.param({"resource": ""}, "resource-text", id="an empty resource"),
+        pytest.param({"resource": "a\nb"}, "resource-text", id="a resource of two lines"),
+        pytest.param({"metadata": {"title": "x"}}, "metadata-key", id="an unknown element"),
+        pytest.param({"metadata": {"what": " "}}, "metadata-text", id="a blank element"),
+        pytest.param({"alternates": {"": "/x"}}, "alternate-selector", id="an alternate for nothing"),
+        pytest.param({"target": "ftp://example.org/"}, "target-scheme", id="a scheme"),
+        pytest.param({"target": "/ark:12345/d-oc"}, "target-itself", id="itself"),
+        pytest.param({"target": "/ARK:/12345/doc/"}, "target-itself", id="itself, with a slash that is let go"),
+        pytest.param({"target": "/ark:12345/doc#p1"}, "target-itself", id="itself, at a fragment"),
+    ],
+)
+def test_what_can_never_be_said_of_a_name(said: dict[str, Any], code: str) -> None:
+    with pytest.raises(BindingError) as refused:
+        propose(NAME, **{"target": PLACE, **said})
+    assert refused.value.code == code
+    assert refused.value.identifier == NAME
+
+
+@pytest.mark.parametrize("target", ["/ark:12345/doc?info", "/ark:12345/doc/1", "/ark:12345", "/urn:foo:a"])
+def test_a_name_may_lead_to_another_or_to_its_description(target: str) -> None:
+    assert propose(NAME, target).target == target
+
+
+@pytest.mark.parametrize("said", [{"passthrough": True}, {"kind": "served", "scope": "subtree"}])
+def test_nothing_is_below_a_urn(said: dict[str, Any]) -> None:
+    with pytest.raises(BindingError) as refused:
+        propose("urn:foo:a", "/place", **said)
+    assert refused.value.code == "nothing-below"
+
+
+def test_a_scope_that_is_stated_goes_on_record_and_stays() -> None:
+    served = existing("/page", kind="served")
+    wider = assignment.relocate(served, "/page", None, LATE, scope="subtree")
+    assert (wider.outcome, wider.action, wider.after.scope) == ("relocated", "relocated", "subtree")
+    assert bind(wider.after, "/page", kind="served").after.scope == "subtree"
+    with pytest.raises(BindingError) as refused:
+        assignment.relocate(wider.after, "https://example.org/x", "located", LATE)
+    assert refused.value.code == "scope-not-served"
+
+
+def test_a_name_that_lets_through_is_not_moved_to_where_nothing_can_be_appended() -> None:
+    with pytest.raises(BindingError) as refused:
+        assignment.relocate(existing(passthrough=True), "https://example.org", None, LATE)
+    assert refused.value.code == "passthrough-without-path"
+
+
+# What becomes of a name -----------------------------------------------------------------------------------------------
+
+
+def existing(target: str | None = PLACE, **said: Any) -> Binding:
+    return propose(NAME, target, **said).first(EARLY)
+
+
+def bind(binding: Binding | None, target: str | None = PLACE, **said: Any) -> assignment.Change:
+    return assignment.bind(binding, propose(NAME, target, **said), LATE)
+
+
+def withdrawn(**said: Any) -> Binding:
+    return assignment.withdraw(existing(**said), "a reason", EARLY).after
+
+
+def test_a_new_name_gets_the_defaults() -> None:
+    outcome, after, action = bind(None)
+    assert (outcome, action) == ("bound", "bound")
+    assert after == Binding(NAME, "located", PLACE, "live", 302, None, False, "name", {}, {}, None, LATE, 1)
+
+
+def test_the_same_again_changes_nothing() -> None:
+    assert bind(existing()) == ("unchanged", existing(), None)
+
+
+def test_the_same_in_another_spelling_changes_nothing() -> None:
+    assert bind(existing(), "HTTPS://EXAMPLE.org:443/1").action is None
+
+
+@pytest.mark.parametrize(
+    ("before", "said"),
+    [
+        pytest.param({}, {"metadata": {"what": "T"}}, id="metadata"),
+        pytest.param({}, {"redirect": 307}, id="redirect"),
+        pytest.param({"resource": "R1"}, {"resource": "R1", "redirect": 307}, id="redirect, with the resource"),
+    ],
+)
+def test_other_statements_of_the_same_place_are_updated(before: dict[str, Any], said: dict[str, Any]) -> None:
+    outcome, after, action = bind(existing(**before), **said)
+    assert (outcome, action) == ("updated", "updated")
+    assert {name: getattr(after, name) for name in said} == said
+    assert (after.changed, after.revision, after.target) == (LATE, 2, PLACE)
+
+
+@pytest.mark.parametrize("said", [{}, {"metadata": {"what": "T"}}, {"redirect": 307}])
+def test_a_resource_where_none_is_on_record_is_claimed(said: dict[str, Any]) -> None:
+    outcome, after, action = bind(existing(), resource="R1", **said)
+    assert (outcome, action, after.resource, after.target, after.revision) == ("claimed", "updated", "R1", PLACE, 2)
+    assert {name: getattr(after, name) for name in said} == said
+    assert bind(after, resource="R1", **said).outcome == "unchanged"
+
+
+PLACES = [
+    pytest.param({}, {"alternates": {"text/html": "https://evil.example/"}}, id="a new alternate"),
+    pytest.param({"alternates": {"en": "/en"}}, {"alternates": {"en": "/x"}}, id="an alternate elsewhere"),
+    pytest.param({"alternates": {"en": "/en"}}, {"alternates": {"EN": ""}}, id="no alternate"),
+    pytest.param({}, {"passthrough": True}, id="passthrough on"),
+    pytest.param({"passthrough": True}, {"passthrough": False}, id="passthrough off"),
+    pytest.param({"kind": "served", "target": "/p"}, {"scope": "subtree"}, id="subtree"),
+    pytest.param({"kind": "served", "target": "/p", "scope": "subtree"}, {"scope": "name"}, id="no subtree"),
+    pytest.param({}, {"kind": "related"}, id="kind"),
+]
+
+
+def same_place(before: dict[str, Any], said: dict[str, Any]) -> dict[str, Any]:
+    """The statement together with the target and kind as they are on record."""
+    return {"target": before.get("target", PLACE), "kind": before.get("kind", "located"), **said}
+
+
+@pytest.mark.parametrize(("before", "said"), PLACES)
+def test_a_new_place_requires_the_resource_on_record(before: dict[str, Any], said: dict[str, Any]) -> None:
+    binding = existing(**{"target": PLACE, **before, "resource": "R1"})
+    with pytest.raises(BindingConflict) as conflict:
+        bind(binding, **same_place(before, said))
+    assert conflict.value.code == "bound-otherwise"
+    assert (conflict.value.existing, conflict.value.proposed.revision) == (binding, 2)
+    assert assignment.leads_elsewhere(binding, conflict.value.proposed)
+    outcome, after, action = bind(binding, **same_place(before, said), resource="R1")
+    assert (outcome, action, after) == ("relocated", "relocated", conflict.value.proposed)
+
+
+@pytest.mark.parametrize("resource", [None, "R1"])
+@pytest.mark.parametrize(("before", "said"), PLACES)
+def test_without_a_resource_on_record_only_relocate_changes_the_place(
+    before: dict[str, Any], said: dict[str, Any], resource: str | None
+) -> None:
+    binding = existing(**{"target": PLACE, **before})
+    with pytest.raises(BindingConflict) as conflict:
+        bind(binding, **same_place(before, said), resource=resource)
+    assert conflict.value.code == "bound-otherwise"
+    assert "relocate" in conflict.value.expected
+    assert assignment.relocate(binding, now=LATE, **same_place(before, said)).outcome == "relocated"
+
+
+@pytest.mark.parametrize(
+    ("before", "said", "words"),
+    [
+        pytest.param({}, {"alternates": {"en": "/x"}}, "alternate en nothing, not /x", id="alternate"),
+        pytest.param({}, {"passthrough": True}, "passthrough false, not true", id="passthrough"),
+        pytest.param({}, {"kind": "related"}, "kind located, not related", id="kind"),
+    ],
+)
+def test_a_conflict_names_the_field_that_differs(before: dict[str, Any], said: dict[str, Any], words: str) -> None:
+    with pytest.raises(BindingConflict, match=words):
+        bind(existing(**before), **said)
+
+
+def test_an_empty_element_is_deleted_and_the_others_stay() -> None:
+    known = existing(metadata={"who": "N", "what": "T"})
+    outcome, after, _ = bind(known, metadata={"who": ""})
+    assert (outcome, dict(after.metadata)) == ("updated", {"what": "T"})
+    assert bind(after, metadata={"who": ""}).outcome == "unchanged"
+    assert bind(known, metadata={}).outcome == "unchanged"
+    assert dict(bind(None, metadata={"who": "", "what": "T"}).after.metadata) == {"what": "T"}
+
+
+@pytest.mark.parametrize("now", [EARLY, EARLY - timedelta(hours=1)], ids=["the same time", "a clock set back"])
+def test_a_change_is_always_later_than_the_one_before(now: datetime) -> None:
+    known = existing(resource="R1")
+    changes = [
+        assignment.bind(known, propose(NAME, PLACE, metadata={"what": "T"}), now),
+        assignment.bind(known, propose(NAME, "/2", resource="R1"), now),
+        assignment.bind(known, propose(NAME, PLACE, status="withdrawn"), now),
+        assignment.relocate(known, "/2", None, now),
+        assignment.withdraw(known, None, now),
+    ]
+    changes.append(assignment.restore(changes[-1].after, "R1", now))
+    assert [change.after.changed > known.changed for change in changes] == [True] * len(changes)
+    assert changes[-1].after.changed > changes[-2].after.changed
+    # Last-Modified has full seconds.
+    assert changes[0].after.changed.replace(microsecond=0) > EARLY
+
+
+def test_what_is_not_said_stays() -> None:
+    known = existing(metadata={"what": "T"}, alternates={"en": "/x"}, passthrough=True, redirect=307, resource="R1")
+    assert bind(known).action is None
+
+
+def test_the_resource_on_record_lets_a_name_move() -> None:
+    outcome, after, action = bind(existing(resource="R1"), "/2", resource="R1")
+    assert (outcome, action, after.target, after.revision) == ("relocated", "relocated", "/2", 2)
+
+
+def test_a_name_that_moves_may_change_its_kind() -> None:
+    after = bind(existing(resource="R1"), None, kind="described", resource="R1").after
+    assert (after.kind, after.target) == ("described", None)
+
+
+def test_a_name_that_moves_is_consistent_afterwards() -> None:
+    with pytest.raises(BindingError) as refused:
+        bind(existing(resource="R1", passthrough=True), None, kind="described", resource="R1")
+    assert refused.value.code == "passthrough-without-target"
+    with pytest.raises(BindingError) as refused:
+        bind(existing(resource="R1", alternates={"en": "https://example.org/en"}), "/x", kind="served", resource="R1")
+    assert refused.value.code == "target-not-local"
+
+
+@pytest.mark.parametrize(
+    ("before", "target", "said", "code"),
+    [
+        pytest.param({}, "/2", {}, "bound-otherwise", id="another place"),
+        pytest.param({}, PLACE, {"kind": "related"}, "bound-otherwise", id="another kind"),
+        pytest.param({}, "/2", {"resource": "R1"}, "bound-otherwise", id="a resource where none is on record"),
+        pytest.param({"resource": "R1"}, "/2", {}, "bound-otherwise", id="no resource where one is on record"),
+        pytest.param({"resource": "R1"}, "/2", {"resource": "R2"}, "other-resource", id="another resource elsewhere"),
+        pytest.param(
+            {"resource": "R1"}, PLACE, {"resource": "R2"}, "other-resource", id="another resource at the same place"
+        ),
+        pytest.param({"resource": "R1"}, PLACE, {"resource": "r1"}, "other-resource", id="resources differ by case"),
+    ],
+)
+def test_a_name_is_never_re_assigned(before: dict[str, Any], target: str, said: dict[str, Any], code: str) -> None:
+    with pytest.raises(BindingConflict) as conflict:
+        bind(existing(**before), target, **said)
+    assert conflict.value.code == code
+    assert conflict.value.existing == existing(**before)
+    assert conflict.value.proposed == existing(**before)._replace(
+        target=target, changed=LATE, revision=2, **{"resource": before.get("resource"), **said}
+    )
+
+
+def test_a_conflict_says_what_differs() -> None:
+    with pytest.raises(BindingConflict, match=r"https://example\.org/1, not /2"):
+        bind(existing(), "/2")
+
+
+@pytest.mark.parametrize("said", [{}, {"resource": "R1"}])
+def test_a_withdrawn_name_is_not_bound_again(said: dict[str, Any]) -> None:
+    with pytest.raises(BindingConflict) as conflict:
+        bind(withdrawn(resource="R1"), **said)
+    assert conflict.value.code == "withdrawn"
+
+
+def test_a_person_may_move_a_name_of_which_no_resource_is_on_record() -> None:
+    outcome, after, action = assignment.relocate(existing(), "HTTPS://Example.org/2", None, LATE)
+    assert (outcome, action, after.target, after.kind) == ("relocated", "relocated", "https://example.org/2", "located")
+
+
+def test_to_move_a_name_to_where_it_is_changes_nothing() -> None:
+    assert assignment.relocate(existing(), "https://EXAMPLE.org/1", None, LATE) == ("unchanged", existing(), None)
+
+
+@pytest.mark.parametrize(
+    ("before", "target", "kind", "code"),
+    [
+        pytest.param(existing(), "javascript:x", None, "target-scheme", id="to a scheme that nobody is sent to"),
+        pytest.param(existing(), "/ark:12345/doc", None, "target-itself", id="to itself"),
+        pytest.param(existing(), None, None, "target-missing", id="to nowhere"),
+        pytest.param(
+            existing(None, kind="described"), "/x", None, "target-unwanted", id="a described one to somewhere"
+        ),
+        pytest.param(existing(), "/x", "lost", "kind-unknown", id="to a kind that is none"),
+        pytest.param(
+            existing(passthrough=True), None, "described", "passthrough-without-target", id="passthrough to nowhere"
+        ),
+        pytest.param(withdrawn(), "/x", None, "withdrawn", id="a withdrawn one"),
+    ],
+)
+def test_a_name_is_not_moved(before: Binding, target: str | None, kind: Any, code: str) -> None:
+    with pytest.raises(BindingError) as refused:
+        assignment.relocate(before, target, kind, LATE)
+    assert refused.value.code == code
+
+
+@pytest.mark.parametrize(
+    ("said", "code"),
+    [
+        pytest.param({"passthrough": "no"}, "passthrough-unknown", id="a text for passthrough"),
+        pytest.param({"scope": "all"}, "scope-unknown", id="an unknown scope"),
+        pytest.param({"scope": "subtree"}, "scope-not-served", id="a subtree elsewhere"),
+        pytest.param({"alternates": {"": "/x"}}, "alternate-selector", id="an alternate for nothing"),
+    ],
+)
+def test_a_name_is_not_moved_by_a_statement_that_can_never_be(said: dict[str, Any], code: str) -> None:
+    with pytest.raises(BindingError) as refused:
+        assignment.relocate(existing(), PLACE, None, LATE, **said)
+    assert refused.value.code == code
+
+
+def test_a_described_name_gets_a_target_with_another_kind() -> None:
+    assert assignment.relocate(existing(None, kind="described"), "/x", "related", LATE).after.target == "/x"
+
+
+def test_a_withdrawn_name_keeps_everything_on_record() -> None:
+    outcome, after, action = assignment.withdraw(existing(resource="R1"), "sold", LATE)
+    assert (outcome, action, after.status, after.reason) == ("withdrawn", "withdrawn", "withdrawn", "sold")
+    assert (after.target, after.resource, after.revision, after.is_live) == (PLACE, "R1", 2, False)
+    for reason in (None, "sold"):
+        assert assignment.withdraw(after, reason, LATE) == ("unchanged", after, None)
+    outcome, corrected, action = assignment.withdraw(after, "a court order", LATE)
+    assert (outcome, action, corrected.reason, corrected.revision) == ("updated", "updated", "a court order", 3)
+    assert (corrected.status, corrected.resource) == ("withdrawn", "R1")
+
+
+def test_a_reason_is_a_plain_text() -> None:
+    with pytest.raises(BindingError) as refused:
+        assignment.withdraw(existing(), "\x1b[2J", LATE)
+    assert refused.value.code == "reason-text"
+
+
+@pytest.mark.parametrize("resource", [None, "R1"])
+def test_a_withdrawn_name_is_restored_for_the_same_resource(resource: str | None) -> None:
+    outcome, after, action = assignment.restore(withdrawn(resource=resource), resource, LATE)
+    assert (outcome, action, after.status, after.reason, after.revision) == ("restored", "restored", "live", None, 3)
+    assert assignment.restore(after, resource, LATE) == ("unchanged", after, None)
+
+
+@pytest.mark.parametrize(("on_record", "given"), [("R1", "R2"), ("R1", None), (None, "R1")])
+def test_a_withdrawn_name_is_not_restored_for_another(on_record: str | None, given: str | None) -> None:
+    with pytest.raises(BindingConflict) as conflict:
+        assignment.restore(withdrawn(resource=on_record), given, LATE)
+    assert conflict.value.code == "other-resource"
+
+
+# What only a table can say --------------------------------------------------------------------------------------------
+
+
+def state(target: str | None, **said: Any) -> Proposal:
+    return propose(NAME, target, kind="located" if target else "described", status="withdrawn", **said)
+
+
+def test_a_tombstone_can_stand_where_nothing_was() -> None:
+    outcome, after, action = assignment.bind(None, state(None), LATE)
+    assert (outcome, action, after.status, after.revision) == ("withdrawn", "withdrawn", "withdrawn", 1)
+
+
+@pytest.mark.parametrize("target", [None, PLACE])
+def test_a_name_can_be_stated_to_be_withdrawn(target: str | None) -> None:
+    outcome, after, action = assignment.bind(existing(resource="R1"), state(target), LATE)
+    assert (outcome, action, after.kind, after.target) == ("withdrawn", "withdrawn", "located", PLACE)
+    assert assignment.bind(after, state(target), LATE) == ("unchanged", after, None)
+
+
+def test_a_tombstone_can_be_brought_up_to_date() -> None:
+    change = assignment.bind(withdrawn(), state(None, metadata={"what": "T"}), LATE)
+    assert (change.outcome, change.action, change.after.status) == ("updated", "updated", "withdrawn")
+
+
+@pytest.mark.parametrize("before", [existing(), withdrawn()], ids=["live", "withdrawn"])
+def test_a_withdrawn_name_gets_no_resource(before: Binding) -> None:
+    with pytest.raises(BindingConflict) as conflict:
+        assignment.bind(before, state(None, resource="mine"), LATE)
+    assert conflict.value.code == "claim-withdrawn"
+    assert (conflict.value.existing, conflict.value.proposed.resource) == (before, "mine")
+
+
+@pytest.mark.parametrize("resource", [None, "R1"])
+@pytest.mark.parametrize("said", [{"target": "/2"}, {"target": PLACE, "alternates": {"en": "/x"}}])
+@pytest.mark.parametrize("before", [existing(resource="R1"), withdrawn(resource="R1")], ids=["live", "withdrawn"])
+def test_a_name_is_not_moved_by_its_withdrawal(before: Binding, said: dict[str, Any], resource: str | None) -> None:
+    with pytest.raises(BindingConflict) as conflict:
+        assignment.bind(before, state(**said, resource=resource), LATE)
+    assert conflict.value.code == ("bound-otherwise" if before.is_live else "withdrawn")
+
+
+@pytest.mark.parametrize(
+    ("target", "resource", "code"), [("/2", None, "bound-otherwise"), (None, "R2", "other-resource")]
+)
+def test_what_is_withdrawn_has_to_be_what_is_on_record(target: str | None, resource: str | None, code: str) -> None:
+    with pytest.raises(BindingConflict) as conflict:
+        assignment.bind(existing(resource="R1"), state(target, resource=resource), LATE)
+    assert conflict.value.code == code
+
+
+def test_a_statement_leaves_the_other_elements() -> None:
+    known = existing(metadata={"what": "T", "when": "2020"}, alternates={"en": "/en"}, resource="R1")
+    said = propose(NAME, PLACE, resource="R1", metadata={"who": "N", "what": "U"}, alternates={"de": "/de"})
+    after = assignment.bind(known, said, LATE).after
+    assert list(after.metadata.items()) == [("who", "N"), ("what", "U"), ("when", "2020")]
+    assert dict(after.alternates) == {"de": "/de", "en": "/en"}

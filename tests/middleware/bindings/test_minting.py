@@ -1,0 +1,238 @@
+"""Names that are made up here."""
+
+from __future__ import annotations
+
+import re
+import secrets
+import subprocess
+import sys
+from collections.abc import Callable
+from itertools import chain
+from typing import Any
+
+import pytest
+from sqlalchemy import event, text
+from sqlalchemy.exc import DBAPIError
+
+from ararat.identifiers import normalize
+from ararat.middleware.bindings import minting
+from ararat.middleware.bindings.check_characters import checks
+from ararat.middleware.bindings.collection import Bindings
+from ararat.middleware.bindings.minting import mint
+from ararat.middleware.errors import BindingError, BindingsUnavailable
+
+OPAQUE = "[0-9bcdfghjkmnpqrstvwxz]"
+
+
+@pytest.mark.parametrize(
+    ("options", "expected"),
+    [
+        pytest.param({}, f"{OPAQUE}{{8}}", id="by default"),
+        pytest.param({"length": 3}, f"{OPAQUE}{{3}}", id="short"),
+        pytest.param({"check": True}, f"{OPAQUE}{{9}}", id="with a check character"),
+        pytest.param({"digits": True}, "[0-9]{8}", id="of digits"),
+        pytest.param({"digits": True, "check": True, "length": 4}, "[0-9]{5}", id="of digits, the check character too"),
+    ],
+)
+def test_names_are_opaque_and_normal(bindings: Bindings, options: dict[str, Any], expected: str) -> None:
+    names = mint(bindings, "12345/x5", count=50, **options)
+    assert len(set(names)) == 50
+    for name in names:
+        assert re.fullmatch(f"ark:12345/x5{expected}", name)
+        assert normalize(name) == name
+        assert checks(name.removeprefix("ark:")) or not options.get("check")
+
+
+@pytest.mark.parametrize(
+    ("namespace", "beginning"),
+    [
+        pytest.param("12345", "ark:12345/", id="a NAAN"),
+        pytest.param("12345/", "ark:12345/", id="a NAAN and a slash"),
+        pytest.param("12345/x5", "ark:12345/x5", id="a shoulder"),
+        pytest.param("ark:12345/x5", "ark:12345/x5", id="as an ARK begins"),
+        pytest.param("ARK:/12-345/x-5", "ark:12345/x5", id="as an old ARK begins, with hyphens"),
+        pytest.param("21206/730", "ark:21206/730", id="a shoulder of 17beta's"),
+        pytest.param("21206/1", "ark:21206/1", id="its shortest"),
+    ],
+)
+def test_a_name_begins_with_its_shoulder(bindings: Bindings, namespace: str, beginning: str) -> None:
+    [name] = mint(bindings, namespace)
+    assert re.fullmatch(f"{beginning}{OPAQUE}{{8}}", name)
+
+
+@pytest.mark.parametrize(
+    ("namespace", "options", "code"),
+    [
+        pytest.param("", {}, "shoulder-characters", id="nothing"),
+        pytest.param("12345/б", {}, "shoulder-characters", id="a letter that is not ASCII"),
+        pytest.param("12345/annual", {}, "shoulder-characters", id="a word"),
+        pytest.param("12345/x5/y", {}, "shoulder-characters", id="two shoulders"),
+        pytest.param("12345/X5", {}, "shoulder-characters", id="a capital"),
+        pytest.param("12345/x5\n", {}, "shoulder-characters", id="a line break"),
+        pytest.param("ark:", {}, "shoulder-characters", id="no NAAN"),
+        pytest.param("99999/x5", {}, "naan-reserved-invalid", id="the NAAN of invalid ARKs"),
+        pytest.param("9-9999", {}, "naan-reserved-invalid", id="which has hyphens"),
+        pytest.param("21206", {}, "shoulder-reserved", id="17beta without a shoulder"),
+        pytest.param("21206/0", {}, "shoulder-reserved", id="17beta's shoulder of another scheme"),
+        pytest.param("21206/b1", {}, "shoulder-reserved", id="17beta and no decimal shoulder"),
+        pytest.param("21206/73", {}, "shoulder-reserved", id="17beta and half a shoulder"),
+        pytest.param("12345/x5", {"length": 0}, "mint-length", id="no characters"),
+        pytest.param("12345/x5", {"length": 244}, "mint-length", id="256 in all"),
+        pytest.param("12345/x5", {"length": 243, "check": True}, "mint-length", id="256 with the check character"),
+        pytest.param("12345/x5", {"count": 0}, "mint-count", id="none"),
+        pytest.param("12345/x5", {"count": 10_001}, "mint-count", id="too many"),
+        pytest.param("12345/x5", {"length": 1, "count": 30}, "names-exhausted", id="more than there are"),
+    ],
+)
+def test_what_cannot_be_made_is_refused(
+    open_store: Callable[..., Bindings], tmp_path, namespace: str, options: dict[str, Any], code: str
+) -> None:
+    bindings = open_store(tmp_path / "bindings.sqlite")
+    with pytest.raises(BindingError) as refused:
+        mint(bindings, namespace, **options)
+    assert refused.value.code == code
+    assert str(refused.value).isascii()
+
+
+def test_the_longest_name_has_255_characters_and_can_be_bound(bindings: Bindings) -> None:
+    [name] = mint(bindings, "12345/x5", length=243)
+    assert len(name) == 255
+    assert bindings.bind(name, "/x") == "bound"
+
+
+@pytest.mark.parametrize("sequential", [False, True])
+def test_every_name_is_made_once_and_then_there_is_none(bindings: Bindings, sequential: bool) -> None:
+    made = [
+        mint(bindings, "12345/x5", length=1, digits=True, sequential=sequential, count=count) for count in (3, 4, 3)
+    ]
+    assert sorted(chain.from_iterable(made)) == [f"ark:12345/x5{digit}" for digit in range(10)]
+    with pytest.raises(BindingError) as refused:
+        mint(bindings, "12345/x5", length=1, digits=True, sequential=sequential)
+    assert refused.value.code == "names-exhausted"
+
+
+def test_where_not_enough_are_left_none_is_made(bindings: Bindings) -> None:
+    mint(bindings, "12345/x5", length=1, digits=True, count=8)
+    with pytest.raises(BindingError):
+        mint(bindings, "12345/x5", length=1, digits=True, count=3)
+    assert len(mint(bindings, "12345/x5", length=1, digits=True, count=2)) == 2
+
+
+def test_a_name_that_was_ever_used_is_not_made(bindings: Bindings) -> None:
+    bindings.bind("ark:12345/x5-0", "/bound")
+    bindings.bind("ark:12345/x51", "/withdrawn")
+    bindings.withdraw("ark:12345/x51")
+    bindings.bind("ark:12345/x52/c1", "/below")
+    bindings.bind("ark:12345/x53.pdf", "/variant")
+    bindings.bind("ark:12345/x54b", "/not/below")
+    made = mint(bindings, "12345/x5", length=1, digits=True, count=6)
+    assert sorted(made) == [f"ark:12345/x5{digit}" for digit in range(4, 10)]
+
+
+def test_names_that_a_rule_answers_are_not_made(bindings: Bindings) -> None:
+    bindings.set_rule("ark:12345/x5", "https://example.org/${value}")
+    for namespace in ("12345/x5", "12345/x57"):
+        with pytest.raises(BindingError, match="the rule for ark:12345/x5 answers every name") as refused:
+            mint(bindings, namespace)
+        assert refused.value.code == "mint-under-rule"
+    assert mint(bindings, "12345/x5", under_rule=True)[0].startswith("ark:12345/x5")
+    bindings.set_rule("ark:12345/x6b", "https://example.org/${value}")
+    made = mint(bindings, "12345/x6", length=1, count=28)
+    assert "ark:12345/x6b" not in made
+    assert len(mint(bindings, "12345/x7", count=3)) == 3
+
+
+def test_a_batch_of_names_takes_the_same_number_of_queries_as_one(
+    database: str, open_store: Callable[..., Bindings]
+) -> None:
+    bindings = open_store(database)
+    bindings.bind("ark:12345/x50/below", "/x")
+    statements: list[str] = []
+    event.listen(bindings.store._database.engine, "before_cursor_execute", lambda *said: statements.append(said[2]))
+    counts = []
+    for count in (1, 200):
+        statements.clear()
+        made = mint(bindings, "12345/x5", count=count, length=3, sequential=True)
+        counts.append(len(statements))
+    assert len(made) == 200
+    assert counts[1] <= counts[0] + 2
+    assert "ark:12345/x50" not in mint(bindings, "12345/x5", count=28, length=1)
+
+
+def test_shoulders_that_overlap_do_not_make_one_name_twice(bindings: Bindings) -> None:
+    made = mint(bindings, "12345/x51", length=1, digits=True, count=4)
+    made += mint(bindings, "12345/x5", length=2, digits=True, count=96)
+    assert len(set(made)) == 100
+
+
+def test_a_name_drawn_twice_is_drawn_again(bindings: Bindings, monkeypatch: pytest.MonkeyPatch) -> None:
+    numbers = iter([7, 7, 7, 8, 8, 9])
+    monkeypatch.setattr(secrets, "randbelow", lambda _: next(numbers))
+    assert mint(bindings, "12345/x5") == ["ark:12345/x500000007"]
+    assert mint(bindings, "12345/x5") == ["ark:12345/x500000008"]
+    assert mint(bindings, "12345/x5") == ["ark:12345/x500000009"]
+
+
+def test_a_draw_that_finds_nothing_unused_ends(bindings: Bindings, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(secrets, "randbelow", lambda _: 7)
+    monkeypatch.setattr(minting, "_MISSES", 10)
+    mint(bindings, "12345/x5")
+    with pytest.raises(BindingError) as refused:
+        mint(bindings, "12345/x5")
+    assert refused.value.code == "names-exhausted"
+
+
+def test_numbers_go_on_where_they_were_and_each_pattern_has_its_own(bindings: Bindings) -> None:
+    assert mint(bindings, "12345/x5", length=2, sequential=True, count=2) == ["ark:12345/x500", "ark:12345/x501"]
+    bindings.bind("ark:12345/x502", "/x")
+    assert mint(bindings, "12345/x5", length=2, sequential=True) == ["ark:12345/x503"]
+    assert mint(bindings, "12345/x6", length=2, sequential=True) == ["ark:12345/x600"]
+    assert mint(bindings, "12345/x5", length=3, sequential=True) == ["ark:12345/x5000"]
+
+
+def test_who_made_a_name_is_on_record_and_stays_there(bindings: Bindings) -> None:
+    [name] = mint(bindings, "12345/x5", actor="a librarian")
+    engine = bindings.store._database.engine
+    with engine.connect() as connection:
+        rows = connection.execute(text("SELECT key, actor FROM minted")).all()
+    assert [tuple(row) for row in rows] == [(name, "a librarian")]
+    for statement in ("DELETE FROM minted", "UPDATE minted SET actor = 'me'"):
+        with pytest.raises(DBAPIError, match="never"), engine.begin() as connection:
+            connection.execute(text(statement))
+
+
+def test_a_naan_that_is_not_registered_is_warned_of(bindings: Bindings, caplog: pytest.LogCaptureFixture) -> None:
+    mint(bindings, "12148/x5")
+    assert caplog.messages == []
+    mint(bindings, "54321/x5")
+    assert caplog.messages == ["NAAN 54321 is not registered: register with the ARK Maintenance Agency"]
+
+
+def test_what_was_not_written_was_not_made(bindings: Bindings) -> None:
+    bindings.close()
+    with pytest.raises(BindingsUnavailable):
+        mint(bindings, "12345/x5")
+
+
+MINTING = """
+import sys
+from ararat.middleware import mint, open_bindings
+bindings = open_bindings(sys.argv[1], create=True)
+sys.stdin.readline()
+for turn in range(20):
+    print(*mint(bindings, "12345/x5", length=2, count=10), sep="\\n")
+"""
+
+
+def test_two_processes_never_make_one_name(database: str, bindings: Bindings) -> None:
+    command = [sys.executable, "-c", MINTING, database]
+    processes = [subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) for _ in range(2)]
+    names: list[str] = []
+    for process in processes:
+        assert process.stdin is not None
+        process.stdin.write("\n")
+        process.stdin.flush()
+    for process in processes:
+        names += process.communicate(timeout=50)[0].split()
+        assert process.returncode == 0
+    assert len(names) == len(set(names)) == 400

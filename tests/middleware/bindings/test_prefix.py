@@ -1,0 +1,75 @@
+from __future__ import annotations
+
+import re
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ararat.middleware.bindings.prefix import check, join
+from ararat.middleware.errors import PrefixError
+
+
+@pytest.mark.vectors("resolver-prefix")
+def test_resolver_prefixes_are_those_of_the_draft(vector) -> None:
+    if vector.expect["valid"]:
+        assert check(vector.input) == vector.expect["stored"]
+    else:
+        with pytest.raises(PrefixError):
+            check(vector.input)
+
+
+@pytest.mark.parametrize(
+    ("prefix", "stored"),
+    [
+        pytest.param("https://N2T.net:443", "https://n2t.net", id="host in lower case, own port dropped"),
+        pytest.param("http://x.example:8080/", "http://x.example:8080", id="another port stays"),
+        pytest.param("https://x.example/a//", "https://x.example/a/", id="exactly one slash is stripped"),
+        pytest.param("https://x.example/A%2fb", "https://x.example/A%2fb", id="the path stays as it is"),
+        pytest.param("https://b\u00fccher.example", "https://xn--bcher-kva.example", id="A-labels"),
+        pytest.param("http://[::1]:8000", "http://[::1]:8000", id="an IPv6 address"),
+        pytest.param("http://127.0.0.1:5000/app", "http://127.0.0.1:5000/app", id="a server on this machine"),
+    ],
+)
+def test_a_prefix_has_one_stored_form(prefix: str, stored: str) -> None:
+    assert check(prefix) == stored
+
+
+@pytest.mark.parametrize(
+    ("prefix", "code"),
+    [
+        pytest.param("ftp://x.example", "prefix-scheme", id="another scheme"),
+        pytest.param("https:x.example", "prefix-scheme", id="no slashes"),
+        pytest.param("x.example", "prefix-scheme", id="no scheme"),
+        pytest.param("", "prefix-scheme", id="nothing"),
+        pytest.param(" https://x.example", "prefix-scheme", id="a space"),
+        pytest.param("http\u017f://x.example", "prefix-scheme", id="a long s"),
+        pytest.param("https://user@x.example", "prefix-userinfo", id="a user"),
+        pytest.param("https:///a", "prefix-host", id="no host"),
+        pytest.param("https://x.example:port", "prefix-host", id="a word as port"),
+        pytest.param("https://x.example\n", "prefix-host", id="a line feed"),
+        pytest.param("https://x.example/a\n", "prefix-path", id="a line feed in the path"),
+        pytest.param("https://x.example?", "prefix-path", id="an empty query"),
+        pytest.param("https://x.example/a#", "prefix-path", id="an empty fragment"),
+        pytest.param("https://x.example/caf\u00e9", "prefix-path", id="a path outside ASCII"),
+    ],
+)
+def test_what_is_no_prefix_is_refused_with_its_reason(prefix: str, code: str) -> None:
+    with pytest.raises(PrefixError) as refused:
+        check(prefix)
+    assert refused.value.code == code
+
+
+@given(st.text() | st.text().map("https://".__add__) | st.text().map("http://x.example/".__add__))
+def test_a_stored_prefix_is_ascii_and_stays_the_same(prefix: str) -> None:
+    refused = stored = ""
+    try:
+        stored = check(prefix)
+    except PrefixError as error:
+        refused = str(error)
+    assert re.fullmatch(r"[\x20-\x7e\n]+", stored or refused)
+    assert not stored or check(stored) == stored.removesuffix("/")
+
+
+def test_one_slash_joins_prefix_and_name() -> None:
+    assert join(check("https://n2t.net/"), "ark:12345/x") == "https://n2t.net/ark:12345/x"

@@ -1,0 +1,226 @@
+"""The request target, out of what each kind of server makes of it."""
+
+from __future__ import annotations
+
+import string
+from urllib.parse import unquote_to_bytes
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ararat.middleware.http.request_target import Target, mount_path, recover, reserved_labels
+
+
+def reserved(path: str, schemes: tuple[str, ...] = ("ark", "urn")) -> bool:
+    return path[:5] in reserved_labels(schemes)
+
+
+@pytest.mark.vectors("reserved-path")
+def test_a_raw_path_is_reserved_as_the_policy_says(vector):
+    assert reserved(vector.input) is vector.expect["match"]
+    if scheme := vector.expect["scheme"]:
+        assert reserved(vector.input, (scheme,))
+
+
+@pytest.mark.parametrize(
+    "path",
+    ["/ar\u212a:12345/x", "/\uff41rk:12345/x", "/\u0430rk:12345/x", "/ark\uff1a12345/x", "ark:12345/x", "/arkx:1/x"],
+)
+def test_only_the_ascii_letters_of_the_label_are_the_label(path):
+    assert not reserved(path)
+
+
+@pytest.mark.vectors("recover-raw-target")
+def test_the_raw_target_gives_back_what_wsgi_lost(vector):
+    target = recover(vector.input)
+    assert target.path[1:] == vector.expect["request_core"]
+    assert target.query is not None
+    assert f"?{target.query}" == vector.expect["inflection"]
+    assert target.exact
+
+
+# What servers hand over was measured; `raw` is REQUEST_URI or RAW_URI, whichever the server has.
+@pytest.mark.parametrize(
+    ("path_info", "raw", "identifier"),
+    [
+        pytest.param("/ark:12345/x", "/ark:12345/x", "ark:12345/x", id="plain"),
+        pytest.param("/ark:12345/x", "/ark:12345/x?", "ark:12345/x?", id="bare question mark"),
+        pytest.param("/ark:12345/x", "/ark:12345/x#f?q", "ark:12345/x", id="fragment"),
+        pytest.param(
+            "/ark:12345/a/b", "/ark:12345/a%2Fb", "ark:12345/a%2Fb", id="encoded slash, decoded by the server"
+        ),
+        pytest.param(
+            "/ark:12345/a%2Fb", "/ark:12345/a%2fb", "ark:12345/a%2fb", id="encoded slash, kept by cheroot in upper case"
+        ),
+        pytest.param(
+            "/ark:12345/a%2fb.c",
+            "/ark:12345/a%2fb%2Ec",
+            "ark:12345/a%2fb%2Ec",
+            id="encoded slash, kept by Apache as it is",
+        ),
+        pytest.param("/ark:12345/\xff", "/ark:12345/%ff", "ark:12345/%ff", id="no UTF-8"),
+        pytest.param("/ark:12345/\xef\xbf\xbd", "/ark:12345/%ff", "ark:12345/%ff", id="no UTF-8, replaced by werkzeug"),
+        pytest.param("/ark:12345/\xd0\xb1", "/ark:12345/\xd0\xb1", "ark:12345/%D0%B1", id="raw UTF-8"),
+        pytest.param("/ark:12345/x\0y", "/ark:12345/x%00y", "ark:12345/x%00y", id="encoded NUL"),
+        pytest.param("/ark:12345/%2D", "/ark:12345/%252D", "ark:12345/%252D", id="encoded percent sign"),
+        pytest.param("/ark:12345/x", "http://evil.example/ark:12345/x", "ark:12345/x", id="absolute-form"),
+        pytest.param("/ark:12345/x", "HTTPS://evil.example/ark:12345/x", "ark:12345/x", id="absolute-form in capitals"),
+        pytest.param(
+            "http://h/ark:12345/x",
+            "http://h/ark:12345/x",
+            "ark:12345/x",
+            id="absolute-form, left in PATH_INFO by uWSGI",
+        ),
+    ],
+)
+@pytest.mark.parametrize("key", ["REQUEST_URI", "RAW_URI"])
+def test_the_raw_target_holds_where_path_info_says_the_same(key, path_info, raw, identifier):
+    target = recover({"PATH_INFO": path_info, "QUERY_STRING": "", key: raw})
+    assert target.identifier == identifier
+    assert target.exact
+
+
+@pytest.mark.parametrize(
+    ("path_info", "raw"),
+    [
+        pytest.param("/ark:12345/x", "/ark%3A12345/x", id="encoded colon"),
+        pytest.param("/ark:12345/x", "/%61rk:12345/x", id="encoded letter"),
+        pytest.param("/ark:12345/x", "//ark:12345/x", id="two slashes, made one by waitress"),
+        pytest.param("//ark:12345/x", "//ark:12345/x", id="two slashes"),
+        pytest.param("/ark:12345/x", "http://h//ark:12345/x", id="two slashes in an absolute-form"),
+        pytest.param("*", "*", id="asterisk-form"),
+        pytest.param("", "urn:isbn:1", id="address of another scheme"),
+        pytest.param("12345/x", "ark:12345/x", id="identifier without a slash"),
+    ],
+)
+def test_these_belong_to_the_site(path_info, raw):
+    assert not reserved(recover({"PATH_INFO": path_info, "RAW_URI": raw}).path)
+
+
+@pytest.mark.parametrize(
+    ("script_name", "path_info", "raw", "path"),
+    [
+        pytest.param("/app", "/ark:12345/x", "/app/ark:12345/x?", "/ark:12345/x", id="as mounted"),
+        pytest.param("/app", "/ark:12345/x", "/%61pp/ark:12345/x?", "/ark:12345/x", id="a letter of the mount encoded"),
+        pytest.param("/a pp", "/ark:12345/x", "/a%20pp/ark:12345/x?", "/ark:12345/x", id="mount with a space"),
+        pytest.param("/a/b", "/ark:12345/x", "/a%2Fb/ark:12345/x?", "/ark:12345/x", id="a slash of the mount encoded"),
+        pytest.param(
+            "/app", "/ark:12345/x", "/app%2Fark:12345/x?", "%2Fark:12345/x", id="the slash before the label encoded"
+        ),
+        pytest.param(
+            "/app", "/ark:12345/x", "/ark:12345/x?", "/ark:12345/x", id="mount named by a proxy that had cut it off"
+        ),
+    ],
+)
+def test_the_mount_is_cut_off_however_it_is_spelled(script_name, path_info, raw, path):
+    assert recover(
+        {"SCRIPT_NAME": script_name, "PATH_INFO": path_info, "REQUEST_URI": raw, "QUERY_STRING": ""}
+    ) == Target(path, "")
+
+
+@pytest.mark.parametrize(
+    ("path_info", "raw"),
+    [
+        pytest.param("/ark:12345/public", "/ark:12345/secret", id="another name"),
+        pytest.param("/ark:12345/a/b", "/ark:12345/a//b", id="slashes merged by a front server"),
+        pytest.param("/ark:12345/b", "/ark:12345/a/../b", id="dot-segments removed by a front server"),
+        pytest.param("/ark:12345/a%2Fb", "/ark:12345/a/b", id="a slash that was never encoded"),
+        pytest.param("/ark:12345/a", "/ark:12345/%2561", id="decoded twice"),
+        pytest.param("/ark:12345/x", "/ark:12345//x", id="slashes merged further on"),
+        pytest.param("/ark:12345/\xef\xbf\xbd", "/ark:12345/a", id="U+FFFD for what is UTF-8"),
+        pytest.param("/ark:12345/x", "/elsewhere/ark:12345/x", id="below another mount"),
+    ],
+)
+def test_path_info_holds_where_the_raw_target_says_something_else(path_info, raw):
+    target = recover({"PATH_INFO": path_info, "REQUEST_URI": f"{raw}?info", "QUERY_STRING": "info"})
+    assert not target.exact
+    assert unquote_to_bytes(target.path) == path_info.encode("latin-1")
+    assert target.query == "info"
+
+
+def test_the_query_string_holds_where_the_raw_query_says_something_else():
+    target = recover({"PATH_INFO": "/ark:12345/a/b", "QUERY_STRING": "x=1", "REQUEST_URI": "/ark:12345/a%2Fb?x=2"})
+    assert target == Target("/ark:12345/a%2Fb", "x=1", exact=False)
+
+
+def test_request_uri_is_asked_before_raw_uri_and_raw_uri_where_it_disagrees():
+    environ = {
+        "PATH_INFO": "/ark:12345/a/b",
+        "QUERY_STRING": "",
+        "REQUEST_URI": "/stale?",
+        "RAW_URI": "/ark:12345/a%2Fb?",
+    }
+    assert recover(environ) == Target("/ark:12345/a%2Fb", "")
+    assert recover(environ | {"REQUEST_URI": "/ark:12345/a/b"}) == Target("/ark:12345/a/b", None)
+
+
+@pytest.mark.parametrize(
+    ("path_info", "path"),
+    [
+        pytest.param("/ark:12345/x", "/ark:12345/x", id="plain"),
+        pytest.param("/ark:12345/a%2Fb", "/ark:12345/a%252Fb", id="percent sign"),
+        pytest.param("/ark:12345/a?b#c d", "/ark:12345/a%3Fb%23c%20d", id="what would end a path"),
+        pytest.param("/ark:12345/\xd0\xb1\xff", "/ark:12345/%D0%B1%FF", id="octets outside ASCII"),
+        pytest.param("/urn:isbn:0-1", "/urn:isbn:0-1", id="colons stay"),
+    ],
+)
+def test_without_a_raw_target_the_path_is_quoted_again_and_a_bare_question_mark_is_lost(path_info, path):
+    assert recover({"PATH_INFO": path_info, "QUERY_STRING": ""}) == Target(path, None, exact=False)
+    assert recover({"PATH_INFO": path_info, "QUERY_STRING": "?"}).query == "?"
+
+
+@pytest.mark.parametrize("segment", [".", "..", "%2e", "%2E%2e", ".%2E"])
+@pytest.mark.parametrize("where", ["/{}/ark:12345/x", "/ark:12345/{}/x", "/ark:12345/x/{}"])
+def test_dot_segments_of_the_raw_target_are_seen_even_where_a_server_has_removed_them(segment, where):
+    assert recover({"PATH_INFO": "/ark:12345/x", "REQUEST_URI": where.format(segment)}).dotted
+
+
+@pytest.mark.parametrize(
+    ("path_info", "raw", "dotted"),
+    [
+        pytest.param("/ark:12345/a/../b", "/ark:12345/a%2F..%2Fb", True, id="between encoded slashes"),
+        pytest.param("/ark:12345/a..", "/ark:12345/a%2E%2E", False, id="at the end of a longer segment"),
+        pytest.param("/ark:12345/...", "/ark:12345/...", False, id="three dots"),
+        pytest.param("/ark:12345/%2E%2E", "/ark:12345/%252E%252E", False, id="encoded twice"),
+        pytest.param("/ark:12345/x", "/ark:12345/x?/../", False, id="in the query"),
+    ],
+)
+def test_only_whole_segments_are_dot_segments(path_info, raw, dotted):
+    assert recover({"PATH_INFO": path_info, "REQUEST_URI": raw}).dotted is dotted
+
+
+anything = st.one_of(
+    st.none(),
+    st.integers(),
+    st.binary(max_size=20),
+    st.text(max_size=60),
+    st.text("/.%2FfeEark:?#\xff\u212a\ud800", max_size=40),
+)
+keys = st.sampled_from(["PATH_INFO", "SCRIPT_NAME", "QUERY_STRING", "REQUEST_URI", "RAW_URI"])
+
+
+@given(st.dictionaries(keys, anything))
+def test_whatever_the_environ_a_target_in_ascii_comes_of_it(environ):
+    target = recover(environ)
+    assert target.identifier.isascii()
+    assert mount_path(environ).isascii()
+    assert mount_path(environ)[:2] != "//"
+
+
+@given(st.text(string.printable + "\xe9", max_size=30), st.sampled_from(["", "?", "?a=b", "??"]))
+def test_what_a_server_decodes_comes_back_as_it_was_sent(name, query):
+    raw = "/ark:12345/" + "".join(
+        char if char.isalnum() and char.isascii() else "".join(f"%{octet:02x}" for octet in char.encode())
+        for char in name
+    )
+    path_info = unquote_to_bytes(raw).decode("latin-1")
+    target = recover({"PATH_INFO": path_info, "QUERY_STRING": query[1:], "RAW_URI": raw + query})
+    assert (target.path, target.exact) == (raw, True)
+    assert target.identifier == raw[1:] + query
+
+
+@given(st.text("/:.-_~%?#aA1 é", max_size=12), st.sampled_from(["", "/m"]))
+def test_a_path_is_read_as_it_is_in_an_absolute_address(path, mount):
+    environ = {"PATH_INFO": f"/{path}", "QUERY_STRING": "", "SCRIPT_NAME": mount}
+    assert recover(environ | {"RAW_URI": f"/{path}"}) == recover(environ | {"RAW_URI": f"http://a/{path}"})

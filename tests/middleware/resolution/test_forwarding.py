@@ -1,0 +1,87 @@
+"""ARKs of other NAANs: sent on to where the registry says, and never round in a circle."""
+
+from __future__ import annotations
+
+import pytest
+from werkzeug.test import Client
+
+from ararat.identifiers import registries
+from ararat.identifiers.ark import model as ark
+from ararat.middleware import ResolverMiddleware
+from ararat.middleware.resolution.forwarding import elsewhere
+from ararat.middleware.settings import Settings
+
+TABLE = """\
+{"registry": "naan", "date": "2026-01-02", "source": "https://registry.example/naan"}
+["11111","At the official resolver",null,null,null,"https://n2t.net/ark:/${content}"]
+["22222","Here by http",null,null,null,"http://r.museum/ark:/${content}"]
+["33333","At our other prefix",null,null,null,"https://also.museum/ids/ark:/${content}"]
+["44444","A neighbour of ours",null,null,null,"https://r.museum.org/ark:/${content}?v=1"]
+["55555","Without an address"]
+["66666","With a typing error",null,null,null,"https://museum.org/${contnet}"]
+"""
+
+
+@pytest.fixture
+def registry(tmp_path):
+    (tmp_path / "naan.jsonl").write_text(TABLE)
+    registries.use(tmp_path)
+    yield
+    registries.use()
+
+
+@pytest.fixture
+def client(registry, held, binding):
+    store = held(binding("ark:44444/bound", "https://example.org/bound"), binding("ark:12345/doc", "/doc"))
+    settings = {"prefix": "https://r.museum", "also": ["https://also.museum/ids"], "naans": ["12345"]}
+    return Client(ResolverMiddleware(lambda environ, start_response: [], store, **settings, forward=True))
+
+
+@pytest.mark.parametrize(
+    ("identifier", "address"),
+    [
+        ("ark:44444/x", "https://r.museum.org/ark:/44444/x?v=1"),
+        ("ARK:/44-444/x-1.b.a", "https://r.museum.org/ark:/44444/x1.a.b?v=1"),
+        ("ark:44444/x?info", "https://r.museum.org/ark:/44444/x?v=1&info"),
+        ("ark:44444/x?other=1&utm_source=y", "https://r.museum.org/ark:/44444/x?v=1&other=1"),
+    ],
+)
+def test_an_ark_of_another_naan_is_sent_on_with_its_inflection(client, identifier, address):
+    answer = client.get(f"/{identifier}")
+    assert (answer.status_code, answer.location) == (302, address)
+    assert "Link" not in answer.headers
+    assert client.head(f"/{identifier}").location == address
+
+
+def test_what_is_bound_here_is_answered_here(client):
+    assert client.get("/ark:44444/bound").location == "https://example.org/bound"
+    assert client.get("/ark:12345/doc").location == "https://r.museum/doc"
+
+
+@pytest.mark.parametrize(
+    ("identifier", "said"),
+    [
+        pytest.param("ark:77777/x", "NAAN 77777 is not in the registry of 2026-01-02", id="not registered"),
+        pytest.param("ark:55555/x", "has no address for this ARK of NAAN 55555", id="no address"),
+        pytest.param("ark:66666/x", "has no address for this ARK of NAAN 66666", id="typing error"),
+        pytest.param("ark:11111/x", "has no address for this ARK of NAAN 11111", id="official resolver"),
+        pytest.param("ark:22222/x", "sends NAAN 22222 here", id="own prefix, by http"),
+        pytest.param("ark:33333/x", "sends NAAN 33333 here", id="other prefix of ours"),
+        pytest.param("ark:12345/nope", "knows no location", id="own NAAN"),
+    ],
+)
+def test_what_cannot_be_sent_on_is_not_found_and_it_is_said_why(client, identifier, said):
+    answer = client.get(f"/{identifier}", headers={"Accept": "application/json"})
+    assert (answer.status_code, answer.json["code"]) == (404, "not-bound")
+    assert said in answer.json["detail"]
+
+
+def test_nothing_is_sent_on_unless_the_site_says_so(registry, held):
+    client = Client(ResolverMiddleware(lambda environ, start_response: [], held(), naans=["12345"]))
+    assert client.get("/ark:44444/x").status_code == 404
+
+
+def test_the_prefix_itself_is_here_and_its_neighbour_is_not(registry):
+    settings = Settings(prefix="https://r.museum", naans=["12345"], forward=True)
+    assert elsewhere(ark.parse("ark:22222/x"), settings).address is None
+    assert elsewhere(ark.parse("ark:44444/x"), settings).address == "https://r.museum.org/ark:/44444/x?v=1"

@@ -1,0 +1,98 @@
+"""What is below a name: which part of an identifier that is, and where it goes."""
+
+from __future__ import annotations
+
+from urllib.parse import urlsplit
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ararat.identifiers.ark import model as ark
+from ararat.middleware.resolution.passthrough import let_through, lowered, rest_of, takes_more
+
+RESTS = [
+    pytest.param("ark:12345/x/a", "ark:12345/x", "/a", id="component"),
+    pytest.param("ark:12345/x.a", "ark:12345/x", ".a", id="variant"),
+    pytest.param("ark:12345/x/a/b.c", "ark:12345/x", "/a/b.c", id="several"),
+    pytest.param("ark:12345/x/a/b.c", "ark:12345/x/a/b", ".c", id="variant of a component"),
+    pytest.param("ark:12345/x.b.a/c", "ark:12345/x.a.b", "/c", id="container whose variants are in another order"),
+    pytest.param("ark:12345/x.a.a/c", "ark:12345/x.a", "/c", id="container whose variants are fewer"),
+    pytest.param("ark:12345/a..b", "ark:12345/a.", ".b", id="a dot that begins no variant"),
+    pytest.param("ark:/12-345/x-1/a%2fb", "ark:12345/x1", "/a%2fb", id="as it is spelled"),
+    pytest.param("ark:12345/x-/a//b/", "ark:12345/x", "/a//b/", id="what is no ARK"),
+    pytest.param("ARK:/12345/x-", "ark:12345/x", "", id="nothing"),
+    pytest.param("ark:12345/x.b.a", "ark:12345/x.a.b", "", id="nothing, spelled otherwise"),
+]
+
+
+@pytest.mark.parametrize(("core", "container", "rest"), RESTS)
+def test_the_rest_begins_where_the_container_ends(core, container, rest):
+    assert rest_of(core, container) == rest
+
+
+@given(st.from_regex(r"[a-z1.\-]{1,4}(/[a-z1.\-]{1,4}){0,4}", fullmatch=True))
+def test_the_rest_is_at_a_boundary_below_every_container(name):
+    try:
+        found = ark.parse(f"ark:12345/{name}")
+    except ValueError:
+        return
+    key, *containers = found.ancestry()
+    for container in containers:
+        rest = rest_of(key, container)
+        assert rest[0] in "/."
+        assert key.endswith(rest)
+        assert ark.parse(key[: -len(rest)]).basic == container
+
+
+@pytest.mark.parametrize(
+    ("target", "rest", "result"),
+    [
+        pytest.param("https://example.org/a", "/b/c", "https://example.org/a/b/c", id="path"),
+        pytest.param("https://example.org/a", ".en", "https://example.org/a.en", id="variant"),
+        pytest.param("https://example.org/a/", "/b", "https://example.org/a/b", id="folder"),
+        pytest.param("https://example.org/", "/b", "https://example.org/b", id="root"),
+        pytest.param("https://example.org/a?q=/x#f/y", "/b", "https://example.org/a/b?q=/x#f/y", id="query, fragment"),
+        pytest.param("/a", "/b", "/a/b", id="path of this site"),
+        pytest.param("/", "/b", "/b", id="root of this site"),
+        pytest.param("https://example.org/a", "/b%2Fc%25", "https://example.org/a/b%2Fc%25", id="triplets stay"),
+        pytest.param("https://example.org", ".evil.example", None, id="no path, and a host in the making"),
+        pytest.param("https://example.org", "/b", None, id="no path"),
+        pytest.param("https://example.org?q", "/b", None, id="no path but a query"),
+        pytest.param("https://example.org#f", ".b", None, id="no path but a fragment"),
+        pytest.param("https://example.org/", ".evil.example", None, id="variant of a folder"),
+        pytest.param("/", "//evil.example", None, id="an authority in the making"),
+        pytest.param("https://example.org/a", "/..", None, id="dot-segment"),
+        pytest.param("https://example.org/a", "/b/%2e%2E/c", None, id="encoded dot-segment"),
+        pytest.param("https://example.org/.", ".", None, id="dot-segment made of two parts"),
+        pytest.param("", "/b", None, id="no target"),
+    ],
+)
+def test_only_the_path_of_a_target_grows(target, rest, result):
+    assert lowered(target, rest) == result
+    assert takes_more(target) is (target.count("/") > 2 or target.startswith("/"))
+
+
+@given(
+    st.sampled_from(["https://example.org/a", "https://example.org:8443/?q#f", "http://[::1]/a/"]),
+    st.text("/.%2Ee@:?#\\a", max_size=12).map("/".__add__),
+)
+def test_nobody_is_led_to_another_authority(target, rest):
+    result = lowered(target, rest)
+    if result is not None:
+        assert urlsplit(result)[:2] == urlsplit(target)[:2]
+
+
+def test_what_is_known_of_a_container_is_not_said_of_what_is_below_it(binding):
+    container = binding(
+        "ark:12345/x",
+        "https://example.org/a",
+        kind="related",
+        passthrough=True,
+        resource="a book",
+        metadata={"persistence": "for ever"},
+        alternates={"en": "/en"},
+    )
+    made = let_through(container, "ark:12345/x/1")
+    assert made == binding("ark:12345/x/1", "https://example.org/a/1", kind="related")
+    assert let_through(binding("ark:12345/x", "https://example.org/a"), "ark:12345/x/1") is None

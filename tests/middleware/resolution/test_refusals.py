@@ -1,0 +1,87 @@
+"""The catalogue of refusals, and that each of them can be met."""
+
+from __future__ import annotations
+
+import json
+import re
+
+import pytest
+from werkzeug.test import Client
+
+from ararat.identifiers import PROBLEMS
+from ararat.middleware import BindingsUnavailable, ResolverMiddleware
+from ararat.middleware.resolution.refusals import REFUSALS, refusal, status_of
+
+
+class Broken:
+    def __init__(self, error):
+        self.error = error
+
+    def fetch(self, keys):
+        raise self.error
+
+
+BROKEN = {
+    "bindings-unavailable": Broken(BindingsUnavailable("no such host")),
+    "internal-error": Broken(RuntimeError("a defect")),
+}
+
+
+EXAMPLES = {
+    "not-bound": ("GET", "/ark:12345/nope"),
+    "unknown-inflection": ("GET", "/ark:12345/doc?foo"),
+    "withdrawn": ("GET", "/ark:12345/gone"),
+    "container-withdrawn": ("GET", "/ark:12345/gone/1"),
+    "target-unusable": ("GET", "/ark:12345/bad"),
+    "method-not-allowed": ("POST", "/ark:12345/doc"),
+    "bindings-unavailable": ("GET", "/ark:12345/doc"),
+    "internal-error": ("GET", "/ark:12345/doc"),
+}
+
+
+def test_every_refusal_has_an_example_and_every_example_is_in_the_catalogue():
+    assert set(EXAMPLES) == set(REFUSALS)
+
+
+@pytest.mark.parametrize("code", EXAMPLES)
+def test_a_refusal_is_met_with_its_status(code, held, binding):
+    store = held(
+        binding("ark:12345/doc", "https://example.org/doc"),
+        binding("ark:12345/gone", "https://example.org/gone", status="withdrawn"),
+        binding("ark:12345/bad", "javascript:alert(1)"),
+    )
+    method, path = EXAMPLES[code]
+    client = Client(ResolverMiddleware(None, BROKEN.get(code, store)))  # type: ignore[arg-type]
+    answer = client.open(path, method=method, headers={"Accept": "application/json"})
+    assert answer.status_code == REFUSALS[code].status
+    told = json.loads(answer.data)
+    assert (told["code"], told["expected"]) == (code, REFUSALS[code].expected)
+    assert told["detail"].rstrip(".").lower() == REFUSALS[code].title.lower()
+
+
+@pytest.mark.parametrize("code", sorted(REFUSALS))
+def test_a_code_is_in_kebab_case_and_its_words_are_printable_ascii(code):
+    known = REFUSALS[code]
+    assert re.fullmatch("[a-z]+(-[a-z]+)*", code)
+    assert all(re.fullmatch("[ -~]+", text) for text in (known.title, known.expected, known.reference))
+    assert code not in PROBLEMS
+
+
+# Obligation 20: never "persistent", "valid resource" or "does not exist" on a status alone.
+@pytest.mark.parametrize("code", sorted(REFUSALS))
+def test_no_words_blame_the_identifier_or_what_it_names(code):
+    words = f"{REFUSALS[code].title} {REFUSALS[code].expected}".lower()
+    assert not re.search("persistent|invalid|does not exist|wrong|broken", words)
+
+
+def test_a_fault_of_the_identifier_keeps_its_code_and_words():
+    assert refusal("dot-segment", 0, 3).message == PROBLEMS["dot-segment"].title
+    assert refusal("dot-segment", 0, 3).severity == "error"
+
+
+@pytest.mark.parametrize(
+    ("code", "status"),
+    [("bad-char", 400), ("dot-segment", 400), ("naan-reserved-invalid", 404), ("too-long", 414), ("no-such-code", 400)],
+)
+def test_a_fault_of_the_identifier_is_a_bad_request_if_nothing_else_is_said(code, status):
+    assert status_of(code) == status

@@ -1,0 +1,388 @@
+"""The order of resolution, with no environ and no store."""
+
+from __future__ import annotations
+
+from urllib.parse import quote
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ararat.middleware import Resolution
+from ararat.middleware.resolution.refusals import REFUSALS
+from ararat.middleware.resolution.resolver import no_rules, resolve
+from ararat.middleware.resolution.rules import Ruled
+from ararat.middleware.settings import Settings
+
+STATUSES = {200, 302, 303, 307, 400, 404, 410, 414}
+
+
+def code_of(resolution: Resolution) -> str | None:
+    return resolution.problem and resolution.problem.code
+
+
+@pytest.fixture(scope="session")
+def store(held, binding):
+    return held(
+        binding("ark:12345/doc", "https://example.org/doc", metadata={"what": "A document"}),
+        binding("ark:12345/doc/deep", "https://example.org/deep"),
+        binding("ark:12345/kept", "https://example.org/kept", redirect=307),
+        binding("ark:12345/cat", "https://example.org/about-cat", kind="related"),
+        binding("ark:12345/idea", kind="described"),
+        binding("ark:12345/page", "/page", kind="served"),
+        binding("ark:12345/gone", "https://example.org/gone", status="withdrawn", reason="a hoax"),
+        binding("ark:12345/gone/part", "https://example.org/part", status="withdrawn"),
+        binding("ark:12345/queried", "https://example.org/q?a=b#c"),
+        binding("urn:foo:a%2C1", "https://example.org/urn-a"),
+        binding("urn:foo:a/b", "https://example.org/slash"),
+    )
+
+
+@pytest.fixture
+def answer(store):
+    def ask(identifier, rules=no_rules, **settings):
+        return resolve(identifier, store.fetch, rules, Settings(**settings))
+
+    return ask
+
+
+@pytest.mark.parametrize(
+    ("identifier", "status", "outcome", "target"),
+    [
+        pytest.param("ark:12345/doc", 302, "located", "https://example.org/doc", id="located"),
+        pytest.param("ark:12345/kept", 307, "located", "https://example.org/kept", id="located, by 307"),
+        pytest.param("ark:12345/cat", 303, "related", "https://example.org/about-cat", id="related"),
+        pytest.param("ark:12345/idea", 303, "described", None, id="described"),
+        pytest.param("ark:12345/page", 200, "served", "/page", id="served"),
+        pytest.param("urn:foo:a%2C1", 302, "located", "https://example.org/urn-a", id="URN"),
+        pytest.param("urn:foo:a/b", 302, "located", "https://example.org/slash", id="URN that only RFC 8141 takes"),
+    ],
+)
+def test_each_kind_is_answered_in_its_way(answer, identifier, status, outcome, target):
+    resolution = answer(identifier)
+    assert (resolution.status, resolution.outcome, resolution.target) == (status, outcome, target)
+    assert resolution.key == identifier
+    assert resolution.problem is None
+
+
+@pytest.mark.parametrize(
+    "spelling",
+    [
+        "ark:/12345/doc",
+        "ARK:12345/doc",
+        "ark:12-345/d-o-c",
+        "ark:12345/%64oc",
+        "ark:12345/doc%2D",
+        "ark:%31%32345/doc",
+        "ark:12345/doc/",
+        "ark:12345/doc?fbclid=1",
+    ],
+)
+def test_every_spelling_gets_the_same_answer(answer, spelling):
+    resolution, plain = answer(spelling), answer("ark:12345/doc")
+    assert (resolution.status, resolution.target, resolution.key) == (plain.status, plain.target, plain.key)
+
+
+@pytest.mark.parametrize(
+    "spelling", ["URN:FOO:a%2c1", "urn:Foo:a%2C1?+res", "urn:foo:a%2C1?=query", "urn:foo:a%2C1?utm_source=x"]
+)
+def test_every_spelling_of_a_urn_gets_the_same_answer(answer, spelling):
+    assert answer(spelling).target == "https://example.org/urn-a"
+
+
+@pytest.mark.parametrize(
+    "name", ["ark:12345/doc", "ark:12345/gone", "ark:12345/idea", "ark:12345/page", "urn:foo:a%2C1", "urn:foo:a/b"]
+)
+@pytest.mark.parametrize("inflection", ["?", "??", "?info", "?%69nfo", "?info&fbclid=1"])
+def test_the_three_inflections_ask_for_the_description_of_whatever_is_bound(answer, name, inflection):
+    resolution = answer(name + inflection)
+    assert (resolution.status, resolution.outcome) == (200, "metadata")
+    assert resolution.binding.identifier == name
+
+
+# I-02, I-03
+@pytest.mark.parametrize(
+    ("identifier", "code"),
+    [
+        pytest.param("ark:12345/doc?foo", "unknown-inflection", id="located"),
+        pytest.param("ark:12345/doc?INFO", "unknown-inflection", id="other case"),
+        pytest.param("ark:12345/doc???", "unknown-inflection", id="three question marks"),
+        pytest.param("ark:12345/doc?a[b]=^", "unknown-inflection", id="no query at all"),
+        pytest.param("ark:12345/cat?page=2", "unknown-inflection", id="related"),
+        pytest.param("ark:12345/idea?page=2", "unknown-inflection", id="described"),
+        pytest.param("urn:foo:a%2C1?page=2", "unknown-inflection", id="URN"),
+        pytest.param("ark:12345/nope?info", "not-bound", id="unbound"),
+        pytest.param("ark:12345/gone?page=2", "withdrawn", id="withdrawn"),
+    ],
+)
+def test_another_inflection_is_not_known(answer, identifier, code):
+    assert answer(identifier).problem.code == code
+
+
+@pytest.mark.parametrize(
+    ("query", "handed_on"),
+    [
+        ("?page=2", "page=2"),
+        ("?page=2&utm_source=x", "page=2"),
+        ("?utm_source=x", None),
+        ("", None),
+        ("?a[b]=%41", "a[b]=%41"),
+        ("?+x", "+x"),
+    ],
+)
+def test_a_served_binding_hands_other_queries_on_to_the_site(answer, query, handed_on):
+    resolution = answer(f"ark:12345/page{query}")
+    assert (resolution.outcome, resolution.query) == ("served", handed_on)
+
+
+@pytest.mark.parametrize(
+    ("identifier", "target"),
+    [
+        ("ark:12345/doc?page=2", "https://example.org/doc?page=2"),
+        ("ark:12345/queried?d=%41", "https://example.org/q?a=b&d=%41#c"),
+        ('ark:12345/cat?x=%"<>', "https://example.org/about-cat?x=%25%22%3C%3E"),
+        ("ark:12345/doc?gclid=1", "https://example.org/doc"),
+    ],
+)
+def test_queries_are_handed_on_to_targets_where_the_site_says_so(answer, identifier, target):
+    assert answer(identifier, forward_query=True).target == target
+    assert answer("ark:12345/doc?info", forward_query=True).outcome == "metadata"
+    assert answer("ark:12345/idea?x=1", forward_query=True).problem.code == "unknown-inflection"
+
+
+def test_code_hands_a_fragment_over_unchanged(answer):
+    resolution = answer("urn:foo:a%2C1#S%2f")
+    assert resolution.given == "urn:foo:a%2C1#S%2f"
+    assert resolution.identifier.fragment == "S%2f"
+    # The name is that without it (U-02).
+    assert (resolution.key, resolution.target) == ("urn:foo:a%2C1", "https://example.org/urn-a")
+
+
+@pytest.mark.parametrize(
+    ("identifier", "status", "code"),
+    [
+        pytest.param("ark:99999/doc", 404, "naan-reserved-invalid", id="NAAN 99999"),
+        pytest.param("ark:%39-9999/doc?info", 404, "naan-reserved-invalid", id="NAAN 99999 in disguise"),
+        pytest.param("ark:12345", 400, "no-name", id="NAAN alone"),
+        pytest.param("ark:12345/", 400, "empty-name", id="empty Name"),
+        pytest.param("ark://12345/x", 400, "double-slash", id="two slashes"),
+        pytest.param("ark:12345/doc//", 400, "empty-segment", id="two slashes at the end"),
+        pytest.param("ark:B5072/x", 400, "naan-uppercase", id="NAAN in upper case"),
+        pytest.param("ark:12345/-", 400, "empty-after-normalization", id="nothing but a hyphen"),
+        pytest.param("ark:12345/x/ark:67890/y", 400, "bad-char", id="an ARK below an ARK (E-01)"),
+        pytest.param("ark:12345/x%", 400, "bad-percent", id="half a triplet"),
+        pytest.param("ark:12345/%2E%2e", 400, "dot-segment", id="encoded dot-segment"),
+        pytest.param("ark:12345/.-.", 400, "dot-segment", id="dot-segment by normalization (A-07)"),
+        pytest.param("urn:foo:", 400, None, id="URN without a name"),
+        pytest.param("urn:f:a", 400, None, id="URN with a short NID"),
+        pytest.param("ark:12345/" + "x" * 3491, 414, "too-long", id="too long"),
+        pytest.param("ark:" + "^" * 4000, 414, "too-long", id="too long, and never read"),
+        pytest.param("urn:foo:" + "x" * 4000, 414, "too-long", id="URN that is too long"),
+    ],
+)
+def test_what_cannot_be_asked_for_is_refused_and_never_looked_up(held, identifier, status, code):
+    store = held()
+    resolution = resolve(identifier, store.fetch, no_rules, Settings())
+    assert (resolution.status, resolution.outcome) == (status, "refused")
+    assert code in (None, code_of(resolution))
+    assert resolution.identifier is None
+    # A bad octet below what is an ARK may be below one whose subtree the site serves.
+    assert store.asked in ([], [["ark:12345/x"]], [["ark:12345/doc"]])
+
+
+@pytest.mark.vectors("length")
+def test_what_may_not_be_refused_for_its_length_is_not(vector, answer):
+    case = vector.input if isinstance(vector.input, dict) else {"configured_limit": 255, "ark": vector.input}
+    wire = quote(case["ark"], safe="/:?=")
+    assert (answer(wire, max_length=case["configured_limit"]).status != 414) is vector.expect["must_accept"]
+
+
+def test_a_slash_at_the_end_is_let_go_unless_the_site_says_otherwise(answer):
+    assert answer("ark:12345/doc/?info").outcome == "metadata"
+    strict = answer("ark:12345/doc/", ignore_trailing_slash=False)
+    assert (strict.status, strict.problem.code) == (400, "trailing-slash")
+
+
+def test_a_withdrawn_name_has_its_tombstone(answer):
+    resolution = answer("ark:12345/gone")
+    assert (resolution.status, resolution.problem.code) == (410, "withdrawn")
+    assert resolution.binding.reason == "a hoax"
+
+
+# Step 7, H-02
+@pytest.mark.parametrize(
+    ("identifier", "container"),
+    [
+        pytest.param("ark:12345/doc/x", "ark:12345/doc", id="component"),
+        pytest.param("ark:12345/doc.en", "ark:12345/doc", id="variant"),
+        pytest.param("ark:12345/doc/deep/a/b.en", "ark:12345/doc/deep", id="the nearest"),
+        pytest.param("ark:12345/doc/" + "x/" * 40 + "y", None, id="too far away"),
+        pytest.param("ark:12345/nope", None, id="none"),
+        pytest.param("urn:foo:a%2C1/x", None, id="URNs contain nothing"),
+    ],
+)
+def test_an_unbound_name_is_not_found_and_its_nearest_container_is_named(answer, identifier, container):
+    resolution = answer(identifier)
+    assert (resolution.status, resolution.problem.code, resolution.container) == (404, "not-bound", container)
+
+
+def test_one_key_is_looked_up_and_on_a_miss_its_nearest_containers_in_one_go(held, binding):
+    store = held(binding("ark:12345/x/y", "/there"))
+    resolve("ark:12345/x/y", store.fetch, no_rules, Settings())
+    assert store.asked == [["ark:12345/x/y"]]
+    resolve("ark:12345/x/y/z.en", store.fetch, no_rules, Settings())
+    assert store.asked[1:] == [["ark:12345/x/y/z.en"], ["ark:12345/x/y/z", "ark:12345/x/y", "ark:12345/x"]]
+
+
+def test_a_name_that_is_too_long_to_be_bound_is_not_looked_up(held, binding):
+    store = held(binding("ark:12345/x", "/there"))
+    resolution = resolve("ark:12345/x/" + "y" * 300, store.fetch, no_rules, Settings())
+    assert (resolution.status, resolution.container) == (404, "ark:12345/x")
+    assert store.asked == [["ark:12345/x"]]
+
+
+# Step 4
+@pytest.fixture
+def below(held, binding):
+    """below(identifier) resolves with names that let through what is below them."""
+    store = held(
+        binding("ark:12345/book", "https://example.org/book?v=1#top", passthrough=True, metadata={"what": "A book"}),
+        binding("ark:12345/book/2", "https://example.org/second", passthrough=True),
+        binding("ark:12345/book/3", "https://example.org/third"),
+        binding("ark:12345/book/gone", "https://example.org/gone", passthrough=True, status="withdrawn"),
+        binding("ark:12345/cat", "https://example.org/about/cat", kind="related", passthrough=True),
+        binding("ark:12345/page", "/page", kind="served", passthrough=True),
+        binding("ark:12345/bare", "https://example.org", passthrough=True),
+        binding("ark:12345/round", "/ark:12345/round/a", passthrough=True),
+        binding("ark:12345/far", "https://r.example/ark:12345/far.b", passthrough=True),
+        binding("ark:12345/folder", "https://example.org/f/", passthrough=True),
+    )
+
+    def ask(identifier, rules=no_rules, **settings):
+        return resolve(identifier, store.fetch, rules, Settings(prefix="https://r.example", **settings))
+
+    return ask
+
+
+@pytest.mark.parametrize(
+    ("identifier", "status", "target"),
+    [
+        pytest.param("ark:12345/book/1", 302, "https://example.org/book/1?v=1#top", id="component"),
+        pytest.param("ark:/12345/bo-ok/c-1.b.a", 302, "https://example.org/book/c1.a.b?v=1#top", id="any spelling"),
+        pytest.param("ark:12345/book.en", 302, "https://example.org/book.en?v=1#top", id="variant"),
+        pytest.param("ark:12345/book/2/1", 302, "https://example.org/second/1", id="the nearest"),
+        pytest.param("ark:12345/book/3/1", 302, "https://example.org/book/3/1?v=1#top", id="the nearest that opted in"),
+        pytest.param("ark:12345/book/a%2Fb", 302, "https://example.org/book/a%2Fb?v=1#top", id="encoded slash"),
+        pytest.param("ark:12345/cat/tail", 303, "https://example.org/about/cat/tail", id="related"),
+        pytest.param("ark:12345/page/2", 200, "/page/2", id="served"),
+        pytest.param("ark:12345/book/" + "x" * 300, 302, None, id="longer than any bound name"),
+    ],
+)
+def test_what_is_below_a_name_that_lets_it_through_is_found_below_its_target(below, identifier, status, target):
+    resolution = below(identifier)
+    assert resolution.status == status
+    assert target is None or resolution.target == target
+    assert resolution.container
+    assert resolution.binding.identifier == resolution.key
+
+
+@pytest.mark.parametrize(
+    ("identifier", "code"),
+    [
+        pytest.param("ark:12345/bookend", "not-bound", id="no boundary"),
+        pytest.param("ark:12345/book/gone/1", "container-withdrawn", id="below a withdrawn name"),
+        pytest.param("ark:12345/bare/1", "not-bound", id="target without a path"),
+        pytest.param("ark:12345/bare.evil.example", "not-bound", id="target that would get another host"),
+        pytest.param("ark:12345/folder.%2E", "not-bound", id="dot-segment in the making"),
+        pytest.param("ark:12345/round/b", "target-unusable", id="a circle that grows"),
+        pytest.param("ark:12345/far/b", "target-unusable", id="a circle that grows, at the prefix"),
+        pytest.param("ark:12345/book/1?page=2", "unknown-inflection", id="unknown inflection"),
+    ],
+)
+def test_what_cannot_be_let_through_is_not(below, identifier, code):
+    assert below(identifier).problem.code == code
+
+
+def test_the_description_of_what_is_let_through_says_by_whom_and_nothing_of_that(below):
+    resolution = below("ark:12345/book/1?info")
+    assert (resolution.outcome, resolution.container) == ("metadata", "ark:12345/book")
+    assert resolution.binding.metadata == {}
+
+
+def test_queries_go_along_with_what_is_let_through_where_the_site_says_so(below):
+    found = below("ark:12345/book/1?page=2", forward_query=True)
+    assert found.target == "https://example.org/book/1?v=1&page=2#top"
+    assert below("ark:12345/page/1?page=2").query == "page=2"
+
+
+# Steps 3, 5 and 7 in their order
+def test_a_rule_answers_for_what_is_not_bound_and_for_nothing_else(answer, binding):
+    def rules(identifier):
+        return Ruled(binding(identifier.basic, f"https://rule.example/{identifier.name}"), "ark:12345/")
+
+    assert answer("ark:12345/nope", rules).target == "https://rule.example/nope"
+    described = answer("ark:12345/nope?info", rules)
+    assert (described.outcome, described.rule) == ("metadata", "ark:12345/")
+    assert answer("ark:12345/doc", rules).rule is None
+    assert answer("ark:12345/doc", rules).target == "https://example.org/doc"
+    assert answer("ark:99999/nope", rules).status == 404
+
+
+def test_the_words_say_where_another_naan_is_not_answered_for(answer):
+    assert (
+        answer("ark:67531/x", naans=["12345"]).problem.message
+        == "this resolver answers for NAAN 12345, not for NAAN 67531"
+    )
+    assert answer("ark:12345/nope", naans=["12345"]).problem.message == REFUSALS["not-bound"].title
+
+
+@pytest.mark.parametrize(
+    ("kind", "target"),
+    [
+        pytest.param("located", "javascript:alert(1)", id="scheme"),
+        pytest.param("located", "//evil.example/", id="address without a scheme"),
+        pytest.param("located", "https://u:p@example.org/", id="credentials"),
+        pytest.param("located", "https://example.org/\r\nSet-Cookie: a=b", id="line break"),
+        pytest.param("located", None, id="none"),
+        pytest.param("served", "https://example.org/", id="served elsewhere"),
+        pytest.param("served", "/ark:12345/other", id="served from a reserved path"),
+        pytest.param("located", "/ark:/12345/b-ad", id="itself, as a path"),
+        pytest.param("located", "https://r.example/ark:12345/b-ad/", id="itself, at the prefix"),
+        pytest.param("located", "http://also.example/r/ark:12345/bad#x", id="itself, at another prefix"),
+    ],
+)
+def test_a_stored_target_that_may_not_be_used_is_refused_and_not_followed(held, binding, kind, target):
+    store = held(binding("ark:12345/bad", target, kind=kind))
+    settings = Settings(prefix="https://r.example", also=["http://also.example/r"])
+    resolution = resolve("ark:12345/bad", store.fetch, no_rules, settings)
+    assert (resolution.status, code_of(resolution), resolution.target) == (404, "target-unusable", None)
+
+
+@pytest.mark.parametrize(
+    "target", ["/ark:12345/other", "https://r.example/ark:12345/bad?info", "https://n2t.example/ark:12345/bad"]
+)
+def test_another_name_and_another_resolver_are_no_circle(held, binding, target):
+    store = held(binding("ark:12345/bad", target))
+    assert resolve("ark:12345/bad", store.fetch, no_rules, Settings(prefix="https://r.example")).target == target
+
+
+@given(
+    st.text(max_size=80)
+    | st.text("ark:/12345x.-%2Fe?&#", max_size=60).map("ark:12345/".__add__)
+    | st.text("urn:fo%2C?+=/", max_size=40).map("urn:".__add__)
+)
+def test_whatever_is_asked_for_there_is_an_answer(store, identifier):
+    resolution = resolve(identifier, store.fetch, no_rules, Settings())
+    assert resolution.status in STATUSES
+    assert (resolution.outcome == "refused") is (resolution.problem is not None)
+    assert resolution.key is None or resolution.key.isascii()
+
+
+@pytest.mark.naughty
+def test_no_hostile_identifier_is_bound_to_anything_it_does_not_name(naughty, store):
+    wire = quote(naughty.input.encode("utf-8", "surrogatepass"), safe=":/?#[]@!$&'()*+,;=%-._~")
+    resolution = resolve(wire, store.fetch, no_rules, Settings())
+    # What is beyond the limit on the wire may always be refused for that (A-11).
+    assert resolution.status in naughty.http or (resolution.status == 414 and len(wire) > 3500)
+    if naughty.normal and resolution.key:
+        assert resolution.key.upper() == naughty.normal.partition("#")[0].partition("?")[0].upper()

@@ -1,0 +1,95 @@
+"""Rows are written a block at a time, and each arrives as it would have alone."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+
+import pytest
+from sqlalchemy.dialects.sqlite.pysqlite import dialect
+
+from ararat.middleware.bindings.assignment import Change
+from ararat.middleware.bindings.collection import Bindings
+from ararat.middleware.bindings.model import NOTHING, Binding
+from ararat.middleware.errors import Collision
+from ararat.middleware.storage import schema
+from ararat.middleware.storage.inserts import MOST_ROWS, Insert
+
+NOW = datetime(2026, 10, 4, 12, tzinfo=UTC)
+
+
+def bound(number: int, **stated: object) -> Change:
+    first = Binding(
+        f"ark:12345/x{number}",
+        "located",
+        f"/{number}",
+        "live",
+        302,
+        None,
+        passthrough=False,
+        scope="name",
+        alternates=NOTHING,
+        metadata=NOTHING,
+        reason=None,
+        changed=NOW,
+        revision=1,
+    )
+    return Change("bound", first._replace(**stated), "bound")
+
+
+def put(bindings: Bindings, changes: list[Change]) -> None:
+    with bindings.store.transaction() as transaction:
+        transaction.put(changes, None, [f"names.csv, line {number}" for number in range(len(changes))])
+
+
+def kept(bindings: Bindings, changes: list[Change]) -> bool:
+    stored = bindings.fetch([change.after.identifier for change in changes])
+    return [stored[change.after.identifier] for change in changes] == [change.after for change in changes]
+
+
+@pytest.mark.parametrize("rows", [1, 2, MOST_ROWS - 1, MOST_ROWS, MOST_ROWS + 1])
+def test_any_number_of_rows_is_written_whole_and_in_order(bindings: Bindings, rows: int) -> None:
+    changes = [bound(number) for number in range(rows)]
+    put(bindings, changes)
+    assert kept(bindings, changes)
+    last = bindings.history(f"ark:12345/x{rows - 1}")
+    assert [(event.action, event.source) for event in last] == [("bound", f"names.csv, line {rows - 1}")]
+
+
+ONE_THAT_DIFFERS = {
+    "kind and target": {"kind": "described", "target": None},
+    "status and reason": {"status": "withdrawn", "reason": "it's gone; ?1 %s %(a)s :b {}"},
+    "redirect": {"redirect": 307},
+    "resource": {"resource": "a \"quote\", a 'quote', \\, \U0001f600"},
+    "passthrough": {"passthrough": True},
+    "alternates": {"alternates": {"en": "/en"}},
+    "metadata": {"metadata": {"who": "Noah"}},
+    "a name too long for an index": {"identifier": f"ark:12345/{'%D0%B1' * 240}"},
+}
+
+
+@pytest.mark.parametrize("stated", ONE_THAT_DIFFERS.values(), ids=ONE_THAT_DIFFERS)
+@pytest.mark.parametrize("place", [0, 2], ids=["the first", "the last"])
+def test_what_one_row_alone_says_is_its_own(bindings: Bindings, stated: dict[str, object], place: int) -> None:
+    changes = [bound(number, **stated) if number == place else bound(number) for number in range(3)]
+    put(bindings, changes)
+    assert kept(bindings, changes)
+
+
+def test_rows_that_agree_in_everything_else_are_written_too(bindings: Bindings) -> None:
+    changes = [bound(number, target="/same", resource="one thing") for number in range(3)]
+    put(bindings, changes)
+    assert kept(bindings, changes)
+
+
+def test_a_block_with_a_name_that_is_there_is_written_not_at_all(bindings: Bindings) -> None:
+    put(bindings, [bound(1)])
+    with pytest.raises(Collision):
+        put(bindings, [bound(0), bound(1), bound(2)])
+    assert bindings.lookup("ark:12345/x0") is bindings.lookup("ark:12345/x2") is None
+    assert len(bindings.history("ark:12345/x1")) == 1
+
+
+def test_no_statement_holds_more_values_than_sqlite_takes() -> None:
+    columns = [column for column in schema.events.columns if column.name != "id"]
+    rows = [tuple(f"{place} {number}" for place in range(len(columns))) for number in range(2 * MOST_ROWS)]
+    assert max(len(parameters) for _, parameters in Insert(dialect(), columns).of(rows)) <= 32_766

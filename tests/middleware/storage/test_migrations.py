@@ -1,0 +1,205 @@
+"""A database of an older Ararat, brought up to date."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from collections.abc import Callable
+from io import BytesIO
+from pathlib import Path
+
+import pytest
+from sqlalchemy import create_engine, inspect, text
+from sqlalchemy.exc import DBAPIError
+from sqlalchemy.pool import NullPool
+
+from ararat.middleware import import_table, mint
+from ararat.middleware.bindings.collection import Bindings, open_bindings
+from ararat.middleware.errors import BindingError, BindingsUnavailable
+from ararat.middleware.storage import schema
+from ararat.middleware.storage.migrations import migrate
+
+NAME = "ark:12345/doc"
+ROW = "'ark:12345/doc', 'located', '/x', 'live', 302, 'R1', 0, 'name', '2026-10-04T12:00:00.000000Z', 1"
+COLUMNS = "key, kind, target, status, redirect, resource, passthrough, scope, changed, revision"
+
+
+def engine(database: str):
+    return create_engine(database, poolclass=NullPool)
+
+
+@pytest.fixture
+def old(database: str, data: Path) -> str:
+    """A database as version 1 made it, with one binding."""
+    made = engine(database)
+    statements = (data / "schemas" / f"1-{made.dialect.name}.sql").read_text().split(";;\n")
+    with made.begin() as connection:
+        for statement in statements:
+            connection.execute(text(statement))
+        connection.execute(text("INSERT INTO ararat (name, value) VALUES ('schema', '1'), ('rules', '0')"))
+        connection.execute(text(f"INSERT INTO bindings ({COLUMNS}) VALUES ({ROW})"))  # noqa: S608  ours
+        connection.execute(text(f"INSERT INTO events ({COLUMNS}, action) VALUES ({ROW}, 'bound')"))  # noqa: S608
+    return database
+
+
+def shape(database: str) -> object:
+    """All that tables are made of."""
+    with engine(database).connect() as connection:
+        if connection.dialect.name == "sqlite":
+            found = connection.execute(text("SELECT type, name, tbl_name, sql FROM sqlite_master ORDER BY 1, 2"))
+            return [tuple(row) for row in found]
+        triggers = text(
+            "SELECT event_object_table, trigger_name, event_manipulation, action_condition, action_statement"
+            " FROM information_schema.triggers WHERE trigger_schema = current_schema() ORDER BY 1, 2, 3"
+        )
+        said = inspect(connection)
+        columns = {
+            table: [(column["name"], str(column["type"]), column["nullable"]) for column in said.get_columns(table)]
+            for table in said.get_table_names()
+        }
+        return columns, [tuple(row) for row in connection.execute(triggers)]
+
+
+def test_nothing_is_served_from_it_until_it_is_migrated(old: str) -> None:
+    before = shape(old)
+    with pytest.raises(BindingError, match="run: ararat migrate --database") as refused:
+        open_bindings(old, create=True).open()
+    assert refused.value.code == "schema-version"
+    assert shape(old) == before
+
+
+def test_what_was_bound_is_bound_and_what_is_new_works(old: str, open_store: Callable[..., Bindings]) -> None:
+    assert migrate(old)[:2] == (1, schema.VERSION)
+    bindings = open_store(old)
+    found = bindings.lookup(NAME)
+    assert found is not None
+    assert (found.target, found.resource) == ("/x", "R1")
+    assert [event.action for event in bindings.history(NAME)] == ["bound"]
+    assert bindings.bind(NAME, "/y", resource="R1") == "relocated"
+    assert len(mint(bindings, "12345/x5", count=5)) == 5
+    with pytest.raises(DBAPIError, match="never"), engine(old).begin() as connection:
+        connection.execute(text("DELETE FROM minted"))
+
+
+def test_it_becomes_what_a_new_one_is(old: str, request: pytest.FixtureRequest, tmp_path: Path) -> None:
+    migrate(old)
+    if old.startswith("postgresql"):
+        new = request.getfixturevalue("cluster").new_schema()
+    else:
+        new = f"sqlite:///{tmp_path}/new.sqlite"
+    open_bindings(new, create=True).close()
+    assert shape(old) == shape(new)
+
+
+def test_one_that_is_up_to_date_stays_as_it_is(database: str) -> None:
+    open_bindings(database, create=True).close()
+    before = shape(database)
+    assert migrate(database) == (schema.VERSION, schema.VERSION, 0, 0)
+    assert shape(database) == before
+
+
+def test_triggers_that_a_database_lacks_are_added(database: str, open_store: Callable[..., Bindings]) -> None:
+    """The same version of the schema without the newer triggers is served, and migrated."""
+    open_store(database).bind(NAME, "/x")
+    before = shape(database)
+    added = [trigger for trigger in schema.triggers(engine(database).dialect.name) if trigger.name[-2:] in ("_9", "ed")]
+    with engine(database).begin() as connection:
+        for trigger in added:
+            on = "" if connection.dialect.name == "sqlite" else f" ON {trigger.table}"
+            connection.execute(text(f"DROP TRIGGER {trigger.name}{on}"))
+        if connection.dialect.name == "postgresql":
+            connection.execute(text("ALTER TABLE bindings DISABLE TRIGGER bindings_never_0"))
+    bindings = open_store(database)
+    assert bindings.relocate(NAME, "/y") == "relocated"
+    disabled = database.startswith("postgresql")
+    assert migrate(database) == (schema.VERSION, schema.VERSION, len(added) + disabled, 0)
+    assert shape(database) == before
+    assert bindings.relocate(NAME, "/z") == "relocated"
+
+
+@pytest.mark.parametrize("refused", [False, True])
+def test_an_import_leaves_the_triggers_as_they_were(
+    tmp_path: Path, open_store: Callable[..., Bindings], refused: bool
+) -> None:
+    database = f"sqlite:///{tmp_path / 'bindings.sqlite'}"
+    bindings = open_store(database)
+    before = shape(database)
+    rows = "".join(f"ark:12345/i{number},/x\n" for number in range(1500)) + "nonsense,/x\n" * refused
+    summary = import_table(bindings, BytesIO(f"identifier,target\n{rows}".encode()))
+    assert summary.written is not refused
+    assert shape(database) == before
+
+
+@pytest.mark.parametrize(
+    ("version", "said"), [("99", "update Ararat"), ("0", "never was"), ("x", "never was"), ("-1", "never was")]
+)
+def test_a_version_that_nothing_leads_from_is_left_alone(old: str, version: str, said: str) -> None:
+    with engine(old).begin() as connection:
+        connection.execute(text("UPDATE ararat SET value = :version WHERE name = 'schema'"), {"version": version})
+    before = shape(old)
+    with pytest.raises(BindingError, match=said) as refused:
+        migrate(old)
+    assert refused.value.code == "schema-version"
+    assert shape(old) == before
+
+
+def test_a_database_of_somebody_else_is_left_alone(database: str) -> None:
+    with engine(database).begin() as connection:
+        connection.execute(text("CREATE TABLE customers (id INTEGER)"))
+    with pytest.raises(BindingError) as refused:
+        migrate(database)
+    assert refused.value.code == "foreign-database"
+
+
+def test_a_file_that_is_not_there_is_not_made(tmp_path: Path) -> None:
+    with pytest.raises(BindingsUnavailable):
+        migrate(tmp_path / "none.sqlite")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_file_that_is_the_whole_store_is_said_to_need_none(tmp_path: Path) -> None:
+    table = tmp_path / "names.csv"
+    table.write_text("identifier,target\n")
+    with pytest.raises(BindingError, match="is a table, not a database: it is never migrated") as fault:
+        migrate(table)
+    assert fault.value.code == "read-only"
+
+
+def test_a_step_that_fails_changes_nothing(old: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    from ararat.middleware.storage import migrations
+
+    def half(connection) -> None:
+        schema.minted.create(connection)
+        connection.execute(text("INSERT INTO no_such_table VALUES (1)"))
+
+    before = shape(old)
+    monkeypatch.setitem(migrations._STEPS, 1, half)
+    with pytest.raises(BindingsUnavailable):
+        migrate(old)
+    assert shape(old) == before
+    monkeypatch.undo()
+    assert migrate(old)[:2] == (1, schema.VERSION)
+
+
+MIGRATING = """
+import sys
+from ararat.middleware.storage.migrations import migrate
+import ararat.middleware.storage.store
+print("ready", flush=True)
+sys.stdin.readline()
+print(*migrate(sys.argv[1])[:2])
+"""
+
+
+def test_of_two_at_once_one_works_and_one_waits(old: str) -> None:
+    command = [sys.executable, "-c", MIGRATING, old]
+    processes = [subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) for _ in range(2)]
+    for process in processes:
+        assert process.stdout is not None
+        assert process.stdout.readline() == "ready\n"
+    for process in processes:
+        assert process.stdin is not None
+        process.stdin.write("\n")
+        process.stdin.flush()
+    said = sorted(process.communicate(timeout=50)[0].strip() for process in processes)
+    assert said == [f"1 {schema.VERSION}", f"{schema.VERSION} {schema.VERSION}"]

@@ -1,0 +1,204 @@
+"""open_bindings: what names a database, and whose database it is."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import threading
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from io import BytesIO
+from pathlib import Path
+from typing import Any
+
+import pytest
+from sqlalchemy import create_engine, text
+from sqlalchemy.exc import DBAPIError
+from sqlalchemy.pool import NullPool
+
+from ararat.middleware import import_table, mint
+from ararat.middleware.bindings import assignment
+from ararat.middleware.bindings.collection import Bindings, open_bindings
+from ararat.middleware.errors import BindingError, BindingsUnavailable
+
+NAME = "ark:12345/doc"
+
+
+def execute(database: str, statement: str, **parameters: str) -> None:
+    """Run a statement by another hand."""
+    with create_engine(database, poolclass=NullPool).begin() as connection:
+        connection.execute(text(statement), parameters)
+
+
+@pytest.mark.parametrize(
+    ("given", "code", "said"),
+    [
+        pytest.param("x.txt", "database-url", "x.txt names no database", id="text"),
+        pytest.param("bindings", "database-url", "bindings names no database", id="a word"),
+        pytest.param("", "database-url", "no database is named: the text is empty", id="nothing"),
+        pytest.param("x.\u202eetilqs", "database-url", "{202e}etilqs", id="a disguised ending"),
+        pytest.param(
+            "mysql://u:secret@h/d", "database-url", "there is no kind of database called mysql", id="another database"
+        ),
+        pytest.param("sqlite://x.sqlite", "database-url", "three slashes", id="two slashes"),
+        pytest.param("sqlite:///x.sqlite?mode=ro", "database-url", "no options", id="options"),
+        pytest.param("sqlite://", "database-in-memory", "", id="SQLAlchemy's memory"),
+        pytest.param("sqlite:///:memory:", "database-in-memory", "", id="memory by URL"),
+        pytest.param(":memory:", "database-in-memory", "", id="memory"),
+        pytest.param("postgresql://u:secret@[h/d", "database-url", "cannot be read", id="a URL that libpq cannot read"),
+        pytest.param(
+            "postgresql://u:secret@h/d?no_such_option=1",
+            "database-url",
+            "cannot be read",
+            id="an option that libpq does not know",
+        ),
+    ],
+)
+def test_what_names_no_database_is_said_without_its_password(given: Any, code: str, said: str) -> None:
+    with pytest.raises(BindingError) as refused:
+        open_bindings(given, create=True)
+    assert refused.value.code == code
+    assert said in str(refused.value)
+    assert str(refused.value).isascii()
+    chain: BaseException | None = refused.value
+    while chain is not None:
+        assert "secret" not in f"{chain!r} {chain}"
+        chain = chain.__cause__ or (None if chain.__suppress_context__ else chain.__context__)
+
+
+def test_nothing_is_created_unless_it_is_asked_for(database: str, tmp_path: Path) -> None:
+    with pytest.raises(BindingsUnavailable, match=r"ararat init --database (sqlite|postgresql):"):
+        open_bindings(database).open()
+    assert list(tmp_path.iterdir()) == []
+    with pytest.raises(DBAPIError):
+        execute(database, "SELECT * FROM bindings")
+
+
+def test_an_empty_database_gets_its_tables_once(database: str, open_store: Callable[..., Bindings]) -> None:
+    assert open_store(database).bind(NAME, "/x") == "bound"
+    assert open_store(database).lookup(NAME) is not None
+
+
+def test_many_can_open_an_empty_database_at_once(database: str, open_store: Callable[..., Bindings]) -> None:
+    barrier = threading.Barrier(6, timeout=20)
+
+    def open_and_ask(_: int) -> object:
+        barrier.wait()
+        return open_store(database).lookup(NAME)
+
+    with ThreadPoolExecutor(6) as pool:
+        assert list(pool.map(open_and_ask, range(6))) == [None] * 6
+
+
+def test_a_database_with_tables_of_somebody_else_is_left_alone(database: str) -> None:
+    execute(database, "CREATE TABLE customers (id INTEGER)")
+    with pytest.raises(BindingError) as refused:
+        open_bindings(database, create=True).open()
+    assert refused.value.code == "foreign-database"
+    assert "customers" in str(refused.value)
+    with pytest.raises(DBAPIError):
+        execute(database, "SELECT * FROM bindings")
+
+
+@pytest.mark.parametrize(
+    ("version", "remedy"), [("0", "ararat migrate --database"), ("3", "update Ararat"), ("x", "ararat migrate")]
+)
+def test_a_database_of_another_version_is_not_served(
+    database: str, open_store: Callable[..., Bindings], version: str, remedy: str
+) -> None:
+    running = open_store(database)
+    running.bind(NAME, "/x")
+    running.store._readers.close_idle()
+    execute(database, "UPDATE ararat SET value = :version WHERE name = 'schema'", version=version)
+    with pytest.raises(BindingError, match=remedy) as refused:
+        open_bindings(database, create=True).open()
+    assert refused.value.code == "schema-version"
+    with pytest.raises(BindingsUnavailable, match=remedy):
+        running.lookup(NAME)
+    with pytest.raises(BindingsUnavailable, match=remedy):
+        running.bind(NAME, "/x")
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "DELETE FROM bindings",
+        "DELETE FROM events",
+        "UPDATE events SET actor = 'somebody else'",
+        "UPDATE bindings SET resource = 'R2'",
+        "UPDATE bindings SET resource = NULL",
+        "UPDATE bindings SET key = 'ark:12345/other'",
+        "UPDATE bindings SET kind = 'lost'",
+        "UPDATE bindings SET status = 'deleted'",
+        "UPDATE bindings SET redirect = 301",
+        "UPDATE bindings SET target = NULL",
+        "UPDATE bindings SET target = '/evil'",
+        "UPDATE bindings SET passthrough = 1",
+        "UPDATE bindings SET status = 'withdrawn'",
+        "UPDATE bindings SET metadata = NULL, revision = revision + 2",
+        "INSERT INTO bindings SELECT * FROM bindings",
+        "INSERT INTO bindings SELECT * FROM bindings WHERE 1 = 1 ON CONFLICT (key) DO UPDATE SET target = '/evil'",
+        "INSERT INTO events SELECT * FROM events WHERE 1 = 1 ON CONFLICT (id) DO UPDATE SET target = '/evil'",
+    ],
+)
+def test_the_database_itself_keeps_names_and_their_history(
+    database: str, open_store: Callable[..., Bindings], statement: str
+) -> None:
+    bindings = open_store(database)
+    bindings.bind(NAME, "/x", resource="R1", actor="me")
+    before = bindings.lookup(NAME), bindings.history(NAME)
+    with pytest.raises(DBAPIError):
+        execute(database, statement)
+    assert (bindings.lookup(NAME), bindings.history(NAME)) == before
+
+
+@pytest.mark.parametrize("table", ["bindings", "events", "minted", "rule_events"])
+@pytest.mark.parametrize("statement", ["INSERT OR REPLACE", "REPLACE"])
+@pytest.mark.parametrize("many", [False, True])
+def test_sqlite_replaces_no_row(
+    tmp_path: Path, open_store: Callable[..., Bindings], table: str, statement: str, many: bool
+) -> None:
+    database = f"sqlite:///{tmp_path / 'bindings.sqlite'}"
+    bindings = open_store(database)
+    bindings.bind(NAME, "/x", resource="R1")
+    bindings.set_rule("ark:12345/t5", "/${value}")
+    mint(bindings, "12345/x5")
+    if many:
+        # An import of many rows drops the triggers for its own transaction.
+        rows = "".join(f"ark:12345/i{number},/x\n" for number in range(600))
+        assert import_table(bindings, BytesIO(f"identifier,target\n{rows}".encode())).written
+    with pytest.raises(DBAPIError, match="never replaced"):
+        execute(database, f"{statement} INTO {table} SELECT * FROM {table}")  # noqa: S608  ours
+    if table == "events":
+        columns = "key, kind, target, status, redirect, passthrough, scope, changed, revision, action"
+        with pytest.raises(DBAPIError, match="never replaced"):
+            execute(database, f"{statement} INTO events ({columns}) SELECT {columns} FROM events")  # noqa: S608
+    with pytest.raises(DBAPIError, match="never renamed"):
+        execute(database, "UPDATE OR REPLACE bindings SET key = 'ark:12345/other', revision = revision + 1")
+
+
+def test_a_change_that_a_rule_of_the_tables_refuses_is_not_repeated(
+    bindings: Bindings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    bindings.bind(NAME, "/x")
+    tries: list[object] = []
+    decide = assignment.relocate
+
+    def relocate(before, *rest, **more):
+        tries.append(before)
+        change = decide(before, *rest, **more)
+        return change._replace(after=change.after._replace(redirect=301))
+
+    monkeypatch.setattr(assignment, "relocate", relocate)
+    with pytest.raises(BindingsUnavailable, match="refuses this change"):
+        bindings.relocate(NAME, "/y")
+    assert len(tries) == 1
+
+
+def test_no_web_framework_client_or_database_library_is_loaded_until_it_is_needed() -> None:
+    program = (
+        "import sys, ararat.middleware.bindings.collection, ararat.middleware.tabular.importing\n"
+        "print(*sorted({'flask', 'httpcore2', 'click', 'sqlalchemy', 'psycopg', 'idna'} & set(sys.modules)))"
+    )
+    ran = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=60, check=True)
+    assert ran.stdout == "\n"

@@ -1,0 +1,176 @@
+"""The description of what is bound, in its three forms."""
+
+from __future__ import annotations
+
+import json
+import re
+
+import pytest
+
+from ararat.middleware.views.description import NO_STATEMENT, describe
+
+FULL = {
+    "who": "\u0411\u0438\u0431\u043b\u0438\u043e\u0442\u0435\u043a\u0430",
+    "what": "A document",
+    "when": "2020",
+    "where": "shelf 12",
+    "persistence": "lifetime",
+    "availability": "lifetime",
+    "variance": "immutable",
+    "allocated": "2020-10-04",
+    "policy": "https://example.org/policy",
+}
+FORMS = ("as_html", "as_json", "as_text")
+
+
+def told(view, form: str) -> str:
+    return getattr(view, form)().decode("utf-8")
+
+
+# POL-033, ARK-040, ARK-041
+@pytest.mark.parametrize("form", FORMS)
+def test_every_element_that_is_known_is_told(binding, form):
+    text = told(describe(binding("ark:12345/doc", "https://example.org/doc", metadata=FULL), "https://r.example"), form)
+    if form == "as_json":
+        assert json.loads(text)["metadata"] == FULL
+    else:
+        assert all(value in text for value in FULL.values())
+    assert "https://r.example/ark:12345/doc" in text
+    assert "https://example.org/doc" in text
+    assert "2026-10-04" in text
+    assert NO_STATEMENT not in text
+
+
+# Obligation 35, ARK-007
+@pytest.mark.parametrize("form", FORMS)
+def test_what_is_not_known_is_left_out_and_that_nothing_was_promised_is_said(binding, form):
+    text = told(describe(binding("ark:12345/bare", "https://example.org/bare"), ""), form).lower()
+    assert text.count(NO_STATEMENT) == 1
+    assert not re.search(
+        r"\b(none|null|unknown|availability|variance|allocated|who)\b",
+        re.sub("<style>.*</style>", "", text, flags=re.DOTALL),
+    )
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_the_description_of_a_withdrawn_name_is_its_tombstone(binding, form):
+    gone = binding(
+        "ark:12345/gone", "https://example.org/gone", status="withdrawn", reason="a hoax", metadata={"what": "A hoax"}
+    )
+    text = told(describe(gone, ""), form)
+    assert "withdrawn" in text
+    assert "a hoax" in text
+    assert "https://example.org/gone" not in text
+
+
+def test_json_has_these_members_and_only_those_that_are_known(binding):
+    view = describe(
+        binding("ark:12345/doc", "https://example.org/doc", metadata={"what": "A document"}), "https://r.example"
+    )
+    assert json.loads(view.as_json()) == {
+        "identifier": "ark:12345/doc",
+        "address": "https://r.example/ark:12345/doc",
+        "status": "live",
+        "kind": "located",
+        "target": "https://example.org/doc",
+        "changed": "2026-10-04T12:00:00.000000Z",
+        "metadata": {"what": "A document", "persistence": "no statement known"},
+    }
+    assert view.as_json().isascii()
+
+
+def test_the_text_is_an_erc_record_with_one_line_for_each_thing(binding):
+    view = describe(binding("ark:12345/doc", "/doc", metadata={"what": "A document"}), "https://r.example")
+    assert view.as_text().decode().splitlines() == [
+        "erc:",
+        "what: A document",
+        "persistence: no statement known",
+        "identifier: ark:12345/doc",
+        "address: https://r.example/ark:12345/doc",
+        "status: live",
+        "kind: located",
+        "target: https://r.example/doc",
+        "changed: 2026-10-04T12:00:00.000000Z",
+    ]
+
+
+def test_no_value_can_begin_a_line_of_its_own_or_reorder_one(binding):
+    forged = binding(
+        "ark:12345/doc",
+        "/doc",
+        metadata={"what": "A\nwho: somebody\r\u2028else\u202e"},
+        status="withdrawn",
+        reason="a\nb",
+    )
+    text = describe(forged, "").as_text().decode()
+    assert "what: A\\u{a}who: somebody\\u{d}\\u{2028}else\\u{202e}" in text.split("\n")
+    assert "reason: a\\u{a}b" in text.split("\n")
+
+
+@pytest.mark.parametrize(
+    ("kind", "target", "place"),
+    [
+        ("located", "https://example.org/doc", "https://example.org/doc"),
+        ("related", "/about", "/app/about"),
+        ("served", "/page", None),
+        ("described", None, None),
+        ("located", "javascript:alert(1)", None),
+    ],
+)
+def test_where_it_leads_is_told_only_where_somebody_may_be_sent(binding, kind, target, place):
+    view = describe(binding("ark:12345/doc", target, kind=kind), "/app")
+    assert view.place == place
+    assert "javascript:" not in told(view, "as_html")
+
+
+@pytest.mark.parametrize(
+    "policy", ["javascript:alert(1)", "see the handbook", "//evil.example", "https://u:p@example.org/"]
+)
+def test_a_policy_that_is_no_address_is_no_link(binding, policy):
+    page = told(describe(binding("ark:12345/doc", "/doc", metadata={"policy": policy}), ""), "as_html")
+    assert policy in page
+    assert f'href="{policy}"' not in page
+
+
+@pytest.mark.vectors("citation")
+@pytest.mark.parametrize("form", FORMS)
+def test_how_to_cite_is_said_where_persistence_was_promised_and_nowhere_else(binding, vector, form):
+    def text(**fields):
+        return told(describe(binding(vector.input, "https://example.org/doc", **fields), ""), form)
+
+    assert vector.expect["text_contains"] in text(metadata={"persistence": "lifetime"})
+    assert "persistent identifier" not in text(metadata={"what": "A document"})
+    assert "persistent identifier" not in text(metadata={"persistence": "lifetime"}, status="withdrawn")
+
+
+def test_the_page_links_to_the_policy_of_the_naming_authority(binding):
+    page = told(describe(binding("ark:12345/doc", "/doc", metadata=FULL), ""), "as_html")
+    assert '<link rel="terms-of-service" href="https://example.org/policy">' in page
+
+
+def test_the_page_tells_of_the_thing_first_and_then_what_was_promised_and_in_what_sense(binding):
+    page = told(describe(binding("ark:12345/doc", "/doc", metadata=FULL, revision=2), ""), "as_html")
+    places = [
+        page.index(text)
+        for text in (
+            "<h1>",
+            "shelf 12",
+            "Where it leads",
+            "What was promised",
+            "immutable",
+            "How to cite it",
+            "Last changed",
+        )
+    ]
+    assert places == sorted(places)
+    assert page.count("A document") == 1
+    assert "what may change about it" in page
+
+
+def test_a_thing_that_has_no_title_is_headed_by_its_identifier_once(binding):
+    page = told(describe(binding("ark:12345/doc", "/doc"), ""), "as_html")
+    heading = re.search("<h1.*?</h1>", page)
+    assert heading
+    assert "ark:12345/doc" in heading[0]
+    assert page.count(">ark:12345/doc<") == 2  # the title, and the heading
+    assert "nobody has said here" in page

@@ -1,0 +1,151 @@
+"""A refusal in words: the place is pointed at, and page, problem document and text say the same."""
+
+from __future__ import annotations
+
+import html
+import json
+import re
+
+import pytest
+
+from ararat.middleware.resolution.refusals import refusal
+from ararat.middleware.resolution.resolver import no_rules, resolve
+from ararat.middleware.settings import Settings
+from ararat.middleware.views.refusal import excerpt, explain
+
+
+@pytest.fixture
+def explained(held, binding):
+    store = held(
+        binding("ark:12345/doc", "/doc"),
+        binding("ark:12345/gone", "/gone", status="withdrawn", reason="a hoax", metadata={"what": "A hoax"}),
+    )
+
+    def explain_(identifier, root="https://r.example", inspector=None, **settings):
+        return explain(resolve(identifier, store.fetch, no_rules, Settings(**settings)), root, inspector)
+
+    return explain_
+
+
+@pytest.mark.parametrize(
+    "identifier",
+    [
+        "ark:12345/x!",
+        "ark:12345",
+        "ark:12345/nope",
+        "ark:99999/x",
+        "ark:12345/doc?foo",
+        "ark:12345/gone",
+        "ark:12345/..",
+        "urn:foo:",
+        "urn:f:a",
+        "ark:b5072/'%<",
+    ],
+)
+def test_the_three_forms_say_the_same(explained, identifier):
+    view = explained(identifier, inspector="")
+    page, text = html.unescape(view.as_html().decode()), view.as_text().decode()
+    document = json.loads(view.as_json())
+    assert document["status"] == view.status
+    assert document["type"] == "about:blank"
+    assert f"{document['status']} {document['title']}" in page
+    assert text.startswith(f"{document['status']} {document['title']}\n")
+    for said in (document["code"], document["expected"], document["reference"], document["inspect"]):
+        assert said in page
+        assert said in text
+    assert document["detail"] in page
+    assert document["detail"][1:-1] in text
+    assert document["identifier"] == identifier
+
+
+def test_the_place_is_marked_and_named(explained):
+    view = explained("ark:12345/x!y")
+    assert '<bdi dir="ltr" translate="no">ark:12345/x<mark>!</mark>y</bdi>' in view.as_html().decode()
+    assert "<dd>character 12</dd>" in view.as_html().decode()
+    assert "    ark:12345/x!y\n               ^\n" in view.as_text().decode()
+    assert (json.loads(view.as_json())["start"], json.loads(view.as_json())["end"]) == (11, 12)
+
+
+@pytest.mark.parametrize(
+    ("identifier", "place"),
+    [
+        ("ark:12345", "before character 10"),
+        ("ark:12345/x%4", "characters 12 to 13"),
+        ("ark:12345/doc?foo", "characters 14 to 17"),
+    ],
+)
+def test_a_place_is_counted_from_one(explained, identifier, place):
+    assert explained(identifier).place == place
+
+
+def test_nothing_is_marked_where_the_whole_is_meant(explained):
+    for identifier in ("ark:12345/nope", "ark:12345/nope?info", "ark:12345/gone"):
+        assert "<mark>" not in explained(identifier).as_html().decode()
+
+
+@pytest.mark.parametrize(("start", "end"), [(0, 1), (0, 5000), (2500, 2501), (2000, 4000), (4999, 5000), (5000, 5000)])
+def test_an_excerpt_is_a_window_on_the_place(start, end):
+    text = "ark:" + "x" * 4996
+    shown = excerpt(text, refusal("bad-char", start, end))
+    assert len(shown.before) <= 120
+    assert len(shown.marked) <= 120
+    assert len(shown.after) <= 120
+    assert text[start : start + len(shown.marked)] == shown.marked
+    assert shown.cut_before is (start > 120)
+    assert shown.cut_after is (start + len(shown.marked) + len(shown.after) < 5000)
+
+
+@pytest.mark.parametrize(
+    ("identifier", "member", "href"),
+    [
+        pytest.param("ark:12345/doc/x", "container", "https://r.example/ark:12345/doc", id="container"),
+        pytest.param("ark:12345/doc?foo", "description", "https://r.example/ark:12345/doc?info", id="description"),
+        pytest.param("ark:12345/gone", "description", "https://r.example/ark:12345/gone?info", id="tombstone"),
+        pytest.param("ark:B5072/x", "suggestion", "https://r.example/ark:b5072/x", id="what may have been meant"),
+        pytest.param("ark:12345/x!", "inspect", "https://r.example/?q=ark%3A12345%2Fx%21", id="inspector"),
+    ],
+)
+def test_there_is_somewhere_to_go_from_here(explained, identifier, member, href):
+    view = explained(identifier, inspector="")
+    assert json.loads(view.as_json())[member] == href
+    assert f'href="{html.escape(href)}"' in view.as_html().decode()
+    assert href in view.as_text().decode()
+
+
+def test_with_false_a_slash_at_the_end_is_explained_with_a_link_without_it(explained):
+    view = explained("ark:12345/x/", ignore_trailing_slash=False)
+    assert json.loads(view.as_json())["suggestion"] == "https://r.example/ark:12345/x"
+
+
+@pytest.mark.parametrize(
+    ("root", "inspector", "href"),
+    [
+        ("https://r.example", "", "https://r.example/?q=ark%3A"),
+        ("/app", "/inspect", "/app/inspect/?q=ark%3A"),
+        ("", "", "/?q=ark%3A"),
+        ("/app", "https://inspect.example", "https://inspect.example/?q=ark%3A"),
+    ],
+)
+def test_the_inspector_is_a_page_of_this_site_or_of_another(explained, root, inspector, href):
+    assert json.loads(explained("ark:", root, inspector).as_json())["inspect"] == href
+
+
+def test_no_inspector_no_link(explained):
+    assert "inspect" not in json.loads(explained("ark:").as_json())
+
+
+def test_a_tombstone_says_what_is_still_known(explained):
+    view = explained("ark:12345/gone")
+    assert "a hoax" in view.as_html().decode()
+    assert json.loads(view.as_json())["tombstone"]["metadata"]["what"] == "A hoax"
+    assert "\nerc:\nwhat: A hoax\n" in view.as_text().decode()
+
+
+def test_the_words_of_a_refusal_hold_nothing_of_the_input(explained):
+    view = explained("ark:12345/\u202e\x1b[2J\u0431^<script>")
+    assert view.as_text().isascii()
+    assert view.as_json().isascii()
+    page = view.as_html().decode()
+    assert "<script>" not in page
+    assert not re.search("[\u202e\x1b]", page)
+    assert 'title="RIGHT-TO-LEFT OVERRIDE"' in page
