@@ -14,7 +14,7 @@ from flask import Flask, Response, render_template, request
 from htmx_flask import request as htmx_request
 from werkzeug.exceptions import BadHost, HTTPException, InternalServerError, RequestEntityTooLarge, SecurityError
 
-from .representation import wants_json
+from .responses import wants_json
 
 _log = logging.getLogger(__name__)
 

@@ -10,10 +10,10 @@ from collections.abc import Iterator
 from typing import Any
 
 from .. import __version__
-from .inspection import MOST_FOUND
+from .config import MOST_OCTETS, url
+from .report.inspection import MOST_FOUND
 from .schemas import ANY_OBJECT, SCHEMAS, TEXT, Schema, ref
-from .site import MOST_OCTETS, url
-from .tracing.trace import FEWEST_REDIRECTS, MOST_REDIRECTS
+from .tracing.algorithm import FEWEST_REDIRECTS, MOST_REDIRECTS
 
 STABILITY = (
     "Addresses, parameters, members and codes that are described here keep their names and meanings; new ones may come "

@@ -28,7 +28,7 @@ from ..middleware.settings import SCHEMES
 from . import create_app
 from .demo import MOUNT, create_demo
 from .logs import FOR_SERVERS, log_plainly
-from .tracing.local import NamesOnly
+from .tracing.client.in_process import NamesOnly
 
 if TYPE_CHECKING:
     from types import FrameType

@@ -158,7 +158,7 @@ def test_the_resolver_that_is_known_for_each_name_can_be_asked(site, monkeypatch
     def known(name: str) -> str | None:
         return f"http://127.0.0.1:{site.server_port}/known" if name == "ark:12148/x1" else None
 
-    monkeypatch.setattr("ararat.webapp.tracing.expected.prefix_for", known)
+    monkeypatch.setattr("ararat.webapp.tracing.known_resolvers.prefix_for", known)
     monkeypatch.setattr("ararat.webapp.commands.rounds.OFFICIAL_PREFIX", f"http://127.0.0.1:{site.server_port}")
     options = [*TRACE, "--resolver", "registry", "--allow-network", "127.0.0.0/8"]
     result = ararat(*options, "-", given="ark:12148/x1\nark:67890/x1\n")

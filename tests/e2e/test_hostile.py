@@ -16,7 +16,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from ararat.identifiers.text import characters
-from ararat.webapp.site import MOST_OCTETS
+from ararat.webapp.config import MOST_OCTETS
 
 LETTERS = {
     "Hebrew": "\u05e9\u05dc\u05d5\u05dd",

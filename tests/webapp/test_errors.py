@@ -9,8 +9,8 @@ from urllib.parse import urlencode
 
 import pytest
 
-from ararat.webapp import create_app, crosssite, errors
-from ararat.webapp.site import MOST_OCTETS
+from ararat.webapp import create_app, cross_site, errors
+from ararat.webapp.config import MOST_OCTETS
 
 TEXT = {"Accept": "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8"}
 JSON = {"Accept": "application/json"}
@@ -34,7 +34,7 @@ def assert_canonical_error(response, status, code):
     assert re.fullmatch("[a-z0-9]+(-[a-z0-9]+)*", code)
     assert response.text.isascii()
     assert response.headers["Cache-Control"] == "no-store"
-    work = response.request.path in crosssite.WORK
+    work = response.request.path in cross_site.WORK
     assert ("Access-Control-Allow-Origin" in response.headers) == (not work)
 
 

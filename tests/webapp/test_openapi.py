@@ -10,7 +10,7 @@ from hypothesis import HealthCheck, Phase, given, settings
 
 from ararat.identifiers import examine
 from ararat.webapp import create_app, openapi
-from ararat.webapp.comparison import compare
+from ararat.webapp.report.comparison import compare
 
 # Whatever is asked, no other host is.
 APP = create_app(trace_elsewhere=False)

@@ -22,7 +22,7 @@ from werkzeug.test import Client
 
 from ararat.middleware import open_bindings
 from ararat.webapp import command, serve
-from ararat.webapp.tracing.places import Busy, Places
+from ararat.webapp.tracing.limits.concurrency import Busy, Places
 
 ARARAT = Path(sys.executable).with_name("ararat")
 

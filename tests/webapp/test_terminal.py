@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 
 from ararat.identifiers import Match, examine
 from ararat.middleware import open_bindings
-from ararat.webapp.comparison import compare
+from ararat.webapp.report.comparison import compare
 from ararat.webapp.terminal import reports, traces
 from ararat.webapp.terminal.layout import Sheet, identifier, words
 from ararat.webapp.tracing.events import End, Hop, Note, Start

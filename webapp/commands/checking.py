@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from .. import spreadsheet
+from ..report import spreadsheet
 from ..terminal.layout import Sheet, identifier
 from . import DONE, NO, streams, write
 from .binding import json_option, opened, optional_database_option

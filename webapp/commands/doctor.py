@@ -108,7 +108,7 @@ def _findings(
 
 def _probed(url: str, prefix: str | None) -> Iterator[Finding]:
     from ..doctor import probes
-    from ..tracing import weburl
+    from ..tracing.client import url as weburl
 
     try:
         yield from probes.examine(weburl.parse(url), prefix=prefix)

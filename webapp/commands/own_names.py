@@ -9,9 +9,9 @@ from ...identifiers import IdentifierError
 from ...middleware import Bindings, ResolverMiddleware
 from ...middleware.resolution.resolver import resolve
 from ...middleware.settings import SCHEMES, Settings
+from ..tracing.client.in_process import local_fetch
 from ..tracing.hop import Fetch, HopFailed, HopResponse
-from ..tracing.local import local_fetch
-from ..tracing.question import question
+from ..tracing.target import question
 
 if TYPE_CHECKING:
     from _typeshed.wsgi import StartResponse, WSGIEnvironment

@@ -11,7 +11,7 @@ import click
 
 from ...identifiers import IdentifierError, examine, normalize
 from ...identifiers.iri_policy import Profile
-from ..comparison import compare
+from ..report.comparison import compare
 from ..terminal import reports
 from ..terminal.layout import Sheet
 from . import DONE, NO, UNREADABLE, streams, write

@@ -16,8 +16,8 @@ import click
 from ...identifiers.report import OFFICIAL_PREFIX
 from ...identifiers.text import display
 from ..terminal.layout import Sheet, Style, identifier
+from ..tracing.bulk import CSV_HEADER, GOOD, OPEN, VERDICTS, Traced, traced
 from ..tracing.events import Event
-from ..tracing.rounds import CSV_HEADER, GOOD, OPEN, VERDICTS, Traced, traced
 from . import DONE, NO, NO_INPUT, Refused, streams, write
 from .binding import opened
 
@@ -44,10 +44,10 @@ def check_by_trace(
 
     Without ``resolver`` a name that ``database`` has is resolved by its bindings, and any other one at n2t.net.
     """
-    from ..tracing.expected import BY_WORD, prefix_for
-    from ..tracing.guard import guarded_fetch
-    from ..tracing.trace import TraceError, trace
-    from ..tracing.turns import RunClock, Turns
+    from ..tracing.algorithm import TraceError, trace
+    from ..tracing.client.guard import guarded_fetch
+    from ..tracing.known_resolvers import BY_WORD, prefix_for
+    from ..tracing.limits.throttle import RunClock, Turns
     from .own_names import OwnNames
 
     if file is None and database is None:

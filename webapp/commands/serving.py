@@ -207,7 +207,7 @@ def serve_command(
     if database and table:
         raise click.UsageError("--database and --bindings are two places for the same thing; give one of them")
     from .. import serve
-    from ..application import MissingAssets
+    from ..app import MissingAssets
 
     given = {name: value for name, value in settings.items() if value not in (None, ())}
     if "cors" in given:

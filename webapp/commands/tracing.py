@@ -77,9 +77,9 @@ def trace_command(
       ararat trace ark:12345/x8rd4 --resolver http://127.0.0.1:8000 --allow-network 127.0.0.0/8
     """
     # The client for hops takes a while to load; nobody else waits for it.
-    from ..tracing.ends import compare_ends
-    from ..tracing.guard import guarded_fetch
-    from ..tracing.trace import TraceError, trace
+    from ..tracing.algorithm import TraceError, trace
+    from ..tracing.client.guard import guarded_fetch
+    from ..tracing.comparison import compare_ends
 
     try:
         fetch = guarded_fetch(networks=networks)
@@ -112,7 +112,7 @@ def trace_command(
 
 
 def _prefix(resolver: str, identifier: str, option: str) -> str:
-    from ..tracing.expected import BY_WORD, prefix_for
+    from ..tracing.known_resolvers import BY_WORD, prefix_for
 
     if resolver != BY_WORD:
         return resolver

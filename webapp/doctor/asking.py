@@ -13,12 +13,12 @@ from typing import NamedTuple
 
 import h11
 
-from ..tracing.addresses import Address
-from ..tracing.connection import Stream, open_socket, tls_context
-from ..tracing.guard import LOOKUPS
+from ..tracing.client.addresses import Address
+from ..tracing.client.connection import Stream, open_socket, tls_context
+from ..tracing.client.deadline import Stopwatch
+from ..tracing.client.guard import LOOKUPS
+from ..tracing.client.url import WebURL
 from ..tracing.hop import HopFailed
-from ..tracing.stopwatch import Stopwatch
-from ..tracing.weburl import WebURL
 
 SECONDS = 10.0
 """How long one request may take, its lookup and connection included."""

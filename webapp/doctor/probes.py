@@ -17,8 +17,8 @@ from ...identifiers.text import display
 from ...middleware.http.responses import METHODS
 from ...middleware.settings import Settings
 from ...middleware.views.refusal import ECHOED
+from ..tracing.client.url import WebURL
 from ..tracing.hop import HopFailed
-from ..tracing.weburl import WebURL
 from .asking import Said, ask
 from .finding import Finding, State
 from .remedies import Cause, Front, front, remedy

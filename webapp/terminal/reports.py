@@ -7,9 +7,10 @@ from collections.abc import Iterator
 from ...identifiers import Match, Problem, Report
 from ...identifiers.problems import caret
 from ...identifiers.text import display
-from .. import facts, verdicts
-from ..comparison import Comparison
-from ..parts import LABELS
+from ..report import facts
+from ..report import summary as verdicts
+from ..report.comparison import Comparison
+from ..report.parts import LABELS
 from .layout import Sheet, Style, identifier, words
 
 _MOST = 12

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ..tracing import remarks
+from ..tracing import messages
+from ..tracing.client.deadline import share
 from ..tracing.events import End, Event, Hop, Start
-from ..tracing.stopwatch import share
 from .layout import Sheet, Style, identifier, words
 
 _OUTCOMES: dict[str, Style] = {"success": "good", "failure": "bad", "refused": "bad", "unspecified": "doubtful"}
@@ -47,8 +47,8 @@ def _hop(hop: Hop, sheet: Sheet) -> Iterator[str]:
         return
     style = _status_style(hop.status)
     target = f" -> {identifier(hop.target)}" if hop.target else ""
-    when = f"in {took}" if hop.age is None else f"answered {remarks.ago(hop.age)}"
-    answer = f"{began}: {remarks.status_words(hop.status)} {when}, {hop.state}{target}"
+    when = f"in {took}" if hop.age is None else f"answered {messages.ago(hop.age)}"
+    answer = f"{began}: {messages.status_words(hop.status)} {when}, {hop.state}{target}"
     yield from sheet.prose(answer, indent=_INDENT, style=style)
     yield from _bar(hop, sheet, style)
     if hop.location is not None and hop.location != hop.target:

@@ -13,9 +13,9 @@ import trustme
 
 from ararat.webapp.doctor import asking
 from ararat.webapp.doctor.asking import Said, ask
-from ararat.webapp.tracing import weburl
+from ararat.webapp.tracing.client import url as weburl
+from ararat.webapp.tracing.client.url import WebURL
 from ararat.webapp.tracing.hop import HopFailed
-from ararat.webapp.tracing.weburl import WebURL
 
 Serve = Callable[..., tuple[WebURL, list[bytes]]]
 

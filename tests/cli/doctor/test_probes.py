@@ -14,7 +14,7 @@ from ararat.middleware import BindingsUnavailable, ResolverMiddleware
 from ararat.webapp.doctor import probes
 from ararat.webapp.doctor.asking import Said
 from ararat.webapp.doctor.finding import Finding
-from ararat.webapp.tracing import weburl
+from ararat.webapp.tracing.client import url as weburl
 from ararat.webapp.tracing.hop import HopFailed
 
 PREFIX = "https://r.example"

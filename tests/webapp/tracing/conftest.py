@@ -16,9 +16,9 @@ from typing import Any
 import pytest
 import trustme
 
-from ararat.webapp.tracing.guard import guarded_fetch
+from ararat.webapp.tracing.client.dns import Lookups
+from ararat.webapp.tracing.client.guard import guarded_fetch
 from ararat.webapp.tracing.hop import Fetch, HopFailed
-from ararat.webapp.tracing.lookups import Lookups
 
 LOOPBACK = ("127.0.0.0/8",)
 

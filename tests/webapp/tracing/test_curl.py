@@ -11,8 +11,8 @@ import time
 
 import pytest
 
+from ararat.webapp.tracing.client.guard import guarded_fetch
 from ararat.webapp.tracing.curl import curl
-from ararat.webapp.tracing.guard import guarded_fetch
 
 TARGETS = [
     pytest.param("/ark:12345/x?info", id="plain"),

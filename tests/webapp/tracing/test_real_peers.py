@@ -11,9 +11,9 @@ import pytest
 from click.testing import CliRunner, Result
 
 from ararat.webapp import command
-from ararat.webapp.tracing.ends import compare_ends
-from ararat.webapp.tracing.guard import guarded_fetch
-from ararat.webapp.tracing.trace import End, Hop, Start, trace
+from ararat.webapp.tracing.algorithm import End, Hop, Start, trace
+from ararat.webapp.tracing.client.guard import guarded_fetch
+from ararat.webapp.tracing.comparison import compare_ends
 
 PEER = """
 import socket, sys

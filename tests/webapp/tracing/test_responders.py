@@ -19,15 +19,15 @@ import pytest
 import trustme
 
 from ararat.webapp import create_app
-from ararat.webapp.live import Fragments
 from ararat.webapp.terminal.layout import Sheet
 from ararat.webapp.terminal.traces import event_lines
-from ararat.webapp.tracing.addresses import Address
-from ararat.webapp.tracing.guard import guarded_fetch
-from ararat.webapp.tracing.heartbeat import watch
+from ararat.webapp.tracing.algorithm import CODES, End, Event, Hop, trace
+from ararat.webapp.tracing.client.addresses import Address
+from ararat.webapp.tracing.client.deadline import Stopwatch
+from ararat.webapp.tracing.client.guard import guarded_fetch
 from ararat.webapp.tracing.hop import FAILURES, HopResponse
-from ararat.webapp.tracing.stopwatch import Stopwatch
-from ararat.webapp.tracing.trace import CODES, End, Event, Hop, trace
+from ararat.webapp.tracing.keepalive import watch
+from ararat.webapp.views.trace import Fragments
 
 
 def answer(status: str, *fields: str, body: bytes = b"") -> bytes:

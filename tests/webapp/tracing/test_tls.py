@@ -8,7 +8,7 @@ import ssl
 import pytest
 import trustme
 
-from ararat.webapp.tracing.connection import tls_context
+from ararat.webapp.tracing.client.connection import tls_context
 
 
 def test_tls_is_for_the_name_that_was_asked_for(listen, authority, trusting, deadline, local, does):

@@ -1,0 +1,200 @@
+"""Cards: what a reader sees of a report, in which order, and within which bounds."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from ararat.webapp.report import card as cards
+from ararat.webapp.report import excerpt, parts
+from ararat.webapp.report.inspection import inspect
+
+
+def card_of(text, bindings=None, prefix=None) -> Any:
+    [finding] = inspect(text, prefix=prefix, bindings=bindings).findings
+    return cards.card(finding)
+
+
+def words(line, *kinds):
+    return "".join(piece.text for run in line if not kinds or run.kind in kinds for piece in run.pieces)
+
+
+def test_each_segment_has_a_label_in_words():
+    card = card_of("ark:/12345/x6-np1/map.pdf.en?info#f")
+    assert [(part.label, words(part.line)) for part in card.parts] == [
+        ("scheme, classic", "ark:/"),
+        ("NAAN", "12345"),
+        ("", "/"),
+        ("Name", "x6-np1"),
+        ("component", "/map"),
+        ("variant", ".pdf"),
+        ("variant", ".en"),
+        ("inflection", "?info"),
+        ("fragment", "#f"),
+    ]
+
+
+def test_the_segments_of_an_address_begin_with_its_prefix():
+    card = card_of("https://n2t.net/ark:12345/x")
+    assert [(part.label, words(part.line)) for part in card.parts][:2] == [
+        ("resolver prefix", "https://n2t.net/"),
+        ("scheme", "ark:"),
+    ]
+
+
+def test_the_segments_of_a_urn_are_named_by_its_terms():
+    labels = [part.label for part in card_of("urn:isbn:0451450523").parts]
+    assert labels == ["scheme", "namespace (NID)", "", "name in it (NSS)"]
+
+
+@pytest.mark.naughty
+def test_the_segments_are_the_text_in_its_order(naughty):
+    for finding in inspect(naughty.input[:20_000]).findings:
+        card = cards.card(finding)
+        shown = "".join(words(part.line) for part in card.parts) or words(card.given)
+        if len(finding.report.input) <= 200:
+            assert shown == finding.report.input
+
+
+def test_a_segment_names_the_problems_that_touch_it():
+    card = card_of("ark:12-345/a\u202eb")
+    flagged = {part.label: part.problems for part in card.parts if part.problems}
+    numbers = {fault.code: fault.number for fault in card.faults}
+    assert flagged == {"NAAN": (numbers["naan-hyphen"],), "Name": (numbers["bidi-formatting"],)}
+
+
+def test_what_cannot_be_read_points_at_the_character():
+    card = card_of("ark:12345/x!y")
+    assert card.parts == ()
+    assert words(card.given, "mark") == "!"
+    [fault] = card.faults
+    assert (fault.severity, fault.place, fault.code) == ("error", "character 12", "bad-char")
+    assert words(fault.line, "mark") == "!"
+    assert fault.expected
+    assert fault.reference
+
+
+@pytest.mark.parametrize(
+    ("text", "place"),
+    [
+        pytest.param("ark:12345/x!", "character 12", id="one character"),
+        pytest.param("ark:99999/x", "characters 5 to 9", id="several"),
+        pytest.param("ark:12345", "at the end", id="the end"),
+    ],
+)
+def test_places_are_counted_as_people_count(text, place):
+    card = card_of(text)
+    assert card.faults[0].place == place
+
+
+def test_errors_and_warnings_come_before_notes():
+    card = card_of("ark:12345/\u0431\u202e.b.a")
+    assert {fault.severity for fault in card.faults} <= {"error", "warning"}
+    assert {note.severity for note in card.notes} == {"note"}
+    assert [*card.faults, *card.notes] == sorted([*card.faults, *card.notes], key=lambda remark: remark.number)
+
+
+def test_each_step_shows_what_it_changed():
+    card = card_of("ark:/12345/x6-np1/map\u202e.pdf.en")
+    assert [(words(change.line, "del"), words(change.line, "ins")) for change in card.changes] == [
+        ("/", ""),
+        ("-", ""),
+        ("\u202e", "%E2%80%AE"),
+        (".en", ".en"),
+    ]
+    assert card.normal.copy == "ark:12345/x6np1/map%E2%80%AE.en.pdf"
+
+
+def test_the_hierarchy_says_what_is_bound_and_what_only_implied(bound):
+    card = card_of("ark:12345/x/p.en", bound({"ark:12345/x/p.en": "located", "ark:12345/x": "withdrawn"}))
+    assert [(member.identifier, member.role, member.state, member.here) for member in card.members] == [
+        ("ark:12345/x", "container", "withdrawn here", False),
+        ("ark:12345/x/p", "what this is a variant of", "implied, not bound here", False),
+        ("ark:12345/x/p.en", "this one, a variant", "bound here", True),
+    ]
+
+
+def test_of_a_long_hierarchy_the_general_end_is_left_out_and_counted():
+    card = card_of("ark:12345/x" + "/y" * 40)
+    assert len(card.members) == cards.MOST_MEMBERS
+    assert card.members_left_out == 41 - cards.MOST_MEMBERS
+    assert card.members[-1].here
+
+
+def test_the_spelling_that_was_given_is_copied_first_and_as_ascii():
+    card = card_of("ark:/12345/\u0431-1", prefix="https://example.org")
+    assert [(spelling.label, spelling.copy) for spelling in card.spellings] == [
+        ("as given, in ASCII", "ark:/12345/%D0%B1-1"),
+        ("classic form", "ark:/12345/%D0%B11"),
+        ("normal form", "ark:12345/%D0%B11"),
+        ("at the official resolver", "https://n2t.net/ark:12345/%D0%B11"),
+        ("at this site", "https://example.org/ark:12345/%D0%B11"),
+    ]
+
+
+def test_a_spelling_that_is_two_things_says_both():
+    labels = [spelling.label for spelling in card_of("ark:12345/x").spellings]
+    assert labels == ["as given, normal form", "classic form", "at the official resolver"]
+    assert card_of("URN:FOO:a").spellings[0].label == "as given"
+    assert card_of("urn:foo:a").spellings[0].label == "as given, normal form"
+
+
+def test_both_urn_profiles_are_shown_side_by_side():
+    rows = {row.label: row.cells for row in card_of("urn:example:a/b?+r?=q#f").profiles}
+    assert rows["Valid"] == ("no", "yes")
+    assert rows["r-component"] == ("", excerpt.plain("r"))
+    assert rows["Query"] == (excerpt.plain("+r?=q"), "")
+    assert rows["Problems"][0] == excerpt.plain("nss-slash, query-not-assigned, fragment-not-opted-in")
+    assert card_of("ark:12345/x").profiles == ()
+
+
+def test_every_unusual_code_point_is_listed():
+    card = card_of("ark:12345/\u0431\u202e")
+    assert [(char.index, char.code_point) for char in card.unusual] == [(10, "U+0431"), (11, "U+202E")]
+    assert not card.unusual_goes_on
+    assert card_of("ark:12345/" + "\u0431" * 80).unusual_goes_on
+
+
+def test_a_suggestion_is_offered_with_its_reason():
+    assert card_of("ark:12345/x/").suggestion.text == "ark:12345/x"
+    [_, sentence] = inspect("See ark:12345/x and urn:foo:a,").findings
+    suggestion = cards.card(sentence).suggestion
+    assert suggestion is not None
+    assert suggestion.text == "urn:foo:a"
+    assert "punctuation" in suggestion.label
+    assert card_of("ark:12345/x").suggestion is None
+
+
+def test_how_it_is_bound_is_said_of_its_own_name_alone(bound):
+    bindings = bound({"ark:12345/x": "located"})
+    assert card_of("ark:12345/x?info", bindings).bound == "located"
+    assert card_of("ark:12345/x/y", bindings).bound is None
+    assert card_of("ark:12345/x").bound is None
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        pytest.param("ark:12345/" + "x" * 100_000, id="one long name"),
+        pytest.param("ark:12345/x" + "/y" * 20_000, id="many components"),
+        pytest.param("ark:12345/x" + ".b-" * 20_000, id="many variants"),
+        pytest.param("ark:12345/x" + "\u202e" * 20_000, id="many hidden characters"),
+        pytest.param("ark:12345/x" + "-\u0431" * 20_000, id="many changes"),
+        pytest.param("urn:foo:" + "%c3" * 20_000, id="a long urn"),
+        pytest.param("ark:12345/x!" + "y" * 100_000, id="long and wrong"),
+    ],
+)
+def test_however_long_an_identifier_is_a_card_repeats_little_of_it(text):
+    card = card_of(text)
+    shown = [card.given, *(part.line for part in card.parts), *(change.line for change in card.changes)]
+    shown += [remark.line for remark in (*card.faults, *card.notes)] + [member.line for member in card.members]
+    shown += [spelling.line for spelling in (card.normal, card.suggestion, *card.spellings) if spelling]
+    # A run of one hidden character is shown as one chip.
+    repeated = [sum(len(piece.chip or piece.text) for run in line for piece in run.pieces) for line in shown]
+    assert max(repeated) <= 2_000
+    assert sum(len(words(part.line)) for part in card.parts) <= 2_000
+    assert len(card.parts) <= parts.MOST_SEGMENTS + 1
+    assert all(run.left_out for line in shown for run in line if run.kind == "gap")
+    copied = [spelling.copy for spelling in card.spellings if spelling.copy]
+    assert all(len(text) <= cards.MOST_COPIED for text in copied)

@@ -1,0 +1,85 @@
+"""Two identifiers side by side."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ararat.identifiers import equivalent
+from ararat.webapp.report.comparison import compare
+
+
+@pytest.mark.parametrize(
+    ("a", "b", "part", "difference"),
+    [
+        pytest.param("ark:12345/x", "ark:12346/x", "NAAN", 8, id="another NAAN"),
+        pytest.param("ark:/12345/x6-a", "ark:12345/x7a", "Name", 11, id="another Name, counted in the normal form"),
+        pytest.param("ark:12345/x", "ark:12345/x.en", "variant", 11, id="a variant more"),
+        pytest.param("ark:12345/x/a", "ark:12345/x/b", "component", 12, id="another component"),
+        pytest.param("ark:12345/x?info", "ark:12345/x", "query", 11, id="an inflection more"),
+        pytest.param("ark:12345/x#a", "ark:12345/x#b", "fragment", 12, id="another fragment"),
+        pytest.param("ark:12345/x", "urn:foo:x", "scheme", 0, id="another scheme"),
+        pytest.param("urn:foo:x", "urn:bar:x", "namespace identifier", 4, id="another namespace"),
+        pytest.param("urn:foo:x", "urn:foo:X", "namespace-specific string", 8, id="another case, which counts there"),
+    ],
+)
+def test_two_names_differ_in_a_part_at_a_place(a: str, b: str, part: str, difference: int) -> None:
+    found = compare(a, b)
+    assert (found.verdict, found.part, found.difference) == ("different", part, difference)
+    assert part in found.sentence
+
+
+@pytest.mark.parametrize(
+    ("a", "b", "words"),
+    [
+        pytest.param("ark:12345/x", "ark:12345/x", "same text", id="one text"),
+        pytest.param("ark:/12345/x-1", "ARK:12345/x1", "normal forms are equal", id="two spellings"),
+        pytest.param("https://n2t.net/ark:/12345/x", "ark:12345/x", "only the ARK counts", id="an address"),
+    ],
+)
+def test_equivalent_names_are_said_to_be_so_and_why(a: str, b: str, words: str) -> None:
+    found = compare(a, b)
+    assert found.verdict == "equivalent"
+    assert words in found.sentence
+
+
+def test_what_cannot_be_read_is_equivalent_to_nothing_and_it_is_said_which() -> None:
+    assert "second" in compare("ark:12345/x", "foo").sentence
+    assert "Neither" in compare("foo", "foo").sentence
+    assert compare("foo", "foo").verdict == "unreadable"
+
+
+def test_composed_and_decomposed_characters_are_pointed_out() -> None:
+    assert "Unicode normalization" in compare("ark:12345/\u00e9", "ark:12345/e\u0301").sentence
+
+
+def test_urns_that_only_one_profile_takes_for_equivalent_are_pointed_out() -> None:
+    assert "RFC 8141" in compare("urn:foo:a?x", "urn:foo:a#y").sentence
+
+
+NAMES = st.sampled_from(["ark:12345/", "urn:foo:", "https://n2t.net/ark:/12345/", ""])
+
+
+@given(NAMES, st.text(max_size=8), NAMES, st.text(max_size=8))
+def test_the_verdict_is_that_of_equivalent_and_the_sentence_is_ascii(first: str, a: str, second: str, b: str) -> None:
+    found = compare(first + a, second + b)
+    assert (found.verdict == "equivalent") == equivalent(first + a, second + b)
+    assert found.sentence.isascii()
+    json.dumps(found.as_dict())
+
+
+@pytest.mark.parametrize(
+    ("a", "b"),
+    [("urn:nbn:de:x-1", "URN:NBN:DE:x-1"), ("urn:isbn:0451450523", "urn:isbn:0-451-45052-3")],
+)
+def test_the_rule_of_the_namespace_counts(a, b):
+    found = compare(a, b)
+    assert found.verdict == "equivalent"
+    assert found.sentence.startswith("They are equivalent by the rule of their namespace: ")
+
+
+def test_the_rule_of_the_namespace_leaves_the_fragment_in():
+    assert compare("urn:nbn:de:x-1#a", "URN:NBN:DE:x-1#b").verdict == "different"

@@ -1,0 +1,142 @@
+"""Lines: what is shown of a text, in its order, within bounds, with nothing hidden and nothing lost in silence."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ararat.identifiers.text import characters
+from ararat.webapp.report import excerpt
+
+texts = st.text(
+    alphabet=st.one_of(st.characters(), st.sampled_from("ark:/12345.-%\u202e\u200b\u05d0\u0645")), max_size=60
+)
+
+
+def shown(line, *kinds):
+    """The text of the runs of these kinds, joined; of all runs if none is named."""
+    return "".join(piece.text for run in line if not kinds or run.kind in kinds for piece in run.pieces)
+
+
+def outline(line):
+    return [(run.kind, "".join(piece.text for piece in run.pieces) or run.left_out) for run in line]
+
+
+def test_a_short_text_is_shown_whole():
+    assert outline(excerpt.plain("ark:12345/x")) == [("same", "ark:12345/x")]
+
+
+def test_of_a_long_text_the_middle_is_left_out_and_counted():
+    text = "a" * 5_000 + "z" * 5_000
+    line = excerpt.plain(text)
+    assert [run.kind for run in line] == ["same", "gap", "same"]
+    assert len(shown(line)) == excerpt.MOST
+    assert len(shown(line)) + line[1].left_out == len(text)
+    assert text.startswith(shown(line[:1]))
+    assert text.endswith(shown(line[2:]))
+
+
+@given(texts)
+def test_no_character_that_cannot_be_seen_is_shown_as_itself(text):
+    pieces = [piece for run in excerpt.plain(text) for piece in run.pieces]
+    assert not any(characters.HIDDEN.search(piece.text) for piece in pieces if piece.chip is None)
+    assert "".join(piece.text for piece in pieces) == text
+
+
+def test_a_long_row_of_one_hidden_character_is_one_chip_with_a_count():
+    [piece] = excerpt.plain("\u200b" * 40)[0].pieces
+    assert (piece.chip, piece.count) == ("U+200B ZWSP", 40)
+
+
+def test_what_runs_from_right_to_left_is_kept_apart_from_its_neighbours():
+    pieces = excerpt.plain("a\u05d0\u05b0\u05d1/\u0645.b")[0].pieces
+    assert [(piece.text, piece.apart) for piece in pieces] == [
+        ("a", False),
+        ("\u05d0\u05b0\u05d1", True),
+        ("/", False),
+        ("\u0645", True),
+        (".b", False),
+    ]
+
+
+def test_a_mark_points_at_its_place():
+    assert outline(excerpt.marked("ark:12345/x!y", 11, 12)) == [("same", "ark:12345/x"), ("mark", "!"), ("same", "y")]
+
+
+def test_a_mark_between_two_characters_has_no_text_of_its_own():
+    assert outline(excerpt.marked("ark:12345", 9, 9)) == [("same", "ark:12345"), ("mark", 0)]
+
+
+def test_a_mark_shows_only_what_stands_around_it():
+    line = excerpt.marked("a" * 100 + "!" + "b" * 100, 100, 101)
+    assert [run.kind for run in line] == ["gap", "same", "mark", "same", "gap"]
+    assert sum(run.left_out for run in line) + len(shown(line)) == 201
+
+
+@given(texts, st.data())
+def test_a_mark_never_changes_the_text(text, data):
+    start = data.draw(st.integers(0, len(text)))
+    end = data.draw(st.integers(start, len(text)))
+    line = excerpt.pointed(text, start, end)
+    assert shown(line) == text
+    assert shown(line, "mark") == text[start:end]
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "by", "expected"),
+    [
+        pytest.param(
+            "ark:/12345/x",
+            "ark:12345/x",
+            excerpt.CHARACTERS,
+            [("same", "ark:"), ("del", "/"), ("same", "12345/x")],
+            id="a deletion",
+        ),
+        pytest.param(
+            "a%c3%a9b",
+            "a%C3%A9b",
+            excerpt.CHARACTERS,
+            [("same", "a"), ("del", "%c3%a9"), ("ins", "%C3%A9"), ("same", "b")],
+            id="an octet changes whole",
+        ),
+        pytest.param(
+            "x.pdf.en",
+            "x.en.pdf",
+            excerpt.VARIANTS,
+            [("same", "x"), ("ins", ".en"), ("same", ".pdf"), ("del", ".en")],
+            id="a variant moves whole",
+        ),
+        pytest.param("ARK:1", "ark:1", excerpt.CHARACTERS, [("del", "ARK"), ("ins", "ark"), ("same", ":1")], id="case"),
+        pytest.param("same", "same", excerpt.CHARACTERS, [("same", "same")], id="nothing"),
+    ],
+)
+def test_a_comparison_shows_what_went_and_what_came(before, after, by, expected):
+    assert outline(excerpt.compared(before, after, by)) == expected
+
+
+@given(texts, texts, st.sampled_from([excerpt.CHARACTERS, excerpt.VARIANTS]))
+def test_a_comparison_that_leaves_nothing_out_holds_both_texts(before, after, by):
+    line = excerpt.compared(before, after, by)
+    if not any(run.kind == "gap" for run in line):
+        assert shown(line, "same", "del") == before
+        assert shown(line, "same", "ins") == after
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        pytest.param("a-" * 100_000, "a" * 100_000, id="a change at every second character"),
+        pytest.param("a" * 500_000, "b" * 500_000, id="everything changes"),
+        pytest.param("x" * 1_000_000 + "-", "x" * 1_000_000, id="one change at the end"),
+    ],
+)
+def test_a_comparison_of_long_texts_is_short(before, after):
+    assert len(shown(excerpt.compared(before, after))) < 4 * excerpt.MOST
+
+
+@given(st.text(alphabet="ab-%4", max_size=300), st.text(alphabet="ab-%4", max_size=300))
+def test_what_a_comparison_leaves_out_is_marked(before, after):
+    line = excerpt.compared(before, after)
+    left_out = any(run.kind == "gap" and run.left_out > 0 for run in line)
+    assert left_out or shown(line, "same", "del") == before

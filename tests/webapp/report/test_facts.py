@@ -1,0 +1,60 @@
+"""What is known of an identifier from elsewhere than its own text."""
+
+from __future__ import annotations
+
+import pytest
+
+from ararat.identifiers import examine
+from ararat.webapp.report import facts
+
+
+def told(text: str) -> dict[str, dict[str, str]]:
+    """Title: label: text; of facts without a label the last."""
+    return {source.title: {fact.label: fact.text for fact in source.facts} for source in facts.known(examine(text))}
+
+
+def test_the_holder_of_a_naan_is_named_with_where_its_names_resolve():
+    known = told("ark:/12148/btv1b8449691v")["NAAN 12148"]
+    assert known["Holder"].startswith("National Library of France (")
+    assert known["Its resolver"] == "https://ark.bnf.fr/ark:/12148/btv1b8449691v"
+    assert known["Since"] == "2005-07-17"
+
+
+def test_a_naan_that_nobody_holds_is_said_to_be_in_no_copy_of_the_registry_here():
+    assert told("ark:00001/x")["NAAN 00001"]["Registered"] == "not in this copy of the registry"
+
+
+@pytest.mark.parametrize(("naan", "words"), [("12345", "example"), ("99999", "invalid")])
+def test_the_reserved_naans_are_explained(naan, words):
+    assert words in told(f"ark:{naan}/x")[f"NAAN {naan}"]["Meaning"]
+
+
+def test_a_urn_tells_of_its_registration_and_of_what_its_namespace_reads_in_it():
+    known = told("urn:isbn:0451450523")
+    assert known["URN namespace isbn"]["Status"] == "formal"
+    assert known["In the namespace isbn"]["Canonical"] == "urn:isbn:9780451450524"
+
+
+def test_the_other_normal_form_stands_beside_ours_with_the_rule_that_differs():
+    known = told("ark:12345/x.pdf.en")["By draft-kunze-ark"]
+    assert known["Normal form"] == "ark:12345/x.pdf.en"
+    assert known["Differs by"].startswith("Ours alone: variants are sorted")
+    assert told("ark:12345/\u00e9")["By draft-kunze-ark"]["Normal form"] == "ark:12345/\u00e9"
+
+
+def test_another_scheme_has_its_status():
+    assert told("doi:10.1000/1")["Scheme doi"]["Status"] == "permanent"
+
+
+@pytest.mark.naughty
+def test_nothing_hostile_keeps_the_facts_from_being_told(naughty):
+    for source in facts.known(examine(naughty.input[:20_000])):
+        assert source.title
+        assert all(fact.text for fact in source.facts)
+
+
+def test_what_a_policy_says_is_known_too():
+    (found,) = [each for each in facts.known(examine("ark:21206/bcd", policies=["17beta"])) if "policy" in each.title]
+    assert found.title == "By the policy 17beta"
+    assert [fact.label for fact in found.facts] == ["Verdict", "Error", "Namespace"]
+    assert "reserved-name" in found.facts[1].text

@@ -1,0 +1,172 @@
+"""What a paste holds, and what is said of it when nobody can be asked."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from ararat.identifiers import examine, iri_policy
+from ararat.webapp.report import inspection
+
+SENTENCE = "See ark:/12345/x-1, https://n2t.net/ark:/12345/y and urn:isbn:0451450523."
+
+
+def test_each_identifier_of_a_text_is_found_and_examined():
+    found = inspection.inspect(SENTENCE)
+    assert [finding.report.normal_form for finding in found.findings] == [
+        "ark:12345/x1",
+        "ark:12345/y",
+        "urn:isbn:0451450523.",
+    ]
+    assert [SENTENCE[finding.match.start : finding.match.end] for finding in found.findings] == [
+        finding.report.input for finding in found.findings
+    ]
+
+
+def test_what_closes_a_sentence_is_suggested_away_and_never_taken_away():
+    *_, last = inspection.inspect(SENTENCE).findings
+    assert last.match.literal == last.report.input == "urn:isbn:0451450523."
+    assert last.match.suggestion == "urn:isbn:0451450523"
+
+
+def test_the_bindings_are_asked_once_for_all_names_and_their_containers(bound):
+    bindings = bound({"ark:12345/x": "located", "ark:12345/x/p.en": "withdrawn", "urn:isbn:9780451450524": "related"})
+    found = inspection.inspect("ark:12345/x/p.en\nURN:ISBN:0451450523\nark:12345/z\nark:12345", bindings=bindings)
+    assert [finding.bound for finding in found.findings] == [
+        {"ark:12345/x": "located", "ark:12345/x/p.en": "withdrawn"},
+        {"urn:isbn:9780451450524": "related"},
+        {},
+        {},
+    ]
+    [asked] = bindings.asked
+    assert len(asked) == len(set(asked))
+
+
+def test_the_key_of_an_inflected_name_is_that_of_the_name(bound):
+    found = inspection.inspect("ark:/12345/x?info#f", bindings=bound({"ark:12345/x": "located"}))
+    assert found.findings[0].bound == {"ark:12345/x": "located"}
+
+
+def test_of_a_long_hierarchy_the_nearest_members_are_looked_up(bound):
+    bindings = bound({})
+    inspection.inspect("ark:12345/x" + "/y" * 200, bindings=bindings)
+    [asked] = bindings.asked
+    assert len(asked) == inspection.NEAREST
+    assert max(asked, key=len) == "ark:12345/x" + "/y" * 200
+
+
+def test_while_the_bindings_cannot_be_reached_the_rest_is_said_all_the_same(bound):
+    found = inspection.inspect("ark:/12345/x", bindings=bound({}, reachable=False))
+    assert (found.findings[0].bound, found.findings[0].unread) == (None, True)
+    assert answer_of(found)["found"][0]["bound"] is None
+    assert found.findings[0].report.normal_form == "ark:12345/x"
+
+
+def test_nothing_is_asked_where_there_is_nothing_to_ask(bound):
+    bindings = bound({})
+    inspection.inspect("no identifier here", bindings=bindings)
+    inspection.inspect("ark:12345", bindings=bindings)
+    assert bindings.asked == []
+
+
+def test_of_very_many_identifiers_the_first_thousand_are_reported():
+    text = "\n".join(f"ark:12345/x{number}" for number in range(inspection.MOST_FOUND + 5))
+    found = inspection.inspect(text)
+    assert found.truncated
+    assert len(found.findings) == inspection.MOST_FOUND
+    assert not inspection.inspect(text.partition("\n")[0]).truncated
+
+
+def answer_of(found: inspection.Inspection) -> Any:
+    text = "".join(found.as_json())
+    assert text.isascii()
+    assert text.endswith("}\n")
+    return json.loads(text)
+
+
+def test_as_json_it_has_the_fields_of_the_api(bound):
+    answer = answer_of(inspection.inspect("see ark:/12345/x", bindings=bound({"ark:12345/x": "located"})))
+    [found] = answer.pop("found")
+    assert answer == {"input_length": 16, "truncated": False}
+    report = found.pop("report")
+    assert report["normal_form"] == "ark:12345/x"
+    assert found == {
+        "start": 4,
+        "end": 16,
+        "literal": "ark:/12345/x",
+        "suggestion": None,
+        "bound": {"ark:12345/x": "located"},
+    }
+
+
+def test_as_json_null_says_that_nobody_was_asked():
+    assert answer_of(inspection.inspect("ark:12345/x"))["found"][0]["bound"] is None
+
+
+MEGABYTE = 2**20
+
+
+@pytest.mark.parametrize(
+    "unit",
+    [
+        pytest.param("ark:12345" + "/a" * 519 + " ", id="components"),
+        pytest.param("ark:12345/x" + ".a" * 515 + " ", id="variants"),
+        pytest.param("ark:12345" + "/a.b" * 260 + " ", id="variants-before-components"),
+        pytest.param("ark:12345" + "/%41" * 259 + " ", id="triplets"),
+        pytest.param("ark:12345" + "/-a" * 345 + " ", id="hyphens"),
+        pytest.param("ark:12345" + "/a\U0001f600.b" * 150 + " ", id="letters-of-four-octets"),
+    ],
+)
+def test_the_answer_to_a_megabyte_is_bounded(unit: str) -> None:
+    text = (unit * (MEGABYTE // len(unit.encode())))[:MEGABYTE]
+    found = inspection.inspect(text)
+    pieces = list(found.as_json())
+    longest = max(map(len, pieces))
+    assert sum(map(len, pieces)) <= inspection.MOST_JSON + longest + 100
+    answer = answer_of(found)
+    assert answer["truncated"] == (found.shortened or len(answer["found"]) < len(found.findings))
+    reports = [each.report for each in found.findings]
+    contained = sum(len(member) for report in reports for member in report.hierarchy[:-1])
+    assert contained <= inspection.MOST_CONTAINED
+    spare = inspection.ALWAYS * len(reports)
+    assert sum(len(report.segments) for report in reports) <= inspection.MOST_SEGMENTS + spare
+    assert sum(len(report.problems) for report in reports) <= inspection.MOST_PROBLEMS + spare
+
+
+def test_a_report_that_is_shortened_keeps_what_is_nearest() -> None:
+    text = " ".join(["ark:12345" + "/a" * 519] * 500)
+    found = inspection.inspect(text)
+    whole, last = examine(text.partition(" ")[0]), found.findings[-1].report
+    assert found.shortened
+    assert last.hierarchy == whole.hierarchy[-len(last.hierarchy) :] != ()
+    assert len(last.segments) == inspection.ALWAYS
+    half = inspection.ALWAYS // 2
+    assert last.segments == whole.segments[:half] + whole.segments[-half:]
+
+
+def test_a_report_with_very_many_problems_keeps_the_first() -> None:
+    whole, room = examine("ark:12345" + "/a.b" * (inspection.MOST_PROBLEMS + 5)), inspection._Room()
+    assert len(whole.problems) > inspection.MOST_PROBLEMS
+    assert room.fitted(whole).problems == whole.problems[: inspection.MOST_PROBLEMS]
+    assert room.fitted(whole).problems == whole.problems[: inspection.ALWAYS]
+    assert room.exceeded
+
+
+def test_ordinary_reports_are_whole() -> None:
+    text = "\n".join(f"ark:/12345/x-{number}/part/page.v{number % 9}.pdf" for number in range(inspection.MOST_FOUND))
+    found = inspection.inspect(text)
+    assert not found.shortened
+    assert [each.report for each in found.findings] == [examine(line) for line in text.split("\n")]
+    assert (len(answer_of(found)["found"]), answer_of(found)["truncated"]) == (inspection.MOST_FOUND, False)
+
+
+def test_iris_of_a_policys_hosts_are_found_and_judged():
+    found = inspection.inspect(
+        "See https://17beta.top/en/ and ark:12345/x.", policies=[iri_policy.known("17beta")]
+    ).findings
+    assert [(each.match.literal, each.report.policy and each.report.policy["codes"]) for each in found] == [
+        ("https://17beta.top/en/", ["empty-segment"]),
+        ("ark:12345/x", None),
+    ]

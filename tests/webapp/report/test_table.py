@@ -1,0 +1,104 @@
+"""The table of what a paste holds: counted, narrowed, sorted, grouped, and as a file for a spreadsheet."""
+
+from __future__ import annotations
+
+import csv
+import io
+
+import pytest
+
+from ararat.webapp.report.inspection import inspect
+from ararat.webapp.report.table import ORDERS, SHOWN, as_csv, listing
+
+COLUMN = "ark:/12345/b-1\nark:12345/a\nhttps://n2t.net/ark:12345/b1\nark:99999/c\nark:12345/a\nurn:isbn:0451450523\nark:12345"
+
+
+def table(text, bindings=None):
+    return listing(inspect(text, bindings=bindings))
+
+
+def numbers(text, show="all", order="text"):
+    return [row.number for row, among in table(text).arranged(show, order) if among]
+
+
+def test_equivalents_point_at_the_first_of_them_and_repetitions_are_told_apart():
+    rows = table(COLUMN).rows
+    assert [(row.number, row.alike, row.first, row.repeated) for row in rows] == [
+        (1, 2, None, False),
+        (2, 2, None, False),
+        (3, 2, 1, False),
+        (4, 1, None, False),
+        (5, 2, 2, True),
+        (6, 1, None, False),
+        (7, 1, None, False),
+    ]
+    assert (table(COLUMN).groups, table(COLUMN).repeated) == (2, 1)
+
+
+def test_each_way_to_narrow_it_is_counted():
+    counts = table(COLUMN).counts
+    assert dict(counts) == {"all": 7, "good": 5, "warn": 1, "bad": 1, "same": 4}
+    for show in SHOWN:
+        assert len(numbers(COLUMN, show)) == counts[show]
+
+
+@pytest.mark.parametrize(
+    ("show", "order", "expected"),
+    [
+        pytest.param("all", "text", [1, 2, 3, 4, 5, 6, 7], id="as in the text"),
+        pytest.param("all", "verdict", [7, 4, 1, 2, 3, 5, 6], id="the gravest first"),
+        pytest.param("all", "name", [2, 5, 1, 3, 4, 6, 7], id="equivalents side by side"),
+        pytest.param("same", "name", [2, 5, 1, 3], id="what has an equivalent"),
+        pytest.param("warn", "text", [4], id="warnings"),
+        pytest.param("nonsense", "nonsense", [1, 2, 3, 4, 5, 6, 7], id="what is not known changes nothing"),
+    ],
+)
+def test_it_is_narrowed_and_sorted(show, order, expected):
+    assert numbers(COLUMN, show, order) == expected
+
+
+def test_what_is_bound_here_is_said_of_its_own_name(bound):
+    rows = table(
+        "ark:12345/x ark:12345/x/y ark:12345/z", bound({"ark:12345/x": "located", "ark:12345/z": "withdrawn"})
+    ).rows
+    assert [row.bound for row in rows] == ["located", "", "withdrawn"]
+    assert [row.bound for row in table("ark:12345/x urn:foo:a").rows] == [None, None]
+
+
+def test_the_file_has_a_header_and_a_line_for_each():
+    records = list(csv.DictReader(io.StringIO(as_csv(table(COLUMN).rows), newline="")))
+    assert [record["number"] for record in records] == ["1", "2", "3", "4", "5", "6", "7"]
+    assert records[2] == {
+        "number": "3",
+        "start": "28",
+        "end": "55",
+        "identifier": "https://n2t.net/ark:12345/b1",
+        "valid": "yes",
+        "conformance": "strict",
+        "normal_form": "ark:12345/b1",
+        "equivalent_to": "1",
+        "repeated": "no",
+        "bound_here": "",
+        "problems": "",
+        "suggestion": "",
+    }
+
+
+@pytest.mark.parametrize("formula", ["=1+2", "+cmd|'/C'!A0", "-2", "@sum(A1)"])
+def test_no_cell_of_the_file_is_run_as_a_formula(formula):
+    [record] = csv.DictReader(io.StringIO(as_csv(table(formula).rows), newline=""))
+    assert record["identifier"].startswith(f"'{formula[0]}")
+
+
+@pytest.mark.naughty
+def test_the_file_is_printable_ascii_whatever_is_in_it(naughty):
+    rows = table(naughty.input[:20_000]).rows
+    for record in csv.reader(io.StringIO(as_csv(rows), newline="")):
+        assert len(record) == 12
+        assert all(cell.isascii() and (cell.isprintable() or not cell) for cell in record)
+        assert not any(cell.startswith(("=", "+", "-", "@", "\t")) for cell in record)
+
+
+def test_every_order_keeps_every_row():
+    for order in ORDERS:
+        assert sorted(numbers(COLUMN, "all", order)) == [1, 2, 3, 4, 5, 6, 7]

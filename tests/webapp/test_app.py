@@ -1,0 +1,79 @@
+"""The factory: what it makes, and what it refuses to make."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import flask
+import pytest
+
+from ararat import webapp
+from ararat.webapp import app as application
+from ararat.webapp import create_app
+
+
+def report(app, text):
+    found: Any = app.test_client().get("/api/inspect", query_string={"q": text}).json
+    return found["found"][0]
+
+
+def test_it_makes_a_flask_application_named_after_the_package():
+    app = create_app()
+    assert isinstance(app, flask.Flask)
+    assert app.name == "ararat"
+
+
+def test_two_applications_share_nothing(bound):
+    one, other = create_app(bound({"ark:12345/x": "located"})), create_app()
+    assert report(one, "ark:12345/x")["bound"] == {"ark:12345/x": "located"}
+    assert report(other, "ark:12345/x")["bound"] is None
+
+
+def test_the_announced_prefix_is_among_the_equivalents():
+    found = report(create_app(prefix="https://ids.example.org"), "ark:12345/x")
+    assert "https://ids.example.org/ark:12345/x" in found["report"]["equivalents"]
+
+
+def test_it_says_what_to_run_where_htmx_was_not_built_in(monkeypatch):
+    monkeypatch.setattr(application, "VENDORED", ("vendor/not-built.js",))
+    with pytest.raises(application.MissingAssets, match="pip install -e"):
+        create_app()
+
+
+@pytest.mark.parametrize(
+    "network", [pytest.param("10.0.0.1/8", id="bits outside"), pytest.param("home", id="no network")]
+)
+def test_a_network_that_is_none_is_refused_at_once(network):
+    with pytest.raises(ValueError, match="CIDR"):
+        create_app(networks=[network])
+
+
+def test_with_trusted_hosts_no_other_is_answered():
+    client = create_app(trusted_hosts=["ids.example.org"]).test_client()
+    assert client.get("/", base_url="http://ids.example.org").status_code == 200
+    assert client.get("/", base_url="http://evil.example.net").status_code == 400
+
+
+def test_it_keeps_no_session_and_needs_no_secret():
+    app = create_app()
+    assert app.secret_key is None
+    response = app.test_client().get("/?q=ark:12345/x", headers={"Cookie": "session=x"})
+    assert "Set-Cookie" not in response.headers
+
+
+def test_the_address_of_an_asset_changes_with_its_content():
+    client = create_app().test_client()
+    with client.application.test_request_context():
+        address = application.asset("ararat.css")
+    name, _, digest = address.partition("?v=")
+    assert name == "/static/ararat.css"
+    assert len(digest) == 12
+    with client.get(address) as response:
+        assert response.status_code == 200
+        assert response.headers["Cache-Control"].endswith("max-age=31536000")
+
+
+def test_the_front_door_opens_when_it_is_knocked_at():
+    assert dir(webapp) == webapp.__all__ == ["create_app"]
+    with pytest.raises(AttributeError, match="has no attribute 'nothing'"):
+        _ = webapp.nothing  # pyright: ignore[reportAttributeAccessIssue]

@@ -1,0 +1,108 @@
+"""Large texts: how many are inspected at once, in the page and in the API."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from flask.testing import FlaskClient
+from werkzeug.test import TestResponse
+
+from ararat.webapp import create_app
+from ararat.webapp.large_texts import LARGE_OCTETS
+from ararat.webapp.tracing.limits.concurrency import Places
+
+LARGE = "ark:12345/x " * (LARGE_OCTETS // 12 + 1)
+
+
+@pytest.fixture
+def client() -> FlaskClient:
+    return create_app().test_client()
+
+
+def places(client: FlaskClient) -> Places:
+    return client.application.extensions["ararat"].large
+
+
+def from_address(address: str) -> dict[str, str]:
+    return {"REMOTE_ADDR": address}
+
+
+ASKED: dict[str, Callable[..., TestResponse]] = {
+    "the API": lambda client, text, **more: client.post("/api/inspect", data=text.encode(), **more),
+    "the page": lambda client, text, **more: client.post("/", data={"q": text}, **more),
+    "the list": lambda client, text, **more: client.post("/list", data={"q": text, "as": "json"}, **more),
+    "the table": lambda client, text, **more: client.post("/list", data={"q": text, "as": "csv"}, **more),
+    "the comparison": lambda client, text, **more: client.post("/compare", data={"q": text}, **more),
+}
+
+
+@pytest.fixture(params=ASKED)
+def asked(request: pytest.FixtureRequest) -> Callable[..., TestResponse]:
+    """What inspects a text: asked(client, text, …)."""
+    return ASKED[request.param]
+
+
+def test_one_client_has_one_large_text_at_a_time(asked: Any, client: FlaskClient) -> None:
+    held = places(client).take("192.0.2.7")
+    refused = asked(client, LARGE, environ_overrides=from_address("192.0.2.7"))
+    assert (refused.status_code, refused.headers["Retry-After"]) == (503, "5")
+    assert "Another large text of yours is being inspected. Try again when that has ended." in refused.text
+    assert asked(client, LARGE, environ_overrides=from_address("192.0.2.8")).status_code != 503
+    held.release()
+    assert asked(client, LARGE, environ_overrides=from_address("192.0.2.7")).status_code != 503
+
+
+def test_four_large_texts_are_all_there_are(asked: Any, client: FlaskClient) -> None:
+    held = [places(client).take(f"192.0.2.{number}") for number in range(4)]
+    refused = asked(client, LARGE, environ_overrides=from_address("192.0.2.9"))
+    assert (refused.status_code, refused.headers["Retry-After"]) == (503, "5")
+    assert "4 large texts are inspected now, the most at once. Try again in some seconds." in refused.text
+    assert asked(client, "ark:12345/x " * 9, environ_overrides=from_address("192.0.2.9")).status_code != 503
+    for place in held:
+        place.release()
+    assert asked(client, LARGE, environ_overrides=from_address("192.0.2.9")).status_code != 503
+
+
+def test_the_place_is_free_again_after_each_answer(asked: Any, client: FlaskClient) -> None:
+    for text in (LARGE, LARGE, "x" * (LARGE_OCTETS + 1)):
+        response = asked(client, text)
+        response.get_data()
+        response.close()
+        assert places(client).taken == 0
+
+
+def test_the_place_is_held_until_the_answer_is_read(client: FlaskClient) -> None:
+    response = client.post("/api/inspect", data=LARGE.encode(), buffered=False)
+    assert places(client).taken == 1
+    response.close()
+    assert places(client).taken == 0
+
+
+def test_a_refusal_of_the_api_is_a_problem_document(client: FlaskClient) -> None:
+    places(client).take("192.0.2.7")
+    refused = ASKED["the API"](client, LARGE, environ_overrides=from_address("192.0.2.7"))
+    assert refused.content_type == "application/problem+json"
+    assert refused.json is not None
+    assert refused.json["code"] == "busy-client"
+
+
+@pytest.mark.parametrize("text", ["é" * (LARGE_OCTETS // 2 + 1), "x" * (LARGE_OCTETS + 1)])
+def test_octets_of_utf_8_are_counted(text: str, client: FlaskClient) -> None:
+    places(client).take("192.0.2.7")
+    answer = ASKED["the API"](client, text, environ_overrides=from_address("192.0.2.7"))
+    assert answer.status_code == 503
+    shorter = ASKED["the API"](client, text[:-1], environ_overrides=from_address("192.0.2.7"))
+    assert shorter.status_code == 200
+
+
+def test_a_long_answer_is_sent_in_pieces_and_a_short_one_with_its_length(client: FlaskClient) -> None:
+    short = ASKED["the API"](client, "ark:12345/x", buffered=False)
+    assert short.content_length == len(short.data)
+    long = ASKED["the API"](client, LARGE, buffered=False)
+    assert long.content_length is None
+    pieces = list(long.iter_encoded())
+    assert len(pieces) > 100
+    assert len(json.loads(b"".join(pieces))["found"]) == 1000

@@ -1,0 +1,141 @@
+"""The resolvers that a reader is offered for an identifier."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from ararat.webapp import create_app, resolver_choice, trace_jobs
+from ararat.webapp.config import Resolver
+from ararat.webapp.tracing.hop import HopResponse
+
+HERE = "https://here.example.org"
+OTHER = "https://other.example"
+NAME = "ark:12148/x"
+STREAM = {"Accept": "text/event-stream"}
+HTMX = {"HX-Request": "true"}
+
+
+def site(environ, start_response):
+    leads = {"/ark:12148/x": f"{OTHER}/page", "/ark:12345/x": "/mine"}
+    if environ["PATH_INFO"] in leads:
+        start_response("302 Found", [("Location", leads[environ["PATH_INFO"]])])
+    else:
+        start_response("200 OK", [])
+    return [b""]
+
+
+@pytest.fixture
+def others(monkeypatch) -> list[str]:
+    """Other hosts, without a network: they send every name to one page; what is asked of them, in order."""
+    asked: list[str] = []
+
+    def fetch(method: str, url: str, deadline: float) -> HopResponse:
+        asked.append(url)
+        if "/ark:" in url:
+            return HopResponse(302, "Found", (("Location", f"{OTHER}/page"),))
+        return HopResponse(200, "OK", (("Cache-Control", "no-store"),))
+
+    monkeypatch.setattr(trace_jobs, "guarded_fetch", lambda **settings: fetch)
+    return asked
+
+
+@pytest.fixture
+def client(bound):
+    listed = ("https://listed.example", Resolver("A mirror", "https://mirror.example"), "https://n2t.net")
+    names = bound({"ark:12345/x": "located"})
+    return create_app(names, prefix=HERE, local={HERE: site}, resolvers=listed).test_client()
+
+
+def offered(client: Any, text: str) -> list[tuple[str, str]]:
+    with client.application.test_request_context("/"):
+        return [(offer.prefix, offer.title) for offer in resolver_choice.offers(text)]
+
+
+def events_of(response: Any) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in response.text.splitlines()]
+
+
+# Whom to choose from --------------------------------------------------------------------------------------------------
+
+
+def test_offered_are_this_site_the_official_resolver_the_expected_one_and_those_listed(client):
+    assert offered(client, NAME) == [
+        (HERE, "this site"),
+        ("https://n2t.net", "the official resolver"),
+        ("https://ark.bnf.fr", "expected to know it: the resolver of NAAN 12148"),
+        ("https://listed.example", "listed.example"),
+        ("https://mirror.example", "A mirror"),
+    ]
+
+
+def test_for_a_urn_the_known_resolver_of_its_namespace_is_offered(client):
+    assert ("https://urn.fi", "expected to know it: the resolver of urn:nbn:fi") in offered(client, "urn:nbn:fi-fe1")
+    assert len(offered(client, "urn:isbn:0451450523")) == 4
+
+
+def test_where_no_other_host_is_asked_nobody_else_is_offered(bound):
+    alone = create_app(bound({}), prefix=HERE, local={HERE: site}, trace_elsewhere=False, resolvers=[OTHER])
+    assert offered(alone.test_client(), NAME) == [(HERE, "this site")]
+    assert 'class="offers"' not in alone.test_client().get("/?q=" + NAME).text
+
+
+@pytest.mark.parametrize("resolver", ["ftp://a.example", "//a.example", "https://a.example/?q", Resolver("x", "x")])
+def test_a_resolver_that_is_none_is_refused_when_the_inspector_is_made(resolver):
+    with pytest.raises(ValueError, match="prefix"):
+        create_app(resolvers=[resolver])
+
+
+def test_a_card_offers_them_in_a_form_that_needs_no_script(client, read_page):
+    form = read_page(client.get("/?q=" + NAME).text).one("section", "leads").one("form")
+    assert (form.attributes["action"], form.attributes["method"]) == ("/trace", "get")
+    assert form.one("input", type="hidden").attributes["value"] == NAME
+    boxes = form.all("input", type="radio")
+    assert [(box.attributes["name"], box.attributes["value"]) for box in boxes] == [
+        ("resolver", prefix) for prefix, _ in offered(client, NAME)
+    ]
+
+
+def test_the_page_of_a_trace_suggests_them(client, read_page):
+    page = read_page(
+        client.get(f"/trace?q={NAME}", headers={"Sec-Fetch-Site": "cross-site", "Accept": "text/html"}).text
+    )
+    assert len(page.one("datalist", id="offers").all("option")) == 5
+    assert [field.attributes["list"] for field in page.all("input", name="resolver")] == ["offers"]
+
+
+@pytest.mark.parametrize(
+    "query", ["resolver=&resolver=", f"resolver={HERE}&resolver={HERE}", f"resolver={HERE}&resolver="]
+)
+def test_one_resolver_is_one_trace(client, others, query):
+    assert sum(event["event"] == "end" for event in events_of(client.get(f"/api/trace?q=ark:12345/x&{query}"))) == 1
+
+
+@pytest.mark.parametrize(
+    ("named", "status", "code"),
+    [
+        pytest.param([HERE, OTHER], 400, "parameter", id="two"),
+        pytest.param(["javascript:alert(1)"], 400, "parameter", id="no resolver"),
+        pytest.param(["registry"], 400, "no-resolver", id="no resolver is known"),
+    ],
+)
+def test_a_resolver_that_cannot_be_asked_is_refused(client, others, named, status, code):
+    answer = client.get("/api/trace", query_string={"q": "ark:bbbbb/x", "resolver": named})
+    assert (answer.status_code, answer.json["code"], others) == (status, code, [])
+    assert client.application.extensions["ararat"].places.taken == 0
+
+
+def test_nothing_that_is_named_as_a_resolver_becomes_an_element(client, read_page):
+    hostile = "https://a.example/<b>\u202e"
+    answer = client.get("/trace", query_string={"q": NAME, "resolver": hostile}, headers=HTMX)
+    assert answer.status_code == 200
+    assert read_page(answer.text).all("b") == []
+    assert "\u202e" not in answer.text
+
+
+def test_two_resolvers_leave_a_place_for_the_next_trace(client, read_page):
+    answer = client.get("/trace", query_string={"q": NAME, "resolver": [HERE, OTHER]}, headers=HTMX)
+    assert answer.status_code == 400
+    assert "2 resolvers are named; expected one." in read_page(answer.text).one("div", "trace").text

@@ -1,0 +1,91 @@
+"""The header fields of every answer, whatever it is an answer to."""
+
+from __future__ import annotations
+
+import pytest
+
+from ararat.webapp import create_app, security
+
+POLICY = (
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; font-src 'self'; connect-src 'self'; "
+    "form-action 'self'; base-uri 'none'; object-src 'none'; frame-ancestors 'none'"
+)
+
+answers = pytest.mark.parametrize(
+    ("method", "address"),
+    [
+        pytest.param("GET", "/", id="the empty page"),
+        pytest.param("GET", "/?q=ark:12345/x", id="an answer"),
+        pytest.param("POST", "/", id="a redirect"),
+        pytest.param("GET", "/static/ararat.css", id="an asset"),
+        pytest.param("GET", "/favicon.ico", id="the icon"),
+        pytest.param("GET", "/api/inspect?q=x", id="json"),
+        pytest.param("GET", "/api/inspect", id="a problem"),
+        pytest.param("GET", "/trace", id="the trace page"),
+        pytest.param("GET", "/problems", id="a page of the reference"),
+        pytest.param("GET", "/registries/naan?q=x", id="a search"),
+        pytest.param("GET", "/api", id="the page of the API"),
+        pytest.param("GET", "/nowhere", id="not found"),
+        pytest.param("DELETE", "/", id="not allowed"),
+    ],
+)
+
+
+@pytest.fixture(scope="module")
+def client():
+    return create_app().test_client()
+
+
+@answers
+def test_every_answer_is_hardened(client, method, address):
+    with client.open(address, method=method) as response:
+        assert response.headers["Content-Security-Policy"] == security.CONTENT_SECURITY_POLICY == POLICY
+        assert response.headers["X-Content-Type-Options"] == "nosniff"
+        assert response.headers["Referrer-Policy"] == "same-origin"
+        assert response.headers["Cross-Origin-Opener-Policy"] == "same-origin"
+        assert response.headers["Cache-Control"]
+        assert "Set-Cookie" not in response.headers
+
+
+@answers
+def test_nothing_is_moved_for_good(client, method, address):
+    doubled = "/" + address.replace("/", "//")
+    for target in (address, doubled, address.partition("?")[0] + "/"):
+        with client.open(f"http://localhost{target}", method=method) as response:
+            assert response.status_code not in (301, 308)
+
+
+@pytest.mark.parametrize("field", ["Host", "X-Forwarded-Host", "X-Forwarded-Proto", "Forwarded", "Referer", "Origin"])
+def test_what_a_client_says_of_itself_changes_nothing(client, field):
+    for address in ("/?q=ark:12345/x", "/compare?a=ark:12345/x&b=ark:12345/y"):
+        plain = client.get(address)
+        said = client.get(address, headers={field: "evil.example.net"})
+        assert said.data == plain.data
+    assert client.post("/", data={"q": "x"}, headers={field: "evil.example.net"}).location == "/?q=x"
+
+
+def test_the_policy_allows_nothing_inline():
+    assert "unsafe" not in POLICY
+    assert "'none'" in POLICY
+
+
+@pytest.mark.parametrize(
+    ("prefix", "origin"), [("https://r.example/base", "https://r.example"), (None, "")], ids=["announced", "none"]
+)
+@pytest.mark.parametrize("address", ["/?q=ark:12345/x", "/compare?a=ark:12345/x&b=ark:12345/y"])
+def test_a_printed_permalink_begins_with_the_announced_origin_alone(read_page, prefix, origin, address):
+    page = read_page(create_app(prefix=prefix).test_client().get(address).text)
+    assert page.one("a", "permalink").attributes["data-origin"] == origin
+
+
+@pytest.mark.parametrize("address", ["/qr.svg?q=ark:12345/x", "/robots.txt", "/favicon.ico", "/static/ararat.css"])
+def test_an_answer_that_is_the_same_for_all_clients_does_not_vary(client, address):
+    with client.get(address) as answer:
+        assert (answer.status_code, list(answer.vary)) == (200, [])
+
+
+def test_a_page_varies_by_every_field_that_changes_it(client):
+    for fields in ({}, {"HX-Request": "true"}, {"HX-Request": "true", "HX-History-Restore-Request": "true"}):
+        answer = client.get("/policy", headers=fields)
+        assert {"Accept", "HX-Request", "HX-History-Restore-Request"} <= set(answer.vary)
+    assert "Accept" in client.get("/qr.svg?q=x").vary

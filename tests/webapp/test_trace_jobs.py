@@ -1,0 +1,192 @@
+"""A trace takes a place, asks whom it may, and says why where it does not start."""
+
+from __future__ import annotations
+
+import json
+import time
+
+import pytest
+
+from ararat.webapp import create_app, trace_jobs
+from ararat.webapp.tracing.client.in_process import HOP_KEY
+from ararat.webapp.tracing.hop import HopResponse
+
+HERE = "https://here.example.org"
+STREAM = {"Accept": "text/event-stream"}
+BROWSER = {"Accept": "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8", "Sec-Fetch-Site": "same-origin"}
+NAME = "ark:12345/x"
+
+
+# What does not start --------------------------------------------------------------------------------------------------
+
+
+def test_where_the_bindings_cannot_be_read_no_name_is_said_to_be_unbound(bound, redirecting):
+    names = bound({}, reachable=False)
+    client = create_app(names, prefix=HERE, local={HERE: redirecting}, trace_elsewhere=False).test_client()
+    with client.application.test_request_context("/"):
+        choice = trace_jobs.choose(trace_jobs.Wish(NAME), bound=None)
+    assert choice.why == "The bindings of this site cannot be read, so the official resolver is asked."
+    refused = json.loads(client.get("/api/trace", query_string={"q": NAME}).text)
+    assert refused["code"] == "not-asked"
+
+
+@pytest.mark.parametrize(
+    ("query", "status", "code"),
+    [
+        pytest.param({}, 400, "nothing-to-trace", id="no identifier"),
+        pytest.param({"q": "nonsense"}, 400, "no-scheme", id="no such identifier"),
+        pytest.param({"q": "ark:99999/x"}, 400, "naan-reserved-invalid", id="NAAN 99999"),
+        pytest.param({"q": "ark:12345/x/.."}, 400, "dot-segment", id="dot-segment"),
+        pytest.param({"q": NAME, "method": "POST"}, 400, "parameter", id="method"),
+        pytest.param({"q": NAME, "max_redirects": "4"}, 400, "parameter", id="too few redirects"),
+        pytest.param({"q": NAME, "max_redirects": "-1\u0661"}, 400, "parameter", id="no number"),
+        pytest.param({"q": NAME, "resolver": "javascript:alert(1)"}, 400, "parameter", id="no resolver"),
+        pytest.param({"q": NAME, "fresh": "yes\u202e"}, 400, "parameter", id="fresh or not"),
+        pytest.param({"q": NAME, "resolver": "https://n2t.net"}, 403, "not-asked", id="another resolver"),
+        pytest.param({"q": "ark:12345/unbound"}, 403, "not-asked", id="not bound here"),
+    ],
+)
+def test_what_cannot_start_says_why_everywhere(inspector, messages, read_page, query, status, code):
+    client = inspector()
+    problem = client.get("/api/trace", query_string=query)
+    assert (problem.status_code, problem.json["code"]) == (status, code)
+    stream = client.get("/trace", query_string=query, headers=STREAM)
+    # The extension connects for ever on any other status.
+    assert stream.status_code == 200
+    assert [event for event, _ in messages(stream)] == ["verdict", "end"]
+    assert problem.json["detail"] in read_page(messages(stream)[0][1]).text
+    if query:
+        assert client.get("/trace", query_string=query, headers=BROWSER).status_code == status
+
+
+def test_when_all_places_are_taken_the_next_is_told_to_wait(inspector, messages, slow, read_page):
+    client = inspector(slow, traces=2, traces_each=2)
+    running = [client.get("/trace", query_string={"q": NAME}, headers=STREAM, buffered=False) for _ in range(2)]
+    parts = [response.iter_encoded() for response in running]
+    assert [b"event: start" in next(part) for part in parts] == [True, True]
+    stream = client.get("/trace", query_string={"q": NAME}, headers=STREAM)
+    assert (stream.status_code, [event for event, _ in messages(stream)]) == (200, ["verdict", "end"])
+    page = client.get("/trace", query_string={"q": NAME}, headers=BROWSER)
+    assert (page.status_code, page.headers["Retry-After"]) == (503, str(trace_jobs.RETRY_SECONDS))
+    assert client.get("/api/trace", query_string={"q": NAME}).status_code == 503
+    slow.answers.set()
+    for response, part in zip(running, parts, strict=True):
+        assert b"event: end" in b"".join(part)
+        response.close()
+    assert client.get("/trace", query_string={"q": NAME}, headers=STREAM).text.count("event: hop") == 1
+
+
+def test_one_client_gets_no_more_than_its_share(inspector, slow):
+    client = inspector(slow, traces=50, traces_each=1)
+    running = client.get("/trace", query_string={"q": NAME}, headers=STREAM, buffered=False)
+    assert b"event: start" in next(running.iter_encoded())
+    assert client.get("/api/trace", query_string={"q": NAME}).status_code == 503
+    other = client.get(
+        "/trace", query_string={"q": NAME}, headers=STREAM, environ_base={"REMOTE_ADDR": "192.0.2.9"}, buffered=False
+    )
+    assert b"event: start" in next(other.iter_encoded())
+    running.close()
+    other.close()
+
+
+def test_a_client_that_goes_leaves_its_place_when_the_hop_is_over(inspector, slow):
+    client = inspector(slow, traces=1)
+    running = client.get("/trace", query_string={"q": NAME}, headers=STREAM, buffered=False)
+    next(running.iter_encoded())
+    running.close()
+    places = client.application.extensions["ararat"].places
+    assert places.taken == 1
+    slow.answers.set()
+    deadline = time.monotonic() + 10
+    while places.taken and time.monotonic() < deadline:
+        time.sleep(0.01)
+    assert places.taken == 0
+
+
+def test_a_stream_that_nobody_reads_gives_its_place_back(inspector):
+    client = inspector(traces=1)
+    for _ in range(3):
+        client.get("/trace", query_string={"q": NAME}, headers=STREAM, buffered=False).close()
+        client.head("/trace", query_string={"q": NAME}, headers=STREAM).close()
+    assert client.application.extensions["ararat"].places.taken == 0
+
+
+def test_a_trace_never_starts_a_trace(inspector, slow):
+    client = inspector(slow)
+    for accept in (STREAM, BROWSER, {}):
+        client.get("/trace", query_string={"q": NAME}, headers=accept, environ_base={HOP_KEY: True})
+    assert client.get("/api/trace", query_string={"q": NAME}, environ_base={HOP_KEY: True}).status_code == 403
+    assert slow.asked == 0
+
+
+# Hops elsewhere, shared among everybody -------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def others(monkeypatch):
+    """What is asked of other hosts: each address, in order. Every one of them answers that it is the end."""
+    asked = []
+
+    def guarded(*, admit, **_):
+        def fetch(method, url, deadline):
+            admit(url.split("/")[2], [])
+            asked.append(url)
+            return HopResponse(200, "OK", (), peer="192.0.2.1")
+
+        return fetch
+
+    monkeypatch.setattr(trace_jobs, "guarded_fetch", guarded)
+    return asked
+
+
+def leaving(environ, start_response):
+    """A site from which the only name leads away."""
+    start_response("302 Found", [("Location", "https://other.example/")])
+    return [b""]
+
+
+def hops_of(client, query="", **environ):
+    response = client.get(f"/api/trace?q={NAME}{query}", environ_base=environ)
+    return [event for event in map(json.loads, response.text.splitlines()) if event["event"] == "hop"]
+
+
+def test_an_answer_from_elsewhere_is_taken_again_and_says_so(inspector, others):
+    client = inspector(leaving, trace_elsewhere=True)
+    first, second = hops_of(client), hops_of(client, REMOTE_ADDR="192.0.2.9")
+    assert [hop["age"] for hop in first] == [None, None]
+    # Our own hop is never one of before.
+    assert second[0]["age"] is None
+    assert second[1]["age"] >= 0
+    assert [note["code"] for note in second[1]["notes"]] == ["reused"]
+    assert others == ["https://other.example/"]
+
+
+def test_run_again_asks_again_as_long_as_the_host_may_be_asked(inspector, others):
+    client = inspector(leaving, trace_elsewhere=True, host_rate=2)
+    assert [hops_of(client, "&fresh=1")[1]["age"] for _ in range(2)] == [None, None]
+    assert hops_of(client, "&fresh=1")[1]["age"] >= 0
+    assert len(others) == 2
+
+
+def test_a_host_that_was_asked_too_often_is_asked_no_more_and_the_hop_says_why(inspector, others):
+    client = inspector(leaving, trace_elsewhere=True, host_rate=2)
+    for host in "ab":
+        client.get(f"/api/trace?q={NAME}-{host}&resolver=https://r.example")
+    failed = client.get(f"/api/trace?q={NAME}-c&resolver=https://r.example")
+    *_, hop, end = map(json.loads, failed.text.splitlines())
+    assert (failed.status_code, hop["failure"]["code"], end["code"]) == (200, "too-often", "too-often")
+    assert "asked it 2 times within a minute" in end["sentence"]
+    assert len(others) == 2
+    # Our own site is never asked too often.
+    assert all(hops_of(client)[0]["status"] == 302 for _ in range(5))
+
+
+def test_one_client_gets_its_share_of_a_host(inspector, others):
+    client = inspector(leaving, trace_elsewhere=True, host_rate_each=1)
+    codes = []
+    for name, address in (("1", "192.0.2.1"), ("2", "192.0.2.1"), ("3", "192.0.2.2")):
+        answer = client.get(
+            f"/api/trace?q={NAME}{name}&resolver=https://r.example", environ_base={"REMOTE_ADDR": address}
+        )
+        codes.append(json.loads(answer.text.splitlines()[-1])["code"])
+    assert codes == ["found", "too-often", "found"]

@@ -1,0 +1,298 @@
+"""Connections to real servers on loopback: what is sent, what is read, and how each wait ends."""
+
+from __future__ import annotations
+
+import os
+import socket
+import threading
+import time
+from pathlib import Path
+
+import pytest
+
+from ararat.webapp.tracing.algorithm import Start, trace
+from ararat.webapp.tracing.client.addresses import Address
+from ararat.webapp.tracing.client.connection import HEADER_OCTETS
+from ararat.webapp.tracing.client.deadline import Stopwatch
+from ararat.webapp.tracing.client.dns import Lookups
+from ararat.webapp.tracing.client.guard import guarded_fetch
+from ararat.webapp.tracing.hop import USER_AGENT
+from ararat.webapp.tracing.keepalive import Heartbeat, watch
+
+
+def test_an_answer_comes_as_it_was_sent(listen, deadline, local, does):
+    server = listen(does.saying(b"HTTP/1.1 302 Over There\r\nLocation: /a?\r\nlink: <x>\r\nX: \xe9\r\nX: 2\r\n\r\n"))
+    response = local()("GET", f"http://a.example:{server.port}/x", deadline())
+    assert (response.status, response.reason, response.where, response.peer) == (
+        302,
+        "Over There",
+        "elsewhere",
+        "127.0.0.1",
+    )
+    assert response.headers == (("Location", "/a?"), ("link", "<x>"), ("X", "\xe9"), ("X", "2"))
+
+
+@pytest.mark.parametrize("method", ["GET", "HEAD"])
+@pytest.mark.parametrize("target", ["/a%2Eb/../c/./d?", "/x??", "/x?info", "//a//b", "/%e2%80%ae;p=1,2"])
+def test_the_request_is_exactly_this(target, method, listen, monkeypatch, deadline, local, does):
+    for name in ("http_proxy", "HTTP_PROXY", "https_proxy", "ALL_PROXY"):
+        monkeypatch.setenv(name, "http://127.0.0.1:1/")
+    requests = []
+
+    def behave(connection: socket.socket) -> None:
+        requests.append(does.request_of(connection))
+        connection.sendall(b"HTTP/1.1 204 No Content\r\nSet-Cookie: a=b\r\n\r\n")
+
+    server = listen(behave)
+    fetch = local()
+    for _ in range(2):
+        assert fetch(method, f"http://A.Example:{server.port}{target}", deadline()).status == 204
+    expected = (
+        f"{method} {target} HTTP/1.1\r\nHost: a.example:{server.port}\r\nUser-Agent: {USER_AGENT}\r\n"
+        "Accept: */*\r\nAccept-Encoding: identity\r\nConnection: close\r\n\r\n"
+    )
+    assert [request.decode("ascii") for request in requests] == [expected] * 2
+
+
+def test_the_body_is_not_waited_for_and_the_connection_is_closed(listen, deadline, local, does):
+    def behave(connection: socket.socket) -> None:
+        does.request_of(connection)
+        connection.sendall(b"HTTP/1.1 200 OK\r\nContent-Length: 1000000000\r\nContent-Encoding: gzip\r\n\r\n")
+        while True:
+            connection.sendall(b"x" * 65536)
+
+    server = listen(behave)
+    assert local()("GET", f"http://a.example:{server.port}/", deadline()).status == 200
+    assert server.ended.wait(5)
+
+
+FIELD = b"X: " + b"y" * 995 + b"\r\n"
+
+
+def header_of(octets: int, first: bytes) -> bytes:
+    fields = FIELD * 60
+    rest = octets - len(first) - len(fields) - len(b"Z: \r\n\r\n")
+    return first + fields + b"Z: " + b"z" * rest + b"\r\n\r\n"
+
+
+def test_a_header_of_64_kb_is_read_and_not_one_octet_more(listen, deadline, failure, local, does):
+    server = listen(does.saying(header_of(HEADER_OCTETS, does.OK)))
+    assert local()("GET", f"http://a.example:{server.port}/", deadline()).status == 200
+    server = listen(does.saying(header_of(HEADER_OCTETS + 1, does.OK)))
+    assert failure(local(), f"http://a.example:{server.port}/").code == "too-large"
+
+
+@pytest.mark.parametrize(("fields", "code"), [(100, None), (101, "too-large")])
+def test_a_header_of_100_fields_is_read_and_not_one_field_more(fields, code, listen, deadline, failure, local, does):
+    server = listen(does.saying(does.OK + b"X: y\r\n" * fields + b"\r\n"))
+    url = f"http://a.example:{server.port}/"
+    if code is None:
+        assert len(local()("GET", url, deadline()).headers) == fields
+    else:
+        assert failure(local(), url).code == code
+
+
+HOSTILE_ANSWERS = {
+    "silence": (lambda does: does.silent, "timeout"),
+    "a status line an octet at a time": (lambda does: does.for_ever(b"H", b"HTTP/1.1 200 ", 0.02), "timeout"),
+    "a header an octet at a time": (lambda does: does.for_ever(b"x", does.OK + b"X: ", 0.02), "timeout"),
+    "interim responses now and then": (
+        lambda does: does.for_ever(b"HTTP/1.1 103 Early Hints\r\n\r\n", pause=0.02),
+        "timeout",
+    ),
+    "interim responses at full speed": (
+        lambda does: does.for_ever(b"HTTP/1.1 103 Early Hints\r\n\r\n" * 100),
+        "too-large",
+    ),
+    "headers for ever": (lambda does: does.for_ever(b"X-n: n\r\n" * 100, does.OK), "too-large"),
+    "100,000 small headers": (lambda does: does.saying(does.OK + b"X-n: n\r\n" * 100_000 + b"\r\n"), "too-large"),
+    "one endless line": (lambda does: does.for_ever(b"x" * 10_000), "too-large"),
+    "RST after accept": (lambda does: does.resetting(b""), "dropped"),
+    "RST in mid header": (lambda does: does.resetting(does.OK + b"X: "), "dropped"),
+    "end after accept": (lambda does: does.saying(), "protocol"),
+    "end in mid header": (lambda does: does.saying(does.OK + b"X: "), "protocol"),
+    "HTTP/0.9": (lambda does: does.saying(b"<html>"), "protocol"),
+    "TLS on a port without": (lambda does: does.saying(b"\x15\x03\x01\x00\x02\x02\x46"), "protocol"),
+    "another protocol": (lambda does: does.saying(b"SSH-2.0-x\r\n\r\n"), "protocol"),
+    "status 000": (lambda does: does.saying(b"HTTP/1.1 000 Nothing\r\n\r\n"), "protocol"),
+    "status 99": (lambda does: does.saying(b"HTTP/1.1 99 X\r\n\r\n"), "protocol"),
+    "status of digits that are not ASCII": (
+        lambda does: does.saying("HTTP/1.1 \u0662\u0660\u0660 X\r\n\r\n".encode()),
+        "protocol",
+    ),
+    "switching protocols": (
+        lambda does: does.saying(b"HTTP/1.1 101 Switching Protocols\r\nUpgrade: x\r\n\r\n"),
+        "protocol",
+    ),
+    "two lengths": (lambda does: does.saying(does.OK + b"Content-Length: 1\r\nContent-Length: 2\r\n\r\nx"), "protocol"),
+    "a length that is none": (lambda does: does.saying(does.OK + b"Content-Length: 1_0\r\n\r\nx"), "protocol"),
+    "a space before the colon": (lambda does: does.saying(does.OK + b"Location : /x\r\n\r\n"), "protocol"),
+    "NUL in a field": (lambda does: does.saying(b"HTTP/1.1 302 Found\r\nLocation: /a\x00b\r\n\r\n"), "protocol"),
+    "a bare CR in a field": (lambda does: does.saying(b"HTTP/1.1 302 Found\r\nLocation: /a\rX: y\r\n\r\n"), "protocol"),
+}
+
+
+@pytest.mark.parametrize("name", HOSTILE_ANSWERS)
+def test_whatever_a_server_does_the_hop_ends_with_a_code_and_the_connection(name, listen, failure, local, does):
+    behaviour, code = HOSTILE_ANSWERS[name]
+    server = listen(behaviour(does))
+    fetch = local(hop_seconds=0.3 if code == "timeout" else 10)
+    assert failure(fetch, f"http://a.example:{server.port}/").code == code
+    assert server.connections == 1
+    assert server.ended.wait(5)
+
+
+ODD_ANSWERS = {
+    "a folded field": (lambda does: does.saying(b"HTTP/1.1 302 Found\r\nLocation: /a\r\n b\r\n\r\n"), 302),
+    "lines that end in LF": (lambda does: does.saying(b"HTTP/1.1 302 Found\nLocation: /a\n\n"), 302),
+    "no reason": (lambda does: does.saying(b"HTTP/1.1 404\r\n\r\n"), 404),
+    "HTTP/1.0": (lambda does: does.saying(b"HTTP/1.0 200 OK\r\n\r\n"), 200),
+    "status 999": (lambda does: does.saying(b"HTTP/1.1 999 What\r\n\r\n"), 999),
+    "a length and chunks": (
+        lambda does: does.saying(does.OK + b"Content-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n"),
+        200,
+    ),
+    "some interim responses": (lambda does: does.saying(b"HTTP/1.1 100 Continue\r\n\r\n" * 5, does.OK + b"\r\n"), 200),
+    "an octet at a time, but soon": (
+        lambda does: does.saying(*[bytes([octet]) for octet in does.OK + b"X: y\r\n\r\n"]),
+        200,
+    ),
+    "an unknown coding": (lambda does: does.saying(does.OK + b"Content-Encoding: br, nonsense\r\n\r\n\xff\xfe"), 200),
+    "an escape sequence": (lambda does: does.saying(does.OK + b"Server: <script>\x1b[2J\r\n\r\n"), 200),
+    "a request for a password": (
+        lambda does: does.saying(b"HTTP/1.1 407 Proxy\r\nProxy-Authenticate: Basic\r\n\r\n"),
+        407,
+    ),
+    "a closed door after the answer": (lambda does: does.resetting(does.OK + b"\r\n"), 200),
+}
+
+
+@pytest.mark.parametrize("name", ODD_ANSWERS)
+def test_an_odd_answer_is_an_answer(name, listen, deadline, local, does):
+    behaviour, status = ODD_ANSWERS[name]
+    server = listen(behaviour(does))
+    assert local(hop_seconds=5)("HEAD", f"http://a.example:{server.port}/", deadline()).status == status
+
+
+def test_nobody_listening_is_a_failed_connection(failure, local):
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        port = server.getsockname()[1]
+    assert failure(local(), f"http://a.example:{port}/").code == "connect"
+
+
+def test_a_connection_that_is_never_accepted_ends_at_its_deadline(failure, answering):
+    def connect(address: Address, port: int, stopwatch: Stopwatch) -> socket.socket:
+        while True:
+            time.sleep(stopwatch.slice() / 50)
+
+    fetch = guarded_fetch(lookups=answering(["93.184.216.34"]), connect=connect, connect_seconds=0.1)
+    assert failure(fetch, "http://a.example/").sentence == "the time for the connection was used up"
+
+
+def test_a_lookup_that_hangs_ends_at_its_deadline(failure):
+    gate = threading.Event()
+
+    def resolve(host: str) -> list[str]:
+        assert gate.wait(30)
+        return []
+
+    fetch = guarded_fetch(lookups=Lookups(resolve), lookup_seconds=0.1)
+    assert failure(fetch, "http://a.example/").sentence == "the time for the lookup was used up"
+    gate.set()
+
+
+def test_the_deadline_of_the_run_holds_where_it_is_sooner(listen, failure, local, does):
+    server = listen(does.silent)
+    failed = failure(local(), f"http://a.example:{server.port}/", seconds=0.2)
+    assert failed.sentence == "the time for the whole run was used up"
+
+
+def test_a_connection_to_another_address_than_the_judged_one_is_closed(listen, failure, answering, does):
+    server = listen(does.silent)
+
+    def connect(address: Address, port: int, stopwatch: Stopwatch) -> socket.socket:
+        return socket.create_connection(("127.0.0.1", server.port), 5)
+
+    assert (
+        failure(guarded_fetch(lookups=answering(["93.184.216.34"]), connect=connect), "http://a.example/").code
+        == "blocked"
+    )
+    assert server.ended.wait(5)
+
+
+def test_an_error_of_the_client_is_a_failed_hop_and_the_log_knows_why(caplog, failure, answering):
+    def connect(*_: object) -> socket.socket:
+        raise LookupError("secret detail")
+
+    failed = failure(guarded_fetch(lookups=answering(["93.184.216.34"]), connect=connect), "http://a.example/")
+    assert failed.code == "client-error"
+    assert "secret" not in failed.sentence
+    assert "secret detail" in caplog.text
+
+
+def test_a_stop_ends_the_wait_and_the_connection(listen, failure, local, does):
+    stop = threading.Event()
+
+    def behave(connection: socket.socket) -> None:
+        does.request_of(connection)
+        stop.set()
+        does.silent(connection)
+
+    server = listen(behave)
+    began = time.monotonic()
+    assert failure(local(stop=stop), f"http://a.example:{server.port}/").code == "stopped"
+    assert time.monotonic() - began < 5
+    assert server.ended.wait(5)
+
+
+def test_who_stops_watching_a_trace_closes_its_connection(listen, local, does):
+    server = listen(does.silent)
+    stop = threading.Event()
+    events = trace("ark:12345/x", resolver=f"http://a.example:{server.port}", fetch=local(stop=stop))
+    watched = watch(events, every=0.05, stop=stop)
+    # On a busy machine there may be a sign of life before the first event.
+    assert any(isinstance(event, Start) for event in watched)
+    assert isinstance(next(watched), Heartbeat)
+    began = time.monotonic()
+    watched.close()
+    assert server.ended.wait(5)
+    assert time.monotonic() - began < 5
+    for thread in threading.enumerate():
+        if thread.name == "ararat-trace":
+            thread.join(5)
+            assert not thread.is_alive()
+
+
+# What stays behind ----------------------------------------------------------------------------------------------------
+
+
+def descriptors() -> int:
+    return len(os.listdir("/proc/self/fd"))  # noqa: PTH208 - iterdir would hold one itself
+
+
+@pytest.mark.skipif(not Path("/proc/self/fd").is_dir(), reason="this system does not list a process's descriptors")
+def test_hostile_hops_leave_no_thread_and_no_descriptor(listen, authority, trusting, failure, local, does):
+    servers = [listen(behaviour(does)) for behaviour, _ in HOSTILE_ANSWERS.values()]
+    secured = [listen(does.secure(authority, "b.example")), listen(does.silent)]
+    fetch = local(hop_seconds=0.05, tls=trusting)
+    threads = {thread.ident for thread in threading.enumerate()}
+
+    def ask_all() -> None:
+        for server in servers:
+            failure(fetch, f"http://a.example:{server.port}/")
+        for server in secured:
+            failure(fetch, f"https://a.example:{server.port}/")
+
+    def settled(at_most: int) -> bool:
+        """Whether the servers, whose descriptors are counted too, have let go of theirs in time."""
+        return any(descriptors() <= at_most or time.sleep(0.02) for _ in range(250))
+
+    before = descriptors()
+    ask_all()
+    assert settled(before + 2)
+    ask_all()
+    assert settled(before + 2)
+    left = [thread for thread in threading.enumerate() if thread.ident not in threads]
+    for thread in left:
+        thread.join(5)
+    assert [thread.name for thread in left if thread.is_alive()] == []

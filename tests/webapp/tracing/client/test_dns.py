@@ -1,0 +1,153 @@
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Sequence
+
+import pytest
+
+from ararat.webapp.tracing.client.deadline import Stopwatch
+from ararat.webapp.tracing.client.dns import Lookups, system_addresses
+from ararat.webapp.tracing.hop import HopFailed
+
+
+def soon(seconds: float = 5.0, stop: threading.Event | None = None) -> Stopwatch:
+    return Stopwatch(time.monotonic() + seconds, stop)
+
+
+def failing(error: Exception) -> Lookups:
+    def resolve(host: str) -> Sequence[str]:
+        raise error
+
+    return Lookups(resolve)
+
+
+def wait_for_threads(name: str) -> None:
+    """Until no thread of this name is left."""
+    for thread in threading.enumerate():
+        if thread.name == name:
+            thread.join(5)
+
+
+def test_every_address_comes_once_and_in_order():
+    lookups = Lookups(lambda host: ["192.0.2.2", "2001:db9::1", "192.0.2.2", "192.0.2.1"])
+    assert lookups.addresses("a.example", soon()) == ["192.0.2.2", "2001:db9::1", "192.0.2.1"]
+
+
+def test_a_name_is_looked_up_once():
+    asked = []
+    Lookups(lambda host: asked.append(host) or ["192.0.2.1"]).addresses("a.example", soon())
+    assert asked == ["a.example"]
+
+
+@pytest.mark.parametrize(
+    "error", [OSError(-2, "unknown"), UnicodeError("label too long")], ids=["no-such-name", "no-name"]
+)
+def test_a_lookup_that_fails_has_a_code(error):
+    with pytest.raises(HopFailed) as failed:
+        failing(error).addresses("a.example", soon())
+    assert failed.value.code == "dns"
+
+
+def test_no_address_is_not_a_failed_lookup():
+    with pytest.raises(HopFailed) as failed:
+        Lookups(lambda host: []).addresses("a.example", soon())
+    assert failed.value.code == "no-address"
+
+
+def hanging(gate: threading.Event, *, most: int = 32, each: int = 8, begun: threading.Event | None = None) -> Lookups:
+    """Lookups of which none comes back before the gate is open."""
+
+    def resolve(host: str) -> Sequence[str]:
+        if begun:
+            begun.set()
+        assert gate.wait(30)
+        return ["192.0.2.1"]
+
+    return Lookups(resolve, most, each)
+
+
+def test_the_deadline_holds_though_the_lookup_hangs():
+    gate = threading.Event()
+    lookups = hanging(gate)
+    began = time.monotonic()
+    with pytest.raises(HopFailed) as failed:
+        lookups.addresses("a.example", soon(0.1))
+    assert failed.value.code == "timeout"
+    assert time.monotonic() - began < 5
+    gate.set()
+
+
+def test_a_stop_ends_the_wait():
+    gate, stop = threading.Event(), threading.Event()
+    lookups = hanging(gate, begun=stop)
+    with pytest.raises(HopFailed) as failed:
+        lookups.addresses("a.example", soon(30, stop))
+    assert failed.value.code == "stopped"
+    gate.set()
+
+
+def test_lookups_that_hang_count_until_they_come_back():
+    gate = threading.Event()
+    lookups = hanging(gate, most=3)
+    for _ in range(3):
+        with pytest.raises(HopFailed, match="timeout"):
+            lookups.addresses("a.example", soon(0.01))
+    with pytest.raises(HopFailed) as failed:
+        lookups.addresses("a.example", soon())
+    assert failed.value.code == "busy"
+    gate.set()
+    wait_for_threads("ararat-lookup")
+    assert lookups.addresses("a.example", soon()) == ["192.0.2.1"]
+
+
+def test_a_client_has_a_share_of_the_lookups_until_they_return():
+    gate = threading.Event()
+    lookups = hanging(gate, most=8, each=2)
+    for client in ("192.0.2.1", "192.0.2.1", "2001:db8::1", "2001:db8::2"):
+        with pytest.raises(HopFailed, match="timeout"):
+            lookups.addresses("slow.example", soon(0.01), client)
+    # The addresses of one /64 are one client.
+    for client in ("192.0.2.1", "2001:db8::3"):
+        with pytest.raises(HopFailed) as failed:
+            lookups.addresses("slow.example", soon(), client)
+        assert failed.value.code == "busy"
+    with pytest.raises(HopFailed, match="timeout"):
+        lookups.addresses("slow.example", soon(0.01), "192.0.2.2")
+    gate.set()
+    wait_for_threads("ararat-lookup")
+    assert lookups.addresses("a.example", soon(), "192.0.2.1") == ["192.0.2.1"]
+
+
+def test_without_a_client_all_lookups_can_be_used():
+    gate = threading.Event()
+    lookups = hanging(gate, most=4, each=2)
+    for _ in range(4):
+        with pytest.raises(HopFailed, match="timeout"):
+            lookups.addresses("slow.example", soon(0.01))
+    gate.set()
+
+
+def test_a_lookup_that_fails_frees_its_place():
+    def resolve(host: str) -> Sequence[str]:
+        raise OSError
+
+    lookups = Lookups(resolve, most=1)
+    for _ in range(10):
+        with pytest.raises(HopFailed) as failed:
+            lookups.addresses("a.example", soon())
+        assert failed.value.code == "dns"
+
+
+def test_the_systems_resolver_knows_loopback():
+    assert set(system_addresses("localhost")) & {"127.0.0.1", "::1"}
+
+
+def test_a_stopwatch_for_a_part_never_outlasts_the_whole():
+    whole = soon(0.2)
+    assert whole.within(60, "the part") is whole
+    part = whole.within(0.01, "the part")
+    assert part.deadline < whole.deadline
+    time.sleep(0.02)
+    with pytest.raises(HopFailed, match="the time for the part was used up"):
+        part.left()

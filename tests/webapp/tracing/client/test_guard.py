@@ -1,0 +1,320 @@
+"""The guarded client, against scripted lookups: where it goes, and where it does not. Nothing leaves this machine."""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import functools
+import json
+import logging
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Sequence
+from ipaddress import ip_address
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from ararat.middleware import ResolverMiddleware, open_bindings
+from ararat.webapp import create_app, trace_jobs
+from ararat.webapp.tracing.algorithm import End, Hop, trace
+from ararat.webapp.tracing.client import guard
+from ararat.webapp.tracing.client.addresses import Address
+from ararat.webapp.tracing.client.deadline import Stopwatch
+from ararat.webapp.tracing.client.dns import Lookups
+from ararat.webapp.tracing.client.guard import guarded_fetch
+from ararat.webapp.tracing.client.in_process import local_fetch
+from ararat.webapp.tracing.hop import HopFailed, HopResponse
+
+HOSTILE = Path(__file__).parents[3] / "data" / "hostile"
+
+
+HOME = ["127.0.0.1", "::1"]
+
+
+@pytest.fixture
+def connects(monkeypatch) -> list[Any]:
+    """Every connection that anybody tries to make through a socket; each is refused before it is made."""
+    tried: list[Any] = []
+
+    class Watched(socket.socket):
+        def connect(self, address: Any) -> None:
+            tried.append(address)
+            raise ConnectionRefusedError(errno.ECONNREFUSED, "watched")
+
+        def connect_ex(self, address: Any) -> int:
+            tried.append(address)
+            return errno.ECONNREFUSED
+
+    monkeypatch.setattr(socket, "socket", Watched)
+    return tried
+
+
+# Where it goes --------------------------------------------------------------------------------------------------------
+
+
+def table(name: str) -> list[list[str]]:
+    lines = (HOSTILE / name).read_text("ascii").splitlines()
+    rows = [line.split("\t") for line in lines if not line.startswith("#")]
+    return [[json.loads(f'"{host}"', strict=False), *rest] for host, *rest in rows]
+
+
+def objects(name: str) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in (HOSTILE / name).read_text("ascii").splitlines()]
+
+
+hostile_hosts = pytest.mark.parametrize(
+    "host", [pytest.param(row[0], id=ascii(row[0])) for row in table("ssrf-hosts.txt")]
+)
+
+
+@hostile_hosts
+def test_a_hostile_host_is_never_connected_to(host, connects, failure, answering):
+    failed = failure(guarded_fetch(lookups=answering(HOME)), f"http://{host}/")
+    assert failed.code in ("blocked", "bad-url", "port")
+    assert connects == []
+
+
+@hostile_hosts
+def test_a_hostile_host_in_a_location_ends_the_run_without_a_connection(host, connects, deadline, answering):
+    guarded = guarded_fetch(lookups=answering(HOME))
+
+    def fetch(method: str, url: str, deadline: float) -> HopResponse:
+        if url.startswith("https://n2t.net/"):
+            return HopResponse(302, "Found", (("Location", f"http://{host}/"),))
+        return guarded(method, url, deadline)
+
+    _, first, *_, end = trace("ark:12345/x", fetch=fetch)
+    assert isinstance(first, Hop)
+    assert isinstance(end, End)
+    assert first.status == 302
+    assert (end.outcome, end.code) in {("failure", code) for code in ("blocked", "bad-url", "port", "location-invalid")}
+    assert connects == []
+
+
+@hostile_hosts
+def test_a_hostile_host_as_the_resolver_is_refused_or_not_connected_to(host, connects, answering):
+    with contextlib.suppress(ValueError):
+        *_, end = trace("ark:12345/x", resolver=f"http://{host}", fetch=guarded_fetch(lookups=answering(HOME)))
+        assert isinstance(end, End)
+        assert end.outcome == "failure"
+    assert connects == []
+
+
+def test_a_hostile_host_that_a_name_is_bound_to_is_refused_or_not_connected_to(connects, tmp_path, answering):
+    guarded = guarded_fetch(lookups=answering(HOME))
+    bound = 0
+    with open_bindings(tmp_path / "b.sqlite", create=True) as bindings:
+        site = ResolverMiddleware(lambda environ, start_response: [], bindings, prefix="https://here.example.org")
+        fetch = local_fetch({"https://here.example.org": site}, guarded, None)
+        for number, (host, *_) in enumerate(table("ssrf-hosts.txt")):
+            name = f"ark:12345/{number}"
+            with contextlib.suppress(ValueError):
+                bindings.bind(name, f"http://{host}/")
+                bound += 1
+            *_, end = trace(name, resolver="https://here.example.org", fetch=fetch)
+            assert isinstance(end, End)
+            assert end.outcome == "failure"
+            assert end.code in ("error-status", "blocked", "bad-url", "port")
+    assert bound > 20
+    assert connects == []
+
+
+def test_the_host_of_a_pasted_address_is_not_asked_at_all(connects):
+    asked = []
+
+    def fetch(method: str, url: str, deadline: float) -> HopResponse:
+        asked.append(url)
+        return HopResponse(200, "OK", ())
+
+    for host, *_ in table("ssrf-hosts.txt"):
+        list(trace(f"http://{host}/ark:12345/x", fetch=fetch))
+    assert set(asked) == {"https://n2t.net/ark:12345/x"}
+    assert connects == []
+
+
+def test_hostile_hosts_reach_no_listener_on_any_channel_of_the_page(listen, monkeypatch, does):
+    server = listen(does.silent)
+    # Every name leads home, and the port is one that is asked.
+    monkeypatch.setattr(guard.LOOKUPS, "_resolve", lambda host: ["127.0.0.1", "::1"])
+    monkeypatch.setattr(trace_jobs, "guarded_fetch", functools.partial(guarded_fetch, ports=(80, 443, server.port)))
+    client = create_app().test_client()
+    for host, *_ in table("ssrf-hosts.txt"):
+        resolver = f"http://{host}:{server.port}"
+        answer = client.get("/api/trace", query_string={"q": "ark:12345/x", "resolver": resolver})
+        assert answer.status_code in (200, 400)
+        if answer.status_code == 200:
+            assert json.loads(answer.text.splitlines()[-1])["code"] in ("blocked", "bad-url", "port")
+    assert server.connections == 0
+
+
+@pytest.mark.parametrize("row", [pytest.param(row, id=row["id"]) for row in objects("ssrf-urls.jsonl")])
+def test_a_hostile_url_is_never_connected_to(row, connects, failure, answering):
+    assert failure(guarded_fetch(lookups=answering(HOME)), row["url"]).code in ("blocked", "bad-url", "port")
+    assert connects == []
+
+
+@pytest.mark.parametrize(
+    ("host", "kind"), [pytest.param(*row[:2], id=ascii(row[0])) for row in table("ssrf-allowed.txt")]
+)
+def test_a_public_host_is_not_refused(host, kind, connects, failure):
+    asked = []
+    lookups = Lookups(lambda name: asked.append(name) or ["93.184.216.34"])
+    assert failure(guarded_fetch(lookups=lookups), f"http://{host}/").code == "connect"
+    expected = "93.184.216.34" if kind == "name" else str(ip_address(host.strip("[]")))
+    assert connects == [(expected, 80)]
+    assert len(asked) == (kind == "name")
+
+
+@pytest.mark.parametrize(
+    ("host", "only"), [pytest.param(*row[:2], id=ascii(row[0])) for row in table("ssrf-either.txt")]
+)
+def test_where_both_are_right_nothing_else_happens(host, only, connects, failure, answering):
+    failure(guarded_fetch(lookups=answering(["93.184.216.34"])), f"http://{host}/")
+    assert {address for address, _ in connects} <= {only, "8.8.8.8", "2.2.2.2", "93.184.216.34"}
+
+
+@pytest.mark.parametrize("row", [pytest.param(row, id=row["id"]) for row in objects("ssrf-dns.jsonl")])
+def test_whatever_is_looked_up_a_judged_address_is_connected_to(row, connects, failure):
+    answers, lookups = row["answers_in_order"], []
+
+    def resolve(host: str) -> list[str]:
+        lookups.append(host)
+        return answers[len(lookups) - 1]
+
+    # The hosts of the scripts lie in .test, where no public name lies; another domain lets them reach the lookup.
+    host = row["host"].replace(".test", ".example")
+    failed = failure(guarded_fetch(lookups=Lookups(resolve)), f"http://{host}/")
+    assert len(lookups) <= 1
+    expected = {"rebind": "connect", "empty": "no-address", "amplification": "connect", "invalid": "bad-url"}
+    assert failed.code == expected.get(row["class"], "blocked")
+    public = answers[0][:4] if failed.code == "connect" else []
+    assert {address for address, _ in connects} <= set(public)
+    assert bool(connects) is bool(public)
+
+
+def test_one_refused_address_refuses_the_host(connects, caplog, failure, answering):
+    with caplog.at_level(logging.INFO):
+        failed = failure(guarded_fetch(lookups=answering(["93.184.216.34", "10.0.0.1"])), "http://a.example/")
+    assert failed.code == "blocked"
+    assert connects == []
+    assert "10.0.0.1 is private use" in caplog.text
+
+
+def test_every_refused_address_gets_one_text(failure, answering):
+    urls = ["http://127.0.0.1/", "http://[fd00::1]/", "http://localhost/", "http://db.internal/", "http://a.example/"]
+    fetch = guarded_fetch(lookups=answering(["169.254.169.254"]))
+    assert {str(failure(fetch, url)) for url in urls} == {"the address is not allowed (blocked)"}
+
+
+def test_a_name_that_is_never_public_is_not_even_looked_up(failure):
+    def never(host: str) -> list[str]:
+        raise AssertionError(host)
+
+    for host in ("localhost", "db.internal", "printer.local", "intranet", "x.onion", "metadata.google.internal"):
+        assert failure(guarded_fetch(lookups=Lookups(never)), f"http://{host}/").code == "blocked"
+
+
+@pytest.mark.parametrize("port", [21, 22, 25, 81, 8080, 65535])
+def test_other_ports_are_not_asked(port, connects, failure, answering):
+    failed = failure(guarded_fetch(lookups=answering(["93.184.216.34"])), f"http://a.example:{port}/")
+    assert failed.code == "port"
+    assert connects == []
+
+
+def test_a_port_can_be_allowed_everywhere(connects, failure, answering):
+    fetch = guarded_fetch(lookups=answering(["93.184.216.34"]), ports=(80, 443, 8080))
+    assert failure(fetch, "http://a.example:8080/").code == "connect"
+    assert connects == [("93.184.216.34", 8080)]
+
+
+@pytest.mark.parametrize(
+    ("url", "answer", "code"),
+    [
+        pytest.param("http://10.1.2.3:8080/", None, "connect", id="address-inside"),
+        pytest.param("http://db.internal:5000/", "10.1.2.3", "connect", id="name-that-resolves-inside"),
+        pytest.param("http://db.internal/", "93.184.216.34", "blocked", id="internal-name-that-resolves-outside"),
+        pytest.param("http://a.example:8080/", "93.184.216.34", "port", id="public-address-on-another-port"),
+        pytest.param("http://a.example/", "10.2.0.1", "blocked", id="private-address-beside-the-network"),
+        pytest.param("http://a.example/", "93.184.216.34", "connect", id="public-address"),
+    ],
+)
+def test_a_network_of_the_operator_is_open_and_nothing_beside_it(url, answer, code, connects, failure, answering):
+    fetch = guarded_fetch(networks=["10.1.0.0/16"], lookups=answering([answer]))
+    assert failure(fetch, url).code == code
+    assert bool(connects) is (code == "connect")
+
+
+def test_a_host_half_inside_a_network_is_refused(connects, failure, answering):
+    fetch = guarded_fetch(networks=["10.1.0.0/16"], lookups=answering(["10.1.0.1", "93.184.216.34"]))
+    assert failure(fetch, "http://db.internal/").code == "blocked"
+    assert failure(fetch, "http://a.example:8080/").code == "port"
+    assert connects == []
+
+
+def test_nat64_is_refused_but_where_the_network_has_it(connects, failure, answering):
+    lookups = answering(["64:ff9b::5db8:d822"])
+    assert failure(guarded_fetch(lookups=lookups), "http://a.example/").code == "blocked"
+    assert failure(guarded_fetch(lookups=lookups, nat64=True), "http://a.example/").code == "connect"
+    inside = answering(["64:ff9b::7f00:1"])
+    assert failure(guarded_fetch(lookups=inside, nat64=True), "http://a.example/").code == "blocked"
+    assert connects == [("64:ff9b::5db8:d822", 80)]
+
+
+def test_a_host_with_many_addresses_is_tried_a_few_times(connects, failure, answering):
+    many = [f"93.184.216.{n}" for n in range(1, 100)] + [f"2606:2800::{n:x}" for n in range(1, 100)]
+    assert failure(guarded_fetch(lookups=answering(many)), "http://a.example/").code == "connect"
+    assert connects == [("93.184.216.1", 80), ("93.184.216.2", 80), ("2606:2800::1", 80), ("2606:2800::2", 80)]
+
+
+def test_an_address_that_does_not_answer_leaves_time_for_the_next(failure, answering):
+    tried = []
+
+    def connect(address: Address, port: int, stopwatch: Stopwatch) -> socket.socket:
+        tried.append(str(address))
+        while address.version == 6:
+            time.sleep(stopwatch.slice() / 50)
+        raise ConnectionRefusedError
+
+    fetch = guarded_fetch(lookups=answering(["2606:2800::1", "93.184.216.1"]), connect=connect, connect_seconds=0.2)
+    failed = failure(fetch, "http://a.example/")
+    assert tried == ["2606:2800::1", "93.184.216.1"]
+    assert failed.sentence == "the time for the connection was used up"
+
+
+@pytest.mark.parametrize("networks", ["127.0.0.0", ["10.0.0.1/8"], ["all"]])
+def test_a_network_that_is_none_is_refused_when_the_client_is_made(networks):
+    with pytest.raises(ValueError, match="CIDR"):
+        guarded_fetch(networks=networks)
+
+
+def test_who_admits_hears_of_what_was_judged_and_has_the_last_word(connects, failure, answering):
+    heard = []
+
+    def admit(host: str, addresses: Sequence[Address]) -> None:
+        heard.append((host, [str(address) for address in addresses]))
+        raise HopFailed("too-often")
+
+    fetch = guarded_fetch(lookups=answering(["93.184.216.34", "93.184.216.35"], ["10.0.0.1"]), admit=admit)
+    assert failure(fetch, "http://a.example/").code == "too-often"
+    # What is blocked is blocked, and does not count.
+    assert failure(fetch, "http://b.example/").code == "blocked"
+    assert heard == [("a.example", ["93.184.216.34", "93.184.216.35"])]
+    assert connects == []
+
+
+def test_what_is_made_once_is_made_before_anybody_is_asked():
+    # Else the first hop of a trace has the time in it that certificates and tables take to be read.
+    program = """
+from ararat.identifiers.text import characters
+from ararat.webapp.tracing.client.connection import tls_context
+from ararat.webapp.tracing.client.guard import guarded_fetch
+
+guarded_fetch()
+assert tls_context.cache_info().currsize == 1
+assert "HIDDEN" in vars(characters)
+"""
+    subprocess.run([sys.executable, "-c", program], check=True, timeout=30)

@@ -1,0 +1,88 @@
+from __future__ import annotations
+
+import time
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ararat.webapp.tracing.client.link_header import MOST, describedby
+
+
+@pytest.mark.parametrize(
+    ("fields", "expected"),
+    [
+        pytest.param(['<?info>; rel="describedby"'], ["?info"], id="quoted"),
+        pytest.param(["<?info>;rel=describedby"], ["?info"], id="token"),
+        pytest.param(["<?info>; REL=DescribedBy"], ["?info"], id="any-case"),
+        pytest.param(["< https://e.example/a,b;c > ; rel = describedby"], ["https://e.example/a,b;c"], id="spaces"),
+        pytest.param(['<a>; rel="x describedby y"'], ["a"], id="one-of-several-relations"),
+        pytest.param(['<a>; rel=next, <b>; rel="describedby", <c>; rel=describedby'], ["b", "c"], id="several-links"),
+        pytest.param(["<a>; rel=next", "<b>; rel=describedby"], ["b"], id="several-fields"),
+        pytest.param(['<a>; title="x, <no>; rel=describedby"; rel=describedby'], ["a"], id="comma-in-a-string"),
+        pytest.param([r'<a>; title="\"; rel=x"; rel=describedby'], ["a"], id="quoted-pair"),
+        pytest.param(["<a>; rel=next; rel=describedby"], [], id="only-the-first-rel-counts"),
+        pytest.param(['<a>; rel=describedby; anchor="/other"'], [], id="about-something-else"),
+        pytest.param(["<a>; rel=describedbyx"], [], id="another-relation"),
+        pytest.param(["<a>; x; y=; rel=describedby"], ["a"], id="parameters-without-value"),
+        pytest.param(["nonsense, <a>; rel=describedby"], ["a"], id="nonsense-before"),
+        pytest.param(["<a; rel=describedby"], [], id="never-closed"),
+        pytest.param(['<a>; rel="describedby'], ["a"], id="string-never-closed"),
+        pytest.param([""], [], id="empty"),
+        pytest.param([], [], id="none"),
+    ],
+)
+def test_descriptions_are_found(fields, expected):
+    assert describedby(fields) == expected
+
+
+def test_a_field_full_of_links_is_read_to_a_limit():
+    assert len(describedby(["<a>; rel=describedby, " * 5000])) == MOST
+
+
+@given(st.lists(st.text('<>;,="\\ \tabrel', max_size=80), max_size=3))
+def test_whatever_stands_there_a_list_comes_out(fields):
+    assert all(isinstance(target, str) for target in describedby(fields))
+
+
+@pytest.mark.parametrize("text", ['<a>; rel="' + "\\" * 60_000, "<" * 60_000, ";" * 60_000, "<a>" + "; x" * 20_000])
+def test_time_is_linear(text):
+    assert len(describedby([text])) <= MOST
+
+
+# Lengths and doubling: what reads a field twice as long takes at most about twice as long.
+UNITS = [
+    ",",
+    " ,",
+    ",\t",
+    "<",
+    "<,",
+    "<a",
+    "<a>",
+    "<a>;",
+    "<a>; ",
+    "<a>;a=",
+    '<a>;a="',
+    '\\"',
+    ";",
+    " ",
+    "a,",
+    "=",
+    ">,<",
+]
+
+
+@pytest.mark.parametrize("begin", ["", "<a>", '<a>;a="'], ids=["alone", "after a link", "in a string"])
+@pytest.mark.parametrize("unit", UNITS)
+def test_the_time_grows_with_the_length_alone(unit, begin):
+    def took(octets):
+        field = begin + (unit * octets)[:octets]
+        times = []
+        for _ in range(3):
+            start = time.process_time()
+            describedby([field])
+            times.append(time.process_time() - start)
+        return min(times)
+
+    took(1_000)
+    assert took(400_000) < 6 * took(200_000) + 0.05

@@ -1,0 +1,176 @@
+"""Many identifiers traced: verdicts, politeness, and an end whenever somebody wants one."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Iterator
+from dataclasses import replace
+
+import pytest
+
+from ararat.webapp.tracing.algorithm import trace
+from ararat.webapp.tracing.bulk import COLUMNS, CSV_HEADER, VERDICTS, Traced, row, traced
+from ararat.webapp.tracing.events import Event
+from ararat.webapp.tracing.hop import HopFailed, HopResponse
+from ararat.webapp.tracing.limits.throttle import RunClock, Turns
+
+TO_HTTP = (HopResponse(302, "", (("Location", "http://example.org/"),)), HopResponse(200, "", ()))
+
+
+def scripted(*answers: HopResponse | HopFailed):
+    """A fetch that answers so, the last of them again and again."""
+    left = list(answers)
+
+    def fetch(method: str, url: str, deadline: float) -> HopResponse:
+        answer = left.pop(0) if len(left) > 1 else left[0]
+        if isinstance(answer, HopFailed):
+            raise answer
+        return answer
+
+    return fetch
+
+
+@pytest.mark.parametrize(
+    ("identifier", "answers", "verdict", "downgraded"),
+    [
+        pytest.param("ark:12345/x", [HopResponse(200, "", ())], "resolves", False, id="resolves"),
+        pytest.param(
+            "ark:12345/x",
+            [HopResponse(303, "", (("Location", "/about"),)), HopResponse(200, "", ())],
+            "related",
+            False,
+            id="related",
+        ),
+        pytest.param("ark:12345/x?info", [HopResponse(200, "", ())], "metadata", False, id="metadata"),
+        pytest.param("ark:12345/x", TO_HTTP, "resolves", True, id="downgraded"),
+        pytest.param("ark:12345/x", [HopResponse(404, "", ())], "dead", False, id="an error"),
+        pytest.param("ark:12345/x", [HopResponse(403, "", ())], "declined", False, id="declined"),
+        pytest.param(
+            "ark:12345/x",
+            [HopResponse(302, "", (("Location", "https://a.test/403"),)), HopFailed("dns")],
+            "dead",
+            False,
+            id="no answer after a redirect",
+        ),
+        pytest.param("ark:12345/x", [HopFailed("dns")], "dead", False, id="no answer"),
+        pytest.param("ark:12345/x", [HopFailed("blocked")], "blocked", False, id="blocked"),
+        pytest.param("ark:12345/x", [HopFailed("port")], "blocked", False, id="another port"),
+        pytest.param("ark:12345/x", [HopFailed("busy")], "undone", False, id="busy"),
+        pytest.param("ark:12345/x", [HopResponse(300, "", ())], "unspecified", False, id="unspecified"),
+        pytest.param(
+            "ark:12345/x",
+            [HopResponse(302, "", (("Location", "https://n2t.net/ark:12345/x"),))],
+            "unregistered",
+            False,
+            id="a circle at the registry",
+        ),
+        pytest.param("nonsense", [HopFailed("dns")], "unreadable", False, id="no identifier"),
+        pytest.param("ark:99999/x", [HopFailed("dns")], "unreadable", False, id="NAAN 99999"),
+    ],
+)
+def test_each_run_has_a_verdict(identifier, answers, verdict, downgraded):
+    found = row(identifier, trace(identifier, fetch=scripted(*answers)))
+    assert (found.verdict, found.downgraded) == (verdict, downgraded)
+    assert found.is_good == (verdict in ("resolves", "related", "metadata") and not downgraded)
+    assert Traced.of_dict(found.as_dict()) == found
+
+
+GOOD_ROW = row("ark:12345/x", trace("ark:12345/x", fetch=scripted(HopResponse(200, "", ()))))
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        pytest.param({"verdict": "splendid"}, id="no verdict"),
+        pytest.param({"verdict": ["dead"]}, id="a list"),
+        pytest.param({"hops": True}, id="a number that is none"),
+        pytest.param({"identifier": None}, id="nothing"),
+        pytest.param({"more": 1}, id="one key more"),
+    ],
+)
+def test_what_is_no_row_is_refused(change):
+    with pytest.raises(ValueError, match=r"expected an object|not of its kind|is none of") as caught:
+        Traced.of_dict(GOOD_ROW.as_dict() | change)
+    assert str(caught.value).isascii()
+    with pytest.raises(ValueError, match="expected an object"):
+        Traced.of_dict([])
+
+
+def test_a_line_of_csv_has_what_its_header_names():
+    line = replace(GOOD_ROW, identifier='ark:12345/\u202e"x,\n', sentence="One, two.").as_csv()
+    assert line.isascii()
+    assert line.count("\n") == 1
+    assert CSV_HEADER.split(",")[0] == COLUMNS[0] == "identifier"
+    assert {"resolves", "dead", "unregistered"} <= VERDICTS.keys()
+
+
+class Hosts:
+    """Hosts that note who is asked when, and how many of one are asked at once."""
+
+    def __init__(self) -> None:
+        self.times: dict[str, list[float]] = {}
+        self.at_once: dict[str, int] = {}
+        self.most = 0
+
+    def fetch(self, method: str, url: str, deadline: float) -> HopResponse:
+        host = url.split("/")[2]
+        self.at_once[host] = self.at_once.get(host, 0) + 1
+        self.most = max(self.most, self.at_once[host])
+        self.times.setdefault(host, []).append(time.monotonic())
+        assert deadline > time.monotonic()
+        time.sleep(0.01)
+        self.at_once[host] -= 1
+        if host != "n2t.net":
+            return HopResponse(200, "OK", (), where="here" if host == "example.org" else "elsewhere")
+        target = "https://other.example.org/" if url.endswith("1") else "https://example.org/"
+        return HopResponse(302, "Found", (("Location", target),))
+
+
+def test_a_host_is_asked_once_at_a_time_with_a_pause_and_no_run_pays_for_it():
+    hosts, turns = Hosts(), Turns(0.05)
+    ends = []
+
+    def run(identifier: str) -> Iterator[Event]:
+        clock = RunClock()
+        yield from trace(identifier, fetch=turns.kept(hosts.fetch, clock), clock=clock, run_seconds=0.2)
+        ends.append(clock.waited)
+
+    rows = list(traced([f"ark:12345/x{number}" for number in range(8)], run, at_once=4))
+    assert sorted(each.identifier for each in rows) == [f"ark:12345/x{number}" for number in range(8)]
+    # Together they take more than any of them may: what was waited for is not counted.
+    assert {each.verdict for each in rows} == {"resolves"}
+    assert max(ends) > 0
+    assert hosts.most == 1
+    gaps = [later - before for before, later in zip(hosts.times["n2t.net"], hosts.times["n2t.net"][1:], strict=False)]
+    assert min(gaps) >= 0.05
+
+
+def test_a_round_that_is_stopped_ends_at_once_and_takes_no_more():
+    stop, taken = threading.Event(), []
+    turns = Turns(30, stop=stop)
+
+    def given() -> Iterator[str]:
+        for number in range(100):
+            taken.append(number)
+            yield f"ark:12345/x{number}"
+
+    def run(identifier: str) -> Iterator[Event]:
+        clock = RunClock()
+        return trace(identifier, fetch=turns.kept(scripted(HopResponse(200, "", ())), clock), clock=clock)
+
+    rows = traced(given(), run, at_once=3, stop=stop)
+    first = next(rows)
+    assert first.verdict == "resolves"
+    # The others wait half a minute for their turn.
+    stop.set()
+    assert list(rows) == []
+    assert len(taken) <= 4
+
+
+def test_what_a_run_raises_is_raised_and_ends_the_round():
+    def run(identifier: str) -> Iterator[Event]:
+        raise ArithmeticError("seven")
+
+    with pytest.raises(ArithmeticError, match="seven"):
+        list(traced(["ark:12345/x"] * 9, run))

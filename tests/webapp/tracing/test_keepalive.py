@@ -1,0 +1,121 @@
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Iterator
+
+import pytest
+
+from ararat.webapp.tracing.keepalive import Heartbeat, watch
+
+
+def ended(name: str, seconds: float = 5) -> bool:
+    """Whether every thread of this name ends in time."""
+    deadline = time.monotonic() + seconds
+    while any(thread.name == name for thread in threading.enumerate()):
+        if time.monotonic() > deadline:
+            return False
+        time.sleep(0.005)
+    return True
+
+
+def test_events_come_in_order_from_another_thread():
+    makers = []
+
+    def events() -> Iterator[int]:
+        for number in range(5):
+            makers.append(threading.current_thread())
+            yield number
+
+    assert list(watch(events())) == [0, 1, 2, 3, 4]
+    assert threading.current_thread() not in makers
+
+
+def test_each_event_comes_as_soon_as_it_happens():
+    gate = threading.Event()
+
+    def events() -> Iterator[str]:
+        yield "first"
+        assert gate.wait(10)
+        yield "second"
+
+    watched = watch(events(), every=60)
+    assert next(watched) == "first"
+    gate.set()
+    assert list(watched) == ["second"]
+
+
+def test_a_heart_beats_while_nothing_happens():
+    gate = threading.Event()
+
+    def events() -> Iterator[str]:
+        yield "first"
+        assert gate.wait(10)
+        yield "second"
+
+    watched = watch(events(), every=0.02)
+    assert next(watched) == "first"
+    beats = [beat for beat in (next(watched) for _ in range(3)) if isinstance(beat, Heartbeat)]
+    assert len(beats) == 3
+    assert [beat.seconds for beat in beats] == sorted(beat.seconds for beat in beats)
+    assert beats[0].as_dict()["event"] == "waiting"
+    gate.set()
+    assert [event for event in watched if not isinstance(event, Heartbeat)] == ["second"]
+
+
+def test_nothing_begins_before_the_first_event_is_asked_for():
+    begun = []
+    watched = watch(begun.append(1) or iter(()) for _ in range(1))
+    assert begun == []
+    watched.close()
+    assert begun == []
+
+
+def test_what_goes_wrong_in_the_thread_is_raised_where_it_is_watched():
+    def events() -> Iterator[str]:
+        yield "first"
+        raise LookupError("no")
+
+    watched = watch(events())
+    assert next(watched) == "first"
+    with pytest.raises(LookupError, match="no"):
+        next(watched)
+
+
+def test_closing_ends_the_wait_the_events_and_the_thread():
+    stop, cleaned_up = threading.Event(), threading.Event()
+
+    def events() -> Iterator[str]:
+        try:
+            yield "first"
+            stop.wait(30)
+            yield "never seen"
+        finally:
+            cleaned_up.set()
+
+    watched = watch(events(), every=0.02, stop=stop)
+    assert next(watched) == "first"
+    assert isinstance(next(watched), Heartbeat)
+    watched.close()
+    assert stop.is_set()
+    assert cleaned_up.wait(5)
+    assert ended("ararat-trace")
+
+
+def test_who_forgets_to_close_ends_it_all_the_same():
+    stop = threading.Event()
+
+    def events() -> Iterator[str]:
+        yield "first"
+        stop.wait(30)
+
+    watched = watch(events(), stop=stop)
+    assert next(watched) == "first"
+    del watched
+    assert stop.wait(5)
+    assert ended("ararat-trace")
+
+
+def test_a_run_that_ends_leaves_no_thread():
+    assert list(watch(iter("abc"))) == ["a", "b", "c"]
+    assert ended("ararat-trace")

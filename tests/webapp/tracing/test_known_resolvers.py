@@ -1,0 +1,83 @@
+"""The resolver that is expected to know an identifier, and what a trace says of it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from ararat.middleware.bindings import prefix as resolver_prefix
+from ararat.webapp import create_app
+from ararat.webapp.tracing.algorithm import Hop, Start, trace
+from ararat.webapp.tracing.hop import HopResponse
+from ararat.webapp.tracing.known_resolvers import NBN_RESOLVERS, prefix_for
+
+
+@pytest.mark.parametrize(
+    ("identifier", "prefix"),
+    [
+        pytest.param("ark:/12148/bpt6k1", "https://ark.bnf.fr", id="an ARK"),
+        pytest.param("ark:12-148/bpt6k1?info", "https://ark.bnf.fr", id="hyphens and an inflection"),
+        pytest.param("https://n2t.net/ark:/12148/bpt6k1", "https://ark.bnf.fr", id="an address with an ARK in it"),
+        pytest.param("ark:bbbbb/x", None, id="a NAAN that is not registered"),
+        pytest.param("urn:nbn:de:101:1-201102033592", "https://nbn-resolving.org", id="a German NBN"),
+        pytest.param("URN:NBN:FI-fe20031181", "https://urn.fi", id="a Finnish NBN"),
+        pytest.param("urn:nbn:zz:1-2", None, id="an NBN of nobody known"),
+        pytest.param("urn:nbn:define-1", None, id="no country's code"),
+        pytest.param("urn:isbn:0451450523", None, id="another namespace"),
+        pytest.param("nonsense", None, id="no identifier"),
+        pytest.param("ark:99999/x", None, id="a NAAN that is never resolved"),
+    ],
+)
+def test_the_expected_resolver_is_known_for(identifier, prefix):
+    assert prefix_for(identifier) == prefix
+
+
+@pytest.mark.parametrize("prefix", NBN_RESOLVERS.values())
+def test_every_resolver_of_the_table_is_a_resolver_prefix(prefix):
+    assert resolver_prefix.check(prefix) == prefix
+
+
+def codes(*locations, resolver="https://n2t.net", identifier="ark:/12148/bpt6k1"):
+    """The notes on the start and on each hop of a chain, those about the expected resolver alone."""
+    answers = [HopResponse(302, "Found", (("Location", location),)) for location in locations]
+    script = iter([*answers, HopResponse(200, "OK", ())])
+    events = trace(identifier, fetch=lambda method, url, deadline: next(script), resolver=resolver)
+    return [
+        [note.code for note in event.notes if "expected" in note.code]
+        for event in events
+        if isinstance(event, Start | Hop)
+    ]
+
+
+def test_a_hop_at_the_expected_resolver_says_so():
+    assert codes("https://ark.bnf.fr/ark:/12148/bpt6k1", "https://gallica.bnf.fr/x") == [
+        [],
+        [],
+        ["expected-resolver"],
+        [],
+    ]
+
+
+def test_where_the_official_resolver_leads_elsewhere_the_hop_says_so():
+    assert codes("https://evil.example/x") == [[], ["other-than-expected"], []]
+    assert codes("https://arks.org/ark:/12148/bpt6k1", "https://ark.bnf.fr/x") == [[], [], [], []]
+    assert codes("mailto:x@evil.example") == [[], []]
+
+
+def test_another_resolver_that_was_named_is_told_from_the_expected_one():
+    assert codes(resolver="https://r.example") == [[], ["resolver-expected"]]
+    assert codes(resolver="https://ark.bnf.fr") == [[], ["expected-resolver"]]
+
+
+def test_the_page_asks_the_expected_resolver_where_it_is_told_to():
+    client = create_app(trace_elsewhere=False).test_client()
+    known: Any = client.get("/api/trace?q=ark:12148/x&resolver=registry")
+    assert (known.status_code, known.json["code"]) == (403, "not-asked")
+    assert "https://ark.bnf.fr" in known.json["detail"]
+    unknown: Any = client.get("/api/trace?q=ark:bbbbb/x&resolver=registry")
+    assert (unknown.status_code, unknown.json["code"]) == (400, "no-resolver")
+
+
+def test_where_nobody_is_expected_nothing_is_said():
+    assert codes("https://evil.example/ark:bbbbb/x", identifier="ark:bbbbb/x") == [[], [], []]

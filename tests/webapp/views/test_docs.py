@@ -1,0 +1,81 @@
+"""The handbook: the Markdown of docs/ as pages, whose links hold together and which the security policy lets be."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from werkzeug.middleware.dispatcher import DispatcherMiddleware
+from werkzeug.test import Client
+
+from ararat.webapp import create_app
+from ararat.webapp.views.docs import names, rendered
+
+FILES = {path.stem: path for path in (Path(__file__).parents[3] / "docs").glob("*.md")}
+
+
+@pytest.fixture(scope="module")
+def client():
+    return create_app().test_client()
+
+
+def address(name):
+    return "/docs" if name == "index" else f"/docs/{name}"
+
+
+@pytest.mark.parametrize("name", FILES)
+def test_a_page_has_a_title_and_nothing_that_the_policy_forbids(client, read_page, name):
+    response = client.get(address(name))
+    assert response.status_code == 200
+    page = read_page(response.text)
+    title = FILES[name].read_text("utf-8").partition("\n")[0].removeprefix("# ")
+    assert page.all("h1")[0].text == title
+    assert page.one("title").text == f"{title} - Ararat"
+    assert "style=" not in response.text
+    ids = [element.attributes["id"] for element in page.walk() if "id" in element.attributes]
+    assert len(ids) == len(set(ids))
+
+
+@pytest.mark.parametrize("name", FILES)
+def test_its_links_lead_to_places_that_are_there(client, read_page, name):
+    here = [link.attributes["href"] for link in read_page(client.get(address(name)).text).one("article").all("a")]
+    for link in here:
+        to, _, place = link.partition("#")
+        # Two pages are written beside these.
+        if "://" in to or to in {"/docs/proxies", "/docs/servers"} - {address(known) for known in FILES}:
+            continue
+        page = client.get(to)
+        assert page.status_code == 200, link
+        assert not place or any(each.attributes.get("id") == place for each in read_page(page.text).walk()), link
+
+
+def test_below_a_mount_the_links_are_below_it_too(read_page):
+    mounted = DispatcherMiddleware(lambda *request: [], {"/inspect": create_app()})
+    assert read_page(Client(mounted).get("/inspect/docs").text).all("a", href="/inspect/docs/quickstart")
+
+
+def test_every_foot_leads_to_it(client, read_page):
+    assert read_page(client.get("/").text).one("footer").all("a", href="/docs")
+
+
+@pytest.mark.parametrize("name", ["nothing", "..", "index.md", "%2e%2e%2fREADME", "INDEX", "inspector-dark.png"])
+def test_what_is_no_page_is_not_found(client, name):
+    response = client.get(f"/docs/{name}")
+    assert response.status_code == 404
+    assert "text/html" in response.content_type
+
+
+def test_the_pages_are_the_files():
+    assert names() == set(FILES)
+
+
+def test_markup_in_a_text_is_shown_and_not_taken_for_such():
+    page = rendered("# <i>a</i>\n\n```x\n<script>\n```\n\n| <b> |\n| --- |\n| [x](javascript:alert(1)) |\n", "/docs")
+    assert not {"<i>", "<script>", "<b>"} & set(page.body.replace(">", "> ").split())
+    assert 'href="javascript' not in page.body
+
+
+def test_two_headings_of_one_name_have_two_places():
+    assert [
+        f'id="{place}"' in rendered("# A b\n\n## A b\n\n## A b", "/").body for place in ("a-b", "a-b-1", "a-b-2")
+    ] == [True] * 3

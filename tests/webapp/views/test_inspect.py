@@ -1,0 +1,514 @@
+"""The page: one box, its answers, its fragments, and what no input gets into it."""
+
+from __future__ import annotations
+
+import json
+import re
+from urllib.parse import parse_qs, quote_from_bytes, urlsplit
+
+import pytest
+from werkzeug.middleware.dispatcher import DispatcherMiddleware
+from werkzeug.test import Client, EnvironBuilder
+
+from ararat.identifiers.text import characters
+from ararat.webapp import create_app
+from ararat.webapp.config import EXAMPLES, LONGEST_ADDRESS, MOST_OCTETS
+from ararat.webapp.report.inspection import inspect
+from ararat.webapp.views import inspect as pages
+
+HTMX = {"HX-Request": "true"}
+BOX = "multipart/form-data; boundary=box"
+HOSTILE = "ark:12345/a\u202eb\u200b/\u05e9\u05dc\u05d5\u05dd<b onclick=x>\"'&amp;"
+
+# The elements and attributes that the templates write. Whatever else there is came from an input.
+TAGS = {
+    *("html", "head", "meta", "title", "link", "script", "body", "header", "main", "footer", "nav"),
+    *("svg", "path", "rect"),
+    *(
+        "form",
+        "label",
+        "textarea",
+        "input",
+        "select",
+        "option",
+        "button",
+        "section",
+        "article",
+        "div",
+        "p",
+        "span",
+        "small",
+    ),
+    *(
+        "h1",
+        "h2",
+        "h3",
+        "h4",
+        "ul",
+        "ol",
+        "li",
+        "dl",
+        "dt",
+        "dd",
+        "a",
+        "b",
+        "br",
+        "code",
+        "kbd",
+        "bdi",
+        "mark",
+        "del",
+        "ins",
+    ),
+    *("figure", "figcaption", "img"),
+    *("table", "thead", "tbody", "tr", "th", "td", "details", "summary"),
+}
+
+
+@pytest.fixture(scope="module")
+def client():
+    return create_app().test_client()
+
+
+@pytest.fixture
+def answer(client, read_page):
+    """answer(text) is the page that answers a text, however long, as a browser without JavaScript gets it."""
+
+    def ask(text):
+        octets = text.encode("utf-8", "surrogatepass")
+        if text == sent(text):
+            # By hand: the client would keep a file open for each long one.
+            body = b'--box\r\nContent-Disposition: form-data; name="q"\r\n\r\n' + octets + b"\r\n--box--\r\n"
+            response = client.post(
+                "/", data=body, content_type="multipart/form-data; boundary=box", follow_redirects=True
+            )
+        else:
+            response = client.post("/", data={"q": sent(text)}, follow_redirects=True)
+        assert response.status_code == (413 if too_long(text) else 200)
+        return read_page(response.text)
+
+    return ask
+
+
+def too_long(text):
+    return len(text.encode("utf-8", "surrogatepass")) > MOST_OCTETS
+
+
+def sent(text):
+    """What arrives of a text: half a character is no UTF-8, and its octets are kept percent-encoded."""
+    return re.sub("[\ud800-\udfff]", lambda half: quote_from_bytes(half[0].encode("utf-8", "surrogatepass")), text)
+
+
+def outside_the_box(page):
+    return [
+        child
+        for element in page.walk()
+        if element.tag != "textarea"
+        for child in element.children
+        if isinstance(child, str)
+    ]
+
+
+# The empty page -------------------------------------------------------------------------------------------------------
+
+
+def test_the_empty_page_has_one_box_and_examples_that_are_links(client, read_page):
+    page = read_page(client.get("/").text)
+    assert page.one("textarea", id="q").text.strip() == ""
+    assert "autofocus" in page.one("textarea", id="q").attributes
+    links = [link.attributes["href"] for link in page.one("ul", "examples").all("a")]
+    assert 6 <= len(links) <= 9
+    for link, example in zip(links, EXAMPLES, strict=True):
+        assert parse_qs(urlsplit(link).query)["q"] == [example.text]
+        assert client.get(link).status_code == 200
+
+
+def test_the_form_works_without_javascript_and_is_enhanced_by_htmx(client, read_page):
+    form = read_page(client.get("/").text).one("form", "box")
+    assert form.attributes["method"] == "post"
+    assert form.attributes["action"] == form.attributes["hx-post"] == "/"
+    assert form.one("label", for_="q")
+    assert form.one("button", type="submit")
+
+
+# Answers --------------------------------------------------------------------------------------------------------------
+
+
+def test_the_verdict_stands_first_and_gets_the_focus(client, read_page):
+    page = read_page(client.get("/", query_string={"q": "ark:/12345/x-1"}).text)
+    card = page.one("article", "card")
+    verdict = card.all("h2")[0]
+    assert verdict.text.endswith("A valid ARK, not in normal form: 2 changes make it so")
+    assert "autofocus" in verdict.attributes
+    assert [chip.one("b").text for chip in card.all("li", "chip")] == ["valid", "not normal", "bound here?"]
+
+
+def test_each_segment_is_isolated_and_labelled(client, read_page):
+    page = read_page(client.get("/", query_string={"q": "ark:/12345/\u05e9\u05dc\u05d5\u05dd/a.b"}).text)
+    segments = page.one("ol", "segments").all("li")
+    assert [segment.children[0].attributes["dir"] for segment in segments] == ["ltr"] * len(segments)
+    assert {segment.children[0].tag for segment in segments} == {"bdi"}
+    assert [item.all("a")[0].text for item in page.one("ul", "legend").all("li")] == [
+        "scheme, classic",
+        "NAAN",
+        "Name",
+        "component",
+        "variant",
+    ]
+    assert "".join(segment.children[0].text for segment in segments) == "ark:/12345/\u05e9\u05dc\u05d5\u05dd/a.b"
+
+
+def test_the_steps_mark_what_changed(client, read_page):
+    steps = read_page(client.get("/", query_string={"q": "ark:/12345/x-1"}).text).one("ol", "steps")
+    assert [[deleted.text for deleted in step.all("del")] for step in steps.all("li")] == [["/"], ["-"]]
+
+
+def test_the_hierarchy_is_links_that_inspect_its_members(bound, read_page):
+    client = create_app(bound({"ark:12345/x": "located"})).test_client()
+    tree = read_page(client.get("/?q=ark:12345/x/p.en").text).one("ol", "tree")
+    assert [link.attributes["href"] for link in tree.all("a")] == ["/?q=ark:12345/x", "/?q=ark:12345/x/p"]
+    assert [member.one("small").text for member in tree.all("li")] == [
+        "container, bound here",
+        "what this is a variant of, implied, not bound here",
+        "this one, a variant, not bound here",
+    ]
+
+
+def test_a_suggestion_is_a_link_that_inspects_it(client, read_page):
+    page = read_page(client.get("/?q=ark:12345/x/").text)
+    assert page.one("p", "suggestion").one("a").attributes["href"] == "/?q=ark:12345/x"
+    assert page.one("p", "suggestion").one("a").text == "Use this"
+
+
+def test_several_identifiers_get_a_headline_a_list_and_a_card_each(client, read_page):
+    page = read_page(client.get("/", query_string={"q": "See ark:12345/x, ark:99999/y and urn:foo:a"}).text)
+    assert page.one("section", "found").one("h2").text == "Three identifiers, all valid, one with a warning"
+    cards = page.all("article", "card")
+    assert [row.all("a")[0].attributes["href"] for row in page.one("div", "list").one("tbody").all("tr")] == [
+        f"#{card.attributes['id']}" for card in cards
+    ]
+    assert [card.one("p", "ordinal").text for card in cards] == [
+        "1 of 3, characters 5 to 15",
+        "2 of 3, characters 18 to 28",
+        "3 of 3, characters 34 to 42",
+    ]
+
+
+def test_beyond_twenty_cards_each_row_opens_the_page_of_its_own(answer):
+    page = answer("\n".join(f"ark:12345/x{number}" for number in range(25)))
+    assert len(page.all("article", "card")) == pages.MOST_OPEN
+    rows = page.one("div", "list").one("tbody").all("tr")
+    assert [row.all("td")[1].text for row in rows] == [str(number) for number in range(1, 26)]
+    assert rows[19].one("a").attributes["href"] == "#i20"
+    assert rows[20].one("a").attributes["href"] == "/?q=ark:12345/x20"
+    assert "first 20 are open" in page.one("p", "rest").text
+
+
+def test_beyond_a_thousand_the_page_says_so(answer):
+    page = answer("\n".join(f"ark:12345/x{number}" for number in range(1_001)))
+    assert "The first 1,000 identifiers" in page.one("section", "found").one("h2").text
+    assert "more than 1,000 identifiers" in page.all("p", "notice")[0].text
+    assert len(page.one("div", "list").one("tbody").all("tr")) == 1_000
+
+
+COLUMN = "ark:12345/c ark:/12345/a- ark:99999/x ark:12345/a urn:foo:a ark:12345/b ark:12345/c"
+
+
+def shown(page):
+    rows = page.one("div", "list").one("tbody").all("tr")
+    return [row.all("td")[1].text for row in rows if "hidden" not in row.attributes]
+
+
+@pytest.mark.parametrize("text", [pytest.param(COLUMN, id="short"), pytest.param(COLUMN + " " * 5_000, id="long")])
+def test_without_javascript_the_form_of_the_box_narrows_and_sorts_the_table(client, read_page, text):
+    wish = {"q": text, "show": "same", "order": "name"}
+    page = read_page(client.post("/", data=wish, follow_redirects=True).text)
+    assert shown(page) == ["2", "4", "1", "7"]
+    controls = page.one("p", "controls").all("select")
+    assert {control.attributes["form"] for control in controls} == {page.one("form", "box").attributes["id"]}
+    assert [control.one("option", selected="").attributes["value"] for control in controls] == ["same", "name"]
+    if text == COLUMN:
+        permalink = page.one("a", "permalink").attributes["href"]
+        assert permalink.endswith("&show=same&order=name")
+        assert shown(read_page(client.get(permalink).text)) == shown(page)
+
+
+def test_equivalents_name_one_another_in_the_table(client, read_page):
+    rows = read_page(client.get("/", query_string={"q": COLUMN}).text).one("div", "list").one("tbody").all("tr")
+    assert rows[1].all("td")[4].text.strip() == "2 are equivalent"
+    assert [link.attributes["href"] for link in rows[3].all("td")[4].all("a")] == ["#n2"]
+    assert "repeats" in rows[6].all("td")[4].text
+
+
+def test_what_is_shown_can_be_taken_away_as_a_file(client):
+    table = client.post("/list", data={"q": COLUMN, "as": "csv", "show": "same", "order": "name"})
+    assert table.headers["Content-Disposition"] == 'attachment; filename="identifiers.csv"'
+    assert table.content_type.startswith("text/csv")
+    assert [line.split(",")[0] for line in table.text.splitlines()] == ["number", "2", "4", "1", "7"]
+    whole = client.post("/list", data={"q": COLUMN, "as": "json", "show": "same"})
+    assert whole.json == client.get("/api/inspect", query_string={"q": COLUMN}).json
+    assert client.post("/list", data={"q": "x" * (MOST_OCTETS + 1)}).status_code == 413
+
+
+def test_a_thousand_ticks_are_taken(client):
+    text = "\n".join(f"ark:12345/x{number}" for number in range(1_000)).ljust(MOST_OCTETS)
+    answer = client.post("/compare", data={"q": text, "found": "1", "pick": [str(n) for n in range(1, 1_001)]})
+    assert answer.status_code == 200
+    assert "Enter two identifiers, one per line." in answer.text
+
+
+def test_a_part_its_row_its_problem_and_its_step_lead_to_one_another(client, read_page):
+    page = read_page(client.get("/", query_string={"q": "ark:/12345/x-1\u202e"}).text)
+    ids = {element.attributes["id"] for element in page.walk() if "id" in element.attributes}
+    inner = [link.attributes["href"] for link in page.one("article").all("a") if link.attributes["href"][0] == "#"]
+    assert {link[1:] for link in inner} <= ids
+    assert page.one("ol", "segments").one("li", "name").attributes["id"] == "i1-p4"
+    assert [link.attributes["href"] for link in page.one("ul", "legend").one("li", "name").all("a")] == [
+        "#i1-r4",
+        "#i1-problem-1",
+    ]
+    row = page.one("tr", id="i1-r4")
+    assert [link.attributes["href"] for link in row.all("a")] == ["#i1-p4", "#i1-problem-1", "#i1-step-2", "#i1-step-3"]
+    for found in ("i1-problem-1", "i1-step-2", "i1-step-3"):
+        links = [link.attributes["href"] for link in page.one("li", id=found).all("a")]
+        assert [link for link in links if link.startswith("#")] == ["#i1-p4"]
+
+
+def test_the_qr_code_is_a_picture_with_words_that_can_be_taken_away(client, read_page):
+    page = read_page(client.get("/", query_string={"q": "ark:/12345/x-1"}).text)
+    picture = page.one("details", "qr").one("img")
+    assert picture.attributes["alt"] == "QR code that reads https://n2t.net/ark:12345/x1"
+    assert client.get(picture.attributes["src"]).content_type == "image/svg+xml"
+    assert page.one("details", "qr").one("a", download="qr.svg").attributes["href"] == picture.attributes["src"]
+    assert read_page(client.get("/?q=urn:foo:a").text).all("details", "qr") == []
+
+
+@pytest.mark.parametrize(
+    ("text", "headline"),
+    [
+        pytest.param("nothing in here, really", "No identifier in these 23 characters", id="running text"),
+        pytest.param("  \n ", "There is only white space", id="white space"),
+    ],
+)
+def test_where_nothing_is_found_the_page_says_so_and_why(answer, text, headline):
+    found = answer(text).one("section", "found")
+    assert found.one("h2").text == headline
+    assert "looked for" in found.text
+
+
+def test_while_the_bindings_cannot_be_reached_the_page_shows_the_rest(bound, read_page):
+    client = create_app(bound({}, reachable=False)).test_client()
+    page = read_page(client.get("/?q=ark:/12345/x").text)
+    assert page.one("p", "normal").one("bdi").text == "ark:12345/x"
+    assert "bound here? the bindings cannot be read at the moment" in page.one("ul", "chips").text
+    leads = page.one("section", "leads").text
+    assert "The bindings of this site cannot be read, so the official resolver is asked." in leads
+    assert "not bound here" not in page.text.lower()
+
+
+def test_a_card_names_the_json_of_the_same(client, read_page):
+    page = read_page(client.get("/", query_string={"q": "ark:/12345/x#f"}).text)
+    link = next(link for link in page.all("a") if "JSON" in link.text)
+    found = json.loads(client.get(link.attributes["href"]).text)["found"]
+    assert found[0]["report"]["normal_form"] == page.one("p", "normal").one("bdi").text
+
+
+# Addresses ------------------------------------------------------------------------------------------------------------
+
+
+def test_the_address_of_an_answer_is_its_permalink(client, read_page):
+    text = "ark:/12345/x?info#f & \u05d0"
+    response = client.post("/", data={"q": text})
+    assert response.status_code == 303
+    assert len(response.location) < LONGEST_ADDRESS
+    page = read_page(client.get(response.location).text)
+    assert page.one("textarea", id="q").text == "\n" + text
+    assert page.one("a", "permalink").attributes["href"] == response.location
+
+
+def test_a_text_too_long_for_an_address_is_answered_where_it_was_sent(client, read_page):
+    response = client.post("/", data={"q": "ark:12345/x " + "z" * LONGEST_ADDRESS})
+    assert response.status_code == 200
+    page = read_page(response.text)
+    assert "no permalink" in page.all("p", "notice")[0].text
+    assert page.all("a", "permalink") == []
+
+
+def test_where_the_limit_of_an_address_lies(client):
+    just = LONGEST_ADDRESS - 1 - len("/?q=")
+    assert client.post("/", data={"q": "x" * just}).status_code == 303
+    assert client.post("/", data={"q": "x" * (just + 1)}).status_code == 200
+
+
+def test_an_empty_form_leads_to_the_empty_page(client):
+    response = client.post("/", data={"q": ""})
+    assert (response.status_code, response.location) == (303, "/")
+
+
+def test_octets_that_are_no_utf8_are_kept_as_they_were_sent(client, read_page):
+    page = read_page(client.get("/?q=ark:12345/%FF").text)
+    assert page.one("p", "normal").one("bdi").text == "ark:12345/%FF"
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        pytest.param("q=ark:12345/\xff", id="no utf-8"),
+        pytest.param("q=ark:12345/x&q=y", id="twice"),
+        pytest.param("&&q=ark:12345/x;=&%", id="odd"),
+    ],
+)
+def test_an_odd_query_is_answered(client, query):
+    environ = EnvironBuilder("/").get_environ() | {"QUERY_STRING": query}
+    assert client.open(environ).status_code in (200, 400)
+
+
+@pytest.mark.parametrize(
+    "mount", [pytest.param("/a/b", id="a folder"), pytest.param("/\u00e9", id="a folder not in ASCII")]
+)
+def test_mounted_under_a_path_every_address_works(read_page, mount):
+    app = create_app()
+    mounted = Client(
+        DispatcherMiddleware(lambda environ, start: pytest.fail(environ["PATH_INFO"]), {_environ(mount): app})
+    )
+    seen = {f"{mount}/", f"{mount}/?q=ark:12345/x/y.z"}
+    todo = sorted(seen)
+    while todo:
+        with mounted.get(todo.pop()) as response:
+            assert response.status_code == 200
+            if not response.content_type.startswith("text/html"):
+                continue
+            page = read_page(response.get_data(as_text=True))
+        for element in page.walk():
+            for name in ("href", "src", "action", "hx-get", "hx-post"):
+                address = element.attributes.get(name, "")
+                if address and not address.startswith(("#", "http://", "https://")):
+                    assert address.startswith(_quoted(mount)), address
+                    if address not in seen and "/trace" not in address and len(seen) < 60:
+                        seen.add(address)
+                        todo.append(address)
+    assert mounted.post(f"{mount}/", data={"q": "x"}).location == f"{_quoted(mount)}/?q=x"
+    assert f"Disallow: {_quoted(mount)}/" in mounted.get(f"{mount}/robots.txt").text
+
+
+def _environ(path):
+    return path.encode().decode("latin-1")
+
+
+def _quoted(path):
+    return path.replace("\u00e9", "%C3%A9")
+
+
+@pytest.mark.parametrize(
+    ("address", "kind"),
+    [
+        pytest.param("/favicon.ico", "image/", id="favicon"),
+        pytest.param("/robots.txt", "text/plain", id="robots"),
+        pytest.param("/healthz", "application/json", id="health"),
+    ],
+)
+def test_what_machines_ask_for_is_there(client, address, kind):
+    with client.get(address) as response:
+        assert response.status_code == 200
+        assert response.content_type.startswith(kind)
+
+
+# Fragments ------------------------------------------------------------------------------------------------------------
+
+
+def test_htmx_gets_a_fragment_and_everybody_else_a_page(client):
+    page, fragment = client.get("/?q=ark:12345/x"), client.get("/?q=ark:12345/x", headers=HTMX)
+    assert "<html" in page.text
+    assert "<html" not in fragment.text
+    assert "<article" in fragment.text
+    assert "HX-Request" in page.vary
+    assert "HX-Request" in fragment.vary
+
+
+def test_a_program_gets_the_answer_of_the_api_at_the_same_address(client):
+    accept = {"Accept": "application/json"}
+    asked = client.get("/?q=ark:/12345/x-1", headers=accept)
+    assert asked.json == client.get("/api/inspect?q=ark:/12345/x-1").json
+    assert client.post("/", data={"q": "ark:/12345/x-1"}, headers=accept).json == asked.json
+    assert client.get("/", headers=accept).json["found"] == []
+    assert {"Accept", "HX-Request"} <= set(asked.vary)
+    assert asked.headers["Access-Control-Allow-Origin"] == "*"
+
+
+def test_going_back_gets_a_page_even_from_htmx(client):
+    response = client.get("/?q=ark:12345/x", headers={**HTMX, "HX-History-Restore-Request": "true"})
+    assert "<html" in response.text
+
+
+def test_a_fragment_brings_the_title_what_is_announced_and_after_a_link_the_box(client, read_page):
+    fragment = read_page(client.get("/?q=ark:/12345/x", headers=HTMX).text)
+    assert fragment.one("title").text == "ark:/12345/x - Ararat"
+    said = fragment.one("p", id="said")
+    assert (said.text, said.attributes["hx-swap-oob"]) == ("Valid, not normal, bound here?", "innerHTML")
+    assert fragment.one("textarea", id="q").text.strip() == "ark:/12345/x"
+    assert read_page(client.post("/", data={"q": "ark:12345/x"}, headers=HTMX).text).all("textarea") == []
+
+
+def test_a_form_sent_by_htmx_is_answered_at_once_and_names_its_permalink(client):
+    response = client.post("/", data={"q": "ark:/12345/x"}, headers=HTMX)
+    assert response.status_code == 200
+    assert response.headers["HX-Push-Url"] == "/?q=ark:/12345/x"
+    long = client.post("/", data={"q": "z" * 5_000}, headers=HTMX)
+    assert long.headers["HX-Push-Url"] == "/"
+
+
+# What no input gets into a page ---------------------------------------------------------------------------------------
+
+
+def test_what_cannot_be_seen_is_replaced_by_its_name(client, read_page):
+    response = client.get("/", query_string={"q": "ark:12345/a\u202eb"})
+    page = read_page(response.text)
+    assert "\u202e" not in "".join(outside_the_box(page))
+    assert (response.text.count("\u202e"), page.one("textarea", id="q").text.count("\u202e")) == (0, 1)
+    assert {chip.text for chip in page.one("ol", "segments").all("span", "cp")} == {"U+202E RLO"}
+
+
+def test_titles_and_attributes_are_ascii(client, read_page):
+    page = read_page(client.get("/", query_string={"q": HOSTILE}).text)
+    assert page.one("title").text.isascii()
+    assert all(value.isascii() for element in page.walk() for value in element.attributes.values())
+
+
+@pytest.mark.naughty
+def test_no_input_breaks_out_of_its_place(naughty, answer):
+    page = answer(naughty.input)
+    assert {element.tag for element in page.walk()} <= TAGS | {"page"}
+    assert not any(name.startswith("on") or name == "style" for element in page.walk() for name in element.attributes)
+    assert [script for script in page.all("script") if script.text or "/static/" not in script.attributes["src"]] == []
+    shown = "".join(outside_the_box(page)).replace("\n", "")
+    assert not characters.HIDDEN.search(shown), characters.HIDDEN.search(shown)
+    assert all(value.isascii() for element in page.walk() for value in element.attributes.values())
+    for link in page.all("a"):
+        assert re.match("[/#]|https?://", link.attributes["href"]), link.attributes["href"]
+
+
+@pytest.mark.naughty
+def test_no_input_is_repeated_at_length(naughty, answer):
+    page = answer(naughty.input)
+    for element in page.walk():
+        if element.tag == "bdi":
+            assert len(element.text) <= 2_000
+        assert not [name for name, value in element.attributes.items() if len(value) > 2_000]
+
+
+@pytest.mark.naughty
+def test_page_and_inspection_say_the_same(naughty, answer):
+    found = () if too_long(naughty.input) else inspect(sent(naughty.input)).findings
+    cards = answer(naughty.input).all("article", "card")
+    assert len(cards) == min(len(found), pages.MOST_OPEN)
+    for card, finding in zip(cards, found, strict=False):
+        report = finding.report
+        normal = card.all("p", "normal")
+        assert bool(normal) == (report.normal_form is not None)
+        if report.normal_form and len(report.normal_form) <= 700:
+            assert normal[0].one("bdi").text == report.normal_form
+
+
+def test_what_a_person_pasted_stays_in_the_box_as_it_is(answer):
+    text = "\n  leading, \u202e, <textarea></textarea>, &amp;"
+    assert answer(text).one("textarea", id="q").text.replace("\r\n", "\n") == "\n" + text

@@ -1,0 +1,342 @@
+"""The live trace: hops as they happen, in a stream or a growing page, and everything that keeps it from starting."""
+
+from __future__ import annotations
+
+import json
+import shlex
+
+import pytest
+
+from ararat.webapp import create_app, trace_jobs
+from ararat.webapp.tracing.hop import USER_AGENT
+from ararat.webapp.views import trace
+
+HERE = "https://here.example.org"
+STREAM = {"Accept": "text/event-stream"}
+BROWSER = {"Accept": "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8", "Sec-Fetch-Site": "same-origin"}
+HTMX = {"HX-Request": "true"}
+NAME = "ark:12345/x"
+
+
+@pytest.fixture
+def page_waits(redirecting, slow):
+    """A site that redirects at once, and whose page answers when it is let."""
+
+    def site(environ, start_response):
+        return (slow if environ["PATH_INFO"] == "/page" else redirecting)(environ, start_response)
+
+    return site
+
+
+# The stream -----------------------------------------------------------------------------------------------------------
+
+
+def test_a_stream_has_a_start_each_hop_a_verdict_and_an_end(inspector, messages, read_page):
+    response = inspector().get("/trace", query_string={"q": NAME}, headers=STREAM)
+    assert response.status_code == 200
+    assert response.mimetype == "text/event-stream"
+    found = messages(response)
+    assert [event for event, _ in found] == ["start", "hop", "hop", "hop", "verdict", "end"]
+    hops = [read_page(data) for event, data in found if event == "hop"]
+    assert ["302 Found" in hop.text for hop in hops] == [True, True, False]
+    assert hops[1].one("p", "location").text.split() == ["Location", "/page/2", "which", "is", f"{HERE}/page/2"]
+    assert f"The resource is at {HERE}/page/2" in found[4][1]
+
+
+def test_a_stream_is_not_held_back_on_its_way(inspector):
+    response = inspector().get("/trace", query_string={"q": NAME}, headers=STREAM)
+    assert response.headers["X-Accel-Buffering"] == "no"
+    assert response.headers["Cache-Control"] == "no-store, no-transform"
+    assert "Content-Length" not in response.headers
+
+
+def test_hops_are_numbered_and_nothing_of_theirs_becomes_an_element(inspector, messages, read_page):
+    response = inspector().get("/trace", query_string={"q": NAME}, headers=STREAM)
+    ids = [line for line in response.text.split("\n") if line.startswith("id: ")]
+    assert ids == [f"id: {number}" for number in range(1, 6)]
+    *_, (_, last), _, _ = messages(response)
+    hop = read_page(last)
+    assert hop.one("p", "answer").one("b").text == "200 OK"
+    assert hop.one("dl", "fields").all("div")[0].one("code").text == "200 <b>OK"
+    assert "\x9b" not in last
+    assert hop.all("i") == []
+
+
+def test_what_a_site_sends_is_shown_without_what_cannot_be_seen(inspector, messages, read_page):
+    response = inspector().get("/trace", query_string={"q": "ark:12345/odd"}, headers=STREAM)
+    assert not any(0x7F <= ord(char) <= 0x9F or char == "\u200b" for char in response.text)
+    [hop] = [read_page(data) for event, data in messages(response) if event == "hop"]
+    assert hop.one("p", "location").all("span", "cp")
+
+
+def test_while_a_hop_waits_there_is_a_sign_of_life(inspector, slow):
+    response = inspector(slow).get("/trace", query_string={"q": NAME}, headers=STREAM, buffered=False)
+    parts = response.iter_encoded()
+    assert b"event: start" in next(parts)
+    assert b"event: waiting" in next(parts)
+    slow.answers.set()
+    assert b"event: hop" in next(parts)
+    response.close()
+
+
+def test_hops_arrive_while_later_ones_are_still_waited_for(inspector, page_waits, slow):
+    response = inspector(page_waits).get("/trace", query_string={"q": NAME}, headers=STREAM, buffered=False)
+    parts = response.iter_encoded()
+    assert b"event: start" in next(parts)
+    assert b"302 Found" in next(parts)
+    assert slow.asked <= 1
+    slow.answers.set()
+    assert b"event: end" in b"".join(parts)
+    response.close()
+
+
+def test_what_is_waited_for_is_said(inspector, page_waits, slow, read_page):
+    response = inspector(page_waits).get("/trace", query_string={"q": NAME}, headers=STREAM, buffered=False)
+    parts = response.iter_encoded()
+    start, hop, beat = [next(parts).decode() for _ in range(3)]
+    slow.answers.set()
+    assert "Asking here.example.org" in start
+    assert "Asking here.example.org" in hop
+    assert beat.startswith("event: waiting\n")
+    assert "Waiting for this site to answer, 1 s" in beat
+    assert b"event: record" in b"".join(parts)
+    response.close()
+
+
+def test_after_the_end_there_is_a_table_and_the_events_as_json(inspector, messages, read_page):
+    response = inspector().get("/trace", query_string={"q": NAME}, headers=STREAM)
+    (record,) = [read_page(data) for event, data in messages(response, "record") if event == "record"]
+    rows = [[cell.text for cell in row.children if not isinstance(cell, str)] for row in record.one("tbody").all("tr")]
+    assert [(row[0], row[3], row[4]) for row in rows] == [
+        ("1", f"GET {HERE}/{NAME}", "302 Found"),
+        ("2", f"GET {HERE}/page", "302 Found"),
+        ("3", f"GET {HERE}/page/2", "200 OK"),
+    ]
+    events = [json.loads(line) for line in record.one("pre", "json").text.splitlines()]
+    assert [event["event"] for event in events] == ["start", "hop", "hop", "hop", "end"]
+
+
+def test_each_hop_has_its_request_for_a_command_line(inspector, messages, read_page):
+    hops = [data for event, data in messages(inspector().get("/trace?q=" + NAME, headers=STREAM)) if event == "hop"]
+    lines = [read_page(hop).one("p", "command") for hop in hops]
+    assert [shlex.split(line.one("code").text)[-1] for line in lines] == [
+        f"{HERE}/{NAME}",
+        f"{HERE}/page",
+        f"{HERE}/page/2",
+    ]
+    assert [line.one("button").attributes["data-copy"] for line in lines] == [line.one("code").text for line in lines]
+
+
+def test_curl_which_takes_anything_gets_the_stream(inspector):
+    response = inspector().get("/trace", query_string={"q": NAME}, headers={"Accept": "*/*"})
+    assert response.mimetype == "text/event-stream"
+
+
+# What starts no trace -------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "fields",
+    [
+        pytest.param({"Sec-Fetch-Site": "cross-site"}, id="another site"),
+        pytest.param({"Sec-Fetch-Site": "same-site"}, id="a neighbour"),
+        pytest.param({"Sec-Purpose": "prefetch;prerender"}, id="a prefetch"),
+        pytest.param({"Purpose": "prefetch"}, id="an older prefetch"),
+    ],
+)
+def test_another_site_or_a_prefetch_gets_a_button_and_no_trace(inspector, messages, slow, read_page, fields):
+    client = inspector(slow)
+    page = client.get("/trace", query_string={"q": NAME}, headers={**BROWSER, **fields})
+    assert page.status_code == 200
+    form = read_page(page.text).one("form", "wish")
+    assert form.one("input", id="q").attributes["value"] == NAME
+    assert form.one("button", type="submit")
+    stream = client.get("/trace", query_string={"q": NAME}, headers={**STREAM, **fields})
+    assert [event for event, _ in messages(stream)] == ["verdict", "end"]
+    assert client.get("/api/trace", query_string={"q": NAME}, headers=fields).status_code == 403
+    assert slow.asked == 0
+
+
+def test_a_name_that_leads_to_its_own_trace_ends(inspector, messages):
+    def site(environ, start_response):
+        if environ["PATH_INFO"] == "/trace":
+            return client.application(environ, start_response)
+        start_response("302 Found", [("Location", f"/trace?q={NAME}")])
+        return [b""]
+
+    client = inspector(site)
+    response = client.get("/trace", query_string={"q": NAME}, headers=STREAM)
+    assert [event for event, _ in messages(response)] == ["start", "hop", "hop", "verdict", "end"]
+
+
+@pytest.mark.parametrize("accept", [STREAM, BROWSER, {}], ids=["stream", "page", "anything"])
+def test_a_trace_that_comes_back_under_another_name_starts_no_other(inspector, slow, accept):
+    client = inspector(slow)
+    answer = client.get("/trace", query_string={"q": NAME}, headers={**accept, "User-Agent": USER_AGENT})
+    assert answer.status_code == 200
+    assert (
+        client.get("/api/trace", query_string={"q": NAME}, headers={"User-Agent": "Ararat/99 (x)"}).status_code == 403
+    )
+    assert slow.asked == 0
+
+
+def test_a_broken_connection_does_not_run_the_trace_again(inspector, messages, slow):
+    response = inspector(slow).get("/trace", query_string={"q": NAME}, headers={**STREAM, "Last-Event-ID": "2"})
+    assert [event for event, _ in messages(response)] == ["verdict", "end"]
+    assert "connection was lost" in response.text
+    assert (
+        inspector(slow).get("/api/trace", query_string={"q": NAME}, headers={"Last-Event-ID": "2"}).status_code == 204
+    )
+    assert slow.asked == 0
+
+
+def test_head_starts_nothing(inspector, slow):
+    assert inspector(slow).head("/trace", query_string={"q": NAME}, headers=BROWSER).status_code == 200
+    assert slow.asked == 0
+
+
+def test_a_defect_ends_the_stream_and_the_page_properly(inspector, messages, monkeypatch, caplog):
+    def broken(*_, **__):
+        yield from ()
+        raise ArithmeticError("seven")
+
+    monkeypatch.setattr(trace_jobs, "watch", broken)
+    client = inspector()
+    stream = client.get("/trace", query_string={"q": NAME}, headers=STREAM)
+    assert [event for event, _ in messages(stream)] == ["verdict", "end"]
+    page = client.get("/trace", query_string={"q": NAME}, headers=BROWSER)
+    assert page.text.rstrip().endswith("</html>")
+    for response in (stream, page):
+        assert "went wrong on this side" in response.text
+        assert "seven" not in response.text
+    assert caplog.text.count("ArithmeticError: seven") == 2
+
+
+# The page -------------------------------------------------------------------------------------------------------------
+
+
+def test_without_javascript_the_page_grows_hop_by_hop(inspector, page_waits, slow, read_page):
+    response = inspector(page_waits).get("/trace", query_string={"q": NAME}, headers=BROWSER, buffered=False)
+    assert response.headers["X-Accel-Buffering"] == "no"
+    parts = response.iter_encoded()
+    shown = next(parts) + next(parts) + next(parts)
+    assert b"302 Found" in shown
+    assert b"</html>" not in shown
+    assert b"still waiting" in next(parts)
+    slow.answers.set()
+    shown += b"".join(parts)
+    page = read_page(shown.decode())
+    assert len(page.one("ol", "hops").all("li", "hop")) == 2
+    assert "The resource is at" in page.one("div", "ended").text
+    assert page.one("div", "ended").all("a")[-1].attributes["href"] == f"/trace?q={NAME}&fresh=1"
+    response.close()
+
+
+def test_the_page_says_the_same_as_the_stream(inspector, messages, read_page):
+    client = inspector()
+    page = read_page(client.get("/trace", query_string={"q": NAME}, headers=BROWSER).text)
+    stream = messages(client.get("/trace", query_string={"q": NAME}, headers=STREAM))
+    hops = [read_page(data).one("p", "asked").text for event, data in stream if event == "hop"]
+    assert [hop.one("p", "asked").text for hop in page.all("li", "hop")] == hops
+
+
+def test_the_page_without_an_identifier_is_a_form(inspector, read_page):
+    response = inspector().get("/trace", headers=BROWSER)
+    assert response.status_code == 200
+    assert "autofocus" in read_page(response.text).one("input", id="q").attributes
+
+
+def test_htmx_gets_a_fragment_that_connects_and_closes_at_the_end(inspector, slow, read_page):
+    response = inspector(slow).get("/trace?q=ark:12345/x&max_redirects=7", headers=HTMX)
+    fragment = read_page(response.text).one("div", "trace")
+    assert fragment.attributes["sse-connect"] == "/trace?q=ark:12345/x&max_redirects=7"
+    assert fragment.attributes["sse-close"] == "end"
+    swaps = {element.attributes["sse-swap"] for element in fragment.walk() if "sse-swap" in element.attributes}
+    assert swaps == {"start", "hop", "waiting", "verdict", "record"}
+    assert slow.asked == 0
+
+
+def test_only_http_addresses_become_links(inspector, messages, read_page):
+    def site(environ, start_response):
+        start_response("302 Found", [("Location", "javascript:alert(1)")])
+        return [b""]
+
+    response = inspector(site).get("/trace", query_string={"q": NAME}, headers=STREAM)
+    links = [link.attributes["href"] for _, data in messages(response) for link in read_page(data).all("a")]
+    assert links == [f"/trace?q={NAME}&fresh=1"]
+    ended = inspector().get("/trace", query_string={"q": NAME}, headers=STREAM).text
+    assert 'rel="noopener noreferrer nofollow ugc" referrerpolicy="no-referrer"' in ended
+
+
+# Which resolver, and what the card says of it -------------------------------------------------------------------------
+
+
+def card_of(client, read_page, text):
+    return read_page(client.get("/", query_string={"q": text}).text).one("section", "leads")
+
+
+def test_where_a_name_is_bound_here_this_site_is_asked(inspector, read_page):
+    section = card_of(inspector(), read_page, NAME)
+    assert "this site is asked" in section.text
+    assert section.one("a").attributes["href"] == section.one("a").attributes["hx-get"] == f"/trace?q={NAME}"
+
+
+def test_of_an_address_the_ark_inside_is_traced(inspector, read_page):
+    section = card_of(inspector(), read_page, f"https://n2t.net/{NAME}")
+    assert section.one("a").attributes["href"] == f"/trace?q={NAME}"
+
+
+def test_where_a_name_is_not_bound_here_the_command_line_is_named(inspector, read_page):
+    section = card_of(inspector(), read_page, "urn:foo:a'b")
+    assert "this page does not ask https://n2t.net" in section.text
+    assert section.one("p", "command").one("code").text == """ararat trace 'urn:foo:a'"'"'b'"""
+    assert section.one("a").attributes["href"] == f"/trace?q=urn:foo:a'b&resolver={HERE}"
+
+
+def test_asked_all_the_same_this_site_says_that_it_knows_no_location(inspector):
+    response = inspector().get("/trace", query_string={"q": "ark:12345/y", "resolver": HERE}, headers=STREAM)
+    assert "404 Not Found" in response.text
+    assert "It is unspecified whether the resource or its resolution failed." in response.text
+
+
+def test_with_trace_elsewhere_the_official_resolver_is_asked(inspector, read_page):
+    section = card_of(inspector(trace_elsewhere=True), read_page, "ark:12345/unbound")
+    assert "the official resolver is asked" in section.text
+    assert section.one("a").attributes["href"] == "/trace?q=ark:12345/unbound"
+
+
+def test_without_a_site_of_its_own_the_inspector_offers_the_command_alone(read_page):
+    section = card_of(create_app(trace_elsewhere=False).test_client(), read_page, NAME)
+    assert section.one("p", "command")
+    assert section.all("a") == []
+
+
+def test_what_is_too_long_for_an_address_is_not_offered(inspector, read_page):
+    client = inspector()
+    response = client.post("/", data={"q": "ark:12345/" + "x" * 3_000})
+    assert "too long for the address of a trace" in read_page(response.text).one("section", "leads").text
+
+
+def test_the_bars_are_on_a_scale_where_little_can_be_seen():
+    assert 0 < trace.width(0.002) < trace.width(0.2) < trace.width(2) < trace.width(10) == trace.width(60) == 100
+
+
+# The API --------------------------------------------------------------------------------------------------------------
+
+
+def test_the_api_gives_a_line_of_json_for_each_event(inspector):
+    response = inspector().get("/api/trace", query_string={"q": NAME})
+    assert response.mimetype == "application/x-ndjson"
+    assert response.data.isascii()
+    events = [json.loads(line) for line in response.text.splitlines()]
+    assert [event["event"] for event in events] == ["start", "hop", "hop", "hop", "end"]
+    assert events[-1]["url"] == f"{HERE}/page/2"
+    assert "Access-Control-Allow-Origin" not in response.headers
+
+
+def test_the_api_gives_events_where_they_are_asked_for(inspector, messages):
+    response = inspector().get("/api/trace", query_string={"q": NAME}, headers=STREAM)
+    assert response.mimetype == "text/event-stream"
+    found = messages(response)
+    assert [event for event, _ in found] == ["start", "hop", "hop", "hop", "end"]
+    assert json.loads(found[1][1])["status"] == 302

@@ -1,0 +1,280 @@
+"""Lists of traces: the page that grows and goes on, the result as a file, the API, and what does not start."""
+
+from __future__ import annotations
+
+import csv
+import dataclasses
+import json
+import threading
+import time
+
+import pytest
+
+from ararat.webapp import create_app, trace_jobs
+from ararat.webapp.config import LONGEST_ADDRESS
+from ararat.webapp.tracing import uri
+from ararat.webapp.tracing.client.in_process import HOP_KEY
+from ararat.webapp.tracing.hop import HopResponse
+from ararat.webapp.tracing.limits.rate_limit import Pace
+from ararat.webapp.views import traces
+
+HERE = "https://here.example.org"
+THREE = "ark:12345/x\r\n\r\n  ark:12345/gone \nnonsense\nark:12345/x\n"
+
+
+class Site:
+    """Where a name is a page, but for "gone"; "slow" waits until it may answer."""
+
+    def __init__(self):
+        self.asked = []
+        self.answers = threading.Event()
+
+    def __call__(self, environ, start_response):
+        self.asked.append(environ["PATH_INFO"])
+        if "slow" in environ["PATH_INFO"]:
+            self.answers.wait(20)
+        start_response("404 Not Found" if "gone" in environ["PATH_INFO"] else "200 OK", [])
+        return [b""]
+
+
+@pytest.fixture
+def site():
+    site = Site()
+    yield site
+    site.answers.set()
+
+
+@pytest.fixture
+def client(bound, site):
+    names = bound({f"ark:12345/{name}": "located" for name in ("x", "y", "gone", "slow")})
+    return create_app(names, prefix=HERE, local={HERE: site}, traces=1).test_client()
+
+
+def rows_of(page):
+    """Identifier and verdict of each row of the page, and the id under which its result is kept."""
+    rows = page.one("table", "traced").one("tbody").all("tr")
+    found = [(row.all("td")[0].text, row.all("td")[1].one("b").text.split()[-1]) for row in rows]
+    return found, page.one("input", name="run").attributes["value"]
+
+
+def places_of(client):
+    return client.application.extensions["ararat"].places
+
+
+def test_the_form_stands_at_an_address_of_its_own(client, read_page):
+    page = read_page(client.get("/traces").text)
+    assert page.one("form", "round").attributes["action"] == "/traces"
+    assert page.all("table") == []
+
+
+def test_each_identifier_of_the_list_gets_a_row_with_its_verdict(client, read_page):
+    response = client.post("/traces", data={"q": THREE})
+    assert (response.status_code, response.headers["X-Accel-Buffering"]) == (200, "no")
+    page = read_page(response.text)
+    found, _ = rows_of(page)
+    assert sorted(found) == [("ark:12345/gone", "dead"), ("ark:12345/x", "resolves"), ("nonsense", "unreadable")]
+    assert "3 traced: 1 resolves, 1 dead, 1 unreadable." in page.one("div", "ended").text
+    assert places_of(client).taken == 0
+
+
+def test_what_was_done_is_not_asked_again_unless_all_is_wanted_anew(client, read_page, site):
+    _, run = rows_of(read_page(client.post("/traces", data={"q": THREE}).text))
+    site.asked.clear()
+    page = read_page(client.post("/traces", data={"q": THREE + "ark:12345/y", "run": run}).text)
+    assert site.asked == ["/ark:12345/y"]
+    assert len(rows_of(page)[0]) == 4
+    site.asked.clear()
+    client.post("/traces", data={"q": THREE, "run": run, "anew": "1"}).get_data()
+    assert sorted(site.asked) == ["/ark:12345/gone", "/ark:12345/x"]
+
+
+def test_the_result_can_be_saved(client, read_page):
+    found, run = rows_of(read_page(client.post("/traces", data={"q": THREE}).text))
+    table = client.post("/traces/result?form=csv", data={"run": run})
+    lines = client.post("/traces/result?form=json", data={"run": run})
+    assert table.headers["Content-Disposition"] == 'attachment; filename="traces.csv"'
+    rows = [json.loads(line) for line in lines.text.splitlines()]
+    assert sorted((row["identifier"], row["verdict"]) for row in rows) == sorted(found)
+    assert [row["identifier"] for row in csv.DictReader(table.text.splitlines())] == [row["identifier"] for row in rows]
+
+
+def test_the_longest_list_can_be_saved(client, read_page):
+    given = [f"ark:54321/{number}{'x' * (LONGEST_ADDRESS - 13)}" for number in range(traces.MOST)]
+    assert {len(each) for each in given} <= {LONGEST_ADDRESS - 1, LONGEST_ADDRESS - 2}
+    client.application.extensions["ararat"] = dataclasses.replace(
+        client.application.extensions["ararat"], trace_elsewhere=False
+    )
+    page = read_page(client.post("/traces", data={"q": "\n".join(given)}).text)
+    saved = client.post("/traces/result?form=json", data={"q": "\n".join(given), "run": rows_of(page)[1]})
+    assert [json.loads(line)["identifier"] for line in saved.text.splitlines()] == given
+
+
+def test_a_row_has_the_number_of_its_line_and_a_file_their_order(client, read_page):
+    given = "nonsense\nark:12345/doc\n\nark:12345/y"
+    page = read_page(client.post("/traces", data={"q": given}).text)
+    numbers = {row.all("td")[0].text: row.one("th").text.split()[0] for row in page.one("tbody").all("tr")}
+    assert numbers == {"nonsense": "1", "ark:12345/doc": "2", "ark:12345/y": "3"}
+    saved = client.post("/traces/result?form=json", data={"run": rows_of(page)[1]}).text.splitlines()
+    assert [json.loads(line)["identifier"] for line in saved] == ["nonsense", "ark:12345/doc", "ark:12345/y"]
+
+
+@pytest.mark.parametrize("run", [None, "", "x", "\u202e", "x" * 5000], ids=["none", "empty", "x", "bidi", "long"])
+def test_a_result_that_is_not_kept_is_not_found_and_the_list_runs_whole(client, read_page, run):
+    answer = client.post("/traces/result?form=csv", data={"run": run}, headers={"Accept": "application/json"})
+    assert (answer.status_code, answer.json["code"]) == (404, "no-result")
+    page = read_page(client.post("/traces", data={"q": "ark:12345/x", "run": run}).text)
+    assert rows_of(page)[0] == [("ark:12345/x", "resolves")]
+
+
+@pytest.mark.parametrize("field", ["result", "run", "q", "resolver", "anew"])
+@pytest.mark.parametrize(
+    "value",
+    [
+        '{"identifier": "ark:12345/x", "seconds": -Infinity}',
+        '{"seconds": NaN}',
+        '{"seconds": ' + "9" * 400 + "}",
+        "[" * 5000,
+        "=1+1",
+        "\ud800",
+        "\0",
+        "<b>",
+    ],
+    ids=["infinity", "nan", "long number", "nested", "formula", "surrogate", "nul", "markup"],
+)
+def test_no_form_breaks_the_page(client, field, value):
+    data = {"q": "ark:12345/x", field: value.encode("utf-8", "surrogatepass")}
+    for path in ("/traces", "/traces/result?form=csv"):
+        answer = client.post(path, data=data)
+        assert answer.status_code in (200, 400, 404)
+        assert "Something went wrong" not in answer.text
+
+
+def test_a_list_is_traced_while_the_bindings_cannot_be_read(bound, site):
+    app = create_app(bound({}, reachable=False), prefix=HERE, local={HERE: site}, trace_elsewhere=False)
+    for path, form in (("/api/traces", "ark:12345/x"), ("/traces", {"q": "ark:12345/x"})):
+        answer = app.test_client().post(path, data=form)
+        assert answer.status_code == 200
+        assert "not-asked" in answer.text or "asks itself alone" in answer.text or "blocked" in answer.text
+
+
+def test_nothing_of_a_list_becomes_an_element(client, read_page):
+    page = read_page(client.post("/traces", data={"q": "<b>bold\nark:12345/\u202ex\n</textarea><script>"}).text)
+    assert all(not name.startswith("<") for name in (element.tag for element in page.walk()))
+    assert [script.attributes.get("src", "")[:8] for script in page.all("script")] == ["/static/"] * 4
+    assert "\u202e" not in page.one("table", "traced").text
+
+
+def test_the_api_gives_lines_or_a_table(client):
+    lines = client.post("/api/traces", data=THREE)
+    assert lines.mimetype == "application/x-ndjson"
+    rows = [json.loads(line) for line in lines.text.splitlines()]
+    table = client.post("/api/traces", data=THREE, headers={"Accept": "text/csv"})
+    assert table.mimetype == "text/csv"
+    found = [(row["identifier"], row["verdict"]) for row in csv.DictReader(table.text.splitlines())]
+    assert sorted(found) == sorted((row["identifier"], row["verdict"]) for row in rows)
+
+
+@pytest.mark.parametrize(
+    ("text", "query", "fields", "status", "code"),
+    [
+        pytest.param(" \n", {}, {}, 400, "nothing-to-trace", id="nothing"),
+        pytest.param("\n".join(f"x{n}" for n in range(201)), {}, {}, 400, "too-many", id="too many"),
+        pytest.param("ark:12345/" + "x" * 2000, {}, {}, 400, "too-long", id="too long"),
+        pytest.param("ark:12345/x", {"resolver": "javascript:x"}, {}, 400, "parameter", id="no resolver"),
+        pytest.param("ark:12345/x", {}, {"Sec-Fetch-Site": "cross-site"}, 403, "not-started", id="another site"),
+    ],
+)
+def test_what_cannot_start_says_why(client, site, text, query, fields, status, code):
+    problem = client.post("/api/traces", data=text, query_string=query, headers=fields)
+    assert (problem.status_code, problem.json["code"]) == (status, code)
+    assert client.post("/traces", data={"q": text, **query}, headers=fields).status_code == status
+    assert (site.asked, places_of(client).taken) == ([], 0)
+
+
+def test_a_trace_starts_no_list(client, site):
+    assert client.post("/api/traces", data="ark:12345/x", environ_base={HOP_KEY: True}).status_code == 403
+    assert site.asked == []
+
+
+def test_other_hosts_are_not_asked_where_they_are_not_asked_for_one(bound, site):
+    alone = create_app(bound({}), prefix=HERE, local={HERE: site}, trace_elsewhere=False).test_client()
+    (line,) = alone.post("/api/traces", data="ark:54321/elsewhere").text.splitlines()
+    assert (json.loads(line)["verdict"], json.loads(line)["code"]) == ("blocked", "not-asked")
+
+
+def test_a_list_takes_one_place_and_gives_it_back_when_the_client_goes(client, site):
+    running = client.post("/traces", data={"q": "ark:12345/slow\nark:12345/x"}, buffered=False)
+    parts = running.iter_encoded()
+    next(parts)
+    next(parts)
+    assert any(b"still waiting" in part for part in parts)
+    assert client.post("/api/traces", data="ark:12345/x").status_code == 503
+    running.close()
+    site.answers.set()
+    deadline = time.monotonic() + 10
+    while places_of(client).taken and time.monotonic() < deadline:
+        time.sleep(0.01)
+    assert places_of(client).taken == 0
+
+
+def test_when_the_time_is_used_up_the_rest_can_be_gone_on_with(client, site, read_page, monkeypatch):
+    monkeypatch.setattr(traces, "LONGEST_SECONDS", 0.2)
+    threading.Timer(0.6, site.answers.set).start()
+    given = ["ark:12345/slow", *(f"ark:12345/slow{number}" for number in range(20))]
+    page = read_page(client.post("/traces", data={"q": "\n".join(given), "resolver": HERE}).text)
+    found, _ = rows_of(page)
+    assert len(found) < 20
+    assert "The time for one list was used up." in page.one("div", "ended").text
+    assert page.one("div", "ended").all("button")[0].text == f"Go on with the {21 - len(found)} left"
+
+
+# Hosts elsewhere, at their pace ---------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def elsewhere(bound, monkeypatch):
+    """A client of an inspector that asks a host elsewhere twice a minute; a clock to set; and what was asked."""
+    now, asked = [1000.0], []
+
+    def guarded(*, admit, **settings):
+        def fetch(method, url, deadline):
+            admit(uri.parse(url).host, [])
+            asked.append(url)
+            return HopResponse(200, "OK", ())
+
+        return fetch
+
+    monkeypatch.setattr(trace_jobs, "guarded_fetch", guarded)
+    app = create_app(bound({}), prefix=HERE)
+    pace = Pace(2, 2, clock=lambda: now[0])
+    pace.gap = 0.01
+    app.extensions["ararat"] = dataclasses.replace(app.extensions["ararat"], pace=pace)
+    return app.test_client(), now, asked
+
+
+def test_what_a_host_is_not_asked_so_often_is_undone_and_goes_on_later(elsewhere, read_page):
+    client, now, asked = elsewhere
+    given = "\n".join(f"ark:12345/{number}" for number in range(5))
+    page, run = None, ""
+    for done in (2, 4, 5):
+        page = read_page(client.post("/traces", data={"q": given, "run": run}).text)
+        found, run = rows_of(page)
+        assert sum(verdict == "resolves" for _, verdict in found) == done == len(asked)
+        ended = page.one("div", "ended").text
+        assert ("asked again" in ended) is (done < 5)
+        now[0] += 61
+    assert len(set(asked)) == 5
+
+
+def test_the_page_says_how_long_a_list_takes_with_its_pauses(client, read_page, monkeypatch):
+    form = read_page(client.get("/traces").text).one("p", id="pace").text
+    assert "a pause of 3 seconds" in form
+    assert "worked at for 5 minutes" in form
+    asked = []
+    monkeypatch.setattr(traces, "traced", lambda texts, run, **rest: iter(asked.extend(texts) or ()))
+    many = "\n".join(f"ark:54321/{number}" for number in range(50))
+    page = read_page(client.post("/traces", data={"q": many}).text)
+    assert "at least 3 minutes." in page.one("p", id="takes").text
+    own = read_page(client.post("/traces", data={"q": "ark:12345/x\nark:12345/y"}).text)
+    assert own.all("p", id="takes") == []
+    assert len(asked) == 52

@@ -1,0 +1,1 @@
+"""A report as words and rows, for the pages and the terminal."""

@@ -1,0 +1,318 @@
+"""What a card shows of a report: words and lines, in the order a reader asks for them. Pure.
+
+However long an identifier is and however much there is to say of it, a card stays within bounds and counts what it
+leaves out. Places are given to people counting from one; in reports they count from zero.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from ...identifiers import Problem, Report
+from ...identifiers.report import OFFICIAL_PREFIX
+from ...identifiers.text import display
+from . import excerpt, facts, inspection, parts, qr
+from . import summary as verdicts
+from .excerpt import Line
+from .parts import Part
+from .summary import Chip, Tone
+
+MOST_COPIED = 2000
+"""Characters of the longest text that a button copies or a link repeats."""
+
+MOST_REPEATED = 240
+"""Characters of an identifier that an equivalent or a member of the hierarchy repeats."""
+
+MOST_PROBLEMS = 20
+MOST_MEMBERS = 8
+MOST_UNUSUAL = 50
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """A step of the normalization, with what it took away and put there, and the numbers of the parts it changed."""
+
+    title: str
+    reference: str
+    line: Line
+    parts: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Member:
+    """A member of the hierarchy: its place in it (``role``) and whether it is bound here (``state``).
+
+    ``identifier`` is what its link inspects, None where that would be too long; ``here``, whether it is the one shown.
+    """
+
+    identifier: str | None
+    line: Line
+    role: str
+    state: str
+    here: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Spelling:
+    """An identifier that is offered; ``copy`` is it as printable ASCII, or None where that is too long for a button."""
+
+    label: str
+    text: str
+    line: Line
+    copy: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Remark:
+    """A problem: how grave, what, where, what was expected instead, which rule says so, and in which parts it is."""
+
+    number: int
+    severity: str
+    message: str
+    place: str
+    line: Line
+    expected: str
+    reference: str
+    code: str
+    parts: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """A row of a table: what it is about, and a cell for each column, in words or as a line."""
+
+    label: str
+    cells: tuple[str | Line, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Known:
+    """What one source knows: rows of a label, a line, and whether that is an identifier."""
+
+    title: str
+    rows: tuple[tuple[str, Line, bool], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Card:
+    """One identifier, ready to be shown. It is ``start`` to ``end`` of the paste, counted from one.
+
+    ``faults`` are errors and warnings; ``subject`` is what a trace would resolve, None where nothing would;
+    ``bound`` is how its own name is bound here: a kind, "withdrawn", or None if it is not, or nobody could be asked;
+    ``unread`` says that the bindings could not be read, so that nothing is known of it; ``drawn`` is its address as a
+    QR code shows it.
+    """
+
+    start: int
+    end: int
+    verdict: str
+    tone: Tone
+    summary: str
+    chips: tuple[Chip, Chip, Chip]
+    given: Line
+    parts: tuple[Part, ...]
+    suggestion: Spelling | None
+    faults: tuple[Remark, ...]
+    notes: tuple[Remark, ...]
+    problems_left_out: int
+    normal: Spelling | None
+    changes: tuple[Change, ...]
+    members: tuple[Member, ...]
+    members_left_out: int
+    spellings: tuple[Spelling, ...]
+    profiles: tuple[Row, ...]
+    known: tuple[Known, ...]
+    unusual: tuple[display.Character, ...]
+    unusual_goes_on: bool
+    subject: str | None
+    bound: str | None
+    unread: bool
+    drawn: Spelling | None = None
+
+
+def card(finding: inspection.Finding, prefix: str | None = None) -> Card:
+    """Make the card of a finding; ``prefix`` is the resolver prefix of this site.
+
+    >>> from ararat.webapp.report.inspection import inspect
+    >>> shown = card(inspect("ark:/12345/x6-np1").findings[0])
+    >>> shown.verdict, [part.label for part in shown.parts]
+    ('A valid ARK, not in normal form: 2 changes make it so', ['scheme, classic', 'NAAN', '', 'Name'])
+    """
+    report = finding.report
+    name = next(reversed(inspection.keys(report)), None)
+    problems = sorted(report.problems, key=lambda found: (verdicts.GRAVITY[found.severity], found.start, found.end))
+    remarks = [_remark(number, found, report) for number, found in enumerate(problems[:MOST_PROBLEMS], 1)]
+    unusual = display.unusual(report.input, most=MOST_UNUSUAL + 1)
+    bound = finding.bound.get(name) if finding.bound and name else None
+    drawn = qr.embedded(report, prefix, bound=bound is not None)
+    return Card(
+        start=finding.match.start + 1,
+        end=finding.match.end,
+        verdict=verdicts.verdict(report),
+        tone=verdicts.tone(report),
+        summary=verdicts.summary(report),
+        chips=verdicts.chips(report, name, finding.bound, unread=finding.unread),
+        given=_given(report),
+        parts=tuple(parts.shown(report, problems[:MOST_PROBLEMS])),
+        suggestion=_suggestion(finding),
+        faults=tuple(remark for remark in remarks if remark.severity != "note"),
+        notes=tuple(remark for remark in remarks if remark.severity == "note"),
+        problems_left_out=max(0, len(problems) - MOST_PROBLEMS),
+        normal=_spelling("normal form", report.normal_form, excerpt.MOST) if report.normal_form else None,
+        changes=tuple(_changes(report)),
+        members=tuple(_member(member, report, finding.bound) for member in report.hierarchy[-MOST_MEMBERS:]),
+        members_left_out=max(0, len(report.hierarchy) - MOST_MEMBERS),
+        spellings=tuple(_spellings(report)),
+        profiles=tuple(_profile_rows(list(report.profiles.values()))),
+        known=tuple(_known(source) for source in facts.known(report)),
+        unusual=tuple(unusual[:MOST_UNUSUAL]),
+        unusual_goes_on=len(unusual) > MOST_UNUSUAL,
+        subject=subject(report),
+        bound=bound,
+        unread=finding.unread,
+        drawn=_spelling("QR code", drawn) if drawn else None,
+    )
+
+
+def subject(report: Report) -> str | None:
+    """What resolves, of what is reported on: the ARK, be it inside an address, or the URN.
+
+    >>> from ararat.identifiers import examine
+    >>> subject(examine("https://n2t.net/ark:/12345/x")), subject(examine("ark:12345"))
+    ('ark:/12345/x', None)
+    """
+    if not report.valid:
+        return None
+    return report.embedding["ark"] if report.form == "embedded" and report.embedding else report.input
+
+
+def _given(report: Report) -> Line:
+    # What cannot be read has no segments; then the text itself points at what is wrong with it.
+    if report.valid or not report.problems:
+        return excerpt.plain(report.input)
+    return excerpt.pointed(report.input, report.problems[0].start, report.problems[0].end)
+
+
+def _remark(number: int, found: Problem, report: Report) -> Remark:
+    text = report.input
+    if found.end - found.start > 1:
+        place = f"characters {found.start + 1:,} to {found.end:,}"
+    else:
+        at = f"character {found.start + 1:,}"
+        place = at if found.start < len(text) else "at the end"
+    message = found.message[:1].upper() + found.message[1:]
+    line = excerpt.marked(text, found.start, found.end)
+    return Remark(
+        number,
+        found.severity,
+        message,
+        place,
+        line,
+        found.expected,
+        found.reference,
+        found.code,
+        parts.touching(found, report),
+    )
+
+
+def _known(source: facts.Facts) -> Known:
+    rows = ((fact.label, excerpt.plain(fact.text), fact.identifier) for fact in source.facts)
+    return Known(source.title, tuple(rows))
+
+
+_WHY_SUGGESTED = {
+    "closing-punctuation": "without the punctuation after it",
+    "trailing-slash": "without the slash at its end",
+    "typographic-character": "with plain hyphens and nothing that cannot be seen",
+    "html-entity": "without the markup in it",
+    "encoded-label": "with its label decoded",
+}
+
+
+def _suggestion(finding: inspection.Finding) -> Spelling | None:
+    if finding.match.suggestion:
+        why = " and ".join(_WHY_SUGGESTED[code] for code in finding.match.why)
+        return _spelling(f"{why.capitalize()}, it reads", finding.match.suggestion)
+    return _spelling("Perhaps this was meant:", finding.report.suggestion) if finding.report.suggestion else None
+
+
+def _changes(report: Report) -> Iterator[Change]:
+    for step, touched in zip(report.steps, parts.followed(report), strict=True):
+        by = excerpt.VARIANTS if step.rule == "variants" else excerpt.CHARACTERS
+        yield Change(step.title, step.reference, excerpt.compared(step.before, step.after, by), touched)
+
+
+def _member(member: str, report: Report, bound: Mapping[str, str] | None) -> Member:
+    here = member == report.hierarchy[-1]
+    if member == report.variant_of:
+        role = "what this is a variant of"
+    else:
+        role = ("this one, a variant" if report.variant_of else "this one") if here else "container"
+    identifier = member if len(member) <= MOST_COPIED else None
+    return Member(identifier, excerpt.plain(member, MOST_REPEATED), role, _state(member, here, bound), here)
+
+
+def _state(member: str, here: bool, bound: Mapping[str, str] | None) -> str:
+    if bound is None:
+        return ""
+    if member in bound:
+        return "withdrawn here" if bound[member] == "withdrawn" else "bound here"
+    # H-02: that a part has a container is a statement of meaning, and no promise that the container resolves.
+    return "not bound here" if here else "implied, not bound here"
+
+
+def _spelling(label: str, text: str, most: int = MOST_REPEATED) -> Spelling:
+    copied = display.percent(text)
+    return Spelling(label, text, excerpt.plain(text, most), copied if len(copied) <= MOST_COPIED else None)
+
+
+def _spellings(report: Report) -> Iterator[Spelling]:
+    given = display.percent(report.input)
+    for text in dict.fromkeys(text if text.isascii() else display.percent(text) for text in report.equivalents):
+        labels = [_spelled(text, report)]
+        if text == given:
+            labels.insert(0, "as given" if text == report.input else "as given, in ASCII")
+        yield _spelling(", ".join(filter(None, labels)), text)
+
+
+def _spelled(text: str, report: Report) -> str:
+    normal_form = report.normal_form or ""
+    if text == normal_form:
+        return "normal form"
+    if text == normal_form.replace("ark:", "ark:/", 1):
+        return "classic form"
+    if text.startswith(f"{OFFICIAL_PREFIX}/") and text.endswith(normal_form):
+        return "at the official resolver"
+    return "at this site" if text.endswith(f"/{normal_form}") else ""
+
+
+_PROFILE_ROWS = (
+    ("valid", "Valid"),
+    ("nid", "NID"),
+    ("nss", "NSS"),
+    ("query", "Query"),
+    ("r", "r-component"),
+    ("q", "q-component"),
+    ("fragment", "Fragment"),
+    ("f", "f-component"),
+    ("assigned", "An assigned name"),
+    ("problems", "Problems"),
+)
+
+
+def _profile_rows(columns: Sequence[Mapping[str, object]]) -> Iterator[Row]:
+    for name, label in _PROFILE_ROWS:
+        if any(column.get(name) is not None for column in columns):
+            yield Row(label, tuple(_cell(column, name) for column in columns))
+
+
+def _cell(column: Mapping[str, object], name: str) -> str | Line:
+    value = column.get(name)
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, str):
+        return excerpt.plain(value)
+    if isinstance(value, (list, tuple)):
+        return excerpt.plain(", ".join(map(str, value))) if value else "none"
+    return "none" if name in column else ""

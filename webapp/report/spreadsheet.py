@@ -1,0 +1,31 @@
+"""CSV that is safe to open in a spreadsheet (RFC 4180): printable ASCII, and no cell that is a formula."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Iterable
+
+from ...identifiers.text import display
+
+_FORMULA = ("=", "+", "-", "@")
+
+
+def line(cells: Iterable[object], *, end: str = "\r\n") -> str:
+    r"""Return a line of CSV. None is an empty cell.
+
+    A spreadsheet runs a cell that begins like a formula. The apostrophe before it marks it as text.
+
+    >>> line(["=1+1", "caf\u00e9", -1, None])
+    "'=1+1,caf%C3%A9,-1,\r\n"
+    """
+    written = io.StringIO(newline="")
+    csv.writer(written, lineterminator=end).writerow(map(_cell, cells))
+    return written.getvalue()
+
+
+def _cell(value: object) -> object:
+    if not isinstance(value, str):
+        return value
+    shown = display.percent(value)
+    return f"'{shown}" if shown.startswith(_FORMULA) else shown

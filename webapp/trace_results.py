@@ -1,0 +1,82 @@
+"""Results of lists of traces, kept in this process for a short time so that a page can save and resume them."""
+
+from __future__ import annotations
+
+import secrets
+import threading
+import time
+from collections import OrderedDict
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from .tracing.bulk import Traced
+
+
+@dataclass(slots=True)
+class Result:
+    """The rows of one list so far, and ``texts``, its identifiers in order. ``client`` is the address that sent it."""
+
+    texts: tuple[str, ...]
+    client: str | None
+    rows: list[Traced] = field(default_factory=list)
+    begun: float = 0.0
+    characters: int = 0
+
+
+class Results:
+    """The latest results, found by an id that cannot be guessed. One object serves all threads of a process.
+
+    A result is dropped after ``seconds``, when the same client has ``each`` newer ones, or when all of them together
+    hold more than ``characters`` characters; then the oldest goes first.
+    """
+
+    def __init__(
+        self,
+        seconds: float = 3600.0,
+        each: int = 5,
+        characters: int = 8_000_000,
+        *,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self.seconds = seconds
+        self.each = each
+        self.characters = characters
+        self._clock = clock
+        self._results: OrderedDict[str, Result] = OrderedDict()
+        self._lock = threading.Lock()
+
+    def new(self, texts: tuple[str, ...], client: str | None) -> str:
+        """Begin a result and return its id."""
+        key = secrets.token_urlsafe(24)
+        with self._lock:
+            own = [known for known, result in self._results.items() if result.client == client]
+            for known in own[: len(own) + 1 - self.each]:
+                del self._results[known]
+            self._results[key] = Result(texts, client, begun=self._clock(), characters=sum(map(len, texts)))
+            self._shrink()
+        return key
+
+    def add(self, key: str, row: Traced) -> None:
+        """Add a row to a result, unless it was dropped."""
+        with self._lock:
+            if result := self._results.get(key):
+                result.rows.append(row)
+                result.characters += sum(len(text) for text in (row.identifier, row.url or "", row.sentence))
+                self._shrink()
+
+    def get(self, key: str) -> Result | None:
+        """Return a copy of a result, or None if there is none with this id any more."""
+        with self._lock:
+            self._shrink()
+            result = self._results.get(key)
+            return result and Result(result.texts, result.client, list(result.rows))
+
+    def _shrink(self) -> None:
+        held = sum(result.characters for result in self._results.values())
+        oldest = self._clock() - self.seconds
+        while self._results:
+            result = next(iter(self._results.values()))
+            if held <= self.characters and result.begun >= oldest:
+                return
+            held -= result.characters
+            self._results.popitem(last=False)

@@ -1,0 +1,303 @@
+"""The reference resolution algorithm, hop by hop (ARK draft, section 7.1.3; decisions R-01 to R-10).
+
+:func:`trace` is an iterator of :mod:`~.events`. It knows nothing of networks: a
+:data:`~.hop.Fetch` is handed in, and so is the clock. URNs are resolved in the same way, since their draft
+names none of its own.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+
+from ...identifiers import IdentifierError
+from ...identifiers.report import OFFICIAL_PREFIX
+from ...middleware.bindings import prefix
+from ...middleware.errors import PrefixError
+from . import messages
+from . import uri as reference
+from .client.url import MAX_LENGTH
+from .events import End, Event, Hop, Note, Outcome, Start, State
+from .hop import Fetch, HopFailed, HopResponse
+from .target import Question
+from .target import question as ask
+from .uri import BadReference, Reference
+
+__all__ = ["CODES", "End", "Event", "Hop", "Note", "Start", "TraceError", "trace"]
+
+# "HTTP status code 301, 302, 303, 307 and 308 MUST be recognized as redirects"
+REDIRECTS = frozenset({301, 302, 303, 307, 308})
+# "HTTP status code 200, 204, 206, 226 and 304 MUST be recognized as success"
+SUCCESSES = frozenset({200, 204, 206, 226, 304})
+
+# "How many redirection are to be tolerated. MUST be at least 5." R-07 adds an upper bound.
+FEWEST_REDIRECTS, MOST_REDIRECTS = 5, 20
+
+CODES = {
+    "found": "a request was answered with a success status",
+    "not-fetched": "the chain led to an address that is not http or https",
+    "error-status": "a request was answered with a status from 400 to 599",
+    "unspecified-status": "a request was answered with a status that the draft gives no meaning",
+    "location-missing": "a redirect had no Location, or an empty one",
+    "location-repeated": "a redirect had several Location fields",
+    "location-invalid": "the Location of a redirect is no URI",
+    "location-relative": "the Location of a redirect is relative, and the run was asked to be strict",
+    "too-many-redirects": "there were more redirects than were to be followed",
+    "naan-not-registered": "the registry's resolver sent the request back to itself",
+    "time-used-up": "the time for the whole run was used up",
+}
+"""How a run can end, beside the codes of :data:`.hop.FAILURES`."""
+
+
+class TraceError(ValueError):
+    """A run was asked for that the algorithm does not allow. ``code`` is "parameter"; the text is printable ASCII."""
+
+    code = "parameter"
+
+
+def trace(
+    identifier: str,
+    *,
+    fetch: Fetch,
+    resolver: str = OFFICIAL_PREFIX,
+    method: str = "GET",
+    max_redirects: int = 10,
+    normalize: bool = False,
+    strict_location: bool = False,
+    clock: Callable[[], float] = time.monotonic,
+    run_seconds: float = 30.0,
+) -> Iterator[Event]:
+    """Resolve an identifier: one :class:`~.events.Start`, a Hop for each request, one End.
+
+    ``identifier`` is an ARK, an address with an ARK in it (then that ARK is meant, and its address is not asked), or a
+    URN; what is none, NAAN 99999 and dot-segments end the run with the outcome "refused" before any request.
+    ``resolver`` is a resolver prefix ("the client that resolves the ARK SHOULD default to https://n2t.net"),
+    ``method`` GET or HEAD, for every request of the run (R-08), ``max_redirects`` 5 to 20. ``normalize`` sends the
+    normal form instead of the spelling given (R-06); ``strict_location`` fails at a relative Location (R-02). ``fetch``
+    is called with a deadline of ``run_seconds`` after the start by ``clock``. Raises :class:`TraceError`, at once, for
+    a resolver, method or number that the algorithm does not allow.
+
+    Source: ARK draft, sections 7.1 to 7.1.3; ARK-092 to ARK-130.
+
+    >>> from ararat.webapp.tracing.hop import HopResponse
+    >>> answers = iter([HopResponse(303, "See Other", (("Location", "/about"),)), HopResponse(200, "OK", ())])
+    >>> *_, end = trace("ark:12345/x", fetch=lambda method, url, deadline: next(answers), clock=lambda: 0.0)
+    >>> end.sentence
+    'A related resource is at https://n2t.net/about. Two hops, 0 ms. Whoever runs n2t.net is trusted for this answer.'
+    """
+    try:
+        # R-05: a prefix that is not http or https is refused, since a run would otherwise succeed without a request.
+        resolver = prefix.check(resolver)
+    except PrefixError as error:
+        raise TraceError(f"{error.message}; expected {error.expected} ({error.reference})") from None
+    if method not in ("GET", "HEAD"):
+        raise TraceError(f"the method is {method!a}; expected GET or HEAD (ARK draft, section 7.1.3)")
+    if not FEWEST_REDIRECTS <= max_redirects <= MOST_REDIRECTS:
+        expected = f"{FEWEST_REDIRECTS} to {MOST_REDIRECTS}"
+        raise TraceError(f"max_redirects is {max_redirects}; expected {expected} (ARK draft, section 7.1.3)")
+    if not run_seconds > 0:
+        raise TraceError(f"run_seconds is {run_seconds}; expected more than 0")
+    run = _Run(resolver, method, max_redirects, strict_location, fetch, clock, run_seconds)
+    return run.events(identifier, normalize=normalize)
+
+
+@dataclass(slots=True)
+class _Run:
+    """The parameters and variables of the algorithm, and what is remembered for the notes."""
+
+    resolver: str
+    method: str
+    max_redirects: int
+    strict_location: bool
+    fetch: Fetch
+    clock: Callable[[], float]
+    run_seconds: float
+    question: Question = field(init=False)
+    uri: Reference = field(init=False)
+    state: State = field(init=False, default="direct")
+    redirects_left: int = field(init=False)
+    started: float = field(init=False)
+    fragment: str | None = field(init=False, default=None)
+    asked: list[str] = field(init=False, default_factory=list)
+    trusted: list[str] = field(init=False, default_factory=list)
+    circle: bool = field(init=False, default=False)
+
+    def events(self, identifier: str, *, normalize: bool) -> Iterator[Event]:
+        """The run, from its start to its end."""
+        try:
+            self.question = ask(identifier, normalize=normalize)
+        except IdentifierError as error:
+            yield Start(identifier, self.resolver, self.method, self.max_redirects, None, self.state)
+            yield End("refused", self.state, None, None, 0, 0.0, error.problem.code, messages.refused(error.problem))
+            return
+        # "Set URI to the Embedded ARK formed with the prefix of the ARK resolver specified and the Extended ARK to be
+        # resolved. Set max_redirects to the number specified by the user. [...] Set state to the symbol direct."
+        self.uri = reference.parse(prefix.join(self.resolver, self.question.core))
+        self.redirects_left = self.max_redirects
+        self.fragment = self.question.fragment
+        if self.question.inflection:
+            self.state = "metadata"
+        self.started = self.clock()
+        notes = (*self.question.notes, *messages.resolver_notes(self.uri))
+        yield Start(identifier, self.resolver, self.method, self.max_redirects, str(self.uri), self.state, notes)
+        # "Then while max_redirects is 0 or more:"
+        while self.redirects_left >= 0:
+            # "If URI is not an address with http or https scheme the algorithm ends with success."
+            if not self.uri.is_web:
+                yield self.success("not-fetched")
+                return
+            if self.clock() >= self.deadline:
+                yield self.end("failure", "time-used-up", messages.time_used_up(self.run_seconds))
+                return
+            hop, end = self.hop()
+            yield hop
+            if end is not None:
+                yield end
+                return
+        # "If the above loop ends because max_redirects reached a negative value, return failure."
+        yield self.exhausted()
+
+    @property
+    def deadline(self) -> float:
+        """When the time for the whole run is used up, by its clock."""
+        return self.started + self.run_seconds
+
+    def hop(self) -> tuple[Hop, End | None]:
+        """Send one request and take one step; the end, if this was it."""
+        url = self.uri
+        self.asked.append(str(url))
+        at = self.clock()
+        try:
+            # "send a HTTP request to the resource identified by URI using HTTP method method"
+            response = self.fetch(self.method, str(url), self.deadline)
+        except HopFailed as failed:
+            # "if sending this request fails then return failure"
+            whom = "this site" if failed.where == "here" else messages.host_of(url)
+            why = messages.no_answer(whom, len(self.asked), failed.sentence)
+            return self._failed(url, at, failed), self.end("failure", failed.code, why)
+        self.trusted.append("this site" if response.where == "here" else url.host)
+        seconds = self.clock() - at
+        target, end = self._dispatch(url, response)
+        # "Decrement max_redirects by 1."
+        self.redirects_left -= 1
+        if target is not None:
+            naan = self.question.naan
+            self.circle = naan is not None and messages.closes_circle(naan, target, self.asked)
+        seen = messages.Observed(
+            self.method,
+            url,
+            response,
+            target,
+            self.question.core,
+            self.asked,
+            self.fragment,
+            self.circle,
+            self.question.expected,
+        )
+        location = next(iter(response.all("location")), None)
+        hop = Hop(
+            number=len(self.asked),
+            method=self.method,
+            url=str(url),
+            where=response.where,
+            status=response.status,
+            reason=messages.shown(response.reason),
+            headers=messages.shown_fields(response),
+            location=None if location is None else location[:MAX_LENGTH],
+            target=None if target is None else str(target.without_fragment()),
+            state=self.state,
+            redirects_left=max(0, self.redirects_left),
+            failure=None,
+            notes=messages.notes(seen),
+            at=at - self.started,
+            seconds=seconds,
+            age=response.age,
+        )
+        return hop, end
+
+    def _dispatch(self, url: Reference, response: HopResponse) -> tuple[Reference | None, End | None]:
+        """Where to go on to, or the end."""
+        status, number, who = response.status, len(self.asked), messages.answering(url, response)
+        if status in REDIRECTS:
+            try:
+                target = self._location(response)
+            except _BadLocation as bad:
+                return None, self.end("failure", bad.code, messages.bad_location(who, status, number, bad.why))
+            # "If the HTTP status was 303 then set state to the symbol related."
+            if status == 303 and self.state == "direct":
+                self.state = "related"
+            # RFC 9110, section 10.2.2: "If the Location value provided in a 3xx (Redirection) response does not have a
+            # fragment component, a user agent MUST process the redirection as if the value inherits the fragment
+            # component"
+            if target.fragment is not None:
+                self.fragment = target.fragment
+            self.uri = target.without_fragment()
+            return target, None
+        if status in SUCCESSES:
+            return None, self.success("found")
+        if 400 <= status <= 599:
+            return None, self.end("failure", "error-status", messages.error_status(who, status, number))
+        # "If the HTTP status code does not match any rule [a]bove then the behavior is implementation-defined." (R-04)
+        return None, self.end("unspecified", "unspecified-status", messages.unspecified_status(who, status, number))
+
+    def _location(self, response: HopResponse) -> Reference:
+        """What the Location indicates. "If that HTTP header is missing or not a valid URI, then return failure." """
+        fields = response.all("location")
+        if len(fields) > 1:
+            raise _BadLocation("location-repeated", f"with {len(fields)} Location fields, so where to go is not clear")
+        if not fields or not fields[0]:
+            raise _BadLocation("location-missing", "without a Location")
+        if len(fields[0]) > MAX_LENGTH:
+            raise _BadLocation("location-invalid", f"its Location is longer than {MAX_LENGTH:,} characters")
+        try:
+            target = reference.parse(fields[0])
+        except BadReference as error:
+            raise _BadLocation("location-invalid", f"its Location is no URI, since {error}") from None
+        if target.is_relative and self.strict_location:
+            raise _BadLocation("location-relative", "its Location is relative, which by the letter is no URI")
+        return reference.resolve(self.uri, target)
+
+    def _failed(self, url: Reference, at: float, failed: HopFailed) -> Hop:
+        return Hop(
+            number=len(self.asked),
+            method=self.method,
+            url=str(url),
+            where=failed.where,
+            status=None,
+            reason="",
+            headers=(),
+            location=None,
+            target=None,
+            state=self.state,
+            redirects_left=self.redirects_left,
+            failure=Note(failed.code, failed.sentence),
+            notes=(),
+            at=at - self.started,
+            seconds=self.clock() - at,
+        )
+
+    def success(self, code: str) -> End:
+        """ "the algorithm finishes with success": the sentence depends on the state."""
+        where = str(self.uri) + (f"#{self.fragment}" if self.fragment is not None else "")
+        words = messages.found(self.state, where, self.question.inflection, fetched=code == "found")
+        return self.end("success", code, words)
+
+    def exhausted(self) -> End:
+        """More redirects than were to be followed; R-09 keeps to the letter and does not cut a circle short."""
+        if self.circle:
+            return self.end("failure", "naan-not-registered", messages.not_registered(self.question.naan or ""))
+        again = len(set(self.asked)) < len(self.asked)
+        return self.end("failure", "too-many-redirects", messages.too_many(self.max_redirects, seen_before=again))
+
+    def end(self, outcome: Outcome, code: str, words: str) -> End:
+        """The end of the run."""
+        seconds, hops = self.clock() - self.started, len(self.asked)
+        sentence = f"{words} {messages.closing(hops, seconds, self.trusted)}"
+        return End(outcome, self.state, str(self.uri), self.fragment, hops, seconds, code, sentence)
+
+
+class _BadLocation(Exception):
+    def __init__(self, code: str, why: str) -> None:
+        self.code, self.why = code, why
+        super().__init__(code)

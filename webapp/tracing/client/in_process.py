@@ -1,0 +1,200 @@
+"""Hops on our own site, answered in process by the WSGI callable that serves it.
+
+A trace that leaves the site and comes back would otherwise need the site's own public address, a second worker and the
+network in between. The callable sees a plain request: the asking client's address, the raw target, no cookie, no
+credentials, an empty body, and the key ``ararat.hop``, by which whoever starts traces knows not to start one for a
+trace.
+"""
+
+from __future__ import annotations
+
+import io
+import logging
+import sys
+import time
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+from urllib.parse import unquote_to_bytes
+
+from ....middleware.http.request_target import reserved_labels
+from ..hop import USER_AGENT, Fetch, HopFailed, HopResponse
+from . import url as weburl
+from .url import WebURL
+
+if TYPE_CHECKING:
+    from _typeshed.wsgi import StartResponse, WSGIApplication, WSGIEnvironment
+
+log = logging.getLogger(__name__)
+
+HOP_KEY = "ararat.hop"
+"""The environ key of a request that a trace makes in process. No server can set it: it is no CGI or HTTP variable."""
+
+
+def local_fetch(local: Mapping[str, WSGIApplication], elsewhere: Fetch | None, remote_addr: str | None) -> Fetch:
+    """A :data:`~.hop.Fetch` that asks our own site in process, and ``elsewhere`` for everything else.
+
+    ``local`` maps resolver prefixes in stored form (no final slash) to the callables that answer under them. A URL
+    belongs to the longest prefix it lies under: scheme, host, port and whole path segments are compared. Of a
+    :class:`NamesOnly` application only the names below its prefix are asked. Any other URL goes ``elsewhere``, also
+    one on the same server: another application may answer there. Without ``elsewhere`` the hop fails with
+    "not-asked". ``remote_addr`` is the address of the client that asked for the trace. Raises ValueError for a prefix
+    that is no http or https URL, or has a query.
+
+    The callable runs in the calling thread, which cannot interrupt it; its answer is read up to its header and closed.
+    An exception of its own is the hop's failure "site-error", and in the log.
+
+    >>> def site(environ, start_response):
+    ...     start_response("302 Found", [("Location", "/page")])
+    ...     return [b""]
+    >>> fetch = local_fetch({"https://example.org": site}, None, "192.0.2.7")
+    >>> fetch("GET", "https://example.org/ark:12345/x", time.monotonic() + 10).status
+    302
+    """
+    mounts = [_Mount.read(prefix, app) for prefix, app in local.items()]
+    mounts.sort(key=lambda mount: len(mount.path), reverse=True)
+
+    def fetch(method: str, url: str, deadline: float) -> HopResponse:
+        try:
+            asked = weburl.parse(url)
+        except weburl.BadURL as error:
+            raise HopFailed("bad-url", str(error)) from None
+        for mount in mounts:
+            if mount.origin == asked.origin and mount.holds(asked.target):
+                return _ask(mount.app, _environ(method, asked, mount.path, remote_addr), deadline)
+        if elsewhere is None:
+            raise HopFailed("not-asked")
+        return elsewhere(method, url, deadline)
+
+    return fetch
+
+
+class NamesOnly:
+    """A WSGI application of which a prefix has only the names: the paths that begin with one of ``schemes``.
+
+    >>> names = NamesOnly(lambda environ, start_response: [], ["ark", "urn"])
+    >>> names.holds("/ARK:12345/x"), names.holds("/maps/17"), names.holds("/ark%3A12345/x")
+    (True, False, False)
+    """
+
+    def __init__(self, app: WSGIApplication, schemes: Iterable[str]) -> None:
+        self._app = app
+        self._labels = tuple(reserved_labels(schemes))
+
+    def __call__(self, environ: WSGIEnvironment, start_response: StartResponse) -> Iterable[bytes]:
+        """Answer as the application does."""
+        return self._app(environ, start_response)
+
+    def holds(self, path: str) -> bool:
+        """Whether a path below the prefix is that of a name."""
+        return path.startswith(self._labels)
+
+
+@dataclass(frozen=True, slots=True)
+class _Mount:
+    """A callable, the server it is on and the path below which it answers, without a final slash."""
+
+    origin: tuple[str, str, int]
+    path: str
+    app: WSGIApplication
+
+    @classmethod
+    def read(cls, prefix: str, app: WSGIApplication) -> _Mount:
+        url = weburl.parse(prefix)
+        if "?" in url.target:
+            raise ValueError(f"the prefix {prefix} has a query")
+        return cls(url.origin, url.target.removesuffix("/"), app)
+
+    def holds(self, target: str) -> bool:
+        path = target.partition("?")[0]
+        if path != self.path and not path.startswith(self.path + "/"):
+            return False
+        return not isinstance(self.app, NamesOnly) or self.app.holds(path[len(self.path) :])
+
+
+def _environ(method: str, url: WebURL, mount: str, remote_addr: str | None) -> WSGIEnvironment:
+    path, _, query = url.target.partition("?")
+    return {
+        "REQUEST_METHOD": method,
+        "SCRIPT_NAME": _decoded(mount),
+        "PATH_INFO": _decoded(path[len(mount) :]),
+        "QUERY_STRING": query,
+        # Both names, for whoever reads but one of them: the target as it would stand in the request line.
+        "REQUEST_URI": url.target,
+        "RAW_URI": url.target,
+        "SERVER_NAME": url.host,
+        "SERVER_PORT": str(url.port),
+        "SERVER_PROTOCOL": "HTTP/1.1",
+        "REMOTE_ADDR": remote_addr or "",
+        "HTTP_HOST": url.authority,
+        "HTTP_USER_AGENT": USER_AGENT,
+        "HTTP_ACCEPT": "*/*",
+        "wsgi.version": (1, 0),
+        "wsgi.url_scheme": url.scheme,
+        "wsgi.input": io.BytesIO(),
+        "wsgi.errors": sys.stderr,
+        "wsgi.multithread": True,
+        "wsgi.multiprocess": False,
+        "wsgi.run_once": False,
+        HOP_KEY: True,
+    }
+
+
+def _decoded(path: str) -> str:
+    # PEP 3333: a native string stands for octets, each as the character with that number.
+    return unquote_to_bytes(path).decode("latin-1")
+
+
+@dataclass(slots=True)
+class _Header:
+    """What the callable says through ``start_response``."""
+
+    status: str | None = None
+    headers: list[tuple[str, str]] = field(default_factory=list)
+
+    def start_response(self, status: str, headers: list[tuple[str, str]], exc_info: Any = None) -> Any:
+        # PEP 3333: "if exc_info is provided [...] start_response should replace the currently-stored" header
+        if self.status is not None and exc_info is None:
+            raise AssertionError("start_response was called a second time without exc_info")
+        self.status, self.headers = status, list(headers)
+        return lambda octets: None
+
+
+def _ask(app: WSGIApplication, environ: WSGIEnvironment, deadline: float) -> HopResponse:
+    header = _Header()
+    try:
+        body = app(environ, header.start_response)
+        try:
+            for _ in _until_begun(header, body):
+                if time.monotonic() > deadline:
+                    raise HopFailed("timeout", where="here")
+        finally:
+            close = getattr(body, "close", None)
+            if close is not None:
+                close()
+        return _response(header)
+    except HopFailed:
+        raise
+    except Exception:
+        log.exception("the site failed at %s", environ["REQUEST_URI"])
+        raise HopFailed("site-error", where="here") from None
+
+
+def _until_begun(header: _Header, body: Iterable[bytes]) -> Iterator[bytes]:
+    """Chunks of ``body`` until the header is known. A generator gives its header with its first chunk only."""
+    chunks = iter(body)
+    while header.status is None:
+        chunk = next(chunks, None)
+        if chunk is None:
+            return
+        yield chunk
+
+
+def _response(header: _Header) -> HopResponse:
+    if header.status is None:
+        raise AssertionError("the body ended before start_response was called")
+    code, _, reason = header.status.partition(" ")
+    if not (len(code) == 3 and code.isascii() and code.isdigit()):
+        raise AssertionError(f"start_response was called with the status {header.status!r}")
+    fields = tuple((str(name), str(value).strip(" \t")) for name, value in header.headers)
+    return HopResponse(int(code), reason, fields, where="here")

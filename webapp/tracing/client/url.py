@@ -1,0 +1,166 @@
+"""An http or https URL, read once into the parts that are connected to (RFC 9110, section 4.2; RFC 3986, section 3).
+
+Parsers disagree on what host ``http://127.0.0.1\\@example.com/`` names, and that is how filters are passed. So a URL is
+read here, once, and what comes out is used in parts: nobody reads the text again. Nothing is stripped, decoded or
+repaired on the way; what is odd is refused.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from ipaddress import IPv4Address, IPv6Address
+
+import idna
+
+from ....identifiers.text import characters, display
+from ....identifiers.text.iri import PCHAR, run
+
+MAX_LENGTH = 4096
+"""Characters of a URL. No ARK of 255 code points is refused (ARK-099), and percent-encoded they are about 3,060."""
+
+DEFAULT_PORTS = {"http": 80, "https": 443}
+
+# RFC 9110, sections 4.2.1 and 4.2.2:  "http" "://" authority path-abempty [ "?" query ]
+_WEB_URL = re.compile(r"(?P<scheme>[Hh][Tt][Tt][Pp][Ss]?)://(?P<authority>[^/?#]*)(?P<target>[^#]*)", re.DOTALL)
+# RFC 3986, sections 3.3 and 3.4: the characters of path-abempty and query
+_TARGET = re.compile(run(f"{PCHAR}/?", least=0))
+_BRACKETED = re.compile(r"\[(?P<host>[0-9A-Fa-f:.]+)\](?P<port>:[0-9]*)?")
+_NAMED = re.compile(r"(?P<host>[^:\[\]]*)(?P<port>:[0-9]*)?")
+
+# RFC 1123, section 2.1: letters, digits and inner hyphens; "_" is there because hosts have it. idna adds a rule on
+# hyphens in places 3 and 4 that names in use do not keep, so a name in ASCII is held against this one alone.
+_LABEL = re.compile(r"[a-z0-9_](?:[a-z0-9_\-]*[a-z0-9_])?")
+# WHATWG URL, section 3.5, "ends in a number": systems read such a host as an IPv4 address in some notation or other.
+_NUMERIC_LABEL = re.compile(r"[0-9]+|0x[0-9a-f]*")
+
+
+class BadURL(ValueError):
+    """A text is no http or https URL that can be asked. The message is printable ASCII and says why."""
+
+
+@dataclass(frozen=True, slots=True)
+class WebURL:
+    """The parts of a URL: what to look up or connect to, at which port, and what to ask for.
+
+    ``host`` is a name as A-labels in lower case without a final dot, or an IP address in its usual notation;
+    ``address`` is that address, None for a name. ``target`` goes into the request line octet by octet, and begins with
+    a slash.
+    """
+
+    scheme: str
+    host: str
+    port: int
+    target: str
+    address: IPv4Address | IPv6Address | None = None
+
+    @property
+    def authority(self) -> str:
+        """The value of the Host field: an IPv6 address in brackets, the port where it is not the scheme's own.
+
+        >>> parse("http://[2001:DB9:0::1]:8080/x").authority
+        '[2001:db9::1]:8080'
+        """
+        host = f"[{self.host}]" if isinstance(self.address, IPv6Address) else self.host
+        return host if self.port == DEFAULT_PORTS[self.scheme] else f"{host}:{self.port}"
+
+    @property
+    def origin(self) -> tuple[str, str, int]:
+        """Scheme, host and port: what two URLs share that are answered by the same server."""
+        return self.scheme, self.host, self.port
+
+
+def parse(url: str) -> WebURL:
+    """Read an absolute http or https URL without a fragment.
+
+    The host may be an internationalized name (UTS 46, not transitional); everything else is ASCII. Raises
+    :class:`BadURL` for anything that is not plainly a URL: other schemes, user information, percent-encoding or hidden
+    characters in the host, numeric hosts that are not four decimal numbers, ports that are no number from 1 to 65535,
+    backslashes.
+
+    Source: security design, sections 0.2, 0.3, 2.1 and 2.2.
+
+    >>> parse("HTTPS://Example.ORG./a/../b%2E?")
+    WebURL(scheme='https', host='example.org', port=443, target='/a/../b%2E?', address=None)
+    >>> parse("http://0x7f.1/")
+    Traceback (most recent call last):
+    ararat.webapp.tracing.client.url.BadURL: the host 0x7f.1 is a number, but not an IPv4 address as four decimal numbers
+    """
+    if len(url) > MAX_LENGTH:
+        raise BadURL(f"the address is longer than {MAX_LENGTH:,} characters")
+    found = _WEB_URL.fullmatch(url)
+    if found is None:
+        raise BadURL("the address is not an http or https URL" + (" without a fragment" if "#" in url else ""))
+    scheme = found["scheme"].lower()
+    if _TARGET.fullmatch(found["target"]) is None:
+        raise BadURL("the path or query of the address holds a character that a URL cannot hold")
+    host, port, address = _authority(found["authority"])
+    target = found["target"]
+    # RFC 9110, section 7.1: "If the target URI's path component is empty, the client MUST send "/" as the path within
+    # the origin-form of request-target."
+    return WebURL(
+        scheme, host, port or DEFAULT_PORTS[scheme], target if target.startswith("/") else "/" + target, address
+    )
+
+
+def _authority(authority: str) -> tuple[str, int | None, IPv4Address | IPv6Address | None]:
+    if "@" in authority:
+        raise BadURL("the address holds user information before its host")
+    bracketed = authority.startswith("[")
+    found = (_BRACKETED if bracketed else _NAMED).fullmatch(authority)
+    if found is None:
+        raise BadURL("the host of the address is not a name or an IP address")
+    host, address = _literal_v6(found["host"]) if bracketed else _host(found["host"])
+    return host, _port(found["port"]), address
+
+
+def _port(text: str | None) -> int | None:
+    # RFC 3986, section 3.2.3: an empty port is the scheme's own. A leading zero is how one port passes for another.
+    if text in (None, ":"):
+        return None
+    digits = text[1:6] if len(text) <= 6 else ""
+    if not digits or digits[0] == "0" or int(digits) > 65535:
+        raise BadURL("the port of the address is not a number from 1 to 65535")
+    return int(digits)
+
+
+def _literal_v6(text: str) -> tuple[str, IPv6Address]:
+    try:
+        address = IPv6Address(text)
+    except ValueError:
+        raise BadURL("the brackets of the address do not hold an IPv6 address") from None
+    return str(address), address
+
+
+def _host(text: str) -> tuple[str, IPv4Address | None]:
+    name = _a_labels(text)
+    if _NUMERIC_LABEL.fullmatch(name.rpartition(".")[2]) is None:
+        return name, None
+    try:
+        return name, IPv4Address(name)
+    except ValueError:
+        raise BadURL(f"the host {name} is a number, but not an IPv4 address as four decimal numbers") from None
+
+
+def _a_labels(text: str) -> str:
+    """The host as A-labels in lower case, without the dot of the root."""
+    if not text or "%" in text or characters.HIDDEN.search(text):
+        raise BadURL("the host of the address is empty, percent-encoded or holds an invisible character")
+    # Before IDNA, whose work grows faster than the length of what it is given.
+    if len(text) > 254 or max(map(len, re.split("[.\u3002\uff0e\uff61]", text))) > 63:
+        raise BadURL("the host of the address is longer than a name can be")
+    name = text.lower() if text.isascii() else _idna(text)
+    name = name.removesuffix(".")
+    labels = name.split(".")
+    if len(name) > 253 or not all(len(label) <= 63 and _LABEL.fullmatch(label) for label in labels):
+        raise BadURL(f"the host of the address is not a name: {display.escape(name[:80])}")
+    if any(label.startswith("xn--") for label in labels):
+        _idna(name)
+    return name
+
+
+def _idna(text: str) -> str:
+    try:
+        return idna.encode(text, uts46=True, std3_rules=True, transitional=False).decode("ascii")
+    except UnicodeError:
+        raise BadURL("the host of the address is not an internationalized name") from None

@@ -1,0 +1,1 @@
+"""Limits of tracing: concurrency, request rates, pauses and the response cache."""

@@ -1,0 +1,71 @@
+"""An identifier as a resolver is asked for it (ARK draft, section 7.1; decisions R-03 and R-06)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from ...identifiers import Ark, EmbeddedArk, IdentifierError, Urn, parse
+from ...identifiers.text import iri
+from .events import Note
+from .known_resolvers import Expected, expected
+
+# Problems of an identifier that can be read, but is never asked for (ARK draft, section 3.1; A-07).
+_REFUSED = ("naan-reserved-invalid", "dot-segment")
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """An identifier as it goes into a request.
+
+    ``core`` is what follows the prefix and a slash, the query included; ``fragment`` is kept aside. Both are ASCII.
+    ``inflection`` is the query with its question mark, in normal form, or "". ``naan`` is that of an ARK, normalized;
+    ``expected`` the resolver that is expected to know the name.
+    """
+
+    core: str
+    fragment: str | None
+    inflection: str
+    naan: str | None
+    expected: Expected | None
+    notes: tuple[Note, ...]
+
+
+def question(identifier: str, *, normalize: bool) -> Question:
+    """Read an identifier and say how it is asked for: as it is written, or in normal form where ``normalize`` is true.
+
+    Raises :class:`~ararat.identifiers.problems.IdentifierError` where it cannot be read, or is one that is never asked
+    for.
+
+    Source: ARK draft, section 7.1; ARK-092 to ARK-095.
+
+    >>> question("ark:/12-345/c37-0#p", normalize=False).core
+    'ark:/12345/c37-0'
+    >>> question("https://n2t.net/ark:/12-345/c37-0", normalize=True).core
+    'ark:12345/c370'
+    """
+    parsed = parse(identifier)
+    name: Ark | Urn = parsed.ark if isinstance(parsed, EmbeddedArk) else parsed
+    if refused := next((problem for problem in name.problems if problem.code in _REFUSED), None):
+        raise IdentifierError(identifier, refused)
+    written = name.normal_form if normalize else name.text
+    # "resolution is only directly applicable to Extended ARKs with no URI fragment"
+    written, mark, fragment = written.partition("#")
+    notes = []
+    if mark:
+        notes.append(Note("fragment-not-sent", "The fragment is for the reader of the answer and is not sent."))
+    if isinstance(name, Ark) and not normalize and "-" in name.naan:
+        # R-06: "The only change: raw "-" in the NAAN is deleted, since only that is no Basic ARK by the grammar."
+        naan = next(segment for segment in name.segments if segment.part == "naan")
+        written = written[: naan.start] + name.naan.replace("-", "") + written[naan.end :]
+        notes.append(Note("naan-hyphens", "The NAAN is sent without its hyphens (ARK draft, section 4)."))
+    if not written.isascii():
+        # "ARKs that contain non-ASCII characters must be percent-encoded before resolution"
+        notes.append(Note("percent-encoded", "What is not ASCII is sent percent-encoded (section 7.1)."))
+    return Question(
+        iri.encode(written),
+        iri.encode(fragment) if mark else None,
+        name.inflection,
+        name.basic.removeprefix("ark:").partition("/")[0] if isinstance(name, Ark) else None,
+        expected(name),
+        tuple(notes),
+    )

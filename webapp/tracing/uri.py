@@ -1,0 +1,174 @@
+"""URI references: grammar, parts and resolution (RFC 3986, sections 3 to 5).
+
+A ``Location`` field holds one, and a trace has to read it to the letter: an undefined query is not an empty one, so a
+bare ``?`` survives, and nothing is decoded, folded or removed but what section 5.2 removes. The standard library's
+urljoin drops a bare ``?`` and strips what it takes for noise, so it is not used.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, replace
+
+from ...identifiers.text import display
+from ...identifiers.text.iri import PCHAR, PCT_ENCODED, SUB_DELIMS, UNRESERVED, run
+
+# RFC 3986, appendix B. Every string matches that has no second "#"; each component is then held against its production.
+_COMPONENTS = re.compile(
+    r"(?:(?P<scheme>[^:/?#]+):)?(?://(?P<authority>[^/?#]*))?(?P<path>[^?#]*)(?:\?(?P<query>[^#]*))?(?:#(?P<fragment>[^#]*))?"
+)
+# RFC 3986, section 3.1:  scheme = ALPHA *( ALPHA / DIGIT / "+" / "-" / "." )
+_SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+\-.]*")
+# RFC 3986, section 3.2:  authority = [ userinfo "@" ] host [ ":" port ]
+#     userinfo = *( unreserved / pct-encoded / sub-delims / ":" )
+#     host = IP-literal / IPv4address / reg-name            port = *DIGIT
+#     IP-literal = "[" ( IPv6address / IPvFuture ) "]"      reg-name = *( unreserved / pct-encoded / sub-delims )
+# Whether an IP-literal is an address is not this module's question; only its characters are.
+_AUTHORITY = re.compile(
+    rf"(?:{run(f'{UNRESERVED}{SUB_DELIMS}:', least=0)}@)?"
+    rf"(?P<host>\[[{UNRESERVED}{SUB_DELIMS}:]+\]|{run(f'{UNRESERVED}{SUB_DELIMS}', least=0)})"
+    r"(?::[0-9]*)?"
+)
+# RFC 3986, section 3.3:  path-abempty = *( "/" segment )      segment = *pchar      (and its kin)
+_PATH = re.compile(run(f"{PCHAR}/", least=0))
+# RFC 3986, sections 3.4 and 3.5:  query = *( pchar / "/" / "?" )      fragment = *( pchar / "/" / "?" )
+_QUERY = re.compile(run(f"{PCHAR}/?", least=0))
+
+_FOREIGN = re.compile(rf"(?!{PCT_ENCODED})[^{PCHAR}/?#\[\]]")
+
+
+class BadReference(ValueError):
+    """A text is no URI reference. The message is printable ASCII and names the character and its place."""
+
+
+@dataclass(frozen=True, slots=True)
+class Reference:
+    """A URI reference in its five components, as written; None where one is undefined, which "" is not."""
+
+    scheme: str | None
+    authority: str | None
+    path: str
+    query: str | None
+    fragment: str | None
+
+    def __str__(self) -> str:
+        # RFC 3986, section 5.3: "we are careful to preserve the distinction between a component that is undefined [...]
+        # and a component that is empty"
+        return (
+            (f"{self.scheme}:" if self.scheme is not None else "")
+            + (f"//{self.authority}" if self.authority is not None else "")
+            + self.path
+            + (f"?{self.query}" if self.query is not None else "")
+            + (f"#{self.fragment}" if self.fragment is not None else "")
+        )
+
+    @property
+    def is_relative(self) -> bool:
+        """Whether there is no scheme, so that the reference means something only beside another URI."""
+        return self.scheme is None
+
+    @property
+    def is_web(self) -> bool:
+        """Whether the scheme is http or https."""
+        return self.scheme is not None and self.scheme.lower() in ("http", "https")
+
+    @property
+    def host(self) -> str:
+        """The host in lower case, without user information and port; "" where there is none.
+
+        >>> parse("https://user@Example.ORG:8443/x").host
+        'example.org'
+        """
+        found = _AUTHORITY.fullmatch(self.authority or "")
+        return found["host"].lower() if found else ""
+
+    def without_fragment(self) -> Reference:
+        """The same reference with no fragment."""
+        return replace(self, fragment=None)
+
+
+def parse(text: str) -> Reference:
+    """Read a URI reference: a URI, or a relative reference.
+
+    Raises :class:`BadReference` for what the grammar does not have, such as a space, a backslash, a control character,
+    a bracket in the path, or anything outside ASCII. Takes time linear in the length of ``text``.
+
+    Source: RFC 3986, section 4.1 and appendix A; RFC 9110, section 10.2.2 (``Location = URI-reference``).
+
+    >>> parse("../a?#f")
+    Reference(scheme=None, authority=None, path='../a', query='', fragment='f')
+    >>> parse("/a b")
+    Traceback (most recent call last):
+    ararat.webapp.tracing.uri.BadReference: a space at index 2 cannot stand in a URI
+    """
+    if foreign := _FOREIGN.search(text):
+        raise BadReference(f"{display.named(foreign[0])} at index {foreign.start()} cannot stand in a URI")
+    found = _COMPONENTS.fullmatch(text)
+    if found is None:
+        raise BadReference("a second # cannot stand in a URI")
+    for name, production in _PRODUCTIONS.items():
+        component = found[name]
+        if component is not None and production.fullmatch(component) is None:
+            raise BadReference(f"the {name} is not one a URI can have: {display.escape(component[:40])}")
+    return Reference(found["scheme"], found["authority"], found["path"], found["query"], found["fragment"])
+
+
+def resolve(base: Reference, reference: Reference) -> Reference:
+    """The URI that ``reference`` means where ``base`` is the current URI; ``base`` has a scheme.
+
+    A reference that is a URI already comes back as it is: it needs no resolution (R-02), and what the server wrote is
+    what the next request asks for, octet by octet. A relative one is resolved, and loses dot-segments in doing so.
+
+    Source: RFC 3986, sections 5.2.2 to 5.2.4.
+
+    >>> str(resolve(parse("https://n2t.net/ark:12345/x?info"), parse("../a/./b?")))
+    'https://n2t.net/a/b?'
+    >>> str(resolve(parse("https://n2t.net/x"), parse("http://example.org/a/../b")))
+    'http://example.org/a/../b'
+    """
+    if not reference.is_relative:
+        return reference
+    if reference.authority is not None:
+        return replace(reference, scheme=base.scheme, path=remove_dot_segments(reference.path))
+    path, query = reference.path, reference.query
+    if path == "":
+        path, query = base.path, query if query is not None else base.query
+    else:
+        path = remove_dot_segments(path if path.startswith("/") else _merge(base, path))
+    return Reference(base.scheme, base.authority, path, query, reference.fragment)
+
+
+def remove_dot_segments(path: str) -> str:
+    """``path`` without its ``.`` and ``..`` segments (RFC 3986, section 5.2.4), which go with the segments they cancel.
+
+    >>> remove_dot_segments("/a/b/c/./../../g"), remove_dot_segments("mid/content=5/../6"), remove_dot_segments("/a/..")
+    ('/a/g', 'mid/6', '/')
+    """
+    output: list[str] = []
+    while path:
+        if lead := _LEADING_DOTS.match(path):  # A
+            path = path[lead.end() :]
+        elif path.startswith("/./") or path == "/.":  # B
+            path = "/" + path[3:]
+        elif path.startswith("/../") or path == "/..":  # C
+            path = "/" + path[4:]
+            del output[-1:]
+        elif path in (".", ".."):  # D
+            path = ""
+        else:  # E
+            end = path.find("/", 1)
+            output.append(path[:end] if end > 0 else path)
+            path = path[end:] if end > 0 else ""
+    return "".join(output)
+
+
+def _merge(base: Reference, path: str) -> str:
+    # RFC 3986, section 5.2.3: "If the base URI has a defined authority component and an empty path, then return a
+    # string consisting of "/" concatenated with the reference's path"
+    if base.authority is not None and base.path == "":
+        return "/" + path
+    return base.path.rpartition("/")[0] + "/" + path if "/" in base.path else path
+
+
+_LEADING_DOTS = re.compile(r"\.\.?/")
+_PRODUCTIONS = {"scheme": _SCHEME, "authority": _AUTHORITY, "path": _PATH, "query": _QUERY, "fragment": _QUERY}

@@ -1,0 +1,95 @@
+"""What the pages show, as JSON. Printable ASCII, whatever the input; errors are problem documents (RFC 9457)."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+
+from flask import Blueprint, Response, request
+from werkzeug.exceptions import RequestEntityTooLarge
+
+from .. import large_texts, sse, trace_jobs
+from ..config import MOST_OCTETS, site
+from ..errors import Refused
+from ..responses import as_json_pieces
+from ..trace_jobs import Run
+from ..tracing.events import Event
+from ..tracing.keepalive import Heartbeat
+from . import compare as comparing
+from . import trace as live
+
+blueprint = Blueprint("api", __name__, url_prefix="/api")
+
+_LINES = "application/x-ndjson"
+
+
+@blueprint.get("/inspect")
+def inspect() -> Response:
+    """The identifiers in ``q``."""
+    return _inspected(_argument("q"))
+
+
+@blueprint.post("/inspect")
+def inspect_text() -> Response:
+    """The identifiers in the body, a text in UTF-8 of up to a million octets."""
+    if (request.content_length or 0) > MOST_OCTETS:
+        raise RequestEntityTooLarge
+    body = request.get_data(cache=False)
+    if len(body) > MOST_OCTETS:
+        raise RequestEntityTooLarge
+    try:
+        text = body.decode("utf-8")
+    except UnicodeDecodeError as error:
+        raise Refused(400, "not-utf-8", f"The body is not UTF-8 at octet {error.start}.") from None
+    large_texts.admit(text)
+    return _inspected(text)
+
+
+@blueprint.get("/compare")
+def compare() -> Response:
+    """Compare ``a`` and ``b``."""
+    return comparing.compared()
+
+
+@blueprint.get("/trace")
+def trace() -> Response:
+    """The events of the trace of ``q``, each a line of JSON, or where they are asked for, server-sent events."""
+    if "Last-Event-ID" in request.headers:
+        # HTML standard, section 9.2: "Clients will reconnect if the connection is closed; a client can be told to stop
+        # reconnecting using the HTTP 204 No Content response code."
+        return Response(status=204)
+    if refusal := live.unasked():
+        raise refusal
+    run = trace_jobs.begin(trace_jobs.wished(request.args))
+    stream = request.accept_mimetypes.best_match([_LINES, sse.MIMETYPE], _LINES) == sse.MIMETYPE
+    response = Response(
+        _messages(run) if stream else _lines(run),
+        content_type=sse.MIMETYPE if stream else _LINES,
+        headers=live.STREAM_HEADERS,
+    )
+    response.call_on_close(run.close)
+    return response
+
+
+def _inspected(text: str) -> Response:
+    return as_json_pieces(site().inspect(text).as_json())
+
+
+def _argument(name: str) -> str:
+    if name not in request.args:
+        raise Refused(400, "parameter-missing", f"The query has no {name}.")
+    return request.args[name]
+
+
+def _lines(run: Run[Event]) -> Iterator[str]:
+    for event in run:
+        yield json.dumps(event.as_dict()) + "\n"
+
+
+def _messages(run: Run[Event]) -> Iterator[str]:
+    for number, event in enumerate(run, 1):
+        if isinstance(event, Heartbeat):
+            yield sse.HEARTBEAT
+        else:
+            said = event.as_dict()
+            yield sse.message(said["event"], json.dumps(said), number)

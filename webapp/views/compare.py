@@ -1,0 +1,128 @@
+"""The page /compare: two identifiers, one per line, or two that were selected in a table."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from http import HTTPStatus
+
+from flask import Blueprint, Response, redirect, render_template, request
+from werkzeug.wrappers import Response as AnyResponse
+
+from ...identifiers import Report
+from ..config import LONGEST_ADDRESS, site, url
+from ..errors import Refused
+from ..report import comparison, excerpt, summary
+from ..report.comparison import Comparison
+from ..report.excerpt import Line
+from ..responses import as_json, wants_json
+from . import inspect
+
+blueprint = Blueprint("comparing", __name__, url_prefix="/compare")
+
+_REPEATED = 240
+
+
+@dataclass(frozen=True, slots=True)
+class Compared:
+    """One of the two identifiers, its normal form, and the rules that produce it.
+
+    ``rules`` are titles with their references; ``address`` inspects it, None where that would be too long; ``verdict``
+    says why it cannot be read, "" where it can. ``side`` marks where its normal form differs from the other one.
+    """
+
+    line: Line
+    rules: tuple[tuple[str, str], ...]
+    address: str | None
+    verdict: str
+    normal: Line
+    reference: str
+    side: Line | None
+
+
+@blueprint.get("")
+def page() -> Response:
+    """Compare ``a`` and ``b``; without them, show a form."""
+    if wants_json():
+        return compared()
+    return _answered([text for name in ("a", "b") if (text := request.args.get(name))])
+
+
+@blueprint.post("")
+def chosen() -> AnyResponse:
+    """Compare the two lines of the text ``q``, or those that were selected among the identifiers found in it."""
+    text = inspect.pasted()
+    texts = _picked(text, request.form.getlist("pick")) if "found" in request.form else _lines(text)
+    permalink = address(texts)
+    return redirect(permalink, code=HTTPStatus.SEE_OTHER) if permalink else _answered(texts)
+
+
+def address(texts: Sequence[str]) -> str | None:
+    """Return the address that compares two texts, or None where there are not two or it would be too long."""
+    if len(texts) != 2:
+        return None
+    try:
+        permalink = url("comparing.page", a=texts[0], b=texts[1])
+    except UnicodeEncodeError:
+        return None
+    return permalink if len(permalink) < LONGEST_ADDRESS else None
+
+
+def compared() -> Response:
+    """Compare ``a`` and ``b`` for a program. Raises :class:`Refused` where one is missing."""
+    for name in ("a", "b"):
+        if name not in request.args:
+            raise Refused(400, "parameter-missing", f"The query has no {name}.")
+    return as_json(comparison.compare(request.args["a"], request.args["b"]).as_dict())
+
+
+def _picked(text: str, numbers: Sequence[str]) -> list[str]:
+    # The numbers are those of the table, which lists what this site finds: with its policies more than without.
+    found = [finding.match.literal for finding in site().inspect(text).findings]
+    wanted = dict.fromkeys(
+        int(number) for number in numbers if number.isascii() and number.isdigit() and len(number) < 5
+    )
+    return [found[number - 1] for number in wanted if 0 < number <= len(found)] if wanted else found
+
+
+def _lines(text: str) -> list[str]:
+    return [line for line in map(str.strip, text.splitlines()) if line]
+
+
+def _answered(texts: Sequence[str]) -> Response:
+    found = comparison.compare(*texts) if len(texts) == 2 else None
+    permalink = address(texts)
+    return Response(
+        render_template(
+            "compare.html",
+            title="Compare - Ararat",
+            text="\n".join(texts),
+            notice=found is None and (bool(texts) or request.method == "POST"),
+            found=found,
+            tone=_TONES[found.verdict] if found else None,
+            sides=list(_sides(found)) if found else [],
+            permalink=permalink,
+            twin=url("api.compare", a=texts[0], b=texts[1]) if permalink else None,
+        )
+    )
+
+
+_TONES: dict[comparison.Verdict, summary.Tone] = {"equivalent": "good", "different": "warn", "unreadable": "bad"}
+
+
+def _sides(found: Comparison) -> Iterator[Compared]:
+    for report in (found.a, found.b):
+        form, place = report.normal_form or "", found.difference
+        yield Compared(
+            line=excerpt.plain(report.input, _REPEATED),
+            rules=tuple((step.title, step.reference) for step in report.steps),
+            address=inspect.address(report.input),
+            verdict="" if report.normal_form else summary.verdict(report),
+            normal=excerpt.plain(form, _REPEATED),
+            reference=_reference(report),
+            side=None if place is None else excerpt.marked(form, place, min(place + 1, len(form))),
+        )
+
+
+def _reference(report: Report) -> str:
+    return "URN draft, section 5" if report.form == "urn" else "ARK draft, section 6"

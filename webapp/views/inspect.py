@@ -1,0 +1,227 @@
+"""The page: one box, and what was found in it. The address of an answer is its permalink.
+
+Everything works without JavaScript; htmx asks the same addresses for fragments.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from http import HTTPStatus
+
+from flask import Blueprint, Response, current_app, redirect, render_template, request
+from htmx_flask import make_response
+from htmx_flask import request as htmx_request
+from werkzeug.wrappers import Response as AnyResponse
+
+from ...identifiers import examine
+from ...identifiers.text import display
+from ...middleware import BindingsUnavailable
+from .. import errors, large_texts
+from ..config import FORM_OVERHEAD, LONGEST_ADDRESS, MOST_OCTETS, site, url
+from ..errors import Refused
+from ..report import card, inspection, qr, summary
+from ..report import table as listing
+from ..report.inspection import Inspection
+from ..responses import as_json, as_json_pieces, wants_json
+
+blueprint = Blueprint("inspector", __name__)
+
+MOST_OPEN = 20
+"""Cards that are shown whole; what is found beyond them stands in a table."""
+
+_TITLED = 60
+
+
+@blueprint.get("/")
+def page() -> Response:
+    """The empty page, or what was found in ``q``: a page, a fragment, or for a program the answer of the API."""
+    return _answered(request.args.get("q", ""), _view(request.args))
+
+
+@blueprint.post("/")
+def paste() -> AnyResponse:
+    """The same for a form: to the permalink where there is one, else the page itself."""
+    text, view = pasted(), _view(request.form)
+    if wants_json():
+        return _answered(text, view)
+    permalink = address(text, **view)
+    if htmx_request.htmx:
+        # Where there is no permalink, the address bar must not keep that of another answer.
+        return make_response(_answered(text, view), push_url=permalink or address(""))
+    return redirect(permalink, code=HTTPStatus.SEE_OTHER) if permalink else _answered(text, view)
+
+
+@blueprint.post("/list")
+def download() -> Response:
+    """What was found in the text of the form as a file: CSV, of what is shown and as it is sorted, or JSON, of all."""
+    found = site().inspect(pasted())
+    if request.form.get("as") == "json":
+        response, kind = as_json_pieces(found.as_json()), "json"
+    else:
+        rows = listing.listing(found).arranged(**_view(request.form))
+        table = listing.as_csv([row for row, among in rows if among])
+        response, kind = Response(table, content_type="text/csv; charset=utf-8; header=present"), "csv"
+    response.headers["Content-Disposition"] = f'attachment; filename="identifiers.{kind}"'
+    return response
+
+
+@blueprint.get("/qr.svg")
+def picture() -> Response:
+    """The address of the identifier ``q`` as a QR code, ``here`` that at this site. Refused: 400 if it has none."""
+    text = qr.embedded(examine(request.args.get("q", "")), site().prefix, bound="here" in request.args)
+    if text is None:
+        raise Refused(400, "no-address", "This identifier has no address that could be drawn.")
+    return Response(qr.drawn(text), content_type="image/svg+xml", headers={"Cache-Control": "public, max-age=86400"})
+
+
+def pasted() -> str:
+    """The text of the form. Raises Refused, 413, where it is longer than what is inspected, 503 as for large texts.
+
+    Forms send each line break as CRLF, which is no part of the text: a place in it is that of the API.
+    """
+    if request.mimetype == "application/x-www-form-urlencoded":
+        # Of a text that is not ASCII, each octet takes three: the body may be longer, the text may not.
+        request.max_content_length = request.max_form_memory_size = 3 * MOST_OCTETS + FORM_OVERHEAD
+    text = request.form.get("q", "").replace("\r\n", "\n")
+    if len(text.encode("utf-8", "surrogatepass")) > MOST_OCTETS:
+        # It was read to its end, so nothing is left that a server would have to drain.
+        raise Refused(413, "request-entity-too-large", errors.TOO_LONG)
+    large_texts.admit(text)
+    return text
+
+
+@blueprint.get("/favicon.ico")
+def favicon() -> Response:
+    """The icon, for whoever asks at the root without reading a page."""
+    icon = current_app.send_static_file("favicon.ico")
+    # This address does not change with the content.
+    icon.headers["Cache-Control"] = "public, max-age=86400"
+    return icon
+
+
+@blueprint.get("/robots.txt")
+def robots() -> Response:
+    """Robots read the start page and the reference: answers have no end, and a trace is work."""
+    start = address("")
+    pages = ("api$", "docs", "problems$", "schemes", "registries")
+    rules = (
+        *("User-agent: *", f"Allow: {start}$", f"Allow: {start}static/", *(f"Allow: {start}{page}" for page in pages)),
+        *(f"Disallow: {start}registries/naan?", f"Disallow: {start}", ""),
+    )
+    return Response("\n".join(rules), content_type="text/plain")
+
+
+@blueprint.get("/healthz")
+def healthz() -> Response:
+    """Whether this process answers and its bindings, if it has any, can be read: 200, or 503 if they cannot."""
+    bindings, state, names = site().bindings, "none", {}
+    if bindings is not None:
+        try:
+            count = bindings.count()
+            state, names = "readable", {"names": count.number, "names_exact": count.exact}
+        except BindingsUnavailable:
+            state = "unreadable"
+    well = state != "unreadable"
+    health = {"status": "ok" if well else "failing", "bindings": state, **names}
+    if bindings is not None and bindings.is_file:
+        # The reason may hold parts of the file, and is in the log.
+        health["file"] = "refused" if bindings.refusal else "unrecorded" if bindings.unrecorded else "served"
+    response = as_json(health, 200 if well else 503)
+    response.headers["Cache-Control"] = "no-store"
+    return response
+
+
+def address(text: str, **view: str) -> str | None:
+    """The address that inspects ``text``, or None where it would be too long or cannot be written as UTF-8.
+
+    ``view`` is how a table is shown, by ``show`` and ``order``, where that is not the usual way.
+    """
+    try:
+        permalink = url("inspector.page", q=text or None, **view)
+    except UnicodeEncodeError:
+        return None
+    return permalink if len(permalink) < LONGEST_ADDRESS else None
+
+
+def _view(arguments: Mapping[str, str]) -> dict[str, str]:
+    """How the table is to be shown, without what is so anyway and what is not known."""
+    known = {"show": listing.SHOWN, "order": listing.ORDERS}
+    wished = {name: arguments.get(name, "") for name in known}
+    return {name: way for name, way in wished.items() if way in known[name] and way != next(iter(known[name]))}
+
+
+def _answered(text: str, view: Mapping[str, str]) -> Response:
+    if wants_json():
+        return as_json_pieces(site().inspect(text).as_json())
+    if not text:
+        return _shown("_start.html", text="", title="Ararat", said="", examples=site().examples)
+    found = site().inspect(text)
+    table = listing.listing(found)
+    rows = table.arranged(**view)
+    return _shown(
+        "_answer.html",
+        text=text,
+        title=_title(found),
+        said=_said(found, rows),
+        found=found,
+        most_found=inspection.MOST_FOUND,
+        headline=headline(found),
+        listing=table,
+        rows=rows,
+        show=view.get("show", "all"),
+        order=view.get("order", "text"),
+        shown=listing.SHOWN,
+        orders=listing.ORDERS,
+        cards=[card.card(finding, site().prefix) for finding in found.findings[:MOST_OPEN]],
+        permalink=address(text, **view),
+    )
+
+
+def _shown(answer: str, **context: object) -> Response:
+    htmx = htmx_request.htmx
+    fragment = bool(htmx) and not htmx.history_restore_request
+    template = answer if fragment else "inspect.html"
+    return make_response(render_template(template, answer=answer, fragment=fragment, **context))
+
+
+def headline(found: Inspection) -> str:
+    """What was found, in a sentence.
+
+    >>> headline(inspection.inspect("See ark:12345/x and ark:12345/y."))
+    'Two identifiers, both valid'
+    """
+    count = len(found.findings)
+    if not count:
+        seen = len(found.text)
+        if not found.text.strip():
+            return "There is only white space"
+        return f"No identifier in these {seen:,} characters"
+    if count == 1:
+        return summary.verdict(found.findings[0].report)
+    tones = Counter(summary.tone(finding.report) for finding in found.findings)
+    valid, warned = count - tones["bad"], tones["warn"]
+    whole = {0: "none of them valid", count: "both valid" if count == 2 else "all valid"}
+    judged = whole.get(valid) or f"{summary.in_words(valid)} of them valid"
+    judged += f", {summary.in_words(warned)} with a warning" if warned else ""
+    things = summary.counted(count, "identifier")
+    return f"{f'The first {things}' if found.truncated else things.capitalize()}, {judged}"
+
+
+def _title(found: Inspection) -> str:
+    # A title can hold no elements, so nothing in it can be isolated: printable ASCII alone.
+    if len(found.findings) != 1:
+        return f"{headline(found)} - Ararat"
+    name = display.percent(found.findings[0].match.literal[:_TITLED])
+    return f"{name if len(name) <= _TITLED else name[:_TITLED] + '...'} - Ararat"
+
+
+def _said(found: Inspection, rows: Sequence[tuple[listing.Row, bool]]) -> str:
+    # The focus goes to the verdict, which is read out with it; what is said beside it is what stands in the chips.
+    if len(found.findings) != 1:
+        shown = sum(among for _, among in rows)
+        return f"{shown:,} of {len(rows):,} shown" if shown < len(rows) else ""
+    finding = found.findings[0]
+    names = inspection.keys(finding.report)
+    chips = summary.chips(finding.report, names[-1] if names else None, finding.bound, unread=finding.unread)
+    return ", ".join(chip.word for chip in chips).capitalize()

@@ -1,0 +1,143 @@
+"""The page where addresses or a sitemap are held to an IRI policy, and the same as JSON."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from flask import Blueprint, Response, request
+from werkzeug.exceptions import RequestEntityTooLarge
+
+from ...identifiers import iri_policy
+from ...identifiers.iri_policy import Profile, Verdict
+from ..config import MOST_OCTETS, site
+from ..errors import Refused
+from ..report import excerpt, summary
+from ..report.excerpt import Line
+from ..responses import as_json, represented, wants_json
+from ..sitemaps import SitemapError, addresses
+
+blueprint = Blueprint("policy", __name__)
+
+MOST_JUDGED = 1000
+"""Addresses of one paste that are judged."""
+
+_MOST_SAID = 10
+_LISTED = 200
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """An address in the table: how it reads, what is said of it, in which tone, and its findings in words."""
+
+    line: Line
+    tone: summary.Tone
+    verdict: str
+    namespaces: str
+    said: tuple[tuple[str, str], ...]
+
+
+@blueprint.route("/policy", methods=["GET", "POST"])
+def page() -> Response:
+    """The empty page, or what the policy says of the addresses in ``q``."""
+    asked = request.form if request.method == "POST" else request.args
+    text, complete = asked.get("q", ""), bool(asked.get("complete"))
+    if len(text.encode("utf-8", "surrogatepass")) > MOST_OCTETS:
+        raise RequestEntityTooLarge
+    profile = _profile(asked.get("profile"))
+    fault, truncated, judged = None, False, []
+    try:
+        judged, truncated = _judged(text, profile, complete)
+    except SitemapError as error:
+        if wants_json():
+            raise _no_sitemap(error) from None
+        fault = str(error)
+    return represented(
+        _found(profile, judged, truncated),
+        "policy.html",
+        fragment="_policy.html",
+        title=f"Policy {profile.name} - Ararat",
+        text=text,
+        complete=complete,
+        profile=profile,
+        profiles=_profiles(),
+        fault=fault,
+        most=MOST_JUDGED,
+        headline="This is no sitemap" if fault else _headline(judged),
+        entries=[_entry(verdict) for verdict in judged],
+    )
+
+
+@blueprint.route("/api/policy", methods=["GET", "POST"])
+def judged_as_json() -> Response:
+    """The same as JSON: ``q`` holds the addresses, of a POST the body does."""
+    text = _body() if request.method == "POST" else request.args.get("q")
+    if text is None:
+        raise Refused(400, "parameter-missing", "The query has no q.")
+    profile = _profile(request.args.get("profile"))
+    try:
+        judged, truncated = _judged(text, profile, bool(request.args.get("complete")))
+    except SitemapError as error:
+        raise _no_sitemap(error) from None
+    return as_json(_found(profile, judged, truncated))
+
+
+def _found(profile: Profile, judged: list[Verdict], truncated: bool) -> dict[str, Any]:
+    found = [{"iri": each.iri, "in_scope": each.in_scope, **each.as_dict()} for each in judged]
+    return {"profile": profile.name, "truncated": truncated, "found": found}
+
+
+def _no_sitemap(error: SitemapError) -> Refused:
+    return Refused(400, "no-sitemap", f"The sitemap cannot be read: {error}.")
+
+
+def _body() -> str:
+    if (request.content_length or 0) > MOST_OCTETS:
+        raise RequestEntityTooLarge
+    try:
+        return request.get_data(cache=False).decode("utf-8")
+    except UnicodeDecodeError as error:
+        raise Refused(400, "not-utf-8", f"The body is not UTF-8 at octet {error.start}.") from None
+
+
+def _profiles() -> list[Profile]:
+    """The policies of this site, or where it has none, those that ship."""
+    return list(site().policies) or [iri_policy.known(name) for name in iri_policy.SHIPPED]
+
+
+def _profile(name: str | None) -> Profile:
+    profiles = _profiles()
+    for profile in profiles:
+        if name in (None, "", profile.name):
+            return profile
+    raise Refused(400, "policy-unknown", f"The policies here are {', '.join(each.name for each in profiles)}.")
+
+
+def _judged(text: str, profile: Profile, complete: bool) -> tuple[list[Verdict], bool]:
+    given = addresses(text, most=MOST_JUDGED + 1)
+    judged = iri_policy.judge_all(given[:MOST_JUDGED], profile, complete=complete)
+    return list(judged), len(given) > MOST_JUDGED
+
+
+def _headline(judged: list[Verdict]) -> str:
+    wrong = sum(not each.allocatable or not each.readable for each in judged)
+    things = summary.counted(len(judged), "identifier").capitalize()
+    if not wrong:
+        return f"{things}, nothing that forbids one"
+    if len(judged) == 1:
+        return f"{things}, not to be allocated"
+    return f"{things}, {summary.in_words(wrong)} not to be allocated"
+
+
+def _entry(verdict: Verdict) -> Entry:
+    said = tuple((found.severity, f"{found.message} ({found.code})") for found in verdict.findings[:_MOST_SAID])
+    tone: summary.Tone
+    if not verdict.readable:
+        tone, word = "bad", "no IRI"
+    elif not verdict.in_scope:
+        tone, word = "plain", "nothing is said of it"
+    elif not verdict.allocatable:
+        tone, word = "bad", "not to be allocated"
+    else:
+        tone, word = "warn" if verdict.findings else "good", "may be allocated"
+    return Entry(excerpt.plain(verdict.iri, _LISTED), tone, word, ", ".join(verdict.namespaces), said)

@@ -1,0 +1,198 @@
+"""Reference pages: problem codes and registries, shown from the data that the code uses.
+
+Each page has its JSON at the same address (by ``Accept``) and below /api. The texts of a registry are from
+strangers and are shown as identifiers are.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from math import ceil
+from typing import Any
+from urllib.parse import urlencode
+
+from flask import Blueprint, Response, request
+
+from ...identifiers import PROBLEMS, registries
+from ...identifiers.registries import NAANS, NAMESPACES, SCHEMES, search
+from ...identifiers.registries.tables import Registry
+from ...identifiers.text import display
+from .. import openapi
+from ..config import url
+from ..errors import Refused, problem_document
+from ..responses import as_json, represented
+
+blueprint = Blueprint("reference", __name__)
+
+SHOWN = 50
+"""Holders of NAANs on one page of a search."""
+
+_LONGEST_EXAMPLE = 120
+_REGISTRIES: tuple[Registry[Any], ...] = (NAANS, NAMESPACES, SCHEMES)
+
+
+@blueprint.get("/problems")
+@blueprint.get("/api/problems", endpoint="problems_json")
+def problems() -> Response:
+    """The problem codes: what each means, what was expected, which rule says so, and a text that has it."""
+    shown = [
+        {name: getattr(known, name) for name in ("code", "severity", "title", "expected", "reference", "example")}
+        for known in PROBLEMS.values()
+    ]
+    return represented({"problems": shown}, "reference/problems.html", most=_LONGEST_EXAMPLE)
+
+
+@blueprint.get("/registries")
+@blueprint.get("/api/registries", endpoint="index_json")
+def index() -> Response:
+    """Which registries are known, of which day, and how many entries each has."""
+    ways = {
+        "naan": ("reference.naans", "reference.naans_json"),
+        "urn-namespaces": ("reference.namespaces", "reference.namespaces_json"),
+        "uri-schemes": ("reference.schemes", "reference.schemes_json"),
+    }
+    shown = [
+        {
+            "registry": registry.name,
+            "title": registry.title,
+            "entries": len(registries.current().table(registry).records),
+            "snapshot": _snapshot(registry),
+            "page": url(ways[registry.name][0]),
+            "json": url(ways[registry.name][1]),
+        }
+        for registry in _REGISTRIES
+    ]
+    return represented({"registries": shown}, "reference/registries.html")
+
+
+@blueprint.get("/registries/naan")
+@blueprint.get("/api/registries/naan", endpoint="naans_json")
+def naans() -> Response:
+    """Holders of NAANs that ``q`` finds, in pages."""
+    query, number = request.args.get("q", ""), _page_number()
+    found = search.holders(query)
+    shown = {
+        "snapshot": _snapshot(NAANS),
+        "total": len(found),
+        "page": number,
+        "pages": max(1, ceil(len(found) / SHOWN)),
+        "found": [
+            {
+                "naan": holder.key,
+                **{name: getattr(holder, name) for name in ("name", "native_name", "acronym", "since", "where")},
+            }
+            for holder in found[(number - 1) * SHOWN : number * SHOWN]
+        ],
+    }
+    # An address of its own for each search; a text that cannot be written into one has none.
+    known = query[: search.LONGEST_QUERY].encode("utf-8", "replace").decode()
+    everything = len(registries.current().table(NAANS).records)
+    return represented(
+        shown, "reference/naans.html", fragment="reference/_naans.html", query=known, everything=everything
+    )
+
+
+@blueprint.get("/registries/naan/<naan>")
+@blueprint.get("/api/registries/naan/<naan>", endpoint="naan_json")
+def naan(naan: str) -> Response:
+    """The holder of a NAAN, its resolver, its shoulders."""
+    shown = registries.of_naan(naan)
+    return represented(_entry(shown, NAANS), "reference/naan.html")
+
+
+@blueprint.get("/registries/urn")
+@blueprint.get("/api/registries/urn", endpoint="namespaces_json")
+def namespaces() -> Response:
+    """The URN namespaces."""
+    records = registries.current().table(NAMESPACES).records
+    shown = [{"nid": key, "kind": record.kind, "since": record.since} for key, record in records.items()]
+    return represented({"snapshot": _snapshot(NAMESPACES), "namespaces": shown}, "reference/namespaces.html")
+
+
+@blueprint.get("/registries/urn/<nid>")
+@blueprint.get("/api/registries/urn/<nid>", endpoint="namespace_json")
+def namespace(nid: str) -> Response:
+    """A URN namespace and what is written of it."""
+    return represented(_entry(registries.of_namespace(nid), NAMESPACES), "reference/namespace.html")
+
+
+@blueprint.get("/schemes")
+@blueprint.get("/api/schemes", endpoint="schemes_json")
+def schemes() -> Response:
+    """The URI schemes with their status."""
+    records = registries.current().table(SCHEMES).records
+    fields = ("status", "description", "since")
+    shown = [
+        {"scheme": key, "name": record.name or key, **{field: getattr(record, field) for field in fields}}
+        for key, record in records.items()
+    ]
+    return represented({"snapshot": _snapshot(SCHEMES), "schemes": shown}, "reference/schemes.html")
+
+
+@blueprint.get("/schemes/<name>")
+@blueprint.get("/api/schemes/<name>", endpoint="scheme_json")
+def scheme(name: str) -> Response:
+    """A URI scheme and what is written of it."""
+    return represented(_entry(registries.of_scheme_name(name), SCHEMES), "reference/scheme.html")
+
+
+@blueprint.get("/api")
+def api() -> Response:
+    """How programs ask: the endpoints of the description, in words."""
+    described = openapi.description()
+    return represented(
+        described,
+        "reference/api.html",
+        examples={each["operationId"]: _example(path, each) for path, each in openapi.operations("get")},
+        problem=json.dumps(problem_document(400, "parameter-missing", "The query has no q."), indent=2),
+        stability=openapi.STABILITY,
+        cors=openapi.CORS,
+        limits=openapi.LIMITS,
+    )
+
+
+@blueprint.get("/api/openapi.json")
+def description() -> Response:
+    """The description of the API (OpenAPI 3.1)."""
+    return as_json(openapi.description())
+
+
+def _example(path: str, operation: Mapping[str, Any]) -> str | None:
+    """The address that asks for the example of an operation, or None where it has a parameter without one."""
+    parameters = operation.get("parameters", ())
+    named = {each["name"]: each.get("example") for each in parameters if each.get("required") or each.get("example")}
+    if None in named.values():
+        return None
+    path = path.format_map(named)
+    query = {
+        each["name"]: named[each["name"]] for each in parameters if each["in"] == "query" and each["name"] in named
+    }
+    base = url("inspector.page").removesuffix("/")
+    return f"{base}{path}" + (f"?{urlencode(query, safe='/:')}" if query else "")
+
+
+def _entry(known: dict[str, Any], registry: Registry[Any]) -> dict[str, Any]:
+    if not known["registered"] and not known["explanation"]:
+        day = known["snapshot"]["date"]
+        sentence = f"{_NOT_THERE[registry.name]} in this copy of the registry, which is of {day}."
+        raise Refused(404, "not-registered", sentence)
+    return known
+
+
+_NOT_THERE = {
+    "naan": "There is no such NAAN",
+    "urn-namespaces": "There is no such URN namespace",
+    "uri-schemes": "There is no such scheme",
+}
+
+
+def _snapshot(registry: Registry[Any]) -> dict[str, str]:
+    return registries.current().table(registry).snapshot.as_dict()
+
+
+def _page_number() -> int:
+    asked = request.args.get("page", "1")
+    if not (asked.isascii() and asked.isdigit() and len(asked) < 6 and int(asked)):
+        raise Refused(400, "parameter", f"page is {display.escape(asked[:20])}; expected a number from 1")
+    return int(asked)

@@ -1,0 +1,328 @@
+"""Many identifiers traced at once: a page that grows row by row, its result as CSV or JSON, and the same as an API.
+
+The rows of a list are kept in this process for an hour (:mod:`.results`). The form names them by an id that cannot be
+guessed, so that a list that was stopped can go on, and a result can be saved. All of a list takes one place of those
+for traces; its hosts are asked one request at a time, with a pause after each.
+"""
+
+from __future__ import annotations
+
+import functools
+import json
+import logging
+import math
+import threading
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+
+from flask import Blueprint, Response, current_app, render_template, request
+from jinja2 import Environment
+from markupsafe import Markup
+
+from ...identifiers import examine
+from ...middleware import BindingsUnavailable
+from ...middleware.bindings import prefix
+from ...middleware.errors import PrefixError
+from .. import trace_jobs
+from ..config import LONGEST_ADDRESS, Site, site, url
+from ..errors import Refused
+from ..report import inspection
+from ..trace_jobs import Choice, Run, Wish
+from ..tracing import uri
+from ..tracing.algorithm import trace
+from ..tracing.bulk import CSV_HEADER, OPEN, VERDICTS, Traced, traced
+from ..tracing.events import Event
+from ..tracing.keepalive import Heartbeat
+from ..tracing.limits.throttle import RunClock, Turns
+from ..tracing.progress import Stages
+from . import trace as live
+
+blueprint = Blueprint("rounds", __name__)
+
+MOST = 50
+"""Identifiers that a list of the page may have."""
+
+MOST_OF_API = 200
+"""Identifiers that a list of the API may have."""
+
+LONGEST_SECONDS = 300.0
+"""How long one request works at a list. The form then goes on with what is left."""
+
+_AT_ONCE = 4
+_LINES = "application/x-ndjson"
+_CSV = "text/csv"
+
+_OVER = "The time for one list was used up."
+_TOO_OFTEN = "Some hosts were asked as often as they are within a minute; later they are asked again."
+_log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class Order:
+    """A list as it is asked for: ``texts``, each once; the ``resolver`` named, if any; the rows ``done`` before."""
+
+    texts: tuple[str, ...] = ()
+    resolver: str | None = None
+    done: tuple[Traced, ...] = ()
+
+    @property
+    def left(self) -> tuple[str, ...]:
+        """What is not done yet."""
+        done = {each.identifier for each in self.done}
+        return tuple(text for text in self.texts if text not in done)
+
+
+@blueprint.get("/traces")
+def page() -> Response:
+    """The empty form."""
+    return Response(_page(Order()), headers={"Cache-Control": "no-store"})
+
+
+@blueprint.post("/traces")
+def run() -> Response:
+    """The list in the form, traced while the page grows; what the form brings as done stands there at once."""
+    if refusal := live.unasked():
+        raise refusal
+    earlier = None if "anew" in request.form else site().results.get(request.form.get("run", ""))
+    order = _order(request.form.get("q", ""), request.form.get("resolver", ""), MOST, earlier.rows if earlier else ())
+    choices = _choices(order, site())
+    begun = _begin(order, choices)
+    key = site().results.new(order.texts, request.remote_addr)
+    for each in order.done:
+        site().results.add(key, each)
+    files = url("rounds.result", form="csv"), url("rounds.result", form="json")
+    grower = _Grower(current_app.jinja_env, order, files, functools.partial(site().results.add, key))
+    page = _page(order, running=key, least=_least_seconds(choices.values(), site()))
+    response = Response(grower.growing(page, begun), headers=live.STREAM_HEADERS)
+    response.call_on_close(begun.close)
+    return response
+
+
+@blueprint.post("/traces/result")
+def result() -> Response:
+    """Save the rows of a list as a file, in the order of the list. Refused: 404 if they are no longer kept."""
+    if refusal := live.unasked():
+        raise refusal
+    if (kept := site().results.get(request.form.get("run", ""))) is None:
+        raise Refused(404, "no-result", "This result is no longer kept. Run the list again.")
+    places = _places(kept.texts)
+    rows = sorted(kept.rows, key=lambda each: places[each.identifier])
+    if request.args.get("form") == "csv":
+        body, kind, name = CSV_HEADER + "".join(each.as_csv() for each in rows), f"{_CSV}; charset=utf-8", "traces.csv"
+    else:
+        body, kind, name = "".join(_json_line(each) for each in rows), _LINES, "traces.jsonl"
+    fields = {"Content-Disposition": f'attachment; filename="{name}"', "Cache-Control": "no-store"}
+    return Response(body, content_type=kind, headers=fields)
+
+
+@blueprint.post("/api/traces")
+def api() -> Response:
+    """The identifiers of the body, text in UTF-8, one a line, traced: a line of JSON for each, or CSV, as they end."""
+    if refusal := live.unasked():
+        raise refusal
+    try:
+        text = request.get_data(cache=False).decode("utf-8")
+    except UnicodeDecodeError as error:
+        raise Refused(400, "not-utf-8", f"The body is not UTF-8 at octet {error.start}.") from None
+    order = _order(text, request.args.get("resolver", ""), MOST_OF_API)
+    begun = _begin(order, _choices(order, site()))
+    as_csv = request.accept_mimetypes.best_match([_LINES, _CSV], _LINES) == _CSV
+    response = Response(
+        _csv(begun) if as_csv else map(_json_line, begun),
+        content_type=f"{_CSV}; charset=utf-8" if as_csv else _LINES,
+        headers=live.STREAM_HEADERS,
+    )
+    response.call_on_close(begun.close)
+    return response
+
+
+def _listed(text: str) -> tuple[str, ...]:
+    """The identifiers of a list, each once."""
+    return tuple(dict.fromkeys(filter(None, map(str.strip, text.splitlines()))))
+
+
+def _places(texts: Iterable[str]) -> dict[str, int]:
+    """Where in its list each identifier stands, from 1."""
+    return {text: place for place, text in enumerate(texts, 1)}
+
+
+def _order(text: str, resolver: str, most: int, done: Iterable[Traced] = ()) -> Order:
+    texts = _listed(text)
+    if not texts:
+        raise Refused(400, "nothing-to-trace", "There is no identifier to trace: give some, one a line.")
+    if len(texts) > most:
+        raise Refused(400, "too-many", f"There are {len(texts):,} identifiers; expected {most} at most in one list.")
+    if longest := next((number for number, each in enumerate(texts, 1) if len(each) >= LONGEST_ADDRESS), None):
+        raise Refused(400, "too-long", f"Identifier {longest} has {LONGEST_ADDRESS:,} characters or more.")
+    try:
+        named = prefix.check(resolver.strip()) if resolver.strip() else None
+    except PrefixError as error:
+        raise Refused(400, "parameter", f"{error.message}; expected {error.expected} ({error.reference}).") from None
+    # What was not done to the end is done again, and what is no longer asked for goes.
+    kept = {each.identifier: each for each in done if each.identifier in texts and each.verdict != "undone"}
+    return Order(texts, named, tuple(kept.values()))
+
+
+def _begin(order: Order, choices: Mapping[str, Choice]) -> Run[Traced]:
+    known, stop, stages = site(), threading.Event(), Stages()
+    run = _runner(choices, known, request.remote_addr, stop)
+    rows = _within(LONGEST_SECONDS, stop, traced(order.left, run, at_once=_AT_ONCE, stop=stop))
+    return Run(rows, trace_jobs.take_place(known), stop, stages)
+
+
+def _within(seconds: float, stop: threading.Event, rows: Iterator[Traced]) -> Iterator[Traced]:
+    timer = threading.Timer(seconds, stop.set)
+    timer.daemon = True
+    timer.start()
+    try:
+        yield from rows
+    finally:
+        timer.cancel()
+
+
+def _choices(order: Order, known: Site) -> dict[str, Choice]:
+    """Which resolver is asked for each identifier that is left."""
+    reports = {text: examine(text) for text in order.left}
+    try:
+        kinds = inspection.kinds(list(reports.values()), known.bindings) or {}
+    except BindingsUnavailable:
+        return {text: trace_jobs.choose(Wish(text, order.resolver), bound=None) for text in order.left}
+    bound = {text for text, report in reports.items() if any(key in kinds for key in inspection.keys(report)[-1:])}
+    return {text: trace_jobs.choose(Wish(text, order.resolver), bound=text in bound) for text in order.left}
+
+
+def _own_hosts(known: Site) -> set[str]:
+    return {uri.parse(each).host for each in known.local}
+
+
+def _least_seconds(choices: Iterable[Choice], known: Site) -> float:
+    """How long the list takes at least: the pauses between the requests to the resolver that is asked most."""
+    asked = Counter(uri.parse(choice.resolver).host for choice in choices if choice.possible)
+    others = [count for host, count in asked.items() if host not in _own_hosts(known)]
+    return (max(others, default=1) - 1) * known.pace.gap
+
+
+def about(seconds: float) -> str:
+    """A time to wait, as people say it.
+
+    >>> about(3), about(60), about(61)
+    ('3 seconds', '1 minute', '2 minutes')
+    """
+    if seconds < 60:
+        return _counted(math.ceil(seconds), "second")
+    return _counted(math.ceil(seconds / 60), "minute")
+
+
+def _counted(count: int, thing: str) -> str:
+    return f"{count:,} {thing}{'' if count == 1 else 's'}"
+
+
+def _runner(
+    choices: Mapping[str, Choice], known: Site, client: str | None, stop: threading.Event
+) -> Callable[[str], Iterable[Event]]:
+    """How one identifier of the list is traced, in a thread that knows nothing of the request."""
+    turns = Turns(known.pace.gap, stop=stop)
+
+    def run(text: str) -> Iterable[Event]:
+        choice, clock = choices[text], RunClock()
+        fetch = trace_jobs.fetcher(known, client, stop, Stages())
+        # Of a host that is not asked the fetch says so, and nobody needs to wait for a turn.
+        in_turn = turns.kept(fetch, clock) if choice.possible else fetch
+        return trace(text, fetch=in_turn, resolver=choice.resolver, clock=clock)
+
+    return run
+
+
+@dataclass(frozen=True, slots=True)
+class _Grower:
+    """The rows of a list as HTML. It needs no context of a request, so that a stream holds none."""
+
+    environment: Environment
+    order: Order
+    files: tuple[str, str]
+    keep: Callable[[Traced], None]
+
+    def growing(self, page: str, run: Run[Traced]) -> Iterator[str]:
+        """The page with the rows in it, as the runs end."""
+        head, closing, tail = page.split(live.CUT)
+        yield head
+        rows = list(self.order.done)
+        places = _places(self.order.texts)
+        yield "".join(self._row(each, places[each.identifier]) for each in rows)
+        why = ""
+        try:
+            for event in run:
+                if isinstance(event, Heartbeat):
+                    yield live.STILL_WAITING
+                    continue
+                rows.append(event)
+                self.keep(event)
+                yield self._row(event, places[event.identifier])
+            if len(rows) < len(self.order.texts):
+                why = _OVER
+            elif any(each.code == "too-often" for each in rows):
+                why = _TOO_OFTEN
+        except Exception:  # noqa: BLE001 - whatever it was, the reader has to learn that it is over
+            _log.exception("a list of traces broke")
+            why = live.BROKEN
+        yield closing + self._ended(rows, why) + tail
+
+    def _row(self, each: Traced, number: int) -> str:
+        tone = "good" if each.is_good else "warn" if each.verdict in OPEN else "bad"
+        said = {"row": each, "number": number, "total": len(self.order.texts), "tone": tone}
+        template = self.environment.get_template("_traced.html")
+        return template.render(said, words=VERDICTS[each.verdict])
+
+    def _ended(self, rows: list[Traced], why: str) -> str:
+        left = len(self.order.texts) - sum(each.verdict != "undone" for each in rows)
+        template = self.environment.get_template("_traces_ended.html")
+        files = dict(zip(("save_csv", "save_json"), self.files, strict=True))
+        return template.render(counted=counted(rows), left=left, why=why, **files)
+
+
+def counted(rows: Iterable[Traced]) -> str:
+    """How many of each verdict, as a sentence.
+
+    >>> counted([])
+    'Nothing was traced.'
+    """
+    rows = list(rows)
+    counts: Mapping[str, int] = Counter(each.verdict for each in rows)
+    listed = [f"{counts[verdict]} {verdict}" for verdict in VERDICTS if counts[verdict]]
+    if downgraded := sum(each.downgraded for each in rows):
+        listed.append(f"{downgraded:,} led from https to http")
+    if not rows:
+        return "Nothing was traced."
+    return f"{len(rows):,} traced: {', '.join(listed)}."
+
+
+def _csv(run: Run[Traced]) -> Iterator[str]:
+    yield CSV_HEADER
+    for event in run:
+        if not isinstance(event, Heartbeat):
+            yield event.as_csv()
+
+
+def _json_line(event: Traced | Heartbeat) -> str:
+    return json.dumps(event.as_dict()) + "\n"
+
+
+def _page(order: Order, *, running: str = "", least: float = 0.0) -> str:
+    title = "Traces of a list - Ararat"
+    if running:
+        title = f"Traces of {_counted(len(order.texts), 'identifier')} - Ararat"
+    cut = Markup(live.CUT)  # noqa: S704 - a constant
+    gap, limit = about(site().pace.gap), about(LONGEST_SECONDS)
+    takes = about(least) if least else ""
+    return render_template(
+        "traces.html",
+        title=title,
+        order=order,
+        running=running,
+        most=MOST,
+        cut=cut,
+        gap=gap,
+        limit=limit,
+        takes=takes,
+    )
