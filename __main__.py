@@ -1,6 +1,6 @@
 """``python -m ararat``: the command ``ararat``."""
 
-from .webapp.command import main
+from .cli.main import main
 
 if __name__ == "__main__":
     main()

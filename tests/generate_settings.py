@@ -15,8 +15,8 @@ from typing import Any
 
 import click
 
+from ararat.cli.serve import serve_command
 from ararat.middleware.settings import Settings
-from ararat.webapp.commands.serving import serve_command
 
 PAGE = Path(__file__).parents[1] / "docs" / "settings.md"
 _TABLE = re.compile(r"^(?:\|.*\n)+", re.MULTILINE)

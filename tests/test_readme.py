@@ -19,10 +19,10 @@ import pytest
 from click.testing import CliRunner
 from werkzeug.test import Client
 
+from ararat.cli.main import main
 from ararat.middleware import open_bindings
 from ararat.middleware.tabular.columns import COLUMNS, proposal
 from ararat.middleware.tabular.formats import read_rows
-from ararat.webapp.command import main
 
 ROOT = Path(__file__).parents[1]
 PAGES = {path.name: path.read_text("utf-8") for path in [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]}

@@ -16,7 +16,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner, Result
 
-from ararat.webapp import command
+from ararat.cli import main
 
 
 class Site(http.server.BaseHTTPRequestHandler):
@@ -53,7 +53,7 @@ def options(site) -> list[str]:
 
 
 def ararat(*arguments: str, given: str = "") -> Result:
-    return CliRunner().invoke(command.main, [*arguments], input=given)
+    return CliRunner().invoke(main.main, [*arguments], input=given)
 
 
 FIVE = "ark:12345/x1\nark:12345/x3\n\nark:12345/x4\nnonsense\nark:12345/x1\n"
@@ -147,7 +147,7 @@ def test_paths_and_served_names_are_requested_at_the_prefix(bound, site):
 
 def test_names_of_a_file_are_resolved_by_the_database_where_it_has_an_answer(bound, site, monkeypatch):
     official = f"http://127.0.0.1:{site.server_port}"
-    monkeypatch.setattr("ararat.webapp.commands.rounds.OFFICIAL_PREFIX", official)
+    monkeypatch.setattr("ararat.cli.check_traces.OFFICIAL_PREFIX", official)
     given = "ark:/12345/x-1\nhttps://n2t.net/ark:12345/v/2\nark:67890/x1\nnonsense\n"
     result = ararat(*TRACE, "-", *bound, given=given)
     assert f"Resolver: {official} for 1, the database for 2.\n" in result.stdout
@@ -159,7 +159,7 @@ def test_the_resolver_that_is_known_for_each_name_can_be_asked(site, monkeypatch
         return f"http://127.0.0.1:{site.server_port}/known" if name == "ark:12148/x1" else None
 
     monkeypatch.setattr("ararat.webapp.tracing.known_resolvers.prefix_for", known)
-    monkeypatch.setattr("ararat.webapp.commands.rounds.OFFICIAL_PREFIX", f"http://127.0.0.1:{site.server_port}")
+    monkeypatch.setattr("ararat.cli.check_traces.OFFICIAL_PREFIX", f"http://127.0.0.1:{site.server_port}")
     options = [*TRACE, "--resolver", "registry", "--allow-network", "127.0.0.0/8"]
     result = ararat(*options, "-", given="ark:12148/x1\nark:67890/x1\n")
     assert result.exit_code == 0, result.output

@@ -8,13 +8,13 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner, Result
 
-from ararat.webapp import command
+from ararat.cli import main
 
 
 @pytest.fixture
 def ararat() -> Callable[..., Result]:
     """ararat(*arguments) runs the command in this process."""
-    return lambda *arguments: CliRunner(env={"ARARAT_DATABASE": None}).invoke(command.main, [*map(str, arguments)])
+    return lambda *arguments: CliRunner(env={"ARARAT_DATABASE": None}).invoke(main.main, [*map(str, arguments)])
 
 
 def test_init_creates_an_empty_database_once(ararat: Callable[..., Result], tmp_path: Path) -> None:

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner, Result
 
-from ararat.webapp import command
+from ararat.cli import main
 
 
 @pytest.fixture
@@ -18,7 +18,7 @@ def ararat(tmp_path: Path) -> Callable[..., Result]:
     database = str(tmp_path / "bindings.sqlite")
 
     def run(*arguments: str) -> Result:
-        result = CliRunner(env={"ARARAT_DATABASE": database, "ARARAT_ACTOR": "ada"}).invoke(command.main, [*arguments])
+        result = CliRunner(env={"ARARAT_DATABASE": database, "ARARAT_ACTOR": "ada"}).invoke(main.main, [*arguments])
         if result.exception is not None and not isinstance(result.exception, SystemExit):
             raise result.exception
         return result

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from ararat.webapp.commands.streams import replaced
+from ararat.cli.streams import replaced
 
 
 def test_a_file_is_replaced_when_all_is_written(tmp_path: Path) -> None:

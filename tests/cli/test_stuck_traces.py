@@ -12,7 +12,7 @@ from typing import Any, BinaryIO
 
 import pytest
 
-from ararat.webapp.serve import THREADS
+from ararat.cli.server import THREADS
 
 
 @pytest.fixture

@@ -16,9 +16,9 @@ from flask import Blueprint, Flask
 from werkzeug.middleware.dispatcher import DispatcherMiddleware
 from werkzeug.middleware.proxy_fix import ProxyFix
 
+from ararat.cli.doctor import applications
+from ararat.cli.doctor.finding import Finding
 from ararat.middleware import ResolverMiddleware
-from ararat.webapp.doctor import applications
-from ararat.webapp.doctor.finding import Finding
 
 
 class Nothing:

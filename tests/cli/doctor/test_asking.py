@@ -11,8 +11,8 @@ from collections.abc import Callable, Iterator
 import pytest
 import trustme
 
-from ararat.webapp.doctor import asking
-from ararat.webapp.doctor.asking import Said, ask
+from ararat.cli.doctor import requests
+from ararat.cli.doctor.requests import Said, ask
 from ararat.webapp.tracing.client import url as weburl
 from ararat.webapp.tracing.client.url import WebURL
 from ararat.webapp.tracing.hop import HopFailed
@@ -117,7 +117,7 @@ def test_a_certificate_has_to_be_for_the_host(name: str, code: str | None, monke
     ours, theirs = ssl.create_default_context(), ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     authority.configure_trust(ours)
     authority.issue_cert(name).configure_cert(theirs)
-    monkeypatch.setattr(asking, "tls_context", lambda: ours)
+    monkeypatch.setattr(requests, "tls_context", lambda: ours)
 
     def answer() -> None:
         with contextlib.suppress(OSError), listener.accept()[0] as plain:

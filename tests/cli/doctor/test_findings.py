@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from ararat.webapp.doctor.finding import Finding, State
-from ararat.webapp.terminal.findings import finding_lines, summary_lines
-from ararat.webapp.terminal.layout import Sheet
+from ararat.cli.doctor.finding import Finding, State
+from ararat.cli.output import Sheet
+from ararat.cli.render.findings import finding_lines, summary_lines
 
 
 @pytest.mark.parametrize("width", [40, 60, 80])

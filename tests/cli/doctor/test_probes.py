@@ -10,10 +10,10 @@ from urllib.parse import unquote_to_bytes
 
 import pytest
 
+from ararat.cli.doctor import probes
+from ararat.cli.doctor.finding import Finding
+from ararat.cli.doctor.requests import Said
 from ararat.middleware import BindingsUnavailable, ResolverMiddleware
-from ararat.webapp.doctor import probes
-from ararat.webapp.doctor.asking import Said
-from ararat.webapp.doctor.finding import Finding
 from ararat.webapp.tracing.client import url as weburl
 from ararat.webapp.tracing.hop import HopFailed
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from ararat.webapp.doctor.registered import examine
+from ararat.cli.doctor.registered import examine
 
 BNF = "https://ark.bnf.fr"
 

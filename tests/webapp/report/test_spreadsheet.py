@@ -6,8 +6,8 @@ import csv
 
 import pytest
 
+from ararat.cli import check
 from ararat.middleware.bindings.audit import Finding
-from ararat.webapp.commands import checking
 from ararat.webapp.report import spreadsheet
 from ararat.webapp.tracing.bulk import Traced
 
@@ -29,7 +29,7 @@ def test_no_cell_of_a_traced_row_is_a_formula(formula):
 
 def test_no_cell_of_a_check_is_a_formula(capsys):
     for number, formula in enumerate(FORMULAS, 1):
-        checking._as_csv(Finding(formula, "not-ascii", formula), number)  # pyright: ignore[reportPrivateUsage]
+        check._as_csv(Finding(formula, "not-ascii", formula), number)  # pyright: ignore[reportPrivateUsage]
     header, *rows = csv.reader(capsys.readouterr().out.splitlines())
     assert header == list(Finding._fields)
     assert [cell for row in rows for cell in row if cell.startswith(("=", "+", "-", "@"))] == []

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from click.testing import CliRunner, Result
 
-from ararat.webapp import command
+from ararat.cli import main
 from ararat.webapp.tracing.algorithm import End, Hop, Start, trace
 from ararat.webapp.tracing.client.guard import guarded_fetch
 from ararat.webapp.tracing.comparison import compare_ends
@@ -144,7 +144,7 @@ def test_the_description_of_a_name_is_found_at_its_hop(peer):
 
 def compared(peer: Any, identifier: str, other: str) -> Result:
     options = ["--resolver", peer.origin, "--compare", other, "--allow-network", "127.0.0.0/8", "--json"]
-    return CliRunner().invoke(command.main, ["trace", identifier, *options])
+    return CliRunner().invoke(main.main, ["trace", identifier, *options])
 
 
 def test_two_resolvers_that_lead_to_one_place_are_said_to(peer):

@@ -18,9 +18,9 @@ from typing import Any
 import pytest
 import trustme
 
+from ararat.cli.output import Sheet
+from ararat.cli.render.traces import event_lines
 from ararat.webapp import create_app
-from ararat.webapp.terminal.layout import Sheet
-from ararat.webapp.terminal.traces import event_lines
 from ararat.webapp.tracing.algorithm import CODES, End, Event, Hop, trace
 from ararat.webapp.tracing.client.addresses import Address
 from ararat.webapp.tracing.client.deadline import Stopwatch

@@ -7,9 +7,9 @@ import json
 import pytest
 from click.testing import CliRunner
 
+from ararat.cli.inspect import inspect_command
 from ararat.identifiers import examine
 from ararat.webapp import create_app
-from ararat.webapp.commands.reading import inspect_command
 from ararat.webapp.config import MOST_OCTETS
 
 FIELDS = {"start", "end", "literal", "suggestion", "report", "bound"}

@@ -1,0 +1,1 @@
+"""The command ``ararat``: one module per command."""

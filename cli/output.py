@@ -1,0 +1,188 @@
+r"""Lines for a terminal: wrapped to its width, aligned in columns, coloured where that is wanted.
+
+Whatever is handed in comes from strangers, so nothing here trusts it: every text is made visible before it is laid out,
+whoever made it and whatever they promised (ARK draft, section 8.1.1; ARK-143, ARK-144). Letters are printed where the
+stream takes UTF-8, and escaped elsewhere. Identifiers and addresses are percent-encoded, so that no letter written from
+right to left can reorder them. Words of people may have such letters; they are printed without isolating characters,
+which many terminals show as boxes. Colour only underlines what the words say, and keeps to the sixteen colours that
+people choose themselves.
+"""
+
+from __future__ import annotations
+
+import codecs
+import os
+import re
+import shutil
+import sys
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import Literal, TextIO
+
+from ..identifiers.text import display
+
+Style = Literal["", "strong", "soft", "good", "doubtful", "bad", "name"]
+
+_CODES: dict[Style, str] = {"strong": "1", "soft": "2", "good": "32", "doubtful": "33", "bad": "31", "name": "36"}
+_LABELS = 14
+_NARROW = 60
+_WIDEST = 100
+_LONGEST = 2000
+# Where a word too long for the line is cut: before a delimiter, else anywhere but inside a triplet or an escape.
+_PIECE = re.compile(r"[/?#&]?(?:%[0-9A-Fa-f]{2}|\\u\{[0-9a-f]+\}|[^/?#&])*")
+_ATOM = re.compile(r"%[0-9A-Fa-f]{2}|\\u\{[0-9a-f]+\}|.")
+
+
+@dataclass(frozen=True, slots=True)
+class Sheet:
+    """What lines are laid out on: ``width`` columns; ``colour``, where escape sequences may be used; ``cut``, where a
+    word longer than a line is cut: a file or a pipe wants its identifiers whole, a terminal's edge cuts them anywhere.
+    ``letters`` is whether letters beyond ASCII may be used.
+    """
+
+    width: int = 80
+    colour: bool = False
+    cut: bool = False
+    letters: bool = False
+
+    @classmethod
+    def of(cls, stream: TextIO) -> Sheet:
+        """The sheet that suits a stream: a terminal's own width and colours, plain 80 columns for everything else.
+
+        Colour is left out where NO_COLOR is set to anything but the empty text, or the terminal says it is dumb.
+        """
+        terminal = stream.isatty()
+        wanted = not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
+        width = shutil.get_terminal_size((80, 24)).columns if terminal else 80
+        return cls(max(40, min(width, _WIDEST)), terminal and wanted, terminal, _takes_utf8(stream))
+
+    def paint(self, text: str, style: Style = "") -> str:
+        """``text`` made visible, in a style where there is colour.
+
+        >>> Sheet().paint("a\\x1b[2J", "bad")
+        'a\\\\u{1b}[2J'
+        """
+        text = self._visible(text)
+        return f"\x1b[{_CODES[style]}m{text}\x1b[0m" if self.colour and style and text else text
+
+    def prose(self, text: str, *, indent: int = 0, style: Style = "") -> Iterator[str]:
+        """``text`` wrapped at its spaces, every line after ``indent`` spaces; line breaks in it are kept.
+
+        >>> list(Sheet(12).prose("one two three", indent=2))
+        ['  one two', '  three']
+        """
+        for line in text.split("\n"):
+            for wrapped in _wrapped(self._visible(line), self.width - indent, self.cut) or [""]:
+                yield (" " * indent + self.paint(wrapped, style)).rstrip()
+
+    @property
+    def room(self) -> int:
+        """The columns beside (or, where there are few, below) a label."""
+        return self.width - self._margin
+
+    @property
+    def _margin(self) -> int:
+        return 4 if self.width < _NARROW else 2 + _LABELS
+
+    def verbatim(self, text: str, *, style: Style = "") -> str:
+        """One line beside the labels, its spaces kept and never wrapped: what a caret points at, and the caret."""
+        return (" " * self._margin + self.paint(text, style)).rstrip()
+
+    def field(self, label: str, text: str, *, style: Style = "", level: int = 0) -> Iterator[str]:
+        """A label and what it labels: side by side, or one below the other where there are few columns.
+
+        >>> print(*Sheet(70).field("Name", "x6-np1"), sep="\\n")
+          Name          x6-np1
+        """
+        deeper = min(2 * level, max(0, self.room - 24))
+        yield from self._beside(label, list(self.prose(text, indent=self._margin + deeper, style=style)))
+
+    def fields(self, label: str, rows: Iterable[tuple[str, Style]]) -> Iterator[str]:
+        """Several lines under one label."""
+        for text, style in rows:
+            yield from self.field(label, text, style=style)
+            label = ""
+
+    def table(self, label: str, rows: Iterable[tuple[str, str]], *, style: Style = "") -> Iterator[str]:
+        """Pairs under one label, the first of each pair in a column of its own where there is room for it.
+
+        >>> print(*Sheet(70).table("Parts", [("NAAN", "12345"), ("Name", "x")]), sep="\\n")
+          Parts         NAAN  12345
+                        Name  x
+        """
+        rows = [(self._visible(key), text) for key, text in rows]
+        column = max((display.columns(key) for key, _ in rows), default=0) + 2
+        for key, text in rows:
+            first, *others = self.prose(text, indent=self._margin + column, style=style)
+            padded = key + " " * (column - display.columns(key))
+            first = f"{' ' * self._margin}{self.paint(padded, 'soft')}{first[self._margin + column :]}"
+            yield from self._beside(label, [first.rstrip(), *others])
+            label = ""
+
+    def _visible(self, text: str) -> str:
+        # The last gate. It leaves what is visible already as it is.
+        return display.visible(text, ascii_only=not self.letters)
+
+    def _beside(self, label: str, lines: list[str]) -> Iterator[str]:
+        if label and self.width >= _NARROW:
+            first, *lines = lines
+            yield f"  {self.paint(label.ljust(_LABELS), 'soft')}{first[self._margin :]}".rstrip()
+        elif label:
+            yield f"  {self.paint(label, 'soft')}"
+        yield from lines
+
+
+def identifier(text: str, *, most: int = _LONGEST) -> str:
+    r"""An identifier or address as a terminal shows it: percent-encoded, and shortened where it is beyond all measure.
+
+    >>> identifier("ark:12345/a\u202eb"), identifier("x" * 9999, most=3)
+    ('ark:12345/a%E2%80%AEb', 'xxx... (9,999 characters in all)')
+    """
+    if len(text) > most:
+        return f"{display.percent(text[:most])}... ({len(text):,} characters in all)"
+    return display.percent(text) or '""'
+
+
+def words(text: str, *, most: int = _LONGEST) -> str:
+    """Words of a stranger as a terminal shows them: what cannot be seen escaped, a backslash doubled, and shortened
+    where they are beyond all measure.
+
+    >>> words("404 Not\\x1b[31m Found")
+    '404 Not\\\\u{1b}[31m Found'
+    """
+    return display.visible(text[:most].replace("\\", "\\\\")) + ("..." if len(text) > most else "")
+
+
+def _takes_utf8(stream: TextIO) -> bool:
+    try:
+        encoding = codecs.lookup(stream.encoding or "").name
+    except LookupError:
+        return False
+    # In the locale C Python writes UTF-8, though the terminal may not read it.
+    assumed = sys.flags.utf8_mode and "PYTHONUTF8" not in os.environ and "PYTHONIOENCODING" not in os.environ
+    return encoding == "utf-8" and not (assumed and os.name == "posix")
+
+
+def _wrapped(text: str, width: int, cut: bool) -> list[str]:
+    width = max(width, 8)
+    lines: list[str] = []
+    line = ""
+    for word in text.split(" "):
+        for piece, joint in _pieces(word, width) if cut and display.columns(word) > width else [(word, " ")]:
+            if not line and not lines:
+                line = piece
+            elif display.columns(line) + len(joint) + display.columns(piece) <= width:
+                line += joint + piece
+            else:
+                lines.append(line)
+                line = piece
+    return [*lines, line]
+
+
+def _pieces(word: str, width: int) -> Iterator[tuple[str, str]]:
+    joint = " "
+    for piece in _PIECE.findall(word):
+        for part in [piece] if display.columns(piece) <= width else _ATOM.findall(piece):
+            if part:
+                yield part, joint
+                joint = ""

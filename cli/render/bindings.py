@@ -1,0 +1,74 @@
+"""How a binding and its history read in a terminal."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import datetime
+
+from ...middleware import Binding
+from ...middleware.bindings.model import Event
+from ...middleware.resolution.rules import RuleEvent
+from ..output import Sheet, Style, identifier, words
+
+
+def binding_lines(binding: Binding, sheet: Sheet) -> Iterator[str]:
+    """A binding, field by field; what was never said is left out."""
+    yield from sheet.prose(identifier(binding.identifier), style="strong")
+    yield from sheet.prose(state(binding), style="good" if binding.is_live else "doubtful")
+    yield ""
+    if binding.target is not None:
+        yield from sheet.field("Target", identifier(binding.target), style="name")
+    yield from sheet.table(
+        "Alternates", [(words(choice), identifier(target)) for choice, target in binding.alternates.items()]
+    )
+    if binding.reason is not None:
+        yield from sheet.field("Reason", words(binding.reason))
+    yield from sheet.field("Resource", words(binding.resource) if binding.resource else "none on record")
+    if binding.passthrough:
+        yield from sheet.field("Passthrough", "what is below the name is passed on to the target")
+    if binding.scope == "subtree":
+        yield from sheet.field("Scope", "the site serves all that is below the name, too")
+    yield from sheet.table("Metadata", [(words(key), words(text)) for key, text in binding.metadata.items()])
+    # ARK-007: nothing is called persistent of which nobody said so.
+    if "persistence" not in binding.metadata:
+        yield from sheet.field("" if binding.metadata else "Metadata", "no persistence statement known")
+    yield from sheet.field("Changed", f"{_moment(binding.changed)}, revision {binding.revision}")
+
+
+def binding_line(word: str, binding: Binding, sheet: Sheet) -> Iterator[str]:
+    """What was done to a name, in a word, and what it is bound to now."""
+    style: Style = "soft" if word == "unchanged" else "good"
+    where = f" -> {identifier(binding.target)}" if binding.target else ""
+    yield f"{sheet.paint(word, style)} {sheet.paint(f'{identifier(binding.identifier)}{where} ({state(binding)})')}"
+
+
+def event_lines(event: Event, sheet: Sheet) -> Iterator[str]:
+    """An entry of a history: when, what, by whom; then what the name was bound to after it."""
+    by = f" by {words(event.actor)}" if event.actor else ""
+    style: Style = "doubtful" if event.action == "withdrawn" else "good"
+    yield f"{sheet.paint(_moment(event.when), 'soft')}  {sheet.paint(event.action, style)}{sheet.paint(by)}"
+    after = event.after
+    yield from sheet.prose(f"{state(after)}{f' -> {identifier(after.target)}' if after.target else ''}", indent=4)
+    if not after.is_live and after.reason:
+        yield from sheet.prose(words(after.reason), indent=4)
+
+
+def rule_event_lines(event: RuleEvent, sheet: Sheet) -> Iterator[str]:
+    """An entry of the history of a rule: when, what, by whom; then where names led after it."""
+    by = f" by {words(event.actor)}" if event.actor else ""
+    style: Style = "doubtful" if event.action == "removed" else "good"
+    yield f"{sheet.paint(_moment(event.when), 'soft')}  {sheet.paint(event.action, style)}{sheet.paint(by)}"
+    if event.template is not None:
+        rule = f"{identifier(event.prefix)} -> {identifier(event.template)} ({event.redirect})"
+        yield from sheet.prose(rule, indent=4)
+
+
+def state(binding: Binding) -> str:
+    """How a name is answered, in words."""
+    if not binding.is_live:
+        return f"withdrawn, was {binding.kind}"
+    return f"located, by {binding.redirect}" if binding.kind == "located" else binding.kind
+
+
+def _moment(when: datetime) -> str:
+    return when.strftime("%Y-%m-%d %H:%M:%SZ")

@@ -1,0 +1,59 @@
+"""How what the doctor found reads in a terminal: a line for each thing it looked at, and at the end what to change."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from ..doctor.finding import Finding, State
+from ..output import Sheet, Style
+
+_STYLES: dict[State, Style] = {"well": "good", "doubtful": "doubtful", "bad": "bad"}
+_STATE = 10
+_SHOWN = 16
+
+
+def finding_lines(finding: Finding, sheet: Sheet) -> Iterator[str]:
+    """A finding: its state in a word, what was looked at, what was found.
+
+    >>> print(*finding_lines(Finding("url", "head", "well", "HEAD", "The same as GET."), Sheet()), sep="\\n")
+    well      HEAD            The same as GET.
+    """
+    word = sheet.paint(finding.state.ljust(_STATE), _STYLES[finding.state])
+    beside = f"{finding.shown.ljust(_SHOWN - 1)} "
+    indent = _STATE + len(beside)
+    if sheet.width < 60:
+        yield (word + sheet.paint(finding.shown)).rstrip()
+        yield from sheet.prose(finding.message, indent=4)
+        return
+    first, *others = sheet.prose(finding.message, indent=indent)
+    yield f"{word}{sheet.paint(beside, 'soft')}{first[indent:]}"
+    yield from others
+
+
+def summary_lines(findings: Sequence[Finding], sheet: Sheet) -> Iterator[str]:
+    """What to change, each thing once however many findings ask for it, and a last line that says how it stands."""
+    remedies: dict[str, list[Finding]] = {}
+    for finding in findings:
+        if finding.remedy is not None:
+            remedies.setdefault(finding.remedy, []).append(finding)
+    for remedy, asking in remedies.items():
+        bad = any(finding.state == "bad" for finding in asking)
+        yield ""
+        yield from sheet.prose(
+            f"{'To change' if bad else 'To consider'}, for {', '.join(dict.fromkeys(each.shown for each in asking))}:",
+            style="bad" if bad else "doubtful",
+        )
+        yield from sheet.prose(remedy, indent=4)
+        rules = dict.fromkeys(each.reference for each in asking if each.reference)
+        if rules:
+            yield from sheet.prose(f"({'; '.join(rules)})", indent=4, style="soft")
+    counts = {state: sum(finding.state == state for finding in findings) for state in _STYLES}
+    yield ""
+    if counts["bad"]:
+        # One change can put several findings right.
+        bad = (finding for finding in findings if finding.state == "bad")
+        changes = len({finding.remedy or number for number, finding in enumerate(bad)})
+        yield from sheet.prose(f"{changes} to change, {counts['doubtful']} doubtful.", style="bad")
+    else:
+        doubtful = f", {counts['doubtful']} doubtful" if counts["doubtful"] else ""
+        yield from sheet.prose(f"All well{doubtful}.", style="doubtful" if doubtful else "good")

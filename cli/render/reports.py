@@ -1,0 +1,178 @@
+"""How a report, one line of many, a comparison and a match in a text read in a terminal."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ...identifiers import Match, Problem, Report
+from ...identifiers.problems import caret
+from ...identifiers.text import display
+from ...webapp.report import facts
+from ...webapp.report import summary as verdicts
+from ...webapp.report.comparison import Comparison
+from ...webapp.report.parts import LABELS
+from ..output import Sheet, Style, identifier, words
+
+_MOST = 12
+_LONGEST_MEMBER = 300
+_SEVERITIES: dict[str, Style] = {"error": "bad", "warning": "doubtful", "note": "soft"}
+_TONES: dict[str, Style] = {"good": "good", "warn": "doubtful", "bad": "bad", "plain": ""}
+_CONFORMANCE: dict[str | None, Style] = {"strict": "good", "liberal": "doubtful", None: "bad"}
+
+
+def conformance(report: Report) -> str:
+    """One word for a report: "strict", "liberal" or "invalid"."""
+    return report.conformance or "invalid"
+
+
+def report_lines(report: Report, sheet: Sheet) -> Iterator[str]:
+    """A whole report, section by section; what there is nothing to say about is left out."""
+    yield from sheet.prose(identifier(report.input), style="strong")
+    yield from sheet.prose(f"{verdicts.verdict(report)}.", style=_TONES[verdicts.tone(report)])
+    if summary := verdicts.summary(report):
+        yield from sheet.prose(summary)
+    for section in (_normal_form, _parts, _profiles, _steps, _hierarchy, _same_as, _facts, _characters, _problems):
+        lines = list(section(report, sheet))
+        if lines:
+            yield ""
+            yield from lines
+
+
+def row(report: Report, sheet: Sheet) -> Iterator[str]:
+    """A report as one line of a list: the verdict in one word and the normal form, or what is wrong and where."""
+    word = sheet.paint(conformance(report).ljust(8), _CONFORMANCE[report.conformance])
+    if report.normal_form is not None:
+        yield f"{word} {sheet.paint(identifier(report.normal_form))}"
+        return
+    problem = report.problems[0]
+    yield f"{word} {sheet.paint(identifier(report.input))}"
+    where = f"{problem.message} at {problem.start + 1}" if report.input else problem.message
+    yield from sheet.prose(f"{where} [{problem.code}]", indent=9)
+
+
+def comparison_lines(comparison: Comparison, sheet: Sheet) -> Iterator[str]:
+    """The verdict on two identifiers, both normal forms, and a caret where they part."""
+    style: dict[str, Style] = {"equivalent": "good", "different": "doubtful", "unreadable": "bad"}
+    yield from sheet.prose(comparison.sentence, style=style[comparison.verdict])
+    yield ""
+    for label, report in (("First", comparison.a), ("Second", comparison.b)):
+        yield from sheet.field(label, identifier(report.input))
+        if report.normal_form is None:
+            yield from problem_lines(report.problems[0], report.input, sheet)
+        elif report.normal_form != report.input:
+            yield from sheet.field("", f"= {identifier(report.normal_form)}")
+    if comparison.difference is not None:
+        yield ""
+        place = comparison.difference
+        first, second = (
+            _pointed(report.normal_form or "", place, place + 1, sheet) for report in (comparison.a, comparison.b)
+        )
+        yield from sheet.field("They part at", first[0])
+        yield sheet.verbatim(second[0])
+        yield sheet.verbatim(second[1], style="doubtful")
+
+
+def match_line(match: Match, line: int, column: int, normal_form: str | None, sheet: Sheet) -> str:
+    """A match in a text: place, wording, what is probably meant and why, normal form; these where they differ."""
+    meant = match.suggestion or match.literal
+    reading = f" -> {identifier(meant)} ({', '.join(match.why)})" if match.suggestion else ""
+    meaning = f" = {identifier(normal_form)}" if normal_form not in (None, meant) else ""
+    place = sheet.paint(f"{line}:{column}".ljust(8), "soft")
+    return f"{place} {sheet.paint(identifier(match.literal))}{sheet.paint(reading + meaning, 'soft')}"
+
+
+def problem_lines(problem: Problem, text: str, sheet: Sheet) -> Iterator[str]:
+    """A problem: how grave, what, the place with a caret below it, what was expected and which rule says so."""
+    style = _SEVERITIES[problem.severity]
+    yield from sheet.field(problem.severity.capitalize(), f"{problem.message} [{problem.code}]", style=style)
+    line, carets = _pointed(text, problem.start, problem.end, sheet)
+    yield sheet.verbatim(line)
+    yield sheet.verbatim(carets, style=style)
+    yield from sheet.field("", f"expected {problem.expected} ({problem.reference})")
+
+
+def _normal_form(report: Report, sheet: Sheet) -> Iterator[str]:
+    if report.normal_form is not None:
+        yield from sheet.field("Normal form", identifier(report.normal_form), style="name")
+        if report.service == "metadata":
+            yield from sheet.field("Asks for", f"metadata, by {identifier(report.inflection)}")
+    if report.suggestion is not None:
+        yield from sheet.field("Perhaps", identifier(report.suggestion))
+
+
+def _parts(report: Report, sheet: Sheet) -> Iterator[str]:
+    named = [segment for segment in report.segments if segment.part != "separator"]
+    rows = [(LABELS.get(each.part, each.part), identifier(report.input[each.start : each.end])) for each in named]
+    yield from sheet.table("Parts", _few(rows, ("", f"... and {len(rows) - _MOST:,} more")))
+
+
+def _profiles(report: Report, sheet: Sheet) -> Iterator[str]:
+    names = {"urnbis-01": "URN draft", "rfc8141": "RFC 8141"}
+    rows = [
+        (names.get(profile, profile), "valid" if found["valid"] else f"not valid: {', '.join(found['problems'])}")
+        for profile, found in report.profiles.items()
+    ]
+    yield from sheet.table("Profiles", rows)
+
+
+def _steps(report: Report, sheet: Sheet) -> Iterator[str]:
+    rows = [
+        (str(number), f"{step.title} ({step.reference})\n{identifier(step.after, most=_LONGEST_MEMBER)}")
+        for number, step in enumerate(report.steps, 1)
+    ]
+    yield from sheet.table("Steps", rows)
+
+
+def _hierarchy(report: Report, sheet: Sheet) -> Iterator[str]:
+    if len(report.hierarchy) < 2:
+        return
+    label = "Hierarchy"
+    last = len(report.hierarchy) - 1
+    for level, member in enumerate(report.hierarchy):
+        if level == _MOST and last > _MOST:
+            yield from sheet.field("", f"... and {last - _MOST:,} between", level=_MOST)
+        elif level < _MOST or level == last:
+            note = "  (a variant of the one above)" if level == last and report.variant_of else ""
+            yield from sheet.field(label, identifier(member, most=_LONGEST_MEMBER) + note, level=min(level, _MOST))
+        label = ""
+
+
+def _same_as(report: Report, sheet: Sheet) -> Iterator[str]:
+    shown = (report.input, display.percent(report.input), report.normal_form)
+    yield from sheet.fields("Same as", [(identifier(each), "") for each in report.equivalents if each not in shown])
+
+
+def _facts(report: Report, sheet: Sheet) -> Iterator[str]:
+    for number, source in enumerate(facts.known(report)):
+        if number:
+            yield ""
+        yield from sheet.prose(source.title, indent=2, style="soft")
+        rows = [(each.label, identifier(each.text) if each.identifier else words(each.text)) for each in source.facts]
+        yield from sheet.table("", rows)
+
+
+def _characters(report: Report, sheet: Sheet) -> Iterator[str]:
+    unusual = display.unusual(report.input, most=_MOST + 1)
+    rows = [(f"{each.index + 1}", f"{each.code_point} {each.name}: {each.why}") for each in unusual]
+    yield from sheet.table("Characters", _few(rows, ("", "... and more")))
+
+
+def _problems(report: Report, sheet: Sheet) -> Iterator[str]:
+    shown = [found for found in report.problems if found.code != "non-ascii"] or list(report.problems)
+    for number, problem in enumerate(shown[:_MOST]):
+        if number:
+            yield ""
+        yield from problem_lines(problem, report.input, sheet)
+
+
+def _pointed(text: str, start: int, end: int, sheet: Sheet) -> list[str]:
+    # Escapes make a text longer than its code points say: take less of it until the line has room for it.
+    for most in (60, 44, 32, 22, 14, 8, 4):
+        lines = caret(text, start, end, width=most, indent="").split("\n")
+        if max(map(len, lines)) <= sheet.room:
+            break
+    return lines
+
+
+def _few(rows: list[tuple[str, str]], rest: tuple[str, str]) -> list[tuple[str, str]]:
+    return rows if len(rows) <= _MOST else [*rows[:_MOST], rest]

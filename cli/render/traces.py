@@ -1,0 +1,75 @@
+"""How the events of a trace read in a terminal, each by itself, so that they can be shown as they come."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ...webapp.tracing import messages
+from ...webapp.tracing.client.deadline import share
+from ...webapp.tracing.events import End, Event, Hop, Start
+from ..output import Sheet, Style, identifier, words
+
+_OUTCOMES: dict[str, Style] = {"success": "good", "failure": "bad", "refused": "bad", "unspecified": "doubtful"}
+_INDENT = 6
+_BAR = 40
+
+
+def event_lines(event: Event, sheet: Sheet) -> Iterator[str]:
+    """One event: what is going to be asked, one request and its answer, or the verdict."""
+    if isinstance(event, Start):
+        yield from _start(event, sheet)
+    elif isinstance(event, Hop):
+        yield from _hop(event, sheet)
+    else:
+        yield from _end(event, sheet)
+
+
+def _start(start: Start, sheet: Sheet) -> Iterator[str]:
+    yield from sheet.prose(identifier(start.identifier), style="strong")
+    yield from sheet.prose(
+        f"asked of {identifier(start.resolver)} by {start.method}, with up to {start.max_redirects} redirects",
+        style="soft",
+    )
+    for note in start.notes:
+        yield from sheet.prose(note.text)
+    yield ""
+
+
+def _hop(hop: Hop, sheet: Sheet) -> Iterator[str]:
+    asked = sheet.prose(f"{hop.method} {identifier(hop.url)}", indent=_INDENT)
+    yield f"{sheet.paint(str(hop.number).rjust(3), 'soft')}   {next(asked).lstrip()}"
+    yield from asked
+    began, took = f"at {round(hop.at * 1000):,} ms", f"{round(hop.seconds * 1000):,} ms"
+    if hop.status is None:
+        why = hop.failure.text if hop.failure else "no answer"
+        yield from sheet.prose(f"{began}: no answer after {took}: {why}", indent=_INDENT, style="bad")
+        yield from _bar(hop, sheet, "bad")
+        return
+    style = _status_style(hop.status)
+    target = f" -> {identifier(hop.target)}" if hop.target else ""
+    when = f"in {took}" if hop.age is None else f"answered {messages.ago(hop.age)}"
+    answer = f"{began}: {messages.status_words(hop.status)} {when}, {hop.state}{target}"
+    yield from sheet.prose(answer, indent=_INDENT, style=style)
+    yield from _bar(hop, sheet, style)
+    if hop.location is not None and hop.location != hop.target:
+        yield from sheet.prose(f"Location as received: {words(hop.location)}", indent=_INDENT, style="soft")
+    for note in hop.notes:
+        about = f" {identifier(note.href)}" if note.href else ""
+        yield from sheet.prose(note.text + about, indent=_INDENT, style="soft")
+
+
+def _bar(hop: Hop, sheet: Sheet, style: Style) -> Iterator[str]:
+    # For eyes alone: a file has the number.
+    if sheet.cut:
+        yield " " * _INDENT + sheet.paint("=" * max(1, round(share(hop.seconds) * _BAR)), style)
+
+
+def _end(end: End, sheet: Sheet) -> Iterator[str]:
+    yield ""
+    yield from sheet.prose(f"{end.outcome.capitalize()}. {end.sentence}", style=_OUTCOMES[end.outcome])
+
+
+def _status_style(status: int) -> Style:
+    if status < 300:
+        return "good"
+    return "name" if status < 400 else "bad"

@@ -1,0 +1,191 @@
+"""Text from the command line, from standard input and from files; JSON Lines to standard output.
+
+Arguments and input can hold octets that are no UTF-8. They arrive as lone surrogates (as Python reads arguments), are
+reported on like any other text and leave escaped, so that no octet makes a command fail. Input is read as it comes and
+never held whole.
+"""
+
+from __future__ import annotations
+
+import codecs
+import json
+import os
+import stat
+import sys
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, BinaryIO, NamedTuple
+
+from ..identifiers import Match
+from ..identifiers.extraction import in_running_text
+from .errors import NO_INPUT, Refused
+
+LONGEST_LINE = 64 * 1024 * 1024
+"""Octets of the longest line that is read as one identifier."""
+
+_CHUNK = 1024 * 1024
+
+_EXPECTED = 'expected one JSON string a line, like "ark:12345/x"'
+_JSON_KINDS = {dict: "an object", list: "an array", bool: "true or false", type(None): "null"}
+
+
+class Given(NamedTuple):
+    """An identifier as it was given, or in its place what is wrong with the line (``fault``)."""
+
+    place: str
+    text: str
+    fault: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """A match in a text that is read in pieces: its place in the whole, in code points from 0; line, column from 1."""
+
+    match: Match
+    start: int
+    line: int
+    column: int
+
+    @property
+    def end(self) -> int:
+        """Where the match ends in the whole text."""
+        return self.start + len(self.match.literal)
+
+
+def identifiers(texts: Iterable[str], form: str) -> Iterator[Given]:
+    """The identifiers that a command is given: each argument, and for "-" each line of standard input.
+
+    ``form`` is "text", or "json" where each is a JSON string. Empty lines are passed over.
+    """
+    for number, text in enumerate(texts, 1):
+        if text == "-":
+            yield from _lines(standard_input(), "standard input", form)
+        else:
+            yield _read(f"argument {number}", text, form)
+
+
+def lines(file: str) -> Iterator[Given]:
+    """The identifiers in a file, or for "-" in standard input, one a line. Empty lines are passed over."""
+    with _opened(file) as stream:
+        yield from _lines(stream, "standard input" if file == "-" else file, "text")
+
+
+def matches(file: str) -> Iterator[Found]:
+    """The identifiers in a text file, or for "-" in standard input.
+
+    A text of up to a million characters is searched whole, a longer one in pieces that are cut at white space.
+    """
+    start, line, column = 0, 1, 1
+    with _opened(file) as stream:
+        for chunk in _chunks(stream):
+            seen = 0
+            for match in in_running_text(chunk):
+                line, column = _advanced(chunk[seen : match.start], line, column)
+                seen = match.start
+                yield Found(match, start + match.start, line, column)
+            line, column = _advanced(chunk[seen:], line, column)
+            start += len(chunk)
+
+
+def standard_input() -> BinaryIO:
+    """The octets of standard input. Raises :class:`~ararat.cli.errors.Refused` where it is closed."""
+    # Python has no sys.stdin where the process was started with it closed.
+    if sys.stdin is None:
+        raise Refused("standard input is closed", exit_code=NO_INPUT)
+    return sys.stdin.buffer
+
+
+def dump(value: dict[str, Any]) -> None:
+    """Write a JSON object as one line of printable ASCII."""
+    sys.stdout.write(json.dumps(value, ensure_ascii=True) + "\n")
+
+
+@contextmanager
+def replaced(file: str) -> Iterator[BinaryIO]:
+    """Write a file that takes the place of ``file`` when all of it is written and on the disk.
+
+    Until then, and after any failure, the old content stays. The new file has the permissions of the old one. What is
+    no regular file, such as a pipe or /dev/null, is written directly. Raises OSError.
+    """
+    path = Path(file).resolve()
+    if path.exists() and not path.is_file():
+        with path.open("wb") as stream:
+            yield stream
+        return
+    beside = path.with_name(f".{path.name}.{os.getpid()}.part")
+    with beside.open("xb") as stream:
+        try:
+            if path.exists():
+                beside.chmod(stat.S_IMODE(path.stat().st_mode))
+            yield stream
+            stream.flush()
+            os.fsync(stream.fileno())
+            beside.replace(path)
+        except BaseException:
+            beside.unlink()
+            raise
+
+
+def _lines(stream: BinaryIO, name: str, form: str) -> Iterator[Given]:
+    number = 0
+    while line := stream.readline(LONGEST_LINE + 1):
+        number += 1
+        place = f"line {number} of {name}"
+        if len(line) > LONGEST_LINE:
+            while line and not line.endswith(b"\n"):
+                line = stream.readline(_CHUNK)
+            yield Given(place, "", f"longer than {LONGEST_LINE:,} octets")
+            continue
+        text = line.removesuffix(b"\n").removesuffix(b"\r").decode("utf-8", "surrogateescape")
+        if text:
+            yield _read(place, text, form)
+
+
+def _read(place: str, text: str, form: str) -> Given:
+    if form == "text":
+        return Given(place, text)
+    try:
+        value = json.loads(text)
+    except json.JSONDecodeError as error:
+        return Given(place, "", f"this is no JSON: {error.msg} at column {error.colno}; {_EXPECTED}")
+    except (RecursionError, ValueError):
+        return Given(place, "", f"this is no JSON that can be read; {_EXPECTED}")
+    if not isinstance(value, str):
+        return Given(place, "", f"this is JSON, but {_JSON_KINDS.get(type(value), 'a number')}; {_EXPECTED}")
+    return Given(place, value)
+
+
+@contextmanager
+def _opened(file: str) -> Iterator[BinaryIO]:
+    if file == "-":
+        yield standard_input()
+        return
+    try:
+        with Path(file).open("rb") as stream:
+            yield stream
+    except (OSError, ValueError) as error:
+        why = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
+        raise Refused(f"{file} cannot be read: {why}", exit_code=NO_INPUT) from None
+
+
+def _chunks(stream: BinaryIO) -> Iterator[str]:
+    decoder = codecs.getincrementaldecoder("utf-8")("surrogateescape")
+    waiting = ""
+    while octets := stream.read(_CHUNK):
+        waiting += decoder.decode(octets)
+        if len(waiting) > _CHUNK:
+            cut = max(waiting.rfind(space) for space in " \t\r\n") + 1
+            cut = cut or (len(waiting) if len(waiting) > LONGEST_LINE else 0)
+            if cut:
+                yield waiting[:cut]
+                waiting = waiting[cut:]
+    waiting += decoder.decode(b"", final=True)
+    if waiting:
+        yield waiting
+
+
+def _advanced(text: str, line: int, column: int) -> tuple[int, int]:
+    breaks = text.count("\n")
+    return (line + breaks, len(text) - text.rfind("\n")) if breaks else (line, column + len(text))

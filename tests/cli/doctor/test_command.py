@@ -1,0 +1,179 @@
+"""`ararat doctor`: real servers, its words, its JSON and how it ends."""
+
+from __future__ import annotations
+
+import json
+import sys
+import threading
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+from wsgiref.simple_server import WSGIRequestHandler, WSGIServer, make_server
+
+import pytest
+from click.testing import CliRunner, Result
+
+from ararat.cli import main
+from ararat.middleware import ResolverMiddleware, open_bindings
+
+
+@pytest.fixture
+def ararat() -> Callable[..., Result]:
+    """ararat(*arguments) runs `ararat doctor` in this process."""
+
+    def run(*arguments: str | Path) -> Result:
+        result = CliRunner().invoke(main.main, ["doctor", *map(str, arguments)])
+        if result.exception is not None and not isinstance(result.exception, SystemExit):
+            raise result.exception
+        assert result.output.replace("\n", "").isprintable()
+        return result
+
+    return run
+
+
+class Quiet(WSGIRequestHandler):
+    def log_message(self, format: str, *args: Any) -> None:
+        pass
+
+
+@pytest.fixture
+def wsgiref(tmp_path: Path) -> Iterator[str]:
+    """The address of a resolver behind wsgiref."""
+    with open_bindings(tmp_path / "bindings.sqlite", create=True) as bindings:
+        server = make_server("127.0.0.1", 0, lambda *_: [], WSGIServer, Quiet)
+        address = f"http://127.0.0.1:{server.server_port}"
+        server.set_app(ResolverMiddleware(lambda *_: [], bindings, prefix=address))
+        thread = threading.Thread(target=server.serve_forever, args=(0.02,), daemon=True)
+        thread.start()
+        yield address
+        server.shutdown()
+        thread.join(5)
+        server.server_close()
+
+
+def test_our_own_server_is_well(ararat: Callable[..., Result], ararat_server: Any) -> None:
+    ran = ararat("--url", ararat_server.origin)
+    assert ran.exit_code == 0, ran.output
+    lines = ran.stdout.splitlines()
+    assert lines[-1] == "All well."
+    assert "well      a bare ?        Arrives as it was sent." in lines
+    assert not [line for line in lines if line.startswith(("bad", "doubtful"))]
+
+
+def test_behind_wsgiref_the_bare_question_mark_is_lost_and_the_remedy_named(
+    ararat: Callable[..., Result], wsgiref: str
+) -> None:
+    ran = ararat("--url", wsgiref, "--json")
+    assert ran.exit_code == 1
+    found = {row["code"]: row for row in map(json.loads, ran.stdout.splitlines())}
+    assert {code for code, row in found.items() if row["state"] == "bad"} == {
+        *("raw-target", "encoded-slash", "question-mark"),
+    }
+    lost = found["question-mark"]
+    assert (lost["part"], lost["sent"], lost["seen"]) == ("url", "ark:99999/x?", "ark:99999/x")
+    assert "gunicorn, waitress or uWSGI" in lost["remedy"]
+    assert lost["reference"] == "ARK draft, section 3.4"
+    assert found["hsts"].keys() == {"part", "code", "state", "message"}
+
+
+def test_a_remedy_is_said_once_for_all_that_need_it(ararat: Callable[..., Result], wsgiref: str) -> None:
+    said = ararat("--url", wsgiref).stdout
+    assert "To change, for raw target, %2F, a bare ?:\n" in said
+    assert said.count("gunicorn") == 1
+    assert said.splitlines()[-1] == "1 to change, 1 doubtful."
+
+
+def test_what_is_no_ararat_is_named(ararat: Callable[..., Result], ararat_server: Any) -> None:
+    # The demo site answers below this path, and no resolver.
+    ran = ararat("--url", f"{ararat_server.origin}/demo")
+    assert ran.exit_code == 1
+    assert "not by Ararat" in " ".join(ran.stdout.split())
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        pytest.param([], id="nothing"),
+        pytest.param(["--prefix", "https://example.org"], id="a prefix alone"),
+        pytest.param(["--url", "ftp://example.org"], id="no web address"),
+        pytest.param(["--url", "http://example.org/?q"], id="a query"),
+        pytest.param(["--app", "site"], id="no name"),
+        pytest.param(["--app", "../site:app"], id="a path"),
+        pytest.param(["--naan", "99999"], id="the NAAN of nobody"),
+        pytest.param(["--naan", "x y"], id="no NAAN"),
+        pytest.param(["--naan", "12148", "--prefix", "x"], id="no prefix"),
+        pytest.param(["--url", "http://127.0.0.1:1", "--name", "BnF"], id="a name for no NAAN"),
+    ],
+)
+def test_a_usage_error_ends_with_64(ararat: Callable[..., Result], arguments: list[str]) -> None:
+    ran = ararat(*arguments)
+    assert (ran.exit_code, ran.stdout) == (64, "")
+    assert ran.stderr
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--url", "http://127.0.0.1:1"], "nothing answers at http://127.0.0.1:1: no connection"),
+        (["--app", "no_such_module:app"], "no_such_module:app cannot be imported: ModuleNotFoundError"),
+        (["--app", "json:nothing"], "json:nothing cannot be imported: AttributeError"),
+        (["--app", "json:__name__"], "it is no WSGI application but builtins.str"),
+    ],
+)
+def test_what_cannot_be_reached_ends_with_69(ararat: Callable[..., Result], arguments: list[str], message: str) -> None:
+    ran = ararat(*arguments)
+    assert ran.exit_code == 69
+    assert message in " ".join(ran.stderr.split())
+
+
+ASGI = """\
+from ararat.middleware import ResolverMiddleware
+
+
+async def site(scope, receive, send): ...
+
+
+app = ResolverMiddleware(site, None)
+"""
+
+
+def test_an_application_that_wraps_asgi_cannot_be_imported_and_the_remedy_is_shown(
+    ararat: Callable[..., Result], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(sys, "path", [*sys.path])
+    (tmp_path / "asgi_of_doctor.py").write_text(ASGI, "utf-8")
+    ran = ararat("--app", "asgi_of_doctor:app")
+    assert ran.exit_code == 69
+    said = " ".join(ran.stderr.split())
+    assert "asgi_of_doctor.site is an ASGI application. Run `ararat serve` beside the site" in said
+    assert said.endswith("run it with a WSGI server.")
+
+
+SITE = """\
+from flask import Flask
+from ararat.middleware import ResolverMiddleware, open_bindings
+
+app = Flask(__name__)
+app.add_url_rule("/about", view_func=lambda: "about")
+app.wsgi_app = ResolverMiddleware(
+    app.wsgi_app, open_bindings("bindings.sqlite", create=True), prefix="https://ark.bnf.fr", naans=["12148"]
+)
+"""
+
+
+def test_the_settings_of_an_application_are_compared_with_the_registry_and_its_store_is_looked_at(
+    ararat: Callable[..., Result], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(sys, "path", [*sys.path])
+    (tmp_path / "site_of_doctor.py").write_text(SITE, "utf-8")
+    ran = ararat("--app", "site_of_doctor:app", "--database", "bindings.sqlite", "--json")
+    sys.modules.pop("site_of_doctor").app.wsgi_app.bindings.close()
+    assert ran.exit_code == 0, ran.output
+    assert [(row["part"], row["code"], row["state"]) for row in map(json.loads, ran.stdout.splitlines())] == [
+        ("app", "resolver", "well"),
+        ("app", "routes", "well"),
+        ("registry", "registered", "well"),
+        ("database", "no-names", "doubtful"),
+    ]

@@ -1,0 +1,432 @@
+"""The command `ararat`: what it says of identifiers, and how it ends."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import pty
+import re
+import signal
+import subprocess
+import sys
+import termios
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner, Result
+
+from ararat import __version__
+from ararat.cli import main
+
+ARARAT = Path(sys.executable).with_name("ararat")
+COMMANDS = [
+    "inspect",
+    "equal",
+    "find",
+    "trace",
+    "serve",
+    "init",
+    "bind",
+    "relocate",
+    "withdraw",
+    "restore",
+    "show",
+    "history",
+    "import",
+    "export",
+    "mint",
+    "check",
+    "doctor",
+    "migrate",
+    "rule",
+    "policy",
+    "registry",
+    "schemes",
+    "conformance",
+]
+
+
+@pytest.fixture
+def ararat() -> Callable[..., Result]:
+    """ararat(*arguments, given="") runs the command in this process."""
+
+    def run(*arguments: str, given: str | bytes = "") -> Result:
+        result = CliRunner(env={"ARARAT_DATABASE": None}).invoke(main.main, [*arguments], input=given)
+        if result.exception is not None and not isinstance(result.exception, SystemExit):
+            raise result.exception
+        return result
+
+    return run
+
+
+def process(*arguments: str | bytes, given: bytes = b"", **options: Any) -> subprocess.CompletedProcess[bytes]:
+    """The command as a process of its own."""
+    return subprocess.run([ARARAT, *arguments], input=given, capture_output=True, timeout=30, check=False, **options)
+
+
+# The whole ------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("program", [[ARARAT], [sys.executable, "-m", "ararat"]], ids=["script", "module"])
+def test_the_script_and_the_module_run_the_command(program: list[str | Path], tmp_path: Path) -> None:
+    ran = subprocess.run([*program, "--version"], cwd=tmp_path, capture_output=True, text=True, timeout=30, check=False)
+    assert (ran.returncode, ran.stdout, ran.stderr) == (0, f"ararat {__version__}\n", "")
+
+
+@pytest.mark.parametrize(
+    ("words", "expected"),
+    [("ararat migr", "plain,migrate\n"), ("ararat check --resu", "plain,--resume\n")],
+)
+def test_the_shell_can_complete_commands_and_options(words: str, expected: str) -> None:
+    environ = {"_ARARAT_COMPLETE": "bash_complete", "COMP_WORDS": words, "COMP_CWORD": str(words.count(" "))}
+    ran = subprocess.run([ARARAT], env=os.environ | environ, capture_output=True, text=True, timeout=30, check=False)
+    assert (ran.returncode, ran.stdout) == (0, expected)
+
+
+def test_version(ararat: Callable[..., Result]) -> None:
+    assert ararat("--version").stdout == f"ararat {__version__}\n"
+
+
+def test_help_names_every_command_in_one_screen(ararat: Callable[..., Result]) -> None:
+    shown = ararat("--help")
+    assert shown.exit_code == 0
+    assert re.findall(r"^  ([a-z]+)  ", shown.stdout, re.MULTILINE) == COMMANDS
+    assert len(shown.stdout.splitlines()) <= 34
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_every_command_explains_itself(name: str, ararat: Callable[..., Result]) -> None:
+    shown = ararat(name, "--help")
+    assert shown.exit_code == 0
+    assert shown.stdout.isascii()
+    assert f"Usage: ararat {name}" in shown.stdout
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        pytest.param([], id="nothing"),
+        pytest.param(["nope"], id="no such command"),
+        pytest.param(["inspect"], id="no identifier"),
+        pytest.param(["inspect", "--nope", "ark:12345/x"], id="no such option"),
+        pytest.param(["inspect", "--input", "xml", "ark:12345/x"], id="no such form"),
+        pytest.param(["equal", "ark:12345/x"], id="one operand"),
+        pytest.param(["bind", "ark:12345/x", "/x"], id="no database"),
+        pytest.param(["trace", "ark:12345/x", "--max-redirects", "4"], id="too few redirects"),
+        pytest.param(["trace", "ark:12345/x", "--method", "POST"], id="another method"),
+        pytest.param(["trace", "ark:12345/x", "--resolver", "ftp://example.org"], id="no web resolver"),
+        pytest.param(["trace", "ark:12345/x", "--allow-network", "everywhere"], id="no network"),
+        pytest.param(["serve", "--database", "a.sqlite", "--bindings", "b.csv"], id="two stores"),
+        pytest.param(["serve", "--port", "70000"], id="no port"),
+    ],
+)
+def test_a_usage_error_ends_with_64_and_says_so_on_standard_error(
+    arguments: list[str], ararat: Callable[..., Result]
+) -> None:
+    result = ararat(*arguments)
+    assert result.exit_code == 64
+    assert result.stdout == ""
+    assert result.stderr
+
+
+def test_a_usage_error_repeats_nothing_raw(ararat: Callable[..., Result]) -> None:
+    result = ararat("no\x1b[2J\u202esuch")
+    assert result.exit_code == 64
+    assert re.fullmatch(r"[\n\x20-\x7e]*", result.stderr)
+
+
+def test_a_missing_database_is_named_with_its_variable(ararat: Callable[..., Result]) -> None:
+    said = ararat("show", "ark:12345/x").stderr
+    assert "--database" in said
+    assert "ARARAT_DATABASE" in said
+
+
+# inspect --------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("texts", "code"),
+    [
+        pytest.param(["ark:12345/x"], 0, id="strict"),
+        pytest.param(["ark:/12-345/x"], 1, id="liberal"),
+        pytest.param(["ark:12345"], 2, id="invalid"),
+        pytest.param(["foo"], 2, id="not an identifier"),
+        pytest.param(["urn:isbn:0451450523"], 0, id="a URN"),
+        pytest.param(["urn:example:a/b"], 1, id="a URN by one profile"),
+        pytest.param(["https://n2t.net/ark:12345/x"], 0, id="embedded"),
+        pytest.param(["ark:12345/x", "ark:/12-345/x"], 1, id="the worse of two"),
+        pytest.param(["ark:12345", "ark:12345/x", "ark:/12-345/x"], 2, id="the worst of three"),
+        pytest.param([""], 2, id="the empty text"),
+    ],
+)
+def test_the_exit_code_of_inspect_is_the_worst_verdict(
+    texts: list[str], code: int, ararat: Callable[..., Result]
+) -> None:
+    assert ararat("inspect", "--", *texts).exit_code == code
+    assert ararat("inspect", "--json", "--", *texts).exit_code == code
+
+
+def test_inspect_says_the_normal_form_and_the_steps(ararat: Callable[..., Result]) -> None:
+    shown = ararat("inspect", "ark:/12345/x6-np1.pdf.en").stdout
+    assert "ark:12345/x6np1.en.pdf" in shown
+    assert "Hyphens carry no meaning" in shown
+
+
+def test_inspect_shows_a_bidi_override_percent_encoded(ararat: Callable[..., Result]) -> None:
+    shown = ararat("inspect", "ark:12345/a\u202eb").stdout
+    assert "ark:12345/a%E2%80%AEb" in shown
+    assert "\u202e" not in shown
+
+
+def test_inspect_json_is_the_report_on_one_ascii_line(ararat: Callable[..., Result]) -> None:
+    (line,) = ararat("inspect", "--json", "ark:12345/a\u202eb").stdout.splitlines()
+    assert line.isascii()
+    assert json.loads(line)["input"] == "ark:12345/a\u202eb"
+    assert json.loads(line)["normal_form"] == "ark:12345/a%E2%80%AEb"
+
+
+def test_inspect_reads_one_identifier_a_line(ararat: Callable[..., Result]) -> None:
+    result = ararat("inspect", "-", given="ark:12345/x\r\n\nark:/12345/y-z\nfoo")
+    assert [line.split() for line in result.stdout.splitlines()][:3] == [
+        ["strict", "ark:12345/x"],
+        ["strict", "ark:12345/yz"],
+        ["invalid", "foo"],
+    ]
+    assert result.exit_code == 2
+
+
+def test_inspect_reads_json_strings_so_that_any_text_can_be_given(ararat: Callable[..., Result]) -> None:
+    given = '"ark:12345/a\\nb"\n"ark:12345/\\ud800"\n"ark:12345/x"\n'
+    result = ararat("inspect", "--json", "--input", "json", "-", given=given)
+    assert [json.loads(line)["input"] for line in result.stdout.splitlines()] == [
+        "ark:12345/a\nb",
+        "ark:12345/\ud800",
+        "ark:12345/x",
+    ]
+
+
+@pytest.mark.parametrize(
+    "bad", ["12", "{", "[" * 100_000, '["ark:12345/x"]', "ark:12345/x", '"\\'], ids=lambda bad: bad[:12]
+)
+def test_a_line_that_is_no_json_string_is_named_and_the_others_are_still_read(
+    bad: str, ararat: Callable[..., Result]
+) -> None:
+    result = ararat("inspect", "--json", "--input", "json", "-", given=f'"ark:12345/x"\n{bad}\n"ark:12345/y"\n')
+    said = " ".join(result.stderr.split())
+    assert said.startswith("ararat: line 2 of standard input: this is ")
+    assert 'expected one JSON string a line, like "ark:12345/x"' in said
+    assert len(result.stdout.splitlines()) == 2
+    assert result.exit_code == 2
+
+
+def test_inspect_takes_octets_that_are_no_utf8() -> None:
+    result = process(b"inspect", b"--json", b"ark:12345/a\xff", b"-", given=b"ark:12345/\xfe\xff\n")
+    assert result.returncode == 2
+    assert [json.loads(line)["input"] for line in result.stdout.splitlines()] == [
+        "ark:12345/a\udcff",
+        "ark:12345/\udcfe\udcff",
+    ]
+    assert result.stderr == b""
+
+
+def test_inspect_without_an_input_says_so() -> None:
+    result = process("inspect", "-", preexec_fn=lambda: os.close(0))
+    assert result.returncode == 66
+    assert b"standard input is closed" in result.stderr
+
+
+def naughty_rows(data: Path) -> list[dict[str, Any]]:
+    rows = [
+        json.loads(line) for line in (data / "hostile" / "naughty-identifiers.jsonl").read_text("ascii").splitlines()
+    ]
+    for row in rows:
+        if row["input"] is None:
+            row["input"] = eval(row["rule"], {"__builtins__": {}})
+    return rows
+
+
+@pytest.mark.parametrize("options", [["--json"], []], ids=["json", "for people"])
+def test_naughty_identifiers_get_their_verdict_and_leave_nothing_raw(options: list[str], data: Path) -> None:
+    # What is very long costs seconds, and shows people nothing that programs do not get.
+    rows = [row for row in naughty_rows(data) if options or len(row["input"]) < 20_000]
+    lines = "".join(json.dumps(row["input"]) + "\n" for row in rows).encode()
+    result = process("inspect", "--input", "json", *options, "-", given=lines)
+    assert result.stderr == b""
+    assert re.fullmatch(rb"[\n\x20-\x7e]*", result.stdout)
+    assert result.returncode == 2
+    if options:
+        reports = [json.loads(line) for line in result.stdout.splitlines()]
+        assert [report["input"] for report in reports] == [row["input"] for row in rows]
+        for row, report in zip(rows, reports, strict=True):
+            if row["verdict"] == "accept":
+                assert report["valid"], row["id"]
+                assert report["normal_form"].lower() == row.get("normal", report["normal_form"]).lower(), row["id"]
+            elif row["verdict"] == "reject":
+                # What one URN profile refuses the other may take (U-01).
+                assert report["conformance"] != "strict", row["id"]
+
+
+# equal ----------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("a", "b", "code", "words"),
+    [
+        pytest.param("ark:/12345/x-1", "https://n2t.net/ark:12345/x1", 0, "equivalent", id="equivalent"),
+        pytest.param("ark:12345/x6", "ark:12345/x7", 1, "differ in the Name", id="not equivalent"),
+        pytest.param("ark:12345/x", "ark:12345", 2, "second cannot be read", id="one cannot be read"),
+        pytest.param("foo", "foo", 2, "Neither", id="neither can be read"),
+    ],
+)
+def test_equal(a: str, b: str, code: int, words: str, ararat: Callable[..., Result]) -> None:
+    result = ararat("equal", a, b)
+    assert result.exit_code == code
+    assert words in result.stdout
+
+
+# find -----------------------------------------------------------------------------------------------------------------
+
+
+def test_find_lists_what_is_in_a_text_with_line_and_column(ararat: Callable[..., Result]) -> None:
+    text = "See ark:/12345/x-1, and\n(https://n2t.net/ark:12345/y?info).\n  urn:isbn:0451450523."
+    assert ararat("find", given=text).stdout.splitlines() == [
+        "1:5      ark:/12345/x-1 = ark:12345/x1",
+        (
+            "2:2      https://n2t.net/ark:12345/y?info). -> https://n2t.net/ark:12345/y?info (closing-punctuation)"
+            " = ark:12345/y?info"
+        ),
+        "3:3      urn:isbn:0451450523. -> urn:isbn:0451450523 (closing-punctuation)",
+    ]
+
+
+def test_find_json_has_the_places_in_code_points(ararat: Callable[..., Result]) -> None:
+    text = "\U0001f3d4 ark:12345/x and more"
+    (line,) = ararat("find", "--json", given=text).stdout.splitlines()
+    found = json.loads(line)
+    assert text[found["start"] : found["end"]] == found["literal"] == "ark:12345/x"
+
+
+def test_find_reads_every_text_as_running_text(ararat: Callable[..., Result]) -> None:
+    assert ararat("find", given="ark:12345/INV 1940\n").stdout == "1:1      ark:12345/INV\n"
+    assert ararat("find", given="ark:12345/x!\n").stdout == "1:1      ark:12345/x\n"
+
+
+def test_find_reads_a_file(ararat: Callable[..., Result], tmp_path: Path) -> None:
+    (tmp_path / "letter.txt").write_bytes(b"\xff ark:12345/x \xfe")
+    assert ararat("find", str(tmp_path / "letter.txt")).stdout == "1:3      ark:12345/x\n"
+
+
+def test_find_says_when_there_is_nothing(ararat: Callable[..., Result]) -> None:
+    assert ararat("find", given="nothing here").exit_code == 1
+    assert ararat("find", given="nothing").exit_code == 1
+    assert ararat("find", given="").exit_code == 1
+
+
+def test_find_says_when_a_file_cannot_be_read(ararat: Callable[..., Result], tmp_path: Path) -> None:
+    result = ararat("find", str(tmp_path / "none\x1b.txt"))
+    assert result.exit_code == 66
+    assert re.fullmatch(r"[\n\x20-\x7e]*", result.stderr)
+    assert "No such file" in result.stderr
+
+
+def test_find_cuts_a_long_text_between_words_and_keeps_count(ararat: Callable[..., Result]) -> None:
+    text = "".join(f"{'filler ' * 1000} ark:12345/\u0431{number}\n" for number in range(500))
+    lines = ararat("find", "--json", given=text).stdout.splitlines()
+    assert len(lines) == 500
+    for number, line in enumerate(lines):
+        found = json.loads(line)
+        assert text[found["start"] : found["end"]] == found["literal"] == f"ark:12345/\u0431{number}"
+        assert (found["line"], found["column"]) == (number + 1, 7002)
+
+
+# In a terminal -------------------------------------------------------------------------------------------------------
+
+
+def in_a_terminal(columns: int, *arguments: str, **environ: str) -> str:
+    """What the command writes to a terminal with so many columns."""
+    leader, follower = pty.openpty()
+    termios.tcsetwinsize(follower, (24, columns))
+    clean = {name: value for name, value in os.environ.items() if name not in ("COLUMNS", "NO_COLOR")}
+    environment = clean | {"TERM": "xterm"} | environ
+    with subprocess.Popen(
+        [ARARAT, *arguments], stdin=follower, stdout=follower, stderr=follower, env=environment
+    ) as running:
+        os.close(follower)
+        octets = bytearray()
+        # Linux ends what is left of a terminal that nobody writes to with an error.
+        with contextlib.suppress(OSError):
+            while read := os.read(leader, 65536):
+                octets += read
+        running.wait(30)
+    os.close(leader)
+    return octets.decode("ascii").replace("\r\n", "\n")
+
+
+@pytest.mark.parametrize("columns", [40, 80])
+def test_a_terminal_gets_colours_and_lines_that_fit(columns: int) -> None:
+    shown = in_a_terminal(columns, "inspect", "https://n2t.net/ark:/12345/x6-np1/a-component/another.pdf.en?info")
+    assert "\x1b[" in shown
+    lines = re.sub(r"\x1b\[[0-9;]*m", "", shown).splitlines()
+    assert max(map(len, lines)) <= columns
+    assert "\x1b" not in in_a_terminal(columns, "inspect", "ark:12345/x", NO_COLOR="1")
+
+
+def test_a_long_import_shows_how_far_it_is(tmp_path: Path) -> None:
+    lines = "".join(f"ark:12345/x{number},/x\n" for number in range(2500))
+    (tmp_path / "names.csv").write_text(f"identifier,target\n{lines}")
+    shown = in_a_terminal(80, "import", str(tmp_path / "names.csv"), ARARAT_DATABASE=str(tmp_path / "names.sqlite"))
+    assert "\r1,000 lines" in shown
+    assert "\r2,500 lines" in shown
+    assert "2,500 added" in shown
+
+
+# How it ends ----------------------------------------------------------------------------------------------------------
+
+
+def test_a_reader_that_leaves_ends_it_quietly_by_the_signal() -> None:
+    lines = b"ark:12345/x\n" * 200_000
+    with subprocess.Popen(
+        [ARARAT, "inspect", "-"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE
+    ) as running:
+        assert running.stdin is not None
+        assert running.stdout is not None
+        assert running.stderr is not None
+        running.stdout.close()
+        try:
+            running.stdin.write(lines)
+            running.stdin.close()
+        except BrokenPipeError:
+            pass
+        assert running.wait(30) == -signal.SIGPIPE
+        assert running.stderr.read() == b""
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM], ids=["SIGINT", "SIGTERM"])
+def test_a_signal_ends_it_by_that_signal_without_a_traceback(number: signal.Signals) -> None:
+    with subprocess.Popen(
+        [ARARAT, "inspect", "-"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, bufsize=0
+    ) as running:
+        assert running.stdin is not None
+        assert running.stdout is not None
+        assert running.stderr is not None
+        # Its answers to these are more than it keeps back: with the first of them, it is under way.
+        running.stdin.write(b"ark:12345/x\n" * 2_000)
+        running.stdout.read(1)
+        running.send_signal(number)
+        running.stdin.close()
+        running.stdout.read()
+        assert running.wait(30) == -number
+        assert b"Traceback" not in running.stderr.read()
+
+
+def test_a_full_disk_is_said_in_a_sentence() -> None:
+    with Path("/dev/full").open("wb") as full:
+        result = subprocess.run(
+            [ARARAT, "inspect", "ark:12345/x"], stdout=full, stderr=subprocess.PIPE, timeout=30, check=False
+        )
+    assert result.returncode == 74
+    assert b"No space left" in result.stderr
+    assert b"Traceback" not in result.stderr

@@ -1,0 +1,70 @@
+"""`ararat migrate`."""
+
+from __future__ import annotations
+
+import sqlite3
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner, Result
+
+from ararat.cli import main
+from ararat.middleware import BindingsUnavailable, open_bindings
+
+
+@pytest.fixture
+def file(tmp_path: Path, data: Path) -> Path:
+    """A database as version 1 made it."""
+    made = tmp_path / "bindings.sqlite"
+    with closing(sqlite3.connect(made)) as connection:
+        for statement in (data / "schemas" / "1-sqlite.sql").read_text().split(";;\n"):
+            connection.execute(statement)
+        connection.execute("INSERT INTO ararat VALUES ('schema', '1'), ('rules', '0')")
+        connection.commit()
+    return made
+
+
+def ararat(*arguments: str | Path) -> Result:
+    return CliRunner().invoke(main.main, [*map(str, arguments)])
+
+
+def test_an_old_database_names_the_command_and_the_command_helps(file: Path) -> None:
+    bind = ("bind", "ark:12345/doc", "/x", "--database", file)
+    refused = ararat(*bind)
+    assert refused.exit_code == 2
+    assert "ararat migrate" in refused.stderr.replace("\n", " ")
+    migrated = ararat("migrate", "--database", file)
+    assert (migrated.exit_code, migrated.stdout) == (0, "Migrated from version 1 of the schema to 2.\n")
+    assert ararat(*bind).exit_code == 0
+    assert ararat("migrate", "--database", file).stdout == "Up to date: 2.\n"
+
+
+@pytest.mark.parametrize("create", [False, True], ids=["served", "created"])
+def test_no_server_migrates(file: Path, caplog: pytest.LogCaptureFixture, create: bool) -> None:
+    before = file.read_bytes()
+    with open_bindings(file, create=create) as bindings, pytest.raises(BindingsUnavailable, match="ararat migrate"):
+        bindings.fetch(["ark:12345/x"])
+    assert "ararat migrate" in caplog.text
+    assert file.read_bytes() == before
+
+
+def test_a_database_that_is_not_there_is_said(tmp_path: Path) -> None:
+    result = ararat("migrate", "--database", tmp_path / "none.sqlite")
+    assert (result.exit_code, result.stdout) == (69, "")
+    assert "there is no database" in result.stderr
+
+
+def test_triggers_that_are_missing_are_reported_and_added(file: Path) -> None:
+    ararat("migrate", "--database", file)
+    ararat("bind", "ark:12345/x5", "/x", "--database", file)
+    with closing(sqlite3.connect(file)) as connection:
+        connection.execute("DROP TRIGGER bindings_never_replaced")
+        connection.execute("INSERT OR REPLACE INTO bindings SELECT * FROM bindings")
+        connection.commit()
+    checked = ararat("check", "--database", file)
+    assert checked.exit_code == 1
+    assert "trigger-missing" in checked.stdout
+    migrated = ararat("migrate", "--database", file)
+    assert migrated.stdout == "Added 1 triggers that protect the tables. Up to date: 2.\n"
+    assert ararat("check", "--database", file).exit_code == 0

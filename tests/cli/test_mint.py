@@ -1,0 +1,84 @@
+"""`ararat mint`."""
+
+from __future__ import annotations
+
+import json
+import re
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner, Result
+
+from ararat.cli import main
+
+
+@pytest.fixture
+def ararat(tmp_path: Path) -> Callable[..., Result]:
+    """ararat(*arguments) runs the command in this process on an empty database of its own."""
+    environ = {"ARARAT_DATABASE": str(tmp_path / "bindings.sqlite"), "ARARAT_ACTOR": "a librarian"}
+    run = lambda *arguments: CliRunner(env=environ).invoke(main.main, [*arguments])  # noqa: E731
+    assert run("init").exit_code == 0
+    return run
+
+
+def test_names_are_printed_one_a_line(ararat: Callable[..., Result]) -> None:
+    result = ararat("mint", "12345/x5", "--count", "3", "--check", "--length", "5")
+    assert result.exit_code == 0
+    assert re.fullmatch(r"(ark:12345/x5[0-9b-df-hj-kmnp-tv-xz]{6}\n){3}", result.stdout)
+    assert result.stderr == ""
+
+
+def test_a_name_can_be_made_and_bound_at_once(ararat: Callable[..., Result]) -> None:
+    result = ararat("mint", "12345/x5", "--json", "--bind", "https://example.org/1")
+    name = json.loads(result.stdout)["identifier"]
+    shown = json.loads(ararat("show", "--json", name).stdout)
+    assert shown["target"] == "https://example.org/1"
+    assert json.loads(ararat("history", "--json", name).stdout)["actor"] == "a librarian"
+
+
+def test_a_target_that_cannot_be_spends_no_name(ararat: Callable[..., Result]) -> None:
+    arguments = ("mint", "12345/x5", "--length", "1", "--digits", "--sequential")
+    refused = ararat(*arguments, "--bind", "ftp://example.org/")
+    assert (refused.exit_code, refused.stdout) == (2, "")
+    assert "target-scheme" in refused.stderr
+    assert ararat(*arguments).stdout == "ark:12345/x50\n"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "said"),
+    [
+        pytest.param(["99999/x5"], 2, "naan-reserved-invalid", id="the NAAN of invalid ARKs"),
+        pytest.param(["12345/x5", "--length", "1", "--count", "30"], 2, "names-exhausted", id="too many"),
+        pytest.param(["12345/annual"], 2, "shoulder-characters", id="a word"),
+        pytest.param(["54321/x5", "--strict"], 2, "NAAN 54321 is not registered", id="not registered, strictly"),
+        pytest.param(
+            ["12345/x5", "--count", "2", "--bind", "/x"], 64, "--bind binds one name", id="two names, one target"
+        ),
+        pytest.param([], 64, "Missing argument", id="nothing"),
+    ],
+)
+def test_what_cannot_be_made_is_said(ararat: Callable[..., Result], arguments: list[str], code: int, said: str) -> None:
+    result = ararat("mint", *arguments)
+    assert (result.exit_code, result.stdout) == (code, "")
+    assert said in result.stderr
+
+
+def test_a_naan_that_is_not_registered_is_warned_of(tmp_path: Path) -> None:
+    database = ["--database", tmp_path / "x.sqlite"]
+    script = Path(sys.executable).with_name("ararat")
+    subprocess.run([script, "init", *database], check=True, timeout=30, capture_output=True)
+    done = subprocess.run(
+        [script, "mint", "54321/x5", *database], capture_output=True, text=True, timeout=30, check=True
+    )
+    assert done.stdout.startswith("ark:54321/x5")
+    assert "register with the ARK Maintenance Agency" in done.stderr
+
+
+def test_names_that_a_rule_answers_need_an_option(ararat: Callable[..., Result]) -> None:
+    assert ararat("rule", "set", "ark:12345/x5", "/x/${value}").exit_code == 0
+    refused = ararat("mint", "12345/x5")
+    assert (refused.exit_code, refused.stdout, "mint-under-rule" in refused.stderr) == (2, "", True)
+    assert ararat("mint", "12345/x5", "--under-rule").exit_code == 0

@@ -1,0 +1,128 @@
+"""`ararat policy`, and the option --policy of the commands that report on identifiers."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+
+import pytest
+from click.testing import CliRunner, Result
+
+from ararat.cli import main
+from ararat.identifiers import iri_policy
+
+
+@pytest.fixture
+def ararat() -> Callable[..., Result]:
+    """ararat(*arguments) runs the command in this process."""
+
+    def run(*arguments: str, given: str | bytes | None = None) -> Result:
+        return CliRunner(env={"ARARAT_POLICY": ""}).invoke(main.main, [*arguments], input=given)
+
+    return run
+
+
+def test_an_empty_segment_is_named_and_pointed_at(ararat):
+    result = ararat("policy", "lint", "https://17beta.top/en/")
+    assert (result.exit_code, result.stderr) == (1, "")
+    lines = result.stdout.splitlines()
+    assert lines[1].split(maxsplit=1) == ["Verdict", "not to be allocated"]
+    assert lines[3].split(maxsplit=1) == ["Error", "a segment of the path is empty [empty-segment]"]
+    assert lines[4][lines[5].index("^")] == "/"
+
+
+@pytest.mark.parametrize(
+    ("iris", "code"),
+    [
+        pytest.param(["https://17beta.top/en"], 0, id="fine"),
+        pytest.param(["https://17beta.top/en/a/b/c/d/e/f"], 0, id="advice"),
+        pytest.param(["https://example.org/en/"], 0, id="somebody else's"),
+        pytest.param(["http://17beta.top/en"], 1, id="a warning"),
+        pytest.param(["https://17beta.top/en", "https://17beta.top"], 1, id="the worst of two"),
+        pytest.param(["hello"], 2, id="no IRI"),
+        pytest.param(["https://17beta.top/a b", "https://17beta.top/en/"], 2, id="a space"),
+        pytest.param(["https://17beta.top/\u202e\ud800"], 2, id="hostile"),
+        pytest.param([], 64, id="nothing given"),
+    ],
+)
+def test_the_exit_code_is_that_of_the_worst(ararat, iris, code):
+    result = ararat("policy", "lint", *iris)
+    assert result.exit_code == code
+    assert result.output.isascii()
+
+
+def test_lines_of_standard_input_are_judged_beside_each_other(ararat):
+    given = "https://17beta.top/en/a\n\nhttps://17beta.top/\n"
+    result = ararat("policy", "lint", "--complete", "--json", "-", given=given)
+    rows = [json.loads(line) for line in result.stdout.splitlines()]
+    assert [(row["iri"], row["codes"], row["allocatable"]) for row in rows] == [
+        ("https://17beta.top/en/a", ["parent-unallocated"], True),
+        ("https://17beta.top/", [], True),
+    ]
+
+
+def test_an_iri_can_be_given_as_json_so_that_any_string_can_be(ararat):
+    given = '"https://17beta.top/en/a\\ud800\\n"\n17\n"https://17beta.top/en"\n'
+    result = ararat("policy", "lint", "--json", "--input", "json", "-", given=given)
+    assert result.exit_code == 2
+    assert [json.loads(line)["iri"] for line in result.stdout.splitlines()] == [
+        "https://17beta.top/en/a\ud800\n",
+        "https://17beta.top/en",
+    ]
+    assert "line 2 of standard input" in result.stderr
+
+
+def test_new_names_are_made_under_the_shoulders_of_the_policy(ararat, tmp_path):
+    database = ("--database", str(tmp_path / "bindings.sqlite"))
+    assert ararat("init", *database).exit_code == 0
+    for shoulder in ("0", "x5"):
+        refused = ararat("mint", f"21206/{shoulder}", *database, "--policy", "17beta")
+        assert (refused.exit_code, refused.stdout, "shoulder-reserved" in refused.stderr) == (2, "", True)
+    made = ararat("mint", "21206/20", *database, "--policy", "17beta", "--bind", "/about")
+    assert (made.exit_code, made.stdout.startswith("ark:21206/20")) == (0, True)
+
+
+def test_a_profile_is_shown_as_a_profile(ararat, tmp_path):
+    for name, arguments in {"ours.toml": [], "ours.json": ["--json"]}.items():
+        file = tmp_path / name
+        file.write_text(ararat("policy", "show", *arguments).stdout, "utf-8")
+        assert iri_policy.read(file.read_text("utf-8")) == iri_policy.known("17beta")
+        assert ararat("policy", "lint", "--profile", str(file), "https://17beta.top/en").exit_code == 0
+
+
+@pytest.mark.parametrize(
+    ("content", "code", "said"),
+    [
+        pytest.param(None, 66, "cannot be read: No such file", id="no file"),
+        pytest.param(b"name = 'x'", 2, "there is no hosts", id="no profile"),
+        pytest.param(b"\xff", 2, "octet 0 is not UTF-8", id="no text"),
+    ],
+)
+def test_a_profile_that_cannot_be_read_is_refused(ararat, tmp_path, content, code, said):
+    file = tmp_path / "p"
+    if content is not None:
+        file.write_bytes(content)
+    result = ararat("policy", "lint", "--profile", str(file), "https://17beta.top/en")
+    assert result.exit_code == code
+    assert said in " ".join(result.stderr.split())
+
+
+def test_inspect_judges_too_where_it_is_asked_to(ararat):
+    result = ararat("inspect", "--json", "--policy", "17beta", "https://17beta.top/en/")
+    assert json.loads(result.stdout)["policy"]["codes"] == ["empty-segment"]
+    assert json.loads(ararat("inspect", "--json", "https://17beta.top/en/").stdout)["policy"] is None
+    page = ararat("inspect", "--policy", "17beta", "https://17beta.top/en/").stdout
+    assert "language namespace of 17beta: not to be allocated" in " ".join(page.split())
+
+
+def test_bind_and_import_hold_a_name_to_the_policy(ararat, tmp_path):
+    database = ("--database", str(tmp_path / "bindings.sqlite"), "--policy", "17beta")
+    result = ararat("bind", "ark:21206/bcd", "/x", *database)
+    assert (result.exit_code, "name-reserved" in result.stderr) == (2, True)
+    assert ararat("bind", "ark:21206/1b", "/x", "--metadata", "persistence=kept", *database).exit_code == 0
+    shown = ararat("show", "ark:21206/1b", "--json", *database[:2]).stdout
+    assert json.loads(shown)["metadata"] == {"persistence": "kept", "availability": "lifetime"}
+    table = tmp_path / "names.csv"
+    table.write_text("identifier,target\nark:21206/bcd,/x\n", "utf-8")
+    assert ararat("import", str(table), *database).exit_code == 1
+    assert ararat("import", str(table), *database[:2]).exit_code == 0

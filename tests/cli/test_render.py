@@ -1,0 +1,283 @@
+"""How things read in a terminal: wrapped, aligned, and never with a character that a terminal could act on."""
+
+from __future__ import annotations
+
+import io
+import os
+import re
+import subprocess
+import sys
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ararat.cli.output import Sheet, identifier, words
+from ararat.cli.render import reports, traces
+from ararat.identifiers import Match, examine
+from ararat.middleware import open_bindings
+from ararat.webapp.report.comparison import compare
+from ararat.webapp.tracing.events import End, Hop, Note, Start
+
+PRINTABLE = re.compile(r"[\x20-\x7e]*")
+HOSTILE = "a\u202eb\x1b[2J\x9b31m\u200b\ud800\nc\u2066%E2%80%AE\\"
+
+
+class Screen(io.StringIO):
+    def isatty(self) -> bool:
+        return True
+
+
+def test_a_line_is_as_wide_as_the_sheet_at_most() -> None:
+    text = "one two three four five six seven eight nine ten"
+    lines = list(Sheet(20).prose(text, indent=2))
+    assert max(map(len, lines)) <= 20
+    assert " ".join(line.strip() for line in lines) == text
+
+
+@pytest.mark.parametrize("width", [20, 33, 40, 80, 100])
+def test_a_word_too_long_for_a_terminal_is_cut_and_loses_nothing(width: int) -> None:
+    text = "https://example.org/" + "%E2%80%AE" * 40 + "/x.y?z#" + "w" * 300
+    lines = list(Sheet(width, cut=True).prose(text))
+    assert max(map(len, lines)) <= width
+    assert "".join(lines) == text
+    assert not any(re.search("%[0-9A-F]?$", line) for line in lines), "a triplet was cut in two"
+
+
+def test_a_word_is_left_whole_where_no_terminal_reads_it() -> None:
+    text = "ark:12345/" + "x" * 300
+    assert list(Sheet(80, cut=False).prose(text)) == [text]
+
+
+def test_a_label_stands_beside_its_text_or_above_it_where_columns_are_few() -> None:
+    assert list(Sheet(80).field("Name", "x6")) == ["  Name          x6"]
+    assert list(Sheet(40).field("Name", "x6")) == ["  Name", "    x6"]
+
+
+def test_the_second_column_of_a_table_hangs() -> None:
+    assert list(Sheet(60).table("Parts", [("NAAN", "12345"), ("component", "one two " * 6)])) == [
+        "  Parts         NAAN       12345",
+        "                component  one two one two one two one two",
+        "                           one two one two",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("environ", "coloured"),
+    [
+        pytest.param({}, True, id="a terminal"),
+        pytest.param({"NO_COLOR": "1"}, False, id="NO_COLOR"),
+        pytest.param({"NO_COLOR": ""}, True, id="an empty NO_COLOR"),
+        pytest.param({"TERM": "dumb"}, False, id="a dumb terminal"),
+    ],
+)
+def test_colour_is_for_terminals_that_want_it(
+    environ: dict[str, str], coloured: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("NO_COLOR", raising=False)
+    monkeypatch.setenv("TERM", "xterm")
+    for name, value in environ.items():
+        monkeypatch.setenv(name, value)
+    assert ("\x1b[" in Sheet.of(Screen()).paint("x", "bad")) == coloured
+    assert Sheet.of(io.StringIO()).paint("x", "bad") == "x"
+
+
+def test_colour_adds_nothing_that_the_words_do_not_say() -> None:
+    report = examine("ark:/12345/x6-np1/map\u202e.pdf.en?info")
+    coloured = "\n".join(reports.report_lines(report, Sheet(80, colour=True)))
+    assert re.sub(r"\x1b\[[0-9;]*m", "", coloured) == "\n".join(reports.report_lines(report, Sheet(80)))
+
+
+@pytest.mark.parametrize("show", [identifier, words, Sheet().paint], ids=["identifier", "words", "paint"])
+def test_what_is_shown_is_printable_ascii(show: Callable[[str], str]) -> None:
+    assert PRINTABLE.fullmatch(show(HOSTILE))
+
+
+@given(st.text())
+def test_no_text_reaches_the_terminal_raw(text: str) -> None:
+    for line in [*reports.report_lines(examine(text), Sheet(40, cut=True)), *reports.row(examine(text), Sheet())]:
+        assert PRINTABLE.fullmatch(line), line
+
+
+@given(st.text(), st.text())
+def test_no_comparison_reaches_the_terminal_raw(a: str, b: str) -> None:
+    for line in reports.comparison_lines(compare(f"ark:12345/{a}", f"ark:12345/{b}"), Sheet(40, cut=True)):
+        assert PRINTABLE.fullmatch(line), line
+
+
+@pytest.mark.parametrize("width", [40, 60, 80, 100])
+def test_a_report_keeps_to_the_width(width: int) -> None:
+    report = examine("https://n2t.net/ark:/12-345/" + "x/" * 30 + "\u202e" * 20 + ".b.a?" + "q" * 200)
+    assert max(map(len, reports.report_lines(report, Sheet(width, cut=True)))) <= width
+
+
+def test_the_caret_stands_under_the_place() -> None:
+    lines = list(reports.report_lines(examine("ark:12345/a\u202eb!c"), Sheet(80)))
+    shown = next(line for line in lines if "!" in line and "cannot" not in line and line.startswith(" "))
+    carets = lines[lines.index(shown) + 1]
+    assert carets.strip() == "^"
+    assert shown[carets.index("^")] == "!"
+
+
+def test_a_report_says_what_it_is_and_how_to_the_normal_form() -> None:
+    said = "\n".join(reports.report_lines(examine("ark:/12345/x6-np1.pdf.en"), Sheet(80)))
+    for part in (
+        "not in normal form",
+        "ark:12345/x6np1.en.pdf",
+        "Hyphens carry no meaning",
+        "section 6, step 3.2",
+        "variant",
+        "12345",
+    ):
+        assert part in said
+
+
+def test_a_report_of_a_huge_identifier_is_short() -> None:
+    lines = list(reports.report_lines(examine("ark:12345/" + "x/" * 100_000 + "y"), Sheet(80)))
+    assert sum(map(len, lines)) < 20_000
+    assert "200,011 characters in all" in "".join(lines)
+
+
+def test_a_row_gives_the_verdict_in_one_word() -> None:
+    assert list(reports.row(examine("ark:/12345/x-1"), Sheet())) == ["strict   ark:12345/x1"]
+    assert next(reports.row(examine("ark:12345"), Sheet())) == "invalid  ark:12345"
+
+
+def test_two_different_names_are_shown_with_the_place_where_they_part() -> None:
+    *_, first, second, carets = reports.comparison_lines(compare("ark:12345/x6a", "ark:/12345/x-7a"), Sheet(80))
+    assert (first.split()[-1], second.strip()) == ("ark:12345/x6a", "ark:12345/x7a")
+    assert (first[carets.index("^")], second[carets.index("^")]) == ("6", "7")
+
+
+def test_a_match_is_shown_where_it_stands() -> None:
+    assert (
+        reports.match_line(Match(4, 20, "ark:/12345/x-1", None), 3, 5, "ark:12345/x1", Sheet())
+        == "3:5      ark:/12345/x-1 = ark:12345/x1"
+    )
+
+
+def hop(**changed: Any) -> Hop:
+    usual = Hop(
+        number=1,
+        method="GET",
+        url="https://n2t.net/ark:12345/x",
+        where="elsewhere",
+        status=303,
+        reason=HOSTILE,
+        headers=(("Server", HOSTILE),),
+        location="/about",
+        target="https://n2t.net/about",
+        state="related",
+        redirects_left=9,
+        failure=None,
+        notes=(Note("n", "A remark.", "https://n2t.net/a"),),
+        at=1.25,
+        seconds=0.182,
+    )
+    return replace(usual, **changed)
+
+
+def test_a_hop_is_shown_with_its_answer_its_state_and_where_it_leads() -> None:
+    assert list(traces.event_lines(hop(), Sheet(80))) == [
+        "  1   GET https://n2t.net/ark:12345/x",
+        "      at 1,250 ms: 303 See Other in 182 ms, related -> https://n2t.net/about",
+        "      Location as received: /about",
+        "      A remark. https://n2t.net/a",
+    ]
+
+
+def test_a_terminal_gets_a_bar_for_the_time_that_a_hop_took() -> None:
+    bars = [list(traces.event_lines(hop(seconds=seconds), Sheet(80, cut=True)))[2] for seconds in (0.002, 0.2, 20)]
+    assert [set(bar.strip()) for bar in bars] == [{"="}] * 3
+    assert len(bars[0]) < len(bars[1]) < len(bars[2]) <= 46
+
+
+def test_a_hop_without_an_answer_says_why() -> None:
+    lines = list(traces.event_lines(hop(status=None, failure=Note("blocked", "the address is not allowed")), Sheet(80)))
+    assert lines[1] == "      at 1,250 ms: no answer after 182 ms: the address is not allowed"
+
+
+@pytest.mark.parametrize(
+    "event",
+    [
+        pytest.param(Start(HOSTILE, HOSTILE, "GET", 10, None, "direct"), id="start"),
+        pytest.param(hop(location=HOSTILE, target=HOSTILE, url=HOSTILE), id="hop"),
+        pytest.param(End("failure", "direct", HOSTILE, HOSTILE, 1, 0.1, "blocked", HOSTILE), id="end"),
+    ],
+)
+def test_nothing_a_server_says_reaches_the_terminal_raw(event: Start | Hop | End) -> None:
+    for line in traces.event_lines(event, Sheet(40, cut=True)):
+        assert PRINTABLE.fullmatch(line), line
+
+
+LETTERS = Sheet(width=40, letters=True)
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        pytest.param("M\u00fcller, \u674e, \u05d0\u05d1", "M\u00fcller, \u674e, \u05d0\u05d1", id="letters"),
+        pytest.param("a\u202eb", "a\\u{202e}b", id="override"),
+        pytest.param("a\u2067b", "a\\u{2067}b", id="isolate"),
+        pytest.param("a\u200b\u00adb", "a\\u{200b}\\u{ad}b", id="zero width"),
+        pytest.param("a\x1b[2J\x9b", "a\\u{1b}[2J\\u{9b}", id="control"),
+        pytest.param("\ue000\ud800\u0378", "\\u{e000}\\u{d800}\\u{378}", id="private, surrogate, unassigned"),
+        pytest.param("e\u0301", "e\u0301", id="combining mark"),
+        pytest.param("\u0301e", "\\u{301}e", id="combining mark without a base"),
+        pytest.param("a \u0301e", "a \\u{301}e", id="combining mark after a space"),
+        pytest.param("a\u202e\u0301", "a\\u{202e}\\u{301}", id="combining mark after an escape"),
+        pytest.param("a" + "\u0301" * 6, "a" + "\u0301" * 4 + "\\u{301}" * 2, id="many combining marks"),
+    ],
+)
+def test_letters_are_printed_and_what_cannot_be_seen_is_escaped(text, shown):
+    assert LETTERS.paint(text) == shown
+    assert LETTERS.paint(words(text)) == shown
+    assert LETTERS.paint(LETTERS.paint(text)) == shown
+    assert Sheet().paint(text).isascii()
+
+
+def test_words_keep_escapes_apart_from_text_that_looks_like_one():
+    assert Sheet().paint(words("\\u{fc}\u00fc")) == "\\\\u{fc}\\u{fc}"
+    assert LETTERS.paint(words("\\u{fc}\u00fc")) == "\\\\u{fc}\u00fc"
+
+
+def test_wide_characters_are_counted_as_two_columns():
+    assert list(Sheet(width=12, letters=True).prose("\u674e\u674e\u674e \u674e\u674e\u674e")) == [
+        "\u674e\u674e\u674e",
+        "\u674e\u674e\u674e",
+    ]
+    first, second = Sheet(width=70, letters=True).table("", [("\u674e", "a"), ("who", "b")])
+    assert first.index("a") + 1 == second.index("b")
+
+
+@pytest.mark.skipif(os.name != "posix", reason="pseudo-terminals are of POSIX")
+@pytest.mark.parametrize(
+    ("environ", "shown"),
+    [
+        pytest.param({"LC_ALL": "C.UTF-8"}, "M\u00fcller", id="UTF-8"),
+        pytest.param({"LC_ALL": "C"}, "M\\u{fc}ller", id="C"),
+        pytest.param({"LC_ALL": "C.UTF-8", "PYTHONIOENCODING": "ascii"}, "M\\u{fc}ller", id="ASCII"),
+        pytest.param({"LC_ALL": "C.UTF-8", "PYTHONIOENCODING": "latin-1"}, "M\\u{fc}ller", id="Latin-1"),
+    ],
+)
+def test_a_terminal_shows_letters_by_its_locale(environ, shown, tmp_path):
+    database = f"sqlite:///{tmp_path}/bindings.sqlite"
+    bindings = open_bindings(database, create=True)
+    bindings.bind("ark:12345/x", "https://example.org/", metadata={"who": "M\u00fcller\u202e"})
+    bindings.close()
+    here, there = os.openpty()
+    kept = {name: value for name, value in os.environ.items() if name not in ("LANG", "LC_ALL", "PYTHONUTF8")}
+    command = [sys.executable, "-m", "ararat", "show", "--database", database, "ark:12345/x"]
+    with subprocess.Popen(command, stdout=there, stderr=there, env=kept | {"TERM": "dumb"} | environ) as process:
+        os.close(there)
+        output = b""
+        with suppress(OSError):  # Linux reports the end of a terminal so.
+            while octets := os.read(here, 65536):
+                output += octets
+        assert process.wait(30) == 0
+    os.close(here)
+    assert f"{shown}\\u{{202e}}" in output.decode()

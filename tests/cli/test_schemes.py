@@ -1,0 +1,97 @@
+"""`ararat schemes`: what it says of records, and what it allows."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+
+import pytest
+from click.testing import CliRunner, Result
+
+from ararat.cli import main
+from ararat.identifiers.scheme_registration import Registration, read, registration
+
+ATLAS = "Scheme name: atlas\nStatus: provisional\nContact: maps@example.org\nSecurity: None known.\nReferences: RFC 1\n"
+
+
+@pytest.fixture
+def ararat() -> Callable[..., Result]:
+    """ararat(*arguments) runs `ararat schemes` in this process."""
+
+    def run(*arguments: str, given: str | bytes = "") -> Result:
+        result = CliRunner().invoke(main.main, ["schemes", *arguments], input=given)
+        if result.exception is not None and not isinstance(result.exception, SystemExit):
+            raise result.exception
+        return result
+
+    return run
+
+
+def test_of_ark_exactly_the_omissions_are_named(ararat):
+    said = ararat("lint", "ark")
+    rows = [line.split() for line in said.stdout.splitlines() if not line.startswith(" ")]
+    assert rows[:-1] == [
+        ["syntax", "error", "field-missing"],
+        ["semantics", "error", "field-missing"],
+        ["encoding", "error", "field-missing"],
+        ["interoperability", "error", "field-missing"],
+        ["security", "error", "minimum-missing"],
+    ]
+    assert said.exit_code == 1
+    assert ararat("lint", "ark", "--profile", "7595").exit_code == ararat("lint", "urn").exit_code == 0
+
+
+def test_a_file_is_judged_as_the_record_it_holds(ararat, tmp_path):
+    file = tmp_path / "atlas.txt"
+    file.write_text(ATLAS, "utf-8")
+    findings = [json.loads(line) for line in ararat("lint", str(file), "--json").stdout.splitlines()]
+    assert {finding["severity"] for finding in findings} == {"warning"}
+    file.write_text(read(ATLAS).json(), "utf-8")
+    assert [json.loads(line) for line in ararat("lint", str(file), "--json").stdout.splitlines()] == findings
+    assert "What only a person can answer" in ararat("lint", "-", "--questions", given=ATLAS).stdout
+
+
+@pytest.mark.parametrize(
+    ("given", "code", "message"),
+    [
+        pytest.param(b"\xff\xfe", 2, "belongs to no field", id="no UTF-8"),
+        pytest.param(b"", 2, "there is no field", id="nothing"),
+        pytest.param(b"x" * 900_000, 2, "more than 200,000", id="too much"),
+        pytest.param(b'{"name": "\\u001b[2J"}', 1, "scheme-name-syntax", id="an escape sequence"),
+    ],
+)
+def test_hostile_input_is_refused_or_judged_and_never_repeated_raw(ararat, given, code, message):
+    said = ararat("lint", "-", given=given)
+    assert (said.exit_code, message in said.output) == (code, True)
+    assert said.output.replace("\n", "").isprintable()
+
+
+def test_a_file_that_is_not_there_is_named(ararat, tmp_path):
+    said = ararat("lint", str(tmp_path / "none.txt"))
+    assert (said.exit_code, "cannot be read" in said.stderr) == (66, True)
+    assert ararat("lint", "https").exit_code == 66
+
+
+def test_a_record_is_shown_and_exported(ararat):
+    assert read(ararat("show", "ark", "--json").stdout) == read(ararat("show", "ark", "--text").stdout)
+    assert "provisional" in ararat("show", "ark").stdout
+    assert read(ararat("show", "ark", "--text").stdout) == registration("ark")
+    assert "(nothing is said)" in ararat("show", "-", given=ATLAS).stdout
+
+
+def test_of_a_scheme_without_a_record_the_registry_is_asked(ararat):
+    assert ararat("show", "https").exit_code == 0
+    unknown = ararat("show", "mail-to")
+    assert (unknown.exit_code, "mailto" in unknown.stdout) == (1, True)
+    assert ararat("show", "https", "--json").exit_code == 1
+
+
+def test_a_new_record_lacks_everything_but_its_name(ararat):
+    made = ararat("new", "atlas")
+    assert made.exit_code == 0
+    record = read(made.stdout)
+    assert isinstance(record, Registration)
+    assert (record.name, record.status) == ("atlas", "provisional")
+    assert ararat("lint", "-", given=made.stdout).stdout.count("-missing") == 9
+    assert made.stderr.startswith("1. Look for the name")
+    assert [ararat("new", name).exit_code for name in ("urn", "example", "at_las")] == [1, 1, 2]
