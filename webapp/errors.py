@@ -114,7 +114,7 @@ def _problem(status: int, kind: str, sentence: str) -> Response:
 def _page(status: int, sentence: str) -> Response:
     fragment = bool(htmx_request.htmx)
     said = {"status": status, "title": _phrase(status), "sentence": sentence, "fragment": fragment}
-    return Response(render_template("_error.html" if fragment else "error.html", **said), status)
+    return Response(render_template("inspector/_error.html" if fragment else "inspector/error.html", **said), status)
 
 
 def _phrase(status: int) -> str:

@@ -94,7 +94,7 @@ def _answered(texts: Sequence[str]) -> Response:
     permalink = address(texts)
     return Response(
         render_template(
-            "compare.html",
+            "inspector/compare.html",
             title="Compare - Ararat",
             text="\n".join(texts),
             notice=found is None and (bool(texts) or request.method == "POST"),

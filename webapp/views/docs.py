@@ -54,7 +54,7 @@ def page(name: str) -> Response:
     if name not in names():
         raise Refused(404, "not-found", "The handbook has no page of this name.")
     shown = _page(name, url("handbook.contents"))
-    return Response(render_template("handbook.html", page=shown, first=name == FIRST))
+    return Response(render_template("inspector/handbook.html", page=shown, first=name == FIRST))
 
 
 @cache

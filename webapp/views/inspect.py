@@ -155,12 +155,12 @@ def _answered(text: str, view: Mapping[str, str]) -> Response:
     if wants_json():
         return as_json_pieces(site().inspect(text).as_json())
     if not text:
-        return _shown("_start.html", text="", title="Ararat", said="", examples=site().examples)
+        return _shown("inspector/_start.html", text="", title="Ararat", said="", examples=site().examples)
     found = site().inspect(text)
     table = listing.listing(found)
     rows = table.arranged(**view)
     return _shown(
-        "_answer.html",
+        "inspector/_answer.html",
         text=text,
         title=_title(found),
         said=_said(found, rows),
@@ -181,7 +181,7 @@ def _answered(text: str, view: Mapping[str, str]) -> Response:
 def _shown(answer: str, **context: object) -> Response:
     htmx = htmx_request.htmx
     fragment = bool(htmx) and not htmx.history_restore_request
-    template = answer if fragment else "inspect.html"
+    template = answer if fragment else "inspector/inspect.html"
     return make_response(render_template(template, answer=answer, fragment=fragment, **context))
 
 

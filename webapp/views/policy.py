@@ -54,8 +54,8 @@ def page() -> Response:
         fault = str(error)
     return represented(
         _found(profile, judged, truncated),
-        "policy.html",
-        fragment="_policy.html",
+        "inspector/policy.html",
+        fragment="inspector/_policy.html",
         title=f"Policy {profile.name} - Ararat",
         text=text,
         complete=complete,

@@ -74,10 +74,10 @@ def trace() -> Response:
         if not htmx_request.htmx:
             raise
         # In the place of a trace, so that the next one finds its place again.
-        refusal = render_template("_not_started.html", sentence=refused.sentence, again=None)
+        refusal = render_template("inspector/_not_started.html", sentence=refused.sentence, again=None)
         return Response(refusal, refused.code, {"Cache-Control": "no-store"})
     if htmx_request.htmx:
-        return Response(render_template("_stream.html", wish=wish), headers={"Cache-Control": "no-store"})
+        return Response(render_template("inspector/_stream.html", wish=wish), headers={"Cache-Control": "no-store"})
     if request.method == "HEAD" or not wish.text or unasked():
         return Response(_page(wish, waiting=True), headers={"Cache-Control": "no-store"})
     return _progressive(wish, trace_jobs.begin(wish))
@@ -261,13 +261,13 @@ class Fragments:
     def shown(self, event: Event) -> str:
         """One event."""
         if isinstance(event, Start):
-            return self._render("_started.html", start=event)
+            return self._render("inspector/_started.html", start=event)
         if isinstance(event, Hop):
             words = remarks.status_words(event.status) if event.status is not None else ""
             asked = curl(event.method, event.url, event.where)
-            return self._render("_hop.html", hop=event, width=width(event.seconds), words=words, curl=asked)
+            return self._render("inspector/_hop.html", hop=event, width=width(event.seconds), words=words, curl=asked)
         return self._render(
-            "_ended.html",
+            "inspector/_ended.html",
             end=event,
             link=_link(event),
             finished=datetime.now(UTC),
@@ -283,17 +283,17 @@ class Fragments:
             asked = address is not None and uri.parse(address).is_web
             said = uri.parse(address).host if address and asked else ""
         seconds = f"{event.seconds:.0f}" if isinstance(event, Heartbeat) else None
-        return self._render("_pending.html", said=said, seconds=seconds, tag=tag) if said else ""
+        return self._render("inspector/_pending.html", said=said, seconds=seconds, tag=tag) if said else ""
 
     def record(self, seen: Sequence[Event]) -> str:
         """What stays of a run that is over: its hops as a table, and its events as lines of JSON."""
         hops = [(event, remarks.status_words(event.status or 0)) for event in seen if isinstance(event, Hop)]
         lines = "\n".join(json.dumps(event.as_dict()) for event in seen)
-        return self._render("_record.html", start=seen[0], hops=hops, json=lines)
+        return self._render("inspector/_record.html", start=seen[0], hops=hops, json=lines)
 
     def refusal(self, sentence: str) -> str:
         """Why there is no run, or no more of it."""
-        return self._render("_refusal.html", sentence=sentence, again=self.again)
+        return self._render("inspector/_refusal.html", sentence=sentence, again=self.again)
 
     def _render(self, template: str, **context: object) -> str:
         return self.environment.get_template(template).render(context)
@@ -314,4 +314,4 @@ def _page(wish: Wish, *, waiting: bool) -> str:
     title = f"Trace of {named} - Ararat" if wish.text else "Trace - Ararat"
     cut = Markup(CUT)  # noqa: S704 - a constant
     offers = resolver_choice.offers(wish.text) if wish.text else ()
-    return render_template("trace.html", title=title, wish=wish, waiting=waiting, cut=cut, offers=offers)
+    return render_template("inspector/trace.html", title=title, wish=wish, waiting=waiting, cut=cut, offers=offers)

@@ -271,12 +271,12 @@ class _Grower:
     def _row(self, each: Traced, number: int) -> str:
         tone = "good" if each.is_good else "warn" if each.verdict in OPEN else "bad"
         said = {"row": each, "number": number, "total": len(self.order.texts), "tone": tone}
-        template = self.environment.get_template("_traced.html")
+        template = self.environment.get_template("inspector/_traced.html")
         return template.render(said, words=VERDICTS[each.verdict])
 
     def _ended(self, rows: list[Traced], why: str) -> str:
         left = len(self.order.texts) - sum(each.verdict != "undone" for each in rows)
-        template = self.environment.get_template("_traces_ended.html")
+        template = self.environment.get_template("inspector/_traces_ended.html")
         files = dict(zip(("save_csv", "save_json"), self.files, strict=True))
         return template.render(counted=counted(rows), left=left, why=why, **files)
 
@@ -316,7 +316,7 @@ def _page(order: Order, *, running: str = "", least: float = 0.0) -> str:
     gap, limit = about(site().pace.gap), about(LONGEST_SECONDS)
     takes = about(least) if least else ""
     return render_template(
-        "traces.html",
+        "inspector/traces.html",
         title=title,
         order=order,
         running=running,
