@@ -149,5 +149,5 @@ def test_the_version_is_the_same_everywhere():
 def test_the_examples_in_the_docstrings_are_true(path):
     # Not by --doctest-modules, which would load each a second time under the name of the checkout's folder.
     module = importlib.import_module(module_name(path))
-    results = doctest.testmod(module)
+    results = doctest.testmod(module, optionflags=doctest.ELLIPSIS)
     assert results.failed == 0, "the captured output shows which"

@@ -75,7 +75,7 @@ def create_app(
     it never enters; ``traces`` at once in this process, ``traces_each`` of one client; ``host_rate``, how often this
     process asks another host within a minute, ``host_rate_each`` for one client; ``trusted_hosts``, the only host names
     that the field Host may have (None: any); ``examples`` of the empty page; ``policies``, profiles of IRI policies, or
-    names of those that ship (:mod:`ararat.identifiers.iri_policy`), by which IRIs are judged too; ``resolvers``, which a
+    names of those that ship (:mod:`.iri_policy`), by which IRIs are judged too; ``resolvers``, which a
     reader may choose for a trace beside this site, the official one and the one that is expected to know the
     identifier, each a resolver prefix or, with a title, a :class:`~ararat.webapp.config.Resolver`.
 

@@ -74,7 +74,7 @@ EXAMPLES = (
 class Site:
     """The parts of one inspector.
 
-    ``places`` are those of traces, ``large`` those of large texts (:mod:`~ararat.webapp.large_texts`). ``local`` is looked at
+    ``places`` are those of traces, ``large`` those of large texts (:mod:`.large_texts`). ``local`` is looked at
     when a trace starts: who composes the site may fill it after the inspector was made.
     """
 

@@ -1,6 +1,6 @@
 """The resolvers that an identifier can be asked of, as a reader is offered them: who they are, and whether they may be.
 
-Which of them is asked where nobody says so is for :func:`~ararat.webapp.trace_jobs.choose`; these are those to choose from.
+Which of them is asked where nobody says so is for :func:`.trace_jobs.choose`; these are those to choose from.
 """
 
 from __future__ import annotations

@@ -96,7 +96,7 @@ class Profile:
 
         >>> Profile.of({"name": "ours", "hosts": ["Example.org"]})
         Traceback (most recent call last):
-        ararat.identifiers.iri_policy.profile.ProfileError: hosts: "Example.org" is none; expected a host name in lower case
+        ararat...ProfileError: hosts: "Example.org" is none; expected a host name in lower case
         """
         for key in settings:
             if key not in _KEYS:

@@ -60,7 +60,7 @@ _SHOWN_NAMES = 5
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """Something wrong with a record, or worth a word: a code of :data:`~ararat.identifiers.scheme_registration.RULES`, the field,
+    """Something wrong with a record, or worth a word: a code of :data:`RULES`, the field,
     and what was found. ``message`` is printable ASCII and repeats nothing of the record but registered names.
     """
 

@@ -95,7 +95,7 @@ class Registration:
 
     ``notes`` are what was added later: "new vulnerabilities ... may need to be attached to existing documentation"
     (document 003, section 9; SCH-053). White space around lines and empty lines at the ends are dropped, several empty
-    lines become one. Nothing else is judged here; :func:`~ararat.identifiers.scheme_registration.lint` does that. A record has no
+    lines become one. Nothing else is judged here; :func:`lint` does that. A record has no
     date at which it ends (SCH-036).
 
     >>> Registration(name="atlas", contact=" maps@example.org\\n").contact
@@ -152,7 +152,7 @@ def read(text: str) -> Registration:
     True
     >>> read("Status: permanent\\nstatus: historical")
     Traceback (most recent call last):
-    ararat.identifiers.scheme_registration.record.RegistrationError: line 2: Status stands a second time; it was in line 1
+    ararat...RegistrationError: line 2: Status stands a second time; it was in line 1
     """
     if len(text) > LARGEST:
         raise RegistrationError(f"it has {len(text):,} characters, more than {LARGEST:,}")

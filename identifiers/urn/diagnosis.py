@@ -1,6 +1,6 @@
 """What is wrong with a text that begins with ``urn:``, and what is worth a word: by both profiles, or by one of them.
 
-Each function is given the text as :mod:`~ararat.identifiers.urn.model` has cut it, and finds for itself; none of them needs
+Each function is given the text as :mod:`.model` has cut it, and finds for itself; none of them needs
 what another found.
 """
 

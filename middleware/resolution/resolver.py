@@ -2,7 +2,7 @@
 
 In comes the identifier as received (what stands below the prefix: ``ark:12345/x?info``), a ``fetch`` that finds
 bindings by their keys, the site's rules and its settings; out comes a :class:`~ararat.middleware.Resolution`, which
-:mod:`~ararat.middleware.http.responses` turns into HTTP. Nothing is raised for any str; what ``fetch`` raises goes through.
+:mod:`.http.responses` turns into HTTP. Nothing is raised for any str; what ``fetch`` raises goes through.
 
     1. too long, not an identifier, NAAN 99999, dot-segments      refused, and nothing is looked up
     2. ``?`` ``??`` ``?info``                                     the description of what is bound

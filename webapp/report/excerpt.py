@@ -2,7 +2,7 @@
 
 A :data:`Line` is what every echo of an identifier is made of: runs of pieces, of which some are marked, deleted,
 inserted, or stand for what was left out. Characters that cannot be seen are chips
-(:func:`ararat.identifiers.text.display.atoms`), and what is written from right to left is kept apart, so that the pieces
+(:func:`.display.atoms`), and what is written from right to left is kept apart, so that the pieces
 stand in the order of the text whatever is in them (UAX #9, HL4). No line repeats more than about :data:`MOST`
 characters, however long the text; what is left out is counted.
 

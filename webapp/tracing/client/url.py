@@ -84,7 +84,7 @@ def parse(url: str) -> WebURL:
     WebURL(scheme='https', host='example.org', port=443, target='/a/../b%2E?', address=None)
     >>> parse("http://0x7f.1/")
     Traceback (most recent call last):
-    ararat.webapp.tracing.client.url.BadURL: the host 0x7f.1 is a number, but not an IPv4 address as four decimal numbers
+    ararat...BadURL: the host 0x7f.1 is a number, but not an IPv4 address as four decimal numbers
     """
     if len(url) > MAX_LENGTH:
         raise BadURL(f"the address is longer than {MAX_LENGTH:,} characters")
