@@ -18,7 +18,7 @@ from typing import Any
 import pytest
 
 ROOT = Path(__file__).parents[1]
-ROOMS = ("identifiers", "middleware", "webapp", "templates", "static")
+ROOMS = ("identifiers", "middleware", "webapp", "cli", "templates", "static")
 VENDORED = {"ararat/static/vendor/htmx-2.min.js", "ararat/static/vendor/hx-sse-2.min.js"}
 
 # pip would compile all that it installs, the whole of Django for two files of its companion; what is used is enough.

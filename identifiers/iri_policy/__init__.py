@@ -1,6 +1,6 @@
 """The policy of 17beta on the use of IRIs: may this IRI be allocated, and if not, why.
 
->>> from ararat.identifiers import iri_policy
+>>> from ararat.identifiers import policy
 >>> verdict = policy.judge("https://17beta.top/en/", policy.known("17beta"))
 >>> verdict.namespaces, verdict.allocatable, verdict.codes
 (('language',), False, ('empty-segment',))

@@ -137,5 +137,5 @@ def test_a_wsgi_application_is_accepted(app: Any) -> None:
 def test_add_middleware_of_an_asgi_framework_raises_the_same_error() -> None:
     framework = Framework()
     framework.add_middleware(ResolverMiddleware, bindings=Mock(), prefix="https://example.org")
-    with pytest.raises(TypeError, match=r"test_asgi\.Framework is an ASGI application"):
+    with pytest.raises(TypeError, match=r"test_asgi_detection\.Framework is an ASGI application"):
         framework({}, None, None).send(None)

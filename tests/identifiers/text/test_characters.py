@@ -34,7 +34,7 @@ KINDS = {
 @pytest.fixture(scope="module")
 def generator() -> ModuleType:
     spec = importlib.util.spec_from_file_location(
-        "generate_characters", Path(__file__).parents[5].parent / "generate_characters.py"
+        "generate_characters", Path(__file__).parents[1] / "generate_characters.py"
     )
     assert spec
     assert spec.loader

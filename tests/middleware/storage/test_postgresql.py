@@ -190,7 +190,7 @@ def test_a_role_with_select_only_reads_and_cannot_write(url: str, bindings: Bind
     bindings.bind(NAME, "/x")
     bindings.set_rule("ark:12345/t5", "/${value}")
     database = url.rpartition("/")[2]
-    documented = (Path(__file__).parents[6] / "docs" / "deployment.md").read_text("utf-8")
+    documented = (Path(__file__).parents[3] / "docs" / "deployment.md").read_text("utf-8")
     for line in SELECT_ONLY.strip().splitlines():
         assert line.format(role="reader", database="ararat") in documented
     with bindings.store._database.engine.begin() as connection:

@@ -22,7 +22,7 @@ from ararat.middleware.storage.sqlite import FRESH_SECONDS
 
 NAMES = [f"ark:12345/n{number}" for number in range(50)]
 REPLACED = "the file was replaced, and bindings.sqlite-wal is the log of the file before it"
-UPGRADING = Path(__file__).parents[6] / "docs" / "upgrading.md"
+UPGRADING = Path(__file__).parents[3] / "docs" / "upgrading.md"
 
 
 def fill(path: Path, tag: str) -> None:

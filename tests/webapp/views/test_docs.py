@@ -11,7 +11,7 @@ from werkzeug.test import Client
 from ararat.webapp import create_app
 from ararat.webapp.views.docs import names, rendered
 
-FILES = {path.stem: path for path in (Path(__file__).parents[5] / "docs").glob("*.md")}
+FILES = {path.stem: path for path in (Path(__file__).parents[3] / "docs").glob("*.md")}
 
 
 @pytest.fixture(scope="module")

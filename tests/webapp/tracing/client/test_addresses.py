@@ -23,7 +23,7 @@ from ararat.webapp.tracing.client.addresses import (
     verdict,
 )
 
-HOSTILE = Path(__file__).parents[5] / "data" / "hostile"
+HOSTILE = Path(__file__).parents[3] / "data" / "hostile"
 
 ranges = pytest.mark.parametrize(
     "refused", [pytest.param(row, id=str(row.network)) for row in (*IPV4_REFUSED, *IPV6_REFUSED)]

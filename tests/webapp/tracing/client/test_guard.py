@@ -29,7 +29,7 @@ from ararat.webapp.tracing.client.guard import guarded_fetch
 from ararat.webapp.tracing.client.in_process import local_fetch
 from ararat.webapp.tracing.hop import HopFailed, HopResponse
 
-HOSTILE = Path(__file__).parents[5] / "data" / "hostile"
+HOSTILE = Path(__file__).parents[3] / "data" / "hostile"
 
 
 HOME = ["127.0.0.1", "::1"]
