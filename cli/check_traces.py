@@ -15,7 +15,7 @@ import click
 
 from ..identifiers.report import OFFICIAL_PREFIX
 from ..identifiers.text import display
-from ..webapp.tracing.bulk import CSV_HEADER, GOOD, OPEN, VERDICTS, Traced, traced
+from ..webapp.tracing.bulk import CSV_HEADER, GOOD, OPEN, VERDICTS, BulkResult, trace_all
 from ..webapp.tracing.events import Event
 from . import streams
 from .errors import DONE, NO, NO_INPUT, Refused, write
@@ -47,8 +47,8 @@ def check_by_trace(
     """
     from ..webapp.tracing.algorithm import TraceError, trace
     from ..webapp.tracing.client.guard import guarded_fetch
-    from ..webapp.tracing.known_resolvers import BY_WORD, prefix_for
-    from ..webapp.tracing.limits.throttle import RunClock, Turns
+    from ..webapp.tracing.known_resolvers import REGISTRY_KEYWORD, prefix_for
+    from ..webapp.tracing.limits.throttle import PausableClock, PerHostThrottle
     from .own_names import OwnNames
 
     if file is None and database is None:
@@ -58,27 +58,27 @@ def check_by_trace(
         fetch = guarded_fetch(networks=networks, stop=stop)
     except ValueError as error:
         raise click.BadParameter(str(error), param_hint="--allow-network") from None
-    turns = Turns(pause, stop=stop)
+    turns = PerHostThrottle(pause, stop=stop)
 
     own: OwnNames | None = None
     resolvers: dict[str, str] = {}
 
     def run(text: str) -> Iterable[Event]:
-        clock = RunClock()
-        polite = turns.kept(fetch, clock)
+        clock = PausableClock()
+        polite = turns.wrap(fetch, clock)
         chosen, ask = OFFICIAL_PREFIX, polite
-        if resolver == BY_WORD:
+        if resolver == REGISTRY_KEYWORD:
             chosen = prefix_for(text) or OFFICIAL_PREFIX
         elif resolver is not None:
             chosen = resolver
         elif own is not None and own.knows(text):
             chosen, ask = own.prefix, own.asking(polite)
-        if resolver in (None, BY_WORD):
+        if resolver in (None, REGISTRY_KEYWORD):
             resolvers[text] = chosen if ask is polite else "the database"
         return trace(text, fetch=ask, resolver=chosen, clock=clock)
 
     try:
-        if resolver not in (None, BY_WORD):
+        if resolver not in (None, REGISTRY_KEYWORD):
             # Whether the resolver is one is said before anything else is done.
             trace("ark:12345/x", fetch=fetch, resolver=resolver)
     except TraceError as error:
@@ -94,7 +94,7 @@ def check_by_trace(
         for each in earlier:
             result.add(each)
             given.pop(each.identifier, None)
-        rows = open_files.enter_context(closing(traced(given, run, at_once=_AT_ONCE, stop=stop)))
+        rows = open_files.enter_context(closing(trace_all(given, run, at_once=_AT_ONCE, stop=stop)))
         try:
             for each in rows:
                 if keep is not None:
@@ -126,13 +126,13 @@ class _Result:
         if form == "csv":
             sys.stdout.write(CSV_HEADER)
 
-    def add(self, each: Traced, resolver: str | None = None) -> None:
+    def add(self, each: BulkResult, resolver: str | None = None) -> None:
         """Write one more. ``resolver`` is the one that was chosen for it, if it was not named."""
         if resolver is not None and each.hops:
             self.resolvers[resolver] += 1
         self.counts[each.verdict] += 1
         self.counts["downgraded"] += each.downgraded
-        self.doubtful += not each.is_good
+        self.doubtful += not each.ok
         if self.form == "json":
             streams.dump(each.as_dict())
         elif self.form == "csv":
@@ -159,8 +159,8 @@ class _Result:
         return self.counts.total() - self.counts["downgraded"]
 
 
-def _lines(each: Traced, sheet: Sheet) -> Iterator[str]:
-    style: Style = "good" if each.is_good else "doubtful" if each.verdict in OPEN else "bad"
+def _lines(each: BulkResult, sheet: Sheet) -> Iterator[str]:
+    style: Style = "good" if each.ok else "doubtful" if each.verdict in OPEN else "bad"
     yield f"{sheet.paint(each.verdict.ljust(_WIDTH), style)}{sheet.paint(identifier(each.identifier))}"
     if each.verdict not in GOOD:
         yield from sheet.prose(each.sentence, indent=_WIDTH, style="soft")
@@ -181,7 +181,7 @@ def _of_database(bindings: Bindings) -> list[str]:
 
 
 @contextmanager
-def _kept(name: str) -> Iterator[tuple[list[Traced], TextIO]]:
+def _kept(name: str) -> Iterator[tuple[list[BulkResult], TextIO]]:
     """What an earlier round left in a file, and the file to add to. What was not done to the end is done again."""
     path = Path(name)
     try:
@@ -201,9 +201,9 @@ def _kept(name: str) -> Iterator[tuple[list[Traced], TextIO]]:
         yield earlier, stream
 
 
-def _read(line: bytes, number: int, name: str) -> Traced:
+def _read(line: bytes, number: int, name: str) -> BulkResult:
     try:
-        return Traced.of_dict(json.loads(line))
+        return BulkResult.of_dict(json.loads(line))
     except (ValueError, RecursionError) as error:
         why = (
             "not JSON" if isinstance(error, json.JSONDecodeError | UnicodeDecodeError | RecursionError) else str(error)

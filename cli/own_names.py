@@ -11,7 +11,7 @@ from ..middleware.resolution.resolver import resolve
 from ..middleware.settings import SCHEMES, Settings
 from ..webapp.tracing.client.in_process import local_fetch
 from ..webapp.tracing.hop import Fetch, HopFailed, HopResponse
-from ..webapp.tracing.target import question
+from ..webapp.tracing.target import prepare
 
 if TYPE_CHECKING:
     from _typeshed.wsgi import StartResponse, WSGIEnvironment
@@ -35,7 +35,7 @@ class OwnNames:
     def knows(self, text: str) -> bool:
         """Return whether the database has an answer for this identifier. Raises BindingsUnavailable."""
         try:
-            asked = question(text, normalize=False).core
+            asked = prepare(text, normalize=False).request_path
         except IdentifierError:
             return False
         found = resolve(asked, self._bindings.fetch, self._bindings.binding_by_rule, Settings())

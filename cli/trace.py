@@ -113,9 +113,9 @@ def trace_command(
 
 
 def _prefix(resolver: str, identifier: str, option: str) -> str:
-    from ..webapp.tracing.known_resolvers import BY_WORD, prefix_for
+    from ..webapp.tracing.known_resolvers import REGISTRY_KEYWORD, prefix_for
 
-    if resolver != BY_WORD:
+    if resolver != REGISTRY_KEYWORD:
         return resolver
     if (known := prefix_for(identifier)) is None:
         raise click.BadParameter("no resolver is known for this identifier", param_hint=option)

@@ -26,9 +26,9 @@ from .report import excerpt
 from .trace_results import Results
 from .tracing import uri as web_reference
 from .tracing.client.addresses import parse_networks
-from .tracing.limits.cache import Answers
-from .tracing.limits.concurrency import Places
-from .tracing.limits.rate_limit import Pace
+from .tracing.limits.cache import ResponseCache
+from .tracing.limits.concurrency import ConcurrencyLimit
+from .tracing.limits.rate_limit import HostRateLimiter
 from .views import api, compare, docs, inspect, reference, trace
 from .views import policy as policy_pages
 from .views import traces as rounds
@@ -107,10 +107,10 @@ def create_app(
         trace_elsewhere=trace_elsewhere,
         networks=parse_networks(networks),
         denied=parse_networks(denied_networks),
-        places=Places(traces, traces_each),
-        large=Places(4, 1),
-        pace=Pace(host_rate, host_rate_each),
-        answers=Answers(),
+        places=ConcurrencyLimit(traces, traces_each),
+        large=ConcurrencyLimit(4, 1),
+        pace=HostRateLimiter(host_rate, host_rate_each),
+        answers=ResponseCache(),
         results=Results(),
         examples=tuple(examples),
         policies=tuple(iri_policy.known(each) if isinstance(each, str) else each for each in policies),

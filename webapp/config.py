@@ -19,9 +19,9 @@ if TYPE_CHECKING:
     from ..middleware import Bindings
     from .trace_results import Results
     from .tracing.client.addresses import Network
-    from .tracing.limits.cache import Answers
-    from .tracing.limits.concurrency import Places
-    from .tracing.limits.rate_limit import Pace
+    from .tracing.limits.cache import ResponseCache
+    from .tracing.limits.concurrency import ConcurrencyLimit
+    from .tracing.limits.rate_limit import HostRateLimiter
 
 KEY = "ararat"
 
@@ -85,10 +85,10 @@ class Site:
     trace_elsewhere: bool
     networks: Sequence[Network]
     denied: Sequence[Network]
-    places: Places
-    large: Places
-    pace: Pace
-    answers: Answers
+    places: ConcurrencyLimit
+    large: ConcurrencyLimit
+    pace: HostRateLimiter
+    answers: ResponseCache
     results: Results
     examples: Sequence[Example]
     policies: Sequence[Profile] = ()

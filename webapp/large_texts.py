@@ -8,7 +8,7 @@ from flask import Response, after_this_request, request
 
 from .config import site
 from .errors import Refused
-from .tracing.limits.concurrency import Busy, Place
+from .tracing.limits.concurrency import Busy, Slot
 
 LARGE_OCTETS = 65536
 """A text of more octets of UTF-8 is large."""
@@ -25,7 +25,7 @@ def admit(text: str) -> None:
         return
     known = site()
     try:
-        place = known.large.take(request.remote_addr)
+        place = known.large.acquire(request.remote_addr)
     except Busy as busy:
         if busy.code == "busy-client":
             sentence = "Another large text of yours is being inspected. Try again when that has ended."
@@ -46,6 +46,6 @@ def admit(text: str) -> None:
         return response
 
 
-def _releasing(place: Place, pieces: Iterable[bytes]) -> Iterator[bytes]:
+def _releasing(place: Slot, pieces: Iterable[bytes]) -> Iterator[bytes]:
     with place:
         yield from pieces

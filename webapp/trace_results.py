@@ -9,7 +9,7 @@ from collections import OrderedDict
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from .tracing.bulk import Traced
+from .tracing.bulk import BulkResult
 
 
 @dataclass(slots=True)
@@ -18,7 +18,7 @@ class Result:
 
     texts: tuple[str, ...]
     client: str | None
-    rows: list[Traced] = field(default_factory=list)
+    rows: list[BulkResult] = field(default_factory=list)
     begun: float = 0.0
     characters: int = 0
 
@@ -56,7 +56,7 @@ class Results:
             self._shrink()
         return key
 
-    def add(self, key: str, row: Traced) -> None:
+    def add(self, key: str, row: BulkResult) -> None:
         """Add a row to a result, unless it was dropped."""
         with self._lock:
             if result := self._results.get(key):

@@ -23,7 +23,7 @@ from werkzeug.test import Client
 from ararat.cli import main as command
 from ararat.cli import server as serve
 from ararat.middleware import open_bindings
-from ararat.webapp.tracing.limits.concurrency import Busy, Places
+from ararat.webapp.tracing.limits.concurrency import Busy, ConcurrencyLimit
 
 ARARAT = Path(sys.executable).with_name("ararat")
 
@@ -416,11 +416,11 @@ def test_clients_behind_trusted_proxies_are_told_apart(
 ) -> None:
     seen: list[str | None] = []
 
-    def take(places: Places, address: str | None) -> None:
+    def acquire(places: ConcurrencyLimit, address: str | None) -> None:
         seen.append(address)
         raise Busy("busy", "no place is free")
 
-    monkeypatch.setattr(Places, "take", take)
+    monkeypatch.setattr(ConcurrencyLimit, "acquire", acquire)
 
     def ask(asking: Client) -> None:
         peer = {"REMOTE_ADDR": "10.0.0.2"}

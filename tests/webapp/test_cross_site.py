@@ -52,7 +52,7 @@ def test_another_site_is_refused_and_reads_nothing(client, method, path, body, h
     assert answer.status_code == 403
     assert "Access-Control-Allow-Origin" not in answer.headers
     assert answer.headers["Cross-Origin-Resource-Policy"] == "same-origin"
-    assert client.application.extensions["ararat"].places.taken == 0
+    assert client.application.extensions["ararat"].places.in_use == 0
 
 
 @works

@@ -12,7 +12,7 @@ from werkzeug.test import TestResponse
 
 from ararat.webapp import create_app
 from ararat.webapp.large_texts import LARGE_OCTETS
-from ararat.webapp.tracing.limits.concurrency import Places
+from ararat.webapp.tracing.limits.concurrency import ConcurrencyLimit
 
 LARGE = "ark:12345/x " * (LARGE_OCTETS // 12 + 1)
 
@@ -22,7 +22,7 @@ def client() -> FlaskClient:
     return create_app().test_client()
 
 
-def places(client: FlaskClient) -> Places:
+def places(client: FlaskClient) -> ConcurrencyLimit:
     return client.application.extensions["ararat"].large
 
 
@@ -46,7 +46,7 @@ def asked(request: pytest.FixtureRequest) -> Callable[..., TestResponse]:
 
 
 def test_one_client_has_one_large_text_at_a_time(asked: Any, client: FlaskClient) -> None:
-    held = places(client).take("192.0.2.7")
+    held = places(client).acquire("192.0.2.7")
     refused = asked(client, LARGE, environ_overrides=from_address("192.0.2.7"))
     assert (refused.status_code, refused.headers["Retry-After"]) == (503, "5")
     assert "Another large text of yours is being inspected. Try again when that has ended." in refused.text
@@ -56,7 +56,7 @@ def test_one_client_has_one_large_text_at_a_time(asked: Any, client: FlaskClient
 
 
 def test_four_large_texts_are_all_there_are(asked: Any, client: FlaskClient) -> None:
-    held = [places(client).take(f"192.0.2.{number}") for number in range(4)]
+    held = [places(client).acquire(f"192.0.2.{number}") for number in range(4)]
     refused = asked(client, LARGE, environ_overrides=from_address("192.0.2.9"))
     assert (refused.status_code, refused.headers["Retry-After"]) == (503, "5")
     assert "4 large texts are inspected now, the most at once. Try again in some seconds." in refused.text
@@ -71,18 +71,18 @@ def test_the_place_is_free_again_after_each_answer(asked: Any, client: FlaskClie
         response = asked(client, text)
         response.get_data()
         response.close()
-        assert places(client).taken == 0
+        assert places(client).in_use == 0
 
 
 def test_the_place_is_held_until_the_answer_is_read(client: FlaskClient) -> None:
     response = client.post("/api/inspect", data=LARGE.encode(), buffered=False)
-    assert places(client).taken == 1
+    assert places(client).in_use == 1
     response.close()
-    assert places(client).taken == 0
+    assert places(client).in_use == 0
 
 
 def test_a_refusal_of_the_api_is_a_problem_document(client: FlaskClient) -> None:
-    places(client).take("192.0.2.7")
+    places(client).acquire("192.0.2.7")
     refused = ASKED["the API"](client, LARGE, environ_overrides=from_address("192.0.2.7"))
     assert refused.content_type == "application/problem+json"
     assert refused.json is not None
@@ -91,7 +91,7 @@ def test_a_refusal_of_the_api_is_a_problem_document(client: FlaskClient) -> None
 
 @pytest.mark.parametrize("text", ["é" * (LARGE_OCTETS // 2 + 1), "x" * (LARGE_OCTETS + 1)])
 def test_octets_of_utf_8_are_counted(text: str, client: FlaskClient) -> None:
-    places(client).take("192.0.2.7")
+    places(client).acquire("192.0.2.7")
     answer = ASKED["the API"](client, text, environ_overrides=from_address("192.0.2.7"))
     assert answer.status_code == 503
     shorter = ASKED["the API"](client, text[:-1], environ_overrides=from_address("192.0.2.7"))

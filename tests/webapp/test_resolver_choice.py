@@ -51,7 +51,7 @@ def client(bound):
 
 def offered(client: Any, text: str) -> list[tuple[str, str]]:
     with client.application.test_request_context("/"):
-        return [(offer.prefix, offer.title) for offer in resolver_choice.offers(text)]
+        return [(offer.prefix, offer.title) for offer in resolver_choice.resolver_options(text)]
 
 
 def events_of(response: Any) -> list[dict[str, Any]]:
@@ -124,7 +124,7 @@ def test_one_resolver_is_one_trace(client, others, query):
 def test_a_resolver_that_cannot_be_asked_is_refused(client, others, named, status, code):
     answer = client.get("/api/trace", query_string={"q": "ark:bbbbb/x", "resolver": named})
     assert (answer.status_code, answer.json["code"], others) == (status, code, [])
-    assert client.application.extensions["ararat"].places.taken == 0
+    assert client.application.extensions["ararat"].places.in_use == 0
 
 
 def test_nothing_that_is_named_as_a_resolver_becomes_an_element(client, read_page):

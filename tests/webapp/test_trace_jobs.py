@@ -24,7 +24,7 @@ def test_where_the_bindings_cannot_be_read_no_name_is_said_to_be_unbound(bound, 
     names = bound({}, reachable=False)
     client = create_app(names, prefix=HERE, local={HERE: redirecting}, trace_elsewhere=False).test_client()
     with client.application.test_request_context("/"):
-        choice = trace_jobs.choose(trace_jobs.Wish(NAME), bound=None)
+        choice = trace_jobs.choose_resolver(trace_jobs.TraceRequest(NAME), bound=None)
     assert choice.why == "The bindings of this site cannot be read, so the official resolver is asked."
     refused = json.loads(client.get("/api/trace", query_string={"q": NAME}).text)
     assert refused["code"] == "not-asked"
@@ -95,12 +95,12 @@ def test_a_client_that_goes_leaves_its_place_when_the_hop_is_over(inspector, slo
     next(running.iter_encoded())
     running.close()
     places = client.application.extensions["ararat"].places
-    assert places.taken == 1
+    assert places.in_use == 1
     slow.answers.set()
     deadline = time.monotonic() + 10
-    while places.taken and time.monotonic() < deadline:
+    while places.in_use and time.monotonic() < deadline:
         time.sleep(0.01)
-    assert places.taken == 0
+    assert places.in_use == 0
 
 
 def test_a_stream_that_nobody_reads_gives_its_place_back(inspector):
@@ -108,7 +108,7 @@ def test_a_stream_that_nobody_reads_gives_its_place_back(inspector):
     for _ in range(3):
         client.get("/trace", query_string={"q": NAME}, headers=STREAM, buffered=False).close()
         client.head("/trace", query_string={"q": NAME}, headers=STREAM).close()
-    assert client.application.extensions["ararat"].places.taken == 0
+    assert client.application.extensions["ararat"].places.in_use == 0
 
 
 def test_a_trace_never_starts_a_trace(inspector, slow):
@@ -127,9 +127,9 @@ def others(monkeypatch):
     """What is asked of other hosts: each address, in order. Every one of them answers that it is the end."""
     asked = []
 
-    def guarded(*, admit, **_):
+    def guarded(*, before_connect, **_):
         def fetch(method, url, deadline):
-            admit(url.split("/")[2], [])
+            before_connect(url.split("/")[2], [])
             asked.append(url)
             return HopResponse(200, "OK", (), peer="192.0.2.1")
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 import pytest
 
 from ararat.webapp.trace_results import Results
-from ararat.webapp.tracing.bulk import Traced
+from ararat.webapp.tracing.bulk import BulkResult
 
 
 def row(identifier="ark:12345/x", sentence=""):
-    return Traced(identifier, "resolves", False, 200, "https://example.org/", 1, 0.1, "found", sentence)
+    return BulkResult(identifier, "resolves", False, 200, "https://example.org/", 1, 0.1, "found", sentence)
 
 
 @pytest.fixture

@@ -20,8 +20,7 @@ from . import uri as reference
 from .client.url import MAX_LENGTH
 from .events import End, Event, Hop, Note, Outcome, Start, State
 from .hop import Fetch, HopFailed, HopResponse
-from .target import Question
-from .target import question as ask
+from .target import ResolutionTarget, prepare
 from .uri import BadReference, Reference
 
 __all__ = ["CODES", "End", "Event", "Hop", "Note", "Start", "TraceError", "trace"]
@@ -113,7 +112,7 @@ class _Run:
     fetch: Fetch
     clock: Callable[[], float]
     run_seconds: float
-    question: Question = field(init=False)
+    target: ResolutionTarget = field(init=False)
     uri: Reference = field(init=False)
     state: State = field(init=False, default="direct")
     redirects_left: int = field(init=False)
@@ -126,20 +125,20 @@ class _Run:
     def events(self, identifier: str, *, normalize: bool) -> Iterator[Event]:
         """The run, from its start to its end."""
         try:
-            self.question = ask(identifier, normalize=normalize)
+            self.target = prepare(identifier, normalize=normalize)
         except IdentifierError as error:
             yield Start(identifier, self.resolver, self.method, self.max_redirects, None, self.state)
             yield End("refused", self.state, None, None, 0, 0.0, error.problem.code, messages.refused(error.problem))
             return
         # "Set URI to the Embedded ARK formed with the prefix of the ARK resolver specified and the Extended ARK to be
         # resolved. Set max_redirects to the number specified by the user. [...] Set state to the symbol direct."
-        self.uri = reference.parse(prefix.join(self.resolver, self.question.core))
+        self.uri = reference.parse(prefix.join(self.resolver, self.target.request_path))
         self.redirects_left = self.max_redirects
-        self.fragment = self.question.fragment
-        if self.question.inflection:
+        self.fragment = self.target.fragment
+        if self.target.inflection:
             self.state = "metadata"
         self.started = self.clock()
-        notes = (*self.question.notes, *messages.resolver_notes(self.uri))
+        notes = (*self.target.notes, *messages.resolver_notes(self.uri))
         yield Start(identifier, self.resolver, self.method, self.max_redirects, str(self.uri), self.state, notes)
         # "Then while max_redirects is 0 or more:"
         while self.redirects_left >= 0:
@@ -182,18 +181,18 @@ class _Run:
         # "Decrement max_redirects by 1."
         self.redirects_left -= 1
         if target is not None:
-            naan = self.question.naan
+            naan = self.target.naan
             self.circle = naan is not None and messages.closes_circle(naan, target, self.asked)
-        seen = messages.Observed(
+        seen = messages.HopContext(
             self.method,
             url,
             response,
             target,
-            self.question.core,
+            self.target.request_path,
             self.asked,
             self.fragment,
             self.circle,
-            self.question.expected,
+            self.target.expected,
         )
         location = next(iter(response.all("location")), None)
         hop = Hop(
@@ -280,13 +279,13 @@ class _Run:
     def success(self, code: str) -> End:
         """ "the algorithm finishes with success": the sentence depends on the state."""
         where = str(self.uri) + (f"#{self.fragment}" if self.fragment is not None else "")
-        words = messages.found(self.state, where, self.question.inflection, fetched=code == "found")
+        words = messages.found(self.state, where, self.target.inflection, fetched=code == "found")
         return self.end("success", code, words)
 
     def exhausted(self) -> End:
         """More redirects than were to be followed; R-09 keeps to the letter and does not cut a circle short."""
         if self.circle:
-            return self.end("failure", "naan-not-registered", messages.not_registered(self.question.naan or ""))
+            return self.end("failure", "naan-not-registered", messages.not_registered(self.target.naan or ""))
         again = len(set(self.asked)) < len(self.asked)
         return self.end("failure", "too-many-redirects", messages.too_many(self.max_redirects, seen_before=again))
 

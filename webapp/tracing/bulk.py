@@ -1,7 +1,7 @@
-"""A round: many identifiers traced, a few at a time, each with a verdict that a table can hold.
+"""Bulk traces: trace many identifiers, a few at a time, with one verdict and one table row for each.
 
-:func:`traced` is what the command line and the page share. It knows neither bindings nor networks: how one identifier
-is traced is handed in. Hosts are spared by a :class:`~.turns.Turns`, which whoever hands that in keeps.
+The command line and the page both use :func:`trace_all`. The caller passes the function that traces one identifier,
+and limits the rate of requests in it with a :class:`~.limits.throttle.PerHostThrottle`.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ _STATES: dict[State, Verdict] = {"direct": "resolves", "related": "related", "me
 
 
 @dataclass(frozen=True, slots=True)
-class Traced:
+class BulkResult:
     """One identifier of a round.
 
     ``identifier`` is as given (text of others); ``url`` the URI at which its run ended, ``status`` the last answer's,
@@ -72,7 +72,7 @@ class Traced:
     sentence: str
 
     @property
-    def is_good(self) -> bool:
+    def ok(self) -> bool:
         """Whether it leads somewhere, and all the way there nothing went wrong."""
         return self.verdict in GOOD and not self.downgraded
 
@@ -81,7 +81,7 @@ class Traced:
         return asdict(self)
 
     @classmethod
-    def of_dict(cls, row: object) -> Traced:
+    def of_dict(cls, row: object) -> BulkResult:
         """A row that :meth:`as_dict` made. Raises ValueError, in printable ASCII, for anything else."""
         if not isinstance(row, Mapping) or set(row) != set(COLUMNS):
             raise ValueError(f"expected an object with the keys {', '.join(COLUMNS)}")
@@ -99,14 +99,14 @@ class Traced:
     def as_csv(self) -> str:
         r"""The row as a line of a CSV table (RFC 4180, with the line ends of Unix).
 
-        >>> Traced("ark:12345/x", "dead", False, None, None, 1, 0.2, "dns", "No, none.").as_csv()
+        >>> BulkResult("ark:12345/x", "dead", False, None, None, 1, 0.2, "dns", "No, none.").as_csv()
         'ark:12345/x,dead,no,,,1,0.2,dns,"No, none."\n'
         """
         cells = self.as_dict() | {"downgraded": "yes" if self.downgraded else "no"}
         return spreadsheet.line(cells.values(), end="\n")
 
 
-COLUMNS = tuple(column.name for column in fields(Traced))
+COLUMNS = tuple(column.name for column in fields(BulkResult))
 
 CSV_HEADER = ",".join(COLUMNS) + "\n"
 
@@ -124,7 +124,7 @@ _KINDS: dict[str, tuple[type, ...]] = {
 }
 
 
-def row(identifier: str, events: Iterable[Event]) -> Traced:
+def row(identifier: str, events: Iterable[Event]) -> BulkResult:
     """What the run of ``identifier`` came to.
 
     >>> row("ark:12345/x", [End("failure", "direct", None, None, 1, 0.2, "dns", "Hop 1 had no answer.")]).verdict
@@ -140,18 +140,18 @@ def row(identifier: str, events: Iterable[Event]) -> Traced:
     if end is None:
         raise ValueError("a run without an end has no verdict")
     seconds = round(end.seconds, 3)
-    return Traced(
+    return BulkResult(
         identifier, _verdict(end, status), downgraded, status, end.url, end.hops, seconds, end.code, end.sentence
     )
 
 
-def traced(
+def trace_all(
     identifiers: Iterable[str],
     run: Callable[[str], Iterable[Event]],
     *,
     at_once: int = 4,
     stop: threading.Event | None = None,
-) -> Generator[Traced, None, None]:
+) -> Generator[BulkResult, None, None]:
     """Each of ``identifiers`` with what its run came to, in the order in which the runs end.
 
     ``run`` gives the events of the trace of one identifier; it is called in ``at_once`` threads. ``identifiers`` are
@@ -160,12 +160,12 @@ def traced(
     rows, and what cannot be interrupted is not waited for.
 
     >>> end = End("success", "direct", "https://example.org/", None, 1, 0.1, "found", "The resource is there.")
-    >>> [(each.identifier, each.verdict) for each in traced(["ark:12345/x"], lambda identifier: [end])]
+    >>> [(each.identifier, each.verdict) for each in trace_all(["ark:12345/x"], lambda identifier: [end])]
     [('ark:12345/x', 'resolves')]
     """
     stop = stop or threading.Event()
     tasks: queue.SimpleQueue[str | None] = queue.SimpleQueue()
-    done: queue.SimpleQueue[Traced | BaseException] = queue.SimpleQueue()
+    done: queue.SimpleQueue[BulkResult | BaseException] = queue.SimpleQueue()
     # Daemons: a hop that cannot be interrupted must not keep the process from ending.
     workers = [
         threading.Thread(target=_work, args=(run, tasks, done), name="ararat-round", daemon=True)
@@ -203,7 +203,7 @@ def _hand_out(waiting: Iterator[str], tasks: queue.SimpleQueue[str | None], plac
 def _work(
     run: Callable[[str], Iterable[Event]],
     tasks: queue.SimpleQueue[str | None],
-    done: queue.SimpleQueue[Traced | BaseException],
+    done: queue.SimpleQueue[BulkResult | BaseException],
 ) -> None:
     while (identifier := tasks.get()) is not None:
         try:

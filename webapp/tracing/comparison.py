@@ -13,7 +13,7 @@ COMPARED = ("outcome", "state", "url", "fragment", "code")
 
 
 @dataclass(frozen=True, slots=True)
-class Ends:
+class TraceComparison:
     """What two traces have in common.
 
     ``same`` says whether both ended in one way: with one outcome, in one state, and where that is success at one URI,
@@ -43,7 +43,7 @@ class Ends:
         }
 
 
-def compared(first: Iterable[Event], second: Iterable[Event]) -> Iterator[Event | Ends]:
+def compared(first: Iterable[Event], second: Iterable[Event]) -> Iterator[Event | TraceComparison]:
     """The events of one trace, then those of the other, as they come, and at last what they have in common."""
     runs: tuple[list[Event], list[Event]] = ([], [])
     for told, events in zip(runs, (first, second), strict=True):
@@ -53,7 +53,7 @@ def compared(first: Iterable[Event], second: Iterable[Event]) -> Iterator[Event 
     yield compare_ends(*runs)
 
 
-def compare_ends(first: Sequence[Event], second: Sequence[Event]) -> Ends:
+def compare_ends(first: Sequence[Event], second: Sequence[Event]) -> TraceComparison:
     """Compare the events of two whole traces.
 
     Raises ValueError where one of them has no end.
@@ -88,7 +88,7 @@ def compare_ends(first: Sequence[Event], second: Sequence[Event]) -> Ends:
         else:
             sentence += f" They meet at {met} and part again at {parted}."
     differ = tuple(name for name in COMPARED if getattr(one, name) != getattr(other, name))
-    return Ends(same, met, parted, differ, (one, other), sentence)
+    return TraceComparison(same, met, parted, differ, (one, other), sentence)
 
 
 def _end(events: Sequence[Event]) -> End:

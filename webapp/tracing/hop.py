@@ -91,7 +91,7 @@ class HopFailed(Exception):
         return f"{self.sentence} ({self.code})"
 
 
-class HopBlocked(HopFailed):
+class AddressBlocked(HopFailed):
     """The host stands, by its name or by an address it has, where a trace does not go.
 
     There is one text for every such host, so that nobody learns from it what lies inside a network (security design,

@@ -17,10 +17,10 @@ T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
-class Heartbeat:
+class KeepAlive:
     """Nothing has happened for ``seconds`` since the last event, and the run goes on.
 
-    ``waits_for`` says what it waits for, as :attr:`.stages.Stages.now` does; "" where nobody knows.
+    ``waits_for`` says what it waits for, as :attr:`.stages.Progress.now` does; "" where nobody knows.
     """
 
     seconds: float
@@ -39,10 +39,10 @@ class _Raised:
 _ENDED = object()
 
 
-def watch(
+def iter_with_keepalive(
     events: Iterator[T], *, every: float = 1.0, stop: threading.Event | None = None
-) -> Generator[T | Heartbeat, None, None]:
-    """The ``events`` as they come, from a thread of their own, and a :class:`Heartbeat` every ``every`` seconds between
+) -> Generator[T | KeepAlive, None, None]:
+    """The ``events`` as they come, from a thread of their own, and a :class:`KeepAlive` every ``every`` seconds between
     them.
 
     The thread begins with the first ``next``. When the generator is closed, or collected, ``stop`` is set: whatever
@@ -50,7 +50,7 @@ def watch(
     for, closes its connection, and the thread ends. What cannot be interrupted ends at its own deadline, and is not
     waited for. What ``events`` raises is raised here.
 
-    >>> list(watch(iter("ab")))
+    >>> list(iter_with_keepalive(iter("ab")))
     ['a', 'b']
     """
     stop = stop or threading.Event()
@@ -63,7 +63,7 @@ def watch(
             try:
                 event = happened.get(timeout=every)
             except queue.Empty:
-                yield Heartbeat(time.monotonic() - last)
+                yield KeepAlive(time.monotonic() - last)
                 continue
             if event is _ENDED:
                 return

@@ -15,7 +15,7 @@ from ...identifiers.registries import target_templates
 from . import uri
 from .client import url
 
-BY_WORD = "registry"
+REGISTRY_KEYWORD = "registry"
 """What stands for the expected resolver where a resolver is named."""
 
 NBN_RESOLVERS = {
@@ -42,18 +42,18 @@ _COUNTRY = re.compile("([A-Za-z]{2})[:-]")
 
 
 @dataclass(frozen=True, slots=True)
-class Expected:
+class ExpectedResolver:
     """Where an identifier of ``whose`` ("NAAN 12148") is expected to be resolved: at ``host``.
 
     ``prefix`` is the resolver prefix to ask, None where the registry has an address of another form.
     """
 
-    whose: str
+    owner: str
     host: str
     prefix: str | None
 
 
-def expected(name: Ark | Urn) -> Expected | None:
+def expected(name: Ark | Urn) -> ExpectedResolver | None:
     """The expected resolver, or None where nobody is known to be one.
 
     >>> from ararat.identifiers import parse
@@ -64,13 +64,17 @@ def expected(name: Ark | Urn) -> Expected | None:
         return _of_naan(name)
     country = _COUNTRY.match(name.nss) if name.nid.lower() == "nbn" else None
     prefix = NBN_RESOLVERS.get(country[1].lower()) if country else None
-    return Expected(f"urn:nbn:{country[1].lower()}", url.parse(prefix).host, prefix) if country and prefix else None
+    return (
+        ExpectedResolver(f"urn:nbn:{country[1].lower()}", url.parse(prefix).host, prefix)
+        if country and prefix
+        else None
+    )
 
 
-def expected_of(identifier: str) -> Expected | None:
+def expected_of(identifier: str) -> ExpectedResolver | None:
     """The expected resolver of an identifier as it is written; None where nobody is known to be one, or it is none.
 
-    >>> expected_of("https://n2t.net/ark:12148/bpt6k1").whose
+    >>> expected_of("https://n2t.net/ark:12148/bpt6k1").owner
     'NAAN 12148'
     """
     try:
@@ -90,7 +94,7 @@ def prefix_for(identifier: str) -> str | None:
     return found and found.prefix
 
 
-def _of_naan(name: Ark) -> Expected | None:
+def _of_naan(name: Ark) -> ExpectedResolver | None:
     known = registries.of_ark(name)
     resolver = known["resolver"]
     if resolver is None or resolver["address"] is None:
@@ -99,4 +103,8 @@ def _of_naan(name: Ark) -> Expected | None:
         host = uri.parse(resolver["address"]).host
     except uri.BadReference:
         return None
-    return Expected(f"NAAN {known['key']}", host, target_templates.read(resolver["template"]).prefix) if host else None
+    return (
+        ExpectedResolver(f"NAAN {known['key']}", host, target_templates.read(resolver["template"]).prefix)
+        if host
+        else None
+    )

@@ -18,7 +18,7 @@ from . import uri as reference
 from .client import link_header
 from .events import Note, State
 from .hop import HopResponse
-from .known_resolvers import Expected
+from .known_resolvers import ExpectedResolver
 from .uri import Reference
 
 REGISTRY_HOSTS = frozenset({"arks.org", "www.arks.org", "n2t.net"})
@@ -38,7 +38,7 @@ UNSPECIFIED = "It is unspecified whether the resource or its resolution failed."
 
 
 @dataclass(frozen=True, slots=True)
-class Observed:
+class HopContext:
     """An answer, as the notes on it need to know it.
 
     ``core`` is the identifier as it was sent; an address that ends in it is one where a resolver was asked. ``target``
@@ -51,16 +51,16 @@ class Observed:
     url: Reference
     response: HopResponse
     target: Reference | None
-    core: str
+    request_path: str
     asked: Sequence[str]
     fragment: str | None
     circle: bool
-    expected: Expected | None = None
+    expected: ExpectedResolver | None = None
 
     @property
     def at_resolver(self) -> bool:
         """Whether the request had the identifier in it, so that a resolver answered."""
-        return str(self.url).endswith("/" + self.core)
+        return str(self.url).endswith("/" + self.request_path)
 
 
 def closes_circle(naan: str, target: Reference, asked: Sequence[str]) -> bool:
@@ -74,7 +74,7 @@ def closes_circle(naan: str, target: Reference, asked: Sequence[str]) -> bool:
     return all(reference.parse(each).host in REGISTRY_HOSTS for each in asked[asked.index(again) :])
 
 
-def notes(seen: Observed) -> tuple[Note, ...]:
+def notes(seen: HopContext) -> tuple[Note, ...]:
     """What is worth a remark about an answer."""
     return tuple(_notes(seen))
 
@@ -87,7 +87,7 @@ def resolver_notes(uri: Reference) -> tuple[Note, ...]:
     return ()
 
 
-def _notes(seen: Observed) -> Iterator[Note]:
+def _notes(seen: HopContext) -> Iterator[Note]:
     status, who = seen.response.status, answering(seen.url, seen.response)
     if seen.response.where == "here":
         yield Note("in-process", "This site answered, in process.")
@@ -117,12 +117,12 @@ def _notes(seen: Observed) -> Iterator[Note]:
             yield Note("describedby", "A description of it is at this address.", str(description))
 
 
-def _expected_notes(seen: Observed, expected: Expected) -> Iterator[Note]:
-    where = f"The resolver that is known for {expected.whose} is at {expected.host}"
+def _expected_notes(seen: HopContext, expected: ExpectedResolver) -> Iterator[Note]:
+    where = f"The resolver that is known for {expected.owner} is at {expected.host}"
     if not seen.at_resolver or seen.response.where == "here":
         return
     if seen.url.host == expected.host:
-        yield Note("expected-resolver", f"This is the resolver that is known for {expected.whose}.")
+        yield Note("expected-resolver", f"This is the resolver that is known for {expected.owner}.")
     elif seen.url.host not in REGISTRY_HOSTS:
         yield Note("resolver-expected", f"{where}.")
     elif (
@@ -144,7 +144,7 @@ def _resolver_notes(status: int, who: str) -> Iterator[Note]:
         yield Note("no-location", f"{who} has no location for this identifier; another resolver may have one.")
 
 
-def _redirect_notes(seen: Observed, target: Reference) -> Iterator[Note]:
+def _redirect_notes(seen: HopContext, target: Reference) -> Iterator[Note]:
     location = reference.parse(seen.response.all("location")[0])
     if location.is_relative:
         yield Note(

@@ -7,14 +7,14 @@ from dataclasses import dataclass
 from ...identifiers import Ark, EmbeddedArk, IdentifierError, Urn, parse
 from ...identifiers.text import iri
 from .events import Note
-from .known_resolvers import Expected, expected
+from .known_resolvers import ExpectedResolver, expected
 
 # Problems of an identifier that can be read, but is never asked for (ARK draft, section 3.1; A-07).
 _REFUSED = ("naan-reserved-invalid", "dot-segment")
 
 
 @dataclass(frozen=True, slots=True)
-class Question:
+class ResolutionTarget:
     """An identifier as it goes into a request.
 
     ``core`` is what follows the prefix and a slash, the query included; ``fragment`` is kept aside. Both are ASCII.
@@ -22,15 +22,15 @@ class Question:
     ``expected`` the resolver that is expected to know the name.
     """
 
-    core: str
+    request_path: str
     fragment: str | None
     inflection: str
     naan: str | None
-    expected: Expected | None
+    expected: ExpectedResolver | None
     notes: tuple[Note, ...]
 
 
-def question(identifier: str, *, normalize: bool) -> Question:
+def prepare(identifier: str, *, normalize: bool) -> ResolutionTarget:
     """Read an identifier and say how it is asked for: as it is written, or in normal form where ``normalize`` is true.
 
     Raises :class:`~ararat.identifiers.problems.IdentifierError` where it cannot be read, or is one that is never asked
@@ -38,9 +38,9 @@ def question(identifier: str, *, normalize: bool) -> Question:
 
     Source: ARK draft, section 7.1; ARK-092 to ARK-095.
 
-    >>> question("ark:/12-345/c37-0#p", normalize=False).core
+    >>> prepare("ark:/12-345/c37-0#p", normalize=False).request_path
     'ark:/12345/c37-0'
-    >>> question("https://n2t.net/ark:/12-345/c37-0", normalize=True).core
+    >>> prepare("https://n2t.net/ark:/12-345/c37-0", normalize=True).request_path
     'ark:12345/c370'
     """
     parsed = parse(identifier)
@@ -61,7 +61,7 @@ def question(identifier: str, *, normalize: bool) -> Question:
     if not written.isascii():
         # "ARKs that contain non-ASCII characters must be percent-encoded before resolution"
         notes.append(Note("percent-encoded", "What is not ASCII is sent percent-encoded (section 7.1)."))
-    return Question(
+    return ResolutionTarget(
         iri.encode(written),
         iri.encode(fragment) if mark else None,
         name.inflection,

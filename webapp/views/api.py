@@ -12,9 +12,9 @@ from .. import large_texts, sse, trace_jobs
 from ..config import MOST_OCTETS, site
 from ..errors import Refused
 from ..responses import as_json_pieces
-from ..trace_jobs import Run
+from ..trace_jobs import TraceJob
 from ..tracing.events import Event
-from ..tracing.keepalive import Heartbeat
+from ..tracing.keepalive import KeepAlive
 from . import compare as comparing
 from . import trace as live
 
@@ -60,7 +60,7 @@ def trace() -> Response:
         return Response(status=204)
     if refusal := live.unasked():
         raise refusal
-    run = trace_jobs.begin(trace_jobs.wished(request.args))
+    run = trace_jobs.start_trace(trace_jobs.parse_trace_request(request.args))
     stream = request.accept_mimetypes.best_match([_LINES, sse.MIMETYPE], _LINES) == sse.MIMETYPE
     response = Response(
         _messages(run) if stream else _lines(run),
@@ -81,14 +81,14 @@ def _argument(name: str) -> str:
     return request.args[name]
 
 
-def _lines(run: Run[Event]) -> Iterator[str]:
+def _lines(run: TraceJob[Event]) -> Iterator[str]:
     for event in run:
         yield json.dumps(event.as_dict()) + "\n"
 
 
-def _messages(run: Run[Event]) -> Iterator[str]:
+def _messages(run: TraceJob[Event]) -> Iterator[str]:
     for number, event in enumerate(run, 1):
-        if isinstance(event, Heartbeat):
+        if isinstance(event, KeepAlive):
             yield sse.HEARTBEAT
         else:
             said = event.as_dict()

@@ -23,16 +23,15 @@ from ...identifiers.text import display
 from .. import cross_site, resolver_choice, sse, trace_jobs
 from ..config import LONGEST_ADDRESS, site, url
 from ..errors import Refused
-from ..resolver_choice import Offer
-from ..trace_jobs import Run, Wish
-from ..tracing import messages as remarks
-from ..tracing import uri
+from ..resolver_choice import ResolverOption
+from ..trace_jobs import TraceJob, TraceRequest
+from ..tracing import messages, uri
 from ..tracing.client.deadline import share
 from ..tracing.client.in_process import HOP_KEY
 from ..tracing.curl import curl
 from ..tracing.events import End, Event, Hop, Start
 from ..tracing.hop import is_trace
-from ..tracing.keepalive import Heartbeat
+from ..tracing.keepalive import KeepAlive
 
 blueprint = Blueprint("live", __name__)
 
@@ -60,7 +59,7 @@ class Plan:
     address: str | None = None
     label: str = ""
     command: str | None = None
-    offers: tuple[Offer, ...] = ()
+    offers: tuple[ResolverOption, ...] = ()
 
 
 @blueprint.get("/trace")
@@ -69,7 +68,7 @@ def trace() -> Response:
     if _wants_stream():
         return _stream()
     try:
-        wish = trace_jobs.wished(request.args)
+        wish = trace_jobs.parse_trace_request(request.args)
     except Refused as refused:
         if not htmx_request.htmx:
             raise
@@ -80,29 +79,33 @@ def trace() -> Response:
         return Response(render_template("inspector/_stream.html", wish=wish), headers={"Cache-Control": "no-store"})
     if request.method == "HEAD" or not wish.text or unasked():
         return Response(_page(wish, waiting=True), headers={"Cache-Control": "no-store"})
-    return _progressive(wish, trace_jobs.begin(wish))
+    return _progressive(wish, trace_jobs.start_trace(wish))
 
 
 def plan(subject: str, bound: str | None, unread: bool) -> Plan:
     """How the trace of ``subject`` would go, which is bound here in the way ``bound`` (None: not, as far as is known;
     nothing is known where the bindings are ``unread``).
     """
-    choice = trace_jobs.choose(Wish(subject), bound=None if unread else bound is not None)
+    choice = trace_jobs.choose_resolver(TraceRequest(subject), bound=None if unread else bound is not None)
     if choice.possible:
-        why, wish, label, command = choice.why, Wish(subject), "Run the trace", None
+        why, wish, label, command = choice.why, TraceRequest(subject), "Run the trace", None
         why += " Whoever runs a resolver is trusted for its answer."
     else:
         known = "Not bound here, as far as is known"
         if unread:
             known = "Whether it is bound here is not known: the bindings cannot be read at the moment"
         why = f"{known}, and this page does not ask {choice.resolver}. A command line does:"
-        wish, label = Wish(subject, resolver_choice.own_prefix(site())), "Ask this site all the same"
+        wish, label = TraceRequest(subject, resolver_choice.own_prefix(site())), "Ask this site all the same"
         command = f"ararat trace {shlex.quote(display.percent(subject))}"
     address = _address(wish)
     if len(address) >= LONGEST_ADDRESS:
         return Plan("It is too long for the address of a trace.")
     return Plan(
-        why, address if choice.possible or wish.resolver else None, label, command, resolver_choice.offers(subject)
+        why,
+        address if choice.possible or wish.resolver else None,
+        label,
+        command,
+        resolver_choice.resolver_options(subject),
     )
 
 
@@ -132,10 +135,10 @@ def answered(age: float) -> str:
     >>> answered(11.7)
     'answered 12 s ago'
     """
-    return f"answered {remarks.old(age)} s ago"
+    return f"answered {messages.old(age)} s ago"
 
 
-def _address(wish: Wish) -> str:
+def _address(wish: TraceRequest) -> str:
     return url("live.trace", **wish.arguments())
 
 
@@ -164,15 +167,15 @@ def unasked() -> Refused | None:
 
 
 def _stream() -> Response:
-    fragments = _fragments(Wish(request.args.get("q", "").strip()))
+    fragments = _fragments(TraceRequest(request.args.get("q", "").strip()))
     try:
         # The browser's EventSource connects again when a connection breaks; that must not run the trace again.
         if "Last-Event-ID" in request.headers:
             raise Refused(400, "connection-lost", _LOST)
         if refusal := unasked():
             raise refusal
-        wish = trace_jobs.wished(request.args)
-        run = trace_jobs.begin(wish)
+        wish = trace_jobs.parse_trace_request(request.args)
+        run = trace_jobs.start_trace(wish)
     except Refused as refused:
         # Any status but 200, and the extension would connect for ever.
         return _event_stream(fragments.last_messages(refused.sentence))
@@ -185,13 +188,13 @@ def _event_stream(messages: Iterator[str]) -> Response:
     return Response(messages, mimetype=sse.MIMETYPE, headers=STREAM_HEADERS)
 
 
-def _progressive(wish: Wish, run: Run[Event]) -> Response:
+def _progressive(wish: TraceRequest, run: TraceJob[Event]) -> Response:
     response = Response(_fragments(wish).growing(_page(wish, waiting=False), run), headers=STREAM_HEADERS)
     response.call_on_close(run.close)
     return response
 
 
-def _fragments(wish: Wish) -> Fragments:
+def _fragments(wish: TraceRequest) -> Fragments:
     # Who runs it again wants to see what is so now.
     again = dataclasses.replace(wish, fresh=True)
     address = _address(again) if wish.text else None
@@ -208,13 +211,13 @@ class Fragments:
     environment: Environment
     again: str | None
 
-    def messages(self, run: Run[Event]) -> Iterator[str]:
+    def messages(self, run: TraceJob[Event]) -> Iterator[str]:
         """The run as server-sent events, with one named "end" at the end, whatever happens."""
         seen: list[Event] = []
         number = 0
         try:
             for event in run:
-                if isinstance(event, Heartbeat):
+                if isinstance(event, KeepAlive):
                     yield sse.message("waiting", self.pending(event)) if event.waits_for else sse.HEARTBEAT
                     continue
                 number += 1
@@ -236,14 +239,14 @@ class Fragments:
         yield sse.message("verdict", self.refusal(sentence))
         yield sse.message("end", "end")
 
-    def growing(self, page: str, run: Run[Event]) -> Iterator[str]:
+    def growing(self, page: str, run: TraceJob[Event]) -> Iterator[str]:
         """The page with the run in it, as it happens."""
         head, opening, closing, tail = page.split(CUT)
         yield head
         seen: list[Event] = []
         try:
             for event in run:
-                if isinstance(event, Heartbeat):
+                if isinstance(event, KeepAlive):
                     yield STILL_WAITING + self.pending(event, "li")
                     continue
                 seen.append(event)
@@ -263,7 +266,7 @@ class Fragments:
         if isinstance(event, Start):
             return self._render("inspector/_started.html", start=event)
         if isinstance(event, Hop):
-            words = remarks.status_words(event.status) if event.status is not None else ""
+            words = messages.status_words(event.status) if event.status is not None else ""
             asked = curl(event.method, event.url, event.where)
             return self._render("inspector/_hop.html", hop=event, width=width(event.seconds), words=words, curl=asked)
         return self._render(
@@ -274,20 +277,20 @@ class Fragments:
             again=self.again,
         )
 
-    def pending(self, event: Event | Heartbeat, tag: str = "p") -> str:
+    def pending(self, event: Event | KeepAlive, tag: str = "p") -> str:
         """What is waited for after ``event``, in an element that the next one takes the place of; "" for nothing."""
-        if isinstance(event, Heartbeat):
+        if isinstance(event, KeepAlive):
             said = event.waits_for
         else:
             address = event.sent if isinstance(event, Start) else event.target if isinstance(event, Hop) else None
             asked = address is not None and uri.parse(address).is_web
             said = uri.parse(address).host if address and asked else ""
-        seconds = f"{event.seconds:.0f}" if isinstance(event, Heartbeat) else None
+        seconds = f"{event.seconds:.0f}" if isinstance(event, KeepAlive) else None
         return self._render("inspector/_pending.html", said=said, seconds=seconds, tag=tag) if said else ""
 
     def record(self, seen: Sequence[Event]) -> str:
         """What stays of a run that is over: its hops as a table, and its events as lines of JSON."""
-        hops = [(event, remarks.status_words(event.status or 0)) for event in seen if isinstance(event, Hop)]
+        hops = [(event, messages.status_words(event.status or 0)) for event in seen if isinstance(event, Hop)]
         lines = "\n".join(json.dumps(event.as_dict()) for event in seen)
         return self._render("inspector/_record.html", start=seen[0], hops=hops, json=lines)
 
@@ -309,9 +312,9 @@ def _link(end: End) -> str | None:
     return end.url + (f"#{end.fragment}" if end.fragment is not None else "")
 
 
-def _page(wish: Wish, *, waiting: bool) -> str:
+def _page(wish: TraceRequest, *, waiting: bool) -> str:
     named = display.percent(wish.text[:60])
     title = f"Trace of {named} - Ararat" if wish.text else "Trace - Ararat"
     cut = Markup(CUT)  # noqa: S704 - a constant
-    offers = resolver_choice.offers(wish.text) if wish.text else ()
+    offers = resolver_choice.resolver_options(wish.text) if wish.text else ()
     return render_template("inspector/trace.html", title=title, wish=wish, waiting=waiting, cut=cut, offers=offers)

@@ -28,14 +28,14 @@ from .. import trace_jobs
 from ..config import LONGEST_ADDRESS, Site, site, url
 from ..errors import Refused
 from ..report import inspection
-from ..trace_jobs import Choice, Run, Wish
+from ..trace_jobs import ResolverChoice, TraceJob, TraceRequest
 from ..tracing import uri
 from ..tracing.algorithm import trace
-from ..tracing.bulk import CSV_HEADER, OPEN, VERDICTS, Traced, traced
+from ..tracing.bulk import CSV_HEADER, OPEN, VERDICTS, BulkResult, trace_all
 from ..tracing.events import Event
-from ..tracing.keepalive import Heartbeat
-from ..tracing.limits.throttle import RunClock, Turns
-from ..tracing.progress import Stages
+from ..tracing.keepalive import KeepAlive
+from ..tracing.limits.throttle import PausableClock, PerHostThrottle
+from ..tracing.progress import Progress
 from . import trace as live
 
 blueprint = Blueprint("rounds", __name__)
@@ -64,7 +64,7 @@ class Order:
 
     texts: tuple[str, ...] = ()
     resolver: str | None = None
-    done: tuple[Traced, ...] = ()
+    done: tuple[BulkResult, ...] = ()
 
     @property
     def left(self) -> tuple[str, ...]:
@@ -147,7 +147,7 @@ def _places(texts: Iterable[str]) -> dict[str, int]:
     return {text: place for place, text in enumerate(texts, 1)}
 
 
-def _order(text: str, resolver: str, most: int, done: Iterable[Traced] = ()) -> Order:
+def _order(text: str, resolver: str, most: int, done: Iterable[BulkResult] = ()) -> Order:
     texts = _listed(text)
     if not texts:
         raise Refused(400, "nothing-to-trace", "There is no identifier to trace: give some, one a line.")
@@ -164,14 +164,14 @@ def _order(text: str, resolver: str, most: int, done: Iterable[Traced] = ()) -> 
     return Order(texts, named, tuple(kept.values()))
 
 
-def _begin(order: Order, choices: Mapping[str, Choice]) -> Run[Traced]:
-    known, stop, stages = site(), threading.Event(), Stages()
+def _begin(order: Order, choices: Mapping[str, ResolverChoice]) -> TraceJob[BulkResult]:
+    known, stop, stages = site(), threading.Event(), Progress()
     run = _runner(choices, known, request.remote_addr, stop)
-    rows = _within(LONGEST_SECONDS, stop, traced(order.left, run, at_once=_AT_ONCE, stop=stop))
-    return Run(rows, trace_jobs.take_place(known), stop, stages)
+    rows = _within(LONGEST_SECONDS, stop, trace_all(order.left, run, at_once=_AT_ONCE, stop=stop))
+    return TraceJob(rows, trace_jobs.acquire_slot(known), stop, stages)
 
 
-def _within(seconds: float, stop: threading.Event, rows: Iterator[Traced]) -> Iterator[Traced]:
+def _within(seconds: float, stop: threading.Event, rows: Iterator[BulkResult]) -> Iterator[BulkResult]:
     timer = threading.Timer(seconds, stop.set)
     timer.daemon = True
     timer.start()
@@ -181,26 +181,28 @@ def _within(seconds: float, stop: threading.Event, rows: Iterator[Traced]) -> It
         timer.cancel()
 
 
-def _choices(order: Order, known: Site) -> dict[str, Choice]:
+def _choices(order: Order, known: Site) -> dict[str, ResolverChoice]:
     """Which resolver is asked for each identifier that is left."""
     reports = {text: examine(text) for text in order.left}
     try:
         kinds = inspection.kinds(list(reports.values()), known.bindings) or {}
     except BindingsUnavailable:
-        return {text: trace_jobs.choose(Wish(text, order.resolver), bound=None) for text in order.left}
+        return {text: trace_jobs.choose_resolver(TraceRequest(text, order.resolver), bound=None) for text in order.left}
     bound = {text for text, report in reports.items() if any(key in kinds for key in inspection.keys(report)[-1:])}
-    return {text: trace_jobs.choose(Wish(text, order.resolver), bound=text in bound) for text in order.left}
+    return {
+        text: trace_jobs.choose_resolver(TraceRequest(text, order.resolver), bound=text in bound) for text in order.left
+    }
 
 
 def _own_hosts(known: Site) -> set[str]:
     return {uri.parse(each).host for each in known.local}
 
 
-def _least_seconds(choices: Iterable[Choice], known: Site) -> float:
+def _least_seconds(choices: Iterable[ResolverChoice], known: Site) -> float:
     """How long the list takes at least: the pauses between the requests to the resolver that is asked most."""
     asked = Counter(uri.parse(choice.resolver).host for choice in choices if choice.possible)
     others = [count for host, count in asked.items() if host not in _own_hosts(known)]
-    return (max(others, default=1) - 1) * known.pace.gap
+    return (max(others, default=1) - 1) * known.pace.min_interval
 
 
 def about(seconds: float) -> str:
@@ -219,16 +221,16 @@ def _counted(count: int, thing: str) -> str:
 
 
 def _runner(
-    choices: Mapping[str, Choice], known: Site, client: str | None, stop: threading.Event
+    choices: Mapping[str, ResolverChoice], known: Site, client: str | None, stop: threading.Event
 ) -> Callable[[str], Iterable[Event]]:
     """How one identifier of the list is traced, in a thread that knows nothing of the request."""
-    turns = Turns(known.pace.gap, stop=stop)
+    turns = PerHostThrottle(known.pace.min_interval, stop=stop)
 
     def run(text: str) -> Iterable[Event]:
-        choice, clock = choices[text], RunClock()
-        fetch = trace_jobs.fetcher(known, client, stop, Stages())
+        choice, clock = choices[text], PausableClock()
+        fetch = trace_jobs.fetcher(known, client, stop, Progress())
         # Of a host that is not asked the fetch says so, and nobody needs to wait for a turn.
-        in_turn = turns.kept(fetch, clock) if choice.possible else fetch
+        in_turn = turns.wrap(fetch, clock) if choice.possible else fetch
         return trace(text, fetch=in_turn, resolver=choice.resolver, clock=clock)
 
     return run
@@ -241,9 +243,9 @@ class _Grower:
     environment: Environment
     order: Order
     files: tuple[str, str]
-    keep: Callable[[Traced], None]
+    keep: Callable[[BulkResult], None]
 
-    def growing(self, page: str, run: Run[Traced]) -> Iterator[str]:
+    def growing(self, page: str, run: TraceJob[BulkResult]) -> Iterator[str]:
         """The page with the rows in it, as the runs end."""
         head, closing, tail = page.split(live.CUT)
         yield head
@@ -253,7 +255,7 @@ class _Grower:
         why = ""
         try:
             for event in run:
-                if isinstance(event, Heartbeat):
+                if isinstance(event, KeepAlive):
                     yield live.STILL_WAITING
                     continue
                 rows.append(event)
@@ -268,20 +270,20 @@ class _Grower:
             why = live.BROKEN
         yield closing + self._ended(rows, why) + tail
 
-    def _row(self, each: Traced, number: int) -> str:
-        tone = "good" if each.is_good else "warn" if each.verdict in OPEN else "bad"
+    def _row(self, each: BulkResult, number: int) -> str:
+        tone = "good" if each.ok else "warn" if each.verdict in OPEN else "bad"
         said = {"row": each, "number": number, "total": len(self.order.texts), "tone": tone}
         template = self.environment.get_template("inspector/_traced.html")
         return template.render(said, words=VERDICTS[each.verdict])
 
-    def _ended(self, rows: list[Traced], why: str) -> str:
+    def _ended(self, rows: list[BulkResult], why: str) -> str:
         left = len(self.order.texts) - sum(each.verdict != "undone" for each in rows)
         template = self.environment.get_template("inspector/_traces_ended.html")
         files = dict(zip(("save_csv", "save_json"), self.files, strict=True))
         return template.render(counted=counted(rows), left=left, why=why, **files)
 
 
-def counted(rows: Iterable[Traced]) -> str:
+def counted(rows: Iterable[BulkResult]) -> str:
     """How many of each verdict, as a sentence.
 
     >>> counted([])
@@ -297,14 +299,14 @@ def counted(rows: Iterable[Traced]) -> str:
     return f"{len(rows):,} traced: {', '.join(listed)}."
 
 
-def _csv(run: Run[Traced]) -> Iterator[str]:
+def _csv(run: TraceJob[BulkResult]) -> Iterator[str]:
     yield CSV_HEADER
     for event in run:
-        if not isinstance(event, Heartbeat):
+        if not isinstance(event, KeepAlive):
             yield event.as_csv()
 
 
-def _json_line(event: Traced | Heartbeat) -> str:
+def _json_line(event: BulkResult | KeepAlive) -> str:
     return json.dumps(event.as_dict()) + "\n"
 
 
@@ -313,7 +315,7 @@ def _page(order: Order, *, running: str = "", least: float = 0.0) -> str:
     if running:
         title = f"Traces of {_counted(len(order.texts), 'identifier')} - Ararat"
     cut = Markup(live.CUT)  # noqa: S704 - a constant
-    gap, limit = about(site().pace.gap), about(LONGEST_SECONDS)
+    gap, limit = about(site().pace.min_interval), about(LONGEST_SECONDS)
     takes = about(least) if least else ""
     return render_template(
         "inspector/traces.html",

@@ -10,10 +10,10 @@ from dataclasses import replace
 import pytest
 
 from ararat.webapp.tracing.algorithm import trace
-from ararat.webapp.tracing.bulk import COLUMNS, CSV_HEADER, VERDICTS, Traced, row, traced
+from ararat.webapp.tracing.bulk import COLUMNS, CSV_HEADER, VERDICTS, BulkResult, row, trace_all
 from ararat.webapp.tracing.events import Event
 from ararat.webapp.tracing.hop import HopFailed, HopResponse
-from ararat.webapp.tracing.limits.throttle import RunClock, Turns
+from ararat.webapp.tracing.limits.throttle import PausableClock, PerHostThrottle
 
 TO_HTTP = (HopResponse(302, "", (("Location", "http://example.org/"),)), HopResponse(200, "", ()))
 
@@ -72,8 +72,8 @@ def scripted(*answers: HopResponse | HopFailed):
 def test_each_run_has_a_verdict(identifier, answers, verdict, downgraded):
     found = row(identifier, trace(identifier, fetch=scripted(*answers)))
     assert (found.verdict, found.downgraded) == (verdict, downgraded)
-    assert found.is_good == (verdict in ("resolves", "related", "metadata") and not downgraded)
-    assert Traced.of_dict(found.as_dict()) == found
+    assert found.ok == (verdict in ("resolves", "related", "metadata") and not downgraded)
+    assert BulkResult.of_dict(found.as_dict()) == found
 
 
 GOOD_ROW = row("ark:12345/x", trace("ark:12345/x", fetch=scripted(HopResponse(200, "", ()))))
@@ -91,10 +91,10 @@ GOOD_ROW = row("ark:12345/x", trace("ark:12345/x", fetch=scripted(HopResponse(20
 )
 def test_what_is_no_row_is_refused(change):
     with pytest.raises(ValueError, match=r"expected an object|not of its kind|is none of") as caught:
-        Traced.of_dict(GOOD_ROW.as_dict() | change)
+        BulkResult.of_dict(GOOD_ROW.as_dict() | change)
     assert str(caught.value).isascii()
     with pytest.raises(ValueError, match="expected an object"):
-        Traced.of_dict([])
+        BulkResult.of_dict([])
 
 
 def test_a_line_of_csv_has_what_its_header_names():
@@ -128,15 +128,15 @@ class Hosts:
 
 
 def test_a_host_is_asked_once_at_a_time_with_a_pause_and_no_run_pays_for_it():
-    hosts, turns = Hosts(), Turns(0.05)
+    hosts, turns = Hosts(), PerHostThrottle(0.05)
     ends = []
 
     def run(identifier: str) -> Iterator[Event]:
-        clock = RunClock()
-        yield from trace(identifier, fetch=turns.kept(hosts.fetch, clock), clock=clock, run_seconds=0.2)
+        clock = PausableClock()
+        yield from trace(identifier, fetch=turns.wrap(hosts.fetch, clock), clock=clock, run_seconds=0.2)
         ends.append(clock.waited)
 
-    rows = list(traced([f"ark:12345/x{number}" for number in range(8)], run, at_once=4))
+    rows = list(trace_all([f"ark:12345/x{number}" for number in range(8)], run, at_once=4))
     assert sorted(each.identifier for each in rows) == [f"ark:12345/x{number}" for number in range(8)]
     # Together they take more than any of them may: what was waited for is not counted.
     assert {each.verdict for each in rows} == {"resolves"}
@@ -148,7 +148,7 @@ def test_a_host_is_asked_once_at_a_time_with_a_pause_and_no_run_pays_for_it():
 
 def test_a_round_that_is_stopped_ends_at_once_and_takes_no_more():
     stop, taken = threading.Event(), []
-    turns = Turns(30, stop=stop)
+    turns = PerHostThrottle(30, stop=stop)
 
     def given() -> Iterator[str]:
         for number in range(100):
@@ -156,10 +156,10 @@ def test_a_round_that_is_stopped_ends_at_once_and_takes_no_more():
             yield f"ark:12345/x{number}"
 
     def run(identifier: str) -> Iterator[Event]:
-        clock = RunClock()
-        return trace(identifier, fetch=turns.kept(scripted(HopResponse(200, "", ())), clock), clock=clock)
+        clock = PausableClock()
+        return trace(identifier, fetch=turns.wrap(scripted(HopResponse(200, "", ())), clock), clock=clock)
 
-    rows = traced(given(), run, at_once=3, stop=stop)
+    rows = trace_all(given(), run, at_once=3, stop=stop)
     first = next(rows)
     assert first.verdict == "resolves"
     # The others wait half a minute for their turn.
@@ -173,4 +173,4 @@ def test_what_a_run_raises_is_raised_and_ends_the_round():
         raise ArithmeticError("seven")
 
     with pytest.raises(ArithmeticError, match="seven"):
-        list(traced(["ark:12345/x"] * 9, run))
+        list(trace_all(["ark:12345/x"] * 9, run))

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from ararat.webapp.tracing.keepalive import Heartbeat, watch
+from ararat.webapp.tracing.keepalive import KeepAlive, iter_with_keepalive
 
 
 def ended(name: str, seconds: float = 5) -> bool:
@@ -27,7 +27,7 @@ def test_events_come_in_order_from_another_thread():
             makers.append(threading.current_thread())
             yield number
 
-    assert list(watch(events())) == [0, 1, 2, 3, 4]
+    assert list(iter_with_keepalive(events())) == [0, 1, 2, 3, 4]
     assert threading.current_thread() not in makers
 
 
@@ -39,7 +39,7 @@ def test_each_event_comes_as_soon_as_it_happens():
         assert gate.wait(10)
         yield "second"
 
-    watched = watch(events(), every=60)
+    watched = iter_with_keepalive(events(), every=60)
     assert next(watched) == "first"
     gate.set()
     assert list(watched) == ["second"]
@@ -53,19 +53,19 @@ def test_a_heart_beats_while_nothing_happens():
         assert gate.wait(10)
         yield "second"
 
-    watched = watch(events(), every=0.02)
+    watched = iter_with_keepalive(events(), every=0.02)
     assert next(watched) == "first"
-    beats = [beat for beat in (next(watched) for _ in range(3)) if isinstance(beat, Heartbeat)]
+    beats = [beat for beat in (next(watched) for _ in range(3)) if isinstance(beat, KeepAlive)]
     assert len(beats) == 3
     assert [beat.seconds for beat in beats] == sorted(beat.seconds for beat in beats)
     assert beats[0].as_dict()["event"] == "waiting"
     gate.set()
-    assert [event for event in watched if not isinstance(event, Heartbeat)] == ["second"]
+    assert [event for event in watched if not isinstance(event, KeepAlive)] == ["second"]
 
 
 def test_nothing_begins_before_the_first_event_is_asked_for():
     begun = []
-    watched = watch(begun.append(1) or iter(()) for _ in range(1))
+    watched = iter_with_keepalive(begun.append(1) or iter(()) for _ in range(1))
     assert begun == []
     watched.close()
     assert begun == []
@@ -76,7 +76,7 @@ def test_what_goes_wrong_in_the_thread_is_raised_where_it_is_watched():
         yield "first"
         raise LookupError("no")
 
-    watched = watch(events())
+    watched = iter_with_keepalive(events())
     assert next(watched) == "first"
     with pytest.raises(LookupError, match="no"):
         next(watched)
@@ -93,9 +93,9 @@ def test_closing_ends_the_wait_the_events_and_the_thread():
         finally:
             cleaned_up.set()
 
-    watched = watch(events(), every=0.02, stop=stop)
+    watched = iter_with_keepalive(events(), every=0.02, stop=stop)
     assert next(watched) == "first"
-    assert isinstance(next(watched), Heartbeat)
+    assert isinstance(next(watched), KeepAlive)
     watched.close()
     assert stop.is_set()
     assert cleaned_up.wait(5)
@@ -109,7 +109,7 @@ def test_who_forgets_to_close_ends_it_all_the_same():
         yield "first"
         stop.wait(30)
 
-    watched = watch(events(), stop=stop)
+    watched = iter_with_keepalive(events(), stop=stop)
     assert next(watched) == "first"
     del watched
     assert stop.wait(5)
@@ -117,5 +117,5 @@ def test_who_forgets_to_close_ends_it_all_the_same():
 
 
 def test_a_run_that_ends_leaves_no_thread():
-    assert list(watch(iter("abc"))) == ["a", "b", "c"]
+    assert list(iter_with_keepalive(iter("abc"))) == ["a", "b", "c"]
     assert ended("ararat-trace")

@@ -10,11 +10,11 @@ import pytest
 from ararat.webapp.tracing.client.dns import Lookups
 from ararat.webapp.tracing.client.guard import guarded_fetch
 from ararat.webapp.tracing.hop import HopFailed, HopResponse
-from ararat.webapp.tracing.progress import Stages
+from ararat.webapp.tracing.progress import Progress
 
 
 def test_each_stage_is_said_before_it_begins() -> None:
-    stages, said = Stages(), []
+    stages, said = Progress(), []
 
     def resolve(host: str) -> list[str]:
         said.append(stages.now)
@@ -28,7 +28,7 @@ def test_each_stage_is_said_before_it_begins() -> None:
 
     with socket.create_server(("127.0.0.1", 0)) as listener:
         port = listener.getsockname()[1]
-        fetch = stages.of_others(
+        fetch = stages.track_remote(
             guarded_fetch(
                 networks=["127.0.0.0/8"], lookups=stages.lookups(Lookups(resolve)), connect=connect, hop_seconds=0.5
             )
@@ -40,13 +40,13 @@ def test_each_stage_is_said_before_it_begins() -> None:
 
 
 def test_a_hop_that_leaves_the_site_names_its_host() -> None:
-    stages, said = Stages(), []
+    stages, said = Progress(), []
 
     def elsewhere(method: str, url: str, deadline: float) -> HopResponse:
         said.append(stages.now)
         return HopResponse(200, "OK", ())
 
-    inner = stages.of_others(elsewhere)
-    fetch = stages.of_this_site(lambda *asked: (said.append(stages.now), inner(*asked))[1])
+    inner = stages.track_remote(elsewhere)
+    fetch = stages.track_local(lambda *asked: (said.append(stages.now), inner(*asked))[1])
     fetch("GET", "https://Example.org/x", 0.0)
     assert said == ["Waiting for this site to answer", "Waiting for example.org to answer"]

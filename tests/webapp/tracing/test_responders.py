@@ -23,10 +23,10 @@ from ararat.cli.render.traces import event_lines
 from ararat.webapp import create_app
 from ararat.webapp.tracing.algorithm import CODES, End, Event, Hop, trace
 from ararat.webapp.tracing.client.addresses import Address
-from ararat.webapp.tracing.client.deadline import Stopwatch
+from ararat.webapp.tracing.client.deadline import Deadline
 from ararat.webapp.tracing.client.guard import guarded_fetch
 from ararat.webapp.tracing.hop import FAILURES, HopResponse
-from ararat.webapp.tracing.keepalive import watch
+from ararat.webapp.tracing.keepalive import iter_with_keepalive
 from ararat.webapp.views.trace import Fragments
 
 
@@ -185,7 +185,7 @@ def play(listen, does, local, answering, authority, trusting) -> Callable[[Respo
         tried: list[Address] = []
         server = listen(responder.behaves(does, authority, requests))
 
-        def connect(address: Address, port: int, stopwatch: Stopwatch) -> Any:
+        def connect(address: Address, port: int, deadline: Deadline) -> Any:
             tried.append(address)
             raise ConnectionRefusedError
 
@@ -294,7 +294,7 @@ def test_fifty_endless_hops_end_by_their_real_deadlines(listen, does, local, rec
     ends: list[End] = []
 
     def run(port: int) -> None:
-        *_, end = watch(trace("ark:12345/x", resolver=f"http://a.example:{port}", fetch=local()))
+        *_, end = iter_with_keepalive(trace("ark:12345/x", resolver=f"http://a.example:{port}", fetch=local()))
         assert isinstance(end, End)
         ends.append(end)
 

@@ -3,11 +3,11 @@ from __future__ import annotations
 import pytest
 
 from ararat.identifiers import IdentifierError
-from ararat.webapp.tracing.target import question
+from ararat.webapp.tracing.target import prepare
 
 
 @pytest.mark.parametrize(
-    ("identifier", "core"),
+    ("identifier", "request_path"),
     [
         pytest.param("ark:12345/x", "ark:12345/x", id="as-given"),
         pytest.param("ARK:/12345/X-1", "ARK:/12345/X-1", id="label-and-hyphens-of-the-name-stay"),
@@ -24,13 +24,13 @@ from ararat.webapp.tracing.target import question
         pytest.param("urn:example:a/b?+r?=q", "urn:example:a/b?+r?=q", id="urn-with-components"),
     ],
 )
-def test_an_identifier_is_asked_for_as_it_is_written(identifier, core):
-    assert question(identifier, normalize=False).core == core
+def test_an_identifier_is_asked_for_as_it_is_written(identifier, request_path):
+    assert prepare(identifier, normalize=False).request_path == request_path
 
 
 def test_the_normal_form_is_sent_on_demand():
-    assert question("ark:/12-345/x-1.b.a?%69nfo#f", normalize=True).core == "ark:12345/x1.a.b?info"
-    assert question("URN:ISBN:0451450523", normalize=True).core == "urn:isbn:0451450523"
+    assert prepare("ark:/12-345/x-1.b.a?%69nfo#f", normalize=True).request_path == "ark:12345/x1.a.b?info"
+    assert prepare("URN:ISBN:0451450523", normalize=True).request_path == "urn:isbn:0451450523"
 
 
 @pytest.mark.parametrize(
@@ -42,7 +42,7 @@ def test_the_normal_form_is_sent_on_demand():
     ],
 )
 def test_what_is_changed_is_said(identifier, codes):
-    assert [note.code for note in question(identifier, normalize=False).notes] == codes
+    assert [note.code for note in prepare(identifier, normalize=False).notes] == codes
 
 
 @pytest.mark.parametrize(
@@ -60,5 +60,5 @@ def test_what_is_changed_is_said(identifier, codes):
 )
 def test_what_is_never_asked_for_is_refused(identifier, code):
     with pytest.raises(IdentifierError) as refused:
-        question(identifier, normalize=False)
+        prepare(identifier, normalize=False)
     assert refused.value.problem.code == code

@@ -200,7 +200,7 @@ def test_a_defect_ends_the_stream_and_the_page_properly(inspector, messages, mon
         yield from ()
         raise ArithmeticError("seven")
 
-    monkeypatch.setattr(trace_jobs, "watch", broken)
+    monkeypatch.setattr(trace_jobs, "iter_with_keepalive", broken)
     client = inspector()
     stream = client.get("/trace", query_string={"q": NAME}, headers=STREAM)
     assert [event for event, _ in messages(stream)] == ["verdict", "end"]

@@ -15,7 +15,7 @@ from ararat.webapp.config import LONGEST_ADDRESS
 from ararat.webapp.tracing import uri
 from ararat.webapp.tracing.client.in_process import HOP_KEY
 from ararat.webapp.tracing.hop import HopResponse
-from ararat.webapp.tracing.limits.rate_limit import Pace
+from ararat.webapp.tracing.limits.rate_limit import HostRateLimiter
 from ararat.webapp.views import traces
 
 HERE = "https://here.example.org"
@@ -74,7 +74,7 @@ def test_each_identifier_of_the_list_gets_a_row_with_its_verdict(client, read_pa
     found, _ = rows_of(page)
     assert sorted(found) == [("ark:12345/gone", "dead"), ("ark:12345/x", "resolves"), ("nonsense", "unreadable")]
     assert "3 traced: 1 resolves, 1 dead, 1 unreadable." in page.one("div", "ended").text
-    assert places_of(client).taken == 0
+    assert places_of(client).in_use == 0
 
 
 def test_what_was_done_is_not_asked_again_unless_all_is_wanted_anew(client, read_page, site):
@@ -188,7 +188,7 @@ def test_what_cannot_start_says_why(client, site, text, query, fields, status, c
     problem = client.post("/api/traces", data=text, query_string=query, headers=fields)
     assert (problem.status_code, problem.json["code"]) == (status, code)
     assert client.post("/traces", data={"q": text, **query}, headers=fields).status_code == status
-    assert (site.asked, places_of(client).taken) == ([], 0)
+    assert (site.asked, places_of(client).in_use) == ([], 0)
 
 
 def test_a_trace_starts_no_list(client, site):
@@ -212,9 +212,9 @@ def test_a_list_takes_one_place_and_gives_it_back_when_the_client_goes(client, s
     running.close()
     site.answers.set()
     deadline = time.monotonic() + 10
-    while places_of(client).taken and time.monotonic() < deadline:
+    while places_of(client).in_use and time.monotonic() < deadline:
         time.sleep(0.01)
-    assert places_of(client).taken == 0
+    assert places_of(client).in_use == 0
 
 
 def test_when_the_time_is_used_up_the_rest_can_be_gone_on_with(client, site, read_page, monkeypatch):
@@ -236,9 +236,9 @@ def elsewhere(bound, monkeypatch):
     """A client of an inspector that asks a host elsewhere twice a minute; a clock to set; and what was asked."""
     now, asked = [1000.0], []
 
-    def guarded(*, admit, **settings):
+    def guarded(*, before_connect, **settings):
         def fetch(method, url, deadline):
-            admit(uri.parse(url).host, [])
+            before_connect(uri.parse(url).host, [])
             asked.append(url)
             return HopResponse(200, "OK", ())
 
@@ -246,8 +246,8 @@ def elsewhere(bound, monkeypatch):
 
     monkeypatch.setattr(trace_jobs, "guarded_fetch", guarded)
     app = create_app(bound({}), prefix=HERE)
-    pace = Pace(2, 2, clock=lambda: now[0])
-    pace.gap = 0.01
+    pace = HostRateLimiter(2, 2, clock=lambda: now[0])
+    pace.min_interval = 0.01
     app.extensions["ararat"] = dataclasses.replace(app.extensions["ararat"], pace=pace)
     return app.test_client(), now, asked
 
@@ -271,7 +271,7 @@ def test_the_page_says_how_long_a_list_takes_with_its_pauses(client, read_page, 
     assert "a pause of 3 seconds" in form
     assert "worked at for 5 minutes" in form
     asked = []
-    monkeypatch.setattr(traces, "traced", lambda texts, run, **rest: iter(asked.extend(texts) or ()))
+    monkeypatch.setattr(traces, "trace_all", lambda texts, run, **rest: iter(asked.extend(texts) or ()))
     many = "\n".join(f"ark:54321/{number}" for number in range(50))
     page = read_page(client.post("/traces", data={"q": many}).text)
     assert "at least 3 minutes." in page.one("p", id="takes").text

@@ -1,7 +1,7 @@
 """A connection on which nothing waits beyond a deadline, and of which no more than a header is read.
 
 The usual time limit of a socket is for one call: whoever sends an octet before each runs out holds its reader for ever.
-Here sockets do not block, and every wait is for what is left of one :class:`~.stopwatch.Stopwatch`.
+Here sockets do not block, and every wait is for what is left of one :class:`~.deadline.Deadline`.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ import httpcore2
 from ....identifiers.text import display
 from ..hop import HopFailed
 from .addresses import Address
-from .deadline import Stopwatch
+from .deadline import Deadline
 
 log = logging.getLogger(__name__)
 
@@ -47,7 +47,7 @@ def tls_context() -> ssl.SSLContext:
     return context
 
 
-def open_socket(address: Address, port: int, stopwatch: Stopwatch) -> socket.socket:
+def open_socket(address: Address, port: int, deadline: Deadline) -> socket.socket:
     """Connect to exactly this address and port."""
     family = socket.AF_INET6 if isinstance(address, IPv6Address) else socket.AF_INET
     sock = socket.socket(family, socket.SOCK_STREAM)
@@ -56,7 +56,7 @@ def open_socket(address: Address, port: int, stopwatch: Stopwatch) -> socket.soc
         try:
             sock.connect((str(address), port))
         except BlockingIOError:
-            _wait(sock, selectors.EVENT_WRITE, stopwatch)
+            _wait(sock, selectors.EVENT_WRITE, deadline)
             if error := sock.getsockopt(socket.SOL_SOCKET, socket.SO_ERROR):
                 raise OSError(error, "connect") from None
     except BaseException:
@@ -70,7 +70,7 @@ class Stream(httpcore2.NetworkStream):
     """A connection that reads a header's worth of octets and waits for none of them beyond the deadline."""
 
     sock: socket.socket
-    stopwatch: Stopwatch
+    deadline: Deadline
     octets_left: int = HEADER_OCTETS
 
     def read(self, max_bytes: int, timeout: float | None = None) -> bytes:
@@ -112,15 +112,15 @@ class Stream(httpcore2.NetworkStream):
     def _when_ready(self, event: int, operation: Callable[..., Any], *arguments: Any) -> Any:
         """Do it as soon as the socket lets it be done. TLS may have to read in order to write, and the reverse."""
         while True:
-            self.stopwatch.left()
+            self.deadline.remaining()
             try:
                 return operation(*arguments)
             except ssl.SSLWantReadError:
-                _wait(self.sock, selectors.EVENT_READ, self.stopwatch)
+                _wait(self.sock, selectors.EVENT_READ, self.deadline)
             except ssl.SSLWantWriteError:
-                _wait(self.sock, selectors.EVENT_WRITE, self.stopwatch)
+                _wait(self.sock, selectors.EVENT_WRITE, self.deadline)
             except BlockingIOError:
-                _wait(self.sock, event, self.stopwatch)
+                _wait(self.sock, event, self.deadline)
             except ssl.SSLError as error:
                 raise HopFailed("tls", _tls_sentence(error)) from None
             except OSError as error:
@@ -139,8 +139,8 @@ def _tls_sentence(error: ssl.SSLError) -> str:
 _Selector = getattr(selectors, "PollSelector", selectors.SelectSelector)
 
 
-def _wait(sock: socket.socket, event: int, stopwatch: Stopwatch) -> None:
+def _wait(sock: socket.socket, event: int, deadline: Deadline) -> None:
     with _Selector() as selector:
         selector.register(sock, event)
-        while not selector.select(stopwatch.slice()):
+        while not selector.select(deadline.poll_interval()):
             pass

@@ -22,7 +22,7 @@ def share(seconds: float) -> float:
 
 
 @dataclass(frozen=True, slots=True)
-class Stopwatch:
+class Deadline:
     """How long something may still take: until a monotonic ``deadline``, or until ``stop`` is set by another thread.
 
     ``what`` names it for people.
@@ -32,7 +32,7 @@ class Stopwatch:
     stop: threading.Event | None = None
     what: str = "this hop"
 
-    def left(self) -> float:
+    def remaining(self) -> float:
         """The seconds left, more than 0. Raises :class:`~.hop.HopFailed` "timeout" or "stopped"."""
         if self.stop is not None and self.stop.is_set():
             raise HopFailed("stopped")
@@ -41,11 +41,11 @@ class Stopwatch:
             raise HopFailed("timeout", f"the time for {self.what} was used up")
         return left
 
-    def slice(self) -> float:
+    def poll_interval(self) -> float:
         """The seconds to wait before looking again: not more than are left, and few, so that a stop is noticed."""
-        return min(self.left(), 0.2)
+        return min(self.remaining(), 0.2)
 
-    def within(self, seconds: float, what: str) -> Stopwatch:
-        """A stopwatch for a part of it, which runs out after ``seconds``, or with this one where that is sooner."""
+    def sub_deadline(self, seconds: float, what: str) -> Deadline:
+        """A deadline for a part of it, which runs out after ``seconds``, or with this one where that is sooner."""
         sooner = time.monotonic() + seconds
-        return Stopwatch(sooner, self.stop, what) if sooner < self.deadline else self
+        return Deadline(sooner, self.stop, what) if sooner < self.deadline else self

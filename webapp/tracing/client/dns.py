@@ -17,7 +17,7 @@ from collections.abc import Callable, Sequence
 
 from ..hop import HopFailed
 from ..limits.concurrency import client_key
-from .deadline import Stopwatch
+from .deadline import Deadline
 
 log = logging.getLogger(__name__)
 
@@ -36,7 +36,7 @@ class Lookups:
     One object serves all the threads of a process.
 
     >>> import time
-    >>> Lookups(lambda host: ["192.0.2.1"]).addresses("example.org", Stopwatch(time.monotonic() + 5))
+    >>> Lookups(lambda host: ["192.0.2.1"]).addresses("example.org", Deadline(time.monotonic() + 5))
     ['192.0.2.1']
     """
 
@@ -47,7 +47,7 @@ class Lookups:
         self._running: Counter[str] = Counter()
         self._lock = threading.Lock()
 
-    def addresses(self, host: str, stopwatch: Stopwatch, client: str | None = None) -> list[str]:
+    def addresses(self, host: str, deadline: Deadline, client: str | None = None) -> list[str]:
         """Look ``host`` up once and return all its addresses, each once, in order.
 
         ``client`` is the address of the client that has a share; None has no limit of its own.
@@ -65,7 +65,7 @@ class Lookups:
         threading.Thread(target=self._look_up, args=(host, key, answer), name="ararat-lookup", daemon=True).start()
         while True:
             try:
-                found = answer.get(timeout=stopwatch.slice())
+                found = answer.get(timeout=deadline.poll_interval())
             except queue.Empty:
                 continue
             break

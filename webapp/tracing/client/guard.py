@@ -24,11 +24,11 @@ from typing import Any
 import httpcore2
 
 from ....identifiers.text import display
-from ..hop import USER_AGENT, Fetch, HopBlocked, HopFailed, HopResponse
+from ..hop import USER_AGENT, AddressBlocked, Fetch, HopFailed, HopResponse
 from . import url as weburl
 from .addresses import Address, Network, name_verdict, parse_networks, verdict
 from .connection import Stream, open_socket, tls_context
-from .deadline import Stopwatch
+from .deadline import Deadline
 from .dns import Lookups
 from .url import WebURL
 
@@ -41,10 +41,10 @@ ATTEMPTS_PER_FAMILY = 2
 LOOKUPS = Lookups()
 """The lookups of this process, which all clients share: the limit on hanging ones is the process's."""
 
-Connect = Callable[[Address, int, Stopwatch], socket.socket]
+Connect = Callable[[Address, int, Deadline], socket.socket]
 """From an address, a port and the time allowed to a connected socket that does not block. Raises OSError."""
 
-Admit = Callable[[str, Sequence[Address]], None]
+BeforeConnect = Callable[[str, Sequence[Address]], None]
 """Told which host is about to be asked, at which judged addresses; raises HopFailed where it is not to be."""
 
 
@@ -61,7 +61,7 @@ def guarded_fetch(
     hop_seconds: float = 10.0,
     lookups: Lookups = LOOKUPS,
     connect: Connect | None = None,
-    admit: Admit | None = None,
+    before_connect: BeforeConnect | None = None,
     stop: threading.Event | None = None,
 ) -> Fetch:
     """A :data:`~.hop.Fetch` over the network. It is cheap to make: make one for each trace.
@@ -69,9 +69,9 @@ def guarded_fetch(
     ``networks`` are ranges in CIDR notation that may be asked whatever the address table, the list of names and the
     list of ports say; ``denied`` are ranges that are never asked. Only the operator may set them. ``ports`` may be
     asked everywhere. ``nat64`` says that this network has DNS64 (RFC 6147). ``tls`` replaces the context that trusts
-    what the system trusts. The three times are seconds for one lookup, one connection and one hop. ``admit`` has the
-    last word before each connection. When ``stop`` is set, whatever waits gives up at once. Raises ValueError for a
-    network that is none.
+    what the system trusts. The three times are seconds for one lookup, one connection and one hop.
+    ``before_connect`` is called before each connection and can refuse it.
+    Setting ``stop`` ends every wait at once. Raises ValueError for a text that is not a network.
 
     The function raises :class:`~.hop.HopFailed` alone, with any code but "site-error" and "not-asked".
     """
@@ -80,7 +80,7 @@ def guarded_fetch(
     tls = tls or tls_context()
     rules = _Rules(parse_networks(networks), parse_networks(denied), frozenset(ports), nat64)
     times = _Times(lookup_seconds, connect_seconds, hop_seconds)
-    return _Client(rules, times, user_agent, tls, lookups, connect or open_socket, admit, stop).fetch
+    return _Client(rules, times, user_agent, tls, lookups, connect or open_socket, before_connect, stop).fetch
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,7 +98,7 @@ class _Rules:
             log.info("refused %s: %s is %s", url.host, address, judged.name)
         return judged.allowed
 
-    def inside(self, addresses: Iterable[Address]) -> bool:
+    def all_allowlisted(self, addresses: Iterable[Address]) -> bool:
         """Whether every address lies in a network that the operator allows."""
         return all(any(address in network for network in self.networks) for address in addresses)
 
@@ -118,7 +118,7 @@ class _Client:
     tls: ssl.SSLContext
     lookups: Lookups
     connect: Connect
-    admit: Admit | None
+    before_connect: BeforeConnect | None
     stop: threading.Event | None
 
     def fetch(self, method: str, url: str, deadline: float) -> HopResponse:
@@ -128,8 +128,8 @@ class _Client:
         except weburl.BadURL as error:
             raise HopFailed("bad-url", str(error)) from None
         try:
-            run = Stopwatch(deadline, self.stop, "the whole run")
-            return self._ask(method, parsed, run.within(self.times.hop, "this hop"))
+            run = Deadline(deadline, self.stop, "the whole run")
+            return self._ask(method, parsed, run.sub_deadline(self.times.hop, "this hop"))
         except HopFailed:
             raise
         except httpcore2.ProtocolError as error:
@@ -140,8 +140,8 @@ class _Client:
             log.exception("the client failed at %s", parsed.host)
             raise HopFailed("client-error") from None
 
-    def _ask(self, method: str, url: WebURL, stopwatch: Stopwatch) -> HopResponse:
-        network = _Network(self, url, stopwatch)
+    def _ask(self, method: str, url: WebURL, deadline: Deadline) -> HopResponse:
+        network = _Network(self, url, deadline)
         headers = [
             ("Host", url.authority),
             ("User-Agent", self.user_agent),
@@ -171,22 +171,22 @@ class _Network(httpcore2.NetworkBackend):
 
     client: _Client
     url: WebURL
-    stopwatch: Stopwatch
+    deadline: Deadline
     peer: Address | None = field(default=None, init=False)
 
     def connect_tcp(self, host: str, port: int, *args: Any, **kwargs: Any) -> httpcore2.NetworkStream:
         """Connect to the host of the URL; what httpcore2 says about times and options is not needed."""
         if (host, port) != (self.url.host, self.url.port):
-            raise HopBlocked
+            raise AddressBlocked
         addresses = self._judged()
-        if self.client.admit is not None:
-            self.client.admit(host, addresses)
-        within = self.stopwatch.within(self.client.times.connect, "the connection")
+        if self.client.before_connect is not None:
+            self.client.before_connect(host, addresses)
+        within = self.deadline.sub_deadline(self.client.times.connect, "the connection")
         failure = HopFailed("connect")
         for index, address in enumerate(addresses):
             try:
                 # An address that does not answer must leave time for those after it.
-                share = within.within(within.left() / (len(addresses) - index), "the connection")
+                share = within.sub_deadline(within.remaining() / (len(addresses) - index), "the connection")
                 return self._stream(self.client.connect(address, port, share), address)
             except OSError as error:
                 log.info("no connection to %s at %s: %s", host, address, display.escape(str(error)))
@@ -206,15 +206,15 @@ class _Network(httpcore2.NetworkBackend):
         if url.address is not None:
             found: list[Address] = [url.address]
         else:
-            within = self.stopwatch.within(self.client.times.lookup, "the lookup")
+            within = self.deadline.sub_deadline(self.client.times.lookup, "the lookup")
             answers = self.client.lookups.addresses(url.host, within)
             found = [ip_address(answer.partition("%")[0]) for answer in answers]
-        if not rules.inside(found):
+        if not rules.all_allowlisted(found):
             _require(public_name, usual_port, url)
         # All of them are judged, so that the order of the answers decides nothing.
         judged = [rules.allows(address, url) for address in found]
         if not all(judged):
-            raise HopBlocked
+            raise AddressBlocked
         families = [[a for a in found if a.version == version][:ATTEMPTS_PER_FAMILY] for version in (4, 6)]
         return [address for address in found if address in families[0] or address in families[1]]
 
@@ -223,17 +223,17 @@ class _Network(httpcore2.NetworkBackend):
             peer = ip_address(str(sock.getpeername()[0]).partition("%")[0])
             if peer != address or not self.client.rules.allows(peer, self.url):
                 log.error("connected to %s instead of %s for %s", peer, address, self.url.host)
-                raise HopBlocked
+                raise AddressBlocked
         except BaseException:
             sock.close()
             raise
         self.peer = peer
-        return Stream(sock, self.stopwatch)
+        return Stream(sock, self.deadline)
 
 
 def _require(public_name: bool, usual_port: bool, url: WebURL) -> None:
     if not public_name:
         log.info("refused %s: %s", url.host, name_verdict(url.host).name)
-        raise HopBlocked
+        raise AddressBlocked
     if not usual_port:
         raise HopFailed("port", f"port {url.port} is not one that is asked")

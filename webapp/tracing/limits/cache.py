@@ -21,7 +21,7 @@ from ....middleware.fork_safety import ForkSafeLock
 from ..hop import Fetch, HopFailed, HopResponse
 
 
-class Answers:
+class ResponseCache:
     """Answers of the last ``seconds``, in about ``octets`` of memory. One object serves all threads of a process."""
 
     def __init__(
@@ -41,43 +41,43 @@ class Answers:
     def get(self, method: str, url: str) -> HopResponse | None:
         """The answer that is kept, with its age; None where there is none."""
         with self._lock:
-            self._forget_the_old()
+            self._evict_expired()
             if (kept := self._kept.get((method, url))) is None:
                 return None
         return dataclasses.replace(kept[2], age=self._clock() - kept[0])
 
-    def keep(self, method: str, url: str, answer: HopResponse) -> None:
+    def put(self, method: str, url: str, answer: HopResponse) -> None:
         """Keep an answer that has just come, in place of an older one. The oldest go where there is no room."""
         if any("no-store" in value.lower() for value in answer.all("cache-control")):
             return
         size = _size(method, url, answer)
         with self._lock:
-            self._forget((method, url))
-            self._forget_the_old()
+            self._evict((method, url))
+            self._evict_expired()
             while self._kept and self._held + size > self.octets:
-                self._forget(next(iter(self._kept)))
+                self._evict(next(iter(self._kept)))
             if size <= self.octets:
                 self._kept[method, url] = (self._clock(), size, answer)
                 self._held += size
 
-    def _forget_the_old(self) -> None:
+    def _evict_expired(self) -> None:
         # They stand in the order in which they came.
         too_old = self._clock() - self.seconds
         while self._kept and next(iter(self._kept.values()))[0] <= too_old:
-            self._forget(next(iter(self._kept)))
+            self._evict(next(iter(self._kept)))
 
-    def _forget(self, key: tuple[str, str]) -> None:
+    def _evict(self, key: tuple[str, str]) -> None:
         if (kept := self._kept.pop(key, None)) is not None:
             self._held -= kept[1]
 
 
-def reusing(fetch: Fetch, answers: Answers, *, fresh: bool = False) -> Fetch:
+def cached_fetch(fetch: Fetch, answers: ResponseCache, *, fresh: bool = False) -> Fetch:
     """A :data:`~.hop.Fetch` that takes what is kept in ``answers``, asks ``fetch`` for the rest, and keeps that.
 
     With ``fresh`` every request is sent, as long as its host may be asked at all.
 
     >>> replies = iter([HopResponse(200, "OK", ())])
-    >>> asking = reusing(lambda method, url, deadline: next(replies), Answers(clock=lambda: 0.0))
+    >>> asking = cached_fetch(lambda method, url, deadline: next(replies), ResponseCache(clock=lambda: 0.0))
     >>> asking("GET", "https://example.org/", 0.0).age, asking("GET", "https://example.org/", 0.0).age
     (None, 0.0)
     """
@@ -91,7 +91,7 @@ def reusing(fetch: Fetch, answers: Answers, *, fresh: bool = False) -> Fetch:
             if failed.code == "too-often" and (kept := answers.get(method, url)) is not None:
                 return kept
             raise
-        answers.keep(method, url, answer)
+        answers.put(method, url, answer)
         return answer
 
     return ask

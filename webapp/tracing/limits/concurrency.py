@@ -25,14 +25,14 @@ class Busy(Exception):
         return f"{self.sentence} ({self.code})"
 
 
-class Places:
+class ConcurrencyLimit:
     """``total`` places, of which one client takes ``per_client`` at most. One object serves all threads of a process.
 
-    >>> places = Places(total=50, per_client=1)
-    >>> with places.take("192.0.2.7"):
-    ...     places.taken
+    >>> places = ConcurrencyLimit(total=50, per_client=1)
+    >>> with places.acquire("192.0.2.7"):
+    ...     places.in_use
     1
-    >>> places.taken
+    >>> places.in_use
     0
     """
 
@@ -43,13 +43,13 @@ class Places:
         self._lock = ForkSafeLock()
 
     @property
-    def taken(self) -> int:
+    def in_use(self) -> int:
         """The places that are taken now."""
         with self._lock:
             return self._taken.total()
 
-    def take(self, client: str | None) -> Place:
-        """Take a place, at once, for the client at this address; it is given back by the :class:`Place`.
+    def acquire(self, client: str | None) -> Slot:
+        """Take a place, at once, for the client at this address; it is given back by the :class:`Slot`.
 
         Raises :class:`Busy`.
         """
@@ -60,7 +60,7 @@ class Places:
             if self._taken.total() >= self.total:
                 raise Busy("busy", f"all {self.total} places for traces are taken; try again in half a minute")
             self._taken[key] += 1
-        return Place(self, key)
+        return Slot(self, key)
 
     def _give_back(self, key: str) -> None:
         with self._lock:
@@ -69,10 +69,10 @@ class Places:
                 del self._taken[key]
 
 
-class Place:
+class Slot:
     """A place that is taken until :meth:`release` or the end of a ``with`` block; a second release changes nothing."""
 
-    def __init__(self, places: Places, key: str) -> None:
+    def __init__(self, places: ConcurrencyLimit, key: str) -> None:
         self._places = places
         self._key = key
         self._lock = ForkSafeLock()
@@ -85,7 +85,7 @@ class Place:
         if held:
             self._places._give_back(self._key)
 
-    def __enter__(self) -> Place:
+    def __enter__(self) -> Slot:
         return self
 
     def __exit__(

@@ -28,12 +28,12 @@ from .concurrency import client_key
 WINDOW_SECONDS = 60.0
 
 
-class Rate:
+class SlidingWindow:
     """At most ``most`` times in any ``seconds``, for each key by itself. Whoever shares it among threads locks it.
 
     ``keys`` is how many are remembered; beyond that the one that was counted longest ago is forgotten.
 
-    >>> rate = Rate(2, 60.0, clock=lambda: 1000.0)
+    >>> rate = SlidingWindow(2, 60.0, clock=lambda: 1000.0)
     >>> [rate.wait("a.example"), rate.count("a.example"), rate.count("a.example"), rate.wait("a.example")]
     [0.0, None, None, 60.0]
     """
@@ -72,13 +72,13 @@ class Rate:
             self._counted.popitem(last=False)
 
 
-class Pace:
+class HostRateLimiter:
     """How often a host is asked in a minute: ``per_host`` times by all together, ``per_client`` times for one of them.
 
-    >>> pace = Pace(per_host=30, per_client=1)
-    >>> pace.ask("192.0.2.7", "a.example", [])
+    >>> pace = HostRateLimiter(per_host=30, per_client=1)
+    >>> pace.acquire("192.0.2.7", "a.example", [])
     >>> try:
-    ...     pace.ask("192.0.2.7", "a.example", [])
+    ...     pace.acquire("192.0.2.7", "a.example", [])
     ... except HopFailed as failed:
     ...     failed.code
     'too-often'
@@ -87,13 +87,13 @@ class Pace:
     def __init__(
         self, per_host: int = 30, per_client: int = 20, *, clock: Callable[[], float] = time.monotonic
     ) -> None:
-        self._hosts = Rate(per_host, clock=clock)
-        self._shares = Rate(per_client, clock=clock)
-        self.gap = WINDOW_SECONDS / min(per_host, per_client)
+        self._hosts = SlidingWindow(per_host, clock=clock)
+        self._shares = SlidingWindow(per_client, clock=clock)
+        self.min_interval = WINDOW_SECONDS / min(per_host, per_client)
         """Seconds between the requests of one client that meets no limit, where it is the only one."""
         self._lock = ForkSafeLock()
 
-    def ask(self, client: str | None, host: str, addresses: Iterable[Address]) -> None:
+    def acquire(self, client: str | None, host: str, addresses: Iterable[Address]) -> None:
         """Count one request to a host at these addresses, for the client at this address.
 
         Raises :class:`~.hop.HopFailed` "too-often" where one of the limits is reached; then nothing was counted.
@@ -110,7 +110,7 @@ class Pace:
                 self._shares.count(share)
 
 
-def _require(rate: Rate, keys: Iterable[Hashable], whom: str) -> None:
+def _require(rate: SlidingWindow, keys: Iterable[Hashable], whom: str) -> None:
     if wait := max(map(rate.wait, keys)):
         seconds = max(1, math.ceil(wait))
         often = "once" if rate.most == 1 else f"{rate.most} times"

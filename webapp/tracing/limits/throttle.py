@@ -1,7 +1,7 @@
 """Politeness of somebody who asks much: one request at a time for each host, and a pause after each.
 
 Whoever waits for a turn must not lose time of a run by it, nor seem to have been kept waiting by the host. So each run
-has a :class:`RunClock`, which stands still meanwhile.
+has a :class:`PausableClock`, which stands still meanwhile.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ _LOOK_AGAIN = 0.2
 
 
 @dataclass(slots=True)
-class RunClock:
+class PausableClock:
     """A monotonic clock in seconds, for one run, that does not count the time spent in waiting for turns."""
 
     now: Callable[[], float] = time.monotonic
@@ -38,34 +38,34 @@ class _Turn:
     next: float = 0.0
 
 
-class Turns:
+class PerHostThrottle:
     """The turns that all the runs of a round take at their hosts, each run in a thread of its own.
 
     ``gap`` is the pause after each request to a host, in seconds. There is no pause after an answer of this process.
     When ``stop`` is set, nobody waits any longer.
 
-    >>> turns, clock = Turns(gap=0.1), RunClock()
-    >>> fetch = turns.kept(lambda method, url, deadline: HopResponse(200, "OK", ()), clock)
+    >>> turns, clock = PerHostThrottle(min_interval=0.1), PausableClock()
+    >>> fetch = turns.wrap(lambda method, url, deadline: HopResponse(200, "OK", ()), clock)
     >>> began = time.monotonic()
     >>> answers = [fetch("GET", "https://n2t.net/", clock() + 10).status for _ in range(3)]
     >>> time.monotonic() - began >= 0.2, clock.waited >= 0.2
     (True, True)
     """
 
-    def __init__(self, gap: float = 1.0, *, stop: threading.Event | None = None) -> None:
-        self.gap = gap
+    def __init__(self, min_interval: float = 1.0, *, stop: threading.Event | None = None) -> None:
+        self.min_interval = min_interval
         self.stop = stop or threading.Event()
         self._turns: dict[str, _Turn] = {}
         self._lock = ForkSafeLock()
 
-    def kept(self, fetch: Fetch, clock: RunClock) -> Fetch:
+    def wrap(self, fetch: Fetch, clock: PausableClock) -> Fetch:
         """The same fetch, its requests in turn, for the run that has this clock; its deadlines are by that clock."""
 
         def paced(method: str, url: str, deadline: float) -> HopResponse:
             host = uri.parse(url).host
             with self._lock:
                 turn = self._turns.setdefault(host, _Turn())
-            asked, gap = clock.now(), self.gap
+            asked, gap = clock.now(), self.min_interval
             self._wait(turn)
             try:
                 clock.waited += clock.now() - asked

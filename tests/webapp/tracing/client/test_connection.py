@@ -13,11 +13,11 @@ import pytest
 from ararat.webapp.tracing.algorithm import Start, trace
 from ararat.webapp.tracing.client.addresses import Address
 from ararat.webapp.tracing.client.connection import HEADER_OCTETS
-from ararat.webapp.tracing.client.deadline import Stopwatch
+from ararat.webapp.tracing.client.deadline import Deadline
 from ararat.webapp.tracing.client.dns import Lookups
 from ararat.webapp.tracing.client.guard import guarded_fetch
 from ararat.webapp.tracing.hop import USER_AGENT
-from ararat.webapp.tracing.keepalive import Heartbeat, watch
+from ararat.webapp.tracing.keepalive import KeepAlive, iter_with_keepalive
 
 
 def test_an_answer_comes_as_it_was_sent(listen, deadline, local, does):
@@ -181,9 +181,9 @@ def test_nobody_listening_is_a_failed_connection(failure, local):
 
 
 def test_a_connection_that_is_never_accepted_ends_at_its_deadline(failure, answering):
-    def connect(address: Address, port: int, stopwatch: Stopwatch) -> socket.socket:
+    def connect(address: Address, port: int, deadline: Deadline) -> socket.socket:
         while True:
-            time.sleep(stopwatch.slice() / 50)
+            time.sleep(deadline.poll_interval() / 50)
 
     fetch = guarded_fetch(lookups=answering(["93.184.216.34"]), connect=connect, connect_seconds=0.1)
     assert failure(fetch, "http://a.example/").sentence == "the time for the connection was used up"
@@ -210,7 +210,7 @@ def test_the_deadline_of_the_run_holds_where_it_is_sooner(listen, failure, local
 def test_a_connection_to_another_address_than_the_judged_one_is_closed(listen, failure, answering, does):
     server = listen(does.silent)
 
-    def connect(address: Address, port: int, stopwatch: Stopwatch) -> socket.socket:
+    def connect(address: Address, port: int, deadline: Deadline) -> socket.socket:
         return socket.create_connection(("127.0.0.1", server.port), 5)
 
     assert (
@@ -249,10 +249,10 @@ def test_who_stops_watching_a_trace_closes_its_connection(listen, local, does):
     server = listen(does.silent)
     stop = threading.Event()
     events = trace("ark:12345/x", resolver=f"http://a.example:{server.port}", fetch=local(stop=stop))
-    watched = watch(events, every=0.05, stop=stop)
+    watched = iter_with_keepalive(events, every=0.05, stop=stop)
     # On a busy machine there may be a sign of life before the first event.
     assert any(isinstance(event, Start) for event in watched)
-    assert isinstance(next(watched), Heartbeat)
+    assert isinstance(next(watched), KeepAlive)
     began = time.monotonic()
     watched.close()
     assert server.ended.wait(5)

@@ -6,13 +6,13 @@ from collections.abc import Sequence
 
 import pytest
 
-from ararat.webapp.tracing.client.deadline import Stopwatch
+from ararat.webapp.tracing.client.deadline import Deadline
 from ararat.webapp.tracing.client.dns import Lookups, system_addresses
 from ararat.webapp.tracing.hop import HopFailed
 
 
-def soon(seconds: float = 5.0, stop: threading.Event | None = None) -> Stopwatch:
-    return Stopwatch(time.monotonic() + seconds, stop)
+def soon(seconds: float = 5.0, stop: threading.Event | None = None) -> Deadline:
+    return Deadline(time.monotonic() + seconds, stop)
 
 
 def failing(error: Exception) -> Lookups:
@@ -145,9 +145,9 @@ def test_the_systems_resolver_knows_loopback():
 
 def test_a_stopwatch_for_a_part_never_outlasts_the_whole():
     whole = soon(0.2)
-    assert whole.within(60, "the part") is whole
-    part = whole.within(0.01, "the part")
+    assert whole.sub_deadline(60, "the part") is whole
+    part = whole.sub_deadline(0.01, "the part")
     assert part.deadline < whole.deadline
     time.sleep(0.02)
     with pytest.raises(HopFailed, match="the time for the part was used up"):
-        part.left()
+        part.remaining()

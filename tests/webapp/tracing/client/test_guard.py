@@ -23,7 +23,7 @@ from ararat.webapp import create_app, trace_jobs
 from ararat.webapp.tracing.algorithm import End, Hop, trace
 from ararat.webapp.tracing.client import guard
 from ararat.webapp.tracing.client.addresses import Address
-from ararat.webapp.tracing.client.deadline import Stopwatch
+from ararat.webapp.tracing.client.deadline import Deadline
 from ararat.webapp.tracing.client.dns import Lookups
 from ararat.webapp.tracing.client.guard import guarded_fetch
 from ararat.webapp.tracing.client.in_process import local_fetch
@@ -273,10 +273,10 @@ def test_a_host_with_many_addresses_is_tried_a_few_times(connects, failure, answ
 def test_an_address_that_does_not_answer_leaves_time_for_the_next(failure, answering):
     tried = []
 
-    def connect(address: Address, port: int, stopwatch: Stopwatch) -> socket.socket:
+    def connect(address: Address, port: int, deadline: Deadline) -> socket.socket:
         tried.append(str(address))
         while address.version == 6:
-            time.sleep(stopwatch.slice() / 50)
+            time.sleep(deadline.poll_interval() / 50)
         raise ConnectionRefusedError
 
     fetch = guarded_fetch(lookups=answering(["2606:2800::1", "93.184.216.1"]), connect=connect, connect_seconds=0.2)
@@ -294,11 +294,13 @@ def test_a_network_that_is_none_is_refused_when_the_client_is_made(networks):
 def test_who_admits_hears_of_what_was_judged_and_has_the_last_word(connects, failure, answering):
     heard = []
 
-    def admit(host: str, addresses: Sequence[Address]) -> None:
+    def before_connect(host: str, addresses: Sequence[Address]) -> None:
         heard.append((host, [str(address) for address in addresses]))
         raise HopFailed("too-often")
 
-    fetch = guarded_fetch(lookups=answering(["93.184.216.34", "93.184.216.35"], ["10.0.0.1"]), admit=admit)
+    fetch = guarded_fetch(
+        lookups=answering(["93.184.216.34", "93.184.216.35"], ["10.0.0.1"]), before_connect=before_connect
+    )
     assert failure(fetch, "http://a.example/").code == "too-often"
     # What is blocked is blocked, and does not count.
     assert failure(fetch, "http://b.example/").code == "blocked"

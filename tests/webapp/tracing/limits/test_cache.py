@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from ararat.webapp.tracing.hop import HopFailed, HopResponse
-from ararat.webapp.tracing.limits.cache import Answers, reusing
+from ararat.webapp.tracing.limits.cache import ResponseCache, cached_fetch
 
 URL = "https://a.example/"
 
@@ -24,7 +24,7 @@ def clock():
 
 @pytest.fixture
 def answers(clock):
-    return Answers(clock=clock)
+    return ResponseCache(clock=clock)
 
 
 class Counting:
@@ -42,7 +42,7 @@ class Counting:
 
 def test_an_answer_is_taken_for_a_minute_with_its_age(answers, clock):
     fetch = Counting()
-    ask = reusing(fetch, answers)
+    ask = cached_fetch(fetch, answers)
     ages = []
     for later in (0, 0, 59.9, 0.2, 30):
         clock.now += later
@@ -54,32 +54,32 @@ def test_an_answer_is_taken_for_a_minute_with_its_age(answers, clock):
 @pytest.mark.parametrize(("method", "url"), [("HEAD", URL), ("GET", URL + "?"), ("GET", "http://a.example/")])
 def test_another_request_is_another(method, url, answers):
     fetch = Counting()
-    ask = reusing(fetch, answers)
+    ask = cached_fetch(fetch, answers)
     assert ask("GET", URL, 0.0).age is None
     assert ask(method, url, 0.0).age is None
 
 
 def test_a_fresh_run_asks_and_what_it_gets_is_kept(answers):
     fetch = Counting()
-    assert [reusing(fetch, answers, fresh=True)("GET", URL, 0.0).reason for _ in range(3)] == ["1", "2", "3"]
-    assert reusing(fetch, answers)("GET", URL, 0.0).reason == "3"
+    assert [cached_fetch(fetch, answers, fresh=True)("GET", URL, 0.0).reason for _ in range(3)] == ["1", "2", "3"]
+    assert cached_fetch(fetch, answers)("GET", URL, 0.0).reason == "3"
 
 
 def test_where_the_host_may_not_be_asked_so_soon_the_old_answer_does(answers):
-    reusing(Counting(), answers)("GET", URL, 0.0)
-    assert reusing(Counting("too-often"), answers, fresh=True)("GET", URL, 0.0).age == 0
+    cached_fetch(Counting(), answers)("GET", URL, 0.0)
+    assert cached_fetch(Counting("too-often"), answers, fresh=True)("GET", URL, 0.0).age == 0
     with pytest.raises(HopFailed):
-        reusing(Counting("too-often"), answers, fresh=True)("GET", URL + "other", 0.0)
+        cached_fetch(Counting("too-often"), answers, fresh=True)("GET", URL + "other", 0.0)
 
 
 @pytest.mark.parametrize("code", ["connect", "timeout", "blocked", "stopped"])
 def test_that_there_was_no_answer_is_not_kept_and_hides_nothing(code, answers):
     with pytest.raises(HopFailed):
-        reusing(Counting(code), answers)("GET", URL, 0.0)
-    reusing(Counting(), answers)("GET", URL, 0.0)
+        cached_fetch(Counting(code), answers)("GET", URL, 0.0)
+    cached_fetch(Counting(), answers)("GET", URL, 0.0)
     # A host that fails now is not said to answer because it did before.
     with pytest.raises(HopFailed) as failed:
-        reusing(Counting(code), answers, fresh=True)("GET", URL, 0.0)
+        cached_fetch(Counting(code), answers, fresh=True)("GET", URL, 0.0)
     assert failed.value.code == code
 
 
@@ -93,32 +93,32 @@ def test_that_there_was_no_answer_is_not_kept_and_hides_nothing(code, answers):
     ],
 )
 def test_a_host_that_says_no_store_is_asked_each_time(field, kept, answers):
-    ask = reusing(Counting(None, field), answers)
+    ask = cached_fetch(Counting(None, field), answers)
     ask("GET", URL, 0.0)
     assert (ask("GET", URL, 0.0).age is not None) is kept
 
 
 def test_what_is_kept_is_bounded_and_the_latest_stays(clock):
-    answers = Answers(octets=100_000, clock=clock)
+    answers = ResponseCache(octets=100_000, clock=clock)
     for number in range(1000):
-        answers.keep("GET", f"{URL}{number}", HopResponse(200, "OK", (("X", "x" * 1000),)))
+        answers.put("GET", f"{URL}{number}", HopResponse(200, "OK", (("X", "x" * 1000),)))
     assert 50 < len(answers) < 100
     assert answers.get("GET", f"{URL}999") is not None
     assert answers.get("GET", f"{URL}0") is None
-    answers.keep("GET", URL, HopResponse(200, "OK", (("X", "x" * 200_000),)))
+    answers.put("GET", URL, HopResponse(200, "OK", (("X", "x" * 200_000),)))
     assert answers.get("GET", URL) is None
 
 
 def test_an_answer_in_place_of_another_takes_no_room_of_its_own(clock):
-    answers = Answers(octets=10_000, clock=clock)
-    answers.keep("GET", URL, HopResponse(200, "OK", ()))
+    answers = ResponseCache(octets=10_000, clock=clock)
+    answers.put("GET", URL, HopResponse(200, "OK", ()))
     for _ in range(1000):
-        answers.keep("GET", URL + "b", HopResponse(200, "OK", (("X", "x" * 1000),)))
+        answers.put("GET", URL + "b", HopResponse(200, "OK", (("X", "x" * 1000),)))
     assert answers.get("GET", URL) is not None
 
 
 def test_what_is_too_old_is_gone(answers, clock):
-    answers.keep("GET", URL, HopResponse(200, "OK", ()))
+    answers.put("GET", URL, HopResponse(200, "OK", ()))
     clock.now += 60
-    answers.keep("GET", URL + "b", HopResponse(200, "OK", ()))
+    answers.put("GET", URL + "b", HopResponse(200, "OK", ()))
     assert len(answers) == 1

@@ -5,53 +5,53 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from ararat.webapp.tracing.limits.concurrency import Busy, Places, client_key
+from ararat.webapp.tracing.limits.concurrency import Busy, ConcurrencyLimit, client_key
 
 
 def test_a_client_takes_three_places_and_no_more():
-    places = Places()
-    held = [places.take("192.0.2.7") for _ in range(3)]
+    places = ConcurrencyLimit()
+    held = [places.acquire("192.0.2.7") for _ in range(3)]
     with pytest.raises(Busy) as busy:
-        places.take("192.0.2.7")
+        places.acquire("192.0.2.7")
     assert busy.value.code == "busy-client"
-    places.take("192.0.2.8").release()
+    places.acquire("192.0.2.8").release()
     held[0].release()
-    places.take("192.0.2.7").release()
+    places.acquire("192.0.2.7").release()
 
 
 def test_fifty_places_are_all_there_are():
-    places = Places()
-    held = [places.take(f"192.0.2.{number}") for number in range(50)]
+    places = ConcurrencyLimit()
+    held = [places.acquire(f"192.0.2.{number}") for number in range(50)]
     with pytest.raises(Busy) as busy:
-        places.take("192.0.2.99")
+        places.acquire("192.0.2.99")
     assert busy.value.code == "busy"
     assert busy.value.sentence.isascii()
     for place in held:
         place.release()
-    assert places.taken == 0
+    assert places.in_use == 0
 
 
 def test_a_place_is_given_back_once():
-    places = Places(total=2)
-    first, _second = places.take("192.0.2.7"), places.take("192.0.2.7")
+    places = ConcurrencyLimit(total=2)
+    first, _second = places.acquire("192.0.2.7"), places.acquire("192.0.2.7")
     first.release()
     first.release()
     with first:
         pass
-    assert places.taken == 1
+    assert places.in_use == 1
 
 
 def test_a_place_is_given_back_after_an_exception():
-    places = Places()
-    with pytest.raises(RuntimeError), places.take("192.0.2.7"):
+    places = ConcurrencyLimit()
+    with pytest.raises(RuntimeError), places.acquire("192.0.2.7"):
         raise RuntimeError
-    assert places.taken == 0
+    assert places.in_use == 0
 
 
 def test_a_client_that_left_is_forgotten():
-    places = Places()
+    places = ConcurrencyLimit()
     for number in range(1000):
-        places.take(f"2001:db9:{number:x}::1").release()
+        places.acquire(f"2001:db9:{number:x}::1").release()
     assert not places._taken
 
 
@@ -73,17 +73,17 @@ def test_what_counts_as_one_client(one, other, same):
 
 
 def test_threads_that_rush_for_places_get_as_many_as_there_are():
-    places = Places(total=10, per_client=10)
+    places = ConcurrencyLimit(total=10, per_client=10)
     start = threading.Barrier(40)
 
     def rush(_: int) -> bool:
         start.wait(10)
         try:
-            places.take("192.0.2.7")
+            places.acquire("192.0.2.7")
         except Busy:
             return False
         return True
 
     with ThreadPoolExecutor(40) as threads:
         assert sum(threads.map(rush, range(40))) == 10
-    assert places.taken == 10
+    assert places.in_use == 10

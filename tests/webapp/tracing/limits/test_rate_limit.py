@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ararat.webapp.tracing.hop import HopFailed
-from ararat.webapp.tracing.limits.rate_limit import Pace, Rate
+from ararat.webapp.tracing.limits.rate_limit import HostRateLimiter, SlidingWindow
 
 
 class Clock:
@@ -27,10 +27,10 @@ def clock():
     return Clock()
 
 
-def asked(pace: Pace, client: str | None = "192.0.2.7", host="a.example", addresses=()):
+def asked(pace: HostRateLimiter, client: str | None = "192.0.2.7", host="a.example", addresses=()):
     """Whether the host may be asked, and was counted."""
     try:
-        pace.ask(client, host, [ip_address(address) for address in addresses])
+        pace.acquire(client, host, [ip_address(address) for address in addresses])
     except HopFailed:
         return False
     return True
@@ -39,7 +39,7 @@ def asked(pace: Pace, client: str | None = "192.0.2.7", host="a.example", addres
 @given(st.lists(st.floats(0, 40), max_size=60), st.integers(1, 5))
 def test_in_no_window_is_a_key_counted_more_often_than_allowed(steps, most):
     clock, counted = Clock(), []
-    rate = Rate(most, 60.0, clock=clock)
+    rate = SlidingWindow(most, 60.0, clock=clock)
     for step in steps:
         clock.now += step
         if rate.wait("k") == 0:
@@ -49,7 +49,7 @@ def test_in_no_window_is_a_key_counted_more_often_than_allowed(steps, most):
 
 
 def test_the_wait_is_what_it_takes(clock):
-    rate = Rate(2, 60.0, clock=clock)
+    rate = SlidingWindow(2, 60.0, clock=clock)
     rate.count("k")
     clock.now += 20
     rate.count("k")
@@ -59,7 +59,7 @@ def test_the_wait_is_what_it_takes(clock):
 
 
 def test_what_is_remembered_is_bounded_and_the_latest_stays(clock):
-    rate = Rate(1, 60.0, keys=100, clock=clock)
+    rate = SlidingWindow(1, 60.0, keys=100, clock=clock)
     for number in range(1000):
         rate.count(number)
     assert len(rate) == 100
@@ -67,7 +67,7 @@ def test_what_is_remembered_is_bounded_and_the_latest_stays(clock):
 
 
 def test_a_host_is_asked_thirty_times_in_a_minute_whoever_asks(clock):
-    pace = Pace(clock=clock)
+    pace = HostRateLimiter(clock=clock)
     assert [asked(pace, f"192.0.2.{number}") for number in range(31)] == [True] * 30 + [False]
     assert asked(pace, host="b.example")
     clock.now += 60
@@ -75,14 +75,14 @@ def test_a_host_is_asked_thirty_times_in_a_minute_whoever_asks(clock):
 
 
 def test_a_client_gets_a_share_of_it_with_all_its_addresses(clock):
-    pace = Pace(per_host=30, per_client=2, clock=clock)
+    pace = HostRateLimiter(per_host=30, per_client=2, clock=clock)
     assert [asked(pace, f"2001:db9::{number}") for number in range(1, 4)] == [True, True, False]
     assert asked(pace, "2001:db9:0:100::1")
     assert asked(pace, None)
 
 
 def test_many_names_for_one_machine_count_together(clock):
-    pace = Pace(per_host=3, clock=clock)
+    pace = HostRateLimiter(per_host=3, clock=clock)
     names = [f"{number}.a.example" for number in range(5)]
     assert [asked(pace, host=name, addresses=["93.184.216.34"]) for name in names] == [True] * 3 + [False] * 2
     # So do the addresses of one /64.
@@ -96,7 +96,7 @@ def test_many_names_for_one_machine_count_together(clock):
 
 
 def test_what_is_refused_is_not_counted(clock):
-    pace = Pace(per_host=1, clock=clock)
+    pace = HostRateLimiter(per_host=1, clock=clock)
     assert asked(pace, host="a.example", addresses=["93.184.216.34"])
     assert not asked(pace, host="b.example", addresses=["93.184.216.34"])
     assert asked(pace, host="b.example", addresses=["93.184.216.35"])
@@ -110,16 +110,16 @@ def test_what_is_refused_is_not_counted(clock):
     ],
 )
 def test_the_sentence_says_how_long_it_takes(later, sentence, clock):
-    pace = Pace(per_host=1, clock=clock)
-    pace.ask("192.0.2.7", "a.example", [])
+    pace = HostRateLimiter(per_host=1, clock=clock)
+    pace.acquire("192.0.2.7", "a.example", [])
     clock.now += later
     with pytest.raises(HopFailed) as failed:
-        pace.ask("192.0.2.8", "a.example", [])
+        pace.acquire("192.0.2.8", "a.example", [])
     assert (failed.value.code, failed.value.sentence) == ("too-often", sentence)
 
 
 def test_threads_share_one_limit():
-    pace = Pace(per_host=50, per_client=50)
+    pace = HostRateLimiter(per_host=50, per_client=50)
     begin = threading.Barrier(8)
 
     def ask_often():
@@ -131,6 +131,6 @@ def test_threads_share_one_limit():
 
 
 def test_a_thousand_requests_for_one_target_send_thirty(clock):
-    pace = Pace(clock=clock)
+    pace = HostRateLimiter(clock=clock)
     sent = sum(asked(pace, f"198.51.100.{number % 250}", addresses=["93.184.216.34"]) for number in range(1000))
     assert sent == 30
