@@ -25,22 +25,6 @@ if TYPE_CHECKING:
     from . import iri_policy as policy
     from . import scheme_registration as schemes
 
-if TYPE_CHECKING:
-    from . import iri_policy as policy
-    from . import scheme_registration as schemes
-
-if TYPE_CHECKING:
-    from . import iri_policy as policy
-    from . import scheme_registration as schemes
-
-if TYPE_CHECKING:
-    from . import iri_policy as policy
-    from . import scheme_registration as schemes
-
-if TYPE_CHECKING:
-    from . import iri_policy as policy
-    from . import scheme_registration as schemes
-
 __all__ = [
     "PROBLEMS",
     "Ark",

@@ -8,9 +8,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import islice
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
-from . import iri_policy as policy
 from . import registries, suggestions
 from .ark import embedded as embedding
 from .ark import kunze
@@ -18,13 +17,15 @@ from .ark import model as arks
 from .ark.embedded import EmbeddedArk
 from .ark.model import Ark
 from .ark.normalization import Step
-from .iri_policy import Profile
 from .parsing import is_pseudo_ark, read
 from .problems import IdentifierError, Problem
 from .segments import Segment
 from .text import display
 from .urn import model as urn
 from .urn.model import Urn
+
+if TYPE_CHECKING:
+    from .iri_policy import Profile
 
 Form = Literal["basic", "extended", "embedded", "pseudo-ark", "urn", "iri", "none"]
 Conformance = Literal["strict", "liberal"]
@@ -98,6 +99,11 @@ def examine(
     >>> examine("https://17beta.top/en/", policies=["17beta"]).policy["codes"]
     ['empty-segment']
     """
+    if not policies:
+        return _report(text, prefix, profile)
+    # Loaded only where a policy is asked for: the resolver needs none.
+    from . import iri_policy as policy
+
     profiles = [policy.known(each) if isinstance(each, str) else each for each in policies]
     report = _report(text, prefix, profile)
     verdict = next((said for each in profiles if (said := policy.judge(text, each)).in_scope), None)

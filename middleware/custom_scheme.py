@@ -9,14 +9,17 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
-from ..identifiers import IdentifierError, scheme_registration
+from ..identifiers import IdentifierError
 from ..identifiers.ark import length
-from ..identifiers.scheme_registration import Registration
 from .bindings import targets
 from .errors import BindingError
 from .resolution.refusals import refusal
 from .resolution.result import Resolution, refuse
+
+if TYPE_CHECKING:
+    from ..identifiers.scheme_registration import Registration
 
 _STATUSES = {"located": (302, 307), "related": (303,)}
 
@@ -34,6 +37,7 @@ class OwnScheme:
 
     Raises ValueError, naming what is wrong, for a record that will not do.
 
+    >>> from ararat.identifiers.scheme_registration import Registration
     >>> OwnScheme(record=Registration(name="atlas"), resolve=lambda identifier: None)
     Traceback (most recent call last):
     ValueError: schemes: the record of 'atlas' lacks or has wrong: status, contact (ararat schemes lint says more)
@@ -43,6 +47,9 @@ class OwnScheme:
     resolve: Callable[[str], Resolution | None]
 
     def __post_init__(self) -> None:
+        # Loaded only where a site has a scheme of its own.
+        from ..identifiers import scheme_registration
+
         name = self.record.name
         if scheme_registration.registration(name.lower()) is not None:
             raise ValueError(f"schemes: {name!r} is resolved by Ararat itself; name it as a text")

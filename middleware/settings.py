@@ -13,7 +13,6 @@ from typing import TypeVar
 from urllib.parse import unquote
 
 from ..identifiers import Ark, IdentifierError, Urn
-from ..identifiers import scheme_registration as registrations
 from ..identifiers.ark import length
 from ..identifiers.ark import model as ark
 from ..identifiers.text import iri
@@ -274,8 +273,7 @@ def _schemes(schemes: tuple[str | OwnScheme, ...]) -> tuple[str | OwnScheme, ...
     seen: set[str] = set()
     for scheme in schemes:
         name = scheme.name if isinstance(scheme, OwnScheme) else scheme
-        # A path is reserved for a scheme that has a record, and for no other.
-        if not isinstance(scheme, OwnScheme) and (name not in SCHEMES or registrations.registration(name) is None):
+        if not isinstance(scheme, OwnScheme) and name not in SCHEMES:
             raise ValueError(
                 f"schemes: {scheme!r} is not one of {', '.join(SCHEMES)}; your own is an OwnScheme, with a record"
             )

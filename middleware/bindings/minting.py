@@ -22,7 +22,7 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import TYPE_CHECKING
 
-from ...identifiers import iri_policy, registries
+from ...identifiers import registries
 from ...identifiers.ark import length as lengths
 from ...identifiers.ark import model as ark
 from ..errors import BindingError, BindingsUnavailable, Collision
@@ -165,6 +165,8 @@ def read_pattern(
     pattern = Pattern(read[1], read[2] or "", length, check, digits)
     if pattern.beginning.startswith(ark.RESERVED_NAAN):
         raise BindingError("naan-reserved-invalid", identifier=pattern.beginning)
+    from ...identifiers import iri_policy
+
     profiles = (profile, *map(iri_policy.known, iri_policy.SHIPPED))
     its_own = next((each for each in profiles if each and each.naan == pattern.naan), None)
     if its_own and not iri_policy.allows_shoulder(pattern.shoulder, its_own):

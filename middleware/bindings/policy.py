@@ -15,14 +15,16 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from datetime import datetime
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
-from ...identifiers import Ark, iri_policy
-from ...identifiers.iri_policy import Profile
+from ...identifiers import Ark
 from ..errors import BindingConflict, BindingError
 from . import metadata, names, validation
 from .assignment import Change, next_revision
 from .model import Binding
+
+if TYPE_CHECKING:
+    from ...identifiers.iri_policy import Profile
 
 UNPUBLISHED = "none"
 """The availability of a persistent name that is not published: no statement at all."""
@@ -79,6 +81,8 @@ class Governance:
     def _require_shoulder(self, ark: Ark) -> None:
         if ark.basic[4:].partition("/")[0] != self.profile.naan:
             return
+        from ...identifiers import iri_policy
+
         shoulder, reserved = iri_policy.shoulder(ark, self.profile)
         if reserved:
             said = "it begins with no shoulder" if shoulder is None else f"the shoulder {shoulder} is reserved"
@@ -114,6 +118,8 @@ class Governance:
         """The UUID of a name or target, in lower case, where it is in the UUID namespace."""
         if not place:
             return None
+        from ...identifiers import iri_policy
+
         matcher = iri_policy.repaired(self.profile).namespaces.get("uuid")
         whole = f"{self.profile.schemes[0]}://{self.profile.hosts[0]}{place}" if place.startswith("/") else place
         found = matcher.fullmatch(whole) if matcher else None
