@@ -38,7 +38,8 @@ TEXTS = """() => {
 # Elements and attributes that no template writes where a paste is shown.
 STRANGERS = (
     "iframe, object, embed, base, video, audio, math, form:not(.box), img:not(.qr img), script:not([src*='/static/']),"
-    "[style], [onerror], [onload], [onclick], [onmouseover], [onfocus], [hx-trigger], [hx-on], [srcdoc]"
+    "[style], [onerror], [onload], [onclick], [onmouseover], [onfocus],"
+    "[hx-trigger]:not(p.controls[hx-trigger='change']), [hx-on], [srcdoc]"
 )
 
 
