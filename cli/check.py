@@ -81,14 +81,14 @@ def check_command(
     \b
       ararat check --trace --resume traced.jsonl --csv identifiers.txt
     """
-    from ..middleware.bindings import prefix
+    from ..middleware.bindings import origins
     from ..middleware.bindings.audit import Finding, check
     from ..middleware.errors import PrefixError
 
     if as_json and as_csv:
         raise click.UsageError("--json and --csv exclude each other")
     try:
-        own = [prefix.check(given) for given in prefixes]
+        own = [origins.check_prefix(given) for given in prefixes]
     except PrefixError as error:
         raise click.BadParameter(error.message, param_hint="--prefix") from None
     if tracing:

@@ -109,7 +109,7 @@ def watched(bindings: Bindings, naans: Collection[str], *, strict: bool) -> Iter
     """
     from ..middleware.bindings.registered_naans import RegisteredNaans
 
-    bindings.govern = watching = RegisteredNaans(bindings.govern, naans, strict=strict)
+    bindings.check_change = watching = RegisteredNaans(bindings.check_change, naans, strict=strict)
     yield
     named = [f"NAAN {naan} is not registered" for naan in watching.unregistered[:_MOST_NAANS]]
     if more := len(watching.unregistered) - len(named):

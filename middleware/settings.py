@@ -16,8 +16,8 @@ from ..identifiers import Ark, IdentifierError, Urn
 from ..identifiers.ark import length
 from ..identifiers.ark import model as ark
 from ..identifiers.text import iri
-from .bindings import prefix as resolver_prefix
 from .bindings import targets
+from .bindings.origins import check_prefix
 from .custom_scheme import OwnScheme
 from .errors import Refused
 
@@ -211,7 +211,7 @@ def _several(setting: str, values: Iterable[_Value]) -> tuple[_Value, ...]:
 def _prefix(setting: str, prefix: str) -> str:
     # "The prefix of an HTTP resolver MUST match the http-resolver-prefix production rule."
     try:
-        return resolver_prefix.check(prefix)
+        return check_prefix(prefix)
     except Refused as error:
         raise ValueError(f"{setting}: {error}") from None
 

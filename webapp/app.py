@@ -19,7 +19,7 @@ from .. import __version__
 from ..identifiers import iri_policy
 from ..identifiers.report import OFFICIAL_PREFIX
 from ..identifiers.text import display
-from ..middleware.bindings import prefix as resolver_prefix
+from ..middleware.bindings import origins
 from . import errors, security
 from .config import EXAMPLES, FORM_OVERHEAD, FORM_PARTS, KEY, MOST_OCTETS, Example, Resolver, Site, url
 from .report import excerpt
@@ -101,7 +101,7 @@ def create_app(
     _require_assets(app)
     app.extensions[KEY] = Site(
         bindings=bindings,
-        prefix=prefix if prefix is None else resolver_prefix.check(prefix),
+        prefix=prefix if prefix is None else origins.check_prefix(prefix),
         inspector=inspector,
         local=local,
         trace_elsewhere=trace_elsewhere,
@@ -154,8 +154,8 @@ def _origin(address: str | None) -> str:
 
 def _resolver(given: str | Resolver) -> Resolver:
     if isinstance(given, str):
-        return Resolver(web_reference.parse(resolver_prefix.check(given)).host, resolver_prefix.check(given))
-    return Resolver(given.title, resolver_prefix.check(given.prefix))
+        return Resolver(web_reference.parse(origins.check_prefix(given)).host, origins.check_prefix(given))
+    return Resolver(given.title, origins.check_prefix(given.prefix))
 
 
 def _require_assets(app: Flask) -> None:

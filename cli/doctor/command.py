@@ -141,10 +141,10 @@ def _registered(
 
 
 def _prefix(given: str, option: str) -> str:
-    from ...middleware.bindings import prefix
+    from ...middleware.bindings import origins
     from ...middleware.errors import PrefixError
 
     try:
-        return prefix.check(given)
+        return origins.check_prefix(given)
     except PrefixError as error:
         raise click.BadParameter(error.message, param_hint=option) from None

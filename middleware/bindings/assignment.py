@@ -26,7 +26,6 @@ from typing import Any, Literal, NamedTuple
 from ...identifiers import Ark, EmbeddedArk, IdentifierError, parse
 from ..errors import BindingConflict, BindingError
 from ..resolution.passthrough import takes_more
-from . import alternates as alternate_targets
 from . import metadata as elements
 from . import targets, validation
 from .model import KINDS, NOTHING, REDIRECTS, SCOPES, Action, Binding, Kind, Scope, Status
@@ -118,7 +117,7 @@ def propose(
             resource if resource is None else validation.check(resource, "resource-text", "resource", MOST_RESOURCE),
             passthrough,
             _reaching(name, reach, known),
-            alternates if alternates is None else alternate_targets.check(alternates, known, deletions=True),
+            alternates if alternates is None else targets.check_alternates(alternates, known, deletions=True),
             metadata if metadata is None else elements.check(metadata, deletions=True),
             reason if reason is None else _reason(reason, status),
         )
@@ -274,7 +273,7 @@ def relocate(
     if scope is not None:
         moved = moved._replace(scope=_scope(scope))
     if alternates is not None:
-        stated = alternate_targets.check(alternates, known, deletions=True)
+        stated = targets.check_alternates(alternates, known, deletions=True)
         moved = moved._replace(alternates=_merged(existing.alternates, stated))
     return _moved(existing, moved, now)
 
@@ -325,7 +324,7 @@ def _moved(existing: Binding, moved: Binding, now: datetime) -> Change:
     try:
         _reaching(moved.identifier, moved.scope, moved.kind)
         target = _destined(moved.identifier, moved.target, moved.kind, moved.passthrough)
-        moved = moved._replace(target=target, alternates=alternate_targets.check(moved.alternates, moved.kind))
+        moved = moved._replace(target=target, alternates=targets.check_alternates(moved.alternates, moved.kind))
     except BindingError as error:
         error.identifier = moved.identifier
         raise

@@ -32,7 +32,7 @@ from . import assignment, names, validation
 from .assignment import Change, Outcome
 from .model import Binding, Event, Kind, NameCount
 from .names import Name
-from .policy import Govern, Governance, designate, ungoverned
+from .policy import ChangeCheck, PolicyCheck, no_policy, promise_persistence
 
 if TYPE_CHECKING:
     from ...identifiers.iri_policy import Profile
@@ -68,7 +68,7 @@ class Bindings:
         is_file: bool = False,
     ) -> None:
         self.policy = policy
-        self.govern: Govern = Governance(policy) if policy else ungoverned
+        self.check_change: ChangeCheck = PolicyCheck(policy) if policy else no_policy
         self.is_file = is_file
         self._opening = opening
         self._clock = clock
@@ -210,7 +210,7 @@ class Bindings:
         return self._change_bound(
             identifier,
             actor,
-            lambda existing, now: designate(existing, persistence, availability, now, published=published),
+            lambda existing, now: promise_persistence(existing, persistence, availability, now, published=published),
         )
 
     def lookup(self, identifier: Name) -> Binding | None:
@@ -351,7 +351,7 @@ class Bindings:
             wanted = [older_key, key] if older else [key]
             held = transaction.get(wanted)
             before = next((held[each] for each in wanted if each in held), None)
-            change = self.govern(before, decide(before, self.now()), transaction)
+            change = self.check_change(before, decide(before, self.now()), transaction)
             if change.action:
                 transaction.put([change], actor)
             return change.outcome, transaction.bound(names.confusable(key)) if change.outcome == "bound" else ()
@@ -459,8 +459,8 @@ def _file_at(
 ) -> Bindings:
     from ..storage.file import FileStore
 
-    govern = Governance(policy) if policy else ungoverned
-    store = lambda: FileStore(path, govern, served=served, state=None if state is None else Path(state))  # noqa: E731
+    check_change = PolicyCheck(policy) if policy else no_policy
+    store = lambda: FileStore(path, check_change, served=served, state=None if state is None else Path(state))  # noqa: E731
     where = validation.shown(str(path.absolute()), 200)
     return Bindings(Opening(where, store), clock, policy, is_file=True)
 

@@ -1,4 +1,4 @@
-"""Names that are made up here: opaque, never made twice, never one that was used.
+"""Minting: make new opaque names that were never minted or bound before.
 
 >>> import tempfile
 >>> from .collection import open_bindings
@@ -27,7 +27,6 @@ from ...identifiers.ark import length as lengths
 from ...identifiers.ark import model as ark
 from ..errors import BindingError, BindingsUnavailable, Collision
 from . import validation
-from .check_characters import BETANUMERIC, check_character
 from .collection import Bindings, check_actor
 from .model import rfc3339
 
@@ -35,27 +34,49 @@ if TYPE_CHECKING:
     from ...identifiers.iri_policy import Profile
     from ..storage.store import Transaction
 
+BETANUMERIC = "0123456789bcdfghjkmnpqrstvwxz"
+"""The characters of opaque names: no vowels, because they make words, and no l, because it looks like 1."""
+
 DEFAULT_LENGTH = 8
-"""Characters after the shoulder: 29 to the power of 8 are 500 thousand million names."""
+"""The number of characters after the shoulder. 29**8 are about 500,000,000,000 names."""
 
-MOST_AT_ONCE = 10_000
+MAX_COUNT = 10_000
 
-# What a person copies of an ARK, up to the end of the shoulder; hyphens are insignificant.
-_NAMESPACE = re.compile(f"(?:[Aa][Rr][Kk]:/?)?([{BETANUMERIC}]+)(?:/([{BETANUMERIC}]*))?")
+_VALUES = {character: value for value, character in enumerate(BETANUMERIC)}
 
-_FEW = 100_000
-_MISSES = 1000
+# An ARK as users copy it, up to the end of the shoulder. Hyphens are insignificant.
+_NAMESPACE = re.compile(f"(?:[Aa][Rr][Kk]:/?)?([{ark.BASE29}]+)(?:/([{ark.BASE29}]*))?")
+
+# Below this number of possible names, all of them are shuffled; above, names are drawn until one is unused.
+_MAX_SHUFFLED = 100_000
+_MAX_MISSES = 1000
 _BATCH = 500
 
 _log = logging.getLogger(__name__)
 
 
+def check_character(text: str) -> str:
+    """Return the check character of ``text``, one of :data:`BETANUMERIC`. The text is usually "NAAN/Name".
+
+    The value of a character is its index in :data:`BETANUMERIC`, or 0. Each value is multiplied by its position,
+    counted from 1. The sum of the products modulo 29 is the value of the check character. It detects one wrong
+    character, or one exchange of two neighbouring characters, in a text shorter than 29 characters.
+
+    Source: NOID (nice opaque identifier) minter, "NOID Check Digit Algorithm".
+
+    >>> check_character("13030/xf93gt2")
+    'q'
+    """
+    total = sum(position * _VALUES.get(character, 0) for position, character in enumerate(text, 1))
+    return BETANUMERIC[total % len(BETANUMERIC)]
+
+
 @dataclass(frozen=True, slots=True)
 class Pattern:
-    """The names that can be made: ``length`` characters after a shoulder, and a check character where ``check`` is.
+    """The form of the names to mint: ``length`` characters after a shoulder, and a check character with ``check``.
 
-    With ``digits`` all of them are digits, the check character too: numbers for which it would be a letter are left
-    out.
+    With ``digits`` all characters are digits, including the check character: numbers are skipped if their check
+    character is a letter.
     """
 
     naan: str
@@ -66,21 +87,21 @@ class Pattern:
 
     @property
     def beginning(self) -> str:
-        """What every name begins with, the shoulder's end included."""
+        """The beginning of every name, including the shoulder."""
         return f"ark:{self.naan}/{self.shoulder}"
 
     @property
     def radix(self) -> int:
-        """How many characters there are to choose from."""
+        """The number of different characters."""
         return 10 if self.digits else len(BETANUMERIC)
 
     @property
     def numbers(self) -> int:
-        """How many numbers there are, of which each makes a name or none."""
+        """The number of numbers; each makes one name, or is skipped."""
         return self.radix**self.length
 
     def name(self, number: int) -> str | None:
-        """The ARK with this number, 0 or more and below ``numbers``; None where its check character is no digit.
+        """Return the ARK for a number from 0 to ``numbers`` - 1, or None if the number is skipped.
 
         >>> Pattern("13030", "xf9", 4, check=True).name(3 * 29**3 + 14 * 29**2 + 24 * 29 + 2)
         'ark:13030/xf93gt2q'
@@ -108,39 +129,40 @@ def mint(
     under_rule: bool = False,
     actor: str | None = None,
 ) -> list[str]:
-    """Make ``count`` (1 to 10,000) new names, all or none; ARKs in normal form, in no order that means anything.
+    """Mint ``count`` (1 to 10,000) new names, all or none. Return them as ARKs in normal form.
 
-    ``namespace`` is a NAAN or a NAAN, a slash and a shoulder; "ark:" may stand before it. ``length`` counts the
-    characters after the shoulder, without the check character that ``check`` asks for. ``digits`` takes digits only.
-    The names are drawn at random, as from a lottery that nobody can foresee; with ``sequential`` they are numbered.
+    ``namespace`` is a NAAN, or a NAAN, a slash and a shoulder; "ark:" can precede it. ``length`` is the number of
+    characters after the shoulder, without the check character that ``check`` adds. With ``digits`` all characters are
+    digits. Names are random and unpredictable; with ``sequential`` they are numbered.
 
-    A name is on record from then on, bound or not, and is never made again; nor is one that was ever bound, withdrawn
-    ones too, or below which one is bound. A name that a rule answers already is made only with ``under_rule``: without
-    it, such names are skipped, and a namespace that a rule answers as a whole is refused. A NAAN that is not registered
-    is logged as a warning.
+    A minted name is recorded, bound or not, and is never minted again. Names are skipped if they were ever bound,
+    including withdrawn names, or if a name below them is bound. Names that a rule answers are skipped too, unless
+    ``under_rule`` is set. A warning is logged if the NAAN is not registered.
 
     Raises :class:`BindingError` with the code ``shoulder-characters``, ``shoulder-reserved``, ``mint-count``,
-    ``naan-reserved-invalid``, ``mint-length``, ``mint-under-rule`` or ``names-exhausted``, ReadOnlyBindings and
-    BindingsUnavailable.
+    ``naan-reserved-invalid``, ``mint-length``, ``mint-under-rule`` (a rule answers the whole namespace) or
+    ``names-exhausted``, ReadOnlyBindings and BindingsUnavailable.
 
     Source: ARK-010, ARK-015, ARK-019, ARK-057, ARK-065, ARK-069, POL-023, POL-028 to POL-031, POL-051.
     """
     check_actor(actor)
     pattern = read_pattern(namespace, length=length, check=check, digits=digits, profile=bindings.policy)
-    if not 1 <= count <= MOST_AT_ONCE:
-        raise BindingError("mint-count", f"{count:,} names are not made at once", identifier=pattern.beginning)
+    if not 1 <= count <= MAX_COUNT:
+        message = f"{count:,} names were requested; one call makes 1 to {MAX_COUNT:,}"
+        raise BindingError("mint-count", message, identifier=pattern.beginning)
     if not is_registered(pattern.naan):
         _log.warning("NAAN %s is not registered: register with the ARK Maintenance Agency", pattern.naan)
     try:
         with bindings.store.transaction(alone=True) as transaction:
-            ruled = () if under_rule else tuple(transaction.rule_prefixes())
-            if rule := next((prefix for prefix in ruled if pattern.beginning.startswith(prefix)), None):
-                said = f"the rule for {rule} answers every name under {pattern.beginning} already"
-                raise BindingError("mint-under-rule", said, identifier=pattern.beginning)
-            record = _Record(transaction, rfc3339(bindings.now()), actor, ruled)
-            return _minted(pattern, count, record, sequential=sequential)
+            rules = () if under_rule else tuple(transaction.rule_prefixes())
+            if rule := next((prefix for prefix in rules if pattern.beginning.startswith(prefix)), None):
+                message = f"the rule for {rule} already answers every name under {pattern.beginning}"
+                raise BindingError("mint-under-rule", message, identifier=pattern.beginning)
+            ledger = _Ledger(transaction, rfc3339(bindings.now()), actor, rules)
+            return _mint_names(pattern, count, ledger, sequential=sequential)
     except Collision as collision:
-        raise BindingsUnavailable(f"{bindings.store}: another writer was faster") from collision
+        message = f"{bindings.store}: another process changed the store at the same time; no name was minted, try again"
+        raise BindingsUnavailable(message) from collision
 
 
 def read_pattern(
@@ -151,34 +173,36 @@ def read_pattern(
     digits: bool = False,
     profile: Profile | None = None,
 ) -> Pattern:
-    """The pattern of the names under a NAAN or shoulder. Raises :class:`BindingError` for one that nobody may use.
+    """Return the pattern of the names under a NAAN or shoulder. Raises :class:`BindingError` if it is not allowed.
 
-    ``profile``, and what ships, say under which shoulders names of their own NAAN are made (POL-028 to POL-031).
+    ``profile`` and the included IRI policies define which shoulders are allowed under their NAAN (POL-028 to POL-031).
 
     >>> read_pattern("ark:/12345/x5").beginning
     'ark:12345/x5'
     """
     shown = validation.shown(namespace, 100)
-    read = _NAMESPACE.fullmatch(namespace.replace("-", ""))
-    if read is None:
-        raise BindingError("shoulder-characters", f"no names are made under {shown or 'nothing'}")
-    pattern = Pattern(read[1], read[2] or "", length, check, digits)
+    match = _NAMESPACE.fullmatch(namespace.replace("-", ""))
+    if match is None:
+        message = f"{shown} is not a NAAN with or without a shoulder" if namespace else "the NAAN is missing"
+        raise BindingError("shoulder-characters", message)
+    pattern = Pattern(match[1], match[2] or "", length, check, digits)
     if pattern.beginning.startswith(ark.RESERVED_NAAN):
         raise BindingError("naan-reserved-invalid", identifier=pattern.beginning)
     from ...identifiers import iri_policy
 
     profiles = (profile, *map(iri_policy.known, iri_policy.SHIPPED))
-    its_own = next((each for each in profiles if each and each.naan == pattern.naan), None)
-    if its_own and not iri_policy.allows_shoulder(pattern.shoulder, its_own):
+    own_profile = next((each for each in profiles if each and each.naan == pattern.naan), None)
+    if own_profile and not iri_policy.allows_shoulder(pattern.shoulder, own_profile):
         raise BindingError("shoulder-reserved", identifier=pattern.beginning)
-    # Longer ones need not be taken by anybody (ARK-057, L-01).
+    # Other resolvers need not accept longer ARKs (ARK-057, L-01).
     if length < 1 or len(pattern.beginning) + length + check > lengths.ALWAYS_ACCEPTED:
-        raise BindingError("mint-length", f"{length:,} characters after {shown}", identifier=pattern.beginning)
+        message = f"{length:,} characters after {shown} are too {'few' if length < 1 else 'many'}"
+        raise BindingError("mint-length", message, identifier=pattern.beginning)
     return pattern
 
 
 def is_registered(naan: str) -> bool:
-    """Whether the registry of NAANs, as it came with Ararat or was updated since, has this one (ARK-015).
+    """Return whether the NAAN registry, as included or as updated, has this NAAN (ARK-015).
 
     >>> is_registered("12148"), is_registered("54321")
     (True, False)
@@ -187,45 +211,44 @@ def is_registered(naan: str) -> bool:
 
 
 @dataclass(slots=True)
-class _Record:
-    """What is on record of made names, in a transaction in which nobody else writes."""
+class _Ledger:
+    """The record of minted names, in a transaction that excludes other writers."""
 
     transaction: Transaction
     now: str
     actor: str | None
-    ruled: tuple[str, ...]
+    rules: tuple[str, ...]
 
-    def free(self, names: Sequence[str]) -> list[str]:
-        """Those of the names that were neither made nor bound, below which nothing is, and that no rule answers."""
+    def unused(self, names: Sequence[str]) -> list[str]:
+        """Return the names that are not minted, bound, above a bound name, or answered by a rule."""
         used = {*self.transaction.get(names), *self.transaction.minted(names), *self.transaction.above(names)}
-        return [name for name in names if name not in used and not name.startswith(self.ruled)]
+        return [name for name in names if name not in used and not name.startswith(self.rules)]
 
-    def keep(self, names: Sequence[str]) -> None:
-        """Put new names on record."""
+    def record(self, names: Sequence[str]) -> None:
         self.transaction.put_minted(names, self.now, self.actor)
 
 
-def _minted(pattern: Pattern, count: int, record: _Record, *, sequential: bool) -> list[str]:
-    numbering = _Numbering(pattern, record.transaction) if sequential else None
-    draws = numbering or _draws(pattern)
+def _mint_names(pattern: Pattern, count: int, ledger: _Ledger, *, sequential: bool) -> list[str]:
+    sequence = _Sequence(pattern, ledger.transaction) if sequential else None
+    candidates = sequence or _random_names(pattern)
     names: list[str] = []
     misses = 0
     while len(names) < count:
-        drawn = list(dict.fromkeys(islice(draws, min(count - len(names), _BATCH))))
-        free = record.free(drawn)
-        misses = 0 if free else misses + len(drawn)
-        if not drawn or (misses > _MISSES and not sequential and pattern.numbers > _FEW):
+        batch = list(dict.fromkeys(islice(candidates, min(count - len(names), _BATCH))))
+        unused = ledger.unused(batch)
+        misses = 0 if unused else misses + len(batch)
+        if not batch or (misses > _MAX_MISSES and not sequential and pattern.numbers > _MAX_SHUFFLED):
             raise BindingError("names-exhausted", identifier=pattern.beginning)
-        record.keep(free)
-        names += free
-    if numbering:
-        numbering.keep()
+        ledger.record(unused)
+        names += unused
+    if sequence:
+        sequence.save()
     return names
 
 
-def _draws(pattern: Pattern) -> Iterator[str]:
-    """Names at random: each once where there are few, else for ever."""
-    if pattern.numbers <= _FEW:
+def _random_names(pattern: Pattern) -> Iterator[str]:
+    """Yield random names: each once if few are possible, else an endless series with repetitions."""
+    if pattern.numbers <= _MAX_SHUFFLED:
         numbers = list(range(pattern.numbers))
         secrets.SystemRandom().shuffle(numbers)
         yield from filter(None, map(pattern.name, numbers))
@@ -235,8 +258,8 @@ def _draws(pattern: Pattern) -> Iterator[str]:
             yield name
 
 
-class _Numbering:
-    """The names of a pattern one after the other, from where the last numbering of this pattern ended."""
+class _Sequence:
+    """The names of a pattern in the order of their numbers, from the end of the last sequence of this pattern."""
 
     def __init__(self, pattern: Pattern, transaction: Transaction) -> None:
         self._pattern = pattern
@@ -254,6 +277,5 @@ class _Numbering:
                 return name
         raise StopIteration
 
-    def keep(self) -> None:
-        """Put on record where the numbering is."""
+    def save(self) -> None:
         self._transaction.set_setting(self._counter, str(self._next))

@@ -1,6 +1,6 @@
 """What an IRI policy says of bindings, where a store has one (17beta policy, sections 2, 3.1 and 6.2).
 
-A :class:`Governance` looks at each change once, after :mod:`assignment` has decided it and before it is written:
+A :class:`PolicyCheck` looks at each change once, after :mod:`assignment` has decided it and before it is written:
 
 - a new ARK of the policy's NAAN begins with a shoulder that is not reserved (POL-030, POL-031);
 - only an ARK has the metadata element ``persistence``, at allocation or later (POL-016, POL-017);
@@ -42,14 +42,14 @@ class Memory(Protocol):
         ...
 
 
-class Remembered(dict[str, str]):
+class TemporarySettings(dict[str, str]):
     """A memory of its own, for a table that is read as a whole."""
 
     setting = dict.get
     set_setting = dict.__setitem__
 
 
-class Governance:
+class PolicyCheck:
     """The rules of one policy for the bindings of a store."""
 
     def __init__(self, profile: Profile) -> None:
@@ -126,7 +126,7 @@ class Governance:
         return (found["uuid"] or found["named"]).lower() if found else None
 
 
-def designate(
+def promise_persistence(
     existing: Binding, persistence: str, availability: str | None, now: datetime, *, published: bool
 ) -> Change:
     """Promise that a name is persistent. Raises BindingConflict where it is withdrawn."""
@@ -141,10 +141,10 @@ def designate(
     return Change("updated", next_revision(existing, after, now), "updated")
 
 
-Govern = Callable[["Binding | None", Change, Any], Change]
-"""What looks at a change: a :class:`Governance`, or nothing."""
+ChangeCheck = Callable[["Binding | None", Change, Any], Change]
+"""What looks at a change: a :class:`PolicyCheck`, or nothing."""
 
 
-def ungoverned(before: Binding | None, change: Change, memory: object) -> Change:
+def no_policy(before: Binding | None, change: Change, memory: object) -> Change:
     """The change as it is: there is no policy."""
     return change

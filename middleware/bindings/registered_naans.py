@@ -13,7 +13,7 @@ from ..errors import BindingError
 from .assignment import Change
 from .minting import is_registered
 from .model import Binding
-from .policy import Govern
+from .policy import ChangeCheck
 
 
 class RegisteredNaans:
@@ -27,20 +27,20 @@ class RegisteredNaans:
     >>> from .collection import open_bindings
     >>> folder = tempfile.TemporaryDirectory()
     >>> b = open_bindings(f"{folder.name}/bindings.sqlite", create=True)
-    >>> b.govern = naans = RegisteredNaans(b.govern, own=["24680"])
+    >>> b.check_change = naans = RegisteredNaans(b.check_change, own=["24680"])
     >>> b.bind("ark:54321/x", "/x"), b.bind("ark:24680/x", "/x"), b.bind("ark:12148/x", "/x"), naans.unregistered
     ('bound', 'bound', 'bound', ['54321'])
     >>> b.close(); folder.cleanup()
     """
 
-    def __init__(self, govern: Govern, own: Collection[str] = (), *, strict: bool = False) -> None:
+    def __init__(self, check_change: ChangeCheck, own: Collection[str] = (), *, strict: bool = False) -> None:
         self.unregistered: list[str] = []
-        self._govern = govern
+        self._check_change = check_change
         self._known = {*own}
         self._strict = strict
 
     def __call__(self, before: Binding | None, change: Change, memory: Any) -> Change:
-        """The change as the other rules have it; see :class:`~.governance.Governance`."""
+        """The change as the other rules have it; see :class:`~.governance.PolicyCheck`."""
         key = change.after.identifier
         naan = key[4:].partition("/")[0] if key.startswith("ark:") else ""
         if naan and naan not in self._known:
@@ -51,4 +51,4 @@ class RegisteredNaans:
             else:
                 self._known.add(naan)
                 self.unregistered.append(naan)
-        return self._govern(before, change, memory)
+        return self._check_change(before, change, memory)

@@ -1,85 +1,130 @@
-"""Where a name may lead: one rule, used when a name is bound and again when it is answered.
+"""Targets of bindings: the same checks when a name is bound and before its target is sent to a client.
 
-A target is an http(s) address, or a path of this site that begins with exactly one slash. Everything else is refused:
-an address that depends on where it is read, credentials, schemes that run or read something on the reader's machine,
-and every character that would end a header or that two programs read in two ways. What was stored long ago, or by other
-means, passes the same test before it is sent to anybody.
+A target is an http(s) URL, or a path of this site that begins with exactly one slash. All other texts are refused:
+relative references, credentials, schemes that run a program or read a file on the client, and characters that end a
+header field or that two programs read differently. A stored target is checked again before it is sent, because another
+program or an older version can have written it.
 """
 
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from functools import lru_cache
+from types import MappingProxyType
 from urllib.parse import quote, unquote
 
 from ...identifiers.text import display, iri
 from ...identifiers.text.characters import BIDI_FORMATTING
 from ..errors import BindingError
-from . import authority, validation
-from .model import Kind
+from . import origins, validation
+from .model import NOTHING, Kind
 
-MOST_OCTETS = 2048
+MAX_OCTETS = 2048
 
 # RFC 3986, section 3.3:  path-abempty = *( "/" segment )      path-absolute = "/" [ segment-nz *( "/" segment ) ]
-# RFC 3986, section 3.4:  query = *( pchar / "/" / "?" )       fragment is the same
-# Characters of RFC 3987's ucschar may stand wherever pchar may: they are percent-encoded. Quantifiers are possessive.
+# RFC 3986, section 3.4:  query = *( pchar / "/" / "?" )       fragment has the same characters
+# The characters of ucschar (RFC 3987) are allowed where pchar is: they are percent-encoded. Quantifiers are possessive.
 _PCHARS = iri.run(iri.IPCHAR, least=0)
 _TEXT = iri.run(f"{iri.IPCHAR}/?", least=0)
 _FROM_PATH = re.compile(rf"(?:/{_PCHARS})*+(?:\?{_TEXT})?(?:#{_TEXT})?")
 
 _SCHEME = re.compile(r"([A-Za-z][A-Za-z0-9+.\-]*+):")
 _HTTP = re.compile("(https?)://([^/?#]*+)", re.ASCII | re.IGNORECASE)
-# What may be an address without its scheme: www.museum.example/x.
+# A URL without its scheme, such as www.museum.example/x.
 _HOST_FIRST = re.compile(r"(?:[A-Za-z0-9-]+\.)+[A-Za-z]{2,63}(?::[0-9]+)?(?:[/?#]|$)")
 _ENCODED_DOT = re.compile("%2e", re.IGNORECASE)
 # RFC 3986, section 3.4:  query = *( pchar / "/" / "?" )
 AS_IT_IS = "%/?:@!$&'()*+,;=~"
-"""What stands in a path or a query as it is, for ``quote``; what is encoded already is not encoded again."""
+"""The argument ``safe`` of ``urllib.parse.quote`` for a path or query; existing percent-encoding is kept."""
 
-_NO_TRIPLET = re.compile("%(?![0-9A-Fa-f]{2})")
-# ASCII, or U+212A KELVIN SIGN would match the k.
+_LONE_PERCENT = re.compile("%(?![0-9A-Fa-f]{2})")
+# re.ASCII: without it, U+212A KELVIN SIGN matches the k.
 _RESERVED = re.compile("/(?:ark|urn):", re.ASCII | re.IGNORECASE)
+
+# RFC 9110, section 8.3.1:  media-type = type "/" subtype parameters  (without the parameters)
+# RFC 6838, section 4.2:    type-name = restricted-name      subtype-name = restricted-name; at most 127 characters
+_RESTRICTED_NAME = r"[A-Za-z0-9][A-Za-z0-9!#$&\-^_.+]{0,126}"
+# RFC 5646, section 2.1: a language tag is a list of subtags of letters and digits, separated by hyphens. The first
+# subtag has letters only.
+_LANGUAGE = r"[A-Za-z]{2,8}(?:-[A-Za-z0-9]{1,8}){0,7}"
+_SELECTOR = re.compile(rf"(?:{_RESTRICTED_NAME}/{_RESTRICTED_NAME})(?:;{_LANGUAGE})?|{_LANGUAGE}")
+
+_MAX_ALTERNATES = 50
 
 
 def check(target: str | None, kind: Kind) -> str | None:
-    """Return the target as it is stored: a URI in ASCII, scheme and host in lower case; None for the kind "described"
-    alone.
+    """Return a target in its stored form: a URI in ASCII with scheme and host in lower case.
 
-    Characters outside ASCII are percent-encoded, those of a host become A-labels; nothing else is changed. What comes
-    back, checked again, comes back the same. Raises :class:`BindingError` whose code begins with ``target-``, or is
-    ``reserved-target``.
+    The kind "described" has no target: None is returned. Characters outside ASCII are percent-encoded, and those of a
+    host become A-labels. Nothing else is changed. To check a stored form again returns it unchanged.
 
-    Source: design, bindings; requirements 3.6 and 3.46; RFC 3987, section 3.1.
+    Raises :class:`BindingError` with a code that begins with ``target-``, or with the code ``reserved-target``.
+
+    Source: RFC 3987, section 3.1; POL-039.
 
     >>> check("HTTPS://Example.org/caf\\u00e9?a#b", "located")
     'https://example.org/caf%C3%A9?a#b'
-    >>> check("//evil.example", "located")
-    Traceback (most recent call last):
-    ararat.middleware.errors.BindingError: //evil.example leaves the scheme to the reader (target-relative)
-    expected an http or https address, or a path that begins with exactly one / (Ararat, bindings)
+    >>> try:
+    ...     check("//evil.example", "located")
+    ... except BindingError as error:
+    ...     print(error.message)
+    //evil.example has no scheme: clients would use http or https, depending on the page
     """
     if kind == "described":
         if target is not None:
             raise BindingError("target-unwanted")
         return None
-    return _uri(target, kind)
+    return _check_uri(target, kind)
+
+
+def check_alternates(alternates: Mapping[str, str], kind: Kind, *, deletions: bool = False) -> Mapping[str, str]:
+    """Return the alternates in their stored form: selectors sorted and in lower case, targets as by :func:`check`.
+
+    An alternate is another target, for clients that accept a media type or a language. Its selector is a media type
+    ("text/html"), a language ("en") or both ("text/html;en"). With ``deletions`` an empty target is permitted: it
+    deletes the alternate.
+
+    Raises :class:`BindingError` with the codes of :func:`check` or with ``alternate-selector`` or ``alternate-twice``.
+
+    >>> check_alternates({"text/HTML;en": "https://example.org/x.html"}, "located")
+    mappingproxy({'text/html;en': 'https://example.org/x.html'})
+    """
+    if not alternates:
+        return NOTHING
+    if len(alternates) > _MAX_ALTERNATES:
+        message = f"the binding has {len(alternates)} alternates; at most {_MAX_ALTERNATES} are allowed"
+        raise BindingError("alternate-selector", message)
+    checked: dict[str, str] = {}
+    for selector, target in alternates.items():
+        if not isinstance(selector, str) or not _SELECTOR.fullmatch(selector):
+            given = validation.shown(selector)
+            message = f"the selector {given} of an alternate is not a media type, a language or both"
+            raise BindingError("alternate-selector", message)
+        if selector.lower() in checked:
+            raise BindingError("alternate-twice", f"two alternates have the selector {selector.lower()}")
+        stored = "" if deletions and target == "" else check(target, kind)
+        if stored is None:
+            raise BindingError("target-unwanted", "a described name has no target, so it cannot have alternates")
+        checked[selector.lower()] = stored
+    return MappingProxyType(dict(sorted(checked.items())))
 
 
 def location(target: str, prefix: str | None = None) -> str:
-    """The target as the Location field of an answer has it: a path of this site after ``prefix``, where there is one.
+    """Return a target as the field Location sends it: a path of this site follows ``prefix``, if there is one.
 
-    Raises :class:`BindingError` like :func:`check`: nobody is sent to what could not be bound today. ``prefix`` is a
-    resolver prefix in its stored form.
+    ``prefix`` is a resolver prefix in its stored form. Raises :class:`BindingError` like :func:`check`, so that no
+    client is sent to a target that could not be bound.
 
     >>> location("/about", "https://example.org"), location("/about"), location("http://example.com", "https://example.org")
     ('https://example.org/about', '/about', 'http://example.com')
     """
-    checked = _uri(target, "located")
+    checked = _check_uri(target, "located")
     return prefix + checked if prefix and checked.startswith("/") else checked
 
 
 def has_dot_segment(path: str) -> bool:
-    """Whether a segment of the path is ``.`` or ``..``, encoded or not: whoever reads it next may remove it.
+    """Return whether a segment of the path is ``.`` or ``..``, encoded or not. Clients and servers can remove it.
 
     >>> has_dot_segment("/a/%2e./b"), has_dot_segment("/a/.b")
     (True, False)
@@ -88,7 +133,7 @@ def has_dot_segment(path: str) -> bool:
 
 
 def is_reserved(path: str) -> bool:
-    """Whether a path of this site, percent-encoded or not, is one that the resolver answers itself.
+    """Return whether the resolver answers for a path of this site, percent-encoded or not.
 
     >>> is_reserved("/ark:12345/x"), is_reserved("/%41RK%3A12345/x"), is_reserved("/archive")
     (True, True, False)
@@ -97,7 +142,7 @@ def is_reserved(path: str) -> bool:
 
 
 def with_query(target: str, query: str | None) -> str:
-    """The target with a query added to its own, ahead of its fragment.
+    """Return the target with ``query`` added after its own query and before its fragment.
 
     >>> with_query("https://example.org/a?b=c#d", "e=f g%"), with_query("/a", None)
     ('https://example.org/a?b=c&e=f%20g%25#d', '/a')
@@ -106,71 +151,72 @@ def with_query(target: str, query: str | None) -> str:
         return target
     address, mark, fragment = target.partition("#")
     joint = "&" if "?" in address else "?"
-    return address + joint + _NO_TRIPLET.sub("%25", quote(query, safe=AS_IT_IS)) + mark + fragment
+    return address + joint + _LONE_PERCENT.sub("%25", quote(query, safe=AS_IT_IS)) + mark + fragment
 
 
-def _uri(target: str | None, kind: Kind) -> str:
+def _check_uri(target: str | None, kind: Kind) -> str:
     if not target:
-        raise BindingError("target-missing", f"a {kind} name has no target")
+        raise BindingError("target-missing", f"the target is missing: a {kind} name must have one")
     if not isinstance(target, str):
-        raise BindingError("target-missing", f"the target is a {type(target).__name__}, not a text")
-    if len(target) > MOST_OCTETS:
-        raise BindingError(
-            "target-too-long", f"the target has {len(target):,} characters; {MOST_OCTETS:,} octets are allowed"
-        )
-    checked = _path(target) if target.startswith("/") else _address(target)
-    if len(checked) > MOST_OCTETS:
-        said = f"the target has {len(checked):,} octets when percent-encoded; {MOST_OCTETS:,} are allowed"
-        raise BindingError("target-too-long", said)
+        raise BindingError("target-missing", f"the target has the type {type(target).__name__}; it must be a text")
+    if len(target) > MAX_OCTETS:
+        message = f"the target has {len(target):,} characters; at most {MAX_OCTETS:,} bytes are allowed"
+        raise BindingError("target-too-long", message)
+    checked = _check_path(target) if target.startswith("/") else _check_url(target)
+    if len(checked) > MAX_OCTETS:
+        message = f"the target has {len(checked):,} bytes after percent-encoding; at most {MAX_OCTETS:,} are allowed"
+        raise BindingError("target-too-long", message)
     if kind == "served":
         _require_servable(checked)
     return checked
 
 
-def _path(target: str) -> str:
+def _check_path(target: str) -> str:
     if target.startswith("//"):
-        raise BindingError("target-relative", f"{validation.shown(target)} leaves the scheme to the reader")
-    path = _from_path(target).partition("#")[0].partition("?")[0]
+        why = "has no scheme: clients would use http or https, depending on the page"
+        raise BindingError("target-relative", f"{validation.shown(target)} {why}")
+    path = _check_characters(target).partition("#")[0].partition("?")[0]
     if has_dot_segment(path):
-        raise BindingError("target-dot-segment", f"the path {validation.shown(path)} has a segment . or ..")
+        message = f"the path {validation.shown(path)} has a segment . or .., which clients remove"
+        raise BindingError("target-dot-segment", message)
     return iri.encode(target)
 
 
-def _address(target: str) -> str:
-    read = _HTTP.match(target)
-    if read is None:
-        raise _no_address(target)
-    return _origin(*read.groups()) + iri.encode(_from_path(target[read.end() :]))
+def _check_url(target: str) -> str:
+    match = _HTTP.match(target)
+    if match is None:
+        raise _not_http(target)
+    return _origin(*match.groups()) + iri.encode(_check_characters(target[match.end() :]))
 
 
 @lru_cache(maxsize=1024)
-def _origin(scheme: str, host_and_port: str) -> str:
-    """What comes before the path. There are far fewer of them than of addresses."""
-    if "@" in host_and_port:
+def _origin(scheme: str, authority: str) -> str:
+    if "@" in authority:
         raise BindingError("target-userinfo")
     scheme = scheme.lower()
     try:
-        return f"{scheme}://{authority.normal(host_and_port, scheme)}"
+        return f"{scheme}://{origins.normalize_authority(authority, scheme)}"
     except ValueError as error:
         raise BindingError("target-host", str(error)) from None
 
 
-def _no_address(target: str) -> BindingError:
+def _not_http(target: str) -> BindingError:
+    shown = validation.shown(target)
     scheme = _SCHEME.match(target)
     if scheme is None:
-        said = f"{validation.shown(target)} is neither an address nor a path from the root"
+        message = f"{shown} is neither a URL nor a path that begins with /"
         if _HOST_FIRST.match(target):
-            said += f"; did you mean https://{validation.shown(target)}?"
-        return BindingError("target-relative", said)
+            message += f"; did you mean https://{shown}?"
+        return BindingError("target-relative", message)
     if scheme[1].lower() in ("http", "https"):
-        return BindingError("target-host", f"no host follows {scheme[0]}")
-    return BindingError("target-scheme", f"nobody is sent to an address of the scheme {validation.shown(scheme[1])}")
+        return BindingError("target-host", f"{shown} has no host: // must follow {scheme[0]}")
+    return BindingError("target-scheme", f"the target has the scheme {validation.shown(scheme[1])}")
 
 
-def _from_path(rest: str) -> str:
-    """What follows the authority, unchanged, if every character of it may stand there."""
-    read = _FROM_PATH.match(rest)
-    end = read.end() if read else 0
+def _check_characters(rest: str) -> str:
+    """Return the part of a target after its authority, unchanged, if all of its characters are allowed there."""
+    match = _FROM_PATH.match(rest)
+    end = match.end() if match else 0
     if end < len(rest):
         raise _wrong_character(rest[end])
     # "IRIs MUST NOT contain bidirectional formatting characters (LRM, RLM, LRE, RLE, LRO, RLO, and PDF)."
@@ -180,16 +226,17 @@ def _from_path(rest: str) -> str:
 
 
 def _wrong_character(char: str) -> BindingError:
-    said = f"no address can hold {display.named(char)}"
+    message = f"the target has {display.named(char)}, which is not allowed here"
     if char == "%":
-        said = "a percent sign in the target is not followed by two hexadecimal digits"
+        message = "a percent sign in the target is not followed by two hexadecimal digits; write %25"
     elif "\x20" <= char < "\x7f" and char not in "\\#":
-        said += f"; percent-encoded it is %{ord(char):02X}"
-    return BindingError("target-character", said)
+        message += f"; percent-encode it as %{ord(char):02X}"
+    return BindingError("target-character", message)
 
 
 def _require_servable(target: str) -> None:
     if not target.startswith("/"):
         raise BindingError("target-not-local")
     if is_reserved(target):
-        raise BindingError("reserved-target", f"{validation.shown(target)} belongs to the resolver itself")
+        message = f"{validation.shown(target)} is a path of the resolver, not of the site"
+        raise BindingError("reserved-target", message)

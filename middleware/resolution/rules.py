@@ -21,7 +21,6 @@ from ...identifiers.registries import target_templates
 from ...identifiers.registries.target_templates import Asked, Template
 from ...identifiers.text import display
 from ..bindings import targets, validation
-from ..bindings.check_characters import BETANUMERIC
 from ..bindings.model import NOTHING, Binding, rfc3339
 from ..errors import BindingError, BindingsUnavailable
 from ..fork_safety import ForkSafeLock
@@ -34,7 +33,7 @@ SECONDS_HELD = 1.0
 
 MOST_TEMPLATE = 2000
 
-_WITHOUT_LABEL = re.compile(f"[{BETANUMERIC}-]+(?:/|$)")
+_WITHOUT_LABEL = re.compile(f"[{ark.BASE29}-]+(?:/|$)")
 _HERE = "https://localhost"
 _SAMPLES = ("12345/0", "12345/0/0.0")
 
@@ -162,7 +161,7 @@ class Rulebook:
                 self._rules = sorted(source.rules(), key=lambda rule: -len(rule.prefix))
                 self._version = version
         except BindingsUnavailable as error:
-            # Remembered, so that not every request waits for the same failure.
+            # TemporarySettings, so that not every request waits for the same failure.
             self._next_look = next_attempt(began, self._clock())
             if self._failure is None and self._version is not None:
                 _log.warning("the rules cannot be read, so the last ones are used: %s", display.escape(str(error)))

@@ -37,7 +37,7 @@ from typing import NamedTuple, NoReturn
 
 from ..bindings import assignment, validation
 from ..bindings.model import Binding, Event, NameCount
-from ..bindings.policy import Govern, Remembered, ungoverned
+from ..bindings.policy import ChangeCheck, TemporarySettings, no_policy
 from ..errors import BindingConflict, BindingError, BindingsUnavailable, ReadOnlyBindings, TableError
 from ..resolution.rules import Rule, RuleEvent
 from ..tabular import columns, formats, other_rows
@@ -99,9 +99,9 @@ class FileStore:
     """
 
     def __init__(
-        self, path: Path, govern: Govern = ungoverned, *, served: bool = True, state: Path | None = None
+        self, path: Path, check_change: ChangeCheck = no_policy, *, served: bool = True, state: Path | None = None
     ) -> None:
-        self._govern = govern
+        self._check_change = check_change
         self.path = path.absolute()
         self.refusal: str | None = None
         """Why the file as it is now is not what is served, in printable ASCII; None where it is."""
@@ -236,7 +236,7 @@ class FileStore:
 
     def _read_once(self) -> FileTable:
         try:
-            return read_table(read(self.path), self._govern)
+            return read_table(read(self.path), self._check_change)
         except OSError as error:
             raise BindingsUnavailable(f"{self}: {error.strerror or error}") from error
 
@@ -275,7 +275,9 @@ class FileStore:
 
     def _table_of(self, version: Version) -> FileTable:
         table = self._table
-        return table if table is not None and table.digest == version.digest else read_table(version, self._govern)
+        if table is not None and table.digest == version.digest:
+            return table
+        return read_table(version, self._check_change)
 
     def _served_before(self, before: Version | None, copy: ServedCopy) -> Iterator[FileTable]:
         """The tables that a new one has to follow."""
@@ -361,8 +363,8 @@ class FileSnapshot:
         return sorted({selector for binding in self._bindings.values() for selector in binding.alternates})
 
 
-def read_table(version: Version, govern: Govern = ungoverned) -> FileTable:
-    """The bindings that a version of a file states, each as of its time. ``govern`` looks at each.
+def read_table(version: Version, check_change: ChangeCheck = no_policy) -> FileTable:
+    """The bindings that a version of a file states, each as of its time. ``check_change`` looks at each.
 
     A second line for a name may state the same as the first. Raises :class:`TableError` for a version that is no table,
     for what cannot be bound, for two lines of one name that differ, and for a last line without an end.
@@ -371,7 +373,7 @@ def read_table(version: Version, govern: Govern = ungoverned) -> FileTable:
     table = FileTable(bindings, array("Q"), bytearray(), version.digest, [], version.changed)
     prefixes: dict[str, int] = {}
     file = lines.name_of(version.path)
-    memory = Remembered()
+    memory = TemporarySettings()
     last = 1
     with closing(formats.read_rows(version.stream())) as stated:
         for row in stated:
@@ -388,7 +390,7 @@ def read_table(version: Version, govern: Govern = ungoverned) -> FileTable:
                 known = bindings.get(proposal.key)
                 change = assignment.bind(known, proposal, version.changed)
                 if known is None:
-                    bindings[proposal.key] = govern(None, change, memory).after
+                    bindings[proposal.key] = check_change(None, change, memory).after
                     table.lines.append(row.line)
                     table.stated.append(proposal.status is not None)
                     continue

@@ -20,7 +20,7 @@ from ..bindings import assignment, names, validation
 from ..bindings.assignment import Change, Proposal
 from ..bindings.collection import Bindings, check_actor
 from ..bindings.model import NOTHING, Binding, rfc3339
-from ..bindings.policy import Govern
+from ..bindings.policy import ChangeCheck
 from ..errors import BindingError, BindingsUnavailable, Collision, TableError
 from ..resolution.rules import Rule
 from . import columns as rows
@@ -148,7 +148,7 @@ def import_table(
     with closing(formats.read_rows(file, format, reader, summary.read_as)) as rows_read, closing(Noted()) as noted:
         # The history holds the name of the file, not its folder.
         name = name_of(file).rpartition("/")[2]
-        run = _Run(name, bindings.now(), actor, noted, bindings.govern, report, summary)
+        run = _Run(name, bindings.now(), actor, noted, bindings.check_change, report, summary)
         # The first row is read, and what is no table at all refused, before anybody waits for the database.
         read = chain(list(islice(rows_read, 1)), rows_read)
         try:
@@ -175,7 +175,7 @@ class _Run:
     now: datetime
     actor: str | None
     noted: Noted
-    govern: Govern
+    check_change: ChangeCheck
     report: Report | None
     summary: Summary
     last: Row | None = None
@@ -261,7 +261,7 @@ class _Run:
         self, row: Row, proposal: Proposal, before: Binding | None, earlier: str | None, transaction: Transaction
     ) -> Change | None:
         try:
-            change = self.govern(before, assignment.bind(before, proposal, self.now), transaction)
+            change = self.check_change(before, assignment.bind(before, proposal, self.now), transaction)
         except BindingError as error:
             if earlier is None:
                 return self._refuse(row, error.code, error.message + _normal_form(self._given(row), proposal.key))

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 
 from ...identifiers import IdentifierError
 from ...identifiers.report import OFFICIAL_PREFIX
-from ...middleware.bindings import prefix
+from ...middleware.bindings import origins
 from ...middleware.errors import PrefixError
 from . import messages
 from . import uri as reference
@@ -87,7 +87,7 @@ def trace(
     """
     try:
         # R-05: a prefix that is not http or https is refused, since a run would otherwise succeed without a request.
-        resolver = prefix.check(resolver)
+        resolver = origins.check_prefix(resolver)
     except PrefixError as error:
         raise TraceError(f"{error.message}; expected {error.expected} ({error.reference})") from None
     if method not in ("GET", "HEAD"):
@@ -132,7 +132,7 @@ class _Run:
             return
         # "Set URI to the Embedded ARK formed with the prefix of the ARK resolver specified and the Extended ARK to be
         # resolved. Set max_redirects to the number specified by the user. [...] Set state to the symbol direct."
-        self.uri = reference.parse(prefix.join(self.resolver, self.target.request_path))
+        self.uri = reference.parse(origins.join(self.resolver, self.target.request_path))
         self.redirects_left = self.max_redirects
         self.fragment = self.target.fragment
         if self.target.inflection:

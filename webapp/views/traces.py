@@ -22,7 +22,7 @@ from markupsafe import Markup
 
 from ...identifiers import examine
 from ...middleware import BindingsUnavailable
-from ...middleware.bindings import prefix
+from ...middleware.bindings import origins
 from ...middleware.errors import PrefixError
 from .. import trace_jobs
 from ..config import LONGEST_ADDRESS, Site, site, url
@@ -156,7 +156,7 @@ def _order(text: str, resolver: str, most: int, done: Iterable[BulkResult] = ())
     if longest := next((number for number, each in enumerate(texts, 1) if len(each) >= LONGEST_ADDRESS), None):
         raise Refused(400, "too-long", f"Identifier {longest} has {LONGEST_ADDRESS:,} characters or more.")
     try:
-        named = prefix.check(resolver.strip()) if resolver.strip() else None
+        named = origins.check_prefix(resolver.strip()) if resolver.strip() else None
     except PrefixError as error:
         raise Refused(400, "parameter", f"{error.message}; expected {error.expected} ({error.reference}).") from None
     # What was not done to the end is done again, and what is no longer asked for goes.

@@ -11,17 +11,22 @@ from itertools import chain
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from sqlalchemy import event, text
 from sqlalchemy.exc import DBAPIError
 
 from ararat.identifiers import normalize
 from ararat.middleware.bindings import minting
-from ararat.middleware.bindings.check_characters import checks
 from ararat.middleware.bindings.collection import Bindings
-from ararat.middleware.bindings.minting import mint
+from ararat.middleware.bindings.minting import BETANUMERIC, check_character, mint
 from ararat.middleware.errors import BindingError, BindingsUnavailable
 
 OPAQUE = "[0-9bcdfghjkmnpqrstvwxz]"
+
+
+def has_check_character(text: str) -> bool:
+    return check_character(text[:-1]) == text[-1]
 
 
 @pytest.mark.parametrize(
@@ -40,7 +45,7 @@ def test_names_are_opaque_and_normal(bindings: Bindings, options: dict[str, Any]
     for name in names:
         assert re.fullmatch(f"ark:12345/x5{expected}", name)
         assert normalize(name) == name
-        assert checks(name.removeprefix("ark:")) or not options.get("check")
+        assert has_check_character(name.removeprefix("ark:")) or not options.get("check")
 
 
 @pytest.mark.parametrize(
@@ -132,7 +137,7 @@ def test_a_name_that_was_ever_used_is_not_made(bindings: Bindings) -> None:
 def test_names_that_a_rule_answers_are_not_made(bindings: Bindings) -> None:
     bindings.set_rule("ark:12345/x5", "https://example.org/${value}")
     for namespace in ("12345/x5", "12345/x57"):
-        with pytest.raises(BindingError, match="the rule for ark:12345/x5 answers every name") as refused:
+        with pytest.raises(BindingError, match="the rule for ark:12345/x5 already answers every name") as refused:
             mint(bindings, namespace)
         assert refused.value.code == "mint-under-rule"
     assert mint(bindings, "12345/x5", under_rule=True)[0].startswith("ark:12345/x5")
@@ -175,7 +180,7 @@ def test_a_name_drawn_twice_is_drawn_again(bindings: Bindings, monkeypatch: pyte
 
 def test_a_draw_that_finds_nothing_unused_ends(bindings: Bindings, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(secrets, "randbelow", lambda _: 7)
-    monkeypatch.setattr(minting, "_MISSES", 10)
+    monkeypatch.setattr(minting, "_MAX_MISSES", 10)
     mint(bindings, "12345/x5")
     with pytest.raises(BindingError) as refused:
         mint(bindings, "12345/x5")
@@ -236,3 +241,39 @@ def test_two_processes_never_make_one_name(database: str, bindings: Bindings) ->
         names += process.communicate(timeout=50)[0].split()
         assert process.returncode == 0
     assert len(names) == len(set(names)) == 400
+
+
+TEXTS = st.text(BETANUMERIC, min_size=2, max_size=27)
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        pytest.param("13030/xf93gt2", "q", id="the example of the NOID documentation"),
+        # The National Library of France takes its control character over the name alone.
+        pytest.param("btv1b8449691", "v", id="a manuscript of the National Library of France"),
+        pytest.param("", "0", id="nothing"),
+        pytest.param("///", "0", id="characters without a value"),
+        pytest.param("/1", "2", id="which have a position all the same"),
+        pytest.param("z", "z", id="the last character"),
+    ],
+)
+def test_it_is_that_of_published_names(text: str, expected: str) -> None:
+    assert check_character(text) == expected
+
+
+@given(TEXTS, st.data())
+def test_one_wrong_character_is_found_out(text: str, data: st.DataObject) -> None:
+    right = text + check_character(text)
+    place = data.draw(st.integers(0, len(right) - 1))
+    wrong = data.draw(st.sampled_from(BETANUMERIC.replace(right[place], "")))
+    assert has_check_character(right)
+    assert not has_check_character(right[:place] + wrong + right[place + 1 :])
+
+
+@given(TEXTS, st.data())
+def test_two_neighbours_that_changed_places_are_found_out(text: str, data: st.DataObject) -> None:
+    right = text + check_character(text)
+    place = data.draw(st.integers(0, len(right) - 2))
+    pair = right[place : place + 2]
+    assert has_check_character(right[:place] + pair[::-1] + right[place + 2 :]) == (pair[0] == pair[1])

@@ -13,7 +13,7 @@ TABLE = b"identifier,target\nark:12148/a,/1\nark:/54-321/b,/1\nark:98765/c,/1\na
 
 
 def test_each_naan_that_is_neither_registered_nor_ones_own_is_noted_once(bindings) -> None:
-    bindings.govern = naans = RegisteredNaans(bindings.govern, own=["98765"])
+    bindings.check_change = naans = RegisteredNaans(bindings.check_change, own=["98765"])
     assert import_table(bindings, io.BytesIO(TABLE)).written
     assert naans.unregistered == ["54321"]
     assert bindings.bind("ark:54321/x", "/x") == "bound"
@@ -22,7 +22,7 @@ def test_each_naan_that_is_neither_registered_nor_ones_own_is_noted_once(binding
 
 
 def test_strictly_nothing_of_such_a_table_is_written(bindings) -> None:
-    bindings.govern = RegisteredNaans(bindings.govern, own=["98765"], strict=True)
+    bindings.check_change = RegisteredNaans(bindings.check_change, own=["98765"], strict=True)
     summary = import_table(bindings, io.BytesIO(TABLE))
     assert not summary.written
     assert [(noted.line, noted.code) for noted in summary.refused] == [(3, "naan-unregistered")]

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ararat.middleware.bindings.targets import check, location
+from ararat.middleware.bindings.targets import check, check_alternates, location
 from ararat.middleware.errors import BindingError
 
 STORED = [
@@ -119,7 +119,7 @@ def test_what_nobody_should_be_sent_to_is_refused(target: str, code: str, kind) 
 
 
 def test_a_refused_character_is_named_with_its_encoded_form() -> None:
-    with pytest.raises(BindingError, match=r"'\{'; percent-encoded it is %7B"):
+    with pytest.raises(BindingError, match=r"'\{', which is not allowed here; percent-encode it as %7B"):
         check("https://example.org/{x}", "located")
 
 
@@ -131,7 +131,7 @@ def test_a_described_name_has_no_target() -> None:
 
 
 def test_every_other_kind_has_one() -> None:
-    with pytest.raises(BindingError, match="a served name has no target"):
+    with pytest.raises(BindingError, match="a served name must have one"):
         check(None, "served")
 
 
@@ -202,3 +202,65 @@ def test_whatever_is_given_is_refused_or_stored_as_a_harmless_uri_that_stays_the
         assert parts.scheme in ("http", "https")
         assert parts.hostname
         assert parts.username is None
+
+
+def test_selectors_are_stored_in_lower_case_and_in_order() -> None:
+    given = {"text/HTML;EN": "/x.en", "de-AT": "/x.de", "application/pdf": "https://Example.org/x.pdf"}
+    assert list(check_alternates(given, "located").items()) == [
+        ("application/pdf", "https://example.org/x.pdf"),
+        ("de-at", "/x.de"),
+        ("text/html;en", "/x.en"),
+    ]
+
+
+@pytest.mark.parametrize(
+    "selector",
+    [
+        "",
+        "/",
+        "text/",
+        "text/html;",
+        ";en",
+        "text/html;q=1",
+        "text/html; en",
+        "text/html;en;de",
+        "e",
+        "123",
+        "en_US",
+        "\u202e",
+        "text/html\n",
+        "*/*",
+        None,
+    ],
+)
+def test_what_chooses_nothing_is_refused(selector: str) -> None:
+    with pytest.raises(BindingError) as refused:
+        check_alternates({selector: "/x"}, "located")
+    assert refused.value.code == "alternate-selector"
+
+
+def test_two_alternates_are_not_chosen_alike() -> None:
+    with pytest.raises(BindingError) as refused:
+        check_alternates({"en": "/a", "EN": "/b"}, "located")
+    assert refused.value.code == "alternate-twice"
+
+
+@pytest.mark.parametrize(
+    ("kind", "target", "code"),
+    [
+        pytest.param("located", "javascript:x", "target-scheme", id="a scheme that nobody is sent to"),
+        pytest.param("served", "https://example.org", "target-not-local", id="an address for a served name"),
+        pytest.param("described", "/x", "target-unwanted", id="a described name"),
+        pytest.param("described", None, "target-unwanted", id="a described name, and no target"),
+        pytest.param("related", None, "target-missing", id="no target"),
+    ],
+)
+def test_an_alternate_is_held_to_the_rules_of_targets(kind, target: str, code: str) -> None:
+    with pytest.raises(BindingError) as refused:
+        check_alternates({"en": target}, kind)
+    assert refused.value.code == code
+
+
+def test_there_are_not_too_many() -> None:
+    with pytest.raises(BindingError, match="the binding has 51 alternates; at most 50"):
+        check_alternates({f"text/x{number}": "/x" for number in range(51)}, "located")

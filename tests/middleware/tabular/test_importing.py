@@ -710,11 +710,11 @@ def test_the_owner_of_a_uuid_is_never_replaced(bindings: Bindings) -> None:
             f"/1,{'x' * 4001}", "the metadata element what has 4,001 characters; 4,000 are allowed", id="a title"
         ),
         pytest.param(
-            f"/{'x' * 2048},", "the target has 2,049 characters; 2,048 octets are allowed", id="a long target"
+            f"/{'x' * 2048},", "the target has 2,049 characters; at most 2,048 bytes are allowed", id="a long target"
         ),
         pytest.param(
             "/" + "\u00e9" * 400 + ",",
-            "the target has 2,401 octets when percent-encoded; 2,048 are allowed",
+            "the target has 2,401 bytes after percent-encoding; at most 2,048 are allowed",
             id="a target that is long when percent-encoded",
         ),
         pytest.param("www.museum.example/x,", "did you mean https://www.museum.example/x?", id="no scheme"),

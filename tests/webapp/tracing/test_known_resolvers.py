@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from ararat.middleware.bindings import prefix as resolver_prefix
+from ararat.middleware.bindings import origins
 from ararat.webapp import create_app
 from ararat.webapp.tracing.algorithm import Hop, Start, trace
 from ararat.webapp.tracing.hop import HopResponse
@@ -35,7 +35,7 @@ def test_the_expected_resolver_is_known_for(identifier, prefix):
 
 @pytest.mark.parametrize("prefix", NBN_RESOLVERS.values())
 def test_every_resolver_of_the_table_is_a_resolver_prefix(prefix):
-    assert resolver_prefix.check(prefix) == prefix
+    assert origins.check_prefix(prefix) == prefix
 
 
 def codes(*locations, resolver="https://n2t.net", identifier="ark:/12148/bpt6k1"):

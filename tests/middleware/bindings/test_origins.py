@@ -6,17 +6,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ararat.middleware.bindings.prefix import check, join
+from ararat.middleware.bindings.origins import check_prefix, join
 from ararat.middleware.errors import PrefixError
 
 
 @pytest.mark.vectors("resolver-prefix")
 def test_resolver_prefixes_are_those_of_the_draft(vector) -> None:
     if vector.expect["valid"]:
-        assert check(vector.input) == vector.expect["stored"]
+        assert check_prefix(vector.input) == vector.expect["stored"]
     else:
         with pytest.raises(PrefixError):
-            check(vector.input)
+            check_prefix(vector.input)
 
 
 @pytest.mark.parametrize(
@@ -32,7 +32,7 @@ def test_resolver_prefixes_are_those_of_the_draft(vector) -> None:
     ],
 )
 def test_a_prefix_has_one_stored_form(prefix: str, stored: str) -> None:
-    assert check(prefix) == stored
+    assert check_prefix(prefix) == stored
 
 
 @pytest.mark.parametrize(
@@ -56,7 +56,7 @@ def test_a_prefix_has_one_stored_form(prefix: str, stored: str) -> None:
 )
 def test_what_is_no_prefix_is_refused_with_its_reason(prefix: str, code: str) -> None:
     with pytest.raises(PrefixError) as refused:
-        check(prefix)
+        check_prefix(prefix)
     assert refused.value.code == code
 
 
@@ -64,12 +64,12 @@ def test_what_is_no_prefix_is_refused_with_its_reason(prefix: str, code: str) ->
 def test_a_stored_prefix_is_ascii_and_stays_the_same(prefix: str) -> None:
     refused = stored = ""
     try:
-        stored = check(prefix)
+        stored = check_prefix(prefix)
     except PrefixError as error:
         refused = str(error)
     assert re.fullmatch(r"[\x20-\x7e\n]+", stored or refused)
-    assert not stored or check(stored) == stored.removesuffix("/")
+    assert not stored or check_prefix(stored) == stored.removesuffix("/")
 
 
 def test_one_slash_joins_prefix_and_name() -> None:
-    assert join(check("https://n2t.net/"), "ark:12345/x") == "https://n2t.net/ark:12345/x"
+    assert join(check_prefix("https://n2t.net/"), "ark:12345/x") == "https://n2t.net/ark:12345/x"
