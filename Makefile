@@ -22,7 +22,7 @@ STATE := { cat $(DECLARED) | cksum; pwd; }
 # Two makes at once take turns, and the second finds the work done.
 alone = $(if $(shell command -v flock),flock .venv.lock) sh -euc
 
-.PHONY: help run test lint format bench fuzz long conformance docs pictures registries lock audit clean browser fronts .venv
+.PHONY: help run test lint format bench fuzz long conformance pictures registries lock audit clean browser fronts .venv
 
 help: ## this list
 	@sed -n 's/^\([a-z.]*\):.*## /\1	/p' Makefile | expand -t 13
@@ -54,9 +54,6 @@ bench: .venv/bench.stamp ## how fast it is, beside what it is compared with
 
 long: .venv/servers.stamp browser fronts ## the tests that take minutes, behind every server: ends with what each of them loses
 	@$(BIN)/python -m pytest -m long -o faulthandler_timeout=0 $(ARGS)
-
-docs: .venv/test.stamp ## write what is told of decisions: docs/decisions.md, and their section of the README
-	@$(BIN)/python tests/identifiers/generate_decisions.py
 
 conformance: .venv/test.stamp ## each requirement of the documents, and the tests that show it; 1 where one has neither test nor reason
 	@$(BIN)/python tests/conformance/conftest.py

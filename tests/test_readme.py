@@ -1,5 +1,4 @@
-"""The examples of the README and the handbook, run: consoles in a shell, sessions as doctests, the quick starts behind
-a real resolver."""
+"""Run the examples of README.md and docs/. Check their links, tables and names."""
 
 from __future__ import annotations
 
@@ -11,37 +10,76 @@ import shlex
 import shutil
 import subprocess
 import sys
+import tomllib
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
+from click import Context
 from click.testing import CliRunner
 from werkzeug.test import Client
 
 from ararat.cli.main import main
+from ararat.identifiers import PROBLEMS
 from ararat.middleware import open_bindings
+from ararat.middleware.error_codes import FAULTS
 from ararat.middleware.tabular.columns import COLUMNS, proposal
 from ararat.middleware.tabular.formats import read_rows
 
 ROOT = Path(__file__).parents[1]
-PAGES = {path.name: path.read_text("utf-8") for path in [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]}
+TOP = ("README.md", "CONTRIBUTING.md", "SECURITY.md")
+PAGES = {
+    path.name: path.read_text("utf-8")
+    for path in [*(ROOT / name for name in TOP), *sorted((ROOT / "docs").glob("*.md"))]
+}
+PARTS = ("identifiers", "middleware", "webapp", "cli")
 NAMES = (
     "identifier,target,what\nark:12345/n1,https://example.org/n1,One\nark:12345/x-6np1,https://example.org/maps/18,\n"
 )
 PATH = f"{Path(sys.executable).parent}:{os.environ['PATH']}"
 TABLES = ("csv", "jsonl")
-# Pages that are written beside these, and not there yet.
-COMING = {"proxies.md", "servers.md"}
+MODEL = """
+from django.db import models
+
+class Item(models.Model):
+    ark = models.TextField()
+    slug = models.TextField()
+
+    class Meta:
+        app_label = "collection"
+
+    def get_absolute_url(self):
+        return f"/objects/{self.slug}"
+"""
+SAVE_AND_DELETE = """
+import django
+from pathlib import Path
+from django.conf import settings
+database = {"ENGINE": "django.db.backends.sqlite3", "NAME": ":memory:"}
+settings.configure(BASE_DIR=Path.cwd(), INSTALLED_APPS=["collection"], DATABASES={"default": database})
+django.setup()
+from collection import signals
+from collection.models import Item
+from django.db import connection
+with connection.schema_editor() as editor:
+    editor.create_model(Item)
+item = Item(ark="ark:12345/x5", slug="a")
+item.save()
+item.slug = "b"
+item.save()
+item.delete()
+print(*(event.action for event in signals.bindings.history("ark:12345/x5")))
+"""
 
 
 def blocks(page: str, language: str) -> list[str]:
-    """The fenced blocks in a language, in order."""
+    """Return the fenced blocks in a language, in order."""
     return re.findall(rf"^```{language}\n(.*?)^```$", PAGES[page], re.MULTILINE | re.DOTALL)
 
 
 def commands(page: str) -> list[tuple[str, str]]:
-    """The commands of all consoles with the output that the page shows for them."""
+    """Return the commands of all consoles, each with the output that the page shows."""
     shown = "".join(blocks(page, "console"))
     return [(command, output) for command, output in re.findall(r"^\$ (.*)\n((?:(?!\$ ).*\n)*)", shown, re.MULTILINE)]
 
@@ -59,17 +97,17 @@ def shell(command: str, folder: Path, **environ: str) -> subprocess.CompletedPro
     )
 
 
-def test_the_consoles_of_the_readme_show_what_a_shell_shows(tmp_path):
+def test_consoles_of_commands_page_show_the_output_of_a_shell(tmp_path):
     (tmp_path / "names.csv").write_text(NAMES, "utf-8")
     database = f"export ARARAT_DATABASE=sqlite:///{tmp_path}/bindings.sqlite; "
-    shown = commands("README.md")
+    shown = commands("commands.md")
     got = [(command, shell(f"{database}{command} 2>&1", tmp_path).stdout) for command, _ in shown]
     assert got == shown
 
 
-# The parameter is not called "page", which is what the browser's tests call theirs.
-@pytest.mark.parametrize("text", [page for page in PAGES if page != "README.md" and commands(page)])
-def test_the_consoles_of_the_handbook_show_what_they_should(text, tmp_path, monkeypatch):
+# The parameter is not called "page", which is a fixture of pytest-playwright.
+@pytest.mark.parametrize("text", [page for page in PAGES if page != "commands.md" and commands(page)])
+def test_consoles_show_the_output_of_the_commands(text, tmp_path, monkeypatch):
     if "$ sqlite3 " in PAGES[text] and not shutil.which("sqlite3"):
         pytest.skip("sqlite3 is not installed")
     (tmp_path / "names.csv").write_text("".join(blocks(text, "csv")), "utf-8")
@@ -80,7 +118,7 @@ def test_the_consoles_of_the_handbook_show_what_they_should(text, tmp_path, monk
 
 
 def output_of(command: str, folder: Path) -> str:
-    """What a command writes; one of ours in this process, since a process of its own takes its time to start."""
+    """Return the output of a command. Run `ararat` in this process, because a new process starts slowly."""
     program, *arguments = shlex.split(command)
     if program == "ararat":
         clean = {name: None for name in os.environ if name.startswith("ARARAT_")}
@@ -88,20 +126,28 @@ def output_of(command: str, folder: Path) -> str:
     return shell(f"{command} 2>&1", folder).stdout
 
 
-def test_the_sessions_show_what_python_shows():
-    (session,) = blocks("README.md", "pycon")
-    test = doctest.DocTestParser().get_doctest(session, {}, "README.md", "README.md", 0)
+@pytest.mark.parametrize("text", [page for page in PAGES if blocks(page, "pycon")])
+def test_sessions_show_the_output_of_python(text, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    session = "".join(blocks(text, "pycon"))
+    test = doctest.DocTestParser().get_doctest(session, {}, text, text, 0)
     results = doctest.DocTestRunner(verbose=False).run(test)
     assert results.attempted > 5
     assert results.failed == 0
 
 
+@pytest.mark.parametrize("text", [page for page in PAGES if blocks(page, "python")])
+def test_python_of_every_page_compiles(text):
+    for number, block in enumerate(blocks(text, "python")):
+        compile(block, f"{text}, block {number}", "exec")
+
+
 @pytest.mark.parametrize("text", PAGES)
-def test_links_lead_to_pages_and_places_that_are_there(text):
-    folder = ROOT if text == "README.md" else ROOT / "docs"
+def test_links_lead_to_files_and_headings_that_exist(text):
+    folder = ROOT if (ROOT / text).is_file() else ROOT / "docs"
     for link in re.findall(r"\]\(([^)\s]+)\)", PAGES[text]):
         name, _, place = link.partition("#")
-        if "://" in name or name in COMING - set(PAGES):
+        if "://" in name:
             continue
         assert (folder / name).is_file(), link
         headings = re.findall(r"^#+ (.*)$", PAGES.get(Path(name).name, ""), re.MULTILINE)
@@ -109,62 +155,125 @@ def test_links_lead_to_pages_and_places_that_are_there(text):
         assert not place or place in places, link
 
 
-def test_every_page_of_the_handbook_is_linked_from_its_first():
+def test_index_links_every_page():
     linked = set(re.findall(r"\(([a-z-]+\.md)\)", PAGES["index.md"]))
-    assert set(PAGES) - {"README.md", "index.md"} <= linked
+    assert {path.name for path in (ROOT / "docs").glob("*.md")} - {"index.md"} <= linked
 
 
-# The quick starts ----------------------------------------------------------------------------------------------------
+def test_architecture_lists_every_folder():
+    table = PAGES["architecture.md"].split("## Folders")[1].split("\n## ")[0]
+    listed = set(re.findall(r"^\| `([a-z_/]+)/` \|", table, re.MULTILINE))
+    packages = {path.parent for part in PARTS for path in (ROOT / part).rglob("__init__.py")}
+    folders = {path.relative_to(ROOT).as_posix() for path in packages if len(path.relative_to(ROOT).parts) <= 2}
+    assert folders - {"identifiers/data"} <= listed
+    assert [folder for folder in sorted(listed) if not (ROOT / folder).is_dir()] == []
+
+
+def test_architecture_names_files_that_exist():
+    named = re.findall(r"`([a-z_/]+\.(?:py|md))`", PAGES["architecture.md"])
+    assert len(named) > 8
+    assert [name for name in named if not (ROOT / name).is_file() and not (ROOT / "docs" / name).is_file()] == []
+
+
+def test_dependencies_page_lists_every_dependency():
+    declared = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))
+    project = declared["project"]
+    lists = [
+        project["dependencies"],
+        declared["build-system"]["requires"],
+        *project.get("optional-dependencies", {}).values(),
+        *declared.get("dependency-groups", {}).values(),
+    ]
+    names = {re.match(r"[A-Za-z0-9-]+", each)[0].lower() for row in lists for each in row if isinstance(each, str)}  # pyright: ignore[reportOptionalSubscript]
+    listed = re.findall(r"^\| `([a-z0-9-]+)`", PAGES["dependencies.md"], re.MULTILINE)
+    assert set(listed) == names - {"ararat"}
+
+
+def test_problems_page_lists_every_code():
+    listed = re.findall(r"^\| `([a-z0-9-]+)` \|", PAGES["problems.md"], re.MULTILINE)
+    assert listed == [*PROBLEMS, *FAULTS], "run: python tests/generate_problems.py"
+
+
+def test_commands_page_lists_every_command():
+    table = PAGES["commands.md"].split("\n## ")[0]
+    assert re.findall(r"^\| `([a-z]+)` \|", table, re.MULTILINE) == main.list_commands(Context(main))
+
+
+# Frameworks ----------------------------------------------------------------------------------------------------------
 
 
 @pytest.fixture
 def site(tmp_path, monkeypatch):
-    """A folder with a bound name, as the quick starts expect it."""
+    """Return a folder with a database and one bound name."""
     monkeypatch.chdir(tmp_path)
     with open_bindings("bindings.sqlite", create=True) as bindings:
         bindings.bind("ark:12345/x6np1", "https://example.org/maps/17")
     return tmp_path
 
 
-def run(page: str, number: int) -> dict[str, Any]:
-    # A name that is loaded: Pyramid looks for the package of whoever configures it.
-    names: dict[str, Any] = {"__name__": __name__, "__file__": str(Path.cwd() / "app.py")}
+def run(page: str, number: int, given: dict[str, Any] | None = None) -> dict[str, Any]:
+    # Pyramid looks up the package of the caller by __name__.
+    names: dict[str, Any] = {"__name__": __name__, "__file__": str(Path.cwd() / "app.py")} | (given or {})
     exec(blocks(page, "python")[number], names)
     return names
 
 
-def test_the_flask_of_the_readme_resolves_and_leaves_the_site_alone(site):
+def test_flask_example_of_the_readme_resolves_and_leaves_the_site_unchanged(site):
     app = run("README.md", 0)["app"]
     app.add_url_rule("/hello", view_func=lambda: "hello")
     assert_resolves(Client(app))
 
 
-def test_the_flask_quick_start_resolves_and_leaves_the_site_alone(site):
-    assert_resolves(Client(run("quickstart.md", 0)["app"]))
+@pytest.mark.parametrize("text", ["first-ark.md", "frameworks.md"])
+def test_flask_example_resolves_and_leaves_the_site_unchanged(text, site):
+    assert_resolves(Client(run(text, 0)["app"]))
 
 
-def test_the_django_quick_start_works_as_pasted_from_any_folder(site, wsgi_server):
-    """In a project that django-admin makes, served from another folder than that of the database."""
+def test_django_example_works_as_pasted_from_any_folder(site, wsgi_server):
+    """Serve a project of django-admin from a folder other than that of the database."""
     project = site / "project"
     project.mkdir()
     subprocess.run([sys.executable, "-m", "django", "startproject", "mysite", project], check=True, timeout=60)
     (site / "bindings.sqlite").rename(project / "bindings.sqlite")
-    (project / "mysite" / "wsgi.py").write_text(blocks("quickstart.md", "python")[1], "utf-8")
+    (project / "mysite" / "wsgi.py").write_text(blocks("frameworks.md", "python")[1], "utf-8")
     server = wsgi_server("from mysite.wsgi import application", options=["--pythonpath", str(project)])
     answer = server.get("/ark:/12345/x6-np1")
     assert (answer.status, answer.header("Location")) == (302, "https://example.org/maps/17"), server.log()
-    # ALLOWED_HOSTS of a new project refuses 127.0.0.1 for a page, and that is the answer of Django.
+    # ALLOWED_HOSTS of a new project refuses 127.0.0.1 for a page. That answer comes from Django.
     assert server.get("/").status in (200, 400)
 
 
-# What Pyramid is made of imports modules that are on their way out.
+# Pyramid imports deprecated modules.
 @pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore:pkg_resources:UserWarning")
-def test_the_pyramid_quick_start_resolves_and_leaves_the_site_alone(site):
-    assert_resolves(Client(run("quickstart.md", 2)["main"]({})))
+def test_pyramid_example_resolves_and_leaves_the_site_unchanged(site):
+    assert_resolves(Client(run("frameworks.md", 2)["main"]({})))
 
 
-def test_the_quick_start_for_anything_else_resolves_and_leaves_the_site_alone(site):
-    assert_resolves(Client(run("quickstart.md", 3)["application"]))
+def test_example_for_other_applications_resolves_and_leaves_the_site_unchanged(site):
+    assert_resolves(Client(run("frameworks.md", 3)["application"]))
+
+
+def test_mounted_inspector_of_the_example_answers_next_to_the_site(site):
+    names = run("inspector.md", 0)
+    client = Client(names["app"])
+    assert_resolves(client)
+    assert client.get("/inspect/?q=ark:12345/x6np1").status_code == 200
+    assert "/inspect/?q=" in client.get("/ark:12345/unbound", headers={"Accept": "text/html"}).text
+    assert Client(run("inspector.md", 1, names)["application"]).get("/").status_code == 200
+
+
+def test_django_signals_of_the_example_bind_and_withdraw(tmp_path):
+    package = tmp_path / "collection"
+    package.mkdir()
+    (package / "__init__.py").touch()
+    (package / "models.py").write_text(MODEL, "utf-8")
+    (package / "signals.py").write_text(blocks("binding.md", "python")[0], "utf-8")
+    with open_bindings(tmp_path / "bindings.sqlite", create=True):
+        pass
+    ran = subprocess.run(
+        [sys.executable, "-c", SAVE_AND_DELETE], cwd=tmp_path, capture_output=True, text=True, timeout=60, check=False
+    )
+    assert ran.stdout.split() == ["bound", "relocated", "withdrawn"], ran.stderr
 
 
 def assert_resolves(client: Client) -> None:
@@ -177,34 +286,34 @@ def assert_resolves(client: Client) -> None:
 
 
 @pytest.mark.skipif(not shutil.which("curl"), reason="curl is not installed")
-def test_the_server_of_the_quick_start_answers_its_visitor(site, start_server: Callable[..., Any]):
-    serve, visit, _ = blocks("quickstart.md", "sh")
-    (site / "app.py").write_text(blocks("quickstart.md", "python")[0], "utf-8")
-    # Any free port in place of 8000, and asked for over and over until somebody is there.
+def test_server_of_the_tutorial_answers_a_request(site, start_server: Callable[..., Any]):
+    _, serve, visit, _ = blocks("first-ark.md", "sh")
+    (site / "app.py").write_text(blocks("first-ark.md", "python")[0], "utf-8")
+    # Use any free port instead of 8000, and retry until the server listens.
     command = [Path(sys.executable).with_name("gunicorn"), *serve.replace(":8000", ":0").split()[1:]]
     server = start_server(command, folder=site)
     port = server.wait_for(r"Listening at: http://127\.0\.0\.1:(\d+)")
     answer = shell(visit.replace("8000", port).replace("curl", "curl --retry 20 --retry-connrefused", 1), site)
-    said = re.findall("`([^`]+)`", PAGES["quickstart.md"].split(visit)[1].split("\n\n")[1])
+    shown = re.findall("`([^`]+)`", PAGES["first-ark.md"].split(visit)[1].split("\n\n")[1])
     server.stop()
-    assert answer.stdout.startswith(said[0]), answer
-    assert f"\n{said[1]}\n" in answer.stdout
+    assert answer.stdout.startswith(shown[0]), answer
+    assert f"\n{shown[1]}\n" in answer.stdout
 
 
 # Settings and security ------------------------------------------------------------------------------------------------
 
 
-def test_the_settings_are_those_of_the_code():
+def test_settings_page_lists_the_settings_of_the_code():
     script = ROOT / "tests" / "generate_settings.py"
     spec = importlib.util.spec_from_file_location("generate_settings", script)
     assert spec is not None
     assert spec.loader is not None
     generate = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(generate)
-    assert generate.page(PAGES["settings.md"]) == PAGES["settings.md"], f"write it anew: python tests/{script.name}"
+    assert generate.page(PAGES["settings.md"]) == PAGES["settings.md"], f"run: python tests/{script.name}"
 
 
-def test_every_test_that_is_named_as_proof_is_there():
+def test_every_test_that_the_security_page_names_exists():
     named = re.findall(r"`([a-z0-9_/]+\.py)::(test_\w+)`", PAGES["security.md"])
     assert len(named) > 20
     assert [
@@ -215,17 +324,17 @@ def test_every_test_that_is_named_as_proof_is_there():
 # Files ----------------------------------------------------------------------------------------------------------------
 
 
-def test_the_formats_say_the_same(tmp_path):
-    said = []
+def test_examples_of_all_formats_have_the_same_rows(tmp_path):
+    rows = []
     for format in TABLES:
         file = tmp_path / f"names.{format}"
         file.write_text("".join(blocks("files.md", format)), "utf-8")
-        said.append([proposal(row.cells) for row in read_rows(file)])
-    assert said[0] == said[1]
-    assert len(said[0]) == 2
+        rows.append([proposal(row.cells) for row in read_rows(file)])
+    assert rows[0] == rows[1]
+    assert len(rows[0]) == 2
 
 
-def test_every_column_is_explained():
+def test_files_page_lists_every_column():
     table = PAGES["files.md"].split("## The columns")[1].split("\n## ")[0]
     rows = [row.split(" | ")[0] for row in table.splitlines() if row.startswith("| `")]
     assert {name for row in rows for name in re.findall("`([a-z]+)`", row)} == set(COLUMNS)

@@ -42,3 +42,8 @@ def test_what_cannot_be_read_is_equivalent_to_nothing(text):
     assert not equivalent(text, text)
     assert not equivalent(text, "ark:12345/x")
     assert not equivalent("ark:12345/x", text)
+
+
+def test_arks_that_differ_in_the_fragment_are_not_equivalent():
+    # N-07
+    assert not equivalent("ark:12345/x#a", "ark:12345/x#b")

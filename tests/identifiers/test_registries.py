@@ -300,6 +300,7 @@ def test_what_begins_with_no_scheme_has_none(text):
     assert registries.of_scheme(text) is None
 
 
+# S-04
 def test_the_example_scheme_is_explained():
     known = registries.of_scheme("example:x")
     assert known is not None

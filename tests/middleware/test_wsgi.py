@@ -176,6 +176,7 @@ def test_what_is_reserved_never_reaches_the_site_and_its_body_is_not_read(store,
     assert site.calls == []
 
 
+#
 def test_a_scheme_that_is_not_reserved_here_is_the_sites(store):
     site = Site()
     client = Client(ResolverMiddleware(site, store, schemes=["ark"]))
@@ -201,6 +202,7 @@ def test_a_target_with_dot_segments_is_refused_though_a_server_removed_them(stor
 # Served ---------------------------------------------------------------------------------------------------------------
 
 
+#
 def test_a_served_name_is_answered_by_the_site_at_its_path(store):
     site = Site()
     environ = create_environ("/ark:/12345/pa-ge?page=2&utm_source=x", environ_overrides={"ararat.hop": True})

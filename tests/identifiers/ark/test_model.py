@@ -11,6 +11,7 @@ from ararat.identifiers.ark import model as ark
 from ararat.identifiers.ark.normalization import RULES, Parts, normal
 
 NAME_CHARS = "0123456789abzABZ=~*+@_$-.\u00e9\u0431\u202e\U0001f600"
+# S-03
 TRIPLETS = ["%41", "%2d", "%2D", "%2E", "%2f", "%7E", "%ff", "%C3%A9", "%25", "%00"]
 names = st.lists(st.sampled_from([*NAME_CHARS, *TRIPLETS]), min_size=1, max_size=8).map("".join)
 naans = st.lists(st.sampled_from([*"0123459bcxz-", "%31", "%2D", "%D0"]), min_size=1, max_size=6).map("".join)

@@ -104,6 +104,7 @@ SHOWN = {
     "minimum-missing": replace(WHOLE, contact=""),
     "history-missing": replace(WHOLE, status="historical", references=""),
     "field-hidden-character": replace(WHOLE, contact="\u202egro.elpmaxe@em"),
+    # S-02
     "syntax-fragment": replace(WHOLE, syntax='atlas = "atlas:" name [ "#" sheet ]'),
     "syntax-double-slash": replace(WHOLE, syntax='atlas = "atlas://" name'),
     "syntax-octets": replace(WHOLE, syntax="name = 1*%x80-FF"),

@@ -35,7 +35,7 @@ NEVER = [
         pytest.param(f"ark:12345/a{chr(c)}b", "bidi-formatting", id=f"U+{c:04X}")
         for c in (0x200E, 0x200F, *range(0x202A, 0x202F))
     ),
-    pytest.param("ark:12345/x?", "inflected-ark", id="an inflection"),
+    pytest.param("ark:12345/x?", "inflected-ark", id="an inflection (I-01)"),
     pytest.param("ark:12345/x?info", "inflected-ark", id="another inflection"),
     pytest.param("ark:12345/x#p1", "inflected-ark", id="a fragment"),
     pytest.param("https://n2t.net/ark:12345/x?info", "inflected-ark", id="an inflection in an address"),

@@ -51,7 +51,7 @@ def answer(store):
     [
         pytest.param("ark:12345/doc", 302, "located", "https://example.org/doc", id="located"),
         pytest.param("ark:12345/kept", 307, "located", "https://example.org/kept", id="located, by 307"),
-        pytest.param("ark:12345/cat", 303, "related", "https://example.org/about-cat", id="related"),
+        pytest.param("ark:12345/cat", 303, "related", "https://example.org/about-cat", id="related (X-02)"),
         pytest.param("ark:12345/idea", 303, "described", None, id="described"),
         pytest.param("ark:12345/page", 200, "served", "/page", id="served"),
         pytest.param("urn:foo:a%2C1", 302, "located", "https://example.org/urn-a", id="URN"),
@@ -167,7 +167,7 @@ def test_code_hands_a_fragment_over_unchanged(answer):
         pytest.param("ark:12345/", 400, "empty-name", id="empty Name"),
         pytest.param("ark://12345/x", 400, "double-slash", id="two slashes"),
         pytest.param("ark:12345/doc//", 400, "empty-segment", id="two slashes at the end"),
-        pytest.param("ark:B5072/x", 400, "naan-uppercase", id="NAAN in upper case"),
+        pytest.param("ark:B5072/x", 400, "naan-uppercase", id="NAAN in upper case (A-01)"),
         pytest.param("ark:12345/-", 400, "empty-after-normalization", id="nothing but a hyphen"),
         pytest.param("ark:12345/x/ark:67890/y", 400, "bad-char", id="an ARK below an ARK (E-01)"),
         pytest.param("ark:12345/x%", 400, "bad-percent", id="half a triplet"),

@@ -48,6 +48,7 @@ def test_the_reference_algorithm(vector):
     assert {name: seen[name] for name in vector.expect} == vector.expect
 
 
+#
 @pytest.mark.parametrize("status", [301, 302, 303, 307, 308])
 def test_these_statuses_are_redirects(status):
     hops, end = run((status, "https://a.example/"), answer(200))

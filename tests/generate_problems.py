@@ -1,0 +1,42 @@
+"""Write the tables of docs/problems.md from the catalogues of the code:
+
+.venv/bin/python tests/generate_problems.py
+"""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+from ararat.identifiers import PROBLEMS
+from ararat.middleware.error_codes import FAULTS
+
+PAGE = Path(__file__).parents[1] / "docs" / "problems.md"
+_TABLE = re.compile(r"^(?:\|.*\n)+", re.MULTILINE)
+
+
+def identifiers() -> str:
+    """Return the table of the problems of identifiers."""
+    rows = [(f"`{each.code}`", each.severity, each.title, each.reference) for each in PROBLEMS.values()]
+    return _table(("code", "severity", "meaning", "reference"), rows)
+
+
+def bindings() -> str:
+    """Return the table of the errors of bindings, stores and tables."""
+    rows = [(f"`{each.code}`", each.title, each.expected) for each in FAULTS.values()]
+    return _table(("code", "meaning", "expected"), rows)
+
+
+def page(text: str) -> str:
+    """Return the text of the page with new tables."""
+    tables = iter((identifiers(), bindings()))
+    return _TABLE.sub(lambda _: next(tables), text)
+
+
+def _table(head: tuple[str, ...], rows: list[tuple[str, ...]]) -> str:
+    lines = [head, ("---",) * len(head), *(tuple(cell.replace("|", "\\|") for cell in row) for row in rows)]
+    return "".join(f"| {' | '.join(cells)} |\n" for cells in lines)
+
+
+if __name__ == "__main__":
+    PAGE.write_text(page(PAGE.read_text("utf-8")), "utf-8")
