@@ -1,6 +1,7 @@
 """The namespaces of libraries: ISBN, ISSN and National Bibliography Numbers.
 
-What a check digit is and where an ISBN has its hyphens is python-stdnum's knowledge, imported where it is needed.
+The keys of bindings depend on check digits, so that these are computed here. python-stdnum has the ranges of ISBNs, by
+which hyphens are set; without it, which the extra ``app`` installs, an ISBN is shown without hyphens.
 """
 
 from __future__ import annotations
@@ -33,38 +34,57 @@ def _compact(nss: str) -> str:
     return nss.replace("-", "").replace("x", "X")
 
 
-def _isbn_folds(nss: str) -> str:
-    from stdnum import isbn
+def _mod_11_digit(digits: str) -> str:
+    """Return the check digit of an ISBN-10 or ISSN: weights fall to 2, and 10 is written X (ISO 2108; ISO 3297)."""
+    total = sum(weight * int(digit) for weight, digit in zip(range(len(digits) + 1, 1, -1), digits, strict=True))
+    return "0123456789X"[-total % 11]
 
+
+def _ean_digit(digits: str) -> str:
+    """Return the check digit of an ISBN-13: the weights are 1 and 3 in turn (ISO 2108)."""
+    return str(-sum(int(digit) * (3 if place % 2 else 1) for place, digit in enumerate(digits)) % 10)
+
+
+def _isbn_digit(digits: str) -> str:
+    return _ean_digit(digits) if len(digits) == 12 else _mod_11_digit(digits)
+
+
+def _isbn_folds(nss: str) -> str:
     # One book, two spellings: 978 before the first nine digits, and a check digit of its own. A number with a wrong
     # check digit is not the ISBN of anything, so no ISBN-13 is made of it.
     number = _compact(nss)
-    return isbn.to_isbn13(number) if len(number) == 10 and _is_isbn(nss) else number
+    if len(number) != 10 or not _is_isbn(nss):
+        return number
+    return f"978{number[:9]}{_ean_digit(f'978{number[:9]}')}"
 
 
 def _isbn_checks(nss: str) -> Iterator[Fault]:
-    from stdnum import isbn
-
     if not _ISBN.fullmatch(nss):
         yield Fault(
             0, len(nss), "this is no ISBN", "10 digits, the last of which may be X, or 13 that begin with 978 or 979"
         )
-    elif not isbn.is_valid(_compact(nss)):
-        yield _wrong_check_digit(nss, isbn.is_valid)
+    else:
+        yield from _check_digit_faults(nss, _isbn_digit)
 
 
 def _isbn_shows(nss: str) -> str:
-    from stdnum import isbn
-
-    return isbn.format(_compact(nss)) if _is_isbn(nss) else display.decoded(nss)
+    if not _is_isbn(nss):
+        return display.decoded(nss)
+    try:
+        from stdnum import isbn
+    except ModuleNotFoundError:
+        return _compact(nss)
+    return isbn.format(_compact(nss))
 
 
 def _isbn_tells(nss: str) -> Mapping[str, str]:
-    from stdnum import isbn, numdb
-
     if not _is_isbn(nss):
         return {}
-    number = isbn.to_isbn13(_compact(nss))
+    number = _isbn_folds(nss)
+    try:
+        from stdnum import isbn, numdb
+    except ModuleNotFoundError:
+        return {"ISBN-13": number}
     _, *groups = numdb.get("isbn").info(number[:-1])
     agency = groups[0][1].get("agency") if groups else None
     return {"ISBN-13": isbn.format(number)} | ({"registration group": f"{groups[0][0]}, {agency}"} if agency else {})
@@ -81,26 +101,25 @@ def _issn_folds(nss: str) -> str:
 
 
 def _issn_checks(nss: str) -> Iterator[Fault]:
-    from stdnum import issn
-
     if not _ISSN.fullmatch(nss):
         yield Fault(
             0, len(nss), "this is no ISSN", "8 digits, the last of which may be X, and a hyphen after the fourth"
         )
-    elif not issn.is_valid(_compact(nss)):
-        yield _wrong_check_digit(nss, issn.is_valid)
+    else:
+        yield from _check_digit_faults(nss, _mod_11_digit)
 
 
 def _issn_shows(nss: str) -> str:
     return _issn_folds(nss) if _ISSN.fullmatch(nss) else display.decoded(nss)
 
 
-def _wrong_check_digit(nss: str, is_valid: Callable[[str], bool]) -> Fault:
+def _check_digit_faults(nss: str, check_digit: Callable[[str], str]) -> Iterator[Fault]:
     number = _compact(nss)
-    right = next(digit for digit in "0123456789X" if is_valid(number[:-1] + digit))
-    return Fault(
-        len(nss) - 1, len(nss), "the check digit is wrong: a character was mistyped", f"the check digit {right}"
-    )
+    expected = check_digit(number[:-1])
+    if number[-1] != expected:
+        yield Fault(
+            len(nss) - 1, len(nss), "the check digit is wrong: a character was mistyped", f"the check digit {expected}"
+        )
 
 
 def _nbn_folds(nss: str) -> str:
