@@ -1,8 +1,9 @@
-"""A scheme of a site's own: its registration, and what resolves its identifiers.
+"""Identifier schemes that a site defines and resolves itself.
 
 "Resolver-reserved IRIs MUST be allocated only for defined identifier schemes (not necessarily an URI scheme) and MUST
-match the semantics of that scheme" (17beta policy, section 4; POL-038). A scheme is defined here by a record
-(:class:`~ararat.identifiers.scheme_registration.Registration`) without errors; without one its path stays the site's.
+match the semantics of that scheme" (POL-038). A scheme is defined by a registration record
+(:class:`~ararat.identifiers.scheme_registration.Registration`) without errors. Without a record, the path of the scheme
+belongs to the site.
 """
 
 from __future__ import annotations
@@ -15,8 +16,8 @@ from ..identifiers import IdentifierError
 from ..identifiers.ark import length
 from .bindings import targets
 from .errors import BindingError
-from .resolution.refusals import refusal
-from .resolution.result import Resolution, refuse
+from .resolution.refusals import refuse
+from .resolution.result import Resolution
 
 if TYPE_CHECKING:
     from ..identifiers.scheme_registration import Registration
@@ -28,19 +29,21 @@ _STATUSES = {"located": (302, 307), "related": (303,)}
 class OwnScheme:
     """A scheme that a site defines and resolves itself.
 
-    ``record``   its registration, which has no errors by RFC 7595; the name is not that of a scheme known here
-    ``resolve``  is given the identifier as received ("atlas:17?scale=5"), and returns a
-                 :class:`~ararat.middleware.Resolution` with the outcome "located" (302 or 307) or "related" (303) and a
-                 target, or None where it knows no location. It may raise
-                 :class:`~ararat.identifiers.IdentifierError` for what is no identifier: 400, with its words. An answer
-                 that the resolver itself refuses (too long, dot-segments, another method) never gets to it.
+    ``record``   the registration of the scheme, without errors by RFC 7595. Its name is not the name of a scheme that
+                 Ararat resolves
+    ``resolve``  a function that receives the identifier as requested ("atlas:17?scale=5"). It returns a
+                 :class:`~ararat.middleware.Resolution` with a target and the outcome "located" (status 302 or 307) or
+                 "related" (303), or None if no location is known. It can raise
+                 :class:`~ararat.identifiers.IdentifierError` for a text that is not an identifier; the client gets 400
+                 with the text of the error. It is not called for identifiers that are too long or contain
+                 dot-segments, nor for methods other than GET and HEAD
 
-    Raises ValueError, naming what is wrong, for a record that will not do.
+    Raises ValueError if the record has errors; the text names the fields.
 
     >>> from ararat.identifiers.scheme_registration import Registration
     >>> OwnScheme(record=Registration(name="atlas"), resolve=lambda identifier: None)
     Traceback (most recent call last):
-    ValueError: schemes: the record of 'atlas' lacks or has wrong: status, contact (ararat schemes lint says more)
+    ValueError: schemes: the record of 'atlas' has missing or wrong fields: status, contact; run `ararat schemes lint`
     """
 
     record: Registration
@@ -52,42 +55,44 @@ class OwnScheme:
 
         name = self.record.name
         if scheme_registration.registration(name.lower()) is not None:
-            raise ValueError(f"schemes: {name!r} is resolved by Ararat itself; name it as a text")
-        # Whether others hold the name is for its registration; here it is a path of one site.
+            raise ValueError(f"schemes: Ararat itself resolves {name!r}; pass the name instead of an OwnScheme")
+        # Other schemes with the same name matter for the registration, not for a path of one site.
         found = scheme_registration.lint(self.record, "7595", update=True)
         wrong = dict.fromkeys(finding.field for finding in found if finding.severity == "error")
         if not name or wrong:
             fields = ", ".join(wrong or ("name",))
             raise ValueError(
-                f"schemes: the record of {name!r} lacks or has wrong: {fields} (ararat schemes lint says more)"
+                f"schemes: the record of {name!r} has missing or wrong fields: {fields}; run `ararat schemes lint`"
             )
         if not callable(self.resolve):
-            raise ValueError(f"schemes: what resolves {name!r} cannot be called")
+            raise ValueError(f"schemes: the resolve argument of {name!r} is not a function; pass one")
 
     @property
     def name(self) -> str:
-        """The scheme's name, in lower case and without a colon."""
+        """The name of the scheme, in lower case and without a colon."""
         return self.record.name
 
     def answer(self, given: str, max_length: int) -> Resolution:
-        """What is answered for an identifier, given as it was received; one that is longer is not read.
+        """Return the answer for an identifier as received. One that is too long is not passed to ``resolve``.
 
-        Raises TypeError for what no site may answer; whatever ``resolve`` raises goes through, but for its
-        IdentifierError.
+        Raises TypeError if ``resolve`` returns something else than None or a temporary redirect. Exceptions of
+        ``resolve`` reach the caller, except IdentifierError.
         """
         if length.may_refuse(given, max_length):
-            return refuse(given, refusal("too-long", 0, len(given)))
+            return refuse(given, "too-long")
         try:
             found = self.resolve(given)
         except IdentifierError as error:
             return refuse(given, error.problem)
         if found is None:
-            return refuse(given, refusal("not-bound", 0, len(given)))
+            return refuse(given, "not-bound")
         if not isinstance(found, Resolution) or found.status not in _STATUSES.get(found.outcome, ()):
-            raise TypeError(f"the resolver of {self.name!r} answers neither with None nor with a redirect for now")
+            raise TypeError(
+                f"the resolve function of the scheme {self.name!r} returned neither None nor a temporary redirect"
+            )
         try:
             target = targets.check(found.target, "related" if found.outcome == "related" else "located")
         except BindingError:
-            return refuse(given, refusal("target-unusable", 0, len(given)))
-        # Nothing else of it counts: what is described, and linked to, are names that are bound here.
+            return refuse(given, "target-unusable")
+        # Other fields are ignored: descriptions and links are for names that are bound here.
         return Resolution(given=given, status=found.status, outcome=found.outcome, target=target, vary=found.vary)

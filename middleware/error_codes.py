@@ -1,6 +1,7 @@
-"""What can be wrong with a binding, a resolver prefix, a database or a table: stable codes in one catalogue.
+"""The error codes of bindings, resolver prefixes, databases and tables.
 
-What is wrong with the *identifier itself* keeps its code from :data:`ararat.identifiers.PROBLEMS`.
+The codes of errors in an *identifier* are in :data:`ararat.identifiers.PROBLEMS`. The codes of refused requests are in
+:data:`~ararat.middleware.resolution.refusals.REFUSALS`.
 """
 
 from __future__ import annotations
@@ -9,245 +10,283 @@ from dataclasses import dataclass
 
 
 @dataclass(frozen=True, slots=True)
-class Fault:
-    """One entry of the catalogue: what a code means wherever it occurs."""
+class ErrorCode:
+    """An entry of the catalogue.
+
+    ``title`` states what is wrong, ``expected`` what is accepted instead, ``reference`` names the rule. The reference
+    "Ararat" marks a rule that no standard contains.
+    """
 
     code: str
     title: str
     expected: str
-    reference: str = "Ararat, bindings"
+    reference: str = "Ararat"
 
 
-def _catalogue(*rows: tuple[str, str, str] | tuple[str, str, str, str]) -> dict[str, Fault]:
-    return {row[0]: Fault(*row) for row in rows}
+def _catalogue(*rows: tuple[str, str, str] | tuple[str, str, str, str]) -> dict[str, ErrorCode]:
+    return {row[0]: ErrorCode(*row) for row in rows}
 
 
 _COLUMNS = (
     "identifier, target, kind, resource, status, passthrough, scope, who, what, when, where, persistence, "
     "availability, variance, allocated, policy, redirect, reason"
 )
-_ARK, _URN, _POLICY = "ARK draft", "URN draft", "17beta policy"
+_ARK, _URN, _POLICY = "ARK draft", "URN draft", "IRI policy"
+_NEVER_REASSIGNED = "a name is never reassigned: POL-023"
 
-FAULTS: dict[str, Fault] = _catalogue(
-    # the name
+ERROR_CODES: dict[str, ErrorCode] = _catalogue(
+    # Names
     (
         "inflected-ark",
         "a query or fragment is not part of a name",
-        "the ARK without what follows ? or #",
+        "the ARK without the part from ? or #",
         f"{_ARK}, section 4",
     ),
     (
         "urn-not-assigned",
         "a URN with a query or fragment is not an assigned name",
-        "the URN without what follows ? or #",
+        "the URN without the part from ? or #",
         f"{_URN}, section 2",
     ),
     ("name-too-long", "the name is longer than 255 characters", "at most 255 characters", f"{_ARK}, section 4"),
     ("not-bound", "the name is not bound", "a name that is bound"),
-    # what is said of it
+    # Fields of a binding
     (
         "kind-unknown",
-        "there is no such kind of binding",
+        "the kind of the binding is unknown",
         "located, related, described or served; in a table also rule, counter or uuid",
     ),
-    ("status-unknown", "there is no such status", "live or withdrawn; in a table also reserved"),
-    ("scope-unknown", "there is no such scope", "name or subtree"),
+    ("status-unknown", "the status is unknown", "live or withdrawn; in a table also reserved"),
+    ("scope-unknown", "the scope is unknown", "name or subtree"),
     (
         "scope-not-served",
-        "only of a served name is there a subtree",
-        "the kind served, or the scope name; what is below other names is let through by passthrough",
+        "only a served name can have the scope subtree",
+        "the kind served, or the scope name; for other kinds, passthrough covers the names below",
     ),
     (
         "passthrough-without-target",
-        "there is no target that the rest of a name could be passed on to",
+        "passthrough needs a target to append the rest of a name to, and this binding has none",
         "passthrough on a binding with a target",
     ),
     (
         "passthrough-without-path",
-        "the target has no path that the rest of a name could be appended to",
-        "a target with a path, if only a slash after the host",
+        "passthrough appends the rest of a name to the path of the target, and this target has no path",
+        "a target with a path; a slash after the host is enough",
     ),
-    ("nothing-below", "nothing is below a URN", "an ARK, whose slashes and dots say what contains it"),
+    ("nothing-below", "a URN cannot contain other names", "an ARK; its slashes and dots state what contains it"),
     ("passthrough-unknown", "passthrough is neither true nor false", "true or false"),
-    ("redirect-status", "a name cannot be answered with this status", "302 or 307", f"{_ARK}, section 7.1.2"),
+    ("redirect-status", "this status cannot be used for a redirect", "302 or 307", f"{_ARK}, section 7.1.2"),
     (
         "permanent-redirect-forbidden",
-        "301 and 308 would say that the name has moved for good",
+        "301 and 308 are permanent redirects; clients would stop using the identifier",
         "302 or 307",
         f"{_ARK}, section 7.1.2",
     ),
-    ("resource-text", "the resource is not a plain text", "1 to 2,000 characters, none of them a control character"),
-    ("actor-text", "the actor is not a plain text", "1 to 200 characters, none of them a control character"),
-    ("reason-text", "the reason is not a plain text", "1 to 2,000 characters, none of them a control character"),
-    ("reason-unwanted", "a name that is in use has no reason to be withdrawn", "a reason with the status withdrawn"),
+    (
+        "resource-text",
+        "the resource is empty, too long or contains a control character",
+        "1 to 2,000 characters without control characters",
+    ),
+    (
+        "actor-text",
+        "the actor is empty, too long or contains a control character",
+        "1 to 200 characters without control characters",
+    ),
+    (
+        "reason-text",
+        "the reason is empty, too long or contains a control character",
+        "1 to 2,000 characters without control characters",
+    ),
+    (
+        "reason-unwanted",
+        "a live name cannot have a reason for its withdrawal",
+        "a reason with the status withdrawn, or no reason",
+    ),
     (
         "metadata-key",
-        "there is no such metadata element",
+        "the metadata element is unknown",
         "who, what, when, where, persistence, availability, variance, allocated or policy",
     ),
     (
         "metadata-text",
-        "a metadata element is not a plain text",
-        "1 to 4,000 characters, none of them a control character",
+        "the metadata element is empty, too long or contains a control character",
+        "1 to 4,000 characters without control characters",
     ),
     (
         "alternate-selector",
-        "an alternate is not chosen by a media type, a language or both",
+        "the selector of an alternate target is not a media type, a language or both",
         "text/html, en, or text/html;en",
     ),
-    ("alternate-twice", "two alternates are chosen by the same media type and language", "each choice once"),
-    # rules
+    (
+        "alternate-twice",
+        "two alternate targets have the same media type and language",
+        "one target for each media type and language",
+    ),
+    # Rules
     (
         "rule-prefix",
-        "no names begin like this",
+        "the prefix of the rule is not the beginning of ARKs",
         "a NAAN and a slash, or a shoulder, like ark:12345/x5",
         f"{_ARK}, section 3.2",
     ),
     (
         "rule-template",
-        "this template gives no addresses",
+        "the template of the rule does not produce addresses",
         "an address or a path with one of ${content}, ${pid}, ${value} and ${suffix} after the host",
     ),
-    ("rule-unknown", "there is no such rule", "a prefix that has a rule"),
+    ("rule-unknown", "this prefix has no rule", "a prefix that has a rule"),
     (
         "rule-otherwise",
-        "another rule is on record for this prefix",
-        "the rule that is on record; change it with ararat rule set or ararat rule remove",
+        "this prefix already has another rule",
+        "the recorded rule; change it with ararat rule set or ararat rule remove",
     ),
-    ("row-columns", "the row has a cell that has no meaning for it", "an empty cell in this column"),
+    ("row-columns", "this column has no meaning for a row of this kind", "an empty cell in this column"),
     (
         "counter-text",
-        "this is no counter of minted names and no UUID",
-        "a row as ararat export wrote it: next 17 of 10^4, or urn:uuid: with a resource",
+        "this is neither a counter of minted names nor a UUID",
+        "a row as ararat export writes it: next 17 of 10^4, or urn:uuid: with a resource",
     ),
-    # targets
-    ("target-missing", "there is no target", "an http or https address, or a path of this site"),
-    ("target-unwanted", "a described name leads to its description and has no target", "no target, or another kind"),
+    # Targets
+    ("target-missing", "the binding has no target", "an http or https address, or a path of this site"),
+    (
+        "target-unwanted",
+        "a binding of the kind described has no target, because it leads to its description",
+        "no target, or another kind",
+    ),
     (
         "target-relative",
-        "the target depends on where it is read",
+        "the target is a relative reference",
         "an http or https address, or a path that begins with exactly one /",
     ),
-    ("target-scheme", "the target has a scheme that nobody is sent to", "http or https"),
+    ("target-scheme", "the scheme of the target is not http or https", "http or https"),
     (
         "target-userinfo",
-        "the target holds a user name or password",
-        "an address without anything before an @",
+        "the target contains a user name or password",
+        "an address without the part before the @",
         "RFC 9110, section 4.2.4",
     ),
     (
         "target-host",
-        "the target's host cannot be one",
+        "the host or port of the target is not valid",
         "a host name, an IPv4 or a bracketed IPv6 address, and a port of 1 to 65535",
         "RFC 3986, section 3.2",
     ),
     (
         "target-character",
-        "the target holds a character that no address can hold",
+        "the target contains a character that is not allowed in an address",
         "letters, digits, -._~!$&'()*+,;=:@/ and %XX",
         "RFC 3986, section 3.3",
     ),
-    ("target-too-long", "the target is too long for the head of an answer", "at most 2,048 octets"),
+    ("target-too-long", "the target is too long for a header field", "at most 2,048 bytes"),
     (
         "target-dot-segment",
-        "a path of this site has a dot-segment",
-        "a path without segments that are . or .. alone",
+        "the segment . or .. is in the path of the target",
+        "a path without . and .. as segments",
         "RFC 3986, section 5.2.4",
     ),
-    ("target-not-local", "a served name is answered by this site", "a path that begins with exactly one /"),
-    ("target-itself", "the name would lead to itself", "another target"),
+    (
+        "target-not-local",
+        "the target of a served name is not a path of this site",
+        "a path that begins with exactly one /",
+    ),
+    ("target-itself", "the target leads back to the same name", "another target"),
     (
         "reserved-target",
-        "the path belongs to the resolver itself",
-        "a path of the site, outside /ark: and /urn:",
-        f"{_POLICY}, section 4",
+        "the path of the target belongs to the resolver",
+        "a path of the site outside /ark: and /urn:",
+        "reserved paths: POL-038",
     ),
-    # names are never re-assigned
+    # Names are never reassigned
     (
         "bound-otherwise",
-        "the name leads to another place",
-        "the resource on record, or the command relocate",
-        f"{_POLICY}, section 3",
+        "the name is already bound to something else",
+        "the recorded resource, or the command relocate",
+        _NEVER_REASSIGNED,
     ),
     (
         "other-resource",
-        "the name belongs to another resource",
-        "another name; one that was given is never given again",
-        f"{_POLICY}, section 3",
+        "the name already identifies another resource",
+        "a name that was never bound",
+        _NEVER_REASSIGNED,
     ),
-    ("withdrawn", "the name is withdrawn", "the command restore, for the same resource", f"{_POLICY}, section 3"),
+    (
+        "withdrawn",
+        "the name is withdrawn",
+        "the command restore, for the same resource",
+        _NEVER_REASSIGNED,
+    ),
     (
         "claim-withdrawn",
-        "a withdrawn name without a recorded resource gets none",
+        "a withdrawn name without a recorded resource cannot get one",
         "no resource; or restore the name, record its resource, and withdraw it again",
-        f"{_POLICY}, section 3",
+        _NEVER_REASSIGNED,
     ),
     (
         "naan-unregistered",
         "the NAAN is not registered",
-        "a NAAN that is registered with the ARK Maintenance Agency, or that is said to be your own",
+        "a NAAN that is registered with the ARK Maintenance Agency, or that you declare as your own",
         f"{_ARK}, section 3.1",
     ),
-    # where a policy is on
+    # With an IRI policy
     (
         "name-reserved",
-        "the policy keeps this name for later",
+        "the IRI policy reserves this name for later use",
         "a name whose shoulder is any number of the digits 2 to 9 and one 0 or 1, and not 0 alone",
-        f"{_POLICY}, section 3.1",
+        f"{_POLICY}, POL-031",
     ),
     (
         "persistent-not-ark",
         "only an ARK can be designated as persistent",
         "an ARK, or no statement of persistence",
-        f"{_POLICY}, section 2",
+        f"{_POLICY}, POL-017",
     ),
     (
         "availability-statement",
-        "a persistent name has another availability",
+        "a persistent name cannot have this availability",
         "lifetime or subinfinite, or none for a name that is not published",
-        f"{_POLICY}, section 2",
+        f"{_POLICY}, POL-018",
     ),
-    ("uuid-reused", "the UUID belongs to another resource", "a UUID of its own", f"{_POLICY}, section 6.2"),
-    # names that are made up here
+    ("uuid-reused", "the UUID already identifies another resource", "another UUID", f"{_POLICY}, POL-048"),
+    # Minting
     (
         "shoulder-characters",
-        "no names are made under such a beginning",
+        "the shoulder contains characters that minted names cannot have",
         "a NAAN, or a NAAN, a slash and a shoulder of the characters 0123456789bcdfghjkmnpqrstvwxz",
         f"{_ARK}, section 3",
     ),
     (
         "shoulder-reserved",
-        "names of this NAAN are made under another kind of shoulder",
+        "the IRI policy does not allow this shoulder for its NAAN",
         "any number of the digits 2 to 9 and then one 1, or one 0 after at least one of them",
-        f"{_POLICY}, section 3.1",
+        f"{_POLICY}, POL-028",
     ),
-    ("mint-count", "this number of names is not made at once", "1 to 10,000"),
-    ("mint-length", "no name is made with so many characters", "1 or more, and at most 255 in the whole ARK"),
+    ("mint-count", "this number of names cannot be minted at once", "1 to 10,000"),
+    ("mint-length", "the length of minted names is out of range", "1 or more, and at most 255 in the whole ARK"),
     (
         "mint-under-rule",
-        "a rule answers every name of this namespace already",
-        "a shoulder without a rule, or under_rule=True (--under-rule) to make names that the rule answers",
+        "a rule already answers for all names of this shoulder",
+        "a shoulder without a rule, or under_rule=True (--under-rule) to mint names that the rule answers",
     ),
-    ("names-exhausted", "there are not so many unused names of this length", "a longer name, or another shoulder"),
-    # databases
+    ("names-exhausted", "there are not enough unused names of this length", "a longer name, or another shoulder"),
+    # Databases
     (
         "database-url",
-        "this names no database",
+        "this is not the address of a database",
         "sqlite:///FILE, postgresql://HOST/NAME, or a file that ends in .sqlite, .db, .csv, .tsv or .jsonl",
     ),
     (
         "database-in-memory",
-        "a database in memory is not shared by threads and workers, and is lost with them",
+        "threads and processes cannot share a database in memory, and it is lost when they end",
         "a file",
     ),
     ("driver-missing", "the driver for PostgreSQL is not installed", "pip install 'ararat[postgres]'"),
     (
         "foreign-database",
-        "the database holds other tables and none of Ararat's",
-        "an empty database, or one that Ararat made",
+        "the database contains tables of other programs and no tables of Ararat",
+        "an empty database, or a database that Ararat created",
     ),
-    ("database-encoding", "the database does not keep texts in UTF-8", "a database with the encoding UTF8"),
-    ("schema-version", "the database was made by another version of Ararat", "ararat migrate"),
+    ("database-encoding", "the encoding of the database is not UTF-8", "a database with the encoding UTF8"),
+    ("schema-version", "another version of Ararat created the database", "ararat migrate"),
     (
         "binding-unreadable",
         "the row of this name in the database cannot be read",
@@ -255,67 +294,63 @@ FAULTS: dict[str, Fault] = _catalogue(
     ),
     (
         "keys-older",
-        "the database has URNs under keys of an older Ararat, so that equivalent URNs could be bound twice",
+        "an older version of Ararat wrote the keys of URNs, so equivalent URNs could be bound twice",
         "ararat migrate",
     ),
     (
         "equivalent-urns",
-        "the database has several bindings of one name, since these URNs are equivalent by the rule of their namespace",
+        "several bindings have URNs that are equivalent by the rule of their namespace",
         "all but one of them withdrawn with ararat withdraw, then ararat migrate",
     ),
-    ("read-only", "these bindings can be read, not changed", "a database that can be written"),
-    # tables
+    ("read-only", "these bindings are read-only", "a database that can be written"),
+    # Tables
     (
         "table-encoding",
-        "the file is not in the encoding that it is read in",
+        "the file is not in the expected encoding",
         "UTF-8, with or without a byte order mark",
         "RFC 3629, section 3",
     ),
-    ("encoding-unknown", "there is no such encoding", "utf-8, windows-1252, utf-16 or another encoding of Python"),
-    ("delimiter-unknown", "fields cannot be separated by this", "one character, such as a comma, semicolon or tab"),
-    ("table-nul", "the file holds a NUL character", "text", "RFC 4180, section 2"),
+    ("encoding-unknown", "the encoding is unknown", "utf-8, windows-1252, utf-16 or another encoding of Python"),
+    ("delimiter-unknown", "this cannot be a delimiter", "one character, such as a comma, semicolon or tab"),
+    ("table-nul", "the file contains a NUL character", "text", "RFC 4180, section 2"),
     (
         "table-syntax",
         "the line is neither CSV nor TSV",
-        "fields with commas (in TSV: tabs) between them; one with such, a quote or line break in double quotes",
+        "fields separated by commas (in TSV: tabs); quote a field that contains a separator, a quote or a line break",
         "RFC 4180, section 2",
     ),
     (
         "table-fields",
-        "the line has another number of fields than the header",
+        "the number of fields differs from the header",
         "one field for each column",
         "RFC 4180, section 2",
     ),
     (
         "table-json",
-        "the line is no JSON object",
+        "the line is not a JSON object",
         'one JSON object a line: {"identifier": "...", "target": "..."}',
         "RFC 8259, section 4",
     ),
-    ("table-value", "a value is no text", "texts; true or false for passthrough, a number for redirect"),
-    ("format-unknown", "there is no such format", "csv, tsv or jsonl"),
-    ("table-too-long", "the line is too long", "lines of at most 1,000,000 octets"),
+    ("table-value", "the value has the wrong type", "text; true or false for passthrough, a number for redirect"),
+    ("format-unknown", "the format is unknown", "csv, tsv or jsonl"),
+    ("table-too-long", "the line is too long", "lines of at most 1,000,000 bytes"),
     ("table-empty", "the file has no header", "a first line that names the columns", "RFC 4180, section 2"),
-    (
-        "table-column",
-        "there is no such column",
-        f"{_COLUMNS} or target[text/html;en]",
-    ),
-    ("table-column-twice", "a column is named twice", "each column once"),
-    ("table-column-missing", "a column is missing", "a column identifier"),
+    ("table-column", "the column is unknown", f"{_COLUMNS} or target[text/html;en]"),
+    ("table-column-twice", "the header names a column twice", "each column once"),
+    ("table-column-missing", "the column identifier is missing", "a column identifier"),
     (
         "table-cut",
-        "the last line has no line end, and the file may be cut",
+        "the last line has no line end, so the file may be incomplete",
         "the whole file, with a line end after its last line",
     ),
     ("duplicate-line", "two lines have different values for one name", "one line for each name"),
     (
         "name-missing",
-        "a name is missing that was bound",
+        "a bound name is missing",
         "its line, with the status withdrawn",
-        f"{_POLICY}, section 3",
+        _NEVER_REASSIGNED,
     ),
-    # resolver prefixes
+    # Resolver prefixes
     (
         "prefix-scheme",
         "the resolver prefix does not begin with http:// or https://",
@@ -324,21 +359,21 @@ FAULTS: dict[str, Fault] = _catalogue(
     ),
     (
         "prefix-userinfo",
-        "the resolver prefix holds a user name or password",
-        "an address without anything before an @",
+        "the resolver prefix contains a user name or password",
+        "an address without the part before the @",
         "RFC 9110, section 4.2.4",
     ),
     (
         "prefix-host",
-        "the resolver prefix's host cannot be one",
+        "the host or port of the resolver prefix is not valid",
         "a host name, an IPv4 or a bracketed IPv6 address, and a port of 1 to 65535",
         f"{_ARK}, section 7.1",
     ),
     (
         "prefix-path",
-        "what follows the resolver prefix's host is no path",
+        "the part after the host of the resolver prefix is not a path",
         "a path of letters, digits, -._~!$&'()*+,;=:@/ and %XX, without query and fragment",
         f"{_ARK}, section 7.1",
     ),
 )
-"""The codes that bindings add to those of identifiers."""
+"""All codes of :class:`~ararat.middleware.errors.Refused` that are not in :data:`ararat.identifiers.PROBLEMS`."""

@@ -1,9 +1,9 @@
-"""Why a binding, a resolver prefix, a database or a table is refused: few exceptions, whose codes are many.
+"""Exceptions of the middleware.
 
-A caller catches by class: :class:`BindingConflict` when a name is taken, :class:`BindingsUnavailable` when the store
-cannot be reached, :class:`BindingError` for everything else that is wrong with what was asked. People and programs read
-the code. What is wrong with the *identifier itself* keeps its code from :data:`ararat.identifiers.PROBLEMS`. All texts
-are printable ASCII: whatever came from outside stands in them escaped.
+Catch by class: :class:`BindingConflict` if a name is taken, :class:`BindingsUnavailable` if the store cannot be
+reached, :class:`BindingError` for all other errors of a binding, a table or a database. Each error has a code from
+:data:`~ararat.middleware.error_codes.ERROR_CODES`, or from :data:`ararat.identifiers.PROBLEMS` if the identifier
+itself is wrong. All texts are printable ASCII; input in them is escaped.
 """
 
 from __future__ import annotations
@@ -12,30 +12,29 @@ from typing import TYPE_CHECKING
 
 from ..identifiers import PROBLEMS, IdentifierError
 from ..identifiers.text import display
-from .error_codes import FAULTS
+from .error_codes import ERROR_CODES
 
 if TYPE_CHECKING:
     from .bindings.model import Binding
 
 
 class Refused(ValueError):
-    """Something is refused for a reason that has a code: one of :data:`FAULTS` or of
-    :data:`ararat.identifiers.PROBLEMS`.
+    """An error with a code.
 
-    ``message`` is one sentence, ``expected`` what would do, ``reference`` the rule. Without a message the catalogue's
-    title is the message.
+    ``message`` states what is wrong in one sentence; the default is the title of the code. ``expected`` states what is
+    accepted, ``reference`` names the rule.
 
-    >>> print(Refused("redirect-status", "a name cannot be answered with 200"))
-    a name cannot be answered with 200 (redirect-status)
+    >>> print(Refused("redirect-status", "the status 200 is not a redirect"))
+    the status 200 is not a redirect (redirect-status)
     expected 302 or 307 (ARK draft, section 7.1.2)
     """
 
     def __init__(self, code: str, message: str | None = None) -> None:
-        known = FAULTS.get(code) or PROBLEMS[code]
+        entry = ERROR_CODES.get(code) or PROBLEMS[code]
         self.code = code
-        self.message = message or known.title
-        self.expected = known.expected
-        self.reference = known.reference
+        self.message = message or entry.title
+        self.expected = entry.expected
+        self.reference = entry.reference
         super().__init__(code, self.message)
 
     def __str__(self) -> str:
@@ -43,15 +42,15 @@ class Refused(ValueError):
 
 
 class BindingsUnavailable(RuntimeError):
-    """The store cannot be reached at the moment, so nothing is known: not even that a name is not bound.
+    """The store cannot be reached at the moment. Whether a name is bound is unknown.
 
-    Nothing was written, unless the text says that this is unknown. To try again later is safe: a binding that was made
-    after all is then "unchanged".
+    Nothing was written, unless the text states that this is unknown. Try again later: if the binding was written after
+    all, the result is "unchanged".
     """
 
 
 class BindingError(Refused):
-    """A binding is refused; ``identifier`` is the name it was for, in ASCII, as far as one is known."""
+    """A binding is refused. ``identifier`` is its name in ASCII, or None if the name is unknown."""
 
     def __init__(self, code: str, message: str | None = None, *, identifier: str | None = None) -> None:
         super().__init__(code, message)
@@ -59,22 +58,23 @@ class BindingError(Refused):
 
     @classmethod
     def of(cls, error: IdentifierError, identifier: str) -> BindingError:
-        """The refusal of an identifier that cannot be read, under the code of what is wrong with it."""
+        """Return the error for an identifier that cannot be parsed, with the code of its problem."""
         return cls(error.problem.code, error.problem.message, identifier=identifier)
 
     def __str__(self) -> str:
-        refused = super().__str__()
+        text = super().__str__()
         if self.identifier is None:
-            return refused
-        cut = self.identifier if len(self.identifier) <= 100 else f"{self.identifier[:97]}..."
-        return f"{cut}: {refused}"
+            return text
+        name = self.identifier if len(self.identifier) <= 100 else f"{self.identifier[:97]}..."
+        return f"{name}: {text}"
 
 
 class TableError(BindingError):
-    """A table cannot be read, or cannot be a table of bindings: at ``line`` of ``file``, counted from 1.
+    """A file cannot be read as a table of bindings.
 
-    ``column`` is the place in the line, counted in characters from 1, or the name of a column, or None for the whole
-    line. ``kept`` is how many lines before it an import in batches has written.
+    ``line`` is the line of ``file``, counted from 1. ``column`` is the character in the line, counted from 1, or the
+    name of a column, or None for the whole line. ``kept`` is the number of earlier lines that an import in batches has
+    written.
     """
 
     def __init__(self, code: str, message: str, file: str, line: int, column: int | str | None = None) -> None:
@@ -89,35 +89,28 @@ class TableError(BindingError):
         return f"{self.file}, line {self.line}{column}: {super().__str__()}"
 
 
-def _cut(value: str | bool | None) -> str:
-    if value is None:
-        return "nothing"
-    text = str(value).lower() if isinstance(value, bool) else value
-    return display.escape(text[:100]) + ("..." if len(text) > 100 else "")
-
-
 class UnreadableBinding(BindingError, BindingsUnavailable):
-    """The row of a name, which another program has written, cannot be read: nothing is known of the name."""
+    """The row of a name cannot be read, because another program wrote it. The binding of the name is unknown."""
 
     def __init__(self, key: str, reason: str) -> None:
-        shown = display.escape(key[:100])
-        said = f"the row of {shown} in the database cannot be read: {display.escape(reason[:100])}"
-        super().__init__("binding-unreadable", said, identifier=shown)
+        name = display.escape(key[:100])
+        message = f"the row of {name} in the database cannot be read: {display.escape(reason[:100])}"
+        super().__init__("binding-unreadable", message, identifier=name)
 
 
 class BindingConflict(BindingError):
-    """A name is taken: ``existing`` is what it is bound to, ``proposed`` what it would be bound to."""
+    """A name is taken. ``existing`` is the recorded binding, ``proposed`` the refused one."""
 
     def __init__(self, code: str, existing: Binding, proposed: Binding) -> None:
-        super().__init__(code, _conflict(code, existing, proposed), identifier=existing.identifier)
+        super().__init__(code, _first_difference(code, existing, proposed), identifier=existing.identifier)
         self.existing = existing
         self.proposed = proposed
         if code == "bound-otherwise" and existing.resource is None:
-            self.expected = "the command relocate, because no resource is on record"
+            self.expected = "the command relocate, because no resource is recorded"
 
 
-def _conflict(code: str, existing: Binding, proposed: Binding) -> str | None:
-    """The title of a conflict with the first difference that causes it, where there is one."""
+def _first_difference(code: str, existing: Binding, proposed: Binding) -> str | None:
+    """Return the title of the code with the first difference that causes the conflict, or None without one."""
     fields = {
         "bound-otherwise": ("target", "kind", "passthrough", "scope", "alternates"),
         "other-resource": ("resource",),
@@ -128,21 +121,28 @@ def _conflict(code: str, existing: Binding, proposed: Binding) -> str | None:
             if field == "alternates":
                 field = next(key for key in sorted(old.keys() | new.keys()) if old.get(key) != new.get(key))
                 old, new, field = old.get(field), new.get(field), f"alternate {field}"
-            named = "" if field in ("target", "resource") else f"{field} "
-            return f"{FAULTS[code].title}: {named}{_cut(old)}, not {_cut(new)}"
+            label = "" if field in ("target", "resource") else f"{field} "
+            return f"{ERROR_CODES[code].title}: {label}{_shorten(old)}, not {_shorten(new)}"
     return None
 
 
+def _shorten(value: str | bool | None) -> str:
+    if value is None:
+        return "nothing"
+    text = str(value).lower() if isinstance(value, bool) else value
+    return display.escape(text[:100]) + ("..." if len(text) > 100 else "")
+
+
 class ReadOnlyBindings(BindingError):
-    """These bindings can be read, not changed."""
+    """The store is read-only."""
 
     def __init__(self, message: str | None = None) -> None:
         super().__init__("read-only", message)
 
 
 class Collision(Exception):
-    """Another writer was faster, so what was decided has to be decided again. It never leaves the middleware."""
+    """Another writer was faster, so the change must be checked again. The middleware never raises it to callers."""
 
 
 class PrefixError(Refused):
-    """A text is no HTTP resolver prefix."""
+    """A text is not a resolver prefix."""

@@ -34,9 +34,9 @@ from .http.request_target import Target, mount_path, recover, reserved_labels
 from .http.responses import Answer, Answers, last_resort
 from .http.rfc2169 import Service, leading
 from .http.rfc2169 import asked as services_asked
-from .resolution.refusals import refusal
+from .resolution.refusals import refuse
 from .resolution.resolver import Rules, no_rules, resolve
-from .resolution.result import Resolution, refuse
+from .resolution.result import Resolution
 from .settings import SCHEMES, TRACKING, Settings
 from .storage.opening import AvailabilityLog
 
@@ -183,7 +183,7 @@ class ResolverMiddleware:
         except Exception:  # noqa: BLE001 - it is logged
             _log.exception("the resolver failed for %s", display.escape(target.identifier[:200]))
             given = target.identifier
-            resolution = refuse(given, refusal("internal-error", 0, len(given)))
+            resolution = refuse(given, "internal-error")
             answer = self._failed(environ, target, resolution)
         self._report(target, resolution, answer, began)
         if isinstance(answer, Handover):
@@ -234,12 +234,12 @@ class ResolverMiddleware:
         given = target.identifier
         # ARK-121: resolution knows two methods, and a resolver has nothing to change.
         if environ.get("REQUEST_METHOD") not in ("GET", "HEAD"):
-            return refuse(given, refusal("method-not-allowed", 0, len(given)))
+            return refuse(given, "method-not-allowed")
         if target.dotted:
-            return refuse(given, refusal("dot-segment", 0, len(given)))
+            return refuse(given, "dot-segment")
         if not self._is_reserved(target):
             # Only a service can be handed what does not begin with a scheme that is reserved here.
-            return refuse(given, refusal("no-scheme", 0, len(given), "it begins with no scheme that is resolved here"))
+            return refuse(given, "no-scheme", message="it does not begin with a scheme that this resolver answers for")
         accepted = Accepted(environ.get("HTTP_ACCEPT"), environ.get("HTTP_ACCEPT_LANGUAGE"))
         try:
             if own := self._own_scheme(target):
@@ -249,7 +249,7 @@ class ResolverMiddleware:
         except BindingsUnavailable as error:
             # 503 and not 404, which would say that nothing is bound.
             self._availability.failed(str(error))
-            return refuse(given, refusal("bindings-unavailable", 0, len(given)))
+            return refuse(given, "bindings-unavailable")
 
     def _fetch_and_note(self, keys: Iterable[str]) -> dict[str, Binding]:
         found = self.bindings.fetch(keys)

@@ -9,7 +9,7 @@ import re
 from pathlib import Path
 
 from ararat.identifiers import PROBLEMS
-from ararat.middleware.error_codes import FAULTS
+from ararat.middleware.error_codes import ERROR_CODES
 
 PAGE = Path(__file__).parents[1] / "docs" / "problems.md"
 _TABLE = re.compile(r"^(?:\|.*\n)+", re.MULTILINE)
@@ -23,7 +23,7 @@ def identifiers() -> str:
 
 def bindings() -> str:
     """Return the table of the errors of bindings, stores and tables."""
-    rows = [(f"`{each.code}`", each.title, each.expected) for each in FAULTS.values()]
+    rows = [(f"`{each.code}`", each.title, each.expected) for each in ERROR_CODES.values()]
     return _table(("code", "meaning", "expected"), rows)
 
 

@@ -25,7 +25,7 @@ from typing import Any, Literal, NamedTuple
 
 from ...identifiers import Ark, EmbeddedArk, IdentifierError, parse
 from ..errors import BindingConflict, BindingError
-from ..resolution.passthrough import takes_more
+from ..resolution.passthrough import can_append
 from . import metadata as elements
 from . import targets, validation
 from .model import KINDS, NOTHING, REDIRECTS, SCOPES, Action, Binding, Kind, Scope, Status
@@ -183,7 +183,7 @@ def _destined(key: str, target: str | None, kind: Kind, passthrough: bool) -> st
 def _require_passage(key: str, target: str | None) -> None:
     if target is None:
         raise BindingError("passthrough-without-target")
-    if not takes_more(target):
+    if not can_append(target):
         raise BindingError("passthrough-without-path", f"nothing can be appended to {validation.shown(target)}")
     if key.startswith("urn:"):
         raise BindingError("nothing-below")

@@ -403,7 +403,7 @@ def open_bindings(
     >>> open_bindings("bindings")
     Traceback (most recent call last):
     ararat.middleware.errors.BindingError: bindings names no database (database-url)
-    expected sqlite:///FILE, postgresql://HOST/NAME, or a file that ends in .sqlite, .db, .csv, .tsv or .jsonl (Ararat, bindings)
+    expected sqlite:///FILE, postgresql://HOST/NAME, or a file that ends in .sqlite, .db, .csv, .tsv or .jsonl (Ararat)
     """  # noqa: E501
     bindings = bindings_at(url_or_path, create=create, clock=clock, policy=policy, state=state)
     bindings._opening.try_to_open()

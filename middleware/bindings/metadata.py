@@ -35,7 +35,7 @@ def check(metadata: Mapping[str, str], *, deletions: bool = False) -> Mapping[st
     >>> check({"title": "The Ark"})
     Traceback (most recent call last):
     ararat.middleware.errors.BindingError: there is no metadata element title (metadata-key)
-    expected who, what, when, where, persistence, availability, variance, allocated or policy (Ararat, bindings)
+    expected who, what, when, where, persistence, availability, variance, allocated or policy (Ararat)
     """
     if not metadata:
         return NOTHING

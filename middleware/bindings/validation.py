@@ -21,7 +21,7 @@ def check(text: object, code: str, what: str, most: int) -> str:
     >>> check("a\\nb", "metadata-text", "title", 4000)
     Traceback (most recent call last):
     ararat.middleware.errors.BindingError: the title holds U+000A at 2 (metadata-text)
-    expected 1 to 4,000 characters, none of them a control character (Ararat, bindings)
+    expected 1 to 4,000 characters without control characters (Ararat)
     """
     if not isinstance(text, str):
         raise BindingError(code, f"the {what} is a {type(text).__name__}, not a text")

@@ -1,1 +1,1 @@
-"""Resolution: from an identifier to the answer. Pure: no HTTP, no store."""
+"""Resolution: from an identifier to the answer, without HTTP and without a store."""

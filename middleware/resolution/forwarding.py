@@ -1,8 +1,8 @@
-"""Where an ARK of somebody else's NAAN is resolved, by the registry; never here again.
+"""The address of an ARK at the resolver of its NAAN, by the registry of NAANs.
 
-A resolver that sends on what comes back to it makes a circle. So an address that begins with one of its own prefixes,
-in either scheme, is none; nor is one at the official resolver, which asks the registry itself and may have sent the
-client here (:mod:`target_templates` calls that flaw ``loop``).
+Two resolvers that forward to each other make a loop. So an address below a prefix of this resolver is never used, with
+either scheme. Nor is an address at the official resolver, which reads the same registry and can have sent the client
+here (:mod:`target_templates` names this flaw ``loop``).
 """
 
 from __future__ import annotations
@@ -16,37 +16,38 @@ from ..errors import BindingError
 from ..settings import Settings
 
 
-class Elsewhere(NamedTuple):
-    """The address at another resolver, or None and in ``message`` why there is none."""
+class Forwarding(NamedTuple):
+    """The address at another resolver; None if there is none, with the reason in ``message``."""
 
     address: str | None
     message: str
 
 
-def elsewhere(identifier: Ark, settings: Settings) -> Elsewhere:
-    """Where an ARK is resolved whose NAAN is not answered for here. The inflection is not in it.
+def forwarding(identifier: Ark, settings: Settings) -> Forwarding:
+    """Return the address of an ARK whose NAAN this resolver does not answer for, without the inflection.
 
     >>> from ararat.identifiers.ark import model as ark
     >>> settings = Settings(prefix="https://r.example", naans=["12345"], forward=True)
-    >>> elsewhere(ark.parse("ark:12148/bpt6-k1"), settings).address
+    >>> forwarding(ark.parse("ark:12148/bpt6-k1"), settings).address
     'https://ark.bnf.fr/ark:/12148/bpt6k1'
     """
-    # The classic form is what most resolvers know; the spelling that was asked for decides nothing.
+    # The classic form is the one that most resolvers know. All spellings of an ARK get the same address.
     known = registries.of_ark(ark.parse(f"ark:/{identifier.basic[4:]}"))
     naan, resolver = known["key"], known["resolver"]
     if not known["registered"]:
-        return Elsewhere(None, f"NAAN {naan} is not in the registry of {known['snapshot']['date']}")
+        return Forwarding(None, f"NAAN {naan} is not in the registry of {known['snapshot']['date']}")
     if resolver is None or resolver["address"] is None:
-        return Elsewhere(None, f"the registry has no address for this ARK of NAAN {naan}")
+        return Forwarding(None, f"the registry has no address for this ARK of NAAN {naan}")
     try:
         address = targets.location(resolver["address"])
     except BindingError:
         address = ""
     if not address.startswith("http") or targets.has_dot_segment(address.partition("#")[0].partition("?")[0]):
-        return Elsewhere(None, f"the registry has no usable address for this ARK of NAAN {naan}")
+        return Forwarding(None, f"the registry has no usable address for this ARK of NAAN {naan}")
     if _is_here(address, settings):
-        return Elsewhere(None, f"the registry sends NAAN {naan} here, where it is not answered for")
-    return Elsewhere(address, "")
+        message = f"the registry sends NAAN {naan} to this resolver, which does not answer for it"
+        return Forwarding(None, message)
+    return Forwarding(address, "")
 
 
 def _is_here(address: str, settings: Settings) -> bool:
@@ -57,5 +58,5 @@ def _is_here(address: str, settings: Settings) -> bool:
 
 
 def _without_scheme(address: str) -> str:
-    # A host that is reached by both schemes is one place, since one often leads to the other.
+    # http and https of one host count as one place, because one often redirects to the other.
     return address.partition("://")[2]

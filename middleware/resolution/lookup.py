@@ -1,4 +1,4 @@
-"""Look up names: the exact one, then everything that contains it, with one query each."""
+"""Look up the bindings of an identifier and of the names above it, with one query each."""
 
 from __future__ import annotations
 
@@ -14,89 +14,92 @@ from ..bindings.model import Binding
 from .result import Identifier
 
 Fetch = Callable[[Sequence[str]], Mapping[str, Binding]]
-"""The bindings of some keys (normal forms), by key; a key that is not bound is not in the answer."""
+"""Returns the bindings of the given keys, by key, without the keys that are not bound."""
 
-NEAREST_CONTAINERS = 16
-LONGEST_BOUND = 255
-"""Code points of a name beyond which nothing is ever bound, so that nothing need be looked up."""
-_MOST_OCTETS = 12
-_MOST_VARIANTS = 4
+MAX_CONTAINERS = 16
+"""How many containers of an ARK are looked up, the nearest first. An ARK can have thousands."""
+
+MAX_BOUND_LENGTH = 255
+"""The length in code points above which no name is bound, so that none is looked up."""
+_MAX_OCTETS_PER_CHARACTER = 12
+_MAX_VARIANTS = 4
 
 
-def exact(identifier: Identifier, fetch: Fetch) -> Binding | None:
-    """The binding of the very name, if there is one."""
+def find_exact(identifier: Identifier, fetch: Fetch) -> Binding | None:
+    """Return the binding of the identifier itself, or None."""
     key = names.key(identifier)
-    if not _may_be_bound(key):
+    if not _can_be_bound(key):
         return None
     older = names.older_key(identifier)
     found = fetch((key,) if older == key else (key, older))
     return found.get(key) or found.get(older)
 
 
-def _may_be_bound(key: str) -> bool:
-    return length.code_points(key) <= LONGEST_BOUND
+def _can_be_bound(key: str) -> bool:
+    return length.code_points(key) <= MAX_BOUND_LENGTH
 
 
-class Above(NamedTuple):
-    """What is bound above a name: ``near`` are the nearest containers, nearest first, and ``withdrawn`` is the nearest
-    withdrawn name that the name is below, or None.
+class BoundAbove(NamedTuple):
+    """The bound names above an identifier.
+
+    ``containers`` are the bindings of the nearest containers, nearest first. ``withdrawn`` is the key of the nearest
+    withdrawn name above the identifier, or None.
     """
 
-    near: list[Binding]
+    containers: list[Binding]
     withdrawn: str | None
 
 
-def above(identifier: Identifier, fetch: Fetch) -> Above:
-    """Look up the names above an identifier that is not bound itself. Nothing is above a URN."""
+def find_above(identifier: Identifier, fetch: Fetch) -> BoundAbove:
+    """Look up the names above an identifier that is not bound itself. A URN has none."""
     if isinstance(identifier, Urn):
-        return Above([], None)
-    # Only the nearest: a hostile ARK can have thousands.
-    nearest = islice(identifier.ancestry(), 1, 1 + NEAREST_CONTAINERS)
-    return bound_of(nearest, [key for key in covering(identifier) if key != identifier.basic], fetch)
+        return BoundAbove([], None)
+    nearest = islice(identifier.ancestry(), 1, 1 + MAX_CONTAINERS)
+    return find_bound(nearest, [key for key in withdrawing_keys(identifier) if key != identifier.basic], fetch)
 
 
-def bound_of(nearest: Iterable[str], covering: Sequence[str], fetch: Fetch) -> Above:
-    """Look up the keys ``nearest``, and those of ``covering`` that may be withdrawn."""
-    near = [key for key in nearest if _may_be_bound(key)]
-    keys = list(dict.fromkeys((*near, *covering)))
+def find_bound(containers: Iterable[str], withdrawing: Sequence[str], fetch: Fetch) -> BoundAbove:
+    """Look up the keys of containers, and the keys of names whose withdrawal would include the identifier."""
+    near = [key for key in containers if _can_be_bound(key)]
+    keys = list(dict.fromkeys((*near, *withdrawing)))
     found = fetch(keys) if keys else {}
-    withdrawn = next((key for key in covering if key in found and not found[key].is_live), None)
-    return Above([found[key] for key in near if key in found], withdrawn)
+    withdrawn = next((key for key in withdrawing if key in found and not found[key].is_live), None)
+    return BoundAbove([found[key] for key in near if key in found], withdrawn)
 
 
-def covering(identifier: Ark) -> list[str]:
-    """The keys of the names whose withdrawal covers an ARK, nearest first, beginning with the ARK itself.
+def withdrawing_keys(identifier: Ark) -> list[str]:
+    """Return the keys of the names whose withdrawal includes an ARK, nearest first, beginning with the ARK itself.
 
-    They are the containers of the ARK at any distance, and each name of which the ARK or a container is a variant.
+    These are all containers of the ARK, and each name that the ARK or a container is a variant of.
 
     >>> from ararat.identifiers.ark import model as ark
-    >>> covering(ark.parse("ark:12345/x.pdf/y"))
+    >>> withdrawing_keys(ark.parse("ark:12345/x.pdf/y"))
     ['ark:12345/x.pdf/y', 'ark:12345/x.pdf', 'ark:12345/x']
-    >>> covering(ark.parse("ark:12345/x.b.a"))
+    >>> withdrawing_keys(ark.parse("ark:12345/x.b.a"))
     ['ark:12345/x.a.b', 'ark:12345/x.a', 'ark:12345/x.b', 'ark:12345/x']
     """
-    # No longer name is bound, so the rest of a long ARK need not be read.
-    naan, *segments = identifier.basic[: LONGEST_BOUND * _MOST_OCTETS + 1].split("/")
+    # No longer name is bound, so the rest of a long ARK is not read.
+    naan, *segments = identifier.basic[: MAX_BOUND_LENGTH * _MAX_OCTETS_PER_CHARACTER + 1].split("/")
     keys: list[str] = []
     prefix = naan
     for segment in segments:
         nearest_last = list(_with_generics(prefix, segment))[::-1]
-        keys += [key for key in nearest_last if _may_be_bound(key)]
+        keys += [key for key in nearest_last if _can_be_bound(key)]
         prefix = f"{prefix}/{segment}"
-        if not _may_be_bound(prefix):
+        if not _can_be_bound(prefix):
             break
     return keys[::-1]
 
 
 def _with_generics(container: str, segment: str) -> Iterator[str]:
-    """The key of a name, and those of the names that it is a variant of, most variants first."""
+    """Yield the key of a name, and the keys of the names that it is a variant of, most variants first."""
     if "." not in segment:
         yield f"{container}/{segment}"
         return
     head, written = split_variants(segment)
     variants = sorted(set(written))
-    # All combinations of many variants would be too many keys.
-    numbers = range(len(variants), -1, -1) if len(variants) <= _MOST_VARIANTS else (len(variants), 1, 0)
+    # The number of combinations grows exponentially with the number of variants.
+    numbers = range(len(variants), -1, -1) if len(variants) <= _MAX_VARIANTS else (len(variants), 1, 0)
     for number in numbers:
         for chosen in combinations(variants, number):
             yield ".".join((f"{container}/{head}", *chosen))

@@ -1,9 +1,8 @@
-"""What is below a name that lets it through: the rest of the identifier goes to the end of the target's path.
+"""Passthrough: append the rest of an identifier to the path of its container's target.
 
-Only the path grows. Scheme and authority are those of the target, and its query and fragment stay at its end, so that
-nobody is ever led to a place that whoever bound the name could not foresee: a target without a path takes nothing, or
-``https://example.org`` and ``.evil.example`` would make a host. The rest begins at a boundary of the normal form, with
-"/" or ".", and is spelled as the normal form spells it, since all spellings have to get one answer.
+Only the path of the target changes; its scheme, authority, query and fragment stay. A target without a path cannot be
+extended, because ``https://example.org`` and ``.evil.example`` would make another host. The rest begins at a boundary
+of the normal form, with "/" or ".", and is taken from the normal form, so that all spellings get the same answer.
 """
 
 from __future__ import annotations
@@ -14,30 +13,31 @@ from ...identifiers.ark.normalization import split_variants
 from ..bindings import targets
 from ..bindings.model import NOTHING, Binding
 
-# RFC 3986, section 3:  hier-part = "//" authority path-abempty      ("[?#]" is where the path ends)
+# RFC 3986, section 3:  hier-part = "//" authority path-abempty      (the path ends at "?" or "#")
 _PARTS = re.compile(r"((?:https?://[^/?#]+)?)(/[^?#]*)(.*)", re.DOTALL)
 
 
-def takes_more(target: str) -> bool:
-    """Whether anything can be appended to a target: it has a path.
+def can_append(target: str) -> bool:
+    """Return whether a target has a path, so that the rest of an identifier can be appended.
 
-    >>> takes_more("https://example.org/"), takes_more("https://example.org?a"), takes_more("/a")
+    >>> can_append("https://example.org/"), can_append("https://example.org?a"), can_append("/a")
     (True, False, True)
     """
     return _PARTS.fullmatch(target) is not None
 
 
-def rest_of(core: str, container: str) -> str:
-    """What an ARK has below one of its containers, as it is spelled in ``core``; it begins with "/" or ".", or is "".
+def suffix_below(core: str, container: str) -> str:
+    """Return the part of an ARK below its container as spelled in ``core``: it begins with "/" or ".", or is "".
 
-    ``core`` is an ARK in any spelling, or what begins with one; ``container`` is in normal form, and does contain it.
+    ``core`` is an ARK in any spelling, or a text that begins with one. ``container`` is the normal form of a name that
+    contains it.
 
-    >>> rest_of("ark:12345/x/a.b", "ark:12345/x"), rest_of("ark:12345/x.a.b", "ark:12345/x")
+    >>> suffix_below("ark:12345/x/a.b", "ark:12345/x"), suffix_below("ark:12345/x.a.b", "ark:12345/x")
     ('/a.b', '.a.b')
-    >>> rest_of("ark:/12345/x-1.b.a/c,!", "ark:12345/x1.a.b"), rest_of("ARK:12345/x-1", "ark:12345/x1")
+    >>> suffix_below("ark:/12345/x-1.b.a/c,!", "ark:12345/x1.a.b"), suffix_below("ARK:12345/x-1", "ark:12345/x1")
     ('/c,!', '')
     """
-    # A container in normal form need not be the beginning of what it contains, but has as many segments as that.
+    # The normal form of a container need not be a prefix of the text, but it has the same number of segments.
     segments = core[4:].removeprefix("/").split("/")
     known = container.count("/") + 1
     below = "".join(f"/{segment}" for segment in segments[known:])
@@ -47,38 +47,38 @@ def rest_of(core: str, container: str) -> str:
     return last[len(split_variants(last)[0]) :]
 
 
-def lowered(target: str, rest: str) -> str | None:
-    """The target with ``rest`` at the end of its path, or None where it cannot be put there.
+def append_path(target: str, suffix: str) -> str | None:
+    """Return the target with ``suffix`` at the end of its path, or None if it cannot be appended.
 
-    >>> lowered("https://example.org/a/?b#c", "/d"), lowered("/a.html", ".en")
+    >>> append_path("https://example.org/a/?b#c", "/d"), append_path("/a.html", ".en")
     ('https://example.org/a/d?b#c', '/a.html.en')
-    >>> lowered("https://example.org", ".evil.example"), lowered("https://example.org/a/", ".%2E")
+    >>> append_path("https://example.org", ".evil.example"), append_path("https://example.org/a/", ".%2E")
     (None, None)
     """
     parts = _PARTS.fullmatch(target)
     if parts is None:
         return None
     origin, path, end = parts.groups()
-    if rest.startswith("/"):
+    if suffix.startswith("/"):
         path = path.removesuffix("/")
     elif path.endswith("/"):
-        # A variant of a folder has no place in it.
+        # A variant cannot be appended to the path of a folder.
         return None
-    path += rest
-    # Two slashes at the start would begin an authority; and software on the way removes dot-segments.
+    path += suffix
+    # Two slashes at the start would begin an authority. Clients and proxies remove dot-segments.
     if path.startswith("//") or targets.has_dot_segment(path):
         return None
     return origin + path + end
 
 
-def let_through(container: Binding, key: str) -> Binding | None:
-    """The binding that a container makes for the ARK ``key`` below it, or None: it knows where it is, and no more.
+def inherit(container: Binding, key: str) -> Binding | None:
+    """Return the binding that a container with passthrough makes for the ARK ``key`` below it, or None.
 
-    What is on record of the container itself (metadata, resource, alternates) is about the container.
+    Metadata, resource and alternates of the container are not inherited: they describe the container only.
     """
     if not container.passthrough or container.target is None:
         return None
-    target = lowered(container.target, rest_of(key, container.identifier))
+    target = append_path(container.target, suffix_below(key, container.identifier))
     if target is None:
         return None
     return container._replace(

@@ -1,20 +1,21 @@
-"""What a resolver answers for an identifier: the order of resolution, without HTTP and without a store.
+"""Resolve an identifier: find or make its binding, and choose the answer. No HTTP and no store.
 
-In comes the identifier as received (what stands below the prefix: ``ark:12345/x?info``), a ``fetch`` that finds
-bindings by their keys, the site's rules and its settings; out comes a :class:`~ararat.middleware.Resolution`, which
-:mod:`.http.responses` turns into HTTP. Nothing is raised for any str; what ``fetch`` raises goes through.
+The arguments of :func:`resolve` are the identifier as received (``ark:12345/x?info``), a function ``fetch`` that
+returns bindings by their keys, the rules and the settings of the site. The result is a
+:class:`~ararat.middleware.Resolution`, which :mod:`.http.responses` turns into HTTP. No str raises an exception;
+exceptions of ``fetch`` reach the caller. The first step that applies decides:
 
-    1. too long, not an identifier, NAAN 99999, dot-segments      refused, and nothing is looked up
-    2. ``?`` ``??`` ``?info``                                     the description of what is bound
-    3. the binding of the very name                               redirect, served answer, tombstone
-    4. a withdrawn name above it                                  410, naming the withdrawn name
-    5. a container that lets what is below it through             the same, its target with the rest appended;
-                                                                  of a served subtree also what is no ARK
-    6. a rule of the site for a shoulder or a NAAN                a binding made on the spot
-    7. another resolver for a NAAN that is not ours               redirect, with its inflection
-    8. nothing                                                    404, naming the nearest bound container
+    1. too long, not an identifier, NAAN 99999, dot-segments      refusal, without a lookup
+    2. ``?`` ``??`` ``?info``                                     the description of the binding
+    3. the binding of the identifier itself                       redirect, served answer, tombstone
+    4. a withdrawn name above it                                  410, which names the withdrawn name
+    5. a container with passthrough or a served subtree           as 3, with the rest appended to the target;
+                                                                  below a served subtree also texts that are no ARKs
+    6. a rule for a shoulder or a NAAN                            as 3, with a binding made by the rule
+    7. another resolver for a NAAN of others                      redirect, with the inflection
+    8. otherwise                                                  404, which names the nearest bound container
 
-Every spelling of an identifier gets the same answer, since only its normal form is looked up: "A HTTP ARK resolver
+Every spelling of an identifier gets the same answer, because only the normal form is looked up: "A HTTP ARK resolver
 MUST treat equally all resolution requests for Extended ARKs with the same normal form" (ARK draft, section 7.1).
 """
 
@@ -28,119 +29,111 @@ from ..bindings.model import Binding, Kind
 from ..errors import BindingError
 from ..http.negotiation import ANYTHING, Accepted, choose
 from ..settings import METADATA_INFLECTIONS, Settings
-from .forwarding import elsewhere
-from .lookup import Fetch, above, exact
-from .passthrough import let_through, lowered, rest_of
-from .refusals import refusal
-from .request import understand
-from .result import Asked, Identifier, Outcome, Resolution, found, refuse
+from .forwarding import forwarding
+from .lookup import Fetch, find_above, find_exact
+from .passthrough import append_path, inherit, suffix_below
+from .request import ResolutionRequest, parse_request
+from .result import Identifier, Resolution
 from .rules import Ruled
-from .subtree import below_an_ark, served_below
+from .subtree import serve_below, serve_below_ark
 
 Rules = Callable[[Identifier], Ruled | None]
-"""The binding that a rule of the site makes for an identifier nothing is bound to, or None."""
+"""Returns the binding that a rule makes for an identifier that is not bound, or None."""
 
 
 def no_rules(identifier: Identifier) -> None:
-    """The rules of a site that has none."""
+    """Return None: a site without rules."""
 
 
-def resolve(
-    identifier: str, fetch: Fetch, rules: Rules, settings: Settings, accepted: Accepted = ANYTHING
-) -> Resolution:
-    """What to answer for an identifier, given as it was received, to who accepts this.
+def resolve(given: str, fetch: Fetch, rules: Rules, settings: Settings, accepted: Accepted = ANYTHING) -> Resolution:
+    """Resolve an identifier as received, for a client with these Accept fields.
 
     >>> resolve("ark:12345/", lambda keys: {}, no_rules, Settings()).problem.code
     'empty-name'
     >>> resolve("ark:12345/x", lambda keys: {}, no_rules, Settings()).status
     404
     """
-    asked = understand(identifier, settings, accepted)
-    if isinstance(asked, Resolution):
-        return below_an_ark(asked, fetch, settings) or asked
-    # Whatever binding is found or made, _bound answers by it, inflections first (steps 2 and 3).
-    if binding := exact(asked.identifier, fetch):
-        return _bound(asked, binding, settings)
-    near, withdrawn = above(asked.identifier, fetch)
+    request = parse_request(given, settings, accepted)
+    if isinstance(request, Resolution):
+        return serve_below_ark(request, fetch, settings) or request
+    if binding := find_exact(request.identifier, fetch):
+        return _answer_by(binding, request, settings)
+    containers, withdrawn = find_above(request.identifier, fetch)
     if withdrawn is not None:
-        # Withdrawal includes everything below the name.
-        problem = refusal("container-withdrawn", 0, len(asked.given.partition("?")[0]))
-        return refuse(asked.given, problem, asked=asked, container=withdrawn)
-    if through := _let_through(asked, near, settings):
-        return through
-    if ruled := rules(asked.identifier):
-        return _bound(asked, ruled.binding, settings)._replace(rule=ruled.prefix)
-    return _unbound(asked, near, settings)
+        # The withdrawal of a name includes all names below it.
+        return request.refuse("container-withdrawn", end=len(request.request_core), container=withdrawn)
+    if inherited := _answer_by_container(request, containers, settings):
+        return inherited
+    if ruled := rules(request.identifier):
+        return _answer_by(ruled.binding, request, settings)._replace(rule=ruled.prefix)
+    return _unbound(request, containers, settings)
 
 
-def _let_through(asked: Asked, near: list[Binding], settings: Settings) -> Resolution | None:
-    """The answer by the nearest container that lets through what is below it: the longest wins."""
-    for container in near:
+def _answer_by_container(
+    request: ResolutionRequest, containers: list[Binding], settings: Settings
+) -> Resolution | None:
+    """Return the answer by the nearest container with a served subtree or a passthrough, or None."""
+    for container in containers:
         if container.kind == "served" and container.scope == "subtree":
-            return served_below(asked, container, settings)
-        if binding := let_through(container, asked.key):
-            return _bound(asked, binding, settings, container.identifier)
+            return serve_below(request, container, settings)
+        if binding := inherit(container, request.key):
+            return _answer_by(binding, request, settings, container.identifier)
     return None
 
 
-def _unbound(asked: Asked, near: list[Binding], settings: Settings) -> Resolution:
+def _unbound(request: ResolutionRequest, containers: list[Binding], settings: Settings) -> Resolution:
     # "The HTTP status code 404 signifies that this resolver does not possess a location for the referent of the ARK."
-    # I-03: so it is for the description of what is not bound.
-    container = near[0].identifier if near else None
-    message = settings.not_ours(asked.identifier)
-    if isinstance(asked.identifier, Ark) and settings.forwards(asked.identifier):
-        address, message = elsewhere(asked.identifier, settings)
+    # I-03: the description of an unbound identifier is not found either.
+    identifier, inflection = request.identifier, request.inflection
+    message = settings.not_ours(identifier)
+    if isinstance(identifier, Ark) and settings.forwards(identifier):
+        address, message = forwarding(identifier, settings)
         if address is not None:
-            query = asked.inflection[1:] if asked.inflection else None
             return Resolution(
-                given=asked.given,
+                given=request.given,
                 status=302,
                 outcome="forwarded",
-                identifier=asked.identifier,
-                inflection=asked.inflection,
-                target=targets.with_query(address, query),
+                identifier=identifier,
+                inflection=inflection,
+                target=targets.with_query(address, inflection[1:] if inflection else None),
             )
-    return refuse(asked.given, refusal("not-bound", 0, len(asked.given), message), asked=asked, container=container)
+    return request.refuse("not-bound", message=message, container=containers[0].identifier if containers else None)
 
 
-def _bound(asked: Asked, binding: Binding, settings: Settings, container: str | None = None) -> Resolution:
-    """The answer by a binding, which ``container`` has made where the name itself has none."""
-
-    def answer(status: int, outcome: Outcome, target: str | None = None, query: str | None = None) -> Resolution:
-        return found(asked, binding, status, outcome, target, query, container, vary)
-
-    vary: tuple[str, ...] = ()
-    if asked.inflection in METADATA_INFLECTIONS:
-        # I-03: the description outlives what it describes.
-        return answer(200, "metadata")
-    core = asked.given.partition("?")[0]
+def _answer_by(
+    binding: Binding, request: ResolutionRequest, settings: Settings, container: str | None = None
+) -> Resolution:
+    """Return the answer by a binding of the identifier, or by one that ``container`` made for it."""
+    if request.inflection in METADATA_INFLECTIONS:
+        # I-03: a withdrawn name keeps its description.
+        return request.answer(binding, 200, "metadata", container=container)
+    core = request.request_core
     if not binding.is_live:
-        return refuse(asked.given, refusal("withdrawn", 0, len(core)), asked=asked, binding=binding)
-    if asked.inflection and not _passes(asked.inflection, binding, settings):
-        place = len(core), len(asked.given)
-        return refuse(asked.given, refusal("unknown-inflection", *place), asked=asked, binding=binding)
+        return request.refuse("withdrawn", end=len(core), binding=binding)
+    if request.inflection and not _accepts_inflection(binding, request.inflection, settings):
+        return request.refuse("unknown-inflection", start=len(core), binding=binding)
     if binding.kind == "described":
-        # A thing without a page has its description, and that is not the thing itself.
-        return answer(303, "described")
-    alternate, vary = choose(binding.alternates, asked.accepted)
-    target = _usable_target(asked, alternate or binding.target, binding.kind, settings, container)
+        # 303, because the description is not the resource itself.
+        return request.answer(binding, 303, "described", container=container)
+    alternate, vary = choose(binding.alternates, request.accepted)
+    target = _usable_target(request, alternate or binding.target, binding.kind, settings, container)
     if target is None:
-        unusable = refuse(asked.given, refusal("target-unusable", 0, len(core)), asked=asked, binding=binding)
-        return unusable._replace(vary=vary)
+        return request.refuse("target-unusable", end=len(core), binding=binding)._replace(vary=vary)
     if binding.kind == "served":
         if binding.scope == "subtree":
-            # A slash at the end is let go to find the name (A-13); the site gets what was asked for.
-            target = lowered(target, rest_of(core, binding.identifier)) or target
-        return answer(200, "served", target, asked.query)
-    target = targets.with_query(target, asked.query)
+            # A-13: the name is found without a slash at the end, but the site gets the path as requested.
+            target = append_path(target, suffix_below(core, binding.identifier)) or target
+        return request.answer(binding, 200, "served", target, query=request.query, container=container, vary=vary)
+    target = targets.with_query(target, request.query)
     if binding.kind == "related":
         # "303 signifies that a resource related to the referent of the ARK is tentatively available"
-        return answer(303, "related", target)
+        return request.answer(binding, 303, "related", target, container=container, vary=vary)
     # "A HTTP ARK resolver MUST use HTTP status code 302 or 307 instead of 301 or 308"
-    return answer(307 if binding.redirect == 307 else 302, "located", target)
+    status = 307 if binding.redirect == 307 else 302
+    return request.answer(binding, status, "located", target, container=container, vary=vary)
 
 
-def _passes(inflection: str, binding: Binding, settings: Settings) -> bool:
+def _accepts_inflection(binding: Binding, inflection: str, settings: Settings) -> bool:
     # I-02: "a served binding passes any other query on to the site unchanged"
     if binding.kind == "served":
         return True
@@ -149,30 +142,31 @@ def _passes(inflection: str, binding: Binding, settings: Settings) -> bool:
 
 
 def _usable_target(
-    asked: Asked, stored: str | None, kind: Kind, settings: Settings, container: str | None
+    request: ResolutionRequest, stored: str | None, kind: Kind, settings: Settings, container: str | None
 ) -> str | None:
-    """The stored target if it may still be used: others can write to a store, and rules can have become stricter."""
+    """Return the stored target if it passes today's checks: other programs can write to a store."""
     try:
         target = targets.check(stored, kind)
     except BindingError:
         return None
     if target is None or (kind == "served" and settings.reserves(target)):
         return None
-    return None if _leads_to_itself(asked, target, settings, container) else target
+    return None if _leads_to_itself(request, target, settings, container) else target
 
 
-def _leads_to_itself(asked: Asked, target: str, settings: Settings, container: str | None) -> bool:
-    """Whether a target asks this resolver for the same name, or for another one below the same container, which would
-    be let through again, for ever.
+def _leads_to_itself(request: ResolutionRequest, target: str, settings: Settings, container: str | None) -> bool:
+    """Return whether a target requests the same name from this resolver, or a name below the same container.
+
+    The container would make another such target, so that the client would be redirected without end.
     """
     for prefix in ("", *settings.own_prefixes):
         core = target.removeprefix(f"{prefix}/") if target.startswith(f"{prefix}/") else ""
         if core[:4].lower() in _LABELS:
-            understood = understand(core.partition("#")[0], settings)
-            if not isinstance(understood, Asked) or understood.inflection:
+            next_request = parse_request(core.partition("#")[0], settings)
+            if isinstance(next_request, Resolution) or next_request.inflection:
                 return False
-            below = container is not None and understood.key.startswith((f"{container}/", f"{container}."))
-            return below or understood.key == asked.key
+            below = container is not None and next_request.key.startswith((f"{container}/", f"{container}."))
+            return below or next_request.key == request.key
     return False
 
 

@@ -1,7 +1,7 @@
-"""What is below a name whose subtree the site serves: its path on the site, octet for octet as it was asked for.
+"""Served subtrees: the site answers for all paths below a name, which need not be ARKs.
 
-What is below such a name need be no ARK: a region of IIIF holds ``,`` and ``!``, and a viewer asks for it below the ARK
-of its image. The site knows what these mean; here they are neither read nor normalized.
+A region of an IIIF image contains ``,`` and ``!``, and a viewer requests it below the ARK of the image. The path below
+the name is passed to the site as received, without parsing and normalization.
 """
 
 from __future__ import annotations
@@ -15,24 +15,26 @@ from ..bindings import targets
 from ..bindings.model import NOTHING, Binding
 from ..errors import BindingError
 from ..settings import METADATA_INFLECTIONS, Settings
-from .lookup import NEAREST_CONTAINERS, Fetch, bound_of, covering
-from .passthrough import lowered, rest_of
-from .request import inflection
-from .result import Asked, Resolution, found
+from .lookup import MAX_CONTAINERS, Fetch, find_bound, withdrawing_keys
+from .passthrough import append_path, suffix_below
+from .request import ResolutionRequest, inflection
+from .result import Resolution
 
-_TRIES = 4
+_MAX_TRIES = 4
 
 
 def nearest_ark(core: str, place: int) -> Ark | None:
-    """The longest ARK that ends at a slash of ``core``, which begins like an ARK and is wrong at ``place``, or None.
+    """Return the longest ARK that ends at a slash of ``core`` before the character ``place``, or None.
+
+    ``core`` begins like an ARK, and ``place`` is the position of the error in it.
 
     >>> nearest_ark("ark:12345/x/a,b/c", 13).basic, nearest_ark("ark:12345/x//y", 12).basic, nearest_ark("ark:1/!", 6)
     ('ark:12345/x', 'ark:12345/x', None)
     """
     if not ark.LABEL.match(core):
         return None
-    # Cut off, it may be wrong earlier: a slash at its end, or nothing but hyphens before it.
-    for _ in range(_TRIES):
+    # The shortened text can have another error: a slash at its end, or a component of hyphens alone.
+    for _ in range(_MAX_TRIES):
         place = core.rfind("/", 0, place + 1)
         if place < 0:
             return None
@@ -43,15 +45,15 @@ def nearest_ark(core: str, place: int) -> Ark | None:
     return None
 
 
-def containers(found: Ark) -> Iterator[str]:
-    """The keys of an ARK and of what contains it, the ARK first: what is below a variant is not below its generic."""
-    return (key for key in found.ancestry() if key != found.variant_of)
+def containers(identifier: Ark) -> Iterator[str]:
+    """Return the keys of an ARK and its containers, the ARK first; the name it is a variant of is not one of them."""
+    return (key for key in identifier.ancestry() if key != identifier.variant_of)
 
 
 def site_path(container: Binding, core: str) -> str | None:
-    """The path of the site for ``core``, an identifier as received below a container, or None where there is none.
+    """Return the path of the site for ``core``, or None if there is none.
 
-    ``core`` has neither query nor fragment.
+    ``core`` is an identifier as received, below the container, without query and fragment.
     """
     if not (core.isascii() and core.isprintable()):
         return None
@@ -59,24 +61,24 @@ def site_path(container: Binding, core: str) -> str | None:
         root = targets.check(container.target, "served")
     except BindingError:
         return None
-    path = lowered(root or "", rest_of(core, container.identifier))
+    path = append_path(root or "", suffix_below(core, container.identifier))
     return None if path is None or targets.is_reserved(path) else path
 
 
-def served_below(asked: Asked, container: Binding, settings: Settings) -> Resolution | None:
-    """The answer of the site below a name whose subtree it serves; it is told of that name."""
-    path = site_path(container, asked.given.partition("?")[0])
+def serve_below(request: ResolutionRequest, container: Binding, settings: Settings) -> Resolution | None:
+    """Return the answer of the site below a name whose subtree it serves; the resolution names the container."""
+    path = site_path(container, request.request_core)
     if path is None or settings.reserves(path):
         return None
-    if asked.inflection in METADATA_INFLECTIONS:
-        below = container._replace(identifier=asked.key, target=path, resource=None, metadata=NOTHING)
-        return found(asked, below, 200, "metadata", None, None, container.identifier)
-    asked = asked._replace(identifier=ark.parse(container.identifier), key=container.identifier)
-    return found(asked, container, 200, "served", path, asked.query, None)
+    if request.inflection in METADATA_INFLECTIONS:
+        below = container._replace(identifier=request.key, target=path, resource=None, metadata=NOTHING)
+        return request.answer(below, 200, "metadata", container=container.identifier)
+    request = request._replace(identifier=ark.parse(container.identifier), key=container.identifier)
+    return request.answer(container, 200, "served", path, query=request.query)
 
 
-def below_an_ark(refused: Resolution, fetch: Fetch, settings: Settings) -> Resolution | None:
-    """The answer for what is no ARK, but below one whose subtree the site serves."""
+def serve_below_ark(refused: Resolution, fetch: Fetch, settings: Settings) -> Resolution | None:
+    """Return the answer for a text that is not an ARK, but is below an ARK whose subtree the site serves, or None."""
     problem = refused.problem
     if problem is None or refused.status != 400 or problem.code == "dot-segment":
         return None
@@ -84,11 +86,12 @@ def below_an_ark(refused: Resolution, fetch: Fetch, settings: Settings) -> Resol
     nearest = nearest_ark(core, problem.start)
     query = settings.without_ignored(rest) if mark else None
     inflected = inflection(query)
-    # The three are never handed on, and of what is no ARK there is no description.
+    # These inflections are never passed to the site, and a text that is not an ARK has no description.
     if nearest is None or inflected in METADATA_INFLECTIONS:
         return None
-    near, withdrawn = bound_of(islice(containers(nearest), NEAREST_CONTAINERS), covering(nearest), fetch)
-    container = next((binding for binding in near if binding.scope == "subtree"), None)
+    bound, withdrawn = find_bound(islice(containers(nearest), MAX_CONTAINERS), withdrawing_keys(nearest), fetch)
+    container = next((binding for binding in bound if binding.scope == "subtree"), None)
     if withdrawn is not None or container is None or container.kind != "served":
         return None
-    return served_below(Asked(refused.given, nearest, nearest.basic, query, inflected), container, settings)
+    request = ResolutionRequest(refused.given, nearest, nearest.basic, query, inflected)
+    return serve_below(request, container, settings)

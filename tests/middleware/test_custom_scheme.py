@@ -107,12 +107,12 @@ def test_no_hostile_identifier_breaks_an_answer(naughty):
 @pytest.mark.parametrize(
     ("record", "message"),
     [
-        pytest.param(replace(RECORD, name=""), "lacks or has wrong: name", id="no name"),
-        pytest.param(replace(RECORD, name="At_las"), "lacks or has wrong: name", id="no scheme name"),
-        pytest.param(replace(RECORD, name="ATLAS"), "lacks or has wrong: name", id="upper case"),
-        pytest.param(replace(RECORD, name="urn"), "resolved by Ararat itself", id="known here"),
-        pytest.param(replace(RECORD, name="example"), "lacks or has wrong: name", id="kept for examples"),
-        pytest.param(replace(RECORD, contact=""), "lacks or has wrong: contact", id="no contact"),
+        pytest.param(replace(RECORD, name=""), "has missing or wrong fields: name", id="no name"),
+        pytest.param(replace(RECORD, name="At_las"), "has missing or wrong fields: name", id="no scheme name"),
+        pytest.param(replace(RECORD, name="ATLAS"), "has missing or wrong fields: name", id="upper case"),
+        pytest.param(replace(RECORD, name="urn"), "Ararat itself resolves 'urn'", id="known here"),
+        pytest.param(replace(RECORD, name="example"), "has missing or wrong fields: name", id="kept for examples"),
+        pytest.param(replace(RECORD, contact=""), "has missing or wrong fields: contact", id="no contact"),
         pytest.param(replace(RECORD, status="permanent"), "applications, controller, references", id="a lot"),
     ],
 )

@@ -7,40 +7,40 @@ import pytest
 
 from ararat.identifiers import PROBLEMS
 from ararat.middleware import errors
-from ararat.middleware.error_codes import FAULTS, Fault
+from ararat.middleware.error_codes import ERROR_CODES, ErrorCode
 from ararat.middleware.errors import BindingConflict, BindingError, PrefixError, ReadOnlyBindings, Refused, TableError
 
 TESTS = Path(__file__).parent
 
 
-def test_no_code_has_two_meanings() -> None:
-    assert not FAULTS.keys() & PROBLEMS.keys()
+def test_no_code_is_in_both_catalogues() -> None:
+    assert not ERROR_CODES.keys() & PROBLEMS.keys()
 
 
-@pytest.mark.parametrize("fault", FAULTS.values(), ids=FAULTS)
-def test_a_code_is_a_word_and_says_what_was_expected_and_why(fault: Fault) -> None:
-    assert re.fullmatch("[a-z]+(-[a-z]+)*", fault.code)
-    for text in (fault.title, fault.expected, fault.reference):
+@pytest.mark.parametrize("entry", ERROR_CODES.values(), ids=ERROR_CODES)
+def test_catalogue_entry_is_printable_ascii_without_a_full_stop(entry: ErrorCode) -> None:
+    assert re.fullmatch("[a-z]+(-[a-z]+)*", entry.code)
+    for text in (entry.title, entry.expected, entry.reference):
         assert text.isascii()
         assert text.isprintable()
         assert not text.endswith(".")
 
 
-@pytest.mark.parametrize("code", FAULTS)
+@pytest.mark.parametrize("code", ERROR_CODES)
 def test_every_code_has_a_test_in_which_it_is_raised(code: str) -> None:
     tests = "".join(file.read_text("utf-8") for file in TESTS.rglob("test_*.py") if file.name != Path(__file__).name)
     assert f'"{code}"' in tests
 
 
-def test_an_error_says_what_is_wrong_and_what_was_expected() -> None:
-    error = BindingError("redirect-status", "a name cannot be answered with 200", identifier="ark:12345/x")
+def test_error_text_contains_message_code_and_expectation() -> None:
+    error = BindingError("redirect-status", "the status 200 is not a redirect", identifier="ark:12345/x")
     assert str(error).splitlines() == [
-        "ark:12345/x: a name cannot be answered with 200 (redirect-status)",
+        "ark:12345/x: the status 200 is not a redirect (redirect-status)",
         "expected 302 or 307 (ARK draft, section 7.1.2)",
     ]
 
 
-def test_a_long_name_is_cut_in_the_text_alone() -> None:
+def test_error_text_shortens_a_long_name() -> None:
     name = "ark:12345/" + "x" * 3000
     error = BindingError("not-bound", identifier=name)
     assert error.identifier == name
@@ -48,10 +48,10 @@ def test_a_long_name_is_cut_in_the_text_alone() -> None:
 
 
 @pytest.mark.parametrize("kind", [BindingError, BindingConflict, ReadOnlyBindings, PrefixError, TableError])
-def test_every_refusal_is_a_value_error_with_a_code(kind: type[Exception]) -> None:
+def test_every_refusal_is_a_value_error(kind: type[Exception]) -> None:
     assert issubclass(kind, Refused)
     assert issubclass(kind, ValueError)
 
 
-def test_what_cannot_be_reached_is_no_refusal() -> None:
+def test_bindings_unavailable_is_not_a_value_error() -> None:
     assert not issubclass(errors.BindingsUnavailable, ValueError)

@@ -13,7 +13,7 @@ from werkzeug.test import Client
 from ararat.identifiers.ark import model as ark
 from ararat.middleware import ResolverMiddleware
 from ararat.middleware.bindings.collection import Bindings
-from ararat.middleware.resolution.lookup import covering
+from ararat.middleware.resolution.lookup import withdrawing_keys
 from ararat.middleware.resolution.resolver import no_rules, resolve
 from ararat.middleware.settings import Settings
 
@@ -103,7 +103,7 @@ def test_names_that_are_not_below_it_still_resolve(client: Client) -> None:
 def test_the_page_links_to_the_description_of_the_withdrawn_name(client: Client) -> None:
     page = client.get("/ark:12345/v1/f3")
     assert (page.status_code, page.headers["Cache-Control"].endswith("max-age=60")) == (410, True)
-    assert "A name that contains it was withdrawn." in page.text
+    assert "A name that contains this identifier was withdrawn." in page.text
     assert 'href="https://r.example/ark:12345/v1?info"' in page.text
 
 
@@ -135,13 +135,13 @@ def test_the_keys_to_look_up_are_limited(unit: str) -> None:
         long = ark.parse("ark:12345/x" + unit * times)
         assert len(long.basic) >= 0
         began = time.perf_counter()
-        assert len(covering(long)) < 1000
+        assert len(withdrawing_keys(long)) < 1000
         taken.append(time.perf_counter() - began)
     assert taken[1] < 4 * taken[0] + 0.05
 
 
 def test_of_up_to_four_variants_every_combination_is_covering():
-    four, five = (covering(ark.parse(f"ark:12345/x{'.d.c.b.a'}{more}")) for more in ("", ".e"))
+    four, five = (withdrawing_keys(ark.parse(f"ark:12345/x{'.d.c.b.a'}{more}")) for more in ("", ".e"))
     assert len(four) == 16
     assert "ark:12345/x.a.c" in four
     assert five == [

@@ -8,7 +8,7 @@ from werkzeug.test import Client
 from ararat.identifiers import registries
 from ararat.identifiers.ark import model as ark
 from ararat.middleware import ResolverMiddleware
-from ararat.middleware.resolution.forwarding import elsewhere
+from ararat.middleware.resolution.forwarding import forwarding
 from ararat.middleware.settings import Settings
 
 TABLE = """\
@@ -65,9 +65,9 @@ def test_what_is_bound_here_is_answered_here(client):
         pytest.param("ark:55555/x", "has no address for this ARK of NAAN 55555", id="no address"),
         pytest.param("ark:66666/x", "has no address for this ARK of NAAN 66666", id="typing error"),
         pytest.param("ark:11111/x", "has no address for this ARK of NAAN 11111", id="official resolver"),
-        pytest.param("ark:22222/x", "sends NAAN 22222 here", id="own prefix, by http"),
-        pytest.param("ark:33333/x", "sends NAAN 33333 here", id="other prefix of ours"),
-        pytest.param("ark:12345/nope", "knows no location", id="own NAAN"),
+        pytest.param("ark:22222/x", "sends NAAN 22222 to this resolver", id="own prefix, by http"),
+        pytest.param("ark:33333/x", "sends NAAN 33333 to this resolver", id="other prefix of ours"),
+        pytest.param("ark:12345/nope", "has no location", id="own NAAN"),
     ],
 )
 def test_what_cannot_be_sent_on_is_not_found_and_it_is_said_why(client, identifier, said):
@@ -83,5 +83,5 @@ def test_nothing_is_sent_on_unless_the_site_says_so(registry, held):
 
 def test_the_prefix_itself_is_here_and_its_neighbour_is_not(registry):
     settings = Settings(prefix="https://r.museum", naans=["12345"], forward=True)
-    assert elsewhere(ark.parse("ark:22222/x"), settings).address is None
-    assert elsewhere(ark.parse("ark:44444/x"), settings).address == "https://r.museum.org/ark:/44444/x?v=1"
+    assert forwarding(ark.parse("ark:22222/x"), settings).address is None
+    assert forwarding(ark.parse("ark:44444/x"), settings).address == "https://r.museum.org/ark:/44444/x?v=1"

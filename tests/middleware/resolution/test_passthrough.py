@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ararat.identifiers.ark import model as ark
-from ararat.middleware.resolution.passthrough import let_through, lowered, rest_of, takes_more
+from ararat.middleware.resolution.passthrough import append_path, can_append, inherit, suffix_below
 
 RESTS = [
     pytest.param("ark:12345/x/a", "ark:12345/x", "/a", id="component"),
@@ -28,7 +28,7 @@ RESTS = [
 
 @pytest.mark.parametrize(("core", "container", "rest"), RESTS)
 def test_the_rest_begins_where_the_container_ends(core, container, rest):
-    assert rest_of(core, container) == rest
+    assert suffix_below(core, container) == rest
 
 
 @given(st.from_regex(r"[a-z1.\-]{1,4}(/[a-z1.\-]{1,4}){0,4}", fullmatch=True))
@@ -39,7 +39,7 @@ def test_the_rest_is_at_a_boundary_below_every_container(name):
         return
     key, *containers = found.ancestry()
     for container in containers:
-        rest = rest_of(key, container)
+        rest = suffix_below(key, container)
         assert rest[0] in "/."
         assert key.endswith(rest)
         assert ark.parse(key[: -len(rest)]).basic == container
@@ -69,8 +69,8 @@ def test_the_rest_is_at_a_boundary_below_every_container(name):
     ],
 )
 def test_only_the_path_of_a_target_grows(target, rest, result):
-    assert lowered(target, rest) == result
-    assert takes_more(target) is (target.count("/") > 2 or target.startswith("/"))
+    assert append_path(target, rest) == result
+    assert can_append(target) is (target.count("/") > 2 or target.startswith("/"))
 
 
 @given(
@@ -78,7 +78,7 @@ def test_only_the_path_of_a_target_grows(target, rest, result):
     st.text("/.%2Ee@:?#\\a", max_size=12).map("/".__add__),
 )
 def test_nobody_is_led_to_another_authority(target, rest):
-    result = lowered(target, rest)
+    result = append_path(target, rest)
     if result is not None:
         assert urlsplit(result)[:2] == urlsplit(target)[:2]
 
@@ -93,6 +93,6 @@ def test_what_is_known_of_a_container_is_not_said_of_what_is_below_it(binding):
         metadata={"persistence": "for ever"},
         alternates={"en": "/en"},
     )
-    made = let_through(container, "ark:12345/x/1")
+    made = inherit(container, "ark:12345/x/1")
     assert made == binding("ark:12345/x/1", "https://example.org/a/1", kind="related")
-    assert let_through(binding("ark:12345/x", "https://example.org/a"), "ark:12345/x/1") is None
+    assert inherit(binding("ark:12345/x", "https://example.org/a"), "ark:12345/x/1") is None

@@ -10,7 +10,7 @@ from werkzeug.test import Client
 
 from ararat.identifiers import PROBLEMS
 from ararat.middleware import BindingsUnavailable, ResolverMiddleware
-from ararat.middleware.resolution.refusals import REFUSALS, refusal, status_of
+from ararat.middleware.resolution.refusals import REFUSALS, problem, status_of
 
 
 class Broken:
@@ -75,8 +75,8 @@ def test_no_words_blame_the_identifier_or_what_it_names(code):
 
 
 def test_a_fault_of_the_identifier_keeps_its_code_and_words():
-    assert refusal("dot-segment", 0, 3).message == PROBLEMS["dot-segment"].title
-    assert refusal("dot-segment", 0, 3).severity == "error"
+    assert problem("dot-segment", 0, 3).message == PROBLEMS["dot-segment"].title
+    assert problem("dot-segment", 0, 3).severity == "error"
 
 
 @pytest.mark.parametrize(

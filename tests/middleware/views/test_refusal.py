@@ -8,7 +8,7 @@ import re
 
 import pytest
 
-from ararat.middleware.resolution.refusals import refusal
+from ararat.middleware.resolution.refusals import problem
 from ararat.middleware.resolution.resolver import no_rules, resolve
 from ararat.middleware.settings import Settings
 from ararat.middleware.views.refusal import excerpt, explain
@@ -86,7 +86,7 @@ def test_nothing_is_marked_where_the_whole_is_meant(explained):
 @pytest.mark.parametrize(("start", "end"), [(0, 1), (0, 5000), (2500, 2501), (2000, 4000), (4999, 5000), (5000, 5000)])
 def test_an_excerpt_is_a_window_on_the_place(start, end):
     text = "ark:" + "x" * 4996
-    shown = excerpt(text, refusal("bad-char", start, end))
+    shown = excerpt(text, problem("bad-char", start, end))
     assert len(shown.before) <= 120
     assert len(shown.marked) <= 120
     assert len(shown.after) <= 120
