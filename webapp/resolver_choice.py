@@ -1,7 +1,4 @@
-"""The resolvers that an identifier can be asked of, as a reader is offered them: who they are, and whether they may be.
-
-Which of them is asked where nobody says so is for :func:`.trace_jobs.choose_resolver`; these are those to choose from.
-"""
+"""The resolvers that the page offers for an identifier. :func:`.trace_jobs.choose_resolver` chooses the default."""
 
 from __future__ import annotations
 
@@ -16,35 +13,35 @@ from .tracing.known_resolvers import expected_of
 
 @dataclass(frozen=True, slots=True)
 class ResolverOption:
-    """A resolver to choose: its resolver prefix, and who it is."""
+    """A resolver that the page offers: its resolver prefix and its title."""
 
     prefix: str
     title: str
 
 
 def resolver_options(text: str) -> tuple[ResolverOption, ...]:
-    """The resolvers that the identifier ``text`` can be asked of from here, each prefix once.
+    """Return the resolvers that this inspector can trace ``text`` with, each prefix once.
 
-    They are this site, the official resolver, the one that is expected to know the identifier (the NAAN's own in the
-    registry, or a URN namespace's), and those that the site lists; of all of them those that this inspector may ask.
+    They are this site, the official resolver, the known resolver of the NAAN or URN namespace, and those of the
+    setting ``resolvers``.
     """
     known = site()
     found: dict[str, ResolverOption] = {}
-    for offer in _options(text, known):
-        if may_ask(offer.prefix, known):
-            found.setdefault(offer.prefix, offer)
+    for option in _options(text, known):
+        if may_ask(option.prefix, known):
+            found.setdefault(option.prefix, option)
     return tuple(found.values())
 
 
 def own_prefix(known: Site) -> str | None:
-    """The resolver prefix under which this site answers in process, or None if it does not."""
+    """Return the resolver prefix under which this site answers in process, or None."""
     if known.prefix in known.local:
         return known.prefix
     return next(iter(known.local), None)
 
 
 def may_ask(resolver: str, known: Site) -> bool:
-    """Whether this inspector asks the resolver with this prefix: its own site always, others where it asks others."""
+    """Return whether this inspector sends requests to the resolver: to this site always, to others if allowed."""
     return known.trace_elsewhere or _origin(resolver) in {_origin(prefix) for prefix in known.local}
 
 
@@ -53,7 +50,7 @@ def _options(text: str, known: Site) -> Iterator[ResolverOption]:
         yield ResolverOption(home, "this site")
     yield ResolverOption(OFFICIAL_PREFIX, "the official resolver")
     if (likely := expected_of(text)) is not None and likely.prefix is not None:
-        title = f"expected to know it: the resolver of {likely.owner}"
+        title = f"the known resolver of {likely.owner}"
         yield ResolverOption(likely.prefix, title)
     for listed in known.resolvers:
         yield ResolverOption(listed.prefix, listed.title)

@@ -1,4 +1,4 @@
-"""A trace that a client asked for: with which resolver, whether it may start, and its events as they happen.
+"""Traces that clients of the inspector start: the parameters, the choice of the resolver, and the events.
 
 The page, the event stream and the API start a trace in the same way. :func:`parse_trace_request` reads the query.
 :func:`start_trace` acquires a slot and returns a :class:`TraceJob`. Both raise :class:`~ararat.webapp.errors.Refused`
@@ -43,7 +43,7 @@ RETRY_SECONDS = 30
 
 @dataclass(frozen=True, slots=True)
 class TraceRequest:
-    """What a trace is asked to do; ``resolver`` is None where none was named, ``fresh`` wants no answer of before."""
+    """The parameters of a trace. ``resolver`` is None if none was named. ``fresh`` skips the response cache."""
 
     text: str
     resolver: str | None = None
@@ -52,16 +52,16 @@ class TraceRequest:
     fresh: bool = False
 
     def arguments(self) -> dict[str, Any]:
-        """The wish as the query of an address, without what is so anyway."""
-        usual = TraceRequest(self.text)
+        """Return the query parameters of the URL of this trace, without default values."""
+        default = TraceRequest(self.text)
         named = {name: getattr(self, name) for name in ("resolver", "method", "max_redirects")}
-        query = {"q": self.text} | {name: value for name, value in named.items() if value != getattr(usual, name)}
+        query = {"q": self.text} | {name: value for name, value in named.items() if value != getattr(default, name)}
         return query | ({"fresh": "1"} if self.fresh else {})
 
 
 @dataclass(frozen=True, slots=True)
 class ResolverChoice:
-    """The resolver of a trace, why it is that one, and whether this inspector may ask it."""
+    """The resolver of a trace, the reason for the choice, and whether this inspector can send requests to it."""
 
     resolver: str
     why: str
@@ -69,30 +69,30 @@ class ResolverChoice:
 
 
 class TraceJob(Generic[T]):
-    """Work with a place of its own, a trace for one. Its events come once; whoever does not ask for them closes it."""
+    """Events that hold a slot. Iterate them once, or call :meth:`close`."""
 
-    def __init__(self, events: Iterator[T], place: Slot, stop: threading.Event, stages: Progress) -> None:
+    def __init__(self, events: Iterator[T], slot: Slot, stop: threading.Event, progress: Progress) -> None:
         self._events = events
-        self._place = place
+        self._slot = slot
         self._stop = stop
-        self._stages = stages
+        self._progress = progress
         self._begun = False
 
     def __iter__(self) -> Iterator[T | KeepAlive]:
         self._begun = True
-        # The thread that works gives the place back, and not the client that has gone: what still waits still counts.
-        with closing(iter_with_keepalive(_held(self._place, self._events), stop=self._stop)) as watched:
+        # The worker thread releases the slot, not the client: a request that still runs still counts.
+        with closing(iter_with_keepalive(_held(self._slot, self._events), stop=self._stop)) as watched:
             for event in watched:
-                yield replace(event, waits_for=self._stages.now) if isinstance(event, KeepAlive) else event
+                yield replace(event, waits_for=self._progress.now) if isinstance(event, KeepAlive) else event
 
     def close(self) -> None:
-        """Give the place back if nothing was started."""
+        """Release the slot if the iteration has not begun."""
         if not self._begun:
-            self._place.release()
+            self._slot.release()
 
 
 def parse_trace_request(arguments: MultiDict[str, str]) -> TraceRequest:
-    """What the query of a request asks for. Raises Refused where a value is not one that the parameter can have."""
+    """Read the query of a request. Raises Refused, 400, for a value that a parameter cannot have."""
     redirects = arguments.get("max_redirects") or "10"
     if not (redirects.isascii() and redirects.isdigit() and len(redirects) < 4):
         raise Refused(400, "parameter", f"max_redirects is {display.escape(redirects[:20])}; expected 5 to 20")
@@ -107,65 +107,67 @@ def parse_trace_request(arguments: MultiDict[str, str]) -> TraceRequest:
     return TraceRequest(text, next(iter(resolvers), None), method, int(redirects), fresh == "1")
 
 
-def choose_resolver(wish: TraceRequest, *, bound: bool | None) -> ResolverChoice:
-    """Which resolver is asked: the one that is named; this site, where the name is ``bound`` here; the official one.
+def choose_resolver(wanted: TraceRequest, *, bound: bool | None) -> ResolverChoice:
+    """Choose the resolver: the named one, else this site if the name is ``bound`` here, else the official one.
 
-    ``bound`` is None where the bindings could not be read. Named "registry", it is the resolver that is expected to
-    know the identifier; Refused is raised where there is none.
+    ``bound`` is None if the bindings could not be read. The name "registry" chooses the known resolver of the
+    identifier. Raises Refused, 400, if there is none.
     """
     known = site()
-    if wish.resolver == REGISTRY_KEYWORD:
-        if (prefix := prefix_for(wish.text)) is None:
+    if wanted.resolver == REGISTRY_KEYWORD:
+        if (prefix := prefix_for(wanted.text)) is None:
             raise Refused(400, "no-resolver", "No resolver is known for this identifier.")
-        return ResolverChoice(prefix, "This resolver is known for it.", resolvers.may_ask(prefix, known))
-    if wish.resolver is not None:
-        return ResolverChoice(wish.resolver, "This resolver was named.", resolvers.may_ask(wish.resolver, known))
+        return ResolverChoice(
+            prefix, "The registry lists this resolver for the identifier.", resolvers.may_ask(prefix, known)
+        )
+    if wanted.resolver is not None:
+        return ResolverChoice(wanted.resolver, "You chose this resolver.", resolvers.may_ask(wanted.resolver, known))
     home = resolvers.own_prefix(known)
     if home is not None and bound:
-        return ResolverChoice(home, "The name is known here, so this site is asked.", True)
+        return ResolverChoice(home, "The identifier is bound here, so this site resolves it.", True)
     if bound is None:
-        why = "The bindings of this site cannot be read, so the official resolver is asked."
+        why = "The bindings of this site cannot be read, so the trace starts at the official resolver."
     else:
-        why = "Not bound here, as far as is known, so the official resolver is asked."
+        why = "The identifier is not bound here, so the trace starts at the official resolver."
     return ResolverChoice(OFFICIAL_PREFIX, why, resolvers.may_ask(OFFICIAL_PREFIX, known))
 
 
-def start_trace(wish: TraceRequest) -> TraceJob[Event]:
-    """Take a place and get ready; nothing is asked before the run is iterated.
+def start_trace(wanted: TraceRequest) -> TraceJob[Event]:
+    """Acquire a slot and prepare the trace. No request is sent before the job is iterated.
 
-    Raises Refused: 400 for what cannot be traced, 403 for what is not traced from here, 503 where no place is free.
+    Raises Refused: 400 if the text cannot be traced, 403 if this inspector cannot trace it, 503 if no slot is free.
     """
     known = site()
     if HOP_KEY in request.environ:
-        raise Refused(403, "trace-in-trace", "This was asked by a trace, and a trace starts no other.")
-    if not wish.text:
-        raise Refused(400, "nothing-to-trace", "There is no identifier to trace: give one as q.")
-    choice = choose_resolver(wish, bound=_bound(wish.text, known) if wish.resolver is None else False)
-    stop, stages = threading.Event(), Progress()
-    fetch = fetcher(known, request.remote_addr, stop, stages, fresh=wish.fresh)
+        raise Refused(403, "trace-in-trace", "This request comes from a trace. A trace cannot start another trace.")
+    if not wanted.text:
+        raise Refused(400, "nothing-to-trace", "There is no identifier to trace. Give one in the parameter q.")
+    choice = choose_resolver(wanted, bound=_bound(wanted.text, known) if wanted.resolver is None else False)
+    stop, progress = threading.Event(), Progress()
+    fetch = fetcher(known, request.remote_addr, stop, progress, fresh=wanted.fresh)
     try:
         events = trace(
-            wish.text,
+            wanted.text,
             fetch=fetch,
             resolver=choice.resolver,
-            method=wish.method,
-            max_redirects=wish.max_redirects,
+            method=wanted.method,
+            max_redirects=wanted.max_redirects,
         )
     except TraceError as error:
         raise Refused(400, error.code, f"{error}.") from None
     start = next(events)
     if isinstance(start, Start) and start.sent is None:
-        # What is refused before any request has a start and an end, and nothing between.
+        # A trace that is refused before the first request has only a start and an end.
         raise _unreadable(next(events))
     if not choice.possible:
         named = display.percent(choice.resolver)
-        sentence = f"This site asks itself alone, and not {named}; `ararat trace` on a command line does."
+        sentence = f"This inspector sends no requests to {named}. Run `ararat trace` on a command line instead."
         raise Refused(403, "not-asked", sentence)
-    return TraceJob(_resumed(start, events), acquire_slot(known), stop, stages)
+    return TraceJob(_resumed(start, events), acquire_slot(known), stop, progress)
 
 
 def acquire_slot(known: Site) -> Slot:
-    """A place for whoever sent the current request. Raises Refused, 503, where none is free."""
+    """Acquire a slot for the client of the current request. Raises Refused, 503, if none is free."""
     try:
         return known.places.acquire(request.remote_addr)
     except Busy as busy:
@@ -173,10 +175,12 @@ def acquire_slot(known: Site) -> Slot:
         raise Refused(503, busy.code, sentence, retry_after=RETRY_SECONDS) from None
 
 
-def fetcher(known: Site, client: str | None, stop: threading.Event, stages: Progress, *, fresh: bool = False) -> Fetch:
-    """What fetches the hops of a trace: this site for its own, the guarded client for others where they are asked.
+def fetcher(
+    known: Site, client: str | None, stop: threading.Event, progress: Progress, *, fresh: bool = False
+) -> Fetch:
+    """Return the Fetch of a trace: in process for this site, the guarded client for other hosts if they are allowed.
 
-    With ``fresh`` no answer of the last minute is taken again, as long as its host may be asked.
+    ``fresh`` skips the response cache, unless the rate limit of the host is reached.
     """
     elsewhere = None
     if known.trace_elsewhere:
@@ -185,16 +189,16 @@ def fetcher(known: Site, client: str | None, stop: threading.Event, stages: Prog
             denied=known.denied,
             before_connect=functools.partial(known.pace.acquire, client),
             stop=stop,
-            lookups=stages.lookups(LOOKUPS, client),
-            connect=stages.connect,
+            lookups=progress.lookups(LOOKUPS, client),
+            connect=progress.connect,
         )
-        elsewhere = stages.track_remote(cached_fetch(guarded, known.answers, fresh=fresh))
-    return stages.track_local(local_fetch(known.local, elsewhere, client))
+        elsewhere = progress.track_remote(cached_fetch(guarded, known.answers, fresh=fresh))
+    return progress.track_local(local_fetch(known.local, elsewhere, client))
 
 
 def _unreadable(end: Event) -> Refused:
     if not isinstance(end, End):
-        raise TypeError(f"a trace that sends nothing goes on with {type(end).__name__}")
+        raise TypeError(f"expected the end of the trace after its start, not {type(end).__name__}")
     return Refused(400, end.code, end.sentence)
 
 
@@ -203,8 +207,8 @@ def _resumed(first: Event, rest: Iterator[Event]) -> Iterator[Event]:
     yield from rest
 
 
-def _held(place: Slot, events: Iterator[T]) -> Iterator[T]:
-    with place:
+def _held(slot: Slot, events: Iterator[T]) -> Iterator[T]:
+    with slot:
         yield from events
 
 

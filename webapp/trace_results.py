@@ -1,4 +1,4 @@
-"""Results of lists of traces, kept in this process for a short time so that a page can save and resume them."""
+"""Results of bulk traces, kept in this process for a short time so that a page can save and resume them."""
 
 from __future__ import annotations
 

@@ -178,7 +178,7 @@ def test_a_busy_stream_is_asked_once_and_not_in_a_loop(page, context, slow_serve
     expect(other.locator(".hop")).to_have_count(1)
     page.goto(f"{slow_server.origin}/?q=ark:12345/y")
     page.get_by_role("link", name="Run the trace").click()
-    expect(page.locator(".ended")).to_contain_text("places for traces are taken")
+    expect(page.locator(".ended")).to_contain_text("slots for traces are in use")
     page.wait_for_timeout(3_500)
     assert len(streams) == 1
     slow_server.get("/let-go")

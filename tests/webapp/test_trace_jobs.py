@@ -25,7 +25,7 @@ def test_where_the_bindings_cannot_be_read_no_name_is_said_to_be_unbound(bound, 
     client = create_app(names, prefix=HERE, local={HERE: redirecting}, trace_elsewhere=False).test_client()
     with client.application.test_request_context("/"):
         choice = trace_jobs.choose_resolver(trace_jobs.TraceRequest(NAME), bound=None)
-    assert choice.why == "The bindings of this site cannot be read, so the official resolver is asked."
+    assert choice.why == "The bindings of this site cannot be read, so the trace starts at the official resolver."
     refused = json.loads(client.get("/api/trace", query_string={"q": NAME}).text)
     assert refused["code"] == "not-asked"
 
@@ -175,7 +175,7 @@ def test_a_host_that_was_asked_too_often_is_asked_no_more_and_the_hop_says_why(i
     failed = client.get(f"/api/trace?q={NAME}-c&resolver=https://r.example")
     *_, hop, end = map(json.loads, failed.text.splitlines())
     assert (failed.status_code, hop["failure"]["code"], end["code"]) == (200, "too-often", "too-often")
-    assert "asked it 2 times within a minute" in end["sentence"]
+    assert "its limit of 2 requests" in end["sentence"]
     assert len(others) == 2
     # Our own site is never asked too often.
     assert all(hops_of(client)[0]["status"] == 302 for _ in range(5))

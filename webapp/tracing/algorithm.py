@@ -1,8 +1,7 @@
 """The reference resolution algorithm, hop by hop (ARK draft, section 7.1.3; decisions R-01 to R-10).
 
-:func:`trace` is an iterator of :mod:`~.events`. It knows nothing of networks: a
-:data:`~.hop.Fetch` is handed in, and so is the clock. URNs are resolved in the same way, since their draft
-names none of its own.
+:func:`trace` yields :mod:`~.events`. It does no I/O: the caller passes a :data:`~.hop.Fetch` and a clock. URNs use the
+same algorithm, because the URN documents define none.
 """
 
 from __future__ import annotations
@@ -35,22 +34,22 @@ FEWEST_REDIRECTS, MOST_REDIRECTS = 5, 20
 
 CODES = {
     "found": "a request was answered with a success status",
-    "not-fetched": "the chain led to an address that is not http or https",
+    "not-fetched": "the redirects led to a URL that is not http or https",
     "error-status": "a request was answered with a status from 400 to 599",
-    "unspecified-status": "a request was answered with a status that the draft gives no meaning",
+    "unspecified-status": "a request was answered with a status that the ARK draft does not define",
     "location-missing": "a redirect had no Location, or an empty one",
     "location-repeated": "a redirect had several Location fields",
-    "location-invalid": "the Location of a redirect is no URI",
-    "location-relative": "the Location of a redirect is relative, and the run was asked to be strict",
-    "too-many-redirects": "there were more redirects than were to be followed",
-    "naan-not-registered": "the registry's resolver sent the request back to itself",
-    "time-used-up": "the time for the whole run was used up",
+    "location-invalid": "the Location of a redirect is not a URI",
+    "location-relative": "the Location of a redirect is relative, and strict_location is set",
+    "too-many-redirects": "there were more redirects than the limit",
+    "naan-not-registered": "the resolver of the registry redirected to itself in a loop",
+    "time-used-up": "the time limit of the trace was reached",
 }
-"""How a run can end, beside the codes of :data:`.hop.FAILURES`."""
+"""The codes of an end, in addition to those of :data:`.hop.FAILURES`."""
 
 
 class TraceError(ValueError):
-    """A run was asked for that the algorithm does not allow. ``code`` is "parameter"; the text is printable ASCII."""
+    """A parameter of :func:`trace` is not allowed. ``code`` is "parameter"; the text is printable ASCII."""
 
     code = "parameter"
 
@@ -69,13 +68,16 @@ def trace(
 ) -> Iterator[Event]:
     """Resolve an identifier: one :class:`~.events.Start`, a Hop for each request, one End.
 
-    ``identifier`` is an ARK, an address with an ARK in it (then that ARK is meant, and its address is not asked), or a
-    URN; what is none, NAAN 99999 and dot-segments end the run with the outcome "refused" before any request.
-    ``resolver`` is a resolver prefix ("the client that resolves the ARK SHOULD default to https://n2t.net"),
-    ``method`` GET or HEAD, for every request of the run (R-08), ``max_redirects`` 5 to 20. ``normalize`` sends the
-    normal form instead of the spelling given (R-06); ``strict_location`` fails at a relative Location (R-02). ``fetch``
-    is called with a deadline of ``run_seconds`` after the start by ``clock``. Raises :class:`TraceError`, at once, for
-    a resolver, method or number that the algorithm does not allow.
+    - ``identifier``: an ARK, a URL that contains an ARK, or a URN. Of a URL only the ARK is used. Any other text, NAAN
+      99999 and dot-segments end the trace with the outcome "refused" before the first request.
+    - ``fetch``: sends one request. Its deadline is ``run_seconds`` after the start by ``clock``.
+    - ``resolver``: a resolver prefix ("the client that resolves the ARK SHOULD default to https://n2t.net").
+    - ``method``: GET or HEAD, for every request (R-08).
+    - ``max_redirects``: 5 to 20.
+    - ``normalize``: send the normal form instead of the given spelling (R-06).
+    - ``strict_location``: fail at a relative Location (R-02).
+
+    Raises :class:`TraceError` immediately if ``resolver``, ``method`` or a number is not allowed.
 
     Source: ARK draft, sections 7.1 to 7.1.3; ARK-092 to ARK-130.
 
@@ -83,10 +85,10 @@ def trace(
     >>> answers = iter([HopResponse(303, "See Other", (("Location", "/about"),)), HopResponse(200, "OK", ())])
     >>> *_, end = trace("ark:12345/x", fetch=lambda method, url, deadline: next(answers), clock=lambda: 0.0)
     >>> end.sentence
-    'A related resource is at https://n2t.net/about. Two hops, 0 ms. Whoever runs n2t.net is trusted for this answer.'
+    'A related resource is at https://n2t.net/about. Two hops, 0 ms. This result relies on n2t.net.'
     """
     try:
-        # R-05: a prefix that is not http or https is refused, since a run would otherwise succeed without a request.
+        # R-05: refuse a prefix that is not http or https. Otherwise the trace would succeed without a request.
         resolver = origins.check_prefix(resolver)
     except PrefixError as error:
         raise TraceError(f"{error.message}; expected {error.expected} ({error.reference})") from None
@@ -96,14 +98,14 @@ def trace(
         expected = f"{FEWEST_REDIRECTS} to {MOST_REDIRECTS}"
         raise TraceError(f"max_redirects is {max_redirects}; expected {expected} (ARK draft, section 7.1.3)")
     if not run_seconds > 0:
-        raise TraceError(f"run_seconds is {run_seconds}; expected more than 0")
+        raise TraceError(f"run_seconds is {run_seconds}; expected a number above 0")
     run = _Run(resolver, method, max_redirects, strict_location, fetch, clock, run_seconds)
     return run.events(identifier, normalize=normalize)
 
 
 @dataclass(slots=True)
 class _Run:
-    """The parameters and variables of the algorithm, and what is remembered for the notes."""
+    """The parameters and variables of the algorithm, and the values that the notes need."""
 
     resolver: str
     method: str
@@ -123,7 +125,6 @@ class _Run:
     circle: bool = field(init=False, default=False)
 
     def events(self, identifier: str, *, normalize: bool) -> Iterator[Event]:
-        """The run, from its start to its end."""
         try:
             self.target = prepare(identifier, normalize=normalize)
         except IdentifierError as error:
@@ -163,7 +164,7 @@ class _Run:
         return self.started + self.run_seconds
 
     def hop(self) -> tuple[Hop, End | None]:
-        """Send one request and take one step; the end, if this was it."""
+        """Send one request and take one step. Return the hop, and the end if this was the last step."""
         url = self.uri
         self.asked.append(str(url))
         at = self.clock()
@@ -172,8 +173,8 @@ class _Run:
             response = self.fetch(self.method, str(url), self.deadline)
         except HopFailed as failed:
             # "if sending this request fails then return failure"
-            whom = "this site" if failed.where == "here" else messages.host_of(url)
-            why = messages.no_answer(whom, len(self.asked), failed.sentence)
+            host = "this site" if failed.where == "here" else messages.host_of(url)
+            why = messages.no_answer(host, len(self.asked), failed.sentence)
             return self._failed(url, at, failed), self.end("failure", failed.code, why)
         self.trusted.append("this site" if response.where == "here" else url.host)
         seconds = self.clock() - at
@@ -183,7 +184,7 @@ class _Run:
         if target is not None:
             naan = self.target.naan
             self.circle = naan is not None and messages.closes_circle(naan, target, self.asked)
-        seen = messages.HopContext(
+        context = messages.HopContext(
             self.method,
             url,
             response,
@@ -208,7 +209,7 @@ class _Run:
             state=self.state,
             redirects_left=max(0, self.redirects_left),
             failure=None,
-            notes=messages.notes(seen),
+            notes=messages.notes(context),
             at=at - self.started,
             seconds=seconds,
             age=response.age,
@@ -216,13 +217,13 @@ class _Run:
         return hop, end
 
     def _dispatch(self, url: Reference, response: HopResponse) -> tuple[Reference | None, End | None]:
-        """Where to go on to, or the end."""
-        status, number, who = response.status, len(self.asked), messages.answering(url, response)
+        """Return the next URL, or the end."""
+        status, number, host = response.status, len(self.asked), messages.answering(url, response)
         if status in REDIRECTS:
             try:
                 target = self._location(response)
             except _BadLocation as bad:
-                return None, self.end("failure", bad.code, messages.bad_location(who, status, number, bad.why))
+                return None, self.end("failure", bad.code, messages.bad_location(host, status, number, bad.why))
             # "If the HTTP status was 303 then set state to the symbol related."
             if status == 303 and self.state == "direct":
                 self.state = "related"
@@ -236,25 +237,25 @@ class _Run:
         if status in SUCCESSES:
             return None, self.success("found")
         if 400 <= status <= 599:
-            return None, self.end("failure", "error-status", messages.error_status(who, status, number))
+            return None, self.end("failure", "error-status", messages.error_status(host, status, number))
         # "If the HTTP status code does not match any rule [a]bove then the behavior is implementation-defined." (R-04)
-        return None, self.end("unspecified", "unspecified-status", messages.unspecified_status(who, status, number))
+        return None, self.end("unspecified", "unspecified-status", messages.unspecified_status(host, status, number))
 
     def _location(self, response: HopResponse) -> Reference:
-        """What the Location indicates. "If that HTTP header is missing or not a valid URI, then return failure." """
+        """Resolve the Location. "If that HTTP header is missing or not a valid URI, then return failure." """
         fields = response.all("location")
         if len(fields) > 1:
-            raise _BadLocation("location-repeated", f"with {len(fields)} Location fields, so where to go is not clear")
+            raise _BadLocation("location-repeated", f"with {len(fields)} Location fields, so the target is not clear")
         if not fields or not fields[0]:
-            raise _BadLocation("location-missing", "without a Location")
+            raise _BadLocation("location-missing", "without a Location field")
         if len(fields[0]) > MAX_LENGTH:
             raise _BadLocation("location-invalid", f"its Location is longer than {MAX_LENGTH:,} characters")
         try:
             target = reference.parse(fields[0])
         except BadReference as error:
-            raise _BadLocation("location-invalid", f"its Location is no URI, since {error}") from None
+            raise _BadLocation("location-invalid", f"its Location is not a URI: {error}") from None
         if target.is_relative and self.strict_location:
-            raise _BadLocation("location-relative", "its Location is relative, which by the letter is no URI")
+            raise _BadLocation("location-relative", "its Location is relative, which is not a URI in the strict sense")
         return reference.resolve(self.uri, target)
 
     def _failed(self, url: Reference, at: float, failed: HopFailed) -> Hop:
@@ -277,22 +278,21 @@ class _Run:
         )
 
     def success(self, code: str) -> End:
-        """ "the algorithm finishes with success": the sentence depends on the state."""
-        where = str(self.uri) + (f"#{self.fragment}" if self.fragment is not None else "")
-        words = messages.found(self.state, where, self.target.inflection, fetched=code == "found")
-        return self.end("success", code, words)
+        """Return a successful end ("the algorithm finishes with success")."""
+        uri = str(self.uri) + (f"#{self.fragment}" if self.fragment is not None else "")
+        text = messages.found(self.state, uri, self.target.inflection, fetched=code == "found")
+        return self.end("success", code, text)
 
     def exhausted(self) -> End:
-        """More redirects than were to be followed; R-09 keeps to the letter and does not cut a circle short."""
+        """Return the end after too many redirects. The draft does not stop at a loop, so neither does this (R-09)."""
         if self.circle:
             return self.end("failure", "naan-not-registered", messages.not_registered(self.target.naan or ""))
         again = len(set(self.asked)) < len(self.asked)
         return self.end("failure", "too-many-redirects", messages.too_many(self.max_redirects, seen_before=again))
 
-    def end(self, outcome: Outcome, code: str, words: str) -> End:
-        """The end of the run."""
+    def end(self, outcome: Outcome, code: str, text: str) -> End:
         seconds, hops = self.clock() - self.started, len(self.asked)
-        sentence = f"{words} {messages.closing(hops, seconds, self.trusted)}"
+        sentence = f"{text} {messages.closing(hops, seconds, self.trusted)}"
         return End(outcome, self.state, str(self.uri), self.fragment, hops, seconds, code, sentence)
 
 

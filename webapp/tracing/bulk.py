@@ -32,33 +32,33 @@ VERDICTS: dict[Verdict, str] = {
     "resolves": "leads to the resource",
     "related": "leads to a related resource",
     "metadata": "leads to metadata",
-    "declined": "leads to who answers and declines, and may answer a browser",
-    "dead": "no answer, or an error, at the end",
+    "declined": "the host refused the request (403); the page may open in a browser",
+    "dead": "the last request failed or got an error",
     "unregistered": "the NAAN is not registered",
-    "blocked": "leads to where a trace does not go",
-    "unspecified": "an answer that the draft gives no meaning",
-    "unreadable": "no identifier that can be asked for",
-    "undone": "not traced to the end",
+    "blocked": "leads to an address that is not allowed",
+    "unspecified": "the last answer has a status that the ARK draft does not define",
+    "unreadable": "not an identifier that can be requested",
+    "undone": "not finished",
 }
-"""What a traced identifier turned out to be. No word says whose fault it is: the draft leaves that open."""
+"""The verdicts on an identifier. No text assigns blame, because the ARK draft leaves the cause open."""
 
 GOOD = frozenset({"resolves", "related", "metadata"})
-# Nobody can tell from here whether a browser would be answered (403).
+# A 403 is not a failure: the host may answer a browser.
 OPEN = GOOD | {"declined"}
 
 _BLOCKED = frozenset({"blocked", "port", "not-asked"})
-# What failed on this side, and would go otherwise the next time.
+# Failures of this process, which may not happen again.
 _UNDONE = frozenset({"busy", "client-error", "stopped", "too-often"})
 _STATES: dict[State, Verdict] = {"direct": "resolves", "related": "related", "metadata": "metadata"}
 
 
 @dataclass(frozen=True, slots=True)
 class BulkResult:
-    """One identifier of a round.
+    """The result of one identifier.
 
-    ``identifier`` is as given (text of others); ``url`` the URI at which its run ended, ``status`` the last answer's,
-    either None where there is none; ``downgraded`` whether a redirect led from https to http on the way; ``code`` and
-    ``sentence`` are those of the run's :class:`~.events.End`.
+    ``identifier`` is as given (untrusted text). ``url`` is the URI at which the trace ended, ``status`` the last
+    status; both can be None. ``downgraded`` is true if a redirect led from https to http. ``code`` and ``sentence`` are
+    those of the :class:`~.events.End`.
     """
 
     identifier: str
@@ -73,31 +73,31 @@ class BulkResult:
 
     @property
     def ok(self) -> bool:
-        """Whether it leads somewhere, and all the way there nothing went wrong."""
+        """Whether the identifier resolves, without a downgrade to http."""
         return self.verdict in GOOD and not self.downgraded
 
     def as_dict(self) -> dict[str, Any]:
-        """The row as JSON has it, and as the columns of a CSV table."""
+        """Return the row for JSON and for a CSV table."""
         return asdict(self)
 
     @classmethod
     def of_dict(cls, row: object) -> BulkResult:
-        """A row that :meth:`as_dict` made. Raises ValueError, in printable ASCII, for anything else."""
+        """Read a row of :meth:`as_dict`. Raises ValueError, in printable ASCII, for anything else."""
         if not isinstance(row, Mapping) or set(row) != set(COLUMNS):
             raise ValueError(f"expected an object with the keys {', '.join(COLUMNS)}")
         for name, kinds in _KINDS.items():
-            # bool is an int, and means something else.
+            # In Python bool is a subclass of int.
             if not isinstance(row[name], kinds) or (isinstance(row[name], bool) and bool not in kinds):
-                raise ValueError(f"the value of {name} is not of its kind")
-        # NaN and infinity are in no range.
+                raise ValueError(f"the value of {name} has the wrong type")
+        # This also refuses NaN and infinity.
         if not (0 <= row["seconds"] < _LONGEST and 0 <= row["hops"] < _LONGEST):
             raise ValueError("the value of seconds or hops is out of range")
         if row["verdict"] not in VERDICTS:
-            raise ValueError(f"the verdict is none of {', '.join(VERDICTS)}")
+            raise ValueError(f"the verdict is unknown; expected one of {', '.join(VERDICTS)}")
         return cls(**row)
 
     def as_csv(self) -> str:
-        r"""The row as a line of a CSV table (RFC 4180, with the line ends of Unix).
+        r"""Return the row as a line of a CSV table (RFC 4180, with the line ends of Unix).
 
         >>> BulkResult("ark:12345/x", "dead", False, None, None, 1, 0.2, "dns", "No, none.").as_csv()
         'ark:12345/x,dead,no,,,1,0.2,dns,"No, none."\n'
@@ -125,7 +125,7 @@ _KINDS: dict[str, tuple[type, ...]] = {
 
 
 def row(identifier: str, events: Iterable[Event]) -> BulkResult:
-    """What the run of ``identifier`` came to.
+    """Return the result of the trace of ``identifier`` from its events.
 
     >>> row("ark:12345/x", [End("failure", "direct", None, None, 1, 0.2, "dns", "Hop 1 had no answer.")]).verdict
     'dead'
@@ -138,7 +138,7 @@ def row(identifier: str, events: Iterable[Event]) -> BulkResult:
         elif isinstance(event, End):
             end = event
     if end is None:
-        raise ValueError("a run without an end has no verdict")
+        raise ValueError("a trace without an end has no verdict")
     seconds = round(end.seconds, 3)
     return BulkResult(
         identifier, _verdict(end, status), downgraded, status, end.url, end.hops, seconds, end.code, end.sentence
@@ -152,12 +152,12 @@ def trace_all(
     at_once: int = 4,
     stop: threading.Event | None = None,
 ) -> Generator[BulkResult, None, None]:
-    """Each of ``identifiers`` with what its run came to, in the order in which the runs end.
+    """Trace all ``identifiers`` and yield their results in the order in which the traces end.
 
-    ``run`` gives the events of the trace of one identifier; it is called in ``at_once`` threads. ``identifiers`` are
-    taken from the calling thread, as they are needed, so there may be any number of them. What a run raises is raised
-    here. When ``stop`` is set or the generator is closed, no further run begins; what was cut short is not among the
-    rows, and what cannot be interrupted is not waited for.
+    ``run`` returns the events of the trace of one identifier; ``at_once`` threads call it. The calling thread reads
+    ``identifiers`` on demand, so their number is not limited. An exception of ``run`` is raised here. Setting ``stop``
+    or closing the generator starts no further trace; interrupted traces yield no result. The generator does not wait
+    for a trace that cannot be interrupted.
 
     >>> end = End("success", "direct", "https://example.org/", None, 1, 0.1, "found", "The resource is there.")
     >>> [(each.identifier, each.verdict) for each in trace_all(["ark:12345/x"], lambda identifier: [end])]
@@ -166,21 +166,20 @@ def trace_all(
     stop = stop or threading.Event()
     tasks: queue.SimpleQueue[str | None] = queue.SimpleQueue()
     done: queue.SimpleQueue[BulkResult | BaseException] = queue.SimpleQueue()
-    # Daemons: a hop that cannot be interrupted must not keep the process from ending.
+    # Daemon threads, so that a request that cannot be interrupted does not keep the process alive.
     workers = [
-        threading.Thread(target=_work, args=(run, tasks, done), name="ararat-round", daemon=True)
-        for _ in range(at_once)
+        threading.Thread(target=_work, args=(run, tasks, done), name="ararat-bulk", daemon=True) for _ in range(at_once)
     ]
     for worker in workers:
         worker.start()
-    waiting, left = iter(identifiers), 0
+    waiting, running = iter(identifiers), 0
     try:
         while True:
-            left += _hand_out(waiting, tasks, 0 if stop.is_set() else at_once - left)
-            if not left:
+            running += _hand_out(waiting, tasks, 0 if stop.is_set() else at_once - running)
+            if not running:
                 return
             result = done.get()
-            left -= 1
+            running -= 1
             if isinstance(result, BaseException):
                 raise result
             if not (stop.is_set() and result.code == "stopped"):
@@ -191,13 +190,13 @@ def trace_all(
             tasks.put(None)
 
 
-def _hand_out(waiting: Iterator[str], tasks: queue.SimpleQueue[str | None], places: int) -> int:
-    for number in range(places):
+def _hand_out(waiting: Iterator[str], tasks: queue.SimpleQueue[str | None], free: int) -> int:
+    for number in range(free):
         identifier = next(waiting, None)
         if identifier is None:
             return number
         tasks.put(identifier)
-    return max(0, places)
+    return max(0, free)
 
 
 def _work(
@@ -208,7 +207,7 @@ def _work(
     while (identifier := tasks.get()) is not None:
         try:
             done.put(row(identifier, run(identifier)))
-        except BaseException as error:  # noqa: BLE001 - it is raised again where somebody can see it
+        except BaseException as error:  # noqa: BLE001 - the calling thread raises it again
             done.put(error)
 
 

@@ -1,4 +1,4 @@
-"""Whether two resolvers lead to the same place: the ends of two traces of one identifier, side by side (ARK-038)."""
+"""Compare two traces of one identifier: do two resolvers lead to the same URL? (ARK-038)"""
 
 from __future__ import annotations
 
@@ -9,54 +9,50 @@ from typing import Any
 from .events import End, Event, Hop
 
 COMPARED = ("outcome", "state", "url", "fragment", "code")
-"""The fields of an end in which two can differ; the others are counts and words."""
+"""The fields of an end that are compared; the others are counts and texts."""
 
 
 @dataclass(frozen=True, slots=True)
 class TraceComparison:
-    """What two traces have in common.
+    """The result of a comparison.
 
-    ``same`` says whether both ended in one way: with one outcome, in one state, and where that is success at one URI,
-    fragments included. ``met`` is the first address that both asked, from which on they go alike as long as its answers
-    stay the same; None where there is none. ``parted`` is the last one that both asked, where they end differently all
-    the same. ``differ`` has the fields of the two ``ends`` that are not alike, of :data:`COMPARED`. ``sentence`` tells
-    it, in printable ASCII.
+    ``same`` is true if both traces have the same outcome, state and, after success, the same URI with its fragment.
+    ``common_from`` is the first URL that both traces requested, or None. ``diverge_at`` is the last such URL if the
+    ends differ, or None. ``differences`` lists the fields of :data:`COMPARED` that differ between the two ``ends``.
+    ``sentence`` is the summary in printable ASCII.
     """
 
     same: bool
-    met: str | None
-    parted: str | None
-    differ: tuple[str, ...]
+    common_from: str | None
+    diverge_at: str | None
+    differences: tuple[str, ...]
     ends: tuple[End, End]
     sentence: str
 
     def as_dict(self) -> dict[str, Any]:
-        """The comparison as JSON has it."""
         return {
             "event": "compared",
             "same": self.same,
-            "met": self.met,
-            "parted": self.parted,
-            "differ": list(self.differ),
+            "met": self.common_from,
+            "parted": self.diverge_at,
+            "differ": list(self.differences),
             "ends": [end.as_dict() for end in self.ends],
             "sentence": self.sentence,
         }
 
 
 def compared(first: Iterable[Event], second: Iterable[Event]) -> Iterator[Event | TraceComparison]:
-    """The events of one trace, then those of the other, as they come, and at last what they have in common."""
+    """Yield the events of one trace, the events of the other, and the comparison."""
     runs: tuple[list[Event], list[Event]] = ([], [])
-    for told, events in zip(runs, (first, second), strict=True):
+    for collected, events in zip(runs, (first, second), strict=True):
         for event in events:
-            told.append(event)
+            collected.append(event)
             yield event
     yield compare_ends(*runs)
 
 
 def compare_ends(first: Sequence[Event], second: Sequence[Event]) -> TraceComparison:
-    """Compare the events of two whole traces.
-
-    Raises ValueError where one of them has no end.
+    """Compare the events of two complete traces. Raises ValueError for a trace without an end.
 
     >>> from ararat.webapp.tracing.hop import HopResponse
     >>> from ararat.webapp.tracing.algorithm import trace
@@ -65,46 +61,46 @@ def compare_ends(first: Sequence[Event], second: Sequence[Event]) -> TraceCompar
     ...     return HopResponse(status, "", (("Location", "/x"),))
     >>> one, other = (list(trace("ark:12345/b", fetch=fetch, resolver=f"https://{host}.example")) for host in "ab")
     >>> compare_ends(one, one).same, compare_ends(one, other).sentence
-    (True, 'They end at different places: https://a.example/x and https://b.example/x.')
+    (True, 'The traces end at different URLs: https://a.example/x and https://b.example/x.')
     """
     one, other = _end(first), _end(second)
     addresses = [[event.url for event in events if isinstance(event, Hop)] for events in (first, second)]
-    met = next((address for address in addresses[0] if address in addresses[1]), None)
-    same = _way(one) == _way(other)
-    parted = None if same else next((address for address in reversed(addresses[0]) if address in addresses[1]), None)
+    common = next((address for address in addresses[0] if address in addresses[1]), None)
+    same = _result(one) == _result(other)
+    diverge = None if same else next((address for address in reversed(addresses[0]) if address in addresses[1]), None)
     if same and one.outcome == "success":
-        sentence = f"Both end at {_place(one)}."
+        sentence = f"Both traces end at {_uri(one)}."
     elif same:
-        sentence = f"Both end with {one.outcome} ({one.code})."
-    elif one.outcome == other.outcome == "success" and _place(one) != _place(other):
-        sentence = f"They end at different places: {_place(one)} and {_place(other)}."
+        sentence = f"Both traces end with {one.outcome} ({one.code})."
+    elif one.outcome == other.outcome == "success" and _uri(one) != _uri(other):
+        sentence = f"The traces end at different URLs: {_uri(one)} and {_uri(other)}."
     else:
-        sentence = f"They end differently: {_words(one)}, and {_words(other)}."
-    if met is not None and (met != one.url or not same):
+        sentence = f"The traces end differently: {_words(one)}, and {_words(other)}."
+    if common is not None and (common != one.url or not same):
         if same:
-            sentence += f" They meet at {met}."
-        elif parted == met:
-            sentence += f" They meet at {met} and part there."
+            sentence += f" Both requested {common}."
+        elif diverge == common:
+            sentence += f" Both requested {common} and got different answers there."
         else:
-            sentence += f" They meet at {met} and part again at {parted}."
-    differ = tuple(name for name in COMPARED if getattr(one, name) != getattr(other, name))
-    return TraceComparison(same, met, parted, differ, (one, other), sentence)
+            sentence += f" Both requested {common}; they differ after {diverge}."
+    differences = tuple(name for name in COMPARED if getattr(one, name) != getattr(other, name))
+    return TraceComparison(same, common, diverge, differences, (one, other), sentence)
 
 
 def _end(events: Sequence[Event]) -> End:
     last = events[-1] if events else None
     if not isinstance(last, End):
-        raise ValueError("a trace that has no end cannot be compared")
+        raise ValueError("a trace without an end cannot be compared")
     return last
 
 
-def _way(end: End) -> tuple[str, ...]:
-    return (end.outcome, end.state, _place(end)) if end.outcome == "success" else (end.outcome, end.code)
+def _result(end: End) -> tuple[str, ...]:
+    return (end.outcome, end.state, _uri(end)) if end.outcome == "success" else (end.outcome, end.code)
 
 
-def _place(end: End) -> str:
+def _uri(end: End) -> str:
     return f"{end.url}#{end.fragment}" if end.fragment is not None else str(end.url)
 
 
 def _words(end: End) -> str:
-    return f"{end.outcome} at {_place(end)} ({end.state}, {end.code})"
+    return f"{end.outcome} at {_uri(end)} ({end.state}, {end.code})"

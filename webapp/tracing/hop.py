@@ -1,8 +1,8 @@
-"""One hop of a trace: what is asked of whoever fetches it, and how it says that it could not.
+"""One hop of a trace: its response, and the reasons for which there is none.
 
-A :data:`Fetch` sends one request and returns the answer's status line and header fields; it never follows a redirect
-and never reads a body. :mod:`~.guard` fetches over the network, :mod:`~.local` asks our own
-site in process, and a test scripts its answers.
+A :data:`Fetch` sends one request and returns the status line and the header fields of the response. It never follows a
+redirect and never reads a body. :mod:`~.client.guard` sends requests over the network; :mod:`~.client.in_process` calls
+this site in process; tests use scripted responses.
 """
 
 from __future__ import annotations
@@ -19,34 +19,35 @@ USER_AGENT = f"{_PRODUCT}{__version__} (ARK and URN resolution trace)"
 Where = Literal["here", "elsewhere"]
 
 FAILURES = {
-    "bad-url": "the address is not one that can be asked",
-    "port": "a port other than the allowed ones",
+    "bad-url": "the URL cannot be requested",
+    "port": "the port is not an allowed one",
     "blocked": "the address is not allowed",
-    "dns": "the host's name could not be looked up",
-    "no-address": "the host's name has no address",
-    "busy": "too many lookups are waiting already",
-    "too-often": "this site asked it as often as it asks anyone within a minute",
+    "dns": "the name of the host could not be looked up",
+    "no-address": "the name of the host has no address",
+    "busy": "too many lookups are already running",
+    "too-often": "this site reached its limit of requests to this host within a minute",
     "connect": "no connection could be made",
     "tls": "no secure connection could be made",
-    "timeout": "the time for this hop was used up",
-    "dropped": "the connection ended before there was an answer",
-    "protocol": "the answer is not HTTP",
-    "too-large": "the answer's header is larger than is read",
-    "site-error": "the site failed while it was asked in process",
-    "not-asked": "other hosts are not asked here",
-    "stopped": "the run was stopped",
-    "client-error": "the client failed; the operator's log says how",
+    "timeout": "the time limit of this hop was reached",
+    "dropped": "the connection ended before the response",
+    "protocol": "the response is not HTTP",
+    "too-large": "the header of the response is too large",
+    "site-error": "the site failed while it answered in process",
+    "not-asked": "this inspector sends no requests to other hosts",
+    "stopped": "the trace was stopped",
+    "client-error": "the client failed; the log of the operator has the details",
 }
-"""Every code that a :class:`HopFailed` can have, and what it means. A code never changes its meaning."""
+"""Every code of a :class:`HopFailed` with its meaning. A code never changes its meaning."""
 
 
 @dataclass(frozen=True, slots=True)
 class HopResponse:
-    """What came back for one request, up to the end of its header.
+    """The response to one request, up to the end of its header.
 
-    ``reason`` and ``headers`` are as received, read as latin-1: text of unknown origin. ``where`` says who answered:
-    our own site in process, or a host on the network, then at the address ``peer``. ``age`` is the seconds since the
-    answer came, where it came for an earlier request; None where it came for this one.
+    ``reason`` and ``headers`` are as received, decoded as latin-1: text of unknown origin. ``where`` is "here" if this
+    site answered in process and "elsewhere" if a host on the network answered; ``peer`` is then the address of the
+    host. ``age`` is None for a new response. Otherwise it is the number of seconds since the response was received for
+    an earlier request.
     """
 
     status: int
@@ -57,7 +58,7 @@ class HopResponse:
     age: float | None = None
 
     def all(self, name: str) -> list[str]:
-        """The values of every field of this name, in order.
+        """Return the values of every field with this name, in order.
 
         >>> HopResponse(302, "Found", (("Location", "/a"), ("location", "/b"))).all("Location")
         ['/a', '/b']
@@ -66,7 +67,7 @@ class HopResponse:
 
 
 def is_trace(user_agent: str) -> bool:
-    """Whether a request with this User-Agent was sent by a trace, of this site or of another.
+    """Return whether a trace, of this site or of another one, sent a request with this User-Agent.
 
     >>> is_trace(USER_AGENT), is_trace("Mozilla/5.0")
     (True, False)
@@ -75,10 +76,10 @@ def is_trace(user_agent: str) -> bool:
 
 
 class HopFailed(Exception):
-    """A request had no answer. ``code`` is one of :data:`FAILURES`; ``sentence`` is printable ASCII for people.
+    """A request had no response.
 
-    A sentence begins in lower case and has no full stop, so that it can end a sentence of the trace's. ``where`` says
-    who was asked, as in :class:`HopResponse`.
+    ``code`` is one of :data:`FAILURES`. ``sentence`` is printable ASCII; it begins in lower case and has no full stop,
+    so that it can end a longer sentence. ``where`` is as in :class:`HopResponse`.
     """
 
     def __init__(self, code: str, sentence: str | None = None, where: Where = "elsewhere") -> None:
@@ -92,10 +93,10 @@ class HopFailed(Exception):
 
 
 class AddressBlocked(HopFailed):
-    """The host stands, by its name or by an address it has, where a trace does not go.
+    """The name or an address of the host is not allowed.
 
-    There is one text for every such host, so that nobody learns from it what lies inside a network (security design,
-    section 2); the log has the details.
+    The text is the same for every such host, so that it reveals nothing about the inside of a network. The log has the
+    details.
     """
 
     def __init__(self) -> None:
@@ -103,5 +104,6 @@ class AddressBlocked(HopFailed):
 
 
 Fetch = Callable[[str, str, float], HopResponse]
-"""``fetch(method, url, deadline)``: GET or HEAD an absolute http(s) URL that has no fragment, once, before the
-monotonic ``deadline`` in seconds. Raises :class:`HopFailed` and nothing else."""
+"""``fetch(method, url, deadline)``: send one GET or HEAD request to an absolute http(s) URL without a fragment.
+
+``deadline`` is a time of the monotonic clock in seconds. Raises :class:`HopFailed` and no other exception."""

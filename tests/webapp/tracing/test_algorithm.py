@@ -57,7 +57,7 @@ def test_these_statuses_are_redirects(status):
     assert end.state == ("related" if status == 303 else "direct")
 
 
-@pytest.mark.parametrize(("age", "words"), [(0.2, "1 s ago"), (41.6, "42 s ago")])
+@pytest.mark.parametrize(("age", "words"), [(0.2, "1 s old"), (41.6, "42 s old")])
 def test_an_answer_to_an_earlier_request_says_how_old_it_is(age, words):
     old = HopResponse(302, "Found", (("Location", "https://a.example/"),), age=age)
     (first, second), _ = run(old, answer(200))
@@ -178,7 +178,7 @@ def test_what_is_never_asked_for_ends_before_any_request(identifier, code):
     assert (end.outcome, end.hops, end.url) == ("refused", 0, None)
     assert end.code in PROBLEMS
     assert end.code == code or identifier == "hello"
-    assert end.sentence.startswith("Nothing was asked: ")
+    assert end.sentence.startswith("No request was sent: ")
     assert script.asked == []
 
 
@@ -298,7 +298,7 @@ def test_an_absolute_location_is_asked_for_as_it_is(url):
 def test_an_address_that_is_not_on_the_web_ends_with_success_and_is_not_fetched(uri):
     hops, end = run((302, uri))
     assert (end.outcome, end.code, end.url, len(hops)) == ("success", "not-fetched", uri, 1)
-    assert "not fetched" in end.sentence
+    assert "not requested" in end.sentence
     assert codes(hops[0]) == ["not-web"]
 
 
@@ -328,7 +328,7 @@ def test_fragments_are_kept_aside_and_never_sent(identifier, locations, fragment
 def test_a_fragment_is_said_not_to_be_sent(identifier):
     hops, end = run((302, "https://a.example/"), answer(200), identifier=identifier, resolver="https://example.org")
     assert [note.text for note in hops[0].notes if note.code == "fragment-inherited"] == [
-        "The fragment #p1 goes with the new address and is not sent (RFC 9110, section 10.2.2)."
+        "The fragment #p1 is kept for the new URL and is not sent (RFC 9110, section 10.2.2)."
     ]
     assert end.fragment == "p1"
 

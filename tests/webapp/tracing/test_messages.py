@@ -102,7 +102,7 @@ def test_a_circle_in_the_registry_means_that_the_naan_is_not_registered(chain):
 def test_other_circles_are_too_many_redirects(identifier, location):
     _, end = run(*[(302, location)] * 11, identifier=identifier)
     assert end.code == "too-many-redirects"
-    assert "came again" in end.sentence
+    assert "repeat" in end.sentence
 
 
 # Words ----------------------------------------------------------------------------------------------------------------
@@ -114,57 +114,56 @@ def test_other_circles_are_too_many_redirects(identifier, location):
         pytest.param(
             [(302, "https://a.example/1"), (303, "https://b.example/2"), answer(200)],
             "A related resource is at https://b.example/2. Three hops, 0.5 s. "
-            "Whoever runs n2t.net, a.example and b.example is trusted for this answer.",
+            "This result relies on n2t.net, a.example and b.example.",
             id="related",
         ),
         pytest.param(
             [HopResponse(200, "OK", (), "here")],
-            "The resource is at https://n2t.net/ark:12345/x. "
-            "One hop, 0.5 s. Whoever runs this site is trusted for this answer.",
+            "The resource is at https://n2t.net/ark:12345/x. One hop, 0.5 s. This result relies on this site.",
             id="direct-in-process",
         ),
         pytest.param(
             [(302, "mailto:a@b")],
-            "The resource is at mailto:a@b, which is not a web address and was not fetched. "
-            "One hop, 0.5 s. Whoever runs n2t.net is trusted for this answer.",
+            "The resource is at mailto:a@b. This is not a web address, so it was not requested. "
+            "One hop, 0.5 s. This result relies on n2t.net.",
             id="not-fetched",
         ),
         pytest.param(
             [(302, "https://a.example/1"), answer(404)],
             "a.example answered 404 Not Found at hop 2. "
             "It is unspecified whether the resource or its resolution failed. "
-            "Two hops, 0.5 s. Whoever runs n2t.net and a.example is trusted for this answer.",
+            "Two hops, 0.5 s. This result relies on n2t.net and a.example.",
             id="error",
         ),
         pytest.param(
             [HopResponse(410, "Gone", (), "here")],
             "This site answered 410 Gone at hop 1. It is unspecified whether the resource or its resolution failed. "
-            "One hop, 0.5 s. Whoever runs this site is trusted for this answer.",
+            "One hop, 0.5 s. This result relies on this site.",
             id="error-in-process",
         ),
         pytest.param(
             [HopFailed("site-error", where="here")],
-            "Hop 1, to this site, had no answer: the site failed while it was asked in process. "
+            "Hop 1 got no answer from this site: the site failed while it answered in process. "
             "It is unspecified whether the resource or its resolution failed. One hop, 0.5 s.",
             id="no-answer-in-process",
         ),
         pytest.param(
             [HopFailed("dns")],
-            "Hop 1, to n2t.net, had no answer: the host's name could not be looked up. "
+            "Hop 1 got no answer from n2t.net: the name of the host could not be looked up. "
             "It is unspecified whether the resource or its resolution failed. One hop, 0.5 s.",
             id="no-answer",
         ),
         pytest.param(
             [answer(302)],
-            "n2t.net answered 302 Found at hop 1, but without a Location. "
+            "n2t.net answered 302 Found at hop 1, but without a Location field. "
             "It is unspecified whether the resource or its resolution failed. "
-            "One hop, 0.5 s. Whoever runs n2t.net is trusted for this answer.",
+            "One hop, 0.5 s. This result relies on n2t.net.",
             id="no-location",
         ),
         pytest.param(
             [answer(299)],
-            "n2t.net answered 299 at hop 1, which the draft gives no meaning; the run stops. "
-            "One hop, 0.5 s. Whoever runs n2t.net is trusted for this answer.",
+            "n2t.net answered 299 at hop 1. The ARK draft does not define this status, so the trace stops. "
+            "One hop, 0.5 s. This result relies on n2t.net.",
             id="unspecified",
         ),
     ],
@@ -178,7 +177,7 @@ def test_the_last_sentence_tells_it_all(answers, sentence):
 
 def test_an_address_without_a_host_is_named_as_such():
     _, end = run((302, "http:127.0.0.1/"), HopFailed("bad-url"))
-    assert end.sentence.startswith("Hop 2, to an address without a host, had no answer: ")
+    assert end.sentence.startswith("Hop 2 got no answer from an address without a host: ")
 
 
 BLAME = ("invalid ark", "does not exist", "persistent", "broken", "wrong", "fault", "dead")

@@ -151,7 +151,7 @@ def test_two_resolvers_that_lead_to_one_place_are_said_to(peer):
     result = compared(peer, "ark:12345/kept", peer.origin)
     last = json.loads(result.output.splitlines()[-1])
     assert (result.exit_code, last["event"], last["same"]) == (0, "compared", True)
-    assert last["sentence"].startswith(f"Both end at {peer.origin}/end.")
+    assert last["sentence"].startswith(f"Both traces end at {peer.origin}/end.")
 
 
 def test_two_resolvers_of_which_one_does_not_know_the_name_end_differently(peer):
@@ -159,9 +159,9 @@ def test_two_resolvers_of_which_one_does_not_know_the_name_end_differently(peer)
     result = compared(peer, "ark:12345/kept", f"{peer.origin}/nowhere")
     *_, end, last = map(json.loads, result.output.splitlines())
     assert (result.exit_code, end["code"], last["same"]) == (1, "error-status", False)
-    assert last["sentence"].startswith("They end differently: success at")
+    assert last["sentence"].startswith("The traces end differently: success at")
 
 
 def test_without_an_end_nothing_is_compared():
-    with pytest.raises(ValueError, match="no end"):
+    with pytest.raises(ValueError, match="without an end"):
         compare_ends([], [])

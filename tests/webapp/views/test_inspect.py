@@ -302,7 +302,7 @@ def test_while_the_bindings_cannot_be_reached_the_page_shows_the_rest(bound, rea
     assert page.one("p", "normal").one("bdi").text == "ark:12345/x"
     assert "bound here? the bindings cannot be read at the moment" in page.one("ul", "chips").text
     leads = page.one("section", "leads").text
-    assert "The bindings of this site cannot be read, so the official resolver is asked." in leads
+    assert "The bindings of this site cannot be read, so the trace starts at the official resolver." in leads
     assert "not bound here" not in page.text.lower()
 
 

@@ -277,7 +277,7 @@ def card_of(client, read_page, text):
 
 def test_where_a_name_is_bound_here_this_site_is_asked(inspector, read_page):
     section = card_of(inspector(), read_page, NAME)
-    assert "this site is asked" in section.text
+    assert "this site resolves it" in section.text
     assert section.one("a").attributes["href"] == section.one("a").attributes["hx-get"] == f"/trace?q={NAME}"
 
 
@@ -301,7 +301,7 @@ def test_asked_all_the_same_this_site_says_that_it_knows_no_location(inspector):
 
 def test_with_trace_elsewhere_the_official_resolver_is_asked(inspector, read_page):
     section = card_of(inspector(trace_elsewhere=True), read_page, "ark:12345/unbound")
-    assert "the official resolver is asked" in section.text
+    assert "starts at the official resolver" in section.text
     assert section.one("a").attributes["href"] == "/trace?q=ark:12345/unbound"
 
 

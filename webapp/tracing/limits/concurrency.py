@@ -1,7 +1,7 @@
-"""How many traces run at once: in this process, and for one client.
+"""Limits on the number of traces that run at the same time: in this process, and for one client.
 
-Each trace holds a thread and a connection for up to half a minute, so there is a number of places, and no client may
-take more than a few. The limits are of one process; a server with several workers has that many times more.
+A trace holds a thread and a connection for up to half a minute. The limits apply to one process; a server with several
+workers multiplies them.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from ....middleware.fork_safety import ForkSafeLock
 
 
 class Busy(Exception):
-    """There is no place. ``code`` is "busy" where all are taken, "busy-client" where this client has its share."""
+    """No slot is free. ``code`` is "busy" if all slots are taken, "busy-client" if this client has its share."""
 
     def __init__(self, code: str, sentence: str) -> None:
         self.code = code
@@ -26,13 +26,13 @@ class Busy(Exception):
 
 
 class ConcurrencyLimit:
-    """``total`` places, of which one client takes ``per_client`` at most. One object serves all threads of a process.
+    """``total`` slots, of which one client can take ``per_client``. All threads of a process share one object.
 
-    >>> places = ConcurrencyLimit(total=50, per_client=1)
-    >>> with places.acquire("192.0.2.7"):
-    ...     places.in_use
+    >>> limit = ConcurrencyLimit(total=50, per_client=1)
+    >>> with limit.acquire("192.0.2.7"):
+    ...     limit.in_use
     1
-    >>> places.in_use
+    >>> limit.in_use
     0
     """
 
@@ -44,21 +44,21 @@ class ConcurrencyLimit:
 
     @property
     def in_use(self) -> int:
-        """The places that are taken now."""
+        """The number of slots that are taken."""
         with self._lock:
             return self._taken.total()
 
     def acquire(self, client: str | None) -> Slot:
-        """Take a place, at once, for the client at this address; it is given back by the :class:`Slot`.
-
-        Raises :class:`Busy`.
-        """
+        """Take a slot for the client at this address, without waiting. Raises :class:`Busy`."""
         key = client_key(client)
         with self._lock:
             if self._taken[key] >= self.per_client:
-                raise Busy("busy-client", f"{self.per_client} traces of yours are running; wait for one of them to end")
+                raise Busy(
+                    "busy-client",
+                    f"you already have {self.per_client} running traces, which is the limit; wait until one ends",
+                )
             if self._taken.total() >= self.total:
-                raise Busy("busy", f"all {self.total} places for traces are taken; try again in half a minute")
+                raise Busy("busy", f"all {self.total} slots for traces are in use; try again in half a minute")
             self._taken[key] += 1
         return Slot(self, key)
 
@@ -70,20 +70,20 @@ class ConcurrencyLimit:
 
 
 class Slot:
-    """A place that is taken until :meth:`release` or the end of a ``with`` block; a second release changes nothing."""
+    """A slot, taken until :meth:`release` or the end of a ``with`` block. A second release has no effect."""
 
-    def __init__(self, places: ConcurrencyLimit, key: str) -> None:
-        self._places = places
+    def __init__(self, limit: ConcurrencyLimit, key: str) -> None:
+        self._limit = limit
         self._key = key
         self._lock = ForkSafeLock()
         self._held = True
 
     def release(self) -> None:
-        """Give the place back."""
+        """Give the slot back."""
         with self._lock:
             held, self._held = self._held, False
         if held:
-            self._places._give_back(self._key)
+            self._limit._give_back(self._key)
 
     def __enter__(self) -> Slot:
         return self
@@ -95,9 +95,10 @@ class Slot:
 
 
 def client_key(address: str | None) -> str:
-    """What counts as one client: an IPv4 address, the /56 of an IPv6 address, or whatever else stands there.
+    """Return the key that identifies one client.
 
-    A provider gives one customer a /64 or a /56, which is 256 of them (RFC 6177), so the /56 is counted.
+    The key is an IPv4 address, the /56 of an IPv6 address, or the unchanged text of anything else. A provider gives one
+    customer a /64 or a /56, which contains 256 of them (RFC 6177), so the /56 counts as one client.
 
     >>> client_key("2001:db9:1:234:5::6"), client_key("::ffff:192.0.2.7"), client_key(None)
     ('2001:db9:1:200::/56', '192.0.2.7', '')

@@ -1,16 +1,15 @@
-"""How often other hosts are asked: so often in a minute, whoever wants it and by whatever name.
+"""Limits on the number of requests to another host in a minute, for all clients together and for one client.
 
-A trace is work for those it asks, and what a stranger names here would be asked by us. So a host is asked a number of
-times in any minute and not more, and one client gets a share of that, for there are others. A host counts under its
-name, and under each address that it has: a domain in which every name leads to one machine is no way around.
+A trace costs work on the hosts that it visits, and a stranger chooses the hosts. A host counts under its name and under
+each of its addresses, so that many names of one machine do not avoid the limit.
 
-What is not counted, and why: the traces of a client in a minute (those of this site cost nobody else anything, and the
-number at once is limited), how many ask one host at the same time (each asks for a header and closes, and a minute has
-its number), and whether an address is this machine's own public one (a site behind its own proxy is asked there by
-right; a trace that comes back to a trace starts none).
+Three things are not limited here. The number of traces of one client in a minute: traces of this site cost other hosts
+nothing, and :mod:`~.concurrency` limits how many run at once. The number of simultaneous requests to one host: each
+reads a header only, and the limit per minute applies. The public address of this machine: a site behind its own proxy
+is a normal target, and a trace never starts another trace.
 
-The limits are of one process. They are kept in memory, and of a bounded number of hosts; what was counted longest ago
-is forgotten first.
+The limits apply to one process. They are kept in memory, for a limited number of hosts; the host that was counted
+longest ago is dropped first.
 """
 
 from __future__ import annotations
@@ -29,12 +28,12 @@ WINDOW_SECONDS = 60.0
 
 
 class SlidingWindow:
-    """At most ``most`` times in any ``seconds``, for each key by itself. Whoever shares it among threads locks it.
+    """At most ``most`` events in any ``seconds``, for each key separately. Not thread-safe: the caller locks.
 
-    ``keys`` is how many are remembered; beyond that the one that was counted longest ago is forgotten.
+    ``keys`` is the number of keys that are kept. Above it, the key that was counted longest ago is dropped.
 
-    >>> rate = SlidingWindow(2, 60.0, clock=lambda: 1000.0)
-    >>> [rate.wait("a.example"), rate.count("a.example"), rate.count("a.example"), rate.wait("a.example")]
+    >>> window = SlidingWindow(2, 60.0, clock=lambda: 1000.0)
+    >>> [window.wait("a.example"), window.count("a.example"), window.count("a.example"), window.wait("a.example")]
     [0.0, None, None, 60.0]
     """
 
@@ -56,15 +55,15 @@ class SlidingWindow:
         return len(self._counted)
 
     def wait(self, key: Hashable) -> float:
-        """The seconds until this key may be counted once more; 0.0 where it may now."""
+        """Return the seconds until this key can be counted again; 0.0 if it can be counted now."""
         counted = self._counted.get(key)
         if counted is None or len(counted) < self.most:
             return 0.0
         return max(0.0, counted[0] + self.seconds - self._clock())
 
     def count(self, key: Hashable) -> None:
-        """Count one, whatever :meth:`wait` says."""
-        # No more times are kept than decide, and each deque is made for just so many.
+        """Count one event, without regard to :meth:`wait`."""
+        # Only the last ``most`` times are needed.
         counted = self._counted.setdefault(key, deque(maxlen=self.most))
         counted.append(self._clock())
         self._counted.move_to_end(key)
@@ -73,12 +72,12 @@ class SlidingWindow:
 
 
 class HostRateLimiter:
-    """How often a host is asked in a minute: ``per_host`` times by all together, ``per_client`` times for one of them.
+    """At most ``per_host`` requests to a host in a minute by all clients together, and ``per_client`` by one client.
 
-    >>> pace = HostRateLimiter(per_host=30, per_client=1)
-    >>> pace.acquire("192.0.2.7", "a.example", [])
+    >>> limiter = HostRateLimiter(per_host=30, per_client=1)
+    >>> limiter.acquire("192.0.2.7", "a.example", [])
     >>> try:
-    ...     pace.acquire("192.0.2.7", "a.example", [])
+    ...     limiter.acquire("192.0.2.7", "a.example", [])
     ... except HopFailed as failed:
     ...     failed.code
     'too-often'
@@ -90,15 +89,15 @@ class HostRateLimiter:
         self._hosts = SlidingWindow(per_host, clock=clock)
         self._shares = SlidingWindow(per_client, clock=clock)
         self.min_interval = WINDOW_SECONDS / min(per_host, per_client)
-        """Seconds between the requests of one client that meets no limit, where it is the only one."""
+        """Seconds between requests at which a single client reaches no limit."""
         self._lock = ForkSafeLock()
 
     def acquire(self, client: str | None, host: str, addresses: Iterable[Address]) -> None:
-        """Count one request to a host at these addresses, for the client at this address.
+        """Count one request of the client at this address to a host with these addresses.
 
-        Raises :class:`~.hop.HopFailed` "too-often" where one of the limits is reached; then nothing was counted.
+        Raises :class:`~.hop.HopFailed` "too-often", and counts nothing, if a limit is reached.
         """
-        # As for clients: one host can have all addresses of a /56.
+        # A host can own all addresses of a /56, as a client can.
         targets = {host, *(client_key(str(address)) for address in addresses)}
         shares = {(client_key(client), target) for target in targets}
         with self._lock:
@@ -110,12 +109,12 @@ class HostRateLimiter:
                 self._shares.count(share)
 
 
-def _require(rate: SlidingWindow, keys: Iterable[Hashable], whom: str) -> None:
-    if wait := max(map(rate.wait, keys)):
+def _require(window: SlidingWindow, keys: Iterable[Hashable], whom: str) -> None:
+    if wait := max(map(window.wait, keys)):
         seconds = max(1, math.ceil(wait))
-        often = "once" if rate.most == 1 else f"{rate.most} times"
+        requests = "1 request" if window.most == 1 else f"{window.most} requests"
         raise HopFailed(
             "too-often",
-            f"this site asked it {often}{whom} within a minute, and asks again in {seconds} "
-            f"second{'' if seconds == 1 else 's'}",
+            f"this site reached its limit of {requests}{whom} to this host within a minute; "
+            f"try again in {seconds} second{'' if seconds == 1 else 's'}",
         )

@@ -105,8 +105,8 @@ def test_what_is_refused_is_not_counted(clock):
 @pytest.mark.parametrize(
     ("later", "sentence"),
     [
-        (0.0, "this site asked it once within a minute, and asks again in 60 seconds"),
-        (59.5, "this site asked it once within a minute, and asks again in 1 second"),
+        (0.0, "this site reached its limit of 1 request to this host within a minute; try again in 60 seconds"),
+        (59.5, "this site reached its limit of 1 request to this host within a minute; try again in 1 second"),
     ],
 )
 def test_the_sentence_says_how_long_it_takes(later, sentence, clock):
