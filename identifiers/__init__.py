@@ -1,4 +1,4 @@
-"""Grammar, normal forms and safe display of ARKs and URNs. Pure: text in, values out.
+"""Parse, normalize, compare, find and safely display ARKs and URNs, without a network.
 
 >>> from ararat.identifiers import parse
 >>> parse("ark:/12345/x6-np1").normal_form
@@ -46,7 +46,7 @@ __all__ = [
     "schemes",
 ]
 
-# Loaded on first use: the resolver needs neither.
+# Loaded on first use, because the resolver does not need them.
 _LAZY = {"policy": "iri_policy", "schemes": "scheme_registration"}
 
 

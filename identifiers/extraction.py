@@ -1,9 +1,8 @@
-"""Identifiers in running text.
+"""Find identifiers in running text: ARKs (bare, in addresses, percent-encoded) and URNs.
 
-A paste that is one identifier is taken whole, so that what is wrong with it can be said. In anything longer ARKs (bare,
-in addresses, percent-encoded) and URNs are looked for. Each match has its place, the text as it stands there and, where
-a person would read it otherwise, a suggestion and why: sentences put punctuation behind identifiers, typesetters put
-hyphens into them, markup puts entities. The time taken is linear in the length of the text.
+Text that is a single identifier is one match, so that a report can explain its errors. In longer text, each match has
+its place and its literal text. It has a suggestion if a reader would expect a different identifier: without closing
+punctuation, typographic hyphens or HTML entities. The time is linear in the length of the text.
 """
 
 from __future__ import annotations
@@ -16,10 +15,9 @@ from dataclasses import dataclass
 from heapq import merge
 from itertools import product
 
-from . import suggestions as repair
+from . import suggestions
 from .ark import embedded
-from .ark import model as ark
-from .ark.normalization import ARK_UNRESERVED
+from .ark.grammar import ARK_UNRESERVED, ENCODED_LABEL_PATTERN, LABEL_PATTERN, LABELS, NAAN
 from .parsing import ASCII_SPACE, reads
 from .text import iri, lookalikes
 
@@ -28,9 +26,9 @@ from .text import iri, lookalikes
 class Match:
     """An identifier at ``text[start:end]``, counted in code points.
 
-    ``literal`` is the longest match of the grammar there. ``suggestion`` is what it probably is, or None where that
-    is the literal itself; ``why`` says by which of "closing-punctuation", "trailing-slash", "typographic-character",
-    "html-entity" and "encoded-label" the two differ.
+    ``literal`` is the longest match of the grammar. ``suggestion`` is the identifier that the author probably meant,
+    or None if that is the literal. ``why`` lists the differences: "closing-punctuation", "trailing-slash",
+    "typographic-character", "html-entity" or "encoded-label".
     """
 
     start: int
@@ -40,7 +38,7 @@ class Match:
     why: tuple[str, ...] = ()
 
 
-# Spaces beyond ASCII are in ucschar, but in running text they are where a word ends.
+# ucschar contains the non-ASCII spaces. In running text they end a word.
 _SPACES = "\u00a0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000"
 _UCSCHAR = f"(?![{_SPACES}])[{iri.UCSCHAR}]"
 
@@ -49,48 +47,48 @@ def _run(inside: str, *, least: int = 1) -> str:
     return f"(?:[{inside}]++|{_UCSCHAR}|{iri.PCT_ENCODED})" + ("++" if least else "*+")
 
 
-# The longest match of the *strict* grammar: dots delimit non-empty variants, so that a sentence's full stop is left
-# out.
+# The longest match of the *strict* grammar: a dot precedes a non-empty variant, so a full stop does not match.
 _NAME_CHARS = _run(rf"{ARK_UNRESERVED}\-")
 _QUERY = _run(f"{iri.PCHAR}/?", least=0)
 _ARK = re.compile(
-    rf"[Aa][Rr][Kk]:/?{ark.NAAN}/{_NAME_CHARS}(?:/{_NAME_CHARS})*+(?:\.{_NAME_CHARS})*+"
+    rf"{LABEL_PATTERN}/?{NAAN}/{_NAME_CHARS}(?:/{_NAME_CHARS})*+(?:\.{_NAME_CHARS})*+"
     rf"(?:\?{_QUERY}(?:#{_QUERY})?|#{_QUERY}|/(?![^\s<>\"'),;.]))?"
 )
-# URN draft, section 2.3.3: in text a NSS ends before the first excluded character (U-04, U-08). RFC 8141's slash is
-# let in.
+# URN draft, section 2.3.3: in text a NSS ends before the first excluded character (U-04, U-08). Slashes are accepted,
+# as in RFC 8141.
 _URN = re.compile(
     rf"[Uu][Rr][Nn]:[A-Za-z0-9][A-Za-z0-9\-]{{1,31}}:{iri.run(iri.PCHAR)}(?:/{iri.run(iri.PCHAR + '/', least=0)})?"
     rf"(?:\?{iri.run(iri.PCHAR + '/?', least=0)})?(?:#{iri.run(iri.PCHAR + '/?', least=0)})?"
 )
-_ENCODED = re.compile(rf"[Aa][Rr][Kk]%3[Aa](?:[{ARK_UNRESERVED}\-./]++|{iri.PCT_ENCODED})++")
-_LABEL = re.compile("(?<![A-Za-z0-9])(?:[Aa][Rr][Kk](?::|%3[Aa])|[Uu][Rr][Nn]:)")
+_ENCODED = re.compile(rf"{ENCODED_LABEL_PATTERN}(?:[{ARK_UNRESERVED}\-./]++|{iri.PCT_ENCODED})++")
+_LABEL = re.compile(f"(?<![A-Za-z0-9])(?:{LABEL_PATTERN}|{ENCODED_LABEL_PATTERN}|[Uu][Rr][Nn]:)")
 _ADDRESS = re.compile(rf"(?<![A-Za-z0-9+.\-])[A-Za-z][A-Za-z0-9+.\-]{{0,30}}://{_run(f'{iri.PCHAR}/', least=0)}")
 _IRI_END = re.compile(rf"(?:\?{_QUERY})?(?:#{_QUERY})?")
 _SCHEME = re.compile(rf"{embedded.SCHEME}:")
 _SPACE = re.compile(f"[{ASCII_SPACE}]")
-_LABELS = ark.LABELS | frozenset(map("".join, product("uU", "rR", "nN", ":")))
+_LABELS = LABELS | frozenset(map("".join, product("uU", "rR", "nN", ":")))
 _BEGINS = re.compile(r"[\s<>\"'(\[{,;|]")
 _GOES_ON = re.compile("/{0,2}[0-9A-Za-z]")
 _WORD = re.compile(r"[^\s<>\"]+")
-# A longer number is no character, and int() refuses one of 4301 digits.
+# A longer number is not a character, and int() refuses more than 4,300 digits.
 _ENTITY = re.compile("&(?:#[0-9]{1,7}|#[xX][0-9A-Fa-f]{1,6}|[A-Za-z][0-9A-Za-z]{1,31});")
-_MOST_WORDS = 9
+_MAX_WORDS = 9
 _CLOSING = frozenset(".,;:!?'*_\"")
 _BRACKETS = {")": "(", "]": "[", "}": "{", ">": "<"}
 _COLON_AND_SLASH = iri.triplets(":/")
 
 
 def find(text: str, *, scope: Collection[str] = ()) -> list[Match]:
-    """The identifiers in ``text``, in its order, none overlapping another.
+    """Find the identifiers in ``text``. The matches are in order and do not overlap.
 
-    White space (space, tab, CR, LF) around a paste is let go. One token that begins with a scheme, or in which
-    nothing is found, is one match whole, whatever it is; where it holds several identifiers, those are the matches.
-    One line that begins with an identifier and holds no other is one match whole too, unless a sentence or a column
-    follows: so the report names the first character that cannot be read.
+    The whole text, without surrounding white space (space, tab, CR, LF), is one match in two cases, so that a report
+    can name the first wrong character:
 
-    ``scope`` are the hosts, in lower case, whose IRIs some policy speaks of: those are found too, and with "www."
-    before the host (POL-001).
+    - It is one word that starts with a scheme or contains no identifier, and not more than one identifier.
+    - It is one line that starts with an identifier and contains no other, unless a sentence or a column follows.
+
+    ``scope``: host names in lower case. Addresses at these hosts, also with "www." before the host, are matches too,
+    because an IRI policy applies to them (POL-001).
 
     Source: URN draft, section 2.3.3; ARK-060, URN-045.
 
@@ -108,7 +106,7 @@ def find(text: str, *, scope: Collection[str] = ()) -> list[Match]:
 
 
 def in_running_text(text: str, *, scope: Collection[str] = ()) -> list[Match]:
-    """The same, where ``text`` is known to be running text: no part of it is taken whole.
+    """Find the identifiers in running text. Unlike :func:`find`, never return the whole text as one match.
 
     >>> [match.literal for match in in_running_text("ark:12345/INV 1940 0041")]
     ['ark:12345/INV']
@@ -118,7 +116,7 @@ def in_running_text(text: str, *, scope: Collection[str] = ()) -> list[Match]:
 
 
 def _is_whole(token: str, found: list[Match]) -> bool:
-    """Whether ``token``, in which at most one identifier was found, is meant as one identifier."""
+    """Return whether ``token``, which contains at most one identifier, is meant as a single identifier."""
     if not _SPACE.search(token):
         return not found or _SCHEME.match(token) is not None
     if not found:
@@ -127,16 +125,16 @@ def _is_whole(token: str, found: list[Match]) -> bool:
 
 
 def _is_name(rest: str) -> bool:
-    """Whether what follows the beginning of an identifier on its line may belong to it, as in "INV 1940 0041".
+    """Return whether the rest of a line can belong to the identifier at its start, as in "INV 1940 0041".
 
-    It may not where another column or address follows, where there are many words, and where half of them, and more
-    than one, are in lower case as those of a sentence are.
+    It cannot if it contains another column or address, or many words. It cannot either if at least two words, and at
+    least half of all, are in lower case like those of a sentence.
     """
     if re.search("[\t\r\n]|://", rest):
         return False
-    words = rest.split(maxsplit=_MOST_WORDS)
+    words = rest.split(maxsplit=_MAX_WORDS)
     lower = sum(map(_is_lower_case_word, words))
-    return len(words) < _MOST_WORDS and not (lower > 1 and 2 * lower >= len(words))
+    return len(words) < _MAX_WORDS and not (lower > 1 and 2 * lower >= len(words))
 
 
 def _is_lower_case_word(word: str) -> bool:
@@ -149,12 +147,12 @@ def _running(text: str, *, repair: bool = True) -> Iterator[Match]:
     addresses = _Addresses(text)
     while label := _LABEL.search(text, place):
         start, place = label.span()
-        # Inside a match that could not be read, the match of a label ends where the next label begins. So no character
-        # is matched more than a few times.
+        # Inside an invalid match, the match of a label ends at the next label. So each character is matched only a few
+        # times.
         following = _LABEL.search(text, place) if start < unread else None
         matched = _grammar(label[0]).match(text, start, following.start() if following else len(text))
         if matched and _another_label(text, matched.end()):
-            # The cut is at the last label (E-01): what ends here is its beginning.
+            # The last label counts (E-01). It starts with the three letters at the end of this match.
             place = matched.end() - 3
             continue
         address = addresses.around(start, taken)
@@ -168,14 +166,14 @@ def _running(text: str, *, repair: bool = True) -> Iterator[Match]:
 
 
 class _Addresses:
-    """The addresses of a text, found as one walks through it and never looked for twice."""
+    """The addresses in a text, searched once from left to right."""
 
     def __init__(self, text: str) -> None:
         self._found = _ADDRESS.finditer(text)
         self._span: tuple[float, float] = (0, 0)
 
     def around(self, place: int, least: int) -> int | None:
-        """The start of the address that ``place`` stands in, unless it begins before ``least``."""
+        """Return the start of the address around ``place``, or None if there is none or it starts before ``least``."""
         while self._span[1] <= place:
             following = next(self._found, None)
             self._span = following.span() if following else (float("inf"), float("inf"))
@@ -184,7 +182,7 @@ class _Addresses:
 
 
 def _in_scope(text: str, scope: Collection[str], found: list[Match]) -> Iterator[Match]:
-    """The IRIs of these hosts that are in none of the matches found already."""
+    """Yield the addresses at the hosts in ``scope`` that overlap no match in ``found``."""
     hosts = {*scope, *(f"www.{host}" for host in scope)}
     taken = iter([*found, Match(len(text), len(text), "")])
     following = next(taken)
@@ -228,7 +226,7 @@ def _another_label(text: str, end: int) -> bool:
 
 
 def _faulty(label: re.Match[str], matched: re.Match[str] | None, address: int | None, repair: bool) -> Match | None:
-    """What begins like an identifier where a word begins, and is none: nothing in a list is passed over in silence."""
+    """Match an invalid identifier at the start of a word, so that a list of identifiers loses no entry silently."""
     text = label.string
     start = label.start() if address is None else address
     if not (_BEGINS.search(text[max(0, start - 1) : start] or " ") and _GOES_ON.match(text, label.end())):
@@ -236,16 +234,16 @@ def _faulty(label: re.Match[str], matched: re.Match[str] | None, address: int | 
     literal = _without_closing(_WORD.match(text, start)[0])  # type: ignore[index]
     if start + len(literal) <= label.end():
         return None
-    # What the grammar matched has been repaired in vain already.
+    # The repair of the match of the grammar has already failed.
     repair = repair and not (matched and matched[0] == literal)
     suggestion, why = _repaired(literal) if repair else (None, ())
     return Match(start, start + len(literal), literal, suggestion, why)
 
 
 def _repaired(literal: str) -> tuple[str | None, tuple[str, ...]]:
-    """The suggestion that is to be made for a literal, and why."""
+    """Return the suggestion for a literal, and the reasons."""
     if literal.isascii() and literal[-1].isalnum() and "%" not in literal and "&" not in literal:
-        # No repair changes anything.
+        # No repair changes such a literal.
         return None, ()
     suggestion, why = literal, []
     for code, repaired in _REPAIRS:
@@ -258,13 +256,13 @@ def _repaired(literal: str) -> tuple[str | None, tuple[str, ...]]:
 
 def _reads(literal: str) -> bool:
     if literal[:4] in ("ark:", "ARK:") and "%" not in literal and "-" not in literal and _ARK.fullmatch(literal):
-        # What the strict grammar matches is an ARK, unless what is decoded or deleted leaves nothing.
+        # A match of the strict grammar is an ARK, unless decoding or removing hyphens makes a part empty.
         return literal[-1] != "/"
     return reads(literal)
 
 
 def _without_closing(literal: str) -> str:
-    """``literal`` without the punctuation of the sentence behind it. A bracket with a partner stays."""
+    """Remove the punctuation of the sentence at the end. Keep a bracket whose partner is in ``literal``."""
     end = len(literal)
     if literal[-1:].isalnum():
         return literal
@@ -282,7 +280,7 @@ def _without_closing(literal: str) -> str:
 
 
 def _without_entities(literal: str) -> str:
-    """``literal`` with its character references decoded once, up to where an identifier then ends."""
+    """Decode character references once, and cut the result where the identifier ends."""
     if not _ENTITY.search(literal):
         return literal
     plain = _ENTITY.sub(lambda entity: html.unescape(entity[0]), literal)
@@ -296,7 +294,7 @@ def _with_plain_label(literal: str) -> str:
 
 
 def _visible(literal: str) -> str:
-    return repair.visible(literal) or literal
+    return suggestions.visible(literal) or literal
 
 
 _REPAIRS = (

@@ -1,6 +1,6 @@
-"""What is to be said of a text that may be an identifier: one value, the same for page, API and terminal.
+"""Reports: all facts about a text that can be found without a network.
 
-:func:`examine` is total: it gives a :class:`Report` for any str, however hostile, and never raises.
+The page, the API and the command show the same :class:`Report`. :func:`examine` never raises for a str.
 """
 
 from __future__ import annotations
@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any, Literal
 from . import registries, suggestions
 from .ark import embedded as embedding
 from .ark import kunze
-from .ark import model as arks
 from .ark.embedded import EmbeddedArk
+from .ark.grammar import EXTENDED_ARK
 from .ark.model import Ark
 from .ark.normalization import Step
 from .parsing import is_pseudo_ark, read
@@ -30,11 +30,11 @@ if TYPE_CHECKING:
 Form = Literal["basic", "extended", "embedded", "pseudo-ark", "urn", "iri", "none"]
 Conformance = Literal["strict", "liberal"]
 
-DEEPEST = 100
-"""Members of a hierarchy that a report gives at most: the ARK itself and its nearest containers."""
+MAX_HIERARCHY = 100
+"""The maximum number of members of a hierarchy in a report: the ARK itself and its nearest containers."""
 
-WIDEST = 200_000
-"""Characters of these containers at most, all together: each of an ARK of a megabyte has nearly a megabyte, too."""
+MAX_HIERARCHY_LENGTH = 200_000
+"""The maximum number of characters of all containers together. Each container of a long ARK is nearly as long."""
 
 OFFICIAL_PREFIX = "https://n2t.net"
 """ARK draft, section 7.1: "The official resolver for the ARK system has prefix equal to https://n2t.net"."""
@@ -42,12 +42,13 @@ OFFICIAL_PREFIX = "https://n2t.net"
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """Everything known about one text without asking anybody. The fields are those of the JSON, in its order.
+    """The facts about one text. The fields are those of the JSON, in the same order.
 
-    ``valid`` is whether the scheme's own grammar takes the text, for a URN in at least one profile. ``suggestion`` is a
-    repaired identifier, offered and never applied. ``parts`` are as written; ``hierarchy``, ``variant_of`` and
-    ``normal_form`` are in normal form, of an embedded ARK those of the ARK inside. ``kunze`` is the normal form by
-    draft-kunze-ark and the rules by which it differs, where it does.
+    - ``valid``: whether the grammar accepts the text; for a URN, that of at least one profile.
+    - ``parts``: the parts as written.
+    - ``normal_form``, ``hierarchy``, ``variant_of``: in normal form; for an embedded ARK, those of the ARK inside.
+    - ``kunze``: the normal form by draft-kunze-ark and the rules that make the difference, if it differs.
+    - ``suggestion``: a repaired identifier. It is never applied automatically.
     """
 
     input: str
@@ -72,24 +73,25 @@ class Report:
     suggestion: str | None = None
 
     def as_dict(self) -> dict[str, Any]:
-        """The report as JSON holds it. Dump it with ASCII escapes: ``input`` is as hostile as it came."""
-        whole = {name: getattr(self, name) for name in self.__slots__}
+        """Return the report as JSON values. Serialize it with ASCII escapes: ``input`` is untrusted text."""
+        values = {name: getattr(self, name) for name in self.__slots__}
         for name in ("segments", "steps", "problems"):
-            whole[name] = [each.as_dict() for each in whole[name]]
+            values[name] = [each.as_dict() for each in values[name]]
         for name in ("hierarchy", "equivalents"):
-            whole[name] = list(whole[name])
-        return whole
+            values[name] = list(values[name])
+        return values
 
 
 def examine(
     text: str, *, prefix: str | None = None, profile: str | None = None, policies: Sequence[str | Profile] = ()
 ) -> Report:
-    """Report on ``text``, taken whole and exactly as given. Never raises for a str.
+    """Report on ``text``, exactly as given. Never raises for a str.
 
-    ``prefix`` is the resolver prefix of this site, under which one of the equivalents is then given; ``profile`` the
-    URN profile that decides whether a URN is valid ("urnbis-01" or "rfc8141"; either, if None); ``policies`` are
-    IRI policy profiles to judge by, or names of those that ship; the first that speaks of ``text`` is heard. A name
-    that is not known is a mistake of the caller: ValueError.
+    - ``prefix``: the resolver prefix of this site. Adds the identifier below this prefix to the equivalents.
+    - ``profile``: the URN profile that decides whether a URN is valid, "urnbis-01" or "rfc8141". Default: either.
+    - ``policies``: IRI policy profiles, or names of built-in ones. The first that applies to ``text`` is used.
+
+    Raises ValueError for an unknown profile or policy.
 
     >>> report = examine("ark:/12345/x6-np1.pdf.en")
     >>> report.form, report.valid, report.conformance, report.normal_form
@@ -106,12 +108,12 @@ def examine(
 
     profiles = [policy.known(each) if isinstance(each, str) else each for each in policies]
     report = _report(text, prefix, profile)
-    verdict = next((said for each in profiles if (said := policy.judge(text, each)).in_scope), None)
-    return report if verdict is None else _judged(report, verdict.as_dict())
+    verdict = next((found for each in profiles if (found := policy.judge(text, each)).in_scope), None)
+    return report if verdict is None else _with_policy(report, verdict.as_dict())
 
 
-def _judged(report: Report, verdict: Mapping[str, Any]) -> Report:
-    """The report with what a policy says. An IRI of a policy's host was never taken for an ARK or URN."""
+def _with_policy(report: Report, verdict: Mapping[str, Any]) -> Report:
+    """Add the verdict of a policy. A text that is not an ARK or URN becomes an "iri", and its missing label a note."""
     if report.form != "none":
         return replace(report, policy=verdict)
     problems = tuple(
@@ -124,7 +126,7 @@ def _report(text: str, prefix: str | None, profile: str | None) -> Report:
     try:
         identifier = read(text, profile)
     except IdentifierError as error:
-        return _unread(text, error.problem)
+        return _invalid_report(text, error.problem)
     if isinstance(identifier, Urn):
         return _urn_report(identifier, prefix)
     return _ark_report(identifier, prefix)
@@ -134,10 +136,10 @@ def _ark_report(identifier: Ark | EmbeddedArk, prefix: str | None) -> Report:
     embedded = identifier if isinstance(identifier, EmbeddedArk) else None
     ark = identifier.ark if isinstance(identifier, EmbeddedArk) else identifier
     written = ark.written
-    whole = written.query is None and written.fragment is None
+    basic = written.query is None and written.fragment is None
     return Report(
         input=identifier.text,
-        form="embedded" if embedded else "basic" if whole else "extended",
+        form="embedded" if embedded else "basic" if basic else "extended",
         valid=True,
         conformance="strict" if identifier.strict else "liberal",
         normal_form=ark.normal_form,
@@ -155,7 +157,7 @@ def _ark_report(identifier: Ark | EmbeddedArk, prefix: str | None) -> Report:
         inflection=ark.inflection,
         service=ark.service,
         steps=ark.steps,
-        hierarchy=tuple(_nearest(ark))[::-1],
+        hierarchy=tuple(_nearest_containers(ark))[::-1],
         variant_of=ark.variant_of,
         equivalents=_unique(_ark_spellings(identifier.text, ark.normal_form, prefix)),
         embedding=embedded and {"prefix": embedded.prefix, "ark": ark.text, "boundary": embedded.boundary},
@@ -165,11 +167,11 @@ def _ark_report(identifier: Ark | EmbeddedArk, prefix: str | None) -> Report:
     )
 
 
-def _nearest(ark: Ark) -> Iterator[str]:
-    room = WIDEST
-    for number, member in enumerate(islice(ark.ancestry(), DEEPEST)):
-        room -= len(member) if number else 0
-        if room < 0:
+def _nearest_containers(ark: Ark) -> Iterator[str]:
+    remaining = MAX_HIERARCHY_LENGTH
+    for number, member in enumerate(islice(ark.ancestry(), MAX_HIERARCHY)):
+        remaining -= len(member) if number else 0
+        if remaining < 0:
             return
         yield member
 
@@ -205,7 +207,7 @@ def _urn_report(name: Urn, prefix: str | None) -> Report:
     )
 
 
-def _unread(text: str, problem: Problem) -> Report:
+def _invalid_report(text: str, problem: Problem) -> Report:
     found = _embedding(text)
     if is_pseudo_ark(text):
         form: Form = "pseudo-ark"
@@ -226,10 +228,10 @@ def _unread(text: str, problem: Problem) -> Report:
     )
 
 
-def _kunze(text: str, ours: str | None) -> dict[str, Any] | None:
-    """The normal form of draft-kunze-ark, where it is an ARK to us too and differs from ours."""
-    form = kunze.beside(text, ours)
-    return form.as_dict() if form and arks.EXTENDED_ARK.fullmatch(form.normal_form) else None
+def _kunze(text: str, normal_form: str | None) -> dict[str, Any] | None:
+    """Return the normal form by draft-kunze-ark if it differs from ``normal_form`` and is an Extended ARK."""
+    form = kunze.compare(text, normal_form)
+    return form.as_dict() if form and EXTENDED_ARK.fullmatch(form.normal_form) else None
 
 
 def _embedding(text: str) -> dict[str, Any] | None:
@@ -238,8 +240,7 @@ def _embedding(text: str) -> dict[str, Any] | None:
 
 
 def _ark_spellings(text: str, normal_form: str, prefix: str | None) -> Iterator[str]:
-    # 99 of 100 real ARKs are spelled ark:/, and the resolver nearby may know only the spelling that was given: it
-    # comes first.
+    # Most ARKs in use are spelled ark:/. The given spelling comes first: some resolvers know only that one.
     yield display.percent(text)
     yield normal_form.replace("ark:", "ark:/", 1)
     yield normal_form

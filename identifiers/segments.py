@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Segment:
-    """``text[start:end]`` is the named part, with the mark that introduces it ("/", ".", "?", "#").
+    """A part of an identifier at ``text[start:end]``, with the mark before it ("/", ".", "?" or "#").
 
     ``part`` is one of prefix, label, naan, separator, name, component, variant, nid, nss, query, fragment.
     """
@@ -17,5 +17,5 @@ class Segment:
     end: int
 
     def as_dict(self) -> dict[str, str | int]:
-        """The segment as the JSON of a report holds it."""
+        """Return the segment as it appears in the JSON of a report."""
         return {"part": self.part, "start": self.start, "end": self.end}

@@ -1,6 +1,6 @@
-"""What a person may have meant: a repaired identifier, offered and never applied.
+"""Suggest a repaired identifier for an invalid text. Suggestions are never applied automatically.
 
-Each repair answers one problem. What comes of it is given only when it can be read.
+Each repair fixes one problem. A suggestion is returned only if it is a valid identifier.
 """
 
 from __future__ import annotations
@@ -8,27 +8,28 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 
+from .ark.grammar import BASE29
 from .parsing import ASCII_SPACE, parse
 from .problems import IdentifierError, Problem
 from .text import characters, lookalikes
 
-_MISSING_LABEL = re.compile("(?:[A-Za-z]+://[^/?#]+/)?(?=[0-9bcdfghjkmnpqrstvwxz]{5}/[^/?#])")
+_MISSING_LABEL = re.compile(f"(?:[A-Za-z]+://[^/?#]+/)?(?=[{BASE29}]{{5}}/[^/?#])")
 _TYPOGRAPHIC_HYPHENS = re.compile("[\u2010-\u2015\u00ad\ufe63\uff0d]")
 
 
 def suggestion(text: str, found: Problem) -> str | None:
-    """A readable identifier near ``text``, which has the problem ``found``, or None.
+    """Return a valid identifier that repairs the problem ``found`` of ``text``, or None.
 
     >>> from ararat.identifiers import problems
     >>> suggestion("ark:12345/x/", problems.problem("trailing-slash", 11, 12))
     'ark:12345/x'
     """
     repair = _REPAIRS.get(found.code)
-    return _readable(repair(text, found)) if repair else None
+    return _if_valid(repair(text, found)) if repair else None
 
 
 def visible(text: str) -> str | None:
-    """``text`` without the characters nobody sees and with plain hyphens, or None where that changes nothing.
+    """Remove invisible characters and replace typographic hyphens by "-". Return None if nothing changes.
 
     >>> visible("ark:12345/x\\u200b\\u2010y")
     'ark:12345/x-y'
@@ -36,10 +37,10 @@ def visible(text: str) -> str | None:
     if text.isascii():
         return None
     seen = characters.HIDDEN.sub("", _TYPOGRAPHIC_HYPHENS.sub("-", text))
-    return _readable(seen) if seen != text else None
+    return _if_valid(seen) if seen != text else None
 
 
-def _readable(candidate: str) -> str | None:
+def _if_valid(candidate: str) -> str | None:
     try:
         parse(candidate)
     except IdentifierError:
@@ -53,7 +54,7 @@ def _drop(text: str, found: Problem) -> str:
 
 def _before_space(text: str, found: Problem) -> str:
     inner = text.strip(ASCII_SPACE)
-    return text[: found.start] if text[found.start].isspace() and _readable(inner) is None else inner
+    return text[: found.start] if text[found.start].isspace() and _if_valid(inner) is None else inner
 
 
 def _one_slash(text: str, found: Problem) -> str:
@@ -66,13 +67,13 @@ def _lower_naan(text: str, found: Problem) -> str:
 
 
 def _ascii_label(text: str, found: Problem) -> str:
-    like = lookalikes.lookalike(text)
-    return like.label + text[like.span[1] :].strip(ASCII_SPACE) if like else text
+    label = lookalikes.lookalike(text)
+    return label.ascii_label + text[label.span[1] :].strip(ASCII_SPACE) if label else text
 
 
 def _label_before_naan(text: str, found: Problem) -> str:
-    place = _MISSING_LABEL.match(text)
-    return f"{text[: place.end()]}ark:{text[place.end() :]}" if place else text
+    matched = _MISSING_LABEL.match(text)
+    return f"{text[: matched.end()]}ark:{text[matched.end() :]}" if matched else text
 
 
 _REPAIRS: dict[str, Callable[[str, Problem], str]] = {

@@ -1,7 +1,7 @@
-"""Why a text is no Extended ARK: the first place that is wrong, what was expected there and which rule says so.
+"""Find the first error in a text that is not an Extended ARK.
 
-This is asked only once the grammar has refused a text. The text is gone through once, from the left, part by part; the
-first fault is the answer. What follows it is not judged, since it may be meant otherwise once the fault is mended.
+Called only after the grammar has refused the text. The search goes once from left to right and stops at the first
+error, because its correction can change the meaning of everything after it.
 """
 
 from __future__ import annotations
@@ -9,22 +9,22 @@ from __future__ import annotations
 import re
 
 from ..problems import Problem, problem
-from ..text import characters, display, iri
+from ..text import characters, display
+from .grammar import BASE29_LETTERS, IFRAGMENT, IQUERY, LABEL, NAAN_START, PATH_START
 
-_LABEL = re.compile("[Aa][Rr][Kk]:")
 _CONTROL = re.compile("[\x00-\x1f\x7f-\x9f]")
-# The longest beginning of a part that can stand there; possessive, so that it is found in one pass.
-_NAAN_CHARS = re.compile(iri.run(r"0-9bcdfghjkmnpqrstvwxz\-", least=0))
-_PATH_CHARS = re.compile(iri.run(rf"0-9A-Za-z=~*+@_$\-./{iri.UCSCHAR}", least=0))
-_QUERY_CHARS = re.compile(iri.run(f"{iri.IPCHAR}{iri.IPRIVATE}/?", least=0))
-_FRAGMENT_CHARS = re.compile(iri.run(f"{iri.IPCHAR}/?", least=0))
-# C0 and DEL, and the first octet of an encoded C1, bidi or other character that may be hidden.
+# Each matches the longest start of a part that is allowed there.
+_NAAN_CHARS = re.compile(NAAN_START)
+_PATH_CHARS = re.compile(PATH_START)
+_QUERY_CHARS = re.compile(IQUERY)
+_FRAGMENT_CHARS = re.compile(IFRAGMENT)
+# C0 and DEL, and the first bytes of an encoded C1, bidi or other character that may be hidden.
 _ENCODED_SUSPECT = re.compile("%[01][0-9A-Fa-f]|%7[Ff]|(?:%[89A-Fa-f][0-9A-Fa-f]){2,}")
 
 
-def first_fault(text: str) -> Problem:
-    """The first reason why ``text`` is no Extended ARK. ``text`` must be one that the grammar refuses."""
-    label = _LABEL.match(text)
+def first_problem(text: str) -> Problem:
+    """Return the first reason why ``text`` is not an Extended ARK. The grammar must have refused ``text``."""
+    label = LABEL.match(text)
     if label is None:
         return problem("no-scheme", 0, min(len(text), 4)) if text else problem("empty", 0, 0)
     start = label.end()
@@ -32,11 +32,11 @@ def first_fault(text: str) -> Problem:
         return problem("double-slash", start, start + 2)
     if text.startswith("/", start):
         start += 1
-    return _naan_fault(text, start)
+    return _naan_problem(text, start)
 
 
 def encoded_control(text: str) -> re.Match[str] | None:
-    """The first percent-encoded control or formatting character of ``text``: legal octets, but a hazard once decoded.
+    """Find the first percent-encoded control or formatting character. It is valid, but a risk once decoded.
 
     >>> encoded_control("ark:12345/a%E2%80%AEb").span()
     (11, 20)
@@ -44,91 +44,88 @@ def encoded_control(text: str) -> re.Match[str] | None:
     if "%" not in text:
         return None
     for found in _ENCODED_SUSPECT.finditer(text):
-        octets = bytes.fromhex(found[0].replace("%", ""))
-        if any(characters.is_hidden(char) for char in octets.decode("utf-8", "ignore")):
+        decoded = bytes.fromhex(found[0].replace("%", "")).decode("utf-8", "ignore")
+        if any(map(characters.is_hidden, decoded)):
             return found
     return None
 
 
-def _naan_fault(text: str, start: int) -> Problem:
-    end = _first(text, "/?#", start)
+def _naan_problem(text: str, start: int) -> Problem:
+    end = _find_first(text, "/?#", start)
     if end == start:
         return problem("no-naan", start, start)
-    wrong = _run_end(_NAAN_CHARS, text, start, end)
+    wrong = _match_end(_NAAN_CHARS, text, start, end)
     if wrong < end:
-        return _wrong_naan_char(text, wrong)
+        return _naan_char_problem(text, wrong)
     if not text.startswith("/", end):
         return problem("no-name", end, end)
-    return _path_fault(text, end + 1)
+    return _path_problem(text, end + 1)
 
 
-def _wrong_naan_char(text: str, place: int) -> Problem:
-    char = text[place]
-    if fault := _always_wrong(text, place):
-        return fault
-    if char in "BCDFGHJKMNPQRSTVWXZ":
-        return problem(
-            "naan-uppercase", place, place + 1, f"the NAAN holds {display.named(char)}, an upper-case letter"
-        )
-    return problem("naan-char", place, place + 1, f"a NAAN cannot hold {display.named(char)}")
+def _naan_char_problem(text: str, index: int) -> Problem:
+    if found := _invalid_everywhere(text, index):
+        return found
+    char = display.named(text[index])
+    if text[index] in BASE29_LETTERS.upper():
+        return problem("naan-uppercase", index, index + 1, f"the NAAN contains {char}, an upper-case letter")
+    return problem("naan-char", index, index + 1, f"a NAAN cannot contain {char}")
 
 
-def _path_fault(text: str, start: int) -> Problem:
-    end = _first(text, "?#", start)
+def _path_problem(text: str, start: int) -> Problem:
+    end = _find_first(text, "?#", start)
     if end == start:
         return problem("empty-name", start, start)
-    wrong = _run_end(_PATH_CHARS, text, start, end)
+    wrong = _match_end(_PATH_CHARS, text, start, end)
     empty = text.find("//", start - 1, end)
     if 0 <= empty < wrong:
         return problem("empty-segment", empty, empty + 2)
     if wrong < end:
-        return _wrong_char(text, wrong, "bad-char", "a Name, component or variant")
+        return _char_problem(text, wrong, "bad-char", "a Name, component or variant")
     if text[end - 1] == "/":
         return problem("trailing-slash", end - 1, end)
-    return _tail_fault(text, end)
+    return _query_or_fragment_problem(text, end)
 
 
-def _tail_fault(text: str, start: int) -> Problem:
-    for mark, allowed, code, where in (
+def _query_or_fragment_problem(text: str, start: int) -> Problem:
+    for mark, allowed, code, part in (
         ("?", _QUERY_CHARS, "bad-query", "a query"),
         ("#", _FRAGMENT_CHARS, "bad-fragment", "a fragment"),
     ):
         if text.startswith(mark, start):
             end = text.find("#", start + 1) if mark == "?" else len(text)
             end = len(text) if end < 0 else end
-            wrong = _run_end(allowed, text, start + 1, end)
+            wrong = _match_end(allowed, text, start + 1, end)
             if wrong < end:
-                return _wrong_char(text, wrong, code, where)
+                return _char_problem(text, wrong, code, part)
             start = end
-    raise AssertionError("the grammar reads this text")
+    raise AssertionError("the grammar accepts this text")
 
 
-def _wrong_char(text: str, place: int, code: str, where: str) -> Problem:
-    if fault := _always_wrong(text, place):
-        return fault
-    if "\ue000" <= text[place] <= "\uf8ff" or text[place] >= "\U000f0000":
-        kind = characters.classify(text[place])
-        if kind == "private":
-            return problem("private-use", place, place + 1, f"{display.named(text[place])} can stand in a query alone")
-    return problem(code, place, place + 1, f"{where} cannot hold {display.named(text[place])}")
+def _char_problem(text: str, index: int, code: str, part: str) -> Problem:
+    if found := _invalid_everywhere(text, index):
+        return found
+    char = display.named(text[index])
+    if characters.classify(text[index]) == "private":
+        return problem("private-use", index, index + 1, f"{char} is allowed only in a query")
+    return problem(code, index, index + 1, f"{part} cannot contain {char}")
 
 
-def _always_wrong(text: str, place: int) -> Problem | None:
-    char = text[place]
+def _invalid_everywhere(text: str, index: int) -> Problem | None:
+    char = text[index]
     if char == "%":
-        return problem("bad-percent", place, min(len(text), place + 3))
+        return problem("bad-percent", index, min(len(text), index + 3))
     if _CONTROL.match(char):
         # ARK-141: "The production rules of IRIs forbid characters in the range U+0000-U+001F, U+007F-U+009F"
-        return problem("control-char", place, place + 1, f"{display.named(char)} is a control character")
+        return problem("control-char", index, index + 1, f"{display.named(char)} is a control character")
     return None
 
 
-def _run_end(allowed: re.Pattern[str], text: str, start: int, end: int) -> int:
-    """Where the first character stands that the pattern does not allow, or ``end``."""
+def _match_end(allowed: re.Pattern[str], text: str, start: int, end: int) -> int:
+    """Return the index of the first character that the pattern does not allow, or ``end``."""
     found = allowed.match(text, start, end)
     return found.end() if found else start
 
 
-def _first(text: str, marks: str, start: int) -> int:
-    """Where the first of the marks stands, or the length of the text."""
-    return min((place for mark in marks if (place := text.find(mark, start)) >= 0), default=len(text))
+def _find_first(text: str, marks: str, start: int) -> int:
+    """Return the index of the first of the marks, or the length of the text."""
+    return min((index for mark in marks if (index := text.find(mark, start)) >= 0), default=len(text))

@@ -1,4 +1,7 @@
-"""ARKs inside addresses: where the prefix ends and the ARK begins (ARK draft, section 4.1; decisions E-01 to E-07)."""
+"""ARKs inside addresses: split an address into a prefix and an ARK (ARK draft, section 4.1).
+
+Decisions: E-01, E-02, E-03, E-04, E-05, E-06, E-07.
+"""
 
 from __future__ import annotations
 
@@ -11,6 +14,7 @@ from ..problems import IdentifierError, Problem, problem
 from ..segments import Segment
 from ..text import iri
 from . import model as ark
+from .grammar import ENCODED_LABEL_PATTERN, LABEL
 from .model import Ark
 
 # RFC 3986, section 3.1:  scheme = ALPHA *( ALPHA / DIGIT / "+" / "-" / "." )
@@ -36,9 +40,10 @@ PREFIX = re.compile(
 
 
 class Split(NamedTuple):
-    """Where an address is cut: the prefix, the ARK's text, and whether the label begins a path segment.
+    """An address, split before the label of its ARK.
 
-    ``inside_segment`` says that it does not, but follows a character of its segment that is neither letter nor digit.
+    ``boundary`` is whether the label starts a path segment. ``inside_segment`` is whether the label follows another
+    character of its path segment that is neither a letter nor a digit.
     """
 
     prefix: str
@@ -48,15 +53,15 @@ class Split(NamedTuple):
 
     @property
     def is_ark(self) -> bool:
-        """Whether the label is not just the end of a longer word (E-02)."""
+        """Whether the label is more than the end of a longer word (E-02)."""
         return self.boundary or self.inside_segment
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class EmbeddedArk:
-    """An address with an ARK in it: ``prefix`` and ``ark`` joined. Query and fragment are the ARK's (E-06).
+    """An address that contains an ARK: ``prefix`` followed by ``ark``. Query and fragment belong to the ARK (E-06).
 
-    Two values are equal when the ARKs in them are equivalent, whatever address they are embedded in (N-06).
+    Two values are equal if their ARKs are equivalent. The prefix does not count (N-06).
 
     >>> found = parse("https://n2t.net/ark:/12345/x6-np1?info")
     >>> found.prefix, found.ark.text, found.normal_form
@@ -83,7 +88,7 @@ class EmbeddedArk:
 
     @property
     def strict(self) -> bool:
-        """Whether the ARK is strict, its label begins a path segment and the prefix is an IRI."""
+        """Whether the ARK is strict, its label starts a path segment and the prefix is an IRI."""
         return self.boundary and self.ark.strict and next(ark.bidi_formatting(self.prefix), None) is None
 
     @property
@@ -95,7 +100,7 @@ class EmbeddedArk:
 
     @property
     def problems(self) -> tuple[Problem, ...]:
-        """What should be known about the address and its ARK, in the order of the text."""
+        """Warnings and notes about the address and its ARK, in the order of the text."""
         return tuple(self._problems())
 
     def _problems(self) -> Iterator[Problem]:
@@ -109,9 +114,9 @@ class EmbeddedArk:
 
 
 def split(text: str) -> Split | None:
-    """Cut an address at the ARK in it, by the letter of the grammar, or None where there is none.
+    """Split an address before its ARK, by the letter of the grammar. Return None if it contains no ARK.
 
-    The cut is at the last label before a query or fragment, since no ARK holds a colon after its label (E-01).
+    The last label before a query or fragment counts, because no ARK contains a colon after its label (E-01).
 
     >>> split("https://example.org/park:12345/x").boundary
     False
@@ -137,16 +142,16 @@ def split(text: str) -> Split | None:
 
 
 def parse(text: str) -> EmbeddedArk:
-    """Read an address with an ARK in it.
+    """Parse an address that contains an ARK.
 
-    Raises :class:`~ararat.identifiers.problems.IdentifierError` where there is no ARK in ``text``, where the label is
-    data in a query, or where its letters only end a longer word (E-02).
+    Raises :class:`~ararat.identifiers.problems.IdentifierError` if ``text`` contains no ARK, if the label is in the
+    query, or if it is only the end of a longer word (E-02).
 
     Source: ARK draft, section 4.1; ARK-060 to ARK-063.
     """
     found = split(text)
     if found is None:
-        raise IdentifierError(text, _why_not_embedded(text))
+        raise IdentifierError(text, _problem_of(text))
     if not found.is_ark:
         start = len(found.prefix)
         raise IdentifierError(text, problem("label-inside-word", start, start + len(found.ark.label)))
@@ -154,29 +159,29 @@ def parse(text: str) -> EmbeddedArk:
 
 
 def shifted(found: Problem, by: int) -> Problem:
-    """The same problem ``by`` code points further on."""
+    """Move a problem to the right by ``by`` code points."""
     return Problem(
         found.code, found.severity, found.message, found.start + by, found.end + by, found.expected, found.reference
     )
 
 
 def _path_end(text: str) -> int:
-    """Where a query or fragment begins, or the length of ``text``."""
-    return min((place for mark in "?#" if (place := text.find(mark)) >= 0), default=len(text))
+    """Return the start of the query or fragment, or the length of ``text``."""
+    return min((index for mark in "?#" if (index := text.find(mark)) >= 0), default=len(text))
 
 
 def _last_label(text: str, end: int) -> int:
-    """The place of the last label before ``end``, or -1. (str.lower() would make a k of U+212A KELVIN SIGN.)"""
+    """Return the start of the last label before ``end``, or -1."""
     last = -1
-    for found in ark.LABEL.finditer(text, 0, end):
+    for found in LABEL.finditer(text, 0, end):
         last = found.start()
     return last
 
 
-_ENCODED_LABEL = re.compile("[Aa][Rr][Kk]%3[Aa]")
+_ENCODED_LABEL = re.compile(ENCODED_LABEL_PATTERN)
 
 
-def _why_not_embedded(text: str) -> Problem:
+def _problem_of(text: str) -> Problem:
     end = _path_end(text)
     start = _last_label(text, end)
     if start > 0:
@@ -188,7 +193,7 @@ def _why_not_embedded(text: str) -> Problem:
             return shifted(error.problem, start)
     if encoded := _ENCODED_LABEL.search(text, 0, end):
         return problem("encoded-label", *encoded.span())
-    if inside := ark.LABEL.search(text, end):
+    if inside := LABEL.search(text, end):
         return problem("label-in-query", *inside.span())
     if re.match(rf"{SCHEME}://", text):
         return problem("no-ark-label", 0, len(text))

@@ -1,11 +1,11 @@
-"""The other normal form of an ARK: that of draft-kunze-ark, section 3.2 (revision 42).
+"""The normal form of an ARK by draft-kunze-ark, section 3.2 (revision 42).
 
-Two drafts say how ARKs are compared, and they disagree. Ours decodes what needs no percent-encoding, encodes what is
-not ASCII and sorts variants; draft-kunze does none of that, but writes the NAAN in lower case, collapses slashes and
-dots, and lets a slash at the end go. Ararat binds and finds by ours alone. This one is here so that a person can be
-told where the two part.
+Two drafts define the comparison of ARKs, and they differ. The draft that Ararat follows decodes needless
+percent-encodings, encodes non-ASCII characters and sorts variants. draft-kunze-ark does none of these. It writes the
+NAAN in lower case, collapses slashes and dots, and removes a final slash.
 
-It is defined for more than Extended ARKs: whatever follows a label is taken.
+Ararat binds and looks up names only by the first normal form. Reports show this one where it differs.
+It is defined for any text after a label, not only for Extended ARKs.
 """
 
 from __future__ import annotations
@@ -16,51 +16,49 @@ from typing import Any, NamedTuple
 
 from ..text import iri
 from . import normalization
+from .grammar import LABEL_PATTERN
 from .normalization import Parts, Rule
 
-_LABEL = re.compile("[Aa][Rr][Kk]:/?")
+_LABEL = re.compile(f"{LABEL_PATTERN}/?")
 _STRUCTURAL_RUN = re.compile("([/.])[/.]+")
-
-
-# The rules of ours that draft-kunze-ark has no like of, and those of its that ours has none of.
-_OURS_ALONE = ("percent-decoding", "non-ascii", "variants")
-_THEIRS_ALONE = ("naan-case", "structure", "suffixes-last")
+_ONLY_IN_ARK_DRAFT = ("percent-decoding", "non-ascii", "variants")
+_ONLY_IN_KUNZE_DRAFT = ("naan-case", "structure", "suffixes-last")
 
 
 class KunzeForm(NamedTuple):
-    """The normal form by draft-kunze-ark, and the rules of either draft by which the two differ for this ARK."""
+    """The normal form by draft-kunze-ark, and the rules of both drafts that make the difference for this ARK."""
 
     normal_form: str
     differs_by: tuple[Rule, ...]
 
     def as_dict(self) -> dict[str, Any]:
-        """What the JSON of a report holds."""
+        """Return the form as it appears in the JSON of a report."""
         rules = [{"rule": rule.name, "title": rule.title, "reference": rule.reference} for rule in self.differs_by]
         return {"normal_form": self.normal_form, "differs_by": rules}
 
 
-def beside(text: str, ours: str | None) -> KunzeForm | None:
-    """The other normal form of an ARK whose normal form by our draft is ``ours``, or None where they are one.
+def compare(text: str, normal_form: str | None) -> KunzeForm | None:
+    """Return the normal form by draft-kunze-ark if it differs from ``normal_form``, else None.
 
-    ``ours`` is without query and fragment, and None where our draft reads no ARK in ``text``.
+    ``normal_form`` is the form by the ARK draft without query and fragment, or None if ``text`` is not an Extended ARK.
 
-    >>> form = beside("ark:12345/x.pdf.en", "ark:12345/x.en.pdf")
+    >>> form = compare("ark:12345/x.pdf.en", "ark:12345/x.en.pdf")
     >>> form.normal_form, [rule.name for rule in form.differs_by]
     ('ark:12345/x.pdf.en', ['variants'])
     """
     try:
-        theirs = normalize(text)
+        other = normalize(text)
     except ValueError:
         return None
-    if theirs == ours:
+    if other == normal_form:
         return None
-    # Our rules are for what our grammar has read.
-    by_ours = _fired(normalization.RULES, text, _OURS_ALONE) if ours else ()
-    return KunzeForm(theirs, (*by_ours, *_fired(RULES, text, _THEIRS_ALONE)))
+    # The rules of the ARK draft apply only to text that its grammar accepts.
+    applied = _applied(normalization.RULES, text, _ONLY_IN_ARK_DRAFT) if normal_form else ()
+    return KunzeForm(other, (*applied, *_applied(RULES, text, _ONLY_IN_KUNZE_DRAFT)))
 
 
-def _fired(rules: tuple[Rule, ...], text: str, among: tuple[str, ...]) -> Iterator[Rule]:
-    """The rules that change the ARK, of those named."""
+def _applied(rules: tuple[Rule, ...], text: str, among: tuple[str, ...]) -> Iterator[Rule]:
+    """Yield the rules named in ``among`` that change the ARK."""
     parts = _parts(text)
     for rule in rules:
         changed = rule.apply(parts)
@@ -70,9 +68,9 @@ def _fired(rules: tuple[Rule, ...], text: str, among: tuple[str, ...]) -> Iterat
 
 
 def normalize(text: str) -> str:
-    """The normal form by draft-kunze-ark of an ARK, bare or in an address; query and fragment are no part of it.
+    """Return the normal form of an ARK, bare or in an address, by draft-kunze-ark. Drop query and fragment.
 
-    Raises ValueError where ``text`` holds no label, or nothing after it.
+    Raises ValueError if ``text`` has no label or nothing after it.
 
     >>> normalize("https://n2t.net/ARK:/12345/x6-np1/c3.%7e/?info")
     'ark:12345/x6np1/c3.%7E'
@@ -81,16 +79,16 @@ def normalize(text: str) -> str:
     for rule in RULES:
         parts = rule.apply(parts)
     if not parts.body:
-        raise ValueError("there is no ARK in this text")
+        raise ValueError("the text contains no ARK")
     return "".join(parts)
 
 
 def _parts(text: str) -> Parts:
-    # "The NMA part ..., if present is removed.  Any URI query string is removed".  The fragment goes with it.
+    # "The NMA part ..., if present is removed.  Any URI query string is removed".  So is the fragment.
     core = re.split("[?#]", text, maxsplit=1)[0]
     label = _LABEL.search(core)
     if label is None:
-        raise ValueError("there is no label ark: in this text")
+        raise ValueError("the text contains no label ark:")
     return Parts(label[0], core[label.end() :], "")
 
 
@@ -109,7 +107,7 @@ def _hex_case(ark: Parts) -> Parts:
 
 
 def _hyphens(ark: Parts) -> Parts:
-    # "All hyphens are removed."  Of non-ASCII hyphens it is said that implementors may remove them; here they stay.
+    # "All hyphens are removed."  The draft permits to remove non-ASCII hyphens too; Ararat keeps them.
     return ark._replace(body=ark.body.replace("-", ""))
 
 
@@ -120,8 +118,7 @@ def _structure(ark: Parts) -> Parts:
 
 def _suffixes_last(ark: Parts) -> Parts:
     # "If there are any components with a period on the left and a slash on the right, ... the component and the
-    # preceding
-    # period must be moved to the end of the Name part".  Section 3.2 lets one refuse instead; we move.
+    # preceding period must be moved to the end of the Name part".  Section 3.2 also permits to refuse such an ARK.
     *containers, last = ark.body.split("/")
     names = [container.partition(".")[0] for container in containers]
     suffixes = [container[len(name) :] for name, container in zip(names, containers, strict=True)]
@@ -133,16 +130,16 @@ def _ascii_lower(text: str) -> str:
 
 
 RULES: tuple[Rule, ...] = (
-    Rule("label", "The label is written ark:", "draft-kunze-ark, section 3.2, step 3", _label),
-    Rule("naan-case", "The NAAN is written in lower case", "draft-kunze-ark, section 3.2, step 4", _naan_case),
+    Rule("label", "Write the label as ark:", "draft-kunze-ark, section 3.2, step 3", _label),
+    Rule("naan-case", "Write the NAAN in lower case", "draft-kunze-ark, section 3.2, step 4", _naan_case),
     Rule(
         "hex-case",
-        "Percent-encoded octets are written in upper case",
+        "Write percent-encodings in upper case",
         "draft-kunze-ark, section 3.2, step 5",
         _hex_case,
     ),
-    Rule("hyphens", "Hyphens are removed", "draft-kunze-ark, section 3.2, step 6", _hyphens),
-    Rule("structure", "Slashes and dots are collapsed", "draft-kunze-ark, section 3.2, step 8", _structure),
-    Rule("suffixes-last", "Suffixes go to the end", "draft-kunze-ark, section 3.2, step 9", _suffixes_last),
+    Rule("hyphens", "Remove hyphens", "draft-kunze-ark, section 3.2, step 6", _hyphens),
+    Rule("structure", "Collapse slashes and dots", "draft-kunze-ark, section 3.2, step 8", _structure),
+    Rule("suffixes-last", "Move suffixes to the end", "draft-kunze-ark, section 3.2, step 9", _suffixes_last),
 )
-"""The rules in that draft's order."""
+"""The rules in the order of the draft."""

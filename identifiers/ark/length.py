@@ -1,31 +1,32 @@
-"""How long an ARK may be before somebody may refuse it (ARK draft, sections 4 and 7.1.1; decision A-11).
+"""The length from which a resolver may refuse an ARK (ARK draft, sections 4 and 7.1.1; decision A-11).
 
-The length that counts is that of the Extended ARK, not of an address around it.
+The length of the Extended ARK counts, without the address around it.
 """
 
 from __future__ import annotations
 
 import re
 
+from .grammar import METADATA_INFLECTIONS
+
 ALWAYS_ACCEPTED = 255
-"""Code points up to which no ARK is ever refused for its length."""
+"""Code points. An ARK of at most this length is never refused for its length."""
 
 DEFAULT_LIMIT = 3500
-"""Octets above which an ARK may be refused: below the request line of common servers, above 255 encoded code points."""
+"""Bytes. Below the limit of common servers for a request line, and above 255 percent-encoded code points."""
 
-# One UTF-8 sequence, percent-encoded: the code point that it is counts once.
+# One percent-encoded UTF-8 sequence. Each one counts as one code point.
 _ENCODED_CODE_POINT = re.compile(
     "%[0-7][0-9A-Fa-f]|%[Cc][2-9A-Fa-f]%[89ABab][0-9A-Fa-f]|%[Dd][0-9A-Fa-f]%[89ABab][0-9A-Fa-f]"
     "|%[Ee][0-9A-Fa-f](?:%[89ABab][0-9A-Fa-f]){2}|%[Ff][0-4](?:%[89ABab][0-9A-Fa-f]){3}"
 )
 _NOT_ASCII = bytes(range(0x80, 0x100))
-_PLAIN_INFLECTIONS = ("", "?", "??", "?info")
 
 
 def code_points(text: str) -> int:
-    """The number of code points of ``text`` once its percent-encoded UTF-8 sequences are decoded.
+    """Count the code points of ``text`` after decoding its percent-encoded UTF-8.
 
-    Percent-encoded octets that are no UTF-8 count as the three characters they are written with.
+    A percent-encoded byte that is not UTF-8 counts as three characters.
 
     >>> code_points("ark:12345/%D0%B1"), code_points("ark:12345/%FF")
     (11, 13)
@@ -36,7 +37,7 @@ def code_points(text: str) -> int:
 
 
 def octets(text: str) -> int:
-    """The number of octets of ``text`` on the wire, where what is not ASCII is percent-encoded UTF-8.
+    """Count the bytes of ``text`` after percent-encoding its non-ASCII characters as UTF-8.
 
     >>> octets("ark:12345/4\\u0431")
     17
@@ -49,9 +50,9 @@ def octets(text: str) -> int:
 
 
 def may_refuse(extended_ark: str, limit: int = DEFAULT_LIMIT) -> bool:
-    """Whether an Extended ARK, as received, may be refused because it is longer than ``limit`` octets.
+    """Return whether a resolver may refuse an Extended ARK, as received, because it exceeds ``limit`` bytes.
 
-    Raises ValueError where ``limit`` is below 255: no limit below 255 code points may be imposed (ARK-058).
+    Raises ValueError if ``limit`` is below 255 (ARK-058).
 
     >>> may_refuse("ark:12345/" + "x" * 4000), may_refuse("ark:12345/" + "x" * 245, 255)
     (True, False)
@@ -67,6 +68,6 @@ def may_refuse(extended_ark: str, limit: int = DEFAULT_LIMIT) -> bool:
     #     empty, ?, ?? or ?info."
     if code_points(extended_ark) <= ALWAYS_ACCEPTED:
         return False
-    requested = extended_ark.partition("#")[0]
-    basic, mark, query = requested.partition("?")
-    return code_points(basic) > ALWAYS_ACCEPTED or mark + query not in _PLAIN_INFLECTIONS
+    without_fragment = extended_ark.partition("#")[0]
+    basic, mark, query = without_fragment.partition("?")
+    return code_points(basic) > ALWAYS_ACCEPTED or mark + query not in ("", *METADATA_INFLECTIONS)

@@ -1,14 +1,12 @@
-"""Archival Resource Keys: grammar, structure, normal form (ARK draft, sections 3, 4 and 6).
+"""Archival Resource Keys: parser, structure and normal form (ARK draft, sections 3, 4 and 6).
 
-Text goes in; an :class:`Ark` comes out, or :class:`~ararat.identifiers.problems.IdentifierError` is raised. One
-regular expression, whose quantifiers are all possessive, reads the language of the draft's productions in one pass
-whatever the input; what it cannot read goes to :mod:`~ararat.identifiers.ark.diagnosis`, which finds the first place
-that is wrong and says why.
+:func:`parse` returns an :class:`Ark` or raises :class:`~ararat.identifiers.problems.IdentifierError`. The time is
+linear in the length of the text. If the grammar refuses a text, :mod:`.diagnosis` finds the first error.
 
-Two readings are told apart. *Strict* is the grammar as meant. *Liberal* is what only the letter of the productions or
-an example of the draft allows: a dot inside a Name (A-05), a hyphen in the NAAN (A-03), a percent-encoded non-ASCII
-NAAN (A-04), raw bidirectional formatting characters (A-09). A string that the productions match but whose normal form
-they do not is refused, since Theorem 2 says it is no ARK (A-04, A-06).
+An ARK is *strict* if it follows the grammar as meant. It is *liberal* if only the letter of the productions, or an
+example of the draft, allows it: a dot inside a Name (A-05), a hyphen in the NAAN (A-03), a percent-encoded non-ASCII
+NAAN (A-04) or raw bidirectional formatting characters (A-09). Text that matches the productions is refused if its
+normal form does not match them, because Theorem 2 says that it is not an ARK (A-04, A-06).
 """
 
 from __future__ import annotations
@@ -16,64 +14,31 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
-from itertools import product
 from typing import NamedTuple
 
 from ..problems import IdentifierError, Problem, problem
 from ..segments import Segment
 from ..text import characters, confusables, display, iri
 from . import diagnosis, length
-from .normalization import ARK_UNRESERVED, Parts, Step, hyphenless, normal, split_variants, steps
-
-# ARK draft, section 4:
-#     NAAN = 1*(Base29-char / pct-encoded)
-#     Base29-char = DIGIT / "b" / "c" / "d" / "f" / "g" / "h" / "j" / "k" / "m" / "n" / "p" / "q" / "r" / "s" / "t" /
-# "v" / "w" / "x" / "z"
-BASE29 = "0-9bcdfghjkmnpqrstvwxz"
-# A-03: the grammar has no "-" here, but the example of section 7.1.1 needs it.
-NAAN = iri.run(rf"{BASE29}\-")
-
-#     Name = 1*Name-char
-#     Name-char = ARK-unreserved / "-" / pct-encoded / iunreserved
-#     Qualifier = ComponentPath / VariantPath / ComponentPath VariantPath
-#     ComponentPath = 1*("/" 1*Name-char)
-#     VariantPath = 1*("." 1*Name-char)
-# iunreserved adds "." and ucschar. Where the dots delimit variants is seen to once the segments are known (A-05).
-NAME_CHARS = iri.run(rf"{ARK_UNRESERVED}\-.{iri.UCSCHAR}")
-PATH = f"{NAME_CHARS}(?:/{NAME_CHARS})*+"
-
-# RFC 3987, section 2.2:  iquery = *( ipchar / iprivate / "/" / "?" )      ifragment = *( ipchar / "/" / "?" )
-IQUERY = iri.run(f"{iri.IPCHAR}{iri.IPRIVATE}/?", least=0)
-IFRAGMENT = iri.run(f"{iri.IPCHAR}/?", least=0)
-
-#     Extended-ARK = Basic-ARK ["?" iquery] ["#" ifragment]
-#     Basic-ARK = ~"ark:" ["/"] NAAN "/" Name [Qualifier]
-EXTENDED_ARK = re.compile(
-    rf"(?P<label>[Aa][Rr][Kk]:/?)(?P<naan>{NAAN})/(?P<path>{PATH})(?P<tail>(?:\?(?P<query>{IQUERY}))?(?:#(?P<fragment>{IFRAGMENT}))?)"
+from .grammar import (
+    BASE29,
+    EXTENDED_ARK,
+    METADATA_INFLECTIONS,
+    PLAIN_ARK,
+    RESERVED_NAAN,
+    has_dot_segment,
+    naan_of,
 )
-# Nearly every ARK there is holds nothing that a rule of section 6 changes but its label and the order of its
-# variants: such a one is read at once.
-_PLAIN = re.compile(
-    rf"[Aa][Rr][Kk]:/?([{BASE29}]++/[{ARK_UNRESERVED}]++(?:/[{ARK_UNRESERVED}]++)*+)((?:\.[{ARK_UNRESERVED}]++)*+)"
-)
-
-LABEL = re.compile("[Aa][Rr][Kk]:")
-LABELS = frozenset(map("".join, product("aA", "rR", "kK", ":")))
-"""The label in every case. Only ASCII letters are compared, so that no other k is ever folded into this one."""
-
-# "Applications that handle ARKs ... SHOULD recognize NAAN 99999 as being invalid"
-RESERVED_NAAN = "ark:99999/"
-"""What begins the normal form of an ARK that is invalid by its NAAN."""
+from .normalization import Parts, Step, hyphenless, normal, split_variants, steps
 
 _NORMAL_NAAN = re.compile(f"[{BASE29}]+")
 _OUTSIDE_BASE29 = re.compile(f"[^{BASE29}]")
 _ENCODED_DOT = re.compile("%2E", re.IGNORECASE)
-_DOT_SEGMENT = re.compile(r"/(?:\.|%2E){1,2}(?:/|\Z)", re.IGNORECASE)
-_METADATA = ("?", "??", "?info")
+_BIDI_FORMATTING = re.compile(f"[{''.join(sorted(characters.BIDI_FORMATTING))}]")
 
 
 class Written(NamedTuple):
-    """The parts of an Extended ARK as they are written."""
+    """The parts of an Extended ARK, as written."""
 
     label: str
     naan: str
@@ -86,10 +51,9 @@ class Written(NamedTuple):
 
     @classmethod
     def of(cls, text: str) -> Written:
-        """The parts of ``text``, which must be an Extended ARK."""
-        label, naan, path, tail, query, fragment = _read(text).group(
-            "label", "naan", "path", "tail", "query", "fragment"
-        )
+        """Split ``text``, which must be an Extended ARK."""
+        matched = _match(text)
+        label, naan, path, tail, query, fragment = matched.group("label", "naan", "path", "tail", "query", "fragment")
         *containers, last = path.split("/")
         head, variants = split_variants(last)
         name, *components = [*containers, head]
@@ -98,11 +62,11 @@ class Written(NamedTuple):
         )
 
     def segments(self) -> Iterator[Segment]:
-        """The parts with their places, in order and without gaps."""
-        place = 0
+        """Yield the parts with their places, in order and without gaps."""
+        start = 0
         for part, written in self._in_order():
-            yield Segment(part, place, place + len(written))
-            place += len(written)
+            yield Segment(part, start, start + len(written))
+            start += len(written)
 
     def _in_order(self) -> Iterator[tuple[str, str]]:
         yield "label", self.label
@@ -121,9 +85,9 @@ class Written(NamedTuple):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Ark:
-    """An Extended ARK. Its parts are as written; everything that is compared is in normal form.
+    """An Extended ARK. Its parts are as written. Comparison uses the normal form.
 
-    Two values are equal when they are equivalent: "ARKs are said to be equivalent if they have the same normal form."
+    Equal values are equivalent: "ARKs are said to be equivalent if they have the same normal form."
 
     >>> ark = parse("ark:/12345/x6-np1/map.pdf.en?info")
     >>> ark.naan, ark.name, ark.components, ark.variants, ark.query, ark.fragment
@@ -150,7 +114,7 @@ class Ark:
 
     @property
     def written(self) -> Written:
-        """The parts as written, read from ``text`` each time: most ARKs are only ever compared and looked up."""
+        """The parts as written. Parsed on each access, because most ARKs are only compared and looked up."""
         return Written.of(self.text)
 
     @property
@@ -180,7 +144,7 @@ class Ark:
 
     @property
     def query(self) -> str | None:
-        """The query as written, or None: the bare question mark is an empty query, not none."""
+        """The query as written, or None. A bare question mark is an empty query."""
         return self.written.query
 
     @property
@@ -190,38 +154,46 @@ class Ark:
 
     @property
     def basic(self) -> str:
-        """The normal form of the Basic ARK, without query and fragment: the key under which it is bound and found."""
+        """The normal form without query and fragment. It is the key of a binding."""
         return self.normal_form.partition("#")[0].partition("?")[0]
 
     @property
+    def normal_naan(self) -> str:
+        """The NAAN in normal form.
+
+        >>> parse("ark:/12-345/x").normal_naan
+        '12345'
+        """
+        return naan_of(self.normal_form)
+
+    @property
     def inflection(self) -> str:
-        """The query with its question mark, in normal form; "" where there is none (section 3.4).
+        """The query with its question mark, in normal form, or "" if the ARK has no query (section 3.4).
 
         >>> parse("ark:12345/x?").inflection, parse("ark:12345/x?%69nfo").inflection
         ('?', '?info')
         """
-        requested = self.normal_form.partition("#")[0]
-        _, mark, query = requested.partition("?")
+        without_fragment = self.normal_form.partition("#")[0]
+        _, mark, query = without_fragment.partition("?")
         return mark + query
 
     @property
     def service(self) -> str:
-        """What the inflection asks for: "referent", "metadata" or, where the draft does not say, "unknown"."""
+        """The service that the inflection requests: "referent", "metadata", or "unknown" if the draft has none."""
         if not self.inflection:
             return "referent"
-        # "It is RECOMMENDED that a ARK resolver gives the inflections ? and ?? the same semantics as ?info"
-        return "metadata" if self.inflection in _METADATA else "unknown"
+        return "metadata" if self.inflection in METADATA_INFLECTIONS else "unknown"
 
     @property
     def steps(self) -> tuple[Step, ...]:
-        """What normalization changes, rule by rule."""
+        """The changes of normalization, one step per rule that changes something."""
         return tuple(steps(self.written.parts))
 
     @property
     def hierarchy(self) -> tuple[str, ...]:
-        """The containers of the ARK, most general first, and the ARK itself, each in normal form (section 3.2, H-01).
+        """The containers of the ARK, most general first, then the ARK itself, in normal form (section 3.2, H-01).
 
-        A container has no variants; where the ARK has some, the last but one is the ARK of which it is a variant.
+        A container has no variants. If the ARK has variants, the last container is the ARK without them.
 
         >>> parse("ark:/12345/a-x/b.pdf.en").hierarchy
         ('ark:12345/ax', 'ark:12345/ax/b', 'ark:12345/ax/b.en.pdf')
@@ -229,24 +201,24 @@ class Ark:
         return tuple(self.ancestry())[::-1]
 
     def ancestry(self) -> Iterator[str]:
-        """The same from the ARK itself up to the most general, one by one: an ARK may have any number of components."""
+        """Yield the hierarchy from the ARK itself up to its most general container. It can be arbitrarily long."""
         yield self.basic
         if generic := self.variant_of:
             yield generic
         container = self.basic.rpartition("/")[0]
         while "/" in container:
-            # A dot in a segment that is not the last begins no variant, but the container that ends there has one.
+            # Only the last segment has variants. The container that ends at this segment can have some.
             yield "".join(normal(Parts("ark:", container[4:], ""))) if "." in container else container
             container = container.rpartition("/")[0]
 
     @property
     def variant_of(self) -> str | None:
-        """The ARK of which this is a variant, in normal form, or None.
+        """The ARK without its variants, in normal form, or None if it has no variants.
 
         >>> parse("ark:12345/x.en?info").variant_of
         'ark:12345/x'
         """
-        # Where no dot is, the parts need not be read; there may be half a million of them.
+        # Without a dot there are no variants. Do not parse the parts: there can be half a million.
         if "." not in self.text or not self.variants:
             return None
         container, slash, segment = self.basic.rpartition("/")
@@ -254,20 +226,17 @@ class Ark:
 
     @property
     def strict(self) -> bool:
-        """Whether the grammar as meant reads the ARK, and not just its letter or an example."""
+        """Whether the ARK follows the grammar as meant, not only its letter or an example of the draft."""
         return next(self._liberties(), None) is None
 
     @property
     def dot_segment(self) -> bool:
-        """Whether generic software would remove a part of the ARK as a dot-segment (A-07)."""
-        basic = self.basic
-        return ("/." in basic or "/%2" in basic) and _DOT_SEGMENT.search(basic) is not None
+        """Whether a part of the ARK is "." or "..", which browsers and servers remove from paths (A-07)."""
+        return has_dot_segment(self.basic)
 
     @property
     def reserved_naan(self) -> bool:
-        """Whether the NAAN is the one that is reserved for invalid ARKs, however it is spelled (ARK-019).
-
-        "Applications that handle ARKs ... SHOULD recognize NAAN 99999 as being invalid" (ARK draft, section 3.1)
+        """Whether the NAAN, in any spelling, is 99999, which is reserved for invalid ARKs (ARK-019).
 
         >>> parse("ark:/999-99/x").reserved_naan, parse("ark:999990/x").reserved_naan
         (True, False)
@@ -281,16 +250,16 @@ class Ark:
 
     @property
     def problems(self) -> tuple[Problem, ...]:
-        """What should be known about the ARK though it can be read, in the order of the text."""
+        """Warnings and notes about the ARK, in the order of the text."""
         return tuple(sorted(self._problems(), key=lambda found: (found.start, found.end)))
 
     def _liberties(self) -> Iterator[Problem]:
-        """What only the letter of the grammar, or an example, allows."""
+        """Yield a problem for each place that only the letter of the grammar, or an example, allows."""
         written = self.written
         naan = len(written.label), len(written.label) + len(written.naan)
         if "-" in written.naan:
             yield problem("naan-hyphen", *naan)
-        if "%" in written.naan and not _NORMAL_NAAN.fullmatch(self.basic[4:].partition("/")[0]):
+        if "%" in written.naan and not _NORMAL_NAAN.fullmatch(self.normal_naan):
             yield problem("naan-not-base29", *naan)
         if "." in written.name or any("." in component for component in written.components):
             for segment in written.segments():
@@ -318,14 +287,11 @@ class Ark:
             yield problem("too-long", 0, len(self.text))
 
 
-_BIDI_FORMATTING = re.compile(f"[{''.join(sorted(characters.BIDI_FORMATTING))}]")
-
-
 def parse(text: str) -> Ark:
-    """Read an Extended ARK.
+    """Parse an Extended ARK from any str, in linear time.
 
-    Raises :class:`~ararat.identifiers.problems.IdentifierError` for everything else, embedded ARKs included, pointing
-    at the first place that is wrong. Any str can be given; the time taken is linear in its length.
+    Raises :class:`~ararat.identifiers.problems.IdentifierError` for any other text, also for an embedded ARK. The error
+    marks the first wrong place.
 
     Source: ARK draft, section 4; ARK-047 to ARK-059.
 
@@ -342,19 +308,18 @@ def parse(text: str) -> Ark:
 
 
 def reads(text: str) -> bool:
-    """Whether :func:`parse` reads ``text``. Faster than parse where it does not: it looks for no reason.
+    """Return whether :func:`parse` accepts ``text``. Faster than parse on invalid text: it builds no error.
 
     >>> reads("ark:12345/x.en"), reads("ark:12345"), reads("ark:12345/-")
     (True, False, False)
     """
-    read = EXTENDED_ARK.fullmatch(text)
-    if read is None:
+    matched = EXTENDED_ARK.fullmatch(text)
+    if matched is None:
         return False
-    if "%" not in read["path"] and "%" not in read["naan"]:
-        # Nothing is decoded, so that only the deletion of hyphens can leave nothing.
-        return "-" not in text or all(
-            part.strip("-") for part in text[read.start("naan") : read.end("path")].split("/")
-        )
+    if "%" not in matched["path"] and "%" not in matched["naan"]:
+        # Nothing is decoded. Only the removal of hyphens can make a part empty.
+        body = text[matched.start("naan") : matched.end("path")]
+        return "-" not in text or all(part.strip("-") for part in body.split("/"))
     try:
         _normal_form(text)
     except IdentifierError:
@@ -363,7 +328,7 @@ def reads(text: str) -> bool:
 
 
 def normalize(text: str) -> str:
-    """The normal form of an Extended ARK: the function of the draft, whose domain is Extended ARKs alone.
+    """Return the normal form of an Extended ARK, by the algorithm of the draft.
 
     Raises :class:`~ararat.identifiers.problems.IdentifierError` with the code ``not-an-extended-ark`` for any other
     string ("This algorithm is explicitly undefined for strings other than Extended ARKs.").
@@ -376,51 +341,51 @@ def normalize(text: str) -> str:
     try:
         return _normal_form(text)
     except IdentifierError as error:
-        why = f"normalization is defined for Extended ARKs alone: {error.problem.message}"
-        raise IdentifierError(
-            text, problem("not-an-extended-ark", error.problem.start, error.problem.end, why)
-        ) from None
+        cause = error.problem
+        message = f"only an Extended ARK has a normal form: {cause.message}"
+        raise IdentifierError(text, problem("not-an-extended-ark", cause.start, cause.end, message)) from None
 
 
 def plain(text: str) -> str | None:
-    """The normal form of a Basic ARK that holds nothing which a rule of section 6 changes but its label and the order
-    of its variants: no hyphen and no percent sign, ASCII alone, and a NAAN of Base29. None for any other text.
+    """Return the normal form of a plain Basic ARK (:data:`~.grammar.PLAIN_ARK`), or None for any other text.
+
+    A plain ARK has no hyphen and no percent sign, only ASCII, and a Base29 NAAN. This fast path skips the rules.
 
     >>> plain("ark:/12345/x/map.pdf.en"), plain("ark:12345/x-1"), plain("ark:12345/x?info")
     ('ark:12345/x/map.en.pdf', None, None)
     """
-    read = _PLAIN.fullmatch(text)
-    if read is None:
+    matched = PLAIN_ARK.fullmatch(text)
+    if matched is None:
         return None
-    named, variants = read.groups()
+    body, variants = matched.groups()
     if variants.count(".") > 1:
         variants = "." + ".".join(sorted(set(variants[1:].split("."))))
-    return f"ark:{named}{variants}"
+    return f"ark:{body}{variants}"
 
 
 def _normal_form(text: str) -> str:
-    """The normal form of an Extended ARK; raises IdentifierError for what is none."""
     if (found := plain(text)) is not None:
         return found
-    read = _read(text)
-    normal_parts = normal(Parts(read["label"], text[read.start("naan") : read.start("tail")], read["tail"]))
-    _require_ark(text, read, normal_parts.body)
+    matched = _match(text)
+    body = text[matched.start("naan") : matched.start("tail")]
+    normal_parts = normal(Parts(matched["label"], body, matched["tail"]))
+    _require_ark(text, matched, normal_parts.body)
     return "".join(normal_parts)
 
 
 def bidi_formatting(text: str) -> Iterator[Problem]:
-    """The first raw bidirectional formatting character of ``text``, where it has one (A-09)."""
+    """Yield a problem for the first raw bidirectional formatting character of ``text``, if any (A-09)."""
     # RFC 3987, section 4.1: "IRIs MUST NOT contain bidirectional formatting characters (LRM, RLM, LRE, RLE, LRO, RLO,
     # and PDF)."
     if found := _BIDI_FORMATTING.search(text):
-        yield problem("bidi-formatting", *found.span(), f"{display.named(found[0])} must not stand in an IRI")
+        yield problem("bidi-formatting", *found.span(), f"{display.named(found[0])} is not allowed in an IRI")
 
 
 def character_notes(text: str) -> Iterator[Problem]:
-    """What is to be said of the characters of ``text`` outside ASCII, each kind once, at its first place."""
+    """Yield problems about the non-ASCII characters of ``text``: one per kind, at its first place."""
     if text.isascii():
         return
-    first = _place(iri.NON_ASCII, text)
+    first = _first_span(iri.NON_ASCII, text)
     yield problem("non-ascii", *first)
     kinds: dict[str, list[str]] = {}
     for char in set(text) - characters.BIDI_FORMATTING:
@@ -428,24 +393,22 @@ def character_notes(text: str) -> Iterator[Problem]:
         if kind is not None:
             kinds.setdefault("unassigned" if kind == "unassigned" else "hidden-char", []).append(char)
     for code, chars in kinds.items():
-        start, end = _place(re.compile(f"[{re.escape(''.join(chars))}]"), text)
+        start, end = _first_span(re.compile(f"[{re.escape(''.join(chars))}]"), text)
         yield problem(code, start, end, f"{display.named(text[start])} {_HIDDEN_MESSAGES[code]}")
     if look := confusables.first(text):
-        twin = confusables.looks_like(look[0])
-        yield problem(
-            "confusable", *look.span(), f"{display.named(look[0])} looks like {twin}, but is another character"
-        )
+        message = f"{display.named(look[0])} looks like {confusables.looks_like(look[0])} but is a different character"
+        yield problem("confusable", *look.span(), message)
     if not display.is_composed(text):
         yield problem("non-nfc", *first)
 
 
-def _place(pattern: re.Pattern[str], text: str) -> tuple[int, int]:
+def _first_span(pattern: re.Pattern[str], text: str) -> tuple[int, int]:
     return next(pattern.finditer(text)).span()
 
 
 _HIDDEN_MESSAGES = {
-    "hidden-char": "cannot be seen, but is part of the identifier",
-    "unassigned": "has no character assigned to it",
+    "hidden-char": "is invisible but part of the identifier",
+    "unassigned": "is not assigned in Unicode",
 }
 
 
@@ -458,23 +421,23 @@ def _variant_notes(variants: tuple[str, ...], end: int) -> Iterator[Problem]:
         yield problem("variants-deduplicated", start, end)
 
 
-def _read(text: str) -> re.Match[str]:
-    read = EXTENDED_ARK.fullmatch(text)
-    if read is None:
-        raise IdentifierError(text, diagnosis.first_fault(text))
-    return read
+def _match(text: str) -> re.Match[str]:
+    matched = EXTENDED_ARK.fullmatch(text)
+    if matched is None:
+        raise IdentifierError(text, diagnosis.first_problem(text))
+    return matched
 
 
-def _require_ark(text: str, read: re.Match[str], normal_body: str) -> None:
-    """Refuse what the productions match though its normal form is no ARK.
+def _require_ark(text: str, matched: re.Match[str], normal_body: str) -> None:
+    """Raise IdentifierError if the normal form of the matched text is not an ARK.
 
     Theorem 2: "An extended ARK is a Basic ARK if and only if its normal form is a Basic ARK."
     """
-    start, end = read.span("naan")
-    if "%" in read["naan"] and _OUTSIDE_BASE29.search(iri.TRIPLET.sub("", normal_body.partition("/")[0])):
+    start, end = matched.span("naan")
+    if "%" in matched["naan"] and _OUTSIDE_BASE29.search(iri.TRIPLET.sub("", normal_body.partition("/")[0])):
         raise IdentifierError(text, problem("naan-decodes-outside-base29", start, end))
     if normal_body[0] == "/" or normal_body[-1] == "/" or "//" in normal_body:
-        for part in text[start : read.end("path")].split("/"):
+        for part in text[start : matched.end("path")].split("/"):
             if not hyphenless(part):
                 raise IdentifierError(text, problem("empty-after-normalization", start, start + len(part)))
             start += len(part) + 1

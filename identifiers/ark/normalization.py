@@ -1,11 +1,10 @@
-"""The normal form of an ARK, rule by rule (ARK draft, section 6).
+"""Normalization of ARKs, one function per rule (ARK draft, section 6).
 
-An Extended ARK is taken as three texts: its label, the body (NAAN, Name and qualifier) and the tail (query and
-fragment with their marks). Each rule of the draft is one function from three texts to three texts; the normal form is
-what all of them, in order, make of an ARK, and the steps shown to people are the same functions, watched. The domain
-is Extended ARKs that the grammar has read: what anything else becomes is undefined, in the draft and here.
+:class:`Parts` splits an Extended ARK into three strings: the label, the body (NAAN, Name and qualifier) and the tail
+(query and fragment with their marks). Each rule is a function from parts to parts. :func:`normal` applies all rules in
+order; :func:`steps` applies the same rules and reports each change. Both expect an ARK that the grammar accepts.
 
-The decisions on what the draft leaves open are named where they are taken (N-01 to N-05).
+Comments cite the decisions about what the draft leaves open (N-01 to N-05).
 """
 
 from __future__ import annotations
@@ -15,19 +14,17 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from ..text import iri
+from .grammar import ARK_UNRESERVED_MARKS
 
-# ARK draft, section 4:  ARK-unreserved = DIGIT / ALPHA / "=" / "~" / "*" / "+" / "@" / "_" / "$"
-ARK_UNRESERVED = "0-9A-Za-z=~*+@_$"
-
-# N-01: "-" is not ARK-unreserved, but the note under the algorithm says that it is decoded, then removed.
-_BODY_TRIPLETS = iri.triplets(iri.ALPHANUMERIC + "=~*+@_$" + "-")
+# N-01: "-" is not ARK-unreserved, but the note below the algorithm decodes it and then removes it.
+_BODY_TRIPLETS = iri.triplets(iri.ALPHANUMERIC + ARK_UNRESERVED_MARKS + "-")
 
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """One rule that changed something: the whole identifier before and after it, and where the rule stands.
+    """One change by a normalization rule, with the whole identifier before and after it.
 
-    The ``after`` of a step is the ``before`` of the next; the last ``after`` is the normal form.
+    The ``after`` of a step is the ``before`` of the next step. The last ``after`` is the normal form.
     """
 
     rule: str
@@ -37,12 +34,12 @@ class Step:
     reference: str
 
     def as_dict(self) -> dict[str, str]:
-        """The step as the JSON of a report holds it."""
+        """Return the step as it appears in the JSON of a report."""
         return {name: getattr(self, name) for name in self.__slots__}
 
 
 class Parts(NamedTuple):
-    """An Extended ARK in three texts, which joined are the ARK."""
+    """An Extended ARK, split into three strings that together are the ARK."""
 
     label: str
     body: str
@@ -50,7 +47,7 @@ class Parts(NamedTuple):
 
 
 class Rule(NamedTuple):
-    """One rule of a normalization: its stable name, what it says to people, where it stands, what it does."""
+    """A normalization rule: its stable name, a title for people, its source and its function."""
 
     name: str
     title: str
@@ -59,7 +56,7 @@ class Rule(NamedTuple):
 
 
 def hyphenless(part: str) -> str:
-    """``part`` without hyphens, raw or percent-encoded: empty exactly when the normal form of ``part`` is.
+    """Remove all hyphens, plain or percent-encoded. The result is empty if and only if the normal form is.
 
     >>> hyphenless("a-%2Db%2d"), hyphenless("-%2D")
     ('ab', '')
@@ -70,11 +67,10 @@ def hyphenless(part: str) -> str:
 
 
 def split_variants(segment: str) -> tuple[str, tuple[str, ...]]:
-    """The last segment of an ARK cut into its head and its variants, both as written.
+    """Split the last segment of an ARK into its head and its variants, both as written.
 
-    By the letter ``iunreserved`` has the dot in it, so that the draft's grammar is ambiguous. Read here (A-05): the
-    variants are the longest run of ``.x`` at the end that leaves a head, where neither a head nor an ``x`` is empty
-    once hyphens are gone.
+    The draft's grammar is ambiguous, because ``iunreserved`` contains the dot. Decision A-05: the variants are the
+    longest run of ``.x`` at the end that leaves a head; without hyphens, neither the head nor any ``x`` is empty.
 
     >>> split_variants("x.en.pdf"), split_variants("a..b"), split_variants("-.d")
     (('x', ('en', 'pdf')), ('a.', ('b',)), ('-.d', ()))
@@ -91,7 +87,7 @@ def split_variants(segment: str) -> tuple[str, tuple[str, ...]]:
 
 
 def _scheme_case(ark: Parts) -> Parts:
-    # "Convert the scheme to lowercase." The grammar has seen that the label is ASCII.
+    # "Convert the scheme to lowercase." The grammar guarantees that the label is ASCII.
     return ark if ark.label.islower() else Parts(ark.label.lower(), ark.body, ark.tail)
 
 
@@ -102,13 +98,12 @@ def _classic_slash(ark: Parts) -> Parts:
 
 def _percent_decoding(ark: Parts) -> Parts:
     # "Decode all percent-encoded characters that after decoding would match the ARK-unreserved production rule."
-    # Once: %2541 stays %2541 (N-03).
+    # Decode once: %2541 stays %2541 (N-03).
     return Parts(ark.label, iri.decode(ark.body, _BODY_TRIPLETS), ark.tail) if "%" in ark.body else ark
 
 
 def _hex_case(ark: Parts) -> Parts:
-    # N-02: not in the list of steps, but the draft's worked example is in upper case, and sorting variants needs one
-    # case.
+    # N-02: not a step of the draft. But its example is in upper case, and the order of variants depends on the case.
     if "%" not in ark.body and "%" not in ark.tail:
         return ark
     return Parts(ark.label, iri.upper_hex(ark.body), iri.upper_hex(ark.tail))
@@ -120,7 +115,7 @@ def _hyphens(ark: Parts) -> Parts:
 
 
 def _non_ascii(ark: Parts) -> Parts:
-    # "Percent-encode all non-ASCII characters." No Unicode normalization: composed and decomposed stay two ARKs (A-10).
+    # "Percent-encode all non-ASCII characters." Composed and decomposed letters stay different (A-10).
     return ark if ark.body.isascii() else Parts(ark.label, iri.encode(ark.body), ark.tail)
 
 
@@ -144,30 +139,30 @@ def _query_and_fragment(ark: Parts) -> Parts:
 
 
 RULES: tuple[Rule, ...] = (
-    Rule("scheme-case", "The label is written in lower case", "ARK draft, section 6, step 1", _scheme_case),
-    Rule("classic-slash", "The slash of the classic form goes", "ARK draft, section 6, step 2", _classic_slash),
+    Rule("scheme-case", "Write the label in lower case", "ARK draft, section 6, step 1", _scheme_case),
+    Rule("classic-slash", "Remove the slash after ark:", "ARK draft, section 6, step 2", _classic_slash),
     Rule(
         "percent-decoding",
-        "What needs no percent-encoding is decoded",
+        "Decode characters that need no percent-encoding",
         "ARK draft, section 6, step 3.1",
         _percent_decoding,
     ),
-    Rule("hex-case", "Percent-encoded octets are written in upper case", "RFC 3986, section 6.2.2.1", _hex_case),
-    Rule("hyphens", "Hyphens carry no meaning", "ARK draft, section 6, step 3.2", _hyphens),
-    Rule("non-ascii", "Non-ASCII characters are percent-encoded", "ARK draft, section 6, step 3.3", _non_ascii),
-    Rule("variants", "Variants are sorted, each stands once", "ARK draft, section 6, step 3.4", _variants),
+    Rule("hex-case", "Write percent-encodings in upper case", "RFC 3986, section 6.2.2.1", _hex_case),
+    Rule("hyphens", "Remove hyphens", "ARK draft, section 6, step 3.2", _hyphens),
+    Rule("non-ascii", "Percent-encode non-ASCII characters", "ARK draft, section 6, step 3.3", _non_ascii),
+    Rule("variants", "Sort variants and remove repeated ones", "ARK draft, section 6, step 3.4", _variants),
     Rule(
         "query-and-fragment",
-        "Query and fragment are normalized as in any URI",
+        "Normalize query and fragment like those of any URI",
         "ARK draft, section 6, step 4",
         _query_and_fragment,
     ),
 )
-"""The rules in the draft's order."""
+"""The rules in the order of the draft."""
 
 
 def normal(ark: Parts) -> Parts:
-    """What the rules make of an Extended ARK.
+    """Apply all rules to an Extended ARK.
 
     >>> "".join(normal(Parts("ark:/", "12345/c37-009-31--", "")))
     'ark:12345/c3700931'
@@ -178,7 +173,7 @@ def normal(ark: Parts) -> Parts:
 
 
 def steps(ark: Parts) -> Iterator[Step]:
-    """The rules that change something, one after the other.
+    """Yield a step for each rule that changes the ARK.
 
     >>> [step.rule for step in steps(Parts("ARK:/", "12345/x", ""))]
     ['scheme-case', 'classic-slash']

@@ -13,14 +13,14 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from ..ark import embedded
-from ..ark import model as ark
+from ..ark.grammar import IFRAGMENT, IQUERY
 from ..text import iri
 from .profile import NAMESPACES, Profile
 
 MISCELLANEOUS = "miscellaneous"
 
 # Section 6:  tail = ["?" iquery] ["#" ifragment]
-TAIL = rf"(?:\?{ark.IQUERY})?(?:#{ark.IFRAGMENT})?"
+TAIL = rf"(?:\?{IQUERY})?(?:#{IFRAGMENT})?"
 _SEGMENTS = f"(?:/{embedded.ISEGMENT})*+"
 _IPCHARS = iri.run(iri.IPCHAR)
 

@@ -7,14 +7,14 @@ import unicodedata
 from typing import NamedTuple
 
 from ..ark import embedded
-from ..ark import model as ark
+from ..ark.grammar import IFRAGMENT, IQUERY
 from ..text import display, iri
 
 # RFC 3986, appendix B
 _PARTS = re.compile(r"(?:([^:/?#]+):)?(?://([^/?#]*))?([^?#]*)(?:\?([^#]*))?(?:#(.*))?", re.DOTALL)
 # RFC 3987, section 2.2:  IRI = scheme ":" ihier-part [ "?" iquery ] [ "#" ifragment ]
 _IRI = re.compile(
-    rf"{embedded.SCHEME}://{embedded.IAUTHORITY}(?:/{embedded.ISEGMENT})*+(?:\?{ark.IQUERY})?(?:#{ark.IFRAGMENT})?"
+    rf"{embedded.SCHEME}://{embedded.IAUTHORITY}(?:/{embedded.ISEGMENT})*+(?:\?{IQUERY})?(?:#{IFRAGMENT})?"
 )
 
 # The same with any other scheme, by its characters alone

@@ -14,8 +14,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
-from ..ark import model as ark
-from ..ark.normalization import ARK_UNRESERVED
+from ..ark.grammar import ARK_UNRESERVED, BASE29
 from ..text import anvl
 from . import target_templates
 from .source import RegistryFile, collect, day_of, text_of
@@ -25,7 +24,7 @@ JSON_SOURCE = "https://cdluc3.github.io/naan_reg_priv/naan_records.json"
 TEXT_SOURCE = "https://n2t.net/e/pub/naan_registry.txt"
 
 # A shoulder is the beginning of a Name, after the hyphens are gone; one there is holds a dot.
-_KEY = re.compile(rf"[{ark.BASE29}]{{1,32}}(?:/[{ARK_UNRESERVED}.]{{1,64}})?")
+_KEY = re.compile(rf"[{BASE29}]{{1,32}}(?:/[{ARK_UNRESERVED}.]{{1,64}})?")
 _STATUSES = (301, 302, 303, 307, 308)
 _CODE = re.compile("[A-Z]{2}")
 _SPACE = re.compile(r"[ \t\r\n]*")

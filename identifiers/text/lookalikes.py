@@ -1,9 +1,8 @@
-"""Labels that read like ``ark`` or ``urn`` and are not (ARK draft, section 5.2).
+"""Labels that look like ``ark:`` or ``urn:`` but are not ASCII (ARK draft, section 5.2).
 
-"IRIs do not allow for non-ASCII characters in the scheme": the label of an identifier is three ASCII letters and a
-colon. Text may still show it transliterated, in letters of another width or style, or with a character in it that
-nobody sees. Such a label makes no identifier; it is recognised here so that a person can be told, and offered the
-label they may have meant.
+"IRIs do not allow for non-ASCII characters in the scheme": a label is three ASCII letters and a colon. Text can contain
+it transliterated, in letters of another width or style, or with invisible characters. Such a text is not an identifier.
+This module recognizes it, so that an error can explain it and suggest the ASCII label.
 """
 
 from __future__ import annotations
@@ -14,8 +13,7 @@ from typing import NamedTuple
 
 from . import characters, confusables
 
-# How the letters of the two labels are written in other alphabets: what they sound like, which is not what they look
-# like.
+# The letters with the same sound in other alphabets. Letters with the same look are in confusables.
 _SOUNDS_LIKE = {
     "a": "\u0430\u0410\u03b1\u0391\u0561\u0531\u10d0",
     "r": "\u0440\u0420\u03c1\u03a1\u0580\u0550\u10e0",
@@ -25,23 +23,23 @@ _SOUNDS_LIKE = {
 }
 _TRANSLITERATED = {char: letter for letter, chars in _SOUNDS_LIKE.items() for char in chars}
 _COLONS = "\uff1a\ufe55\ufe13\ufe30\u2236\ua789\u02d0\u0589\u05c3\u1803\u205a"
-_LONGEST = 24
+_MAX_LENGTH = 24
 
 
 class Lookalike(NamedTuple):
-    """Where the label stands, with its colon, and the ASCII label it reads like."""
+    """The place of the label with its colon, and the ASCII label that it looks like."""
 
     span: tuple[int, int]
-    label: str
+    ascii_label: str
 
 
-_BEFORE_COLON = re.compile(f"[^:{_COLONS}/?#]{{0,{_LONGEST}}}[:{_COLONS}]")
+_BEFORE_COLON = re.compile(f"[^:{_COLONS}/?#]{{0,{_MAX_LENGTH}}}[:{_COLONS}]")
 
 
 def lookalike(text: str) -> Lookalike | None:
-    """The label at the start of ``text`` that reads like ark: or urn: without being it, or None.
+    """Find a label at the start of ``text`` that looks like ark: or urn: but is not ASCII.
 
-    >>> lookalike("\\u0410\\u0420\\u041a: 12345/437719").label
+    >>> lookalike("\\u0410\\u0420\\u041a: 12345/437719").ascii_label
     'ark:'
     >>> lookalike("ark:12345/x") is None
     True
@@ -54,7 +52,7 @@ def lookalike(text: str) -> Lookalike | None:
 
 
 def _plain(written: str) -> str:
-    """The label that is written, in lower-case ASCII; "" where that is none."""
+    """Return the label in lower-case ASCII, or "" if a character has no ASCII counterpart."""
     visible = unicodedata.normalize("NFKC", characters.HIDDEN.sub("", written).strip())
     letters = [_TRANSLITERATED.get(char) or confusables.looks_like(char) or char for char in visible]
     return "".join(letters).lower() if all(map(str.isascii, letters)) else ""

@@ -137,5 +137,5 @@ def _wrong_char(text: str, place: int, code: str, where: str) -> Problem:
     if char > "\x7f":
         # "all URNs are ASCII" (URN-058); the builder percent-encodes.
         instead = {"expected": "ASCII, and all else as percent-encoded UTF-8", "reference": "URN draft, section 7.1"}
-        return problem("non-ascii", place, place + 1, f"{where} cannot hold {named}", severity="error", **instead)
-    return problem(code, place, place + 1, f"{where} cannot hold {named}")
+        return problem("non-ascii", place, place + 1, f"{where} cannot contain {named}", severity="error", **instead)
+    return problem(code, place, place + 1, f"{where} cannot contain {named}")

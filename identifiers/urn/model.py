@@ -182,9 +182,9 @@ class Urn:
 
 
 STEPS = (
-    ("scheme-case", "The label is written in lower case", "URN draft, section 5, step 1"),
-    ("nid-case", "The namespace identifier is written in lower case", "URN draft, section 5, step 2"),
-    ("hex-case", "Percent-encoded octets are written in upper case", "URN draft, section 5, step 3"),
+    ("scheme-case", "Write the label in lower case", "URN draft, section 5, step 1"),
+    ("nid-case", "Write the namespace identifier in lower case", "URN draft, section 5, step 2"),
+    ("hex-case", "Write percent-encodings in upper case", "URN draft, section 5, step 3"),
 )
 """The rules of the normal form, in the draft's order: name, title, where it stands."""
 

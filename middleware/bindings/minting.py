@@ -24,7 +24,7 @@ from typing import TYPE_CHECKING
 
 from ...identifiers import registries
 from ...identifiers.ark import length as lengths
-from ...identifiers.ark import model as ark
+from ...identifiers.ark.grammar import RESERVED_NAAN
 from ..errors import BindingError, BindingsUnavailable, Collision
 from . import validation
 from .collection import Bindings, check_actor
@@ -186,7 +186,7 @@ def read_pattern(
         message = f"{shown} is not a NAAN with or without a shoulder" if namespace else "the NAAN is missing"
         raise BindingError("shoulder-characters", message)
     pattern = Pattern(match[1], match[2] or "", length, check, digits)
-    if pattern.beginning.startswith(ark.RESERVED_NAAN):
+    if pattern.beginning.startswith(RESERVED_NAAN):
         raise BindingError("naan-reserved-invalid", identifier=pattern.beginning)
     from ...identifiers import iri_policy
 

@@ -9,7 +9,7 @@ from urllib.parse import unquote
 from ...identifiers import Ark, EmbeddedArk, IdentifierError, Urn, parse
 from ...identifiers.ark import length
 from ...identifiers.ark import model as ark
-from ...identifiers.ark.model import BASE29
+from ...identifiers.ark.grammar import BASE29, RESERVED_NAAN
 from ...identifiers.text import display
 from ...identifiers.text.characters import BIDI_FORMATTING
 from ..errors import BindingError
@@ -76,7 +76,7 @@ def assignable(identifier: Name) -> str:
     if isinstance(identifier, str) and len(identifier) <= length.ALWAYS_ACCEPTED:
         # Nearly every name is like this, and of all that is never bound it can only have that NAAN.
         plain = ark.plain(identifier)
-        if plain is not None and not plain.startswith(ark.RESERVED_NAAN):
+        if plain is not None and not plain.startswith(RESERVED_NAAN):
             return plain
     name = read(identifier)
     found = key(name)

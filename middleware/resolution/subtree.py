@@ -11,6 +11,7 @@ from itertools import islice
 
 from ...identifiers import Ark, IdentifierError
 from ...identifiers.ark import model as ark
+from ...identifiers.ark.grammar import LABEL
 from ..bindings import targets
 from ..bindings.model import NOTHING, Binding
 from ..errors import BindingError
@@ -31,7 +32,7 @@ def nearest_ark(core: str, place: int) -> Ark | None:
     >>> nearest_ark("ark:12345/x/a,b/c", 13).basic, nearest_ark("ark:12345/x//y", 12).basic, nearest_ark("ark:1/!", 6)
     ('ark:12345/x', 'ark:12345/x', None)
     """
-    if not ark.LABEL.match(core):
+    if not LABEL.match(core):
         return None
     # The shortened text can have another error: a slash at its end, or a component of hyphens alone.
     for _ in range(_MAX_TRIES):

@@ -128,7 +128,7 @@ def test_a_report_says_what_it_is_and_how_to_the_normal_form() -> None:
     for part in (
         "not in normal form",
         "ark:12345/x6np1.en.pdf",
-        "Hyphens carry no meaning",
+        "Remove hyphens",
         "section 6, step 3.2",
         "variant",
         "12345",

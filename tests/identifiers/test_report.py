@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ararat.identifiers import PROBLEMS, equivalent, examine, find, normalize
-from ararat.identifiers.report import DEEPEST, WIDEST
+from ararat.identifiers.report import MAX_HIERARCHY, MAX_HIERARCHY_LENGTH
 from ararat.identifiers.text import characters, iri
 
 FIELDS = [
@@ -116,10 +116,10 @@ def test_an_encoded_nul_is_no_urn_of_the_draft_though_it_is_one_of_rfc8141():
 
 
 def test_the_containers_of_a_very_long_ark_are_given_while_they_are_not_too_much():
-    assert len(examine("ark:12345/x" + "/y" * 200).hierarchy) == DEEPEST
+    assert len(examine("ark:12345/x" + "/y" * 200).hierarchy) == MAX_HIERARCHY
     long = examine("ark:12345/x" + "/y" * 400_000)
     assert long.hierarchy == (long.normal_form,)
     wide = examine("ark:12345/x" + "/y" * 10_000)
     assert 2 < len(wide.hierarchy) < 12
-    assert sum(map(len, wide.hierarchy[:-1])) <= WIDEST
+    assert sum(map(len, wide.hierarchy[:-1])) <= MAX_HIERARCHY_LENGTH
     assert wide.hierarchy[-1] == wide.normal_form

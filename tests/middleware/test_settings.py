@@ -37,7 +37,7 @@ def test_settings_have_the_names_and_defaults_of_the_middlewares_keywords():
             id="also, one text",
         ),
         pytest.param({"also": ["x"]}, "also: x does not begin", id="also"),
-        pytest.param({"naans": ["1234l"]}, "naans: '1234l' is no NAAN: a NAAN cannot hold 'l'", id="no NAAN"),
+        pytest.param({"naans": ["1234l"]}, "naans: '1234l' is no NAAN: a NAAN cannot contain 'l'", id="no NAAN"),
         pytest.param({"naans": ["12345/x"]}, "naans: '12345/x' is no NAAN", id="more than a NAAN"),
         pytest.param({"naans": ["9-9999"]}, "naans: NAAN 99999 is reserved for invalid ARKs", id="NAAN 99999"),
         pytest.param({"naans": "12345"}, "naans: '12345' is one text", id="NAANs, one text"),

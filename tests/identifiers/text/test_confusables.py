@@ -29,7 +29,7 @@ def test_a_look_alike_is_pointed_at_and_changes_no_verdict():
     report = examine("ark:12345/p\u0430ris")
     (found,) = [problem for problem in report.problems if problem.code == "confusable"]
     assert (found.severity, found.start, found.end) == ("warning", 11, 12)
-    assert found.message == "U+0430 CYRILLIC SMALL LETTER A looks like a, but is another character"
+    assert found.message == "U+0430 CYRILLIC SMALL LETTER A looks like a but is a different character"
     assert (report.valid, report.conformance) == (True, "strict")
     assert examine("ark:12345/paris").problems == ()
 

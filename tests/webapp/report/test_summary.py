@@ -37,7 +37,7 @@ from ararat.webapp.report import summary
             "bad",
             id="no urn",
         ),
-        pytest.param("foo", "Neither an ARK nor a URN: it begins with neither ark: nor urn:", "bad", id="none"),
+        pytest.param("foo", "Neither an ARK nor a URN: the text starts with neither ark: nor urn:", "bad", id="none"),
     ],
 )
 def test_the_verdict_comes_first_and_in_words(text, sentence, tone):

@@ -56,7 +56,7 @@ def test_page_api_and_command_agree_on_one_identifier_with_a_rest(client, read_p
     assert found["report"] == json.loads(command.stdout)
     assert found["report"]["problems"][0]["start"] == text.index(" ")
     page = read_page(client.get("/", query_string={"q": text}).text).text
-    assert "cannot hold a space" in page
+    assert "cannot contain a space" in page
     assert "A valid" not in page
 
 

@@ -34,8 +34,8 @@ def test_two_equivalent_identifiers_are_shown_with_the_rules_that_make_them_so(c
     assert answer.one("h2").text.endswith("They are equivalent: their normal forms are equal.")
     first, second = (each for each in answer.one("ol", "members").children if not isinstance(each, str))
     assert [rule.text for rule in first.one("ul", "rules").all("li")] == [
-        "The slash of the classic form goes ARK draft, section 6, step 2",
-        "Hyphens carry no meaning ARK draft, section 6, step 3.2",
+        "Remove the slash after ark: ARK draft, section 6, step 2",
+        "Remove hyphens ARK draft, section 6, step 3.2",
     ]
     assert "in normal form as given" in second.text
     assert [normal.one("bdi").text for normal in answer.all("p", "normal")] == ["ark:12345/x1"] * 2
