@@ -201,7 +201,7 @@ def parse(text: str, profile: str | None = None) -> Urn:
     False
     >>> parse("urn:example:a/b", profile="urnbis-01")
     Traceback (most recent call last):
-    ararat.identifiers.problems.IdentifierError: a slash stands in the namespace-specific string (nss-slash)
+    ararat.identifiers.problems.IdentifierError: the namespace-specific string contains a slash (nss-slash)
         urn:example:a/b
                      ^
     expected a slash as %2F; RFC 8141 allows it after the first character (URN draft, section 2.3.1)

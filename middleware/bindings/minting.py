@@ -24,7 +24,7 @@ from typing import TYPE_CHECKING
 
 from ...identifiers import registries
 from ...identifiers.ark import length as lengths
-from ...identifiers.ark.grammar import RESERVED_NAAN
+from ...identifiers.ark.grammar import BASE29, LABEL_PATTERN, RESERVED_NAAN
 from ..errors import BindingError, BindingsUnavailable, Collision
 from . import validation
 from .collection import Bindings, check_actor
@@ -45,7 +45,7 @@ MAX_COUNT = 10_000
 _VALUES = {character: value for value, character in enumerate(BETANUMERIC)}
 
 # An ARK as users copy it, up to the end of the shoulder. Hyphens are insignificant.
-_NAMESPACE = re.compile(f"(?:[Aa][Rr][Kk]:/?)?([{ark.BASE29}]+)(?:/([{ark.BASE29}]*))?")
+_NAMESPACE = re.compile(f"(?:{LABEL_PATTERN}/?)?([{BASE29}]+)(?:/([{BASE29}]*))?")
 
 # Below this number of possible names, all of them are shuffled; above, names are drawn until one is unused.
 _MAX_SHUFFLED = 100_000

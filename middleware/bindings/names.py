@@ -167,8 +167,9 @@ def confusable(key: str) -> list[str]:
 
 
 # Rules of the normal form that surprise no one: they are not worth an explanation.
-_OBVIOUS = ("scheme-case", "classic-slash", "non-ascii", "nid-case", "hex-case")
+_OBVIOUS = ("scheme-case", "classic-slash", "non-ascii", "nid-case", "hex-case", "query-and-fragment")
 _WHY = {
+    "percent-decoding": "characters that need no percent-encoding are decoded",
     "hyphens": "hyphens in an ARK are ignored",
     "variants": "the parts after the dots at the end of an ARK are sorted, and equal ones count once",
 }
@@ -188,7 +189,7 @@ def why_same(*spellings: str) -> str:
             continue
         for step in name.steps:
             if step.rule not in _OBVIOUS:
-                reasons[_WHY.get(step.rule, step.title[:1].lower() + step.title[1:])] = None
+                reasons[_WHY[step.rule]] = None
         if key(name) != older_key(name):
             reasons["these URNs are equivalent by the rule of their namespace"] = None
     return "; ".join(reasons)

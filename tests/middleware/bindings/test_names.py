@@ -119,7 +119,7 @@ def test_a_name_of_many_dots_has_few_of_them() -> None:
         pytest.param(["ark:/12345/a", "ARK:12345/a"], "", id="nothing to explain"),
         pytest.param(["ark:12345/1987-12-3"], "hyphens in an ARK are ignored", id="hyphens"),
         pytest.param(["ark:12345/a.c.b"], "the parts after the dots at the end of an ARK are sorted", id="variants"),
-        pytest.param(["ark:12345/%41"], "what needs no percent-encoding is decoded", id="percent-encoding"),
+        pytest.param(["ark:12345/%41"], "characters that need no percent-encoding are decoded", id="percent-encoding"),
         pytest.param(
             ["urn:isbn:0-451-45052-3", "urn:isbn:0451450523"], "equivalent by the rule of their namespace", id="a URN"
         ),
