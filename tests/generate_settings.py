@@ -1,9 +1,9 @@
-"""Write the tables of docs/settings.md: what each setting is, as the code has it.
+"""Write the first two tables of docs/settings.md from the code:
 
     .venv/bin/python tests/generate_settings.py
 
-The settings of the resolver are told by the docstring of Settings and the defaults of its fields, those of the command
-by its options. A test holds that the page says what this would write.
+The settings of the resolver come from the docstring of Settings and the defaults of its fields, those of the command
+from its options. A test compares the page with the code.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from ararat.middleware.settings import Settings
 
 PAGE = Path(__file__).parents[1] / "docs" / "settings.md"
 _TABLE = re.compile(r"^(?:\|.*\n)+", re.MULTILINE)
-# What an empty look would say wrongly, or at too great length.
+# Defaults that are wrong or too long as Python values.
 _DEFAULTS = {
     "naans": "all",
     "schemes": "ark and urn",
@@ -30,15 +30,15 @@ _DEFAULTS = {
 
 
 def settings() -> str:
-    """The table of the settings of ResolverMiddleware."""
-    said = dict(re.findall(r"^    ``(\w+)``\s+((?:.+\n?)(?: {8,}.+\n?)*)", Settings.__doc__ or "", re.MULTILINE))
+    """Return the table of the settings of ResolverMiddleware."""
+    texts = dict(re.findall(r"^    ``(\w+)``\s+((?:.+\n?)(?: {8,}.+\n?)*)", Settings.__doc__ or "", re.MULTILINE))
     fields = [field for field in dataclasses.fields(Settings) if field.init]
-    rows = [(f"`{field.name}`", _default(field), _sentence(said[field.name])) for field in fields]
-    return _table(("setting", "if nothing is said", "what it does"), rows)
+    rows = [(f"`{field.name}`", _default(field), _sentence(texts[field.name])) for field in fields]
+    return _table(("setting", "default", "what it does"), rows)
 
 
 def options() -> str:
-    """The table of the options of ``ararat serve``."""
+    """Return the table of the options of ``ararat serve``."""
     rows = []
     for option in serve_command.params:
         assert isinstance(option, click.Option)
@@ -48,13 +48,13 @@ def options() -> str:
         default = shown[0] if shown else _plain(option)
         names = " ".join(f"`{name}`" for name in (*option.opts, *option.secondary_opts))
         rows.append((names, f"`{option.envvar}`", default, _sentence(described)))
-    return _table(("option", "variable", "if nothing is said", "what it does"), rows)
+    return _table(("option", "variable", "default", "what it does"), rows)
 
 
 def page(text: str) -> str:
-    """The text of the page with its tables as they have to be."""
+    """Return the text of the page with new tables."""
     tables = iter((settings(), options()))
-    return _TABLE.sub(lambda _: next(tables), text)
+    return _TABLE.sub(lambda _: next(tables), text, count=2)
 
 
 def _default(field: dataclasses.Field[Any]) -> str:
@@ -74,9 +74,9 @@ def _plain(option: click.Option) -> str:
     return _default(setting) if setting is not None else "none"
 
 
-def _sentence(said: str) -> str:
-    words = " ".join(said.replace("``", "`").split()).removesuffix(".").replace("|", "\\|")
-    return re.sub(r"\bNone: ", "Nothing said: ", words[:1].upper() + words[1:])
+def _sentence(text: str) -> str:
+    words = " ".join(text.replace("``", "`").split()).removesuffix(".").replace("|", "\\|")
+    return words[:1].upper() + words[1:]
 
 
 def _table(head: tuple[str, ...], rows: list[tuple[str, ...]]) -> str:
