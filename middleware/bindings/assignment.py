@@ -1,18 +1,19 @@
-"""The rules by which names are assigned: what may be bound, and how a binding may change. Pure: no clock, no store.
+"""The rules for assigning names: which names can be bound, and how a binding can change. Pure: no clock, no store.
 
-Somebody's statement about a name becomes a :class:`Proposal`, which has passed every check that needs no other
-knowledge. Then :func:`bind`, :func:`relocate`, :func:`withdraw` or :func:`restore` hold it against what is on record
-and return the :class:`Change`, or raise. They are the only ways in which a binding changes, whoever asks: a program,
-the command line or an imported table.
+:func:`propose` checks a request and returns a :class:`Proposal`. :func:`bind`, :func:`relocate`, :func:`withdraw` and
+:func:`restore` compare it with the recorded binding. They return a :class:`Change`, or raise. All writers use them: the
+API, the command line and imports.
 
     "ARKs MUST NOT be re-assigned; that is, once an ARK-to-resource association has been made public, that association
-    MUST be considered unique into the indefinite future."                                  (17beta policy, section 3)
+    MUST be considered unique into the indefinite future."              (17beta policy, section 3; ARK-085, POL-023)
 
-So a name keeps its resource. Where the name leads is its :data:`PLACE`: the target and kind, and also the alternates,
-passthrough and scope. Each change of the place is a relocation. It requires the resource on record. Where none is on
-record, only :func:`relocate` moves the name, because only a person can know that it is the same thing. To record a
-resource where none is on record is a change of its own, "claimed": it never comes together with a relocation. A
-withdrawn name stays on record, and no name is ever deleted.
+- A name keeps its resource.
+- The :data:`PLACE` of a name is its target, kind, alternates, passthrough and scope. A change of the place is a
+  relocation. It requires the recorded resource.
+- If no resource is recorded, only :func:`relocate` moves the name. A person must decide that the new place has the same
+  resource.
+- To record the first resource is a separate change, "claimed". It cannot be combined with a relocation.
+- A withdrawn name remains recorded. No name is ever deleted.
 """
 
 from __future__ import annotations
@@ -34,16 +35,16 @@ from .names import Name, assignable
 Outcome = Literal["bound", "unchanged", "updated", "claimed", "relocated", "withdrawn", "restored"]
 
 PLACE = ("target", "kind", "passthrough", "scope", "alternates")
-"""The fields of a binding that decide where people are led."""
+"""The fields of a binding that decide where a client is sent."""
 
-MOST_RESOURCE = MOST_REASON = 2000
-MOST_ACTOR = 200
+MAX_RESOURCE = MAX_REASON = 2000
+MAX_ACTOR = 200
 
 
 class Proposal(NamedTuple):
-    """What is stated about the name ``key``, checked. None is no statement: as it is on record, or the default.
+    """A checked request to bind the name ``key``. None keeps the recorded value, or sets the default for a new name.
 
-    Alternates and metadata elements that are not mentioned stay as they are on record; an empty text deletes one.
+    Alternates and metadata elements that are not mentioned stay as they are recorded; an empty text deletes one.
     """
 
     key: str
@@ -59,7 +60,7 @@ class Proposal(NamedTuple):
     reason: str | None = None
 
     def first(self, now: datetime) -> Binding:
-        """The binding that this is for a name of which nothing is on record."""
+        """Return the first binding of a name."""
         return Binding(
             self.key,
             self.kind,
@@ -78,7 +79,10 @@ class Proposal(NamedTuple):
 
 
 class Change(NamedTuple):
-    """What became of a request: the word for it, the binding now, and the history's word if anything is written."""
+    """The result of a request: its outcome, the binding after it, and the action for the history.
+
+    ``action`` is None if nothing is written.
+    """
 
     outcome: Outcome
     after: Binding
@@ -99,104 +103,110 @@ def propose(
     metadata: Mapping[str, str] | None = None,
     reason: str | None = None,
 ) -> Proposal:
-    """Check a statement about a name. Raises :class:`BindingError`, which names it, for what can never be.
+    """Check a request to bind a name. Raises :class:`BindingError` with the identifier if it is not valid.
 
-    ``reason`` says why the name is withdrawn, and is stated with that status only.
+    ``reason`` is the reason for a withdrawal; it is permitted with the status "withdrawn" only.
     """
     name = assignable(identifier)
     try:
-        known = _kind(kind)
-        reach = None if scope is None else _scope(scope)
-        _require_truth(passthrough)
+        checked_kind = _check_kind(kind)
+        checked_scope = None if scope is None else _check_scope(scope)
+        _check_passthrough(passthrough)
         return Proposal(
             name,
-            known,
-            _destined(name, target, known, bool(passthrough)),
+            checked_kind,
+            _check_target(name, target, checked_kind, bool(passthrough)),
             status,
             redirect if redirect is None else redirect_status(redirect),
-            resource if resource is None else validation.check(resource, "resource-text", "resource", MOST_RESOURCE),
+            resource if resource is None else validation.check(resource, "resource-text", "resource", MAX_RESOURCE),
             passthrough,
-            _reaching(name, reach, known),
-            alternates if alternates is None else targets.check_alternates(alternates, known, deletions=True),
+            _check_scope_of(name, checked_scope, checked_kind),
+            alternates if alternates is None else targets.check_alternates(alternates, checked_kind, deletions=True),
             metadata if metadata is None else elements.check(metadata, deletions=True),
-            reason if reason is None else _reason(reason, status),
+            reason if reason is None else _check_reason(reason, status),
         )
     except BindingError as error:
         error.identifier = name
         raise
 
 
-def _kind(kind: str) -> Kind:
+def _check_kind(kind: str) -> Kind:
     for known in KINDS:
         if kind == known:
             return known
-    raise BindingError("kind-unknown", f"there is no kind {validation.shown(kind)}")
+    raise BindingError("kind-unknown", f"the kind {validation.shown(kind)} does not exist")
 
 
 def redirect_status(status: int) -> int:
-    """The status of a redirect, if a name may be answered with it. Raises :class:`BindingError`."""
+    """Return the status of a redirect if it is 302 or 307. Raises :class:`BindingError`."""
     if status in REDIRECTS:
         return status
     # "A HTTP ARK resolver MUST use HTTP status code 302 or 307 instead of 301 or 308"
     if status in (301, 308):
-        raise BindingError("permanent-redirect-forbidden", f"{status} would say that the name has moved for good")
-    raise BindingError("redirect-status", f"a name cannot be answered with {validation.shown(status)}")
+        raise BindingError(
+            "permanent-redirect-forbidden",
+            f"the redirect status {status} is permanent: clients would replace the name",
+        )
+    raise BindingError("redirect-status", f"the redirect status {validation.shown(status)} is not allowed")
 
 
-def _scope(scope: str) -> Scope:
+def _check_scope(scope: str) -> Scope:
     for known in SCOPES:
         if scope == known:
             return known
-    raise BindingError("scope-unknown", f"there is no scope {validation.shown(scope)}")
+    raise BindingError("scope-unknown", f"the scope {validation.shown(scope)} does not exist")
 
 
-def _require_truth(passthrough: bool | None) -> None:
+def _check_passthrough(passthrough: bool | None) -> None:
     if passthrough not in (None, True, False):
-        raise BindingError("passthrough-unknown", f"passthrough is {validation.shown(passthrough)}")
+        raise BindingError("passthrough-unknown", f"passthrough has the value {validation.shown(passthrough)}")
 
 
-def _reason(reason: str, status: Status | None) -> str:
+def _check_reason(reason: str, status: Status | None) -> str:
     if status != "withdrawn":
         raise BindingError("reason-unwanted")
-    return validation.check(reason, "reason-text", "reason", MOST_REASON)
+    return validation.check(reason, "reason-text", "reason", MAX_REASON)
 
 
-def _reaching(key: str, scope: Scope | None, kind: Kind) -> Scope | None:
-    """The scope, if a binding of this kind can have it: only the site itself knows what is below."""
+def _check_scope_of(key: str, scope: Scope | None, kind: Kind) -> Scope | None:
+    """Return the scope if a binding of this kind can have it: only the site knows the names below a served name."""
     if scope == "subtree":
         if kind != "served":
-            raise BindingError("scope-not-served", f"a {kind} name has no subtree that the site could serve")
+            raise BindingError("scope-not-served", f"a {kind} name cannot have the scope subtree")
         if key.startswith("urn:"):
             raise BindingError("nothing-below")
     return scope
 
 
-def _destined(key: str, target: str | None, kind: Kind, passthrough: bool) -> str | None:
-    destined = targets.check(target, kind)
+def _check_target(key: str, target: str | None, kind: Kind, passthrough: bool) -> str | None:
+    checked = targets.check(target, kind)
     if passthrough:
-        _require_passage(key, destined)
-    if destined is not None and _is_itself(destined, key, passthrough):
+        _require_path(key, checked)
+    if checked is not None and _leads_to_itself(checked, key, passthrough):
         raise BindingError("target-itself")
-    return destined
+    return checked
 
 
-def _require_passage(key: str, target: str | None) -> None:
+def _require_path(key: str, target: str | None) -> None:
     if target is None:
         raise BindingError("passthrough-without-target")
     if not can_append(target):
-        raise BindingError("passthrough-without-path", f"nothing can be appended to {validation.shown(target)}")
+        raise BindingError(
+            "passthrough-without-path", f"the target {validation.shown(target)} has no path to append to"
+        )
     if key.startswith("urn:"):
         raise BindingError("nothing-below")
 
 
-def _is_itself(target: str, key: str, passthrough: bool) -> bool:
-    """Whether a path of this site asks for the name itself, or, where that lets through, for what is below it: a client
-    would be sent round for ever.
+def _leads_to_itself(target: str, key: str, passthrough: bool) -> bool:
+    """Return whether a target is the path of the name itself, or with ``passthrough`` of a name below it.
+
+    Such a redirect is an endless loop.
     """
     if target[:5].lower() not in ("/ark:", "/urn:"):
         return False
     try:
-        # A slash at the end is let go when it is asked for (A-13); an inflection leads to something else.
+        # The resolver ignores a slash at the end (A-13). An inflection has a different answer.
         name = parse(target[1:].partition("#")[0].rstrip("/"))
     except IdentifierError:
         return False
@@ -210,11 +220,16 @@ def _is_itself(target: str, key: str, passthrough: bool) -> bool:
 def bind(existing: Binding | None, proposal: Proposal, now: datetime) -> Change:
     """Bind a name, or bind it again.
 
-    No binding on record: bound. A new :data:`PLACE`: relocated, if the resource on record is stated. A resource where
-    none was on record: claimed. Other statements that differ (metadata, redirect): updated. Else unchanged. Raises
-    :class:`BindingConflict` in every other case, also for a claim together with a new place or with a withdrawal.
+    - "bound": the name has no binding.
+    - "relocated": the :data:`PLACE` is new, and the request repeats the recorded resource.
+    - "claimed": the request has a resource, and none is recorded.
+    - "updated": other fields differ (metadata, redirect).
+    - "withdrawn": the request has the status "withdrawn", and the name is live or new.
+    - "unchanged": nothing differs.
 
-    Source: design, bindings; ARK-085, POL-023, URN-002.
+    Raises :class:`BindingConflict` in every other case, such as a claim with a new place or with a withdrawal.
+
+    Source: ARK-085, POL-023, URN-002.
     """
     if existing is None:
         first = proposal.first(now)
@@ -230,14 +245,14 @@ def bind(existing: Binding | None, proposal: Proposal, now: datetime) -> Change:
         return _moved(existing, stated, now)
     if after._replace(changed=existing.changed, revision=existing.revision) == existing:
         return Change("unchanged", existing, None)
-    # The history has no action of its own for a claim: it shows the resource.
+    # The history has no separate action for a claim: the event shows the resource.
     return Change("updated" if after.resource == existing.resource else "claimed", after, "updated")
 
 
 def require_kept(existing: Binding, after: Binding, *, stated: str | None) -> None:
-    """Raise :class:`BindingConflict` unless ``after`` keeps what is on record, where the request states a resource.
+    """Raise :class:`BindingConflict` if ``after`` changes what must stay. ``stated`` is the resource of the request.
 
-    A recorded resource stays. A new :data:`PLACE` requires it. A tombstone gets neither a new place nor a resource.
+    A recorded resource stays. A new :data:`PLACE` requires it. A withdrawn name gets neither a place nor a resource.
     """
     if existing.resource not in (None, after.resource):
         raise BindingConflict("other-resource", existing, after)
@@ -261,17 +276,17 @@ def relocate(
     scope: str | None = None,
     alternates: Mapping[str, str] | None = None,
 ) -> Change:
-    """Move a name because a person states that the same thing is there now. Raises where the name is withdrawn.
+    """Move a name to a new place for the same resource, on the decision of a person. Raises for a withdrawn name.
 
-    What is None stays as it is, except the target: a described name has none.
+    None keeps the recorded value, except for the target: a described name has no target.
     """
-    known = _kind(kind or existing.kind)
+    known = _check_kind(kind or existing.kind)
     moved = existing._replace(target=target, kind=known)
-    _require_truth(passthrough)
+    _check_passthrough(passthrough)
     if passthrough is not None:
         moved = moved._replace(passthrough=passthrough)
     if scope is not None:
-        moved = moved._replace(scope=_scope(scope))
+        moved = moved._replace(scope=_check_scope(scope))
     if alternates is not None:
         stated = targets.check_alternates(alternates, known, deletions=True)
         moved = moved._replace(alternates=_merged(existing.alternates, stated))
@@ -279,12 +294,12 @@ def relocate(
 
 
 def withdraw(existing: Binding, reason: str | None, now: datetime) -> Change:
-    """Take a name out of use. Its row stays as a tombstone, so that it is never given again.
+    """Withdraw a name. Its row stays as a tombstone, so that the name is never assigned again.
 
-    Another reason for a name that is withdrawn already goes on record: updated.
+    A new reason for a name that is already withdrawn is recorded: "updated".
     """
     if reason is not None:
-        validation.check(reason, "reason-text", "reason", MOST_REASON)
+        validation.check(reason, "reason-text", "reason", MAX_REASON)
     if existing.is_live:
         after = next_revision(existing, existing._replace(status="withdrawn", reason=reason), now)
         return Change("withdrawn", after, "withdrawn")
@@ -294,7 +309,7 @@ def withdraw(existing: Binding, reason: str | None, now: datetime) -> Change:
 
 
 def restore(existing: Binding, resource: str | None, now: datetime) -> Change:
-    """Take a withdrawn name into use again, for the resource that it was withdrawn from."""
+    """Take a withdrawn name into use again, for the same resource."""
     if resource != existing.resource:
         raise BindingConflict("other-resource", existing, existing._replace(resource=resource, status="live"))
     if existing.is_live:
@@ -303,27 +318,27 @@ def restore(existing: Binding, resource: str | None, now: datetime) -> Change:
 
 
 def leads_elsewhere(before: Binding, after: Binding) -> bool:
-    """Whether a name leads people to another place by ``after`` than by ``before``."""
+    """Return whether the two bindings have different places."""
     return any(getattr(before, field) != getattr(after, field) for field in PLACE)
 
 
 def next_revision(existing: Binding, changed: Binding, now: datetime) -> Binding:
-    """``changed`` as the revision that follows ``existing``, at a later time than that."""
+    """Return ``changed`` as the next revision of ``existing``, with a later time."""
     return changed._replace(changed=later(now, existing.changed), revision=existing.revision + 1)
 
 
 def later(now: datetime, before: datetime) -> datetime:
-    """The time of a change that follows one at the time ``before``: now, if the clock was not set back.
+    """Return the time of a change after one at the time ``before``: now, if the clock was not set back.
 
-    Else it is one second after ``before``, because the field Last-Modified has full seconds.
+    Otherwise return ``before`` plus one second, because the field Last-Modified has full seconds.
     """
     return now if now > before else before + timedelta(seconds=1)
 
 
 def _moved(existing: Binding, moved: Binding, now: datetime) -> Change:
     try:
-        _reaching(moved.identifier, moved.scope, moved.kind)
-        target = _destined(moved.identifier, moved.target, moved.kind, moved.passthrough)
+        _check_scope_of(moved.identifier, moved.scope, moved.kind)
+        target = _check_target(moved.identifier, moved.target, moved.kind, moved.passthrough)
         moved = moved._replace(target=target, alternates=targets.check_alternates(moved.alternates, moved.kind))
     except BindingError as error:
         error.identifier = moved.identifier
@@ -342,7 +357,7 @@ def _with_statements(existing: Binding, proposal: Proposal) -> Binding:
     stated: dict[str, Any] = {name: value for name in _STATED if (value := getattr(proposal, name)) is not None}
     if proposal.status == "withdrawn":
         stated["status"] = "withdrawn"
-    # A withdrawal may leave out the target: the place is then as it is on record.
+    # A withdrawal can omit the target: the recorded place then stays.
     if proposal.status != "withdrawn" or proposal.target is not None:
         stated.update(target=proposal.target, kind=proposal.kind)
     return existing._replace(
@@ -353,7 +368,7 @@ def _with_statements(existing: Binding, proposal: Proposal) -> Binding:
 
 
 def _merged(known: Mapping[str, str], stated: Mapping[str, str] | None) -> Mapping[str, str]:
-    """What is known, replaced by what is stated and without what is stated to be empty, in the order of the keys."""
+    """Return ``known`` with the texts of ``stated``, without those that are empty, sorted by key."""
     if not stated:
         return known
     return MappingProxyType({key: text for key, text in sorted({**known, **stated}.items()) if text})

@@ -1,4 +1,4 @@
-"""What is doubtful in bindings, as far as one can tell without a network. Nothing is changed, and nobody asked.
+"""Audit of stored bindings. It reads only the store: it sends no requests and changes nothing.
 
 >>> import tempfile
 >>> from .collection import open_bindings
@@ -24,8 +24,7 @@ from urllib.parse import unquote
 from ...identifiers import Ark, Urn
 from ...identifiers.iri_policy import Known, Profile, judge, meaning
 from ..errors import BindingError, UnreadableBinding
-from . import names, validation
-from . import targets as destination
+from . import names, targets, validation
 from .collection import Bindings
 from .minting import is_registered
 from .model import Binding
@@ -35,30 +34,30 @@ if TYPE_CHECKING:
     from ..storage.store import Snapshot
 
 CHECKS = {
-    "trigger-missing": "A trigger that protects the tables is missing: ararat migrate adds it.",
-    "history-differs": "A binding is not as the last event of its history has it: another program changed it.",
+    "trigger-missing": "A trigger that protects the tables is missing; ararat migrate creates it.",
+    "history-differs": "A binding differs from the last event of its history: another program changed it.",
     "row-unreadable": "The row of a name cannot be read: another program wrote it.",
-    "unreadable": "What is bound is no identifier by today's rules.",
-    "urn-key": "A URN is bound under a key of an older Ararat, so that an equivalent URN can be bound too.",
-    "generic-missing": "A name is bound, and one that contains it is not (ARK-035).",
-    "dot-segment": "A segment is . or .. alone: clients leave it out before they ask.",
-    "encoded-dot": "Two names differ in . and %2E alone: software may take one for the other.",
-    "not-opaque": "The name looks meaningful: meanings change, names do not (ARK-010, POL-024).",
-    "naan-unregistered": "The NAAN is not in the registry (ARK-015); said once for each.",
+    "unreadable": "A bound name is not a valid identifier by the current rules.",
+    "urn-key": "A URN has a key of an older version, so that an equivalent URN can be bound too.",
+    "generic-missing": "A name is bound, but a name that contains it is not (ARK-035).",
+    "dot-segment": "A segment is only . or ..: clients remove it from the request.",
+    "encoded-dot": "Two names differ only in . and %2E: some software treats them as equal.",
+    "not-opaque": "The name has a meaning: meanings change, names do not (ARK-010, POL-024).",
+    "naan-unregistered": "The NAAN is not in the registry (ARK-015); reported once for each NAAN.",
     "non-ascii": "The name has characters that are not ASCII (ARK-065).",
-    "policy": "An IRI policy speaks against the name or an address that it leads to.",
-    "reserved-target": "The target is a path of the resolver itself: a second redirect, or a round trip.",
+    "policy": "An IRI policy does not allow the name, or a URL that it leads to.",
+    "reserved-target": "The target is a path of the resolver itself: a second redirect, or an endless loop.",
 }
-"""What is looked for, by code."""
+"""The checks, by code."""
 
-_AT_ONCE = 500
+_BATCH = 500
 _NON_ASCII = re.compile("%[89A-F]")
 
 
 class Finding(NamedTuple):
-    """Something doubtful: the name in normal form, one code of :data:`CHECKS`, and a sentence in printable ASCII.
+    """A finding: the name in normal form, a code of :data:`CHECKS`, and a sentence in printable ASCII.
 
-    Of a finding about the database the name is empty.
+    ``identifier`` is empty for a finding about the database.
     """
 
     identifier: str
@@ -73,16 +72,17 @@ def check(
     prefixes: Collection[str] = (),
     profile: Profile | None = None,
 ) -> Iterator[Finding]:
-    """Whatever is doubtful in these bindings: missing triggers, differences from the history, then the names in order.
+    """Yield the findings: missing triggers, differences from the history, then the findings of each name in order.
 
-    ``naans`` are known to be right though no registry has them. ``prefixes`` are the resolver prefixes of this site, in
-    their stored form: a target that begins with one is a path of this site. With a ``profile`` the names that are in
-    use, and where they lead, are held to that IRI policy too. Withdrawn names are looked at too, but for their targets.
-    The store is streamed as it is when this begins, so it may be of any size, and changed meanwhile.
+    ``naans`` are accepted although they are not registered. ``prefixes`` are the resolver prefixes of this site, in
+    their stored form: a target that begins with one is a path of this site. With a ``profile`` the live names and their
+    targets are checked against that IRI policy. The targets of withdrawn names are not checked.
+
+    The store is streamed from one snapshot, so it can have any size, and can change during the audit.
 
     Raises :class:`BindingsUnavailable`.
 
-    Source: ARK-010, ARK-015, ARK-035, ARK-065, POL-024; decision A-08; requirements 3.37.
+    Source: ARK-010, ARK-015, ARK-035, ARK-065, POL-024; decision A-08.
     """
     known = {*naans}
     with bindings.store.snapshot() as snapshot:
@@ -90,35 +90,35 @@ def check(
         if bindings.is_file:
             every, find_bound = snapshot.bindings(), bindings.fetch
         else:
-            yield from _against_history(snapshot)
+            yield from _history_findings(snapshot)
             every, find_bound = snapshot.bindings(unreadable.append), snapshot.bound
         batch: list[Binding] | None = None
         while batch is None or batch:
-            batch = list(islice(every, _AT_ONCE))
+            batch = list(islice(every, _BATCH))
             for error in unreadable:
                 yield Finding(error.identifier or "", "row-unreadable", error.message)
             unreadable.clear()
             read = [(binding, _read(binding.identifier)) for binding in batch]
-            near = {key for binding, identifier in read for key in _beside(binding.identifier, identifier)}
-            bound = find_bound(near)
+            related = {key for binding, identifier in read for key in _related_keys(binding.identifier, identifier)}
+            bound = find_bound(related)
             for binding, identifier in read:
-                yield from _findings(binding, identifier, bound, known, prefixes)
+                yield from _name_findings(binding, identifier, bound, known, prefixes)
                 if profile is not None and binding.is_live:
-                    yield from _by_policy(binding, profile)
+                    yield from _policy_findings(binding, profile)
 
 
-def _against_history(snapshot: Snapshot) -> Iterator[Finding]:
+def _history_findings(snapshot: Snapshot) -> Iterator[Finding]:
     for name, table, _ in snapshot.missing_triggers():
-        said = f"the trigger {name} of the table {table} is missing or disabled; run: ararat migrate"
-        yield Finding("", "trigger-missing", said)
+        message = f"the trigger {name} of the table {table} is missing or disabled; run ararat migrate"
+        yield Finding("", "trigger-missing", message)
     for key, columns in snapshot.differences():
         if columns is None:
-            said = "it is bound, and its history is empty"
+            message = "the name is bound, but has no history"
         elif columns:
-            said = f"not as in the last event of its history: {', '.join(columns)}"
+            message = f"the binding differs from the last event of its history in: {', '.join(columns)}"
         else:
-            said = "it has a history, and is not bound"
-        yield Finding(key, "history-differs", said)
+            message = "the name has a history, but is not bound"
+        yield Finding(key, "history-differs", message)
 
 
 def _read(key: str) -> Ark | Urn | None:
@@ -128,20 +128,20 @@ def _read(key: str) -> Ark | Urn | None:
         return None
 
 
-def _beside(key: str, identifier: Ark | Urn | None) -> list[str]:
-    """The names of which has to be known whether they are bound."""
+def _related_keys(key: str, identifier: Ark | Urn | None) -> list[str]:
+    """Return the names whose bindings the checks of this name need."""
     if isinstance(identifier, Urn):
         return [names.key(identifier)]
     containers = identifier.hierarchy[:-1] if identifier else ()
-    return [*containers, *_twins(key)]
+    return [*containers, *_confusable_keys(key)]
 
 
-def _twins(key: str) -> list[str]:
-    # Every pair has %2E on one side, and is said there.
+def _confusable_keys(key: str) -> list[str]:
+    # One name of each pair has %2E, and the finding belongs to it.
     return names.confusable(key) if "%2E" in key else []
 
 
-def _findings(
+def _name_findings(
     binding: Binding,
     identifier: Ark | Urn | None,
     bound: Collection[str],
@@ -154,53 +154,54 @@ def _findings(
         return Finding(key, code, message)
 
     if identifier is None:
-        yield found("unreadable", "it cannot be asked for")
+        yield found("unreadable", "the name is not a valid identifier, so no request can resolve it")
         return
     if any(segment.replace("%2E", ".") in (".", "..") for segment in key.split("/")):
-        yield found("dot-segment", "no client asks for a segment that is . or .. alone")
+        yield found("dot-segment", "the name has a segment . or .., which clients remove from the request")
     if isinstance(identifier, Urn) and binding.is_live and (shared := names.key(identifier)) != key:
-        remedy = f"{shared} is bound too: withdraw one of them, then" if shared in bound else ""
-        yield found("urn-key", f"this URN is equivalent to {shared}; {remedy} run ararat migrate".replace(";  ", "; "))
+        remedy = f"{shared} is bound too: withdraw one of them, then run" if shared in bound else "run"
+        yield found("urn-key", f"this URN is equivalent to {shared}; {remedy} ararat migrate")
     if isinstance(identifier, Ark):
-        yield from _of_ark(key, identifier, bound, known, found)
+        yield from _ark_findings(key, identifier, bound, known, found)
     if _NON_ASCII.search(key):
-        yield found("non-ascii", "it has characters that are not ASCII")
+        yield found("non-ascii", "the name has characters that are not ASCII")
     for target in filter(None, (binding.target, *binding.alternates.values()) if binding.is_live else ()):
-        if _is_own(target, prefixes):
-            yield found("reserved-target", f"{validation.shown(target, 100)} belongs to the resolver itself")
+        if _is_reserved(target, prefixes):
+            yield found(
+                "reserved-target", f"the target {validation.shown(target, 100)} is a path of the resolver itself"
+            )
 
 
-def _by_policy(binding: Binding, profile: Profile) -> Iterator[Finding]:
-    """What the policy holds against the name, and against the addresses of its hosts that it leads to."""
-    said = binding.metadata
-    about = Known(
-        persistent="persistence" in said,
-        published=said.get("availability") != UNPUBLISHED,
-        availability=said.get("availability"),
-        # "Allocation of IRIs MUST be documented": by a title, by the resource on record, or by where more is said.
-        documented=bool(said.get("what") or said.get("where") or binding.resource),
+def _policy_findings(binding: Binding, profile: Profile) -> Iterator[Finding]:
+    """Yield the findings of the policy about the name and about its targets on hosts of the policy."""
+    stated = binding.metadata
+    facts = Known(
+        persistent="persistence" in stated,
+        published=stated.get("availability") != UNPUBLISHED,
+        availability=stated.get("availability"),
+        # "Allocation of IRIs MUST be documented": by a title, a recorded resource, or a link to more information.
+        documented=bool(stated.get("what") or stated.get("where") or binding.resource),
     )
     own = f"{profile.schemes[0]}://{profile.hosts[0]}"
-    targets = filter(None, (binding.target, *binding.alternates.values()))
-    places = dict.fromkeys(f"{own}{each}" if each.startswith("/") else each for each in targets)
-    for verdict in (judge(binding.identifier, profile, about), *(judge(place, profile) for place in places)):
+    destinations = filter(None, (binding.target, *binding.alternates.values()))
+    iris = dict.fromkeys(f"{own}{each}" if each.startswith("/") else each for each in destinations)
+    for verdict in (judge(binding.identifier, profile, facts), *(judge(iri, profile) for iri in iris)):
         for found in verdict.findings:
             if found.severity != "note":
                 shown = validation.shown(verdict.iri, 100)
                 yield Finding(binding.identifier, "policy", f"{shown}: {found.message} ({found.code})")
 
 
-def _of_ark(
+def _ark_findings(
     key: str, ark: Ark, bound: Collection[str], known: set[str], found: Callable[[str, str], Finding]
 ) -> Iterator[Finding]:
     missing = [container for container in ark.hierarchy[:-1] if container not in bound]
     if missing:
         yield found("generic-missing", f"{validation.shown(missing[0], 100)} is not bound")
-    for other in _twins(key):
+    for other in _confusable_keys(key):
         if other in bound:
-            yield found(
-                "encoded-dot", f"{validation.shown(other, 100)} is bound too: software may take one for the other"
-            )
+            shown = validation.shown(other, 100)
+            yield found("encoded-dot", f"{shown} is bound too; some software treats the two as equal")
     if word := meaning(unquote(ark.hierarchy[0].partition("/")[2])):
         yield found("not-opaque", f"the name looks meaningful: {validation.shown(word, 60)}")
     naan = key[4:].partition("/")[0]
@@ -210,6 +211,6 @@ def _of_ark(
             yield found("naan-unregistered", f"NAAN {naan} is not registered: register with the ARK Maintenance Agency")
 
 
-def _is_own(target: str, prefixes: Iterable[str]) -> bool:
+def _is_reserved(target: str, prefixes: Iterable[str]) -> bool:
     paths = [target[len(prefix) :] for prefix in prefixes if target.startswith(f"{prefix}/")]
-    return any(map(destination.is_reserved, [target, *paths]))
+    return any(map(targets.is_reserved, [target, *paths]))

@@ -376,7 +376,7 @@ class Bindings:
 def check_actor(actor: str | None) -> None:
     """Raise :class:`BindingError` unless ``actor`` is None or a text that can stand in a history."""
     if actor is not None:
-        validation.check(actor, "actor-text", "actor", assignment.MOST_ACTOR)
+        validation.check(actor, "actor-text", "actor", assignment.MAX_ACTOR)
 
 
 def open_bindings(

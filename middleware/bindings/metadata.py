@@ -1,8 +1,7 @@
-"""What is on record about a named thing: the kernel of Electronic Resource Citations, and what was promised for the
-name.
+"""Metadata of a binding: the kernel of Electronic Resource Citations, and statements about the name.
 
-The kernel's four elements answer who made the thing, what it is called, when and where. The others are the 17beta
-policy's: "permanence" and its kin (section 3.2: name, persistence, variance and date of allocation, as far as known).
+The kernel elements who, what, when and where describe the resource. The other elements are statements of the 17beta
+policy, section 3.2 (POL-033): persistence, availability, variance, date of allocation and policy.
 """
 
 from __future__ import annotations
@@ -17,36 +16,37 @@ from .model import NOTHING
 KERNEL = ("who", "what", "when", "where")
 STATEMENTS = ("persistence", "availability", "variance", "allocated", "policy")
 ELEMENTS = KERNEL + STATEMENTS
-"""Every element there is, in the order in which they are shown."""
+"""All elements, in the order of display."""
 
-MOST_CHARACTERS = 4000
+MAX_CHARACTERS = 4000
 
 
 def check(metadata: Mapping[str, str], *, deletions: bool = False) -> Mapping[str, str]:
-    """Return the elements in their order, read-only. With ``deletions`` an empty text may delete an element.
+    """Return the elements in order and read-only. With ``deletions`` an empty text is permitted: it deletes an element.
 
-    Raises :class:`BindingError` with the code ``metadata-key`` for an element that is not in :data:`ELEMENTS`, and
-    ``metadata-text`` for a value that is empty, longer than 4,000 characters, holds a control character or is no str.
+    Raises :class:`BindingError` with the code ``metadata-key`` for an element that is not in :data:`ELEMENTS`. The code
+    is ``metadata-text`` if a value is not a str, is empty, is longer than 4,000 characters or has a control character.
 
     Source: ARK draft, section 3.4; 17beta policy, section 3.2; ARK-040, ARK-041, POL-033.
 
     >>> check({"what": "The Ark", "who": "Noah"})
     mappingproxy({'who': 'Noah', 'what': 'The Ark'})
-    >>> check({"title": "The Ark"})
-    Traceback (most recent call last):
-    ararat.middleware.errors.BindingError: there is no metadata element title (metadata-key)
-    expected who, what, when, where, persistence, availability, variance, allocated or policy (Ararat)
+    >>> try:
+    ...     check({"title": "The Ark"})
+    ... except BindingError as error:
+    ...     print(error.message)
+    the metadata element title does not exist
     """
     if not metadata:
         return NOTHING
     for element in metadata:
         if element not in ELEMENTS:
-            raise BindingError("metadata-key", f"there is no metadata element {validation.shown(element)}")
+            raise BindingError("metadata-key", f"the metadata element {validation.shown(element)} does not exist")
     return MappingProxyType(
         {
             element: ""
             if deletions and metadata[element] == ""
-            else validation.check(metadata[element], "metadata-text", f"metadata element {element}", MOST_CHARACTERS)
+            else validation.check(metadata[element], "metadata-text", f"metadata element {element}", MAX_CHARACTERS)
             for element in ELEMENTS
             if element in metadata
         }
@@ -54,14 +54,14 @@ def check(metadata: Mapping[str, str], *, deletions: bool = False) -> Mapping[st
 
 
 def ordered(metadata: Mapping[str, str]) -> Mapping[str, str]:
-    """Checked elements in the order of :data:`ELEMENTS`, read-only."""
+    """Return checked elements in the order of :data:`ELEMENTS`, read-only."""
     return MappingProxyType({element: metadata[element] for element in ELEMENTS if element in metadata})
 
 
 def erc(metadata: Mapping[str, str]) -> str:
-    r"""The elements as an ERC record in ANVL: one line each, in their order, after the line that says what it is.
+    r"""Return the elements as an ERC record in ANVL: the line "erc:", then one line for each element, in order.
 
-    A value never holds a line break, so no line has to be continued. What is not known is left out (POL-033).
+    A checked value has no line break, so no line needs a continuation. Unknown elements are omitted (POL-033).
 
     >>> print(erc({"who": "Noah", "what": "The Ark"}), end="")
     erc:

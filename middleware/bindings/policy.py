@@ -1,14 +1,14 @@
-"""What an IRI policy says of bindings, where a store has one (17beta policy, sections 2, 3.1 and 6.2).
+"""Check changes of bindings against an IRI policy (17beta policy, sections 2, 3.1 and 6.2).
 
-A :class:`PolicyCheck` looks at each change once, after :mod:`assignment` has decided it and before it is written:
+A :class:`PolicyCheck` receives each change once, between the decision of :mod:`assignment` and the write:
 
-- a new ARK of the policy's NAAN begins with a shoulder that is not reserved (POL-030, POL-031);
-- only an ARK has the metadata element ``persistence``, at allocation or later (POL-016, POL-017);
-- such a name has the availability that is stated, lifetime or subinfinite, or the default where none is; "none" says
-  that the name is not published, and then nothing is meant (POL-018, POL-020);
-- a UUID, in the name ``urn:uuid:...`` or in the path of a target, is one resource's for ever (POL-048).
+- A new ARK under the NAAN of the policy must begin with a shoulder that is not reserved (POL-030, POL-031).
+- Only an ARK can have the metadata element ``persistence``, from its allocation or later (POL-016, POL-017).
+- A persistent name has the availability "lifetime" or "subinfinite". The profile sets the default. The availability
+  "none" means that the name is not published (POL-018, POL-020).
+- A UUID, in a name ``urn:uuid:...`` or in the path of a target, belongs to one resource permanently (POL-048).
 
-That no name is ever re-assigned (POL-023) is so without a policy.
+:mod:`assignment` enforces without a policy that no name is re-assigned (POL-023).
 """
 
 from __future__ import annotations
@@ -27,56 +27,55 @@ if TYPE_CHECKING:
     from ...identifiers.iri_policy import Profile
 
 UNPUBLISHED = "none"
-"""The availability of a persistent name that is not published: no statement at all."""
+"""The availability of a persistent name that is not published."""
 
 
-class Memory(Protocol):
-    """What remembers a text under a name: a transaction of a database does."""
+class Settings(Protocol):
+    """Named texts in a store, such as the owners of UUIDs. A transaction of a database implements this protocol."""
 
     def setting(self, name: str) -> str | None:
-        """What is remembered under a name, or None."""
+        """Return the text with this name, or None."""
         ...
 
     def set_setting(self, name: str, value: str) -> None:
-        """Remember something."""
+        """Store a text."""
         ...
 
 
 class TemporarySettings(dict[str, str]):
-    """A memory of its own, for a table that is read as a whole."""
+    """Settings in memory, for a file of bindings."""
 
     setting = dict.get
     set_setting = dict.__setitem__
 
 
 class PolicyCheck:
-    """The rules of one policy for the bindings of a store."""
+    """The check of changes against one policy."""
 
     def __init__(self, profile: Profile) -> None:
         self.profile = profile
 
-    def __call__(self, before: Binding | None, change: Change, memory: Memory | Any) -> Change:
-        """The change with what the policy adds to it. Raises :class:`BindingError` where the policy forbids it.
+    def __call__(self, before: Binding | None, change: Change, settings: Settings | Any) -> Change:
+        """Return the change with the additions of the policy. Raises :class:`BindingError` if the policy forbids it.
 
-        ``before`` is what is on record. A change that writes nothing, and one that takes a name out of use, is nobody's
-        business.
+        ``before`` is the recorded binding. A change that writes nothing, or that withdraws a name, is not checked.
         """
         after = change.after
         if change.action is None or not after.is_live:
             return change
         try:
-            ark = names.read(after.identifier)
-            if before is None and isinstance(ark, Ark):
-                self._require_shoulder(ark)
-            governed = self._promised(after, is_ark=isinstance(ark, Ark))
-            self._remember_uuids(governed, memory)
+            name = names.read(after.identifier)
+            if before is None and isinstance(name, Ark):
+                self._require_shoulder(name)
+            checked = self._add_availability(after, is_ark=isinstance(name, Ark))
+            self._record_uuids(checked, settings)
         except BindingError as error:
             error.identifier = after.identifier
             raise
-        if before is not None and governed == before._replace(changed=governed.changed, revision=governed.revision):
-            # All that was new is what the policy had added before.
+        if before is not None and checked == before._replace(changed=checked.changed, revision=checked.revision):
+            # The change differs from the record only in an addition that the policy makes again.
             return Change("unchanged", before, None)
-        return change._replace(after=governed)
+        return change._replace(after=checked)
 
     def _require_shoulder(self, ark: Ark) -> None:
         if ark.basic[4:].partition("/")[0] != self.profile.naan:
@@ -85,10 +84,10 @@ class PolicyCheck:
 
         shoulder, reserved = iri_policy.shoulder(ark, self.profile)
         if reserved:
-            said = "it begins with no shoulder" if shoulder is None else f"the shoulder {shoulder} is reserved"
-            raise BindingError("name-reserved", f"the name is reserved: {said}")
+            why = "it has no shoulder" if shoulder is None else f"the shoulder {shoulder} is reserved"
+            raise BindingError("name-reserved", f"the policy reserves this name: {why}")
 
-    def _promised(self, after: Binding, *, is_ark: bool) -> Binding:
+    def _add_availability(self, after: Binding, *, is_ark: bool) -> Binding:
         if "persistence" not in after.metadata:
             return after
         # "Persistent IRIs MUST be allocated using the ARK system"
@@ -98,24 +97,24 @@ class PolicyCheck:
         # then lifetime is implied"
         stated = after.metadata.get("availability", self.profile.default_availability)
         if stated is None or stated not in (*self.profile.availability, UNPUBLISHED):
-            shown = f"the availability is {validation.shown(stated)}" if stated else None
+            shown = f"the availability {validation.shown(stated)} is not allowed" if stated else None
             raise BindingError("availability-statement", shown)
         return after._replace(metadata=metadata.check({**after.metadata, "availability": stated}))
 
-    def _remember_uuids(self, after: Binding, memory: Memory) -> None:
+    def _record_uuids(self, after: Binding, settings: Settings) -> None:
         uuids = {found for found in map(self._uuid, (after.identifier, after.target)) if found}
         resource = after.resource or after.identifier
         for uuid in sorted(uuids):
             # "a different resource MUST NOT be allocated using the same uuid part"
-            first = memory.setting(f"uuid {uuid}")
+            first = settings.setting(f"uuid {uuid}")
             if first is not None and first not in (after.resource, after.identifier):
-                raise BindingError("uuid-reused", f"the UUID {uuid} is that of {validation.shown(first, 100)}")
+                raise BindingError("uuid-reused", f"the UUID {uuid} already belongs to {validation.shown(first, 100)}")
         for uuid in uuids:
-            if memory.setting(f"uuid {uuid}") is None:
-                memory.set_setting(f"uuid {uuid}", resource)
+            if settings.setting(f"uuid {uuid}") is None:
+                settings.set_setting(f"uuid {uuid}", resource)
 
     def _uuid(self, place: str | None) -> str | None:
-        """The UUID of a name or target, in lower case, where it is in the UUID namespace."""
+        """Return the UUID of a name or target in lower case, or None outside of the UUID namespace."""
         if not place:
             return None
         from ...identifiers import iri_policy
@@ -129,7 +128,7 @@ class PolicyCheck:
 def promise_persistence(
     existing: Binding, persistence: str, availability: str | None, now: datetime, *, published: bool
 ) -> Change:
-    """Promise that a name is persistent. Raises BindingConflict where it is withdrawn."""
+    """Add the promise that a name is persistent. Raises :class:`BindingConflict` for a withdrawn name."""
     if not existing.is_live:
         raise BindingConflict("withdrawn", existing, existing)
     stated = {"persistence": persistence}
@@ -142,9 +141,9 @@ def promise_persistence(
 
 
 ChangeCheck = Callable[["Binding | None", Change, Any], Change]
-"""What looks at a change: a :class:`PolicyCheck`, or nothing."""
+"""A check of changes: a :class:`PolicyCheck`, or :func:`no_policy`."""
 
 
-def no_policy(before: Binding | None, change: Change, memory: object) -> Change:
-    """The change as it is: there is no policy."""
+def no_policy(before: Binding | None, change: Change, settings: object) -> Change:
+    """Return the change unchanged: there is no policy."""
     return change

@@ -1,7 +1,7 @@
-"""Names under NAANs that nobody is registered for: noted, or refused where one is strict (ARK-015).
+"""Find names whose NAAN is not registered, and refuse them in strict mode (ARK-015).
 
-What is bound under a NAAN of nobody's own belongs to somebody else as soon as it is given away. A site may say which
-NAANs are its own, whatever the registry, as it came with Ararat or was updated since, has of them.
+The NAAN Registry can assign an unregistered NAAN to another organization. Names under it then belong to that
+organization.
 """
 
 from __future__ import annotations
@@ -17,11 +17,10 @@ from .policy import ChangeCheck
 
 
 class RegisteredNaans:
-    """A rule on top of those that bindings are held to: ``unregistered`` has each NAAN, in the order of its first name,
-    that is neither registered nor among ``own``.
+    """A check of changes that runs before another one, such as the policy check.
 
-    With ``strict`` such a change raises :class:`BindingError` with the code ``naan-unregistered``, and nothing of it is
-    written. NAANs are in printable ASCII.
+    ``unregistered`` lists each NAAN once that is neither registered nor in ``own``, in printable ASCII. With ``strict``
+    a change of a name under such a NAAN raises :class:`BindingError` with the code ``naan-unregistered`` instead.
 
     >>> import tempfile
     >>> from .collection import open_bindings
@@ -39,8 +38,8 @@ class RegisteredNaans:
         self._known = {*own}
         self._strict = strict
 
-    def __call__(self, before: Binding | None, change: Change, memory: Any) -> Change:
-        """The change as the other rules have it; see :class:`~.governance.PolicyCheck`."""
+    def __call__(self, before: Binding | None, change: Change, settings: Any) -> Change:
+        """Return the change as the other check returns it; see :class:`~.policy.PolicyCheck`."""
         key = change.after.identifier
         naan = key[4:].partition("/")[0] if key.startswith("ark:") else ""
         if naan and naan not in self._known:
@@ -51,4 +50,4 @@ class RegisteredNaans:
             else:
                 self._known.add(naan)
                 self.unregistered.append(naan)
-        return self._check_change(before, change, memory)
+        return self._check_change(before, change, settings)

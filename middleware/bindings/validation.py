@@ -1,4 +1,4 @@
-"""Texts that people give and other people read: bounded, and free of what a page, a log or a database trips over."""
+"""Checks for texts that users enter and other users read, and their quotation in messages."""
 
 from __future__ import annotations
 
@@ -7,34 +7,36 @@ import re
 from ...identifiers.text import display
 from ..errors import BindingError
 
-# C0, DEL and C1 controls, the line and paragraph separators, and halves of characters, which have no UTF-8.
+# C0, DEL and C1 controls, line and paragraph separators, and surrogates, which have no UTF-8 encoding.
 _CONTROL = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]")
 
 
 def check(text: object, code: str, what: str, most: int) -> str:
-    """Return ``text`` as it is, a str of 1 to ``most`` code points without control characters.
+    """Return ``text`` unchanged if it is a str of 1 to ``most`` code points without control characters.
 
     Raises :class:`BindingError` with ``code``; its message calls the text ``what``.
 
     >>> check("Arks and rainbows", "metadata-text", "title", 4000)
     'Arks and rainbows'
-    >>> check("a\\nb", "metadata-text", "title", 4000)
-    Traceback (most recent call last):
-    ararat.middleware.errors.BindingError: the title holds U+000A at 2 (metadata-text)
-    expected 1 to 4,000 characters without control characters (Ararat)
+    >>> try:
+    ...     check("a\\nb", "metadata-text", "title", 4000)
+    ... except BindingError as error:
+    ...     print(error.message)
+    the title has the control character U+000A at position 2
     """
     if not isinstance(text, str):
-        raise BindingError(code, f"the {what} is a {type(text).__name__}, not a text")
+        raise BindingError(code, f"the {what} has the type {type(text).__name__}; it must be a text")
     if not text.strip():
         raise BindingError(code, f"the {what} is empty")
     if len(text) > most:
-        raise BindingError(code, f"the {what} has {len(text):,} characters; {most:,} are allowed")
+        raise BindingError(code, f"the {what} has {len(text):,} characters; at most {most:,} are allowed")
     if control := _CONTROL.search(text):
-        raise BindingError(code, f"the {what} holds U+{ord(control[0]):04X} at {control.start() + 1}")
+        where = f"U+{ord(control[0]):04X} at position {control.start() + 1}"
+        raise BindingError(code, f"the {what} has the control character {where}")
     return text
 
 
 def shown(text: object, most: int = 60) -> str:
-    """What somebody gave, as a message repeats it: printable ASCII, cut where it is long."""
+    """Quote input in a message: escape it to printable ASCII, and cut it after ``most`` characters."""
     given = text if isinstance(text, str) else repr(text)
     return display.escape(given[:most]) + ("..." if len(given) > most else "")

@@ -150,7 +150,7 @@ def redirect(text: str) -> int:
     """The number in a cell of the column redirect. Raises :class:`BindingError`."""
     if len(text) == 3 and text.isascii() and text.isdecimal():
         return int(text)
-    raise BindingError("redirect-status", f"a name cannot be answered with {validation.shown(text)}")
+    raise BindingError("redirect-status", f"the redirect status {validation.shown(text)} is not allowed")
 
 
 def _passthrough(text: str) -> bool:

@@ -123,7 +123,7 @@ def _uuid(urn: str, cells: Mapping[str, str]) -> Setting:
     found = _UUID.fullmatch(urn)
     if found is None:
         raise BindingError("counter-text", f"{validation.shown(urn)} is no URN of a UUID")
-    owner = validation.check(cells.get("resource", ""), "resource-text", "resource", assignment.MOST_RESOURCE)
+    owner = validation.check(cells.get("resource", ""), "resource-text", "resource", assignment.MAX_RESOURCE)
     return Setting(f"uuid {found[1].lower()}", owner)
 
 

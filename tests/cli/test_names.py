@@ -400,7 +400,7 @@ def test_warnings_are_printed_in_a_dry_run_too(ararat: Callable[..., Result]) ->
 
 def test_a_dash_in_a_name_is_warned_of_when_it_is_bound(ararat: Callable[..., Result], caplog) -> None:
     assert ararat("bind", "ark:/12345/inv\u20131990", "/1").exit_code == 0
-    assert "U+2013 EN DASH where a hyphen may be meant" in caplog.text
+    assert "U+2013 EN DASH, which is not a hyphen" in caplog.text
 
 
 def test_every_refused_line_is_in_the_report(ararat: Callable[..., Result], tmp_path: Path) -> None:

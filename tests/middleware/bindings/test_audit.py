@@ -95,7 +95,7 @@ def execute(bindings: Bindings, *statements: str) -> None:
                 connection.execute(text(trigger.statement))
 
 
-DIFFERS = "not as in the last event of its history:"
+DIFFERS = "the binding differs from the last event of its history in:"
 
 
 @pytest.mark.parametrize(
@@ -109,8 +109,8 @@ DIFFERS = "not as in the last event of its history:"
         ),
         pytest.param("UPDATE bindings SET metadata = '{}'", f"{DIFFERS} metadata", id="metadata"),
         pytest.param("UPDATE bindings SET resource = NULL", f"{DIFFERS} resource", id="resource"),
-        pytest.param("DELETE FROM bindings", "it has a history, and is not bound", id="deleted"),
-        pytest.param("UPDATE bindings SET key = 'ark:12345/x6'", "it is bound, and its history is empty", id="renamed"),
+        pytest.param("DELETE FROM bindings", "the name has a history, but is not bound", id="deleted"),
+        pytest.param("UPDATE bindings SET key = 'ark:12345/x6'", "the name is bound, but has no history", id="renamed"),
     ],
 )
 def test_check_compares_bindings_with_their_history(bindings: Bindings, statement: str, message: str) -> None:

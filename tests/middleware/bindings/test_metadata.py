@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ararat.middleware.bindings.metadata import ELEMENTS, MOST_CHARACTERS, check, erc
+from ararat.middleware.bindings.metadata import ELEMENTS, MAX_CHARACTERS, check, erc
 from ararat.middleware.errors import BindingError
 
 
@@ -36,7 +36,7 @@ def test_an_unknown_element_is_an_error(element: object) -> None:
         pytest.param("a\x9bb", id="an 8-bit CSI"),
         pytest.param("a\u2028b", id="a line separator"),
         pytest.param("\udc80", id="half a character"),
-        pytest.param("x" * (MOST_CHARACTERS + 1), id="too long"),
+        pytest.param("x" * (MAX_CHARACTERS + 1), id="too long"),
         pytest.param(None, id="None"),
         pytest.param(2020, id="a number"),
         pytest.param(["a"], id="a list"),

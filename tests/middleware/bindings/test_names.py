@@ -118,10 +118,10 @@ def test_a_name_of_many_dots_has_few_of_them() -> None:
     [
         pytest.param(["ark:/12345/a", "ARK:12345/a"], "", id="nothing to explain"),
         pytest.param(["ark:12345/1987-12-3"], "hyphens in an ARK are ignored", id="hyphens"),
-        pytest.param(["ark:12345/a.c.b"], "the parts after the dots at the end of an ARK are sorted", id="variants"),
+        pytest.param(["ark:12345/a.c.b"], "the variants of an ARK (the parts after the dots", id="variants"),
         pytest.param(["ark:12345/%41"], "characters that need no percent-encoding are decoded", id="percent-encoding"),
         pytest.param(
-            ["urn:isbn:0-451-45052-3", "urn:isbn:0451450523"], "equivalent by the rule of their namespace", id="a URN"
+            ["urn:isbn:0-451-45052-3", "urn:isbn:0451450523"], "equivalent by the rules of their namespace", id="a URN"
         ),
         pytest.param(["nonsense"], "", id="no identifier"),
     ],
@@ -136,11 +136,11 @@ def test_the_reason_is_given_why_two_spellings_are_one_name(spellings: list[str]
     ("identifier", "code", "words"),
     [
         pytest.param("ark:12345/a-b", None, "", id="a hyphen"),
-        pytest.param("ark:12345/a\u2013b", "non-ascii", "U+2013 EN DASH where a hyphen may be meant", id="a dash"),
-        pytest.param("ark:12345/\u00e9\u2212b", "non-ascii", "U+2212 MINUS SIGN and 1 other where", id="a dash first"),
+        pytest.param("ark:12345/a\u2013b", "non-ascii", "U+2013 EN DASH, which is not a hyphen", id="a dash"),
+        pytest.param("ark:12345/\u00e9\u2212b", "non-ascii", "U+2212 MINUS SIGN and 1 other, which", id="a dash first"),
         pytest.param("ark:12345/a%E2%80%93b", "non-ascii", "U+2013 EN DASH", id="a dash, percent-encoded"),
-        pytest.param("ark:12345/\u00e9", "non-ascii", "that is not ASCII", id="a letter"),
-        pytest.param("urn:example:%C3%A9", "non-ascii", "that is not ASCII", id="a URN"),
+        pytest.param("ark:12345/\u00e9", "non-ascii", "which is not ASCII", id="a letter"),
+        pytest.param("urn:example:%C3%A9", "non-ascii", "which is not ASCII", id="a URN"),
         pytest.param("ark:12345/a\u200bb", "hidden-char", "", id="a hidden character"),
     ],
 )
