@@ -1,4 +1,4 @@
-"""``ararat check``: what is doubtful in the bindings of a database."""
+"""The command ``check``: find problems in the bindings of a database."""
 
 from __future__ import annotations
 
@@ -10,10 +10,9 @@ import click
 from ..webapp.report import spreadsheet
 from . import streams
 from .errors import DONE, NO, write
-from .names import json_option, opened, optional_database_option
+from .options import json_option, network_option, optional_database_option, policy_option
 from .output import Sheet, identifier
-from .policy_option import policy_option
-from .trace import network_option
+from .stores import open_store
 
 if TYPE_CHECKING:
     from ..identifiers.iri_policy import Profile
@@ -22,30 +21,32 @@ if TYPE_CHECKING:
 _WIDTH = 18
 
 
-@click.command("check", short_help="Look for what is doubtful in the bindings.")
+@click.command("check", short_help="Find problems in the bindings.")
 @click.argument("file", metavar="[FILE|-]", required=False)
 @json_option
-@click.option("--csv", "as_csv", is_flag=True, help="A CSV table, whose first line names the columns.")
-@click.option("--naan", "naans", metavar="NAAN", multiple=True, help="Right though not registered; repeatable.")
-@click.option("--prefix", "prefixes", metavar="URL", multiple=True, help="A resolver prefix of the site; repeatable.")
-@click.option("--trace", "tracing", is_flag=True, help="Ask the network where each name leads.")
-@click.option("--resume", metavar="FILE", help="With --trace: what is in FILE is not asked again, the rest goes there.")
+@click.option("--csv", "as_csv", is_flag=True, help="Print CSV with column names in the first line.")
+@click.option("--naan", "naans", metavar="NAAN", multiple=True, help="Treat this NAAN as registered. Can be repeated.")
+@click.option(
+    "--prefix", "prefixes", metavar="URL", multiple=True, help="A resolver prefix of this site. Can be repeated."
+)
+@click.option("--trace", "tracing", is_flag=True, help="Resolve each identifier over the network.")
+@click.option("--resume", metavar="FILE", help="With --trace: keep results in FILE, and skip those that it contains.")
 @click.option(
     "--pause",
     type=click.FloatRange(0, 60),
     metavar="SECONDS",
     default=1.0,
     show_default=True,
-    help="With --trace: between two requests to one host.",
+    help="With --trace: wait between two requests to the same host.",
 )
 @click.option(
     "--resolver",
     metavar="URL",
-    help="With --trace: the resolver prefix to ask; 'registry' for the one that is known for each name.  "
-    "[default: the database for its own names, https://n2t.net for others]",
+    help="With --trace: the resolver prefix. 'registry' selects the known resolver of each identifier.  "
+    "[default: the database for its own identifiers, https://n2t.net for others]",
 )
 @network_option
-@policy_option(also=", to hold names and targets to")
+@policy_option("Also check names and targets against this IRI policy.")
 @optional_database_option
 def check_command(
     file: str | None,
@@ -61,22 +62,24 @@ def check_command(
     profile: Profile | None,
     database: str | None,
 ) -> int:
-    """Look for what is doubtful, without asking the network: containers that are not bound, dot-segments, names that
-    differ in . and %2E alone, names that look meaningful or are not ASCII, NAANs that are not registered, and targets
-    that are paths of the resolver itself.
+    """Find problems in the bindings of a database, without network access.
 
-    With --trace the network is asked instead: each identifier of FILE (- for standard input, one a line) or, without
-    FILE, each name of the database that was not withdrawn is traced as ararat trace does, a few at once, but one
-    request at a time to each host. A name that the database has an answer for is resolved by the database itself, any
-    other name by https://n2t.net. --prefix is the address of this site, for targets that are paths of it and for names
-    that it serves. Each name gets a verdict: resolves, related, metadata; declined (403: a browser may be answered),
-    dead, unregistered (the NAAN), blocked, unspecified, unreadable, undone; and whether it was led from https to http.
-    --resume FILE keeps the result in FILE as JSON Lines while it comes: interrupted, the same command goes on where it
-    was. How often a host is asked is for --pause alone to say: there is no limit by the minute, as the page has, for
-    this is nobody else's machine.
+    Reported are: containers that are not bound, dot-segments, names that differ only in . and %2E, names that look
+    meaningful or are not ASCII, NAANs that are not registered, and targets that are paths of the resolver.
 
-    Exit code: 0 nothing found (with --trace: all lead somewhere), 1 something, 2 the database is not one of Ararat's,
-    or the file to resume from not one of these, 66 a file cannot be read, 69 no database.
+    With --trace, identifiers are resolved over the network instead: those in FILE (- for standard input, one a line),
+    or all live names of the database. The database resolves its own names. https://n2t.net resolves all others. Several
+    hosts are requested at once, but each host gets one request at a time.
+
+    --prefix is the address of this site. It is needed for targets that are paths, and for served names.
+
+    The result of each identifier is one of: resolves, related, metadata, declined (403), dead, unregistered (the NAAN),
+    blocked, unspecified, unreadable, undone. A redirect from https to http is also reported.
+
+    --resume FILE writes the results to FILE as JSON Lines. After an interruption, run the same command to continue.
+
+    Exit code: 0 nothing found (with --trace: all resolve), 1 problems found, 2 not a database of Ararat, or not a
+    result file, 66 a file cannot be read, 69 no database.
 
     \b
       ararat check --trace --resume traced.jsonl --csv identifiers.txt
@@ -106,19 +109,19 @@ def check_command(
             pause=pause,
         )
     if file is not None or resume is not None or resolver is not None:
-        raise click.UsageError("FILE, --resume and --resolver are for --trace")
+        raise click.UsageError("FILE, --resume and --resolver need --trace")
     if database is None:
-        raise click.UsageError("--database is missing: where the bindings are (or ARARAT_DATABASE)")
-    say = _as_json if as_json else _as_csv if as_csv else _as_text
+        raise click.UsageError("no database is given; set --database or ARARAT_DATABASE")
+    output = _as_json if as_json else _as_csv if as_csv else _as_text
     count = 0
-    with opened(database) as bindings:
+    with open_store(database) as bindings:
         for count, finding in enumerate(check(bindings, naans=naans, prefixes=own, profile=profile), 1):
-            say(finding, count)
+            output(finding, count)
     if as_csv and not count:
-        # A table without rows has its columns all the same: an empty file is none.
+        # A table without rows still has its header.
         sys.stdout.write(spreadsheet.line(Finding._fields, end="\n"))
     if not (as_json or as_csv):
-        write(Sheet.of(sys.stdout).prose(f"{count:,} found." if count else "Nothing doubtful was found."))
+        write(Sheet.of(sys.stdout).prose(f"{count:,} found." if count else "No problems found."))
     return NO if count else DONE
 
 

@@ -1,4 +1,4 @@
-"""``ararat check --trace``: where many identifiers lead, asked politely, with a result that can be resumed."""
+"""The command ``check --trace``: resolve many identifiers over HTTP, and keep results to resume from."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ from ..webapp.tracing.bulk import CSV_HEADER, GOOD, OPEN, VERDICTS, BulkResult, 
 from ..webapp.tracing.events import Event
 from . import streams
 from .errors import DONE, NO, NO_INPUT, Refused, write
-from .names import opened
 from .output import Sheet, Style, identifier
+from .stores import open_store
 
 if TYPE_CHECKING:
     from ..middleware import Bindings
@@ -41,9 +41,10 @@ def check_by_trace(
     networks: tuple[str, ...],
     pause: float,
 ) -> int:
-    """Trace the identifiers of ``file``, or without one the names of ``database``; ``form`` is text, csv or json.
+    """Trace the identifiers of ``file``, or the live names of ``database``, and print the results.
 
-    Without ``resolver`` a name that ``database`` has is resolved by its bindings, and any other one at n2t.net.
+    ``form`` is text, csv or json. Without ``resolver``, the bindings of ``database`` resolve their own names, and
+    n2t.net resolves all others.
     """
     from ..webapp.tracing.algorithm import TraceError, trace
     from ..webapp.tracing.client.guard import guarded_fetch
@@ -52,20 +53,20 @@ def check_by_trace(
     from .own_names import OwnNames
 
     if file is None and database is None:
-        raise click.UsageError("what is to be traced is missing: FILE, - or --database URL")
+        raise click.UsageError("no identifiers are given; give FILE, - or --database URL")
     stop = threading.Event()
     try:
         fetch = guarded_fetch(networks=networks, stop=stop)
     except ValueError as error:
         raise click.BadParameter(str(error), param_hint="--allow-network") from None
-    turns = PerHostThrottle(pause, stop=stop)
+    throttle = PerHostThrottle(pause, stop=stop)
 
     own: OwnNames | None = None
     resolvers: dict[str, str] = {}
 
     def run(text: str) -> Iterable[Event]:
         clock = PausableClock()
-        polite = turns.wrap(fetch, clock)
+        polite = throttle.wrap(fetch, clock)
         chosen, ask = OFFICIAL_PREFIX, polite
         if resolver == REGISTRY_KEYWORD:
             chosen = prefix_for(text) or OFFICIAL_PREFIX
@@ -79,15 +80,15 @@ def check_by_trace(
 
     try:
         if resolver not in (None, REGISTRY_KEYWORD):
-            # Whether the resolver is one is said before anything else is done.
+            # Report an invalid resolver before anything else is done.
             trace("ark:12345/x", fetch=fetch, resolver=resolver)
     except TraceError as error:
         raise click.UsageError(str(error)) from None
     with ExitStack() as open_files:
-        earlier, keep = open_files.enter_context(_kept(resume)) if resume else ([], None)
+        earlier, result_file = open_files.enter_context(_result_file(resume)) if resume else ([], None)
         bindings: Any = None
         if database is not None and (file is None or resolver is None):
-            bindings = open_files.enter_context(opened(database))
+            bindings = open_files.enter_context(open_store(database))
             own = OwnNames(bindings, prefix)
         given = dict.fromkeys(_of_file(file) if file is not None else _of_database(bindings))
         result = _Result(form, len({*given, *(each.identifier for each in earlier)}))
@@ -97,22 +98,22 @@ def check_by_trace(
         rows = open_files.enter_context(closing(trace_all(given, run, at_once=_AT_ONCE, stop=stop)))
         try:
             for each in rows:
-                if keep is not None:
-                    keep.write(json.dumps(each.as_dict()) + "\n")
-                    keep.flush()
+                if result_file is not None:
+                    result_file.write(json.dumps(each.as_dict()) + "\n")
+                    result_file.flush()
                 result.add(each, resolvers.get(each.identifier))
         except KeyboardInterrupt:
             stop.set()
             result.end()
-            left = f"the same command goes on from {display.escape(resume)}" if resume else "what was done is written"
-            sys.stderr.write(f"ararat: interrupted; {left}\n")
+            fix = f"; run the same command to continue from {display.escape(resume)}" if resume else ""
+            sys.stderr.write(f"ararat: interrupted{fix}\n")
             raise
         result.end()
     return NO if result.doubtful else DONE
 
 
 class _Result:
-    """What is written as it comes, and its count."""
+    """Prints each result when it arrives, and counts the verdicts."""
 
     def __init__(self, form: str, total: int) -> None:
         self.form = form
@@ -121,13 +122,13 @@ class _Result:
         self.resolvers: Counter[str] = Counter()
         self.doubtful = 0
         self.sheet = Sheet.of(sys.stdout)
-        # Where rows go to the same terminal, they are the progress.
+        # If the rows are printed to the same terminal, they show the progress.
         self.progress = sys.stderr.isatty() and not sys.stdout.isatty()
         if form == "csv":
             sys.stdout.write(CSV_HEADER)
 
     def add(self, each: BulkResult, resolver: str | None = None) -> None:
-        """Write one more. ``resolver`` is the one that was chosen for it, if it was not named."""
+        """Print one result. ``resolver`` is its resolver, if the user did not name one."""
         if resolver is not None and each.hops:
             self.resolvers[resolver] += 1
         self.counts[each.verdict] += 1
@@ -145,7 +146,7 @@ class _Result:
             sys.stderr.flush()
 
     def end(self) -> None:
-        """Remove the progress; write the count of each verdict, and the resolvers that were chosen."""
+        """Clear the progress, and print the count of each verdict and resolver."""
         if self.progress:
             sys.stderr.write("\r\x1b[K")
         if self.form == "text":
@@ -175,28 +176,28 @@ def _of_file(file: str) -> list[str]:
 
 
 def _of_database(bindings: Bindings) -> list[str]:
-    # All of them at once: a round takes hours, and no snapshot of a database should be held open that long.
+    # Read all names at once. Tracing takes hours, and a snapshot must not stay open that long.
     with bindings.store.snapshot() as snapshot:
         return [binding.identifier for binding in snapshot.bindings() if binding.status != "withdrawn"]
 
 
 @contextmanager
-def _kept(name: str) -> Iterator[tuple[list[BulkResult], TextIO]]:
-    """What an earlier round left in a file, and the file to add to. What was not done to the end is done again."""
+def _result_file(name: str) -> Iterator[tuple[list[BulkResult], TextIO]]:
+    """Yield the results of an earlier run and the file to append to. Results with the verdict undone are dropped."""
     path = Path(name)
     try:
-        octets = path.read_bytes() if path.exists() else b""
-        # Whoever was killed while writing left a piece of a line.
-        whole = octets[: octets.rfind(b"\n") + 1]
+        content = path.read_bytes() if path.exists() else b""
+        # A process that was killed while writing leaves an incomplete line.
+        whole = content[: content.rfind(b"\n") + 1]
         found = [_read(line, number, name) for number, line in enumerate(whole.splitlines(), 1)]
         earlier = [each for each in found if each.verdict != "undone"]
-        if len(whole) < len(octets) or len(earlier) < len(found):
-            # Hours of work: they must survive a kill and a full disk at any moment.
+        if len(whole) < len(content) or len(earlier) < len(found):
+            # The results took hours. They must survive a kill and a full disk at any moment.
             with streams.replaced(name) as new:
                 new.writelines(f"{json.dumps(each.as_dict())}\n".encode("ascii") for each in earlier)
         stream = path.open("a", encoding="ascii")
     except OSError as error:
-        raise Refused(f"{name} cannot be read or written: {error.strerror or error}", exit_code=NO_INPUT) from None
+        raise Refused(f"cannot read or write {name}: {error.strerror or error}", exit_code=NO_INPUT) from None
     with stream:
         yield earlier, stream
 
@@ -205,8 +206,7 @@ def _read(line: bytes, number: int, name: str) -> BulkResult:
     try:
         return BulkResult.of_dict(json.loads(line))
     except (ValueError, RecursionError) as error:
-        why = (
-            "not JSON" if isinstance(error, json.JSONDecodeError | UnicodeDecodeError | RecursionError) else str(error)
-        )
-        expected = "JSON Lines that ararat check --trace --json or --resume wrote"
+        is_json = not isinstance(error, json.JSONDecodeError | UnicodeDecodeError | RecursionError)
+        why = str(error) if is_json else "not JSON"
+        expected = "the output of `ararat check --trace` with --json or --resume"
         raise Refused(f"{name}, line {number}: {why}", ("Expected", expected)) from None

@@ -1,6 +1,6 @@
-"""``ararat conformance``: test vectors, put to any command that answers them, and our own answers.
+"""The command ``conformance``: run test vectors against a command, and answer test vectors.
 
-The two speak JSON Lines over a pipe, one line for each vector, in order (docs/vectors.md):
+The protocol is JSON Lines over pipes, one line for each vector, in order (docs/vectors.md):
 
     {"id": "V132", "kind": "ark-equivalent", "input": ["ark:12345/x", "ark:/12345/x"]}
     {"id": "V132", "result": {"equivalent": true}}
@@ -34,41 +34,43 @@ class _Vector(NamedTuple):
     expect: dict[str, Any]
 
 
-@click.group("conformance", short_help="Put test vectors to an implementation.")
+@click.group("conformance", short_help="Run test vectors against an implementation.")
 def conformance_command() -> None:
-    """Test vectors of ARKs, URNs, policies and schemes: put to any command, and answered by Ararat."""
+    """Run test vectors of ARKs, URNs, policies and schemes against any command, or answer them."""
 
 
 @conformance_command.command("answer", short_help="Answer vectors from standard input.")
 def answer_command() -> int:
-    """Read one JSON object a line (id, kind, input), write one a line (id, result).
+    """Read test vectors (id, kind, input) from standard input, and print the answers (id, result) as JSON Lines.
 
-    What cannot be answered has an error in place of the result: the kind is unknown, or needs a site.
+    If a kind is unknown or needs a site, the answer has an error instead of a result.
 
-    Exit code: 0 whatever was asked.
+    Exit code: always 0.
     """
     stream = streams.standard_input()
     while line := stream.readline(_LONGEST + 1):
         streams.dump(_answered(line))
-        # Who asks may wait for each answer before the next question.
+        # The caller can wait for each answer before it sends the next vector.
         sys.stdout.flush()
     return DONE
 
 
 @conformance_command.command(
-    "run", short_help="Put vectors to a command.", context_settings={"ignore_unknown_options": True}
+    "run", short_help="Run vectors against a command.", context_settings={"ignore_unknown_options": True}
 )
 @click.argument("file", metavar="FILE", type=click.Path(exists=True, dir_okay=False))
 @click.argument("command", metavar="-- COMMAND...", nargs=-1, required=True, type=click.UNPROCESSED)
-@click.option("--kind", "kinds", metavar="KIND", multiple=True, help="Vectors of this kind alone; repeatable.")
-@click.option("--seconds", type=click.IntRange(1, 3600), default=10, show_default=True, help="To wait for each answer.")
-@click.option("--json", "as_json", is_flag=True, help="One JSON object for each vector.")
+@click.option("--kind", "kinds", metavar="KIND", multiple=True, help="Run vectors of this kind only. Can be repeated.")
+@click.option(
+    "--seconds", type=click.IntRange(1, 3600), default=10, show_default=True, help="The time limit for each answer."
+)
+@click.option("--json", "as_json", is_flag=True, help="Print a line of JSON for each vector.")
 def run_command(file: str, command: tuple[str, ...], kinds: tuple[str, ...], seconds: int, as_json: bool) -> int:
-    """Put the vectors of FILE to COMMAND, which reads and writes JSON Lines, and compare its answers.
+    """Send the vectors of FILE to COMMAND as JSON Lines, and compare its answers.
 
-    Without --kind, those kinds are put that need neither a site nor the network.
+    Without --kind, run all kinds that need neither a site nor the network.
 
-    Exit code: 0 all agree, 1 some do not, 2 FILE holds no vectors, 3 the command cannot be run, or falls silent.
+    Exit code: 0 all answers agree, 1 some differ, 2 FILE contains no vectors, 3 COMMAND fails or does not answer.
 
     \b
       ararat conformance run tests/data/vectors.jsonl -- ararat conformance answer
@@ -77,16 +79,16 @@ def run_command(file: str, command: tuple[str, ...], kinds: tuple[str, ...], sec
     vectors = [vector for vector in _vectors(file) if vector.kind in wanted]
     if not vectors:
         raise Refused(
-            "no vector of these kinds is in the file", ("Expected", ", ".join(sorted(conformance_answers.KINDS)))
+            f"{file} contains no vector of these kinds", ("Expected", ", ".join(sorted(conformance_answers.KINDS)))
         )
     counted: Counter[tuple[str, bool]] = Counter()
-    for vector, said in _put(vectors, command, seconds):
-        agreed = conformance_answers.agrees(vector.expect, said.get("result"))
+    for vector, response in _ask(vectors, command, seconds):
+        agreed = conformance_answers.agrees(vector.expect, response.get("result"))
         counted[vector.kind, agreed] += 1
         if as_json:
-            streams.dump({"id": vector.id, "kind": vector.kind, "agrees": agreed, "expect": vector.expect} | said)
+            streams.dump({"id": vector.id, "kind": vector.kind, "agrees": agreed, "expect": vector.expect} | response)
         elif not agreed:
-            write(_difference(vector, said))
+            write(_difference(vector, response))
     failed = sum(count for (_, agreed), count in counted.items() if not agreed)
     if not as_json:
         _summary(counted, len(vectors), failed)
@@ -95,14 +97,14 @@ def run_command(file: str, command: tuple[str, ...], kinds: tuple[str, ...], sec
 
 def _answered(line: bytes) -> dict[str, Any]:
     try:
-        asked = json.loads(line)
-        number, kind, given = asked["id"], asked["kind"], asked["input"]
+        vector = json.loads(line)
+        number, kind, given = vector["id"], vector["kind"], vector["input"]
         if not isinstance(number, str) or not isinstance(kind, str):
             raise TypeError
     except (ValueError, TypeError, KeyError, RecursionError):
-        return {"id": None, "error": "this line is no JSON object with id, kind and input"}
+        return {"id": None, "error": "not a JSON object with id, kind and input"}
     if kind not in conformance_answers.KINDS:
-        return {"id": number, "error": "this kind is not answered here"}
+        return {"id": number, "error": "unknown kind, or a kind that needs a site"}
     try:
         return {"id": number, "result": conformance_answers.answer(kind, given)}
     except ValueError as error:
@@ -122,34 +124,34 @@ def _vectors(file: str) -> Iterator[_Vector]:
                     raise TypeError
                 yield _Vector(row["id"], row["kind"], row["input"], row["expect"])
             except (ValueError, TypeError, KeyError, RecursionError):
-                raise Refused(f"{file}, line {number:,}: this is no test vector") from None
+                raise Refused(f"{file}, line {number:,}: not a test vector") from None
 
 
-def _put(
+def _ask(
     vectors: Iterable[_Vector], command: tuple[str, ...], seconds: int
 ) -> Iterator[tuple[_Vector, dict[str, Any]]]:
-    """Each vector with what the command said to it, one question at a time."""
+    """Send the vectors to the command one at a time, and yield each with its answer."""
     try:
-        # No shell: the words are the command's own.
+        # Without a shell, so that the arguments are passed unchanged.
         process = subprocess.Popen([*command], stdin=subprocess.PIPE, stdout=subprocess.PIPE)  # noqa: S603
     except (OSError, ValueError) as error:
         why = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
-        raise Refused(f"{words(command[0], most=200)} cannot be run: {why}", exit_code=FAILURE) from None
-    asked, answers = process.stdin, process.stdout
-    if asked is None or answers is None:
+        raise Refused(f"cannot run {words(command[0], most=200)}: {why}", exit_code=FAILURE) from None
+    questions, answers = process.stdin, process.stdout
+    if questions is None or answers is None:
         raise Refused("the command has no standard input and output", exit_code=FAILURE)
-    said: queue.SimpleQueue[bytes] = queue.SimpleQueue()
-    threading.Thread(target=_listen, args=(answers, said), daemon=True).start()
+    received: queue.SimpleQueue[bytes] = queue.SimpleQueue()
+    threading.Thread(target=_listen, args=(answers, received), daemon=True).start()
     try:
         for vector in vectors:
             question = {"id": vector.id, "kind": vector.kind, "input": vector.input}
             with suppress(OSError):
-                asked.write(json.dumps(question).encode() + b"\n")
-                asked.flush()
-            yield vector, _heard(vector, said, seconds)
+                questions.write(json.dumps(question).encode() + b"\n")
+                questions.flush()
+            yield vector, _response(vector, received, seconds)
     finally:
         with suppress(OSError):
-            asked.close()
+            questions.close()
         try:
             process.wait(2)
         except subprocess.TimeoutExpired:
@@ -157,16 +159,16 @@ def _put(
             process.wait()
 
 
-def _listen(answers: IO[bytes], said: queue.SimpleQueue[bytes]) -> None:
+def _listen(answers: IO[bytes], received: queue.SimpleQueue[bytes]) -> None:
     with answers:
         while line := answers.readline(_LONGEST + 1):
-            said.put(line)
-    said.put(b"")
+            received.put(line)
+    received.put(b"")
 
 
-def _heard(vector: _Vector, said: queue.SimpleQueue[bytes], seconds: int) -> dict[str, Any]:
+def _response(vector: _Vector, received: queue.SimpleQueue[bytes], seconds: int) -> dict[str, Any]:
     try:
-        line = said.get(timeout=seconds)
+        line = received.get(timeout=seconds)
     except queue.Empty:
         raise Refused(f"{vector.id}: no answer within {seconds} s", exit_code=FAILURE) from None
     if not line:
@@ -176,25 +178,25 @@ def _heard(vector: _Vector, said: queue.SimpleQueue[bytes], seconds: int) -> dic
     except (ValueError, RecursionError):
         answer = None
     if not isinstance(answer, dict) or answer.get("id") != vector.id:
-        what = f"{vector.id}: the answer is no JSON object with this id: {words(line[:200].decode('utf-8', 'replace'))}"
+        what = f"{vector.id}: not a JSON object with this id: {words(line[:200].decode('utf-8', 'replace'))}"
         raise Refused(what, exit_code=FAILURE)
     return {name: answer[name] for name in ("result", "error") if name in answer}
 
 
-def _difference(vector: _Vector, said: dict[str, Any]) -> list[str]:
+def _difference(vector: _Vector, response: dict[str, Any]) -> list[str]:
     sheet = Sheet.of(sys.stdout)
-    got = json.dumps(said.get("result", said.get("error")))
+    got = json.dumps(response.get("result", response.get("error")))
     return [
         *sheet.prose(f"{words(vector.id)}  {words(vector.kind)}", style="bad"),
-        *sheet.field("Asked", words(json.dumps(vector.input), most=400)),
+        *sheet.field("Input", words(json.dumps(vector.input), most=400)),
         *sheet.field("Expected", words(json.dumps(vector.expect), most=400)),
-        *sheet.field("Answered", words(got, most=400)),
+        *sheet.field("Answer", words(got, most=400)),
     ]
 
 
-def _summary(counted: Counter[tuple[str, bool]], put: int, failed: int) -> None:
+def _summary(counted: Counter[tuple[str, bool]], total: int, failed: int) -> None:
     sheet = Sheet.of(sys.stdout)
     for kind in dict.fromkeys(kind for kind, _ in counted):
         agreed = counted[kind, True]
         write(sheet.prose(f"{kind}: {agreed} of {agreed + counted[kind, False]}"))
-    write(sheet.prose(f"{put - failed} of {put} agree.", style="bad" if failed else "good"))
+    write(sheet.prose(f"{total - failed} of {total} agree.", style="bad" if failed else "good"))

@@ -1,11 +1,10 @@
-"""The requirements of the four documents and what shows that they are met; and answers to the test vectors.
+"""The requirements of the four source documents with their tests, and answers to the test vectors.
 
-The table ships with the package (``data/conformance.jsonl``): for each requirement a short title of ours, and the tests
-that show it or the reason why there are none. A test is ``file::name`` below ``tests/``, or ``kind:K``, whichever runs
-the test vectors of kind K.
+The table is ``data/conformance.jsonl``. Each row has a short title, and the tests of the requirement or the reason why
+it has none. A test is ``file::name`` below ``tests/``, or ``kind:K`` for the test that runs all vectors of kind K.
 
-:func:`answer` answers a vector as the package reads it, in the shape of the vector's ``expect``, so that any two
-implementations can be compared; :func:`agrees` compares.
+:func:`answer` returns the answer to a vector in the form of its ``expect``. :func:`agrees` compares the two, so any two
+implementations can be compared.
 """
 
 from __future__ import annotations
@@ -29,19 +28,19 @@ from ..identifiers.urn import model as urn
 
 Reason = Literal["not-applicable", "prose", "later"]
 REASONS: dict[str, str] = {
-    "not-applicable": "nothing to show: it is allowed and not done, or cannot occur here",
-    "prose": "no program can decide it: it is about words, or about what people do",
+    "not-applicable": "nothing to test: it is permitted but not done, or cannot occur here",
+    "prose": "no program can decide it: it is about wording, or about the work of people",
     "later": "not done yet",
 }
 _POLICY = iri_policy.known("17beta")
 _UCSCHAR = re.compile(f"[{iri.UCSCHAR}]")
 
 COUNTS = {"ARK": 146, "URN": 69, "POL": 60, "SCH": 55}
-"""How many requirements each of the documents 000 to 003 has."""
+"""The number of requirements in each source document."""
 
 
 class Requirement(NamedTuple):
-    """A row of the table: ``tests`` show it, or ``reason``, one of :data:`REASONS`, and ``why`` say why none does."""
+    """A row of the table. Without ``tests``, ``reason`` is a key of :data:`REASONS` and ``why`` explains it."""
 
     id: str
     title: str
@@ -52,7 +51,7 @@ class Requirement(NamedTuple):
 
 @functools.cache
 def requirements() -> tuple[Requirement, ...]:
-    """All 330, in the order of their numbers.
+    """Return all 330 requirements in the order of their IDs.
 
     >>> len(requirements()), requirements()[4].id
     (330, 'ARK-005')
@@ -66,7 +65,7 @@ def requirements() -> tuple[Requirement, ...]:
 
 
 def counts() -> dict[str, int]:
-    """How many requirements are shown by tests, and how many have each reason.
+    """Return the number of requirements with tests, and the number for each reason.
 
     >>> sum(counts().values())
     330
@@ -81,23 +80,24 @@ def counts() -> dict[str, int]:
 
 
 def answer(kind: str, given: Any) -> dict[str, Any]:
-    """What the package says of a vector's input, in the fields that vectors of this kind may expect.
+    """Return the answer to the input of a vector, in the fields that vectors of this kind can expect.
 
-    Raises KeyError for a kind that is not among :data:`KINDS`, ValueError for an input of another shape.
+    Raises KeyError if ``kind`` is not in :data:`KINDS`, and ValueError if the input has another structure.
 
     >>> answer("ark-equivalent", ["ark:12345/x-1", "ark:/12345/x1"])
     {'equivalent': True}
     """
-    say = KINDS[kind]
+    function = KINDS[kind]
     try:
-        return say(given)
+        return function(given)
     except (TypeError, AttributeError, LookupError) as error:
         raise ValueError(f"the input does not have the shape of kind {kind}: {type(error).__name__}") from None
 
 
 def agrees(expect: Any, result: Any) -> bool:
-    """Whether a result has what a vector expects: of an object the fields that are expected, of ``problems`` and
-    ``diagnostics`` those that are expected among others, of all else the same.
+    """Return whether a result agrees with the expectation of a vector.
+
+    A result can have further fields. Its lists ``problems`` and ``diagnostics`` can have further items.
 
     >>> agrees({"valid": True}, {"valid": True, "nid": "foo"}), agrees({"found": []}, {"found": ["x"]})
     (True, False)
@@ -109,7 +109,7 @@ def agrees(expect: Any, result: Any) -> bool:
             _among(value, result.get(key)) if key in ("problems", "diagnostics") else agrees(value, result.get(key))
             for key, value in expect.items()
         )
-    # JSON tells true from 1, and Python's == does not.
+    # In JSON true and 1 differ. In Python they are equal.
     return type(expect) is type(result) and expect == result
 
 
@@ -187,7 +187,7 @@ def _scheme_lint(given: str) -> dict[str, Any]:
     named = re.search(r"\((\w+)\)", given)
     record = scheme_registration.registration(named[1]) if named else None
     if record is None:
-        raise ValueError("the input names no scheme whose record is known")
+        raise ValueError("the input does not name a scheme with a built-in record")
     return {
         "missing": scheme_registration.missing(record),
         "missing_rfc7595": scheme_registration.missing(record, "7595"),
@@ -247,4 +247,4 @@ KINDS: dict[str, Callable[[Any], dict[str, Any]]] = {
     "scheme-name": _scheme_name,
     "scheme-lint": _scheme_lint,
 }
-"""The kinds that need no site, no store and no network, each with what answers it."""
+"""The functions that answer the kinds without site, store and network."""

@@ -1,4 +1,4 @@
-"""The commands, a module for each family, and what all of them share: exit codes and refusals."""
+"""Exit codes, and the error messages of commands."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ DONE = 0
 NO = 1
 """The answer is no: not equivalent, nothing found, not bound, or bound to something else."""
 UNREADABLE = 2
-"""What was given cannot be read, or cannot be bound."""
+"""The input is not valid, or cannot be bound."""
 FAILURE = 3
 UNSPECIFIED = 4
 USAGE = 64
@@ -30,10 +30,10 @@ UNAVAILABLE = 69
 
 
 class Refused(Exception):
-    """Something was not done.
+    """An error that ends a command with a message and an exit code.
 
-    ``what`` is one sentence without a full stop; ``details`` are pairs of a label and a text ("Expected", "Next");
-    ``error``, where an identifier could not be read, has the place to point at. All of it is escaped when it is shown.
+    ``what`` is one sentence without a full stop. ``details`` are pairs of a label and a text, such as "Expected" or
+    "Fix". ``error`` adds the place in an identifier that is not valid. All texts are escaped when they are printed.
     """
 
     def __init__(
@@ -50,7 +50,7 @@ class Refused(Exception):
         self.error = error
 
     def lines(self, sheet: Sheet) -> Iterator[str]:
-        """What is written to standard error."""
+        """Return the lines for standard error."""
         yield from sheet.prose(f"ararat: {self.what}", style="bad")
         if self.error is not None:
             yield from problem_lines(self.error.problem, self.error.text, sheet)
@@ -59,26 +59,26 @@ class Refused(Exception):
 
 
 def read_name(text: str) -> Ark | Urn:
-    """The identifier that a command is about: of an address with an ARK in it the ARK.
+    """Parse the identifier in an argument. If it is a URL that contains an ARK, return the ARK.
 
-    Raises :class:`Refused` where ``text`` cannot be read.
+    Raises :class:`Refused` if ``text`` is not valid.
     """
     try:
         identifier = parse(text)
     except IdentifierError as error:
-        raise Refused("this is no identifier", error=error) from None
+        raise Refused("not a valid identifier", error=error) from None
     return identifier.ark if isinstance(identifier, EmbeddedArk) else identifier
 
 
 def write(lines: Iterable[str], *, to: TextIO | None = None) -> None:
-    """Write laid-out lines, to standard output unless told otherwise."""
+    """Write lines to a stream, by default to standard output."""
     stream = to or sys.stdout
     for line in lines:
         stream.write(f"{line}\n")
 
 
-def _place(binding: Binding, other: Binding, resource: str) -> str:
-    """Where a name leads and what it names, with each further field of its place that differs from another binding."""
+def _describe(binding: Binding, other: Binding, resource: str) -> str:
+    """Return the kind, target and resource of a binding, and the fields that differ from those of ``other``."""
     parts = [f"{binding.kind}, {binding.target or 'no target'}"]
     if binding.passthrough != other.passthrough:
         parts.append(f"passthrough: {'yes' if binding.passthrough else 'no'}")
@@ -93,7 +93,7 @@ def _place(binding: Binding, other: Binding, resource: str) -> str:
 
 @contextmanager
 def store_errors() -> Iterator[None]:
-    """What bindings refuse, said as a command says it."""
+    """Turn the errors of a store into :class:`Refused`."""
     from ..middleware import BindingConflict, BindingError, BindingsUnavailable
     from ..middleware.errors import TableError
 
@@ -101,28 +101,28 @@ def store_errors() -> Iterator[None]:
         yield
     except BindingConflict as error:
         existing, proposed = error.existing, error.proposed
-        # What would be on record keeps the resource; such a conflict is one because the request did not give it.
+        # The proposed binding inherits the recorded resource. With "bound-otherwise" the request had no resource.
         given = None if error.code == "bound-otherwise" and existing.resource else proposed.resource
         raise Refused(
             f"{error.identifier}: {error.message} ({error.code})",
-            ("On record", _place(existing, proposed, existing.resource or "none on record")),
-            ("Asked for", _place(proposed, existing, given or "none given")),
+            ("Recorded", _describe(existing, proposed, existing.resource or "none recorded")),
+            ("Requested", _describe(proposed, existing, given or "none given")),
             ("Expected", f"{error.expected} ({error.reference})"),
             exit_code=NO,
         ) from None
     except TableError as error:
         column = "" if error.column is None else f", column {error.column}"
         what = f"{error.file}, line {error.line}{column}: {error.message} ({error.code})"
-        done = "nothing; the table is written whole or not at all"
+        written = "nothing"
         if error.kept:
-            done = f"the first {error.kept:,} lines; run it again when the table is corrected, and it goes on"
-        raise Refused(what, ("Expected", f"{error.expected} ({error.reference})"), ("Done", done)) from None
+            written = f"the first {error.kept:,} lines; correct the table and run the command again to continue"
+        raise Refused(what, ("Expected", f"{error.expected} ({error.reference})"), ("Written", written)) from None
     except BindingError as error:
-        named = f"{error.identifier}: " if error.identifier else ""
-        what = f"{named}{error.message} ({error.code})"
+        subject = f"{error.identifier}: " if error.identifier else ""
+        what = f"{subject}{error.message} ({error.code})"
         code = NO if error.code == "not-bound" else UNREADABLE
         raise Refused(what, ("Expected", f"{error.expected} ({error.reference})"), exit_code=code) from None
     except BindingsUnavailable as error:
         raise Refused(
-            str(error), ("Next", "try again when the database can be reached"), exit_code=UNAVAILABLE
+            str(error), ("Fix", "make the database reachable, then try again"), exit_code=UNAVAILABLE
         ) from None

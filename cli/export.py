@@ -1,4 +1,4 @@
-"""``ararat export``: all bindings as a table."""
+"""The command ``export``: write all bindings to a table."""
 
 from __future__ import annotations
 
@@ -13,29 +13,30 @@ import click
 from ..identifiers.text import display
 from . import streams
 from .errors import DONE, NO_INPUT, Refused
-from .import_table import format_option, show_progress
-from .names import database_option, opened
+from .options import database_option, format_option, show_progress
+from .stores import open_store
 
 if TYPE_CHECKING:
     from ..middleware import Bindings
     from ..middleware.tabular.exporting import Exported
 
 
-@click.command("export", short_help="Write all bindings as a table.")
+@click.command("export", short_help="Write all bindings to a table.")
 @click.argument("file", metavar="[FILE|-]", default="-")
 @format_option
 @database_option
 def export_command(file: str, format: str | None, database: str) -> int:
-    """Write all bindings as a table, in the order of their names, withdrawn ones with their tombstones.
+    """Write all bindings to a table, sorted by name. Withdrawn names are included.
 
-    Rules, counters, and minted names that are not bound are rows too. An import into an empty database makes the same
-    store again, and mints no name twice; the history stays behind. FILE is replaced when all of it is written. A cell
-    may begin with = + - or @ and is data: in a spreadsheet, import the columns as text. On a terminal, what it could
-    misread is escaped.
+    The table also contains rules, counters, and minted names that are not bound. An import into an empty database
+    restores the same store, and mints no name twice. The history is not exported.
+
+    FILE is replaced only after the whole table is written. A cell can begin with = + - or @. In a spreadsheet, import
+    the columns as text. Control characters are escaped if the output is a terminal.
 
     Exit code: 0 done, 66 the file cannot be written, 69 no database.
     """
-    with opened(database) as bindings:
+    with open_store(database) as bindings:
         if file == "-":
             sys.stdout.flush()
             _export(bindings, _standard_output(), file, format)
@@ -47,7 +48,6 @@ def export_command(file: str, format: str | None, database: str) -> int:
 
 
 def _counted(written: Exported) -> str:
-    """How many rows were written, of each kind."""
     words = ("binding", "reserved name", "rule", "counter")
     counted = [
         f"{number:,} {word}{'' if number == 1 else 's'}"
@@ -74,12 +74,12 @@ def _standard_output() -> BinaryIO:
 
 
 class _Terminal(RawIOBase):
-    """Standard output where it is a terminal."""
+    """Escapes control characters in the cells that it prints."""
 
-    def write(self, octets: bytes, /) -> int:  # type: ignore[override]
-        lines = octets.decode().split("\n")
+    def write(self, data: bytes, /) -> int:  # type: ignore[override]
+        lines = data.decode().split("\n")
         sys.stdout.write("\n".join("\t".join(map(display.escape, line.split("\t"))) for line in lines))
-        return len(octets)
+        return len(data)
 
 
 @contextmanager
@@ -87,4 +87,4 @@ def _written(file: str) -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        raise Refused(f"{file} cannot be written: {error.strerror or error}", exit_code=NO_INPUT) from None
+        raise Refused(f"cannot write {file}: {error.strerror or error}", exit_code=NO_INPUT) from None

@@ -1,4 +1,4 @@
-"""``ararat import``: the names of a table, all of them or none."""
+"""The command ``import``: bind all identifiers of a table in one transaction."""
 
 from __future__ import annotations
 
@@ -15,16 +15,25 @@ import click
 
 from . import streams
 from .errors import DONE, NO, NO_INPUT, Refused, write
-from .names import actor_option, database_option, is_missing, json_option, naans_option, opened, strict_option, watched
+from .options import (
+    actor_option,
+    database_option,
+    format_option,
+    json_option,
+    naans_option,
+    policy_option,
+    show_progress,
+    strict_option,
+)
 from .output import Sheet, Style, identifier, words
-from .policy_option import policy_option
+from .stores import is_missing, open_store, warn_of_unregistered
 
 if TYPE_CHECKING:
     from ..identifiers.iri_policy import Profile
     from ..middleware import Binding, Bindings
     from ..middleware.tabular.importing import Imported, NotedLine, Summary
 
-_WORDS: dict[str, Style] = {
+_STYLES: dict[str, Style] = {
     "bound": "good",
     "updated": "good",
     "claimed": "name",
@@ -36,36 +45,30 @@ _WORDS: dict[str, Style] = {
     "warning": "doubtful",
 }
 
-format_option: Callable[..., Any] = click.option(
-    "--format",
-    type=click.Choice(["csv", "tsv", "jsonl"]),
-    help="The format of FILE.  [default: as its name ends, else CSV]",
-)
-
 
 def _columns(ctx: click.Context, param: click.Parameter, values: tuple[str, ...]) -> dict[str, str]:
     from ..middleware.tabular.columns import Columns
 
     columns: dict[str, str] = {}
     for value in values:
-        # No column of ours has a "=", but one of a table may.
-        name, equals, ours = value.rpartition("=")
+        # The name of a column in the table can contain "=".
+        name, equals, known = value.rpartition("=")
         if not equals or not name.strip():
             raise click.BadParameter(f"{value!r} is not NAME=COLUMN", ctx, param)
-        if Columns().find(ours) is None:
-            raise click.BadParameter(Columns().unknown([ours]).partition("; ")[0], ctx, param)
-        columns[name] = ours
+        if Columns().find(known) is None:
+            raise click.BadParameter(Columns().unknown([known]).partition("; ")[0], ctx, param)
+        columns[name] = known
     return columns
 
 
-@click.command("import", short_help="Bind the names of a table, all or none.")
+@click.command("import", short_help="Bind all identifiers of a table.")
 @click.argument("file", metavar="FILE|-")
-@click.option("--dry-run", is_flag=True, help="Print what would be added, changed and refused; write nothing.")
+@click.option("--dry-run", is_flag=True, help="Print what would be added, changed and refused. Write nothing.")
 @click.option(
     "--batch",
     type=click.IntRange(min=1),
     metavar="N",
-    help="Commit after every N lines, all or none of them; run it again to go on.  [default: the whole table]",
+    help="Commit every N lines. Run the command again to continue.  [default: the whole table]",
 )
 @format_option
 @click.option(
@@ -77,7 +80,7 @@ def _columns(ctx: click.Context, param: click.Parameter, values: tuple[str, ...]
 @click.option(
     "--delimiter",
     metavar="CHAR",
-    help="What separates the columns; tab for a tab.  [default: comma, semicolon or tab, as the first line has it]",
+    help="The separator of the columns. Write tab for a tab.  [default: comma, semicolon or tab, by the first line]",
 )
 @click.option(
     "--map",
@@ -85,16 +88,16 @@ def _columns(ctx: click.Context, param: click.Parameter, values: tuple[str, ...]
     metavar="NAME=COLUMN",
     multiple=True,
     callback=_columns,
-    help="The column NAME of the table is our COLUMN, as in --map ARK=identifier; repeatable.",
+    help="Read the column NAME of the table as COLUMN, for example --map ARK=identifier. Can be repeated.",
 )
-@click.option("--ignore-unknown", is_flag=True, help="Leave out columns of the table that are not known.")
+@click.option("--ignore-unknown", is_flag=True, help="Ignore unknown columns of the table.")
 @click.option(
     "--report", "report_file", metavar="FILE", help="Write every refused line and every warning to FILE, as CSV."
 )
 @json_option
 @naans_option
 @strict_option
-@policy_option(also=", to which every line is held")
+@policy_option("Refuse lines that break this IRI policy.")
 @actor_option
 @database_option
 def import_command(
@@ -106,44 +109,43 @@ def import_command(
     profile: Profile | None,
     database: str,
     delimiter: str | None,
-    **said: Any,
+    **options: Any,
 ) -> int:
-    """Bind every name of a table, or none where one line is refused.
+    """Bind all identifiers of a table. If one line is refused, nothing is written.
 
-    The table is CSV or TSV, whose first line names the columns; or JSON Lines, whose keys are columns. Only the column
-    identifier is required. The others are target, kind, resource, status, passthrough, scope, who, what, when, where,
-    persistence, availability, variance, allocated, policy, redirect, reason and target[TYPE;LANG]. An empty cell
+    The table is CSV or TSV with column names in the first line, or JSON Lines with column names as keys. The column
+    identifier is required. The other columns are target, kind, resource, status, passthrough, scope, who, what, when,
+    where, persistence, availability, variance, allocated, policy, redirect, reason and target[TYPE;LANG]. An empty cell
     changes nothing.
 
-    All of it is one transaction: whatever ends it, nothing is written unless all is. With --batch N that holds for N
-    lines at a time; the import ends at the first batch with a refused line, what was written stays, and a second run
-    finds it unchanged and goes on.
+    The whole import is one transaction. With --batch N, every N lines are one transaction. The import then ends at the
+    first batch with a refused line and keeps the batches before it. A second run skips the written lines.
 
-    With --dry-run the file of an SQLite database need not exist yet.
+    With --dry-run the SQLite file can be missing.
 
-    Exit code: 0 all of it is bound (or would be), 1 lines were refused, 2 the table cannot be read, 66 a file cannot be
-    read or written, 69 no database.
+    Exit code: 0 all lines are accepted, 1 lines are refused, 2 the table is not valid, 66 a file cannot be read or
+    written, 69 no database.
     """
     missing = dry_run and is_missing(database)
     with ExitStack() as stack:
-        where = database
+        url = database
         if missing:
-            where = str(Path(stack.enter_context(TemporaryDirectory(prefix="ararat-"))) / "empty.sqlite")
-        bindings = stack.enter_context(opened(where, create=not dry_run or missing, profile=profile))
-        stack.enter_context(watched(bindings, naans, strict=strict))
+            url = str(Path(stack.enter_context(TemporaryDirectory(prefix="ararat-"))) / "empty.sqlite")
+        bindings = stack.enter_context(open_store(url, create=not dry_run or missing, profile=profile))
+        stack.enter_context(warn_of_unregistered(bindings, naans, strict=strict))
         separator = "\t" if delimiter in ("tab", "\\t") else delimiter
-        summary = run_import(bindings, file, dry_run=dry_run, delimiter=separator, **said)
+        summary = run_import(bindings, file, dry_run=dry_run, delimiter=separator, **options)
     if as_json:
         streams.dump(_as_dict(summary))
         return NO if summary.refusals else DONE
-    report_file = said["report_file"]
+    report_file = options["report_file"]
     write(warned_lines(summary, Sheet.of(sys.stderr), report_file), to=sys.stderr)
     out = Sheet.of(sys.stdout)
     if dry_run:
         write(_listed(summary, out))
     write(refused_lines(summary, Sheet.of(sys.stderr), report_file), to=sys.stderr)
     if missing:
-        write(out.prose(f"There is no database at {database} yet; the lines were tried in an empty one."))
+        write(out.prose(f"There is no database at {database}. The lines were checked against an empty database."))
     write(_reading(summary, out))
     write(out.prose(_counts(summary)))
     return NO if summary.refusals else DONE
@@ -156,29 +158,29 @@ def run_import(
     batch: int | None = None,
     dry_run: bool = False,
     report_file: str | None = None,
-    **said: Any,
+    **options: Any,
 ) -> Summary:
-    """Import a table, with progress on standard error where that is a terminal.
+    """Import a table, and print the progress if standard error is a terminal.
 
-    ``report_file`` gets every refused line and every warning; the other keywords are those of
-    :func:`~ararat.middleware.tabular.importing.import_table`. Raises :class:`~ararat.cli.errors.Refused` where a file
-    cannot be read or written, and what the import itself raises.
+    Every refused line and every warning is written to ``report_file``. ``options`` are those of
+    :func:`~ararat.middleware.tabular.importing.import_table`. Raises :class:`~ararat.cli.errors.Refused` if a file
+    cannot be read or written, and the errors of the import.
     """
     from ..middleware.tabular.importing import import_table
 
     if report_file is not None and Path(report_file).exists() and file != "-" and Path(report_file).samefile(file):
-        raise Refused("the report would replace the table", ("Next", "give another file with --report"))
+        raise Refused("--report names the file of the table", ("Fix", "give another file with --report"))
     progress = show_progress if sys.stderr.isatty() else None
     try:
         with _report(report_file) as report:
             return import_table(
-                bindings, _source(file), dry_run=dry_run, batch=batch, progress=progress, report=report, **said
+                bindings, _source(file), dry_run=dry_run, batch=batch, progress=progress, report=report, **options
             )
     except OSError as error:
-        raise Refused(f"{file} cannot be read: {error.strerror or error}", exit_code=NO_INPUT) from None
+        raise Refused(f"cannot read {file}: {error.strerror or error}", exit_code=NO_INPUT) from None
     except KeyboardInterrupt:
-        left = "run it again to go on" if batch and not dry_run else "nothing was written"
-        sys.stderr.write(f"\nararat: interrupted; {left}\n")
+        result = "run the command again to continue" if batch and not dry_run else "nothing was written"
+        sys.stderr.write(f"\nararat: interrupted; {result}\n")
         raise
     finally:
         if progress is not None:
@@ -187,8 +189,9 @@ def run_import(
 
 @contextmanager
 def _report(file: str | None) -> Iterator[Callable[..., object] | None]:
-    """What writes the lines of a report; its columns are those of the table, so that corrected lines can be imported
-    from it with --ignore-unknown.
+    """Open the file of ``--report``, and yield a function that writes one line to it.
+
+    The file has the columns of the table. After corrections it can be imported with --ignore-unknown.
     """
     from ..middleware.tabular.columns import COLUMNS
 
@@ -197,10 +200,10 @@ def _report(file: str | None) -> Iterator[Callable[..., object] | None]:
         return
     with ExitStack() as stack:
         try:
-            # With a byte order mark, or Excel would take it for another encoding.
+            # Excel recognizes UTF-8 only by a byte order mark.
             stream = stack.enter_context(Path(file).open("w", encoding="utf-8-sig", newline=""))
         except OSError as error:
-            raise Refused(f"{file} cannot be written: {error.strerror or error}", exit_code=NO_INPUT) from None
+            raise Refused(f"cannot write {file}: {error.strerror or error}", exit_code=NO_INPUT) from None
         table = csv.writer(stream)
         columns: list[str] = []
 
@@ -219,23 +222,17 @@ _REPORT_COLUMNS = ("line", "result", "code", "message")
 
 
 def refused_lines(summary: Summary, sheet: Sheet, report_file: str | None = None) -> Iterator[str]:
-    """The lines of a table that were refused, and why."""
+    """Return the refused lines of a table with their reasons."""
     yield from _noted("refused", summary.refused, summary.refusals, sheet, report_file)
 
 
 def warned_lines(summary: Summary, sheet: Sheet, report_file: str | None = None) -> Iterator[str]:
-    """The lines of a table with a doubtful name, and why."""
+    """Return the lines of a table that have a warning."""
     yield from _noted("warning", summary.warned, summary.warnings, sheet, report_file)
 
 
 def _source(file: str) -> str | BinaryIO:
     return streams.standard_input() if file == "-" else file
-
-
-def show_progress(lines: int) -> None:
-    """Say on standard error how many lines were dealt with."""
-    sys.stderr.write(f"\r{lines:,} lines")
-    sys.stderr.flush()
 
 
 def _listed(summary: Summary, sheet: Sheet) -> Iterator[str]:
@@ -255,33 +252,33 @@ def _imported(imported: Imported, sheet: Sheet) -> Iterator[str]:
         leads = f" -> {cells['target']}" if "target" in cells else ""
         yield from _line(imported.outcome, imported.line, words(f"{cells['identifier']}{leads}"), sheet)
         return
-    where = f" -> {identifier(after.target)}" if after.target else ""
+    target = f" -> {identifier(after.target)}" if after.target else ""
     was = f" (was {identifier(before.target)})" if before and before.target and before.target != after.target else ""
-    yield from _line(imported.outcome, imported.line, identifier(after.identifier) + where + was, sheet)
+    yield from _line(imported.outcome, imported.line, identifier(after.identifier) + target + was, sheet)
     if before is not None:
         for name, old, new in _differences(before, after):
             yield from sheet.prose(f"{name}: {words(new, most=200)} (was {words(old, most=200)})", indent=_INDENT)
 
 
 def _differences(before: Binding, after: Binding) -> Iterator[tuple[str, str, str]]:
-    """What a line changes beside the target: the name of each field, and its old and new value."""
+    """Yield each field that a line changes, except the target: its name, old value and new value."""
     for name in ("kind", "redirect", "resource", "passthrough", "scope", "reason"):
         old, new = getattr(before, name), getattr(after, name)
         if old != new:
             yield name, _value(old), _value(new)
-    for olds, news, named in (
+    for olds, news, label in (
         (before.metadata, after.metadata, "{}"),
         (before.alternates, after.alternates, "target[{}]"),
     ):
         for name in sorted(olds.keys() | news.keys()):
             if olds.get(name) != news.get(name):
-                yield named.format(words(name)), _value(olds.get(name)), _value(news.get(name))
+                yield label.format(words(name)), _value(olds.get(name)), _value(news.get(name))
 
 
 def _value(value: object) -> str:
     if isinstance(value, bool):
         return "true" if value else "false"
-    return "nothing" if value is None else str(value)
+    return "none" if value is None else str(value)
 
 
 def _noted(word: str, lines: list[NotedLine], number: int, sheet: Sheet, report_file: str | None) -> Iterator[str]:
@@ -289,7 +286,7 @@ def _noted(word: str, lines: list[NotedLine], number: int, sheet: Sheet, report_
         yield from _line(word, line.line, line.identifier, sheet)
         yield from sheet.prose(f"{line.message} ({line.code})", indent=_INDENT)
     if number > len(lines):
-        where = f"all of them are in {report_file}" if report_file else "--report FILE writes all of them to a file"
+        where = f"see {report_file}" if report_file else "use --report FILE to list them all"
         yield from sheet.prose(f"... and {number - len(lines):,} more lines; {where}")
 
 
@@ -309,7 +306,7 @@ _INDENT = 20
 
 
 def _reading(summary: Summary, sheet: Sheet) -> Iterator[str]:
-    """How the table was read, where that is not as usual."""
+    """Return the encoding, the separator and the ignored columns, unless they are the usual ones."""
     read_as = summary.read_as
     usual = read_as.delimiter in (None, ",", "\t") and read_as.encoding == "UTF-8"
     if not usual:
@@ -317,10 +314,10 @@ def _reading(summary: Summary, sheet: Sheet) -> Iterator[str]:
         yield from sheet.prose(f"Read as {read_as.encoding}{separator}.")
     if read_as.guessed:
         yield from sheet.prose(
-            "The encoding is a guess, because the file is not UTF-8. If letters are wrong, give it with --encoding."
+            "The file is not UTF-8, so its encoding is a guess. If letters are wrong, set --encoding."
         )
     if read_as.ignored:
-        yield from sheet.prose(f"Columns that were left out: {', '.join(map(words, read_as.ignored))}.")
+        yield from sheet.prose(f"Ignored columns: {', '.join(map(words, read_as.ignored))}.")
 
 
 def _counts(summary: Summary) -> str:
@@ -335,7 +332,7 @@ def _counts(summary: Summary) -> str:
         counted.append(f"{summary.warnings:,} warning{'' if summary.warnings == 1 else 's'}")
     opening = "Written." if summary.written else "Nothing was written."
     if summary.kept and not summary.written:
-        opening = f"The first {summary.kept:,} lines are written; run it again when the others are corrected."
+        opening = f"Written: the first {summary.kept:,} lines. Correct the refused lines and run the command again."
     lines = f"{summary.lines:,} line{'' if summary.lines == 1 else 's'}"
     return f"{opening} {': '.join(filter(None, [lines, ', '.join(counted)]))}."
 
@@ -346,7 +343,6 @@ def _numbered(word: str, number: int) -> str:
 
 
 def _as_dict(summary: Summary) -> dict[str, Any]:
-    """The summary as JSON has it."""
     from ..middleware import Binding
 
     counts = {each.name: getattr(summary, each.name) for each in fields(summary)}
@@ -364,9 +360,9 @@ def _as_dict(summary: Summary) -> dict[str, Any]:
 
 
 def _line(word: str, number: int, text: str, sheet: Sheet) -> Iterator[str]:
-    """A word, the number of a line and what it is about; below them where the terminal has no room beside them."""
+    """Return a word, a line number and a text. The text goes on its own line if the terminal is too narrow."""
     place = f"line {number}".ljust(_LINE - 1)
-    head = f"{sheet.paint(word.ljust(_LINE), _WORDS.get(word, ''))}{sheet.paint(place, 'soft')}"
+    head = f"{sheet.paint(word.ljust(_LINE), _STYLES.get(word, ''))}{sheet.paint(place, 'soft')}"
     if sheet.cut and _LINE + len(place) + 1 + len(text) > sheet.width:
         yield head.rstrip()
         yield from sheet.prose(text, indent=4)

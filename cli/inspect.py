@@ -1,4 +1,4 @@
-"""``ararat inspect``, ``equal`` and ``find``: what identifiers say, with nobody asked."""
+"""The commands ``inspect``, ``equal`` and ``find``, which use no network."""
 
 from __future__ import annotations
 
@@ -14,31 +14,25 @@ from ..identifiers.iri_policy import Profile
 from ..webapp.report.comparison import compare
 from . import streams
 from .errors import DONE, NO, UNREADABLE, write
+from .options import input_option, policy_option
 from .output import Sheet
-from .policy_option import policy_option
 from .render import reports
 
 _CODES = {"strict": DONE, "liberal": NO, None: UNREADABLE}
 
 
-@click.command("inspect", short_help="Say what an identifier is.")
-@click.option("--json", "as_json", is_flag=True, help="One JSON object a line, as the web API has it.")
-@click.option(
-    "--input",
-    "form",
-    type=click.Choice(["text", "json"]),
-    default="text",
-    show_default=True,
-    help="How identifiers are given: as they are, or each as a JSON string, so that any string can be.",
-)
-@policy_option(also=", to judge IRIs by; repeatable", multiple=True)
+@click.command("inspect", short_help="Show the parts, normal form and problems of an identifier.")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON Lines, as in the web API.")
+@input_option
+@policy_option("Also check IRIs against this IRI policy.", multiple=True)
 @click.argument("texts", metavar="TEXT...|-", nargs=-1, required=True)
 def inspect_command(texts: tuple[str, ...], form: str, as_json: bool, profiles: tuple[Profile, ...]) -> int:
-    """Say what identifiers are: parts, normal form and the steps to it, hierarchy, problems.
+    """Show the parts, normal form, hierarchy and problems of identifiers.
 
-    One identifier gets a whole report, several get a line each. With - they are read from standard input, one a line.
+    One identifier gets a full report, several get one line each. With -, read identifiers from standard input, one a
+    line.
 
-    Exit code, the worst of many: 0 valid and strict, 1 valid by a liberal reading, 2 not valid.
+    Exit code, the highest of all: 0 valid, 1 valid with deviations from the syntax, 2 not valid.
 
     \b
       ararat inspect ark:/12345/x6-np1.pdf.en
@@ -63,31 +57,31 @@ def inspect_command(texts: tuple[str, ...], form: str, as_json: bool, profiles: 
     return worst
 
 
-@click.command("equal", short_help="Say whether two identifiers are equivalent.")
+@click.command("equal", short_help="Compare two identifiers.")
 @click.argument("a", metavar="A")
 @click.argument("b", metavar="B")
 def equal_command(a: str, b: str) -> int:
-    """Say whether two identifiers are equivalent, and where their normal forms part if they are not.
+    """Compare two identifiers, and show the first difference of their normal forms.
 
-    Exit code: 0 equivalent, 1 not, 2 one of them cannot be read.
+    Exit code: 0 equivalent, 1 different, 2 one of them is not valid.
     """
     comparison = compare(a, b)
     write(reports.comparison_lines(comparison, Sheet.of(sys.stdout)))
     return {"equivalent": DONE, "different": NO, "unreadable": UNREADABLE}[comparison.verdict]
 
 
-@click.command("find", short_help="List the identifiers in running text.")
+@click.command("find", short_help="List the identifiers in a text.")
 @click.option(
-    "--json", "as_json", is_flag=True, help="One JSON object a line; places are counted in code points from 0."
+    "--json", "as_json", is_flag=True, help="Print JSON Lines. start and end are code points, counted from 0."
 )
 @click.argument("file", metavar="[FILE|-]", default="-")
 def find_command(file: str, as_json: bool) -> int:
-    """List the ARKs and URNs in running text, with line and column, and the normal form where that is another.
+    """List the ARKs and URNs in a text with line, column and normal form.
 
-    Without FILE, or with -, the text is read from standard input. Where something else is probably meant than what
-    stands there, closing punctuation say, that and the reason stand beside it.
+    Without FILE, or with -, read the text from standard input. If a match probably ends too late, for example with the
+    full stop of a sentence, the output also has the shorter identifier and the reason.
 
-    Exit code: 0 something was found, 1 nothing was, 66 the file cannot be read.
+    Exit code: 0 identifiers found, 1 none found, 66 the file cannot be read.
     """
     sheet = Sheet.of(sys.stdout)
     code = NO
@@ -104,7 +98,7 @@ def find_command(file: str, as_json: bool) -> int:
 
 
 def _readable(matches: Iterator[streams.Found]) -> Iterator[tuple[streams.Found, str]]:
-    # A text that is one token is one match, whatever it is; here only what can be read was asked for.
+    # A text of a single token is always a match, even if it is not valid.
     for found in matches:
         with suppress(IdentifierError):
             yield found, normalize(found.match.suggestion or found.match.literal)

@@ -1,4 +1,4 @@
-"""``ararat migrate``: a database of an older Ararat, brought up to date."""
+"""The command ``migrate``: upgrade the database of an older version."""
 
 from __future__ import annotations
 
@@ -7,29 +7,32 @@ import sys
 import click
 
 from .errors import DONE, store_errors, write
-from .names import database_option, require_database
+from .options import database_option
 from .output import Sheet
+from .stores import require_database
 
 
-@click.command("migrate", short_help="Bring a database of an older Ararat up to date.")
+@click.command("migrate", short_help="Upgrade the database of an older version.")
 @database_option
 def migrate_command(database: str) -> int:
-    """Bring a database that an older Ararat made up to date, all or nothing. Make a backup first.
+    """Upgrade the database of an older version of Ararat. Make a backup first.
 
-    No server does this by itself: stop those of the older Ararat, migrate, and start the new one. Who writes meanwhile
-    waits; two that migrate at once take turns.
+    No other command does this. Stop the servers of the older version, migrate, and start the new version. Other writers
+    wait during the upgrade. If it fails, nothing is changed.
 
-    Exit code: 0 the database is up to date, 2 it is newer or not one of Ararat's, 69 no database.
+    Exit code: 0 the database is up to date, 2 it is newer or not a database of Ararat, 69 no database.
     """
     from ..middleware.storage.migrations import migrate
 
     require_database(database)
     with store_errors():
         before, after, triggers, keys = migrate(database)
-    said = f"Migrated from version {before} of the schema to {after}." if before < after else f"Up to date: {after}."
-    if before == after and triggers:
-        said = f"Added {triggers} triggers that protect the tables. {said}"
+    result = f"Migrated the schema from version {before} to {after}."
+    if before == after:
+        result = f"The schema is up to date, version {after}."
+        if triggers:
+            result = f"Added {triggers} triggers that protect the tables. {result}"
     if keys:
-        said += f" Rewrote the keys of {keys} URNs by the rules of their namespaces."
-    write(Sheet.of(sys.stdout).prose(said))
+        result += f" Rewrote the keys of {keys} URNs by the rules of their namespaces."
+    write(Sheet.of(sys.stdout).prose(result))
     return DONE

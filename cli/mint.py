@@ -1,4 +1,4 @@
-"""``ararat mint``: new names for a collection, opaque and never made twice."""
+"""The command ``mint``: create new opaque names."""
 
 from __future__ import annotations
 
@@ -10,27 +10,27 @@ import click
 from ..identifiers.text import display
 from . import streams
 from .errors import DONE, Refused, store_errors, write
-from .names import actor_option, database_option, json_option, opened
+from .options import actor_option, database_option, json_option, policy_option, strict_option
 from .output import Sheet
-from .policy_option import policy_option
+from .stores import open_store
 
 if TYPE_CHECKING:
     from ..identifiers.iri_policy import Profile
 
-_AGENCY = "register it with the ARK Maintenance Agency, or leave --strict out"
+_AGENCY = "register it with the ARK Maintenance Agency, or omit --strict"
 
 
-@click.command("mint", short_help="Make new names that nobody used.")
+@click.command("mint", short_help="Create new opaque identifiers.")
 @click.argument("namespace", metavar="NAAN[/SHOULDER]")
-@click.option("--count", type=int, default=1, show_default=True, help="How many, at most 10,000; all or none.")
-@click.option("--length", type=int, default=8, show_default=True, help="Characters after the shoulder.")
-@click.option("--check", is_flag=True, help="Add a NOID check character, which finds mistyped names.")
-@click.option("--digits", is_flag=True, help="Digits only.")
-@click.option("--sequential", is_flag=True, help="Number them instead of drawing them at random.")
-@click.option("--under-rule", is_flag=True, help="Make names that a rule answers already, too.")
-@click.option("--bind", "target", metavar="TARGET", help="Bind the one new name to TARGET.")
-@click.option("--strict", is_flag=True, help="Refuse a NAAN that is not registered, which is only warned of otherwise.")
-@policy_option(also=", whose reserved shoulders are refused")
+@click.option("--count", type=int, default=1, show_default=True, help="The number of names, at most 10,000.")
+@click.option("--length", type=int, default=8, show_default=True, help="The number of characters after the shoulder.")
+@click.option("--check", is_flag=True, help="Add a NOID check character, which detects typing errors.")
+@click.option("--digits", is_flag=True, help="Use digits only.")
+@click.option("--sequential", is_flag=True, help="Count up instead of choosing at random.")
+@click.option("--under-rule", is_flag=True, help="Allow names that a redirect rule already resolves.")
+@click.option("--bind", "target", metavar="TARGET", help="Bind the new name to TARGET.")
+@strict_option
+@policy_option("Refuse the reserved shoulders of this IRI policy.")
 @json_option
 @actor_option
 @database_option
@@ -49,27 +49,27 @@ def mint_command(
     actor: str,
     database: str,
 ) -> int:
-    """Make new names under a NAAN or a shoulder, and print them, one a line.
+    """Create new names under a NAAN or a shoulder, and print them, one a line.
 
-    The prefix may begin with ark:, as in ark:12345/x5. Names are of the characters 0123456789bcdfghjkmnpqrstvwxz, which
-    make no words. What was made is on record, bound or not, and is never made again; nor is a name that was ever bound
-    or withdrawn. A name that a rule answers already is made only with --under-rule.
+    The argument can begin with ark:, as in ark:12345/x5. Names consist of the characters 0123456789bcdfghjkmnpqrstvwxz,
+    which form no words. Created names are recorded, even if they are never bound. A name that was created, bound or
+    withdrawn is never created again.
 
-    Exit code: 0 done, 2 no such names can be made, 69 no database.
+    Exit code: 0 done, 2 such names cannot be created, 69 no database.
     """
     from ..middleware.bindings import targets
     from ..middleware.bindings.minting import is_registered, mint, read_pattern
 
     if target is not None and count != 1:
-        raise click.UsageError("--bind binds one name; leave --count out, or bind the names by ararat import")
+        raise click.UsageError("--bind needs --count 1; to bind several names, use `ararat import`")
     with store_errors():
         naan = read_pattern(namespace, length=length, check=check, digits=digits).naan
         if target is not None:
-            # A name is spent by being made: better to know before.
+            # A minted name is used up, so check the target first.
             targets.check(target, "located")
     if strict and not is_registered(naan):
-        raise Refused(f"NAAN {naan} is not registered", ("Next", _AGENCY))
-    with opened(database, profile=profile) as bindings:
+        raise Refused(f"NAAN {naan} is not registered", ("Fix", _AGENCY))
+    with open_store(database, profile=profile) as bindings:
         names = mint(
             bindings,
             namespace,

@@ -1,4 +1,4 @@
-"""``ararat policy``: whether IRIs may be allocated by a policy, and the policies that there are."""
+"""The command ``policy``: check IRIs against an IRI policy, and show the settings of a policy."""
 
 from __future__ import annotations
 
@@ -10,19 +10,19 @@ import click
 
 from ..identifiers import iri_policy
 from ..identifiers.iri_policy import Profile, Verdict
-from . import policy_option, streams
+from . import streams
 from .errors import DONE, NO, UNREADABLE, write
+from .options import POLICY_VARIABLE, input_option, load_policy
 from .output import Sheet, Style, identifier
-from .policy_option import load
 from .render.reports import problem_lines
 
 _TOGETHER = 100_000
-"""IRIs that are held at once, so that each is judged beside the others."""
+"""The number of IRIs that are checked together, so that each is compared with the others."""
 
 
-@click.group("policy", short_help="Say whether IRIs may be allocated by a policy.")
+@click.group("policy", short_help="Check IRIs against an IRI policy.")
 def policy_command() -> None:
-    """Policies on the use of IRIs: what they say of addresses, ARKs and UUIDs, and how they are set."""
+    """Check URLs, ARKs and UUIDs against an IRI policy, and show the settings of a policy."""
 
 
 _profile_option = click.option(
@@ -30,40 +30,33 @@ _profile_option = click.option(
     metavar="NAME|FILE",
     default="17beta",
     show_default=True,
-    envvar=policy_option.VARIABLE,
+    envvar=POLICY_VARIABLE,
     show_envvar=True,
-    help="The policy: one that ships, or a file of TOML or JSON.",
+    help="The name of a built-in policy, or a TOML or JSON file.",
 )
 
 
-@policy_command.command("lint", short_help="Say what speaks against some IRIs.")
+@policy_command.command("lint", short_help="Check IRIs against an IRI policy.")
 @_profile_option
-@click.option("--complete", is_flag=True, help="They are all there are: say which more general ones are missing.")
-@click.option("--json", "as_json", is_flag=True, help="One JSON object a line.")
-@click.option(
-    "--input",
-    "form",
-    type=click.Choice(["text", "json"]),
-    default="text",
-    show_default=True,
-    help="How IRIs are given: as they are, or each as a JSON string, so that any string can be.",
-)
+@click.option("--complete", is_flag=True, help="Treat the IRIs as all IRIs of the site, and report missing parents.")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON Lines.")
+@input_option
 @click.argument("iris", metavar="IRI...|-", nargs=-1, required=True)
 def lint_command(iris: tuple[str, ...], profile: str, complete: bool, as_json: bool, form: str) -> int:
-    """Say of IRIs whether a policy lets them be allocated, in which namespace they are, and what speaks against them.
+    """Report whether a policy permits each IRI, its namespace, and the rules that it breaks.
 
-    With - they are read from standard input, one a line. Of the IRIs of other hosts nothing is said.
+    With -, read IRIs from standard input, one a line. IRIs of other hosts are not checked.
 
-    Exit code, the worst of many: 0 nothing to say but advice, 1 findings, 2 an IRI or the profile cannot be read, 66
-    there is no such profile.
+    Exit code, the highest of all: 0 no findings or only notes, 1 findings, 2 an IRI or the policy is not valid, 66 the
+    policy does not exist.
 
     \b
       ararat policy lint https://17beta.top/en/
       ararat policy lint --profile ours.toml --complete - < sitemap.txt
     """
-    chosen = load(profile)
+    policy = load_policy(profile)
     worst = DONE
-    for number, verdict in enumerate(_verdicts(iris, form, chosen, complete)):
+    for number, verdict in enumerate(_verdicts(iris, form, policy, complete)):
         if verdict is None:
             worst = UNREADABLE
             continue
@@ -76,26 +69,26 @@ def lint_command(iris: tuple[str, ...], profile: str, complete: bool, as_json: b
     return worst
 
 
-@policy_command.command("show", short_help="Show a policy's settings.")
+@policy_command.command("show", short_help="Show the settings of a policy.")
 @_profile_option
-@click.option("--json", "as_json", is_flag=True, help="As JSON, which is a profile too.")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON, which is a valid policy file.")
 def show_command(profile: str, as_json: bool) -> int:
-    """Show the settings of a policy: whom it speaks of, and how its rules are set.
+    """Show the settings of a policy as TOML.
 
-    A profile of your own has some of the same keys; it needs a name and hosts.
+    To write your own policy, set some of the same keys. The keys name and hosts are required.
     """
-    settings = load(profile).as_dict()
+    settings = load_policy(profile).as_dict()
     if as_json:
         streams.dump(settings)
         return DONE
     for key, value in settings.items():
-        # Texts, numbers and lists of texts are written alike in JSON and TOML.
-        sys.stdout.write(f"{key} = {json.dumps(value)}\n" if value is not None else f"# no {key}\n")
+        # JSON and TOML write texts, numbers and lists of texts alike.
+        sys.stdout.write(f"{key} = {json.dumps(value)}\n" if value is not None else f"# {key} is not set\n")
     return DONE
 
 
 def _verdicts(iris: tuple[str, ...], form: str, profile: Profile, complete: bool) -> Iterator[Verdict | None]:
-    """The verdicts, in the order of the IRIs; None for a line that cannot be read, which is said at once."""
+    """Yield the verdicts in the order of the IRIs. For a line that cannot be read, print an error and yield None."""
     waiting: list[str] = []
     for given in streams.identifiers(iris, form):
         if given.fault is not None:
@@ -103,7 +96,7 @@ def _verdicts(iris: tuple[str, ...], form: str, profile: Profile, complete: bool
             yield None
             continue
         waiting.append(given.text)
-        # All of them, to know what is missing; otherwise as many as fit, so that memory stays bounded.
+        # Only --complete needs all IRIs at once. Otherwise the batches bound the memory.
         if len(waiting) >= _TOGETHER and not complete:
             yield from iri_policy.judge_all(waiting, profile)
             waiting.clear()
@@ -118,8 +111,8 @@ def _code(verdict: Verdict) -> int:
 
 def _lines(verdict: Verdict, sheet: Sheet) -> Iterator[str]:
     yield from sheet.prose(identifier(verdict.iri), style="strong")
-    said, style = _said(verdict)
-    yield from sheet.field("Verdict", said, style=style)
+    words, style = _verdict_words(verdict)
+    yield from sheet.field("Verdict", words, style=style)
     if verdict.in_scope:
         reserved = ("reserved for a resolver",) if verdict.reserved else ()
         yield from sheet.field("Namespace", ", ".join((*verdict.namespaces, *reserved)))
@@ -127,9 +120,9 @@ def _lines(verdict: Verdict, sheet: Sheet) -> Iterator[str]:
         yield from problem_lines(found, verdict.iri, sheet)
 
 
-def _said(verdict: Verdict) -> tuple[str, Style]:
+def _verdict_words(verdict: Verdict) -> tuple[str, Style]:
     if not verdict.readable:
-        return "no IRI", "bad"
+        return "not a valid IRI", "bad"
     if not verdict.in_scope:
-        return f"the policy {verdict.profile} says nothing of it", "soft"
-    return ("may be allocated", "good") if verdict.allocatable else ("not to be allocated", "bad")
+        return f"not covered by the policy {verdict.profile}", "soft"
+    return ("permitted", "good") if verdict.allocatable else ("not permitted", "bad")

@@ -1,4 +1,4 @@
-"""``ararat registry update``: newer tables of NAANs, URN namespaces and URI schemes than those of the package."""
+"""The command ``registry update``: replace the built-in registries of NAANs, URN namespaces and URI schemes."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _MOST_SHOWN = 12
 
 
 class _Update(NamedTuple):
-    """A table that was in use, the one that is to take its place, and how they differ."""
+    """The table in use, its replacement and their differences."""
 
     old: AnyTable
     new: AnyTable
@@ -31,41 +31,40 @@ class _Update(NamedTuple):
 
     @property
     def lost(self) -> tuple[str, ...]:
-        """What has vanished though it never may."""
+        """The records that are missing in the new table, if the registry must keep all records."""
         return self.changes.vanished if self.new.registry.permanent else ()
 
 
-@click.group("registry", short_help="Bring the registries up to date.")
+@click.group("registry", short_help="Update the registries.")
 def registry_command() -> None:
-    """The registries of NAANs, URN namespaces and URI schemes: tables that ship with Ararat, and newer ones."""
+    """Update the registries of NAANs, URN namespaces and URI schemes. The package contains one version of each."""
 
 
-@registry_command.command("update", short_help="Make tables of an official file.")
+@registry_command.command("update", short_help="Install an official file.")
 @click.argument("file", metavar="FILE")
 @click.option(
     "--out",
     metavar="DIR",
     envvar=VARIABLE,
     show_envvar=True,
-    help="Where the tables go.  [default: ararat/registries in your data folder, where all commands look first]",
+    help="The folder for the tables.  [default: ararat/registries in your data folder, which all commands read]",
 )
 @click.option(
     "--date",
     type=click.DateTime(["%Y-%m-%d"]),
     metavar="YYYY-MM-DD",
-    help="The day the file was fetched, where it does not say its day itself: IANA's CSV does not.",
+    help="The day of the download. Required for CSV files of IANA, which contain no date.",
 )
-@click.option("--force", is_flag=True, help="Write the tables though NAANs have vanished.")
-@click.option("--json", "as_json", is_flag=True, help="One JSON object for each table.")
+@click.option("--force", is_flag=True, help="Write the tables even if NAANs are missing.")
+@click.option("--json", "as_json", is_flag=True, help="Print a line of JSON for each table.")
 def update_command(file: str, out: str | None, date: datetime | None, force: bool, as_json: bool) -> int:
-    """Make tables of FILE, which was fetched from whoever keeps a registry, and say what changed.
+    """Install FILE, a download of an official registry, and show the changes.
 
-    FILE is the NAAN registry as JSON or text, or IANA's registry of URN namespaces or URI schemes as XML or CSV.
+    FILE is the NAAN registry as JSON or text, or the registry of URN namespaces or URI schemes of IANA as XML or CSV.
 
-    A NAAN is never taken out of its registry. Where the file lacks one that the table in use has, nothing is written.
+    Registered NAANs are never deleted. If the file lacks a NAAN of the table in use, nothing is written.
 
-    Exit code: 0 done, 1 NAANs have vanished, 2 the file is none of these, 66 it cannot be read, 73 nothing can be
-    written.
+    Exit code: 0 done, 1 NAANs are missing, 2 not a file of a registry, 66 it cannot be read, 73 nothing can be written.
     """
     folder = _folder(out)
     updates = [_update(table, folder) for table in _tables(file, date)]
@@ -87,28 +86,30 @@ def _folder(out: str | None) -> Path:
     try:
         return Path(out) if out else registry_folder()
     except RuntimeError:
-        raise Refused("there is no home folder", ("Next", "say --out DIR"), exit_code=_CANNOT_CREATE) from None
+        raise Refused(
+            "there is no home folder for the tables", ("Fix", "set --out DIR"), exit_code=_CANNOT_CREATE
+        ) from None
 
 
 def _tables(file: str, date: datetime | None) -> list[AnyTable]:
     try:
         with Path(file).open("rb") as stream:
-            octets = stream.read(files.LARGEST + 1)
+            content = stream.read(files.LARGEST + 1)
     except OSError as error:
-        raise Refused(f"{file} cannot be read: {error.strerror or error}", exit_code=NO_INPUT) from None
+        raise Refused(f"cannot read {file}: {error.strerror or error}", exit_code=NO_INPUT) from None
     try:
-        return files.read(octets, name=file, date=date.date().isoformat() if date else None)
+        return files.read(content, name=file, date=date.date().isoformat() if date else None)
     except RegistryError as error:
-        raise Refused(str(error), ("Done", "nothing; no table was written")) from None
+        raise Refused(str(error), ("Written", "nothing")) from None
 
 
 def _update(new: Any, folder: Path) -> _Update:
     try:
         old = table_in(folder, new.registry)
     except OSError as error:
-        raise Refused(f"{folder} cannot be read: {error.strerror or error}", exit_code=_CANNOT_CREATE) from None
+        raise Refused(f"cannot read {folder}: {error.strerror or error}", exit_code=_CANNOT_CREATE) from None
     except RegistryError as error:
-        raise Refused(str(error), ("Next", "remove that table; the package's will be used in its place")) from None
+        raise Refused(str(error), ("Fix", "delete this file; then the table of the package is used")) from None
     new = registry_tables.completed(new, old)
     return _Update(old, new, registry_tables.compare(old, new))
 
@@ -117,20 +118,22 @@ def _write(folder: Path, tables: list[AnyTable]) -> None:
     try:
         write_tables(folder, tables)
     except OSError as error:
-        what = f"{error.filename or folder} cannot be written: {error.strerror or error}"
-        raise Refused(what, ("Next", "free the place, or say another --out DIR"), exit_code=_CANNOT_CREATE) from None
+        what = f"cannot write {error.filename or folder}: {error.strerror or error}"
+        raise Refused(
+            what, ("Fix", "make the folder writable, or set another --out DIR"), exit_code=_CANNOT_CREATE
+        ) from None
 
 
 def _vanished(updates: list[_Update]) -> Refused:
     lost = [key for update in updates for key in update.lost]
     details = [
-        ("Expected", "every NAAN that was ever registered (ARK draft, section 3.1)"),
-        ("Done", "nothing; no table was written"),
-        ("Next", "ask the ARK Maintenance Agency why; --force takes the file as it is"),
+        ("Expected", "all NAANs of the table in use (ARK draft, section 3.1)"),
+        ("Written", "nothing"),
+        ("Fix", "ask the ARK Maintenance Agency for the reason, or use --force"),
     ]
     old, new = updates[0].old.snapshot, updates[0].new.snapshot
     if new.date < old.date:
-        details.insert(1, ("Perhaps", f"the file is the older one: of {new.date}, the table in use of {old.date}"))
+        details.insert(1, ("Cause", f"the file is older ({new.date}) than the table in use ({old.date})"))
     what = f"{len(lost):,} NAAN{'' if len(lost) == 1 else 's'} of the table in use {'is' if len(lost) == 1 else 'are'}"
     return Refused(f"{what} not in the file", *details, exit_code=NO)
 
@@ -151,13 +154,13 @@ def _as_dict(update: _Update, path: Path | None) -> dict[str, Any]:
 
 def _lines(update: _Update, path: Path | None, sheet: Sheet) -> Iterator[str]:
     new, changes = update.new, update.changes
-    days = f"as of {new.snapshot.date}, in place of {update.old.snapshot.date}"
+    days = f"as of {new.snapshot.date}, replaces {update.old.snapshot.date}"
     yield from sheet.prose(f"{new.registry.title}: {len(new.records):,} {days}", style="strong")
     changed = [f"{key} ({', '.join(names)})" for key, names in changes.changed.items()]
     rows: tuple[tuple[str, Collection[str], Style], ...] = (
         ("Added", changes.added, "good"),
         ("Changed", changed, "name"),
-        ("Vanished", changes.vanished, "bad" if update.lost else "doubtful"),
+        ("Missing", changes.vanished, "bad" if update.lost else "doubtful"),
     )
     for label, keys, style in rows:
         if keys:

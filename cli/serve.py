@@ -1,4 +1,4 @@
-"""``ararat serve``: everything at one address."""
+"""The command ``serve``: run the inspector, a resolver and the demo site."""
 
 from __future__ import annotations
 
@@ -20,46 +20,50 @@ import click
 
 from .. import __version__
 from .errors import NO_INPUT, UNAVAILABLE, Refused, store_errors, write
-from .names import SERVED_ADVICE
+from .options import policy_option
 from .output import Sheet, identifier
-from .policy_option import policy_option
+from .stores import SERVED_ADVICE
 
 if TYPE_CHECKING:
     from ..identifiers.iri_policy import Profile
     from ..middleware import Bindings, Resolution
 
-# The settings of the resolver, under the names they have there; what is not said stays as it is there.
+# The settings of the resolver. An option that is not given keeps the default of the setting.
 _SETTINGS: dict[str, dict[str, Any]] = {
-    "--also": {"multiple": True, "metavar": "URL", "help": "Another prefix that is this site too; repeatable."},
+    "--also": {"multiple": True, "metavar": "URL", "help": "Another prefix of this site. Can be repeated."},
     "--naans": {
         "multiple": True,
         "metavar": "NAAN",
-        "help": "Answer for this NAAN alone; repeatable.  [default: for all]",
+        "help": "Resolve this NAAN only. Can be repeated.  [default: all]",
     },
-    "--schemes": {"multiple": True, "metavar": "SCHEME", "help": "Answer for ark or urn alone.  [default: for both]"},
-    "--max-length": {"type": int, "metavar": "OCTETS", "help": "What is longer may be refused.  [default: 3500]"},
+    "--schemes": {"multiple": True, "metavar": "SCHEME", "help": "Resolve ark or urn only.  [default: both]"},
+    "--max-length": {"type": int, "metavar": "BYTES", "help": "Refuse longer identifiers.  [default: 3500]"},
     "--ignore-trailing-slash/--no-ignore-trailing-slash": {
         "default": None,
-        "help": "Take ark:12345/x/ for ark:12345/x.  [default: yes]",
+        "help": "Resolve ark:12345/x/ as ark:12345/x.  [default: yes]",
     },
     "--ignored-parameters": {
         "multiple": True,
         "metavar": "NAME",
-        "help": "A query parameter that asks for nothing; utm_* is a family of them; repeatable.",
+        "help": "Query parameter to ignore. utm_* matches a prefix. Can be repeated.",
     },
-    "--forward-query": {"is_flag": True, "default": None, "help": "Hand an unknown query on to the target."},
-    "--cache": {"type": int, "metavar": "SECONDS", "help": "How long a found answer may be kept.  [default: 300]"},
-    "--services": {"metavar": "PATH", "help": "Answer the services of RFC 2169 below this path, usually /uri-res."},
+    "--forward-query": {"is_flag": True, "default": None, "help": "Append an unknown query to the target."},
+    "--cache": {
+        "type": int,
+        "metavar": "SECONDS",
+        "help": "Let clients cache answers this long.  [default: 300]",
+    },
+    "--services": {"metavar": "PATH", "help": "Offer the services of RFC 2169 below this path, usually /uri-res."},
     "--cors": {
         "multiple": True,
         "metavar": "ORIGIN|all|none",
-        "help": "Pages of this origin may read the resolver's answers from a script; repeatable.  [default: all]",
+        "help": "Allow scripts of this origin to read answers of the resolver. Can be repeated.  [default: all]",
     },
     "--referrer-policy": {
         "metavar": "POLICY",
-        "help": "The field Referrer-Policy of the resolver's answers.  [default: no-referrer]",
+        "help": "Set Referrer-Policy in answers of the resolver.  [default: no-referrer]",
     },
-    "--hsts": {"metavar": "FIELD", "help": "The field Strict-Transport-Security of answers to secure requests."},
+    "--hsts": {"metavar": "FIELD", "help": "Set Strict-Transport-Security in answers over https."},
 }
 
 
@@ -67,7 +71,7 @@ _LONGEST_EXAMPLE = 100
 
 
 class _Store(NamedTuple):
-    """Where bindings are: the URL or path, whether they are the demo's, and whether a file that is served as it is."""
+    """The URL or path of the bindings. ``is_table`` means that it was given by --bindings."""
 
     place: str
     is_demo: bool = False
@@ -81,13 +85,13 @@ def _options(command: Any) -> Any:
     return command
 
 
-@click.command("serve", short_help="Run the inspector and a resolver.")
+@click.command("serve", short_help="Run the inspector and a resolver, by default with a demo site.")
 @click.option(
     "--database",
     metavar="URL",
     envvar="ARARAT_DATABASE",
     show_envvar=True,
-    help="Your bindings, in a database or a file.  [default: those of the demo]",
+    help="The store of the bindings.  [default: a temporary database of the demo]",
 )
 @click.option(
     "--create",
@@ -102,22 +106,22 @@ def _options(command: Any) -> Any:
     metavar="FILE",
     envvar="ARARAT_BINDINGS",
     show_envvar=True,
-    help="Serve a CSV, TSV or JSON Lines file as it stands, and again whenever it changes. "
-    "So does --database where the name ends in .csv, .tsv or .jsonl.",
+    help="Serve the bindings of a CSV, TSV or JSON Lines file, and read it again when it changes. "
+    "--database also accepts a file that ends in .csv, .tsv or .jsonl.",
 )
 @click.option(
     "--state",
     metavar="FOLDER",
     envvar="ARARAT_STATE",
     show_envvar=True,
-    help="Where to keep the copy of a file as it is served.  [default: the folder of the file]",
+    help="The folder for the copy of the served file.  [default: the folder of the file]",
 )
 @click.option(
     "--prefix",
     metavar="URL",
     envvar="ARARAT_PREFIX",
     show_envvar=True,
-    help="The resolver prefix to announce.  [default: the address]",
+    help="The public URL of the resolver.  [default: the address of the server]",
 )
 @click.option(
     "--host",
@@ -126,14 +130,14 @@ def _options(command: Any) -> Any:
     show_default=True,
     envvar="ARARAT_HOST",
     show_envvar=True,
-    help="The address to listen at.",
+    help="The address to listen on.",
 )
 @click.option(
     "--port",
     type=click.IntRange(0, 65535),
     envvar="ARARAT_PORT",
     show_envvar=True,
-    help="0 for any.  [default: the first free from 8000]",
+    help="The port to listen on, 0 for any free port.  [default: the first free port from 8000]",
 )
 @click.option(
     "--trace-elsewhere/--no-trace-elsewhere",
@@ -141,42 +145,41 @@ def _options(command: Any) -> Any:
     show_default="yes",
     envvar="ARARAT_TRACE_ELSEWHERE",
     show_envvar=True,
-    help="Whether the page's traces ask other hosts, too.",
+    help="Let traces in the inspector send requests to other hosts.",
 )
 @click.option(
     "--trusted-host", "trusted_hosts", multiple=True, metavar="HOST", envvar="ARARAT_TRUSTED_HOST", show_envvar=True,
-    help="Another host name at which the inspector answers; repeatable. Those of this machine and of the prefix are "
-    "known. Only known host names are answered if this option or --allow-network is given, or if --host is a loopback "
-    "address.",
+    help="Another host name of the inspector, besides this machine and the prefix. Other host names are refused if "
+    "this option or --allow-network is given, or if --host is a loopback address. Can be repeated.",
 )  # fmt: skip
 @click.option(
     "--trusted-proxies", type=click.IntRange(min=0), default=0, show_default=True, metavar="N",
     envvar="ARARAT_TRUSTED_PROXIES", show_envvar=True,
-    help="How many proxies are in front. So many values at the end of X-Forwarded-For and X-Forwarded-Proto are "
-    "believed. Each proxy must set both fields.",
+    help="The number of reverse proxies. The last N values of X-Forwarded-For and X-Forwarded-Proto are trusted. Each "
+    "proxy must set both fields.",
 )  # fmt: skip
 @click.option(
     "--inspector", metavar="URL|none", envvar="ARARAT_INSPECTOR", show_envvar=True,
-    help="The address of the inspector, to which error pages of names link, or none.  [default: the prefix without "
-    "--prefix, none with it]",
+    help="The URL of the inspector, for links on error pages, or none.  [default: the prefix without --prefix, none "
+    "with it]",
 )  # fmt: skip
 @click.option(
     "--allow-network", "networks", multiple=True, metavar="CIDR", envvar="ARARAT_ALLOW_NETWORK", show_envvar=True,
-    help="A network that traces may enter though it is not public; repeatable.",
+    help="Allow traces to this private network. Can be repeated.",
 )  # fmt: skip
 @click.option(
     "--deny-network", "denied_networks", multiple=True, metavar="CIDR", envvar="ARARAT_DENY_NETWORK", show_envvar=True,
-    help="A network that traces never enter, such as the public addresses of this machine or a NAT64 prefix of its "
-    "network; repeatable.",
+    help="Forbid traces to this network, such as the public addresses of this machine or its NAT64 prefix. Can be "
+    "repeated.",
 )  # fmt: skip
 @click.option(
     "--resolver", "resolvers", multiple=True, metavar="URL", envvar="ARARAT_RESOLVER", show_envvar=True,
-    help="A resolver prefix that a reader may choose for a trace, too; repeatable.",
+    help="Offer this resolver prefix for traces in the inspector. Can be repeated.",
 )  # fmt: skip
-@policy_option(also=", to judge IRIs by; repeatable", multiple=True)
+@policy_option("Also check IRIs against this IRI policy.", multiple=True)
 @click.option(
     "--access-log", metavar="FILE", envvar="ARARAT_ACCESS_LOG", show_envvar=True,
-    help="Write a line of JSON for each identifier that was asked for, and nothing of who asked; - is standard output.",
+    help="Log each requested identifier to FILE as a line of JSON, without data of the client. - is standard output.",
 )  # fmt: skip
 @_options
 def serve_command(
@@ -200,12 +203,13 @@ def serve_command(
 ) -> None:
     """Run the inspector and a resolver at one address, until Ctrl-C.
 
-    Without --database or --bindings a small demo site and its names are served from a database that is gone afterwards;
-    the samples are never put into a database of yours. A file of bindings is never written, nor copied: it is read
-    again within about two seconds when it changes, and refused whole where it breaks a promise (see the README).
+    Without --database or --bindings, a demo site runs with a temporary database. The demo never changes your database.
+
+    A file of bindings is never written. A change is read within about two seconds. A new version that reassigns or
+    drops a name is refused as a whole, and the version before stays in use.
     """
     if database and table:
-        raise click.UsageError("--database and --bindings are two places for the same thing; give one of them")
+        raise click.UsageError("--database and --bindings exclude each other")
     from ..webapp.app import MissingAssets
     from . import server
 
@@ -253,7 +257,7 @@ def serve_command(
         def ready() -> None:
             _announce(address, prefix, inspector, host, store, bindings, trace_elsewhere)
             if not store.is_demo:
-                # Counting takes seconds in a database of millions, and must not delay the first answer.
+                # In a database of millions the count takes seconds. It must not delay the first answer.
                 Thread(target=_warn_of_served, args=(bindings,), name="ararat-served", daemon=True).start()
 
         server.run(app, listener, ready)
@@ -265,20 +269,20 @@ def _listener(host: str, port: int | None) -> socket.socket:
     try:
         return server.listen(host, port)
     except OSError as error:
-        asked = server.FIRST_PORT if port is None else port
-        what = f"nothing can listen at {host}, port {asked}: {error.strerror or error}"
-        advice = "another --port (0 for any that is free), or another --host"
+        wanted = server.FIRST_PORT if port is None else port
+        what = f"cannot listen on {host}, port {wanted}: {error.strerror or error}"
+        advice = "set another --port (0 for any free port) or another --host"
         if error.errno == errno.EADDRINUSE:
             last = server.FIRST_PORT + server.TRIED - 1
-            which = f"port {port}" if port is not None else f"every port from {asked} to {last}"
-            what = f"{which} of {host} is taken: another process listens there ({os.strerror(errno.EADDRINUSE)})"
-            advice = "--port 0 for any that is free, --port N for another one, or stop that process"
-        raise Refused(what, ("Next", advice), exit_code=UNAVAILABLE) from None
+            which = f"port {port}" if port is not None else f"each port from {wanted} to {last}"
+            what = f"{which} of {host} is used by another process ({os.strerror(errno.EADDRINUSE)})"
+            advice = "set --port 0 for any free port, set another --port, or stop that process"
+        raise Refused(what, ("Fix", advice), exit_code=UNAVAILABLE) from None
 
 
 @contextmanager
 def _access_log(place: str | None) -> Iterator[Callable[[Resolution], None] | None]:
-    """What writes the access log: to a file, which may be moved away and is then begun anew, or to standard output."""
+    """Open the access log. A file can be rotated: the log then continues in a new file."""
     from ..middleware import log_resolutions
 
     if place is None:
@@ -287,10 +291,10 @@ def _access_log(place: str | None) -> Iterator[Callable[[Resolution], None] | No
     try:
         handler = logging.StreamHandler(sys.stdout) if place == "-" else WatchedFileHandler(place, encoding="ascii")
     except OSError as error:
-        raise Refused(f"{place} cannot be written: {error.strerror or error}", exit_code=NO_INPUT) from None
+        raise Refused(f"cannot write {place}: {error.strerror or error}", exit_code=NO_INPUT) from None
     logger = logging.getLogger("ararat.resolutions")
     logger.setLevel(logging.INFO)
-    # What is set up for other lines must neither repeat these nor change their form.
+    # Handlers of the root logger must not repeat these lines.
     logger.propagate = False
     logger.addHandler(handler)
     try:
@@ -318,7 +322,7 @@ def _opened(store: _Store, profile: Profile | None, *, create: bool, state: str 
     from .demo import load
 
     if store.is_table:
-        # A file that is in no other format is CSV.
+        # The default format is CSV.
         return open_file(Path(store.place), policy=profile, state=state)
     bindings = open_bindings(store.place, create=create or store.is_demo, policy=profile, state=state)
     if store.is_demo:
@@ -332,7 +336,7 @@ def _names(bindings: Bindings) -> str:
     try:
         return str(bindings.count())
     except BindingsUnavailable as error:
-        return f"unknown; until the bindings can be read, names are answered with 503: {error}"
+        return f"unknown; the resolver answers 503 until the bindings can be read: {error}"
 
 
 def _announce(
@@ -349,38 +353,35 @@ def _announce(
     if store.is_demo:
         write(sheet.field("Demo site", f"{address}/demo/"))
     if prefix:
-        write(sheet.field("Announced as", identifier(prefix)))
-        linked = identifier(inspector) if inspector else "no link from error pages; set one with --inspector"
+        write(sheet.field("Prefix", identifier(prefix)))
+        linked = identifier(inspector) if inspector else "not linked from error pages; to link it, set --inspector"
         write(sheet.field("Inspector", linked))
     elif host in ("0.0.0.0", "::"):  # noqa: S104 - a comparison
-        write(sheet.field("Announced as", f"{address}, which other machines cannot reach; set --prefix"))
-    fate = ", gone when this ends; keep yours with --database" if store.is_demo else ""
+        write(sheet.field("Prefix", f"{address}, not reachable from other machines; set --prefix"))
+    note = " (temporary; use --database to keep bindings)" if store.is_demo else ""
     if bindings.is_file:
-        fate = ", read again whenever it changes, never written"
-    write(sheet.field("Bindings", f"{bindings.where}{fate}"))
+        note = " (read again when it changes, never written)"
+    write(sheet.field("Bindings", f"{bindings.where}{note}"))
     write(sheet.field("Names", _names(bindings)))
-    write(
-        sheet.field(
-            "Traces", "to other hosts, too; not with --no-trace-elsewhere" if trace_elsewhere else "to this site alone"
-        )
-    )
+    hosts = "also to other hosts; to forbid, set --no-trace-elsewhere" if trace_elsewhere else "to this site only"
+    write(sheet.field("Traces", hosts))
     write(sheet.field("Stop", "Ctrl-C"))
     sys.stdout.flush()
 
 
 def _warn_of_served(bindings: Bindings) -> None:
-    """Print a warning where the bindings have names that only a site behind ResolverMiddleware can serve."""
+    """Print a warning if the bindings contain served names, which this server cannot answer."""
     from ..middleware import BindingsUnavailable
 
     try:
         with bindings.store.snapshot() as snapshot:
             number, example = snapshot.served()
     except BindingsUnavailable:
-        # The resolver logs it with the first request.
+        # The resolver logs this error with the first request.
         return
     if example is not None:
         shown = example[:_LONGEST_EXAMPLE]
-        named = f"the served name {shown}" if number == 1 else f"{number:,} served names, such as {shown},"
-        what = f"ararat: warning: {named} cannot be answered here: {SERVED_ADVICE}"
+        subject = f"the served name {shown}" if number == 1 else f"{number:,} served names, such as {shown},"
+        what = f"ararat: warning: {subject} cannot be answered here: {SERVED_ADVICE}"
         write(Sheet.of(sys.stderr).prose(what, style="doubtful"), to=sys.stderr)
         sys.stderr.flush()

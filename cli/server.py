@@ -1,8 +1,9 @@
-"""The site of ``ararat serve``: inspector, resolver and demo in one WSGI application, and the server that runs it.
+"""The application of ``ararat serve`` and the server that runs it.
 
-:func:`compose` makes the application, :func:`listen` takes an address, :func:`run` serves one at the other until it is
-told to stop. The server is waitress: it reads requests and sends answers without a thread for each connection, so that
-slow clients hold no thread. A request holds one of :data:`THREADS` only while the application answers it.
+:func:`compose` returns the WSGI application: inspector, resolver and demo. :func:`listen` opens a socket. :func:`run`
+serves the application until a signal arrives. The server is waitress. It reads requests and sends answers without a
+thread for each connection, so slow clients hold no thread. A request holds one of :data:`THREADS` only while the
+application answers it.
 """
 
 from __future__ import annotations
@@ -40,36 +41,36 @@ if TYPE_CHECKING:
 
 FIRST_PORT = 8000
 THREADS = 96
-"""Fifty traces may hold a thread each; the rest answers everybody else."""
+"""The number of worker threads. At most 50 traces hold one each, the rest answers other requests."""
 
 CONNECTIONS = 2000
-"""How many clients may be connected at once. waitress accepts no more until one of them leaves."""
+"""The maximum number of connections. waitress accepts no more until one of them closes."""
 
 SELECT_CONNECTIONS = 400
 """The same on Windows, where select() watches at most 512 sockets."""
 
 OTHER_FILES = 512
-"""Files and sockets that the process may open beside the connections: databases, traces, bodies of requests."""
+"""Files and sockets besides the connections: databases, traces, request bodies."""
 
 IDLE_SECONDS = 30
-"""After how many seconds without an octet a connection is closed, unless its request is being answered."""
+"""A connection without data is closed after this time, unless its request is being answered."""
 
 CLEANUP_SECONDS = 5
 
 LONGEST_HEADER = 65536
-"""Octets of a request's first line and fields. A first line of 8,190 octets fits; longer names are answered by 414."""
+"""The maximum size of request line and header fields in bytes. A request line over 8,190 bytes gets 414."""
 
 LONGEST_BODY = 16 * 2**20
-"""Octets of a request's body. The pages take less, and explain their own limit in the answer 413."""
+"""The maximum size of a request body in bytes. The pages have lower limits, which their answer 413 explains."""
 
 LONGEST_UNREAD = 64 * 2**20
-"""Octets of an answer that may wait for a client to read them. Only a longer answer would hold a thread."""
+"""The size of the output buffer of a connection in bytes. Only a longer answer holds a thread."""
 
 GRACE_SECONDS = 8
-"""How long a stopping server waits for answers that have begun. Streams are ended at once."""
+"""How long a stopping server waits for running answers. Streams end at once."""
 
 TRIED = 100
-"""How many ports are tried, one after the other, where none is named."""
+"""The number of ports to try if no port is given."""
 
 
 def compose(
@@ -88,16 +89,17 @@ def compose(
     resolvers: Sequence[str] = (),
     **settings: Any,
 ) -> WSGIApplication:
-    """The whole site: the resolver in front of the inspector, and of the demo site where that is wanted.
+    """Return the WSGI application: the resolver in front of the inspector, and of the demo site with ``demo``.
 
-    ``prefix`` is the announced resolver prefix, ``address`` where the server can be reached (which may be the same).
-    Error pages of names link to ``inspector``: "/" for the root of the prefix, another address, or None for no link.
-    A trace's hops at ``address`` are answered in process. At ``prefix`` the names are; everything else is only if
-    the inspector is at the root of the prefix. Otherwise another application may answer there.
+    ``prefix`` is the public resolver prefix. ``address`` is the URL of the server, which can be the same. Error pages
+    link to ``inspector``: "/" for the root of the prefix, a URL, or None for no link.
 
-    ``trusted_proxies`` is how many proxies are in front. So many values at the end of X-Forwarded-For and
-    X-Forwarded-Proto are believed. ``trusted_hosts`` are the host names at which the inspector answers, None for any.
-    IRIs are judged by ``policies``, and ``resolvers`` can be chosen for a trace. ``settings`` are those of
+    Hops of a trace to ``address`` are answered in process. At ``prefix`` only names are, unless the inspector is at the
+    root of the prefix: another application can answer the other paths.
+
+    ``trusted_proxies`` is the number of reverse proxies. The last values of X-Forwarded-For and X-Forwarded-Proto, one
+    for each proxy, are trusted. ``trusted_hosts`` are the host names of the inspector, None for any. IRIs are checked
+    against ``policies``. Users can select ``resolvers`` for a trace. ``settings`` are those of
     :class:`~ararat.middleware.ResolverMiddleware`. Raises ValueError for an invalid setting, network or resolver.
     """
     local: dict[str, WSGIApplication] = {}
@@ -119,18 +121,18 @@ def compose(
     also = (address, *settings.pop("also", ()))
     whole = ResolverMiddleware(site, bindings, prefix=prefix, also=also, inspector=inspector, **settings)
     names = NamesOnly(whole, settings.get("schemes") or SCHEMES)
-    # The inspector looks at it when a trace starts, and needs what is made of the inspector.
+    # The inspector reads this dictionary when a trace starts. The values wrap the inspector, so they are added last.
     local.update({prefix: whole if at_root else names, address: whole})
     if not trusted_proxies:
         return whole
-    # Hosts, ports and paths never come from a request.
+    # Header fields never set the host, port or path.
     return ProxyFix(whole, x_for=trusted_proxies, x_proto=trusted_proxies, x_host=0, x_port=0, x_prefix=0)
 
 
 def hosts_of(listener: socket.socket, *addresses: str) -> list[str]:
-    """The host names under which the inspector is asked: those of this machine, of the listener and of ``addresses``.
+    """Return the host names of the inspector: of this machine, of the listener and of the URLs ``addresses``.
 
-    Raises ValueError for an address that cannot be read.
+    Raises ValueError if a URL is not valid.
     """
     listening = str(listener.getsockname()[0])
     hosts = ["127.0.0.1", "localhost", "::1", listening, *(urlsplit(address).hostname or "" for address in addresses)]
@@ -138,14 +140,15 @@ def hosts_of(listener: socket.socket, *addresses: str) -> list[str]:
 
 
 def is_loopback(listener: socket.socket) -> bool:
-    """Whether only this machine can reach a listening socket."""
+    """Return whether a socket listens on a loopback address, which only this machine can reach."""
     return ip_address(str(listener.getsockname()[0]).partition("%")[0]).is_loopback
 
 
 def listen(host: str, port: int | None) -> socket.socket:
-    """A socket that listens on ``host``: at ``port`` (0: any that is free), or at the first free one from 8000 on.
+    """Return a socket that listens on ``host`` and ``port``.
 
-    Raises OSError where the port is taken, or the host is none of this machine.
+    Port 0 selects any free port, None the first free one from :data:`FIRST_PORT` on. Raises OSError if the port is in
+    use, or if the host is not an address of this machine.
     """
     family, _, _, _, _ = socket.getaddrinfo(host, None, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)[0]
     ports = range(FIRST_PORT, FIRST_PORT + TRIED) if port is None else [port]
@@ -159,21 +162,21 @@ def listen(host: str, port: int | None) -> socket.socket:
 
 
 def address_of(listener: socket.socket) -> str:
-    """The address under which a browser on this machine reaches a listening socket.
+    """Return the URL by which a browser on this machine reaches a listening socket.
 
     >>> with listen("127.0.0.1", 0) as listener:
     ...     address_of(listener) == f"http://127.0.0.1:{listener.getsockname()[1]}"
     True
     """
     host, port = str(listener.getsockname()[0]), listener.getsockname()[1]
-    host = {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(host, host)  # noqa: S104 - what everybody may reach, we reach there
+    host = {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(host, host)  # noqa: S104 - a wildcard address includes loopback
     return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
 
 
 def run(app: WSGIApplication, listener: socket.socket, ready: Callable[[], None]) -> None:
-    """Serve ``app`` at ``listener`` until SIGTERM or SIGINT; ``ready`` is called once the server listens.
+    """Serve ``app`` until SIGTERM or SIGINT, then raise SystemExit. ``ready`` is called when the server listens.
 
-    Streams that are open then are ended. Other answers have :data:`GRACE_SECONDS` to finish. Ends with SystemExit.
+    At the end, open streams stop at once and other answers have :data:`GRACE_SECONDS` to finish.
     """
     log_plainly(FOR_SERVERS)
     # waitress would log a line for each request that waits for a thread.
@@ -212,10 +215,10 @@ def run(app: WSGIApplication, listener: socket.socket, ready: Callable[[], None]
 
 
 class Stoppable:
-    """A WSGI application whose streams end when the server is told to stop, instead of holding it up.
+    """A WSGI application whose streams end when the server stops.
 
-    A stream is what asks proxies not to hold it back (``X-Accel-Buffering``). It says something at least every second,
-    and ends there; one of events with an event ``end`` first, so that its client does not come back for more.
+    A stream is an answer with the field ``X-Accel-Buffering``. It yields data at least once a second, and ends after
+    that. An event stream ends with an event ``end``, so that its client does not reconnect.
     """
 
     def __init__(self, app: WSGIApplication) -> None:
@@ -223,7 +226,6 @@ class Stoppable:
         self.stopping = threading.Event()
 
     def __call__(self, environ: WSGIEnvironment, start_response: StartResponse) -> Iterable[bytes]:
-        """Answer as the application does."""
         fields: dict[str, str] = {}
 
         def started(status: str, headers: list[tuple[str, str]], *exc_info: Any) -> Any:
@@ -254,7 +256,7 @@ class _StopRequested(BaseException):
 
 
 def _handle_signals() -> None:
-    """Let each signal that ends a process stop the server. A signal that the caller ignores stays ignored (nohup)."""
+    """Stop the server on each signal that ends a process. Ignored signals stay ignored (nohup)."""
 
     def stop(number: int, frame: FrameType | None) -> None:
         # Ignore further signals, which would cut the stop short.
@@ -270,11 +272,11 @@ def _handle_signals() -> None:
 
 
 def _finish(server: Any, listener: socket.socket) -> None:
-    """Refuse new connections, and wait until the running requests are answered and their answers are sent."""
+    """Refuse new connections, and wait until the running answers are sent."""
     deadline = time.monotonic() + GRACE_SECONDS
     server.del_channel()
     listener.close()
-    # This waits for the threads. The loop of the server goes on and sends what they write.
+    # Wait for the worker threads. The loop of the server still sends their output.
     server.task_dispatcher.shutdown(timeout=GRACE_SECONDS)
     while time.monotonic() < deadline and _is_sending(server):
         time.sleep(0.02)
@@ -285,7 +287,7 @@ def _is_sending(server: Any) -> bool:
 
 
 def _connection_limit() -> int:
-    """How many clients may be connected at once. Raises the limit of open files where the system permits it."""
+    """Return the maximum number of connections. Raise the limit of open files if the system permits it."""
     if not hasattr(select, "poll"):
         return SELECT_CONNECTIONS
     import resource  # Not available on Windows.

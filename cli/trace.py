@@ -1,42 +1,23 @@
-"""``ararat trace``: the reference algorithm over the network, each hop shown as it comes."""
+"""The command ``trace``: resolve an identifier over HTTP and print each hop when it arrives."""
 
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterator
-from typing import Any
+from collections.abc import Iterator
 
 import click
 
 from ..webapp.tracing.events import End, Event
 from . import streams
 from .errors import DONE, FAILURE, UNREADABLE, UNSPECIFIED, read_name, write
+from .options import network_option, resolver_option
 from .output import Sheet
 
 _CODES = {"success": DONE, "refused": UNREADABLE, "failure": FAILURE, "unspecified": UNSPECIFIED}
 _DIFFERENT = 1
-_RESOLVER = "https://n2t.net"
 
 
-resolver_option: Callable[..., Any] = click.option(
-    "--resolver",
-    metavar="URL",
-    default=_RESOLVER,
-    show_default=True,
-    help="The resolver prefix that is asked first; 'registry' for the one that is known for the name.",
-)
-network_option: Callable[..., Any] = click.option(
-    "--allow-network",
-    "networks",
-    metavar="CIDR",
-    multiple=True,
-    envvar="ARARAT_ALLOW_NETWORK",
-    show_envvar=True,
-    help="Also ask hosts in this network, at any port, though its addresses are not public; repeatable.",
-)
-
-
-@click.command("trace", short_help="Follow an identifier to where it leads.")
+@click.command("trace", short_help="Resolve an identifier and show each HTTP request.")
 @click.argument("identifier", metavar="ID")
 @resolver_option
 @click.option(
@@ -44,16 +25,16 @@ network_option: Callable[..., Any] = click.option(
     type=click.Choice(["GET", "HEAD"], case_sensitive=False),
     default="GET",
     show_default=True,
-    help="For every request.",
+    help="The HTTP method of every request.",
 )
-@click.option("--max-redirects", type=int, metavar="N", default=10, show_default=True, help="5 to 20.")
+@click.option("--max-redirects", type=int, metavar="N", default=10, show_default=True, help="The maximum, 5 to 20.")
 @click.option(
     "--compare",
     "other",
     metavar="URL",
-    help="Ask this resolver after the other one, and say whether both lead to the same place.",
+    help="Trace with this second resolver too, and compare the results.",
 )
-@click.option("--json", "as_json", is_flag=True, help="One JSON object for each event, as the web API has it.")
+@click.option("--json", "as_json", is_flag=True, help="Print each event as a line of JSON, as in the web API.")
 @network_option
 def trace_command(
     identifier: str,
@@ -64,20 +45,20 @@ def trace_command(
     networks: tuple[str, ...],
     as_json: bool,
 ) -> int:
-    """Resolve ID as the reference algorithm of the ARK draft does, and show each hop as it comes.
+    """Resolve the identifier ID by the reference algorithm of the ARK draft, and show each hop.
 
-    Nothing is asked but hosts at public addresses, at the ports 80 and 443, unless --allow-network says so. Of an
-    address with an ARK in it the ARK is resolved, at the resolver named.
+    Requests go to public addresses at the ports 80 and 443 only. --allow-network permits other networks. If ID is a URL
+    that contains an ARK, the ARK is resolved at --resolver.
 
-    Exit code: 0 success, 1 the two of --compare lead to different places, 2 ID cannot be read, 3 failure, 4 an answer
-    that the draft gives no meaning.
+    Exit code: 0 success, 1 --compare found different targets, 2 ID is not valid, 3 failure, 4 a response that the draft
+    does not define.
 
     \b
       ararat trace ark:/12148/btv1b8449691v
       ararat trace ark:/12148/btv1b8449691v --compare registry
       ararat trace ark:12345/x8rd4 --resolver http://127.0.0.1:8000 --allow-network 127.0.0.0/8
     """
-    # The client for hops takes a while to load; nobody else waits for it.
+    # The HTTP client loads slowly. Other commands do not need it.
     from ..webapp.tracing.algorithm import TraceError, trace
     from ..webapp.tracing.client.guard import guarded_fetch
     from ..webapp.tracing.comparison import compare_ends
@@ -86,10 +67,10 @@ def trace_command(
         fetch = guarded_fetch(networks=networks)
     except ValueError as error:
         raise click.BadParameter(str(error), param_hint="--allow-network") from None
-    named = {"--resolver": resolver} | ({"--compare": other} if other else {})
-    resolvers = [_prefix(each, identifier, option) for option, each in named.items()]
+    given = {"--resolver": resolver} | ({"--compare": other} if other else {})
+    resolvers = [_prefix(each, identifier, option) for option, each in given.items()]
     try:
-        # Both are looked at before one is asked.
+        # Check both resolvers before the first request.
         runs = [
             trace(identifier, fetch=fetch, resolver=each, method=method.upper(), max_redirects=max_redirects)
             for each in resolvers
@@ -97,13 +78,13 @@ def trace_command(
     except TraceError as error:
         raise click.UsageError(str(error)) from None
     if not as_json:
-        # People are shown the place; programs get the same as an event.
+        # Point at the error. With --json the event has the position.
         read_name(identifier)
-    told = [_tell(events, as_json) for events in runs]
-    codes = [_CODES[end.outcome] for *_, end in told if isinstance(end, End)]
-    if len(told) == 1:
+    traces = [_print_events(events, as_json) for events in runs]
+    codes = [_CODES[end.outcome] for *_, end in traces if isinstance(end, End)]
+    if len(traces) == 1:
         return codes[0]
-    compared = compare_ends(*told)
+    compared = compare_ends(*traces)
     if as_json:
         streams.dump(compared.as_dict())
     else:
@@ -118,23 +99,23 @@ def _prefix(resolver: str, identifier: str, option: str) -> str:
     if resolver != REGISTRY_KEYWORD:
         return resolver
     if (known := prefix_for(identifier)) is None:
-        raise click.BadParameter("no resolver is known for this identifier", param_hint=option)
+        raise click.BadParameter("no resolver is known for this identifier; give its URL", param_hint=option)
     return known
 
 
-def _tell(events: Iterator[Event], as_json: bool) -> list[Event]:
-    """Show the events as they come; all of them."""
+def _print_events(events: Iterator[Event], as_json: bool) -> list[Event]:
+    """Print the events of a trace when they arrive, and return them all."""
     from .render import traces
 
-    sheet, told = Sheet.of(sys.stdout), []
+    sheet, received = Sheet.of(sys.stdout), []
     for event in events:
-        told.append(event)
+        received.append(event)
         if as_json:
             streams.dump(event.as_dict())
         else:
             write(traces.event_lines(event, sheet))
         sys.stdout.flush()
         if isinstance(event, End) and event.code in ("blocked", "port"):
-            advice = "To ask hosts that are not public, or other ports, name their network: --allow-network 127.0.0.0/8"
+            advice = "to allow other hosts or ports, give their network, for example --allow-network 127.0.0.0/8"
             write(Sheet.of(sys.stderr).prose(f"ararat: {advice}"), to=sys.stderr)
-    return told
+    return received

@@ -10,7 +10,7 @@ import click
 
 from .. import streams
 from ..errors import DONE, NO, UNAVAILABLE, Refused, write
-from ..names import json_option, optional_database_option
+from ..options import json_option, optional_database_option
 from ..output import Sheet, identifier
 
 if TYPE_CHECKING:

@@ -67,7 +67,7 @@ def test_nothing_doubtful_is_said_too(tmp_path: Path) -> None:
     runner = CliRunner(env={"ARARAT_DATABASE": str(tmp_path / "bindings.sqlite")})
     runner.invoke(main.main, ["bind", "ark:12345/x5", "/x"])
     result = runner.invoke(main.main, ["check"])
-    assert (result.exit_code, result.stdout) == (0, "Nothing doubtful was found.\n")
+    assert (result.exit_code, result.stdout) == (0, "No problems found.\n")
 
 
 def test_a_table_of_nothing_doubtful_names_its_columns(tmp_path: Path) -> None:

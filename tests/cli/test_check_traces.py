@@ -242,7 +242,7 @@ def test_an_interrupt_leaves_what_was_done(options, tmp_path):
     process.send_signal(signal.SIGINT)
     out, err = process.communicate(timeout=30)
     assert process.returncode == -signal.SIGINT
-    assert "interrupted; the same command goes on from traced.jsonl" in err
+    assert "interrupted; run the same command to continue from traced.jsonl" in err
     assert "Traceback" not in err
     done = [json.loads(line)["identifier"] for line in kept.read_text().splitlines()]
     assert 0 < len(done) < 50

@@ -55,7 +55,7 @@ def test_a_target_that_cannot_be_spends_no_name(ararat: Callable[..., Result]) -
         pytest.param(["12345/annual"], 2, "shoulder-characters", id="a word"),
         pytest.param(["54321/x5", "--strict"], 2, "NAAN 54321 is not registered", id="not registered, strictly"),
         pytest.param(
-            ["12345/x5", "--count", "2", "--bind", "/x"], 64, "--bind binds one name", id="two names, one target"
+            ["12345/x5", "--count", "2", "--bind", "/x"], 64, "--bind needs --count 1", id="two names, one target"
         ),
         pytest.param([], 64, "Missing argument", id="nothing"),
     ],

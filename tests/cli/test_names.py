@@ -82,7 +82,7 @@ def test_everything_a_binding_can_say_can_be_said(
 
 def test_a_note_is_printed_when_a_served_name_is_bound(ararat: Callable[..., Result]) -> None:
     bound = ararat("bind", DOC, "/a", "--kind", "served")
-    assert "a served name works only where ResolverMiddleware wraps the site" in " ".join(bound.stderr.split())
+    assert "a served name needs a site behind ResolverMiddleware" in " ".join(bound.stderr.split())
     assert ararat("bind", DOC, "/a", "--kind", "served").stderr == ""
 
 
@@ -319,11 +319,12 @@ def test_batches_are_kept_and_said(ararat: Callable[..., Result]) -> None:
     result = ararat("import", "--batch", "2", "-", given=f"identifier,target\n{lines}ark:99999/x,/1\n")
     assert result.exit_code == 1
     assert result.stdout == (
-        "The first 4 lines are written; run it again when the others are corrected. 6\nlines: 4 added, 1 refused.\n"
+        "Written: the first 4 lines. Correct the refused lines and run the command again.\n"
+        "6 lines: 4 added, 1 refused.\n"
     )
     result = ararat("import", "--batch", "2", "-", given=f"identifier,target\n{lines}ark:12345/y\n")
     assert result.exit_code == 2
-    assert "the first 4 lines; run it again" in " ".join(result.stderr.split())
+    assert "Written the first 4 lines; correct the table" in " ".join(result.stderr.split())
     result = ararat("import", "--batch", "2", "-", given=f"identifier,target\n{lines}")
     assert result.stdout == "Written. 5 lines: 1 added, 4 unchanged.\n"
 
@@ -349,7 +350,7 @@ MAPPED = ("--map", "ARK=identifier", "--map", "url=target", "--map", "Titre=what
 def test_a_dry_run_needs_no_database(ararat: Callable[..., Result], database: Path) -> None:
     result = ararat("import", "--dry-run", "-", given=TABLE)
     assert result.exit_code == 0
-    assert f"There is no database at {database} yet" in " ".join(result.stdout.split())
+    assert f"There is no database at {database}." in " ".join(result.stdout.split())
     assert "Nothing was written. 2 lines: 2 to add." in result.stdout
     assert list(database.parent.iterdir()) == []
 
@@ -357,9 +358,9 @@ def test_a_dry_run_needs_no_database(ararat: Callable[..., Result], database: Pa
 def test_the_encoding_and_the_separator_are_reported(ararat: Callable[..., Result]) -> None:
     result = ararat("import", "--dry-run", *MAPPED, "-", given=EXCEL)
     assert result.exit_code == 1
-    assert "Read as Windows-1252, separator ;.\nThe encoding is a guess" in result.stdout
+    assert "Read as Windows-1252, separator ;.\nThe file is not UTF-8, so its encoding is a guess." in result.stdout
     assert "--encoding" in result.stdout
-    assert "Columns that were left out: Notes." in result.stdout
+    assert "Ignored columns: Notes." in result.stdout
     assert "did you mean https://www.museum.example/x?" in " ".join(result.stderr.split())
     assert result.stdout.endswith("Nothing was written. 2 lines: 1 to add, 1 refused, 1 warning.\n")
     assert ararat("import", *MAPPED, "--encoding", "utf-8", "-", given=EXCEL).exit_code == 2
@@ -409,9 +410,9 @@ def test_every_refused_line_is_in_the_report(ararat: Callable[..., Result], tmp_
     table = tmp_path / "names.csv"
     table.write_text(f"identifier,target,what\n{many}", "utf-8")
     result = ararat("import", str(table))
-    assert "... and 50 more lines; --report FILE writes all of them to a file" in result.stderr
+    assert "... and 50 more lines; use --report FILE to list them all" in result.stderr
     result = ararat("import", "--report", str(report), str(table))
-    assert "... and 50 more lines; all of them are in" in result.stderr
+    assert "... and 50 more lines; see" in result.stderr
     lines = list(csv.DictReader(report.read_text("utf-8-sig").splitlines()))
     assert len(lines) == 150
     assert (lines[149]["line"], lines[149]["result"], lines[149]["code"]) == ("151", "refused", "naan-reserved-invalid")
@@ -455,7 +456,7 @@ def test_every_change_is_counted_and_listed(bound: Callable[..., Result]) -> Non
         "updated   line 4    ark:12345/a -> /1",
         "                    what: New (was Old)",
         "claimed   line 5    ark:12345/b -> /1",
-        "                    resource: R1 (was nothing)",
+        "                    resource: R1 (was none)",
         "relocated line 6    ark:12345/doc -> /2 (was https://example.org/1)",
         "Nothing was written. 6 lines: 2 to add, 1 to update, 1 to claim, 1 to move, 1",
         "unchanged.",
@@ -536,7 +537,7 @@ def test_a_naan_that_is_not_registered_is_warned_of_unless_it_is_ones_own(
     for arguments in (["bind", "ark:54321/x", "/x"], ["import", str(tmp_path / "names.csv")]):
         result = ararat(*arguments)
         assert result.exit_code == 0
-        assert result.stderr.count("NAAN 54321 is not registered: register with the ARK Maintenance Agency") == 1
+        assert result.stderr.count("NAAN 54321 is not registered: register it with the ARK") == 1
         assert "12148" not in result.stderr
         assert ararat(*arguments, "--naans", "54321").stderr == ""
 

@@ -26,7 +26,7 @@ def test_an_empty_segment_is_named_and_pointed_at(ararat):
     result = ararat("policy", "lint", "https://17beta.top/en/")
     assert (result.exit_code, result.stderr) == (1, "")
     lines = result.stdout.splitlines()
-    assert lines[1].split(maxsplit=1) == ["Verdict", "not to be allocated"]
+    assert lines[1].split(maxsplit=1) == ["Verdict", "not permitted"]
     assert lines[3].split(maxsplit=1) == ["Error", "a segment of the path is empty [empty-segment]"]
     assert lines[4][lines[5].index("^")] == "/"
 
@@ -93,9 +93,9 @@ def test_a_profile_is_shown_as_a_profile(ararat, tmp_path):
 @pytest.mark.parametrize(
     ("content", "code", "said"),
     [
-        pytest.param(None, 66, "cannot be read: No such file", id="no file"),
+        pytest.param(None, 66, "cannot read the policy", id="no file"),
         pytest.param(b"name = 'x'", 2, "there is no hosts", id="no profile"),
-        pytest.param(b"\xff", 2, "octet 0 is not UTF-8", id="no text"),
+        pytest.param(b"\xff", 2, "byte 0 is not UTF-8", id="no text"),
     ],
 )
 def test_a_profile_that_cannot_be_read_is_refused(ararat, tmp_path, content, code, said):

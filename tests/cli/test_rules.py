@@ -82,7 +82,7 @@ def test_a_rule_that_never_was_has_no_history(ararat: Callable[..., Result]) -> 
     assert ararat("rule", "set", "ark:12345", "/all/${content}").exit_code == 0
     nothing = ararat("rule", "history", "ark:12345/x5")
     assert (nothing.exit_code, nothing.stdout) == (1, "")
-    assert "there was never a rule for ark:12345/x5" in nothing.stderr
+    assert "ark:12345/x5 has no rule and never had one" in nothing.stderr
 
 
 @pytest.mark.parametrize(

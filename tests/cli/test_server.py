@@ -147,7 +147,7 @@ def test_it_says_where_it_is_and_what_it_serves(ararat_server: Any) -> None:
     log = ararat_server.log()
     words = " ".join(log.split())
     assert len(re.findall(r"^Ararat .* at http://127\.0\.0\.1:\d+$", log, re.MULTILINE)) == 1
-    assert re.search(r"/bindings\.sqlite, gone when this ends", words)
+    assert re.search(r"/bindings\.sqlite \(temporary", words)
     assert f"Demo site {ararat_server.origin}/demo/" in words
     assert log.isascii()
 
@@ -157,7 +157,7 @@ def test_without_a_prefix_a_server_for_other_machines_warns(
 ) -> None:
     monkeypatch.setattr(serve, "run", lambda app, listener, ready: ready())
     everywhere = ("serve", "--port", "0", "--host", "0.0.0.0")  # noqa: S104 - nothing is served
-    assert "other machines cannot reach; set --prefix" in " ".join(ararat(*everywhere).stdout.split())
+    assert "not reachable from other machines; set --prefix" in " ".join(ararat(*everywhere).stdout.split())
     assert "--prefix" not in ararat(*everywhere, "--prefix", "https://ids.example").stdout
     assert "--prefix" not in ararat("serve", "--port", "0").stdout
 
@@ -209,7 +209,7 @@ def test_a_file_of_any_name_is_served(
     monkeypatch.setattr(serve, "run", run)
     result = ararat("serve", "--port", "0", "--bindings", "names.txt")
     assert (result.exit_code, locations) == (0, ["https://example.org/doc"])
-    assert "names.txt, read again whenever it changes, never written" in " ".join(result.stdout.split())
+    assert "names.txt (read again when it changes, never written" in " ".join(result.stdout.split())
 
 
 @pytest.mark.parametrize("place", ["names.log", "-"])
@@ -237,7 +237,7 @@ def test_a_file_is_served_and_read_again_when_it_changes(serve_ararat: Callable[
     table.write_text("identifier,target,resource\nark:12345/doc,https://example.org/doc,D\nark:12345/gone,/gone,G\n")
     server = serve_ararat("--database", str(table))
     try:
-        assert f"{table}, read again whenever it changes" in " ".join(server.log().split())
+        assert f"{table} (read again when it changes" in " ".join(server.log().split())
         assert server.get("/ark:/12345/d-oc").header("Location") == "https://example.org/doc"
         assert server.get("/ark:12345/mp39n").status == 404
         table.write_text(
@@ -504,7 +504,7 @@ def test_a_trace_is_answered_in_process_only_where_ararat_answers(
         pytest.param(["--prefix", "ftp://example.org"], 64, "prefix", id="no prefix"),
         pytest.param(["--max-length", "10"], 64, "255", id="a limit below the draft's"),
         pytest.param(["--allow-network", "everywhere"], 64, "everywhere", id="no network"),
-        pytest.param(["--access-log", "none/log"], 66, "none/log cannot be written", id="no folder for the log"),
+        pytest.param(["--access-log", "none/log"], 66, "cannot write none/log", id="no folder for the log"),
         pytest.param(["--resolver", "ftp://example.org"], 64, "prefix", id="no resolver"),
         pytest.param(["--host", "192.0.2.1"], 69, "192.0.2.1", id="a host of somebody else"),
         pytest.param(["--host", "no.such.host.invalid"], 69, "no.such.host.invalid", id="no host"),
@@ -522,9 +522,9 @@ def test_a_port_that_is_taken_is_said_to_be_so(ararat_server: Any, ararat: Calla
     result = ararat("serve", "--port", str(ararat_server.port))
     assert result.exit_code == 69
     said = " ".join(result.stderr.split())
-    assert f"port {ararat_server.port} of 127.0.0.1 is taken" in said
+    assert f"port {ararat_server.port} of 127.0.0.1 is used" in said
     assert "in use" in said
-    assert "--port 0 for any that is free" in said
+    assert "set --port 0 for any free port" in said
 
 
 def test_without_a_port_the_first_free_one_is_taken(monkeypatch: pytest.MonkeyPatch) -> None:

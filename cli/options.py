@@ -1,0 +1,157 @@
+"""Options that several commands share."""
+
+from __future__ import annotations
+
+import getpass
+import os
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import click
+
+from ..identifiers import iri_policy
+from ..identifiers.iri_policy import Profile, ProfileError
+from .errors import NO_INPUT, Refused
+
+POLICY_VARIABLE = "ARARAT_POLICY"
+DEFAULT_RESOLVER = "https://n2t.net"
+
+_POLICIES = " or ".join(iri_policy.SHIPPED)
+
+
+def _actor() -> str:
+    try:
+        return getpass.getuser()
+    except (OSError, KeyError):
+        # A container can run as a user without a name.
+        return f"uid {os.getuid()}" if hasattr(os, "getuid") else "unknown"
+
+
+def _database_option(*, required: bool) -> Callable[..., Any]:
+    return click.option(
+        "--database",
+        metavar="URL",
+        required=required,
+        envvar="ARARAT_DATABASE",
+        show_envvar=True,
+        help="The store of the bindings: postgresql://..., sqlite:///FILE, or a file that ends in .sqlite or .db. "
+        "A .csv, .tsv or .jsonl file can only be read.",
+    )
+
+
+database_option = _database_option(required=True)
+optional_database_option = _database_option(required=False)
+
+actor_option: Callable[..., Any] = click.option(
+    "--actor",
+    metavar="NAME",
+    default=_actor,
+    envvar="ARARAT_ACTOR",
+    show_envvar=True,
+    show_default="the user that runs the command",
+    help="Record NAME in the history as the author of the change.",
+)
+
+strict_option: Callable[..., Any] = click.option(
+    "--strict", is_flag=True, help="Refuse a NAAN that is not registered. Without it, print a warning."
+)
+
+naans_option: Callable[..., Any] = click.option(
+    "--naans",
+    multiple=True,
+    metavar="NAAN",
+    envvar="ARARAT_NAANS",
+    show_envvar=True,
+    help="Accept this NAAN without a warning, registered or not. Can be repeated.",
+)
+
+json_option: Callable[..., Any] = click.option("--json", "as_json", is_flag=True, help="Print JSON Lines.")
+
+input_option: Callable[..., Any] = click.option(
+    "--input",
+    "form",
+    type=click.Choice(["text", "json"]),
+    default="text",
+    show_default=True,
+    help="Read each argument or line as plain text or as a JSON string. JSON can express every character.",
+)
+
+format_option: Callable[..., Any] = click.option(
+    "--format",
+    type=click.Choice(["csv", "tsv", "jsonl"]),
+    help="The format of FILE.  [default: by the file extension, else CSV]",
+)
+
+resolver_option: Callable[..., Any] = click.option(
+    "--resolver",
+    metavar="URL",
+    default=DEFAULT_RESOLVER,
+    show_default=True,
+    help="The prefix of the resolver to start at. 'registry' selects the known resolver of the identifier.",
+)
+
+network_option: Callable[..., Any] = click.option(
+    "--allow-network",
+    "networks",
+    metavar="CIDR",
+    multiple=True,
+    envvar="ARARAT_ALLOW_NETWORK",
+    show_envvar=True,
+    help="Allow requests to this private network, at any port. Can be repeated.",
+)
+
+
+def policy_option(use: str, **attributes: Any) -> Callable[..., Any]:
+    """Return the option ``--policy``, whose value is a Profile or None.
+
+    ``use`` is the first sentence of the help text. With ``multiple=True`` the parameter is a tuple named ``profiles``.
+    """
+    return click.option(
+        "--policy",
+        "profiles" if attributes.get("multiple") else "profile",
+        metavar="NAME|FILE",
+        envvar=POLICY_VARIABLE,
+        show_envvar=True,
+        callback=_load_each,
+        help=f"{use} Give {_POLICIES}, or a TOML or JSON file."
+        + (" Can be repeated." if attributes.get("multiple") else ""),
+        **attributes,
+    )
+
+
+def load_policy(name_or_file: str) -> Profile:
+    """Return the IRI policy with this name or in this file. Raises :class:`~ararat.cli.errors.Refused`."""
+    if name_or_file in iri_policy.SHIPPED:
+        return iri_policy.known(name_or_file)
+    try:
+        with Path(name_or_file).open("rb") as stream:
+            text = stream.read(4 * iri_policy.LARGEST + 1).decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        what = f"cannot read the policy {name_or_file}: byte {error.start} is not UTF-8"
+        raise Refused(what, ("Expected", "a TOML or JSON file in UTF-8")) from None
+    except (OSError, ValueError) as error:
+        why = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
+        raise Refused(
+            f"cannot read the policy {name_or_file}: {why}",
+            ("Expected", f"{_POLICIES}, or a file with a policy"),
+            exit_code=NO_INPUT,
+        ) from None
+    try:
+        return iri_policy.read(text)
+    except ProfileError as error:
+        fix = "compare the file with the output of `ararat policy show`"
+        raise Refused(f"{name_or_file}: {error}", ("Fix", fix)) from None
+
+
+def _load_each(ctx: click.Context, param: click.Parameter, value: Any) -> Any:
+    if isinstance(value, tuple):
+        return tuple(map(load_policy, value))
+    return None if value is None else load_policy(value)
+
+
+def show_progress(lines: int) -> None:
+    """Print the number of processed lines to standard error, over the number before."""
+    sys.stderr.write(f"\r{lines:,} lines")
+    sys.stderr.flush()
