@@ -1,7 +1,7 @@
-"""The settings of a resolver: what they mean, and that they are right before the first request comes.
+"""The settings of a resolver, checked when the middleware is created.
 
-A wrong setting raises ValueError when the middleware is made, naming the setting. A resolver that answers wrongly is
-worse than one that does not start.
+A wrong setting raises ValueError; the text names the setting. So an error is found when the site starts, not by the
+first visitor.
 """
 
 from __future__ import annotations
@@ -22,11 +22,11 @@ from .custom_scheme import OwnScheme
 from .errors import Refused
 
 SCHEMES = ("ark", "urn")
-"""The schemes whose semantics are known here: the reserved paths "MUST be allocated only for defined identifier schemes
-(not necessarily an URI scheme) and MUST match the semantics of that scheme" (17beta policy, section 4)."""
+"""The schemes that Ararat resolves. Reserved paths "MUST be allocated only for defined identifier schemes (not
+necessarily an URI scheme) and MUST match the semantics of that scheme" (POL-038)."""
 
 METADATA_INFLECTIONS = ("?", "??", "?info")
-"""What asks for a description (ARK draft, section 3.4); no setting can make anything else of these."""
+"""The inflections that request a description (ARK draft, section 3.4). No setting can change their meaning."""
 
 # fmt: off
 TRACKING = (
@@ -34,8 +34,8 @@ TRACKING = (
     "twclid", "ttclid", "igsh", "igshid", "li_fat_id", "mc_cid", "mc_eid", "mkt_tok", "_ga", "_gl", "_hsenc", "_hsmi",
     "vero_id",
 )
-"""Parameters that platforms append to the links people share; they ask a resolver for nothing (I-02). A star stands for
-any end."""
+"""Query parameters that platforms append to shared links; they have no meaning for a resolver (I-02). A star at the end
+matches any characters."""
 # fmt: on
 
 REFERRER_POLICIES = (
@@ -54,44 +54,48 @@ _YEAR = 365 * 24 * 3600
 
 _Value = TypeVar("_Value")
 
-DESCRIBED = dict.fromkeys(METADATA_INFLECTIONS, "What is known of the identifier")
+DESCRIBED = dict.fromkeys(METADATA_INFLECTIONS, "The description of the identifier")
 
 # RFC 3986, section 3.4:  query = *( pchar / "/" / "?" )
 _INFLECTION = re.compile(rf"\?{iri.run(f'{iri.PCHAR}/?', least=0)}")
 
 # RFC 6797, section 6.1:
 #     Strict-Transport-Security = "Strict-Transport-Security" ":" [ directive ]  *( ";" [ directive ] )
-# Of the directives max-age is required; the others that exist are names without a value.
+# max-age is required. The other defined directives have no value.
 _HSTS = re.compile(r"max-age=\"?[0-9]+\"?(?:[ \t]*;[ \t]*[a-z]+)*", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Settings:
-    """What a site decides about its resolver.
+    """The settings of a resolver. They are keyword arguments of :class:`~ararat.middleware.ResolverMiddleware`.
 
-    ``prefix``                the announced resolver prefix (``https://example.org``), with which links begin. None:
-                              links are path-absolute
-    ``also``                  other prefixes that are this resolver too
-    ``naans``                 the NAANs this resolver answers for. None: all
-    ``forward``               send ARKs of other NAANs on to the resolver that the registry has for them; needs
-                              ``naans`` and ``prefix``
-    ``schemes``               the reserved schemes: "ark", "urn", and those of the site's own (``OwnScheme``)
-    ``max_length``            octets, at least 255, above which an identifier may be refused: see A-11 for what may not
-    ``ignore_trailing_slash`` take ``ark:12345/x/`` for ``ark:12345/x`` (A-13)
-    ``ignored_parameters``    names of query parameters that count as not given; ``utm_*`` is every name that so begins
-    ``forward_query``         hand an unknown inflection on to the target of a located or related binding
-    ``inflections``           inflections of the site's own, each with its description: they are handed on to the target
-                              of a located or related binding, and listed with every description
-    ``cache``                 seconds for which a found answer may be kept, 0 to a year
-    ``hsts``                  the Strict-Transport-Security field of answers to secure requests. None: none
-    ``inspector``             where an inspector is, a path of this site or an http(s) address. None: nowhere
-    ``cors``                  which pages may read the answers from a script (CORS): True for the pages of every site,
-                              False for none, or origins (``https://example.org``)
-    ``referrer_policy``       the Referrer-Policy field of all answers. With "no-referrer" the target does not see which
-                              page linked to the identifier; "strict-origin-when-cross-origin" shows the site of that
-                              page. None: no field, so that the policy of the linking page holds
-    ``services``              the path below which the services of RFC 2169 are ("/uri-res"); needs ``prefix``. None:
-                              there are none
+    ``prefix``                the public address of the resolver (``https://example.org``). Links begin with it.
+                              Without it, links are paths
+    ``also``                  other prefixes of the same resolver
+    ``naans``                 the NAANs that this resolver answers for. The default is all
+    ``forward``               redirect ARKs of other NAANs to the resolver in the registry of NAANs; needs ``naans``
+                              and ``prefix``
+    ``schemes``               the schemes to answer for: "ark", "urn", and schemes of the site (``OwnScheme``)
+    ``max_length``            the length in bytes, at least 255, above which an identifier can be refused with 414.
+                              Decision A-11 lists identifiers that are never refused
+    ``ignore_trailing_slash`` resolve ``ark:12345/x/`` as ``ark:12345/x`` (A-13)
+    ``ignored_parameters``    names of query parameters to ignore; ``utm_*`` matches all names that begin with ``utm_``
+    ``forward_query``         append an unknown query to the target of a located or related binding. Otherwise it is
+                              answered with 404
+    ``inflections``           inflections of the site (``?cite``), each with a description. They are appended to the
+                              target of a located or related binding, and listed in every description
+    ``cache``                 how many seconds clients can store a redirect or a description, from 0 to a year
+    ``hsts``                  the Strict-Transport-Security field of answers to https requests. Without it, the field
+                              is not sent
+    ``inspector``             the path or http(s) address of an inspector, to which error pages link. Without it, there
+                              are no such links
+    ``cors``                  the pages whose scripts can read the answers (CORS): True for the pages of every site,
+                              False for none, or a list of origins (``https://example.org``)
+    ``referrer_policy``       the Referrer-Policy field of all answers. With "no-referrer" the target does not see
+                              which page linked to the identifier; with "strict-origin-when-cross-origin" it sees the
+                              site of that page. With None the field is not sent, and the policy of that page applies
+    ``services``              the path of the services of RFC 2169 ("/uri-res"); needs ``prefix``. Without it, they do
+                              not exist
 
     >>> Settings(prefix="HTTPS://Example.org/").prefix
     'https://example.org'
@@ -141,15 +145,17 @@ class Settings:
         _check_forward(self.forward, self.naans, self.prefix)
         self._put(inflections=_inflections(self.inflections, self))
         if not 0 <= self.cache <= _YEAR:
-            raise ValueError(f"cache: {self.cache} is not a number of seconds from 0 to {_YEAR}")
+            raise ValueError(f"cache: {self.cache} is out of range; set 0 to {_YEAR} seconds")
         if self.referrer_policy is not None and self.referrer_policy not in REFERRER_POLICIES:
             named = ", ".join(REFERRER_POLICIES)
             raise ValueError(f"referrer_policy: {self.referrer_policy!r} is not one of {named}")
         if self.hsts is not None and not _HSTS.fullmatch(self.hsts):
-            raise ValueError(f"hsts: {self.hsts!r} is not like 'max-age=31536000; includeSubDomains' (RFC 6797)")
+            raise ValueError(
+                f"hsts: {self.hsts!r} is not valid; set a field like 'max-age=31536000; includeSubDomains' (RFC 6797)"
+            )
 
     def without_ignored(self, query: str) -> str | None:
-        """A query without the parameters that platforms append; None where nothing else is in it (I-02).
+        """Return a query without the ignored parameters; None if all of its parameters are ignored (I-02).
 
         >>> settings = Settings()
         >>> [settings.without_ignored(query) for query in ("utm_source=x&fbclid=y", "info&gclid=1", "")]
@@ -163,24 +169,24 @@ class Settings:
 
     @property
     def all_inflections(self) -> Mapping[str, str]:
-        """Every inflection that is known here, with its description."""
+        """All known inflections with their descriptions."""
         return {**DESCRIBED, **self.inflections}
 
     def forwards(self, identifier: Ark | Urn) -> bool:
-        """Whether an identifier that is not bound here is another resolver's to answer."""
+        """Return whether an unbound identifier is redirected to another resolver."""
         return self.forward and self.not_ours(identifier) is not None
 
     def not_ours(self, identifier: Ark | Urn) -> str | None:
-        """Why this resolver has nothing to say of an ARK, where that is because of its NAAN."""
+        """Return the reason if this resolver does not answer for the NAAN of an ARK, otherwise None."""
         if self.naans is None or isinstance(identifier, Urn):
             return None
         naan = identifier.basic[4:].partition("/")[0]
         return None if naan in self.naans else f"this resolver answers for {_listed(self.naans)}, not for NAAN {naan}"
 
     def reserves(self, path: str) -> bool:
-        """Whether a path of this site, percent-encoded or not, is one of a scheme of its own or of a service.
+        """Return whether a path, percent-encoded or not, belongs to a scheme of the site or to a service.
 
-        Of "ark" and "urn" it need not be asked: what is bound never leads there (:func:`destination.is_reserved`).
+        "ark" and "urn" are not checked here: :func:`.targets.is_reserved` rejects them for all bindings.
 
         >>> Settings(prefix="https://example.org", services="/uri-res").reserves("/uri%2Dres/N2L")
         True
@@ -202,9 +208,9 @@ class Settings:
 
 
 def _several(setting: str, values: Iterable[_Value]) -> tuple[_Value, ...]:
-    # A lone str is a collection of its letters, which nobody ever means.
+    # A str is a collection of its characters, which is never what the caller means.
     if isinstance(values, str):
-        raise ValueError(f"{setting}: {values!r} is one text where several are expected: write [{values!r}]")
+        raise ValueError(f"{setting}: {values!r} is a text, but a list is expected; write [{values!r}]")
     return tuple(values)
 
 
@@ -219,39 +225,41 @@ def _prefix(setting: str, prefix: str) -> str:
 def _origins(origins: Iterable[str]) -> tuple[str, ...]:
     given = _several("cors", origins)
     if not given:
-        raise ValueError("cors: no origin is given; write False to let no page of another site read the answers")
+        raise ValueError("cors: the list is empty; add an origin, or write False to deny all pages of other sites")
     normal = tuple(_prefix("cors", origin) for origin in given)
     for origin in normal:
         if origin.count("/") != 2:
-            raise ValueError(f"cors: {origin!r} has a path; an origin is a scheme, a host and a port")
+            raise ValueError(f"cors: {origin!r} has a path; an origin has only a scheme, a host and a port")
     return normal
 
 
 def _inspector(inspector: str) -> str:
-    """The address or path without a slash at its end: like a prefix it is what a slash and more is added to."""
+    """Return the address or path without a slash at its end."""
     return _local("inspector", inspector) if inspector.startswith("/") else _prefix("inspector", inspector)
 
 
 def _services(services: str, prefix: str | None) -> str:
-    # RFC 2169, section 3.2: what is listed are URLs, and a path alone is none.
+    # RFC 2169, section 3.2: the result is a list of URLs, and a path is not a URL.
     if prefix is None:
-        raise ValueError("services: say which prefix this resolver has (prefix=…), for what they list are addresses")
+        raise ValueError(
+            "services: the prefix is missing; set prefix=…, because the services return absolute addresses"
+        )
     path = _local("services", services)
     if not path or targets.is_reserved(path) or "%" in path:
-        raise ValueError(f"services: {services!r} is not like '/uri-res', a path that is not reserved otherwise")
+        raise ValueError(f"services: {services!r} is not an unreserved path like '/uri-res'")
     return path
 
 
 def _local(setting: str, given: str) -> str:
-    """A path of this site, without a slash at its end."""
+    """Return a path of this site without a slash at its end."""
     try:
         path = targets.check(given, "located") or ""
     except Refused as error:
         raise ValueError(f"{setting}: {error}") from None
     if not path.startswith("/"):
-        raise ValueError(f"{setting}: {given!r} is no path of this site")
+        raise ValueError(f"{setting}: {given!r} is not a path of this site; it must begin with /")
     if "?" in path or "#" in path:
-        raise ValueError(f"{setting}: {given!r} has a query or a fragment; give the path alone")
+        raise ValueError(f"{setting}: {given!r} has a query or a fragment; remove it")
     return path.removesuffix("/")
 
 
@@ -259,13 +267,11 @@ def _naan(naan: str) -> str:
     try:
         normal = ark.parse(f"ark:{naan}/x").basic.removesuffix("/x")[4:]
     except IdentifierError as error:
-        raise ValueError(f"naans: {naan!r} is no NAAN: {error.problem.message}") from None
+        raise ValueError(f"naans: {naan!r} is not a NAAN: {error.problem.message}") from None
     if "/" in normal:
-        raise ValueError(f"naans: {naan!r} is no NAAN: it has a slash in it")
+        raise ValueError(f"naans: {naan!r} is not a NAAN: it contains a slash")
     if ark.parse(f"ark:{normal}/x").reserved_naan:
-        raise ValueError(
-            "naans: NAAN 99999 is reserved for invalid ARKs and never answered for (ARK draft, section 3.1)"
-        )
+        raise ValueError("naans: NAAN 99999 is reserved for invalid ARKs; remove it (ARK draft, section 3.1)")
     return normal
 
 
@@ -275,13 +281,13 @@ def _schemes(schemes: tuple[str | OwnScheme, ...]) -> tuple[str | OwnScheme, ...
         name = scheme.name if isinstance(scheme, OwnScheme) else scheme
         if not isinstance(scheme, OwnScheme) and name not in SCHEMES:
             raise ValueError(
-                f"schemes: {scheme!r} is not one of {', '.join(SCHEMES)}; your own is an OwnScheme, with a record"
+                f"schemes: {scheme!r} is not one of {', '.join(SCHEMES)}; for a scheme of your own, pass an OwnScheme"
             )
         if isinstance(scheme, OwnScheme) and name in seen:
-            raise ValueError(f"schemes: {name!r} is there twice")
+            raise ValueError(f"schemes: {name!r} occurs twice; remove one")
         seen.add(name)
     if not schemes:
-        raise ValueError(f"schemes: name at least one of {', '.join(SCHEMES)}")
+        raise ValueError(f"schemes: the list is empty; add at least one of {', '.join(SCHEMES)}")
     return schemes
 
 
@@ -294,30 +300,40 @@ def _check_length(max_length: int) -> None:
 
 def _check_forward(forward: bool, naans: Collection[str] | None, prefix: str | None) -> None:
     if forward and naans is None:
-        raise ValueError("forward: say which NAANs are answered here (naans=[…]), or nothing is left to forward")
+        raise ValueError(
+            "forward: the NAANs of this resolver are missing; set naans=[…], because all other ARKs are forwarded"
+        )
     if forward and prefix is None:
-        raise ValueError("forward: say which prefix this resolver has (prefix=…), or it could forward to itself")
+        raise ValueError(
+            "forward: the prefix is missing; set prefix=…, so that this resolver does not forward to itself"
+        )
 
 
 def _inflections(described: Mapping[str, str], settings: Settings) -> Mapping[str, str]:
-    """The site's own inflections in normal form. "New inflections SHOULD be documented" (ARK-044)."""
+    """Return the inflections of the site in normal form. "New inflections SHOULD be documented" (ARK-044)."""
     normal: dict[str, str] = {}
     for inflection, description in described.items():
         if not _INFLECTION.fullmatch(inflection):
-            said = (
-                "is not a question mark and a query" if inflection[:1] == "?" else "does not begin with a question mark"
+            reason = (
+                "contains characters that a query cannot have"
+                if inflection[:1] == "?"
+                else "does not begin with a question mark"
             )
-            raise ValueError(f"inflections: {inflection!r} {said} (ARK draft, section 3.4)")
+            raise ValueError(f"inflections: {inflection!r} {reason} (ARK draft, section 3.4)")
         known = iri.upper_hex(iri.decode(inflection, iri.UNRESERVED_TRIPLETS))
         # "?info MUST NOT be used for a different purpose." "? and ?? are reserved for a possible standard meaning"
         if known in METADATA_INFLECTIONS:
-            raise ValueError(f"inflections: {inflection!r} asks for the description, always (ARK draft, section 3.4)")
+            raise ValueError(
+                f"inflections: {inflection!r} is reserved for the description; choose another (ARK draft, section 3.4)"
+            )
         if settings.without_ignored(known[1:]) != known[1:]:
-            raise ValueError(f"inflections: {inflection!r} has a parameter of ignored_parameters, and is never seen")
+            raise ValueError(
+                f"inflections: {inflection!r} contains a parameter of ignored_parameters; remove it from one of the two"
+            )
         if known in normal:
-            raise ValueError(f"inflections: {inflection!r} is there twice")
+            raise ValueError(f"inflections: {inflection!r} occurs twice; remove one")
         if not isinstance(description, str) or not description.strip() or not description.isprintable():
-            raise ValueError(f"inflections: {inflection!r} has no description of one line, which the site's users need")
+            raise ValueError(f"inflections: {inflection!r} has no description; add one line of printable text")
         normal[known] = description
     return normal
 

@@ -1,4 +1,4 @@
-"""The resolver as a WSGI middleware: it answers the reserved paths ``/ark:…`` and ``/urn:…``, the site all the rest.
+"""The resolver as a WSGI middleware. It answers for the paths ``/ark:…`` and ``/urn:…``; the site answers for the rest.
 
 .. code-block:: python
 
@@ -6,14 +6,13 @@
 
     application = ResolverMiddleware(application, open_bindings("bindings.sqlite"), prefix="https://example.org")
 
-A request that is not for a reserved path reaches the site as it came: the very environ, the body unread,
-``start_response`` and the response untouched. What is for one never reaches the site, but for a *served* binding,
-whose path the site answers under the identifier's address. Put it outside of whatever rewrites paths or redirects
-(slashes added, routers), and inside of whatever decides who may see what.
+Other requests reach the site unchanged: the same environ, body and ``start_response``. Requests for reserved paths
+never reach the site, except for a *served* binding: then the site answers at its own path. Put the middleware outside
+of code that rewrites or redirects paths (routers, added slashes), and inside of code that checks access.
 
-No error here affects a request for the site itself. An environ that cannot be read goes on to the site as it came.
-While the bindings cannot be opened or read, identifiers are answered with 503. An error in the resolver, or in a scheme
-of the site's own, is answered with 500, and the log has its traceback.
+An error in the middleware never affects requests for the site. A request whose environ cannot be read goes to the site
+unchanged. If the bindings cannot be opened or read, identifiers are answered with 503. An exception in the resolver, or
+in an ``OwnScheme``, is logged with its traceback and answered with 500.
 """
 
 from __future__ import annotations
@@ -50,24 +49,43 @@ _log = logging.getLogger(__name__)
 
 
 class ResolverMiddleware:
-    """Answers for ARKs and URNs in front of a WSGI application.
+    """A WSGI application that answers for ARKs and URNs and passes other requests to ``app``.
 
-    :param app: the site.
-    :param bindings: what :func:`~ararat.middleware.open_bindings` gives, or anything with its ``fetch``.
-    :param on_resolve: called with the :class:`~ararat.middleware.Resolution` of each request for an identifier, once
-        its answer is made and before it is sent: ``status`` is that of the answer (of a served name 200, whatever the
-        site says), ``seconds`` what it took. What it raises is logged and changes no answer.
-        :func:`~ararat.middleware.log_resolutions` makes one that writes an access log.
-    :param inspector: where an inspector is, if there is one: a path of this site ("/" where it is the site) or an
-        http(s) address. Error pages link to it.
+    :param app: the site, a WSGI application.
+    :param bindings: the result of :func:`~ararat.middleware.open_bindings`, or an object with its method ``fetch``.
+    :param prefix: str or None (default). The public address of the resolver, ``https://example.org``. Links begin with
+        it. With None, links are paths.
+    :param also: iterable of str, default empty. Other prefixes of the same resolver.
+    :param naans: collection of str or None (default: all). The NAANs that this resolver answers for.
+    :param forward: bool, default False. Redirect ARKs of other NAANs to the resolver in the registry of NAANs. Needs
+        ``naans`` and ``prefix``.
+    :param schemes: collection of str and :class:`~ararat.middleware.OwnScheme`, default ``("ark", "urn")``. The schemes
+        to answer for.
+    :param max_length: int, at least 255, default 3500. The length in bytes above which an identifier can be refused
+        with 414 (A-11).
+    :param ignore_trailing_slash: bool, default True. Resolve ``ark:12345/x/`` as ``ark:12345/x`` (A-13).
+    :param ignored_parameters: iterable of str, default the tracking parameters of large platforms. Query parameters to
+        ignore; ``utm_*`` matches all names that begin with ``utm_``.
+    :param forward_query: bool, default False. Append an unknown query to the target of a located or related binding.
+    :param inflections: mapping of str to str, default empty. Inflections of the site (``?cite``) with their
+        descriptions (ARK-044).
+    :param cache: int, 0 to 31536000, default 300. How many seconds clients can store a redirect or a description.
+    :param hsts: str or None (default). The Strict-Transport-Security field of answers to https requests.
+    :param on_resolve: callable or None (default). It is called with the :class:`~ararat.middleware.Resolution` of each
+        request for an identifier, before the answer is sent. ``status`` is the status of the answer (200 for a served
+        name, whatever the site returns), ``seconds`` the duration. Its exceptions are logged and change no answer.
+        :func:`~ararat.middleware.log_resolutions` returns such a callable for an access log.
+    :param inspector: str or None (default). The path or http(s) address of an inspector, to which error pages link; "/"
+        if the site itself is the inspector.
+    :param services: str or None (default). The path of the services of RFC 2169, like ``/uri-res``. Needs ``prefix``.
+    :param cors: bool or iterable of str, default True. The pages whose scripts can read the answers: True for all,
+        False for none, or a list of origins.
+    :param referrer_policy: str or None, default "no-referrer". The Referrer-Policy field of all answers.
 
-    :param services: the path of the services of RFC 2169, ``/uri-res``, where they are wanted
-        (:mod:`~ararat.middleware.http.rfc2169`).
+    Raises ValueError if a setting is wrong, and TypeError if ``app`` is an ASGI application (FastAPI, Starlette, Quart,
+    Django's ASGI application).
 
-    The other settings are those of :class:`~ararat.middleware.settings.Settings`; a wrong one raises ValueError here.
-    An ``app`` that is an ASGI application (FastAPI, Starlette, Quart, Django's) raises TypeError.
-    The key ``ararat.ark`` of the environ holds the normal form of the identifier while and after the site answers a
-    served one.
+    For a served name, ``environ["ararat.ark"]`` is the normal form of the identifier.
     """
 
     def __init__(
@@ -94,7 +112,9 @@ class ResolverMiddleware:
         referrer_policy: str | None = "no-referrer",
     ) -> None:
         if is_asgi(app):
-            raise TypeError(f"ResolverMiddleware is for WSGI, and {named(app)} is an ASGI application. {REMEDY}")
+            raise TypeError(
+                f"ResolverMiddleware needs a WSGI application, but {named(app)} is an ASGI application. {REMEDY}"
+            )
         self.app = app
         self.bindings = bindings
         self.settings = Settings(
@@ -121,50 +141,49 @@ class ResolverMiddleware:
         self._on_resolve = on_resolve
         self._labels = reserved_labels(scheme for scheme in self.settings.schemes if isinstance(scheme, str))
         self._own = {scheme.name: scheme for scheme in self.settings.schemes if isinstance(scheme, OwnScheme)}
-        # Where the colon stands in a reserved path. "/ark:" and "/urn:" have it at the same place.
+        # The positions of the colon in reserved paths. It is the same in "/ark:" and "/urn:".
         self._colons = frozenset({4, *(len(name) + 1 for name in self._own)})
-        # A path of a service has no colon. Who has none of them does not pay for the second look.
-        self._others: WSGIApplication = app if self.settings.services is None else self._perhaps_service
+        # Paths of services have no colon, so they need a second check. Sites without services skip it.
+        self._others: WSGIApplication = app if self.settings.services is None else self._service_or_site
 
     def __call__(self, environ: WSGIEnvironment, start_response: StartResponse) -> Iterable[bytes]:
-        """Answer a request."""
-        # Every reserved path has a colon in it and few others do: a look for one is all that the site's requests pay.
+        # Reserved paths contain a colon, and few other paths do. Most requests for the site need no other check.
         try:
-            perhaps = ":" in environ["PATH_INFO"]
-        except Exception:  # noqa: BLE001 - a path that is none is not for us, and the site's to judge
-            perhaps = False
-        if perhaps and (target := self._reserved(environ)) is not None:
-            return self._answered(environ, start_response, target)
+            has_colon = ":" in environ["PATH_INFO"]
+        except Exception:  # noqa: BLE001 - the site handles malformed environs
+            has_colon = False
+        if has_colon and (target := self._reserved(environ)) is not None:
+            return self._respond(environ, start_response, target)
         return self._others(environ, start_response)
 
-    def _perhaps_service(self, environ: WSGIEnvironment, start_response: StartResponse) -> Iterable[bytes]:
+    def _service_or_site(self, environ: WSGIEnvironment, start_response: StartResponse) -> Iterable[bytes]:
         try:
             services = self.settings.services or ""
             ours = environ["PATH_INFO"].startswith(f"{services}/N2")
             asked = services_asked(recover(environ), services) if ours else None
-        except Exception:  # noqa: BLE001 - a path that is none is not for us, and the site's to judge
+        except Exception:  # noqa: BLE001 - the site handles malformed environs
             asked = None
         if asked is None:
             return self.app(environ, start_response)
-        return self._answered(environ, start_response, asked.target, asked.service)
+        return self._respond(environ, start_response, asked.target, asked.service)
 
     def _reserved(self, environ: WSGIEnvironment) -> Target | None:
-        """The target of a request for a reserved path, or None where it is the site's."""
+        """Return the request target if its path is reserved, otherwise None."""
         try:
             path = environ["PATH_INFO"]
-            # A server may have left an address in PATH_INFO; then the colon is anywhere.
+            # Some servers leave a whole address in PATH_INFO; then the colon can be at any position.
             if path.find(":") not in self._colons and path[:1] == "/":
                 return None
             target = recover(environ)
             return target if self._is_reserved(target) else None
         except Exception:  # noqa: BLE001 - it is logged
-            _log.exception("a request could not be read, and is left to the site")
+            _log.exception("The request could not be read, so it is passed to the site")
             return None
 
     def _is_reserved(self, target: Target) -> bool:
         return target.path[:5] in self._labels or self._own_scheme(target) is not None
 
-    def _answered(
+    def _respond(
         self,
         environ: WSGIEnvironment,
         start_response: StartResponse,
@@ -181,7 +200,7 @@ class ResolverMiddleware:
             resolution = self._resolve(environ, target)
             answer = self._answer(environ, target, resolution, service)
         except Exception:  # noqa: BLE001 - it is logged
-            _log.exception("the resolver failed for %s", display.escape(target.identifier[:200]))
+            _log.exception("The resolver failed for %s", display.escape(target.identifier[:200]))
             given = target.identifier
             resolution = refuse(given, "internal-error")
             answer = self._failed(environ, target, resolution)
@@ -199,14 +218,14 @@ class ResolverMiddleware:
         try:
             return self._answer(environ, target, resolution, None)
         except Exception:  # noqa: BLE001 - it is logged
-            _log.exception("the page about the error cannot be made")
+            _log.exception("The error page could not be rendered")
             return last_resort()
 
     def _answer(
         self, environ: WSGIEnvironment, target: Target, resolution: Resolution, service: Service | None
     ) -> Answer | Handover:
         secure, accept = _is_secure(environ), environ.get("HTTP_ACCEPT")
-        # 3.8: nothing of the request is in a link but where the application is mounted; a Host can be forged.
+        # Links contain nothing of the request except SCRIPT_NAME, because a client can forge the Host field.
         root = self.settings.prefix or mount_path(environ)
         if service == "N2Ls" and resolution.outcome not in ("refused", "metadata"):
             return self._answers.places(resolution, root, accept, secure=secure)
@@ -226,19 +245,19 @@ class ResolverMiddleware:
     def _own_scheme(self, target: Target) -> OwnScheme | None:
         if not self._own:
             return None
-        # The path is ASCII, so that lower case makes nothing else into a label.
+        # The path is ASCII, so lower() maps no other letters to those of a label.
         label, colon, _ = target.path.partition(":")
         return self._own.get(label[1:].lower()) if colon and label[:1] == "/" else None
 
     def _resolve(self, environ: WSGIEnvironment, target: Target) -> Resolution:
         given = target.identifier
-        # ARK-121: resolution knows two methods, and a resolver has nothing to change.
+        # ARK-121: identifiers are resolved by GET and HEAD only.
         if environ.get("REQUEST_METHOD") not in ("GET", "HEAD"):
             return refuse(given, "method-not-allowed")
         if target.dotted:
             return refuse(given, "dot-segment")
         if not self._is_reserved(target):
-            # Only a service can be handed what does not begin with a scheme that is reserved here.
+            # Only a request for a service can contain an identifier of another scheme.
             return refuse(given, "no-scheme", message="it does not begin with a scheme that this resolver answers for")
         accepted = Accepted(environ.get("HTTP_ACCEPT"), environ.get("HTTP_ACCEPT_LANGUAGE"))
         try:
@@ -247,7 +266,7 @@ class ResolverMiddleware:
             fetch = self._fetch_and_note if self._availability.failing else self.bindings.fetch
             return resolve(given, fetch, self._rules, self.settings, accepted)
         except BindingsUnavailable as error:
-            # 503 and not 404, which would say that nothing is bound.
+            # 503, because 404 would mean that the identifier is not bound.
             self._availability.failed(str(error))
             return refuse(given, "bindings-unavailable")
 
@@ -265,7 +284,7 @@ class ResolverMiddleware:
             status = resolution.status if isinstance(answer, Handover) else answer.status
             self._on_resolve(resolution._replace(status=status, seconds=perf_counter() - began))
         except Exception:  # noqa: BLE001 - it is logged
-            _log.exception("on_resolve failed")
+            _log.exception("on_resolve raised an exception")
 
 
 def _is_secure(environ: WSGIEnvironment) -> bool:

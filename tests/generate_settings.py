@@ -24,7 +24,7 @@ _TABLE = re.compile(r"^(?:\|.*\n)+", re.MULTILINE)
 _DEFAULTS = {
     "naans": "all",
     "schemes": "ark and urn",
-    "ignored_parameters": "those of the large platforms",
+    "ignored_parameters": "parameters of large platforms",
     "prefix": "none",
 }
 

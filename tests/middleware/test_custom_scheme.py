@@ -123,9 +123,9 @@ def test_a_scheme_without_a_record_that_will_do_is_an_error_at_the_start(record,
 
 def test_schemes_are_there_once_and_have_records():
     own = OwnScheme(record=RECORD, resolve=located)
-    with pytest.raises(ValueError, match="'atlas' is there twice"):
+    with pytest.raises(ValueError, match="'atlas' occurs twice"):
         ResolverMiddleware(site, Nothing(), schemes=[own, own])  # type: ignore[arg-type]
-    with pytest.raises(ValueError, match="'atlas' is not one of ark, urn; your own is an OwnScheme"):
+    with pytest.raises(ValueError, match="'atlas' is not one of ark, urn; for a scheme of your own"):
         ResolverMiddleware(site, Nothing(), schemes=["atlas"])  # type: ignore[arg-type]
 
 

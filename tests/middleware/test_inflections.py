@@ -62,7 +62,7 @@ def test_nothing_else_is(client, identifier, status):
 def test_who_asks_for_an_unknown_one_is_told_which_there_are(client):
     asked = "/ark:12345/doc?what"
     assert client.get(asked, headers={"Accept": "application/json"}).json["inflections"] == {
-        **dict.fromkeys(["?", "??", "?info"], "What is known of the identifier"),
+        **dict.fromkeys(["?", "??", "?info"], "The description of the identifier"),
         **KNOWN,
     }
     page = client.get(asked).text

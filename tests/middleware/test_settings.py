@@ -33,30 +33,28 @@ def test_settings_have_the_names_and_defaults_of_the_middlewares_keywords():
         ),
         pytest.param(
             {"also": "https://x.example"},
-            "also: 'https://x.example' is one text where several are expected",
+            "also: 'https://x.example' is a text, but a list is expected",
             id="also, one text",
         ),
         pytest.param({"also": ["x"]}, "also: x does not begin", id="also"),
-        pytest.param({"naans": ["1234l"]}, "naans: '1234l' is no NAAN: a NAAN cannot contain 'l'", id="no NAAN"),
-        pytest.param({"naans": ["12345/x"]}, "naans: '12345/x' is no NAAN", id="more than a NAAN"),
+        pytest.param({"naans": ["1234l"]}, "naans: '1234l' is not a NAAN: a NAAN cannot contain 'l'", id="no NAAN"),
+        pytest.param({"naans": ["12345/x"]}, "naans: '12345/x' is not a NAAN", id="more than a NAAN"),
         pytest.param({"naans": ["9-9999"]}, "naans: NAAN 99999 is reserved for invalid ARKs", id="NAAN 99999"),
-        pytest.param({"naans": "12345"}, "naans: '12345' is one text", id="NAANs, one text"),
-        pytest.param({"forward": True}, "forward: say which NAANs are answered here", id="forward without naans"),
-        pytest.param(
-            {"forward": True, "naans": ["12345"]}, "forward: say which prefix this resolver has", id="forward to itself"
-        ),
+        pytest.param({"naans": "12345"}, "naans: '12345' is a text", id="NAANs, one text"),
+        pytest.param({"forward": True}, "forward: the NAANs of this resolver are missing", id="forward without naans"),
+        pytest.param({"forward": True, "naans": ["12345"]}, "forward: the prefix is missing", id="forward to itself"),
         pytest.param({"schemes": ["doi"]}, "schemes: 'doi' is not one of ark, urn", id="unknown scheme"),
-        pytest.param({"schemes": []}, "schemes: name at least one", id="no scheme"),
+        pytest.param({"schemes": []}, "schemes: the list is empty", id="no scheme"),
         pytest.param({"max_length": 254}, "max_length: a limit of 254 is below 255", id="length"),
-        pytest.param({"cache": -1}, "cache: -1 is not a number of seconds from 0", id="cache"),
-        pytest.param({"cors": "https://a.example"}, "cors: 'https://a.example' is one text", id="cors as a text"),
-        pytest.param({"cors": []}, "cors: no origin is given", id="cors without origins"),
+        pytest.param({"cache": -1}, "cache: -1 is out of range", id="cache"),
+        pytest.param({"cors": "https://a.example"}, "cors: 'https://a.example' is a text", id="cors as a text"),
+        pytest.param({"cors": []}, "cors: the list is empty", id="cors without origins"),
         pytest.param({"cors": ["https://a.example/x"]}, "cors: 'https://a.example/x' has a", id="cors with a path"),
         pytest.param({"referrer_policy": "none\r\nX: y"}, "referrer_policy: ", id="no referrer policy"),
         pytest.param(
-            {"hsts": "max-age=1\r\nX: y"}, "hsts: 'max-age=1\\r\\nX: y' is not like", id="hsts with another field"
+            {"hsts": "max-age=1\r\nX: y"}, "hsts: 'max-age=1\\r\\nX: y' is not valid", id="hsts with another field"
         ),
-        pytest.param({"hsts": "includeSubDomains"}, "hsts: 'includeSubDomains' is not like", id="hsts without an age"),
+        pytest.param({"hsts": "includeSubDomains"}, "hsts: 'includeSubDomains' is not", id="hsts without an age"),
         pytest.param(
             {"inspector": "javascript:alert(1)"},
             "inspector: javascript:alert(1) does not begin with http",
@@ -69,31 +67,33 @@ def test_settings_have_the_names_and_defaults_of_the_middlewares_keywords():
         ),
         pytest.param({"inspector": "/?q="}, "inspector: '/?q=' has a query", id="inspector with a query"),
         pytest.param(
-            {"inflections": {"?info": "x"}}, "inflections: '?info' asks for the description, always", id="?info"
+            {"inflections": {"?info": "x"}}, "inflections: '?info' is reserved for the description", id="?info"
         ),
         pytest.param(
-            {"inflections": {"?%69nfo": "x"}}, "inflections: '?%69nfo' asks for the description", id="?info, encoded"
+            {"inflections": {"?%69nfo": "x"}},
+            "inflections: '?%69nfo' is reserved for",
+            id="?info, encoded",
         ),
-        pytest.param({"inflections": {"?": "x"}}, "inflections: '?' asks for the description", id="?"),
-        pytest.param({"inflections": {"??": "x"}}, "inflections: '??' asks for the description", id="??"),
+        pytest.param({"inflections": {"?": "x"}}, "inflections: '?' is reserved for the description", id="?"),
+        pytest.param({"inflections": {"??": "x"}}, "inflections: '??' is reserved for the description", id="??"),
         pytest.param(
             {"inflections": {"cite": "x"}},
             "inflections: 'cite' does not begin with a question mark",
             id="no inflection",
         ),
-        pytest.param({"inflections": {"?a b": "x"}}, "inflections: '?a b' is not a question mark", id="no query"),
+        pytest.param({"inflections": {"?a b": "x"}}, "inflections: '?a b' contains characters", id="no query"),
         pytest.param({"inflections": {"?cite": " "}}, "inflections: '?cite' has no description", id="no description"),
         pytest.param({"inflections": {"?c": "a\nb"}}, "inflections: '?c' has no description", id="two lines"),
         pytest.param(
-            {"inflections": {"?gclid": "x"}}, "inflections: '?gclid' has a parameter", id="ignored inflection"
+            {"inflections": {"?gclid": "x"}}, "inflections: '?gclid' contains a parameter", id="ignored inflection"
         ),
-        pytest.param({"inflections": {"?a": "x", "?%61": "y"}}, "inflections: '?%61' is there twice", id="twice"),
+        pytest.param({"inflections": {"?a": "x", "?%61": "y"}}, "inflections: '?%61' occurs twice", id="twice"),
         pytest.param(
-            {"ignored_parameters": "utm_*"}, "ignored_parameters: 'utm_*' is one text", id="parameters, one text"
+            {"ignored_parameters": "utm_*"}, "ignored_parameters: 'utm_*' is a text", id="parameters, one text"
         ),
     ],
 )
-def test_a_wrong_setting_is_refused_by_its_name(setting, said):
+def test_wrong_setting_raises_an_error_with_its_name(setting, said):
     with pytest.raises(ValueError) as refused:  # noqa: PT011 - the text is what is tested
         Settings(**setting)
     assert str(refused.value).startswith(said)

@@ -353,7 +353,7 @@ def test_a_page_that_cannot_be_made_harms_nobody(store, monkeypatch, caplog):
     answer = client.get("/ark:12345/nope")
     assert (answer.status_code, "internal-error" in answer.text, "Retry-After" in answer.headers) == (500, True, False)
     assert client.get("/ark:12345/doc").status_code == 302
-    assert "the resolver failed for ark:12345/nope" in caplog.text
+    assert "The resolver failed for ark:12345/nope" in caplog.text
 
 
 def test_on_resolve_is_told_of_every_resolution(store):
@@ -382,7 +382,7 @@ def test_an_on_resolve_that_fails_changes_no_answer(store, caplog):
         raise KeyError(resolution.given)
 
     assert Client(ResolverMiddleware(Site(), store, on_resolve=fail)).get("/ark:12345/doc").status_code == 302
-    assert "on_resolve failed" in caplog.text
+    assert "on_resolve raised an exception" in caplog.text
 
 
 # Whatever comes -------------------------------------------------------------------------------------------------------

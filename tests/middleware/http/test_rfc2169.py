@@ -168,12 +168,12 @@ def test_a_scheme_that_is_not_reserved_is_not_resolved_here_either(store):
 @pytest.mark.parametrize(
     ("settings", "message"),
     [
-        pytest.param({"services": "/uri-res", "prefix": None}, "services: say which prefix", id="no prefix"),
+        pytest.param({"services": "/uri-res", "prefix": None}, "services: the prefix is missing", id="no prefix"),
         pytest.param({"services": "uri-res"}, "services: uri-res is neither a URL nor a path", id="no path"),
         pytest.param({"services": "//uri-res"}, "services: //uri-res has no scheme", id="an authority"),
-        pytest.param({"services": "https://example.org/a"}, "is no path of this site", id="an address"),
-        pytest.param({"services": "/"}, "is not like '/uri-res'", id="the root"),
-        pytest.param({"services": "/ark:1"}, "is not like '/uri-res'", id="a reserved path"),
+        pytest.param({"services": "https://example.org/a"}, "is not a path of this site", id="an address"),
+        pytest.param({"services": "/"}, "is not an unreserved path like '/uri-res'", id="the root"),
+        pytest.param({"services": "/ark:1"}, "is not an unreserved path like '/uri-res'", id="a reserved path"),
         pytest.param({"services": "/a?b"}, "has a query or a fragment", id="a query"),
     ],
 )
