@@ -152,7 +152,7 @@ def _facts(report: Report, sheet: Sheet) -> Iterator[str]:
 
 
 def _characters(report: Report, sheet: Sheet) -> Iterator[str]:
-    unusual = display.unusual(report.input, most=_MOST + 1)
+    unusual = display.unusual(report.input, limit=_MOST + 1)
     rows = [(f"{each.index + 1}", f"{each.code_point} {each.name}: {each.why}") for each in unusual]
     yield from sheet.table("Characters", _few(rows, ("", "... and more")))
 

@@ -1,12 +1,12 @@
-r"""Which characters must never be shown raw, what kind each is and what it is called.
+r"""Hidden characters: which characters must never be shown raw, their kinds and their names.
 
-A frozen table, so that a verdict never depends on the Unicode version of the running Python: the union of the general
-categories Cc, Cf, Cn, Co, Cs, Zl, Zp and Zs, of Bidi_Control, Default_Ignorable_Code_Point and
-Noncharacter_Code_Point, and of U+2800 and U+FFFC, less U+0020 SPACE. It is made from the Unicode Character Database by
-``tests/identifiers/generate_characters.py`` and read on first use.
+The table is frozen, so that results do not depend on the Unicode version of Python. It contains the general
+categories Cc, Cf, Cn, Co, Cs, Zl, Zp and Zs, the properties Bidi_Control, Default_Ignorable_Code_Point and
+Noncharacter_Code_Point, and U+2800 and U+FFFC, without U+0020 SPACE. The source is the Unicode Character Database
+(``tests/identifiers/generate_characters.py``). The table is read on first use.
 
-ARK draft, section 8.1.1 (ARK-143): what is of "unknown or formatting" meaning leaves a program only escaped. An
-unassigned code point has no meaning yet, so it is in the table too.
+ARK draft, section 8.1.1 (ARK-143): characters of "unknown or formatting" meaning must be escaped in output. An
+unassigned code point has no known meaning, so it is in the table too.
 
 >>> classify("\u202e"), short_name("\u202e"), name("\u202e")
 ('bidi', 'RLO', 'RIGHT-TO-LEFT OVERRIDE')
@@ -28,8 +28,7 @@ from importlib import resources
 BIDI_FORMATTING = frozenset("\u200e\u200f\u202a\u202b\u202c\u202d\u202e")
 
 HIDDEN: re.Pattern[str]
-"""Matches a run of one hidden character repeated; group 1 is the character. Linear in the text, and quick on what is
-not hidden.
+"""Matches a run of one repeated hidden character; group 1 is the character. The time is linear in the text.
 
 >>> [found.span() for found in HIDDEN.finditer("a\\u200b\\u200b\\u200cb")]
 [(1, 3), (3, 4)]
@@ -45,9 +44,9 @@ _NAMELESS = {
 
 
 def classify(char: str) -> str | None:
-    """Say of which kind a hidden character is, or return None for one that may be shown as it is.
+    """Return the kind of a hidden character, or None for a character that can be shown.
 
-    The kinds, no character being of two: "control" (Cc), "bidi" (Bidi_Control), "format" (the rest of Cf), "ignorable"
+    The kinds do not overlap: "control" (Cc), "bidi" (Bidi_Control), "format" (the rest of Cf), "ignorable"
     (the rest of Default_Ignorable_Code_Point), "space" (Zs, Zl, Zp and U+2800, but not U+0020), "object" (U+FFFC),
     "noncharacter", "private" (Co), "surrogate" (Cs) and "unassigned" (the rest of Cn).
 
@@ -65,7 +64,7 @@ def classify(char: str) -> str | None:
 
 
 def is_hidden(char: str) -> bool:
-    """Whether a character must be replaced by something visible before it is shown.
+    """Return whether a character must be escaped before it is shown.
 
     >>> is_hidden("\\u00a0"), is_hidden(" ")
     (True, False)
@@ -85,9 +84,9 @@ def short_name(char: str) -> str:
 
 
 def name(char: str) -> str:
-    """Return the Unicode name of any character, of a control its alias; a label in angle brackets for what has none.
+    """Return the Unicode name of a character, its alias for a control, or a label in angle brackets.
 
-    Hidden characters are named by the table. Others are named by the running Python, for which a newer one is
+    The names of hidden characters are in the table. Python provides the others; a character that is too new for it is
     "<unnamed>".
 
     >>> [name(char) for char in "a\\x00\\xad\\ue000"]
@@ -99,7 +98,7 @@ def name(char: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class _Table:
-    # Range i holds the code points from starts[i] to ends[i], all of kinds[i]; ranges ascend and do not meet.
+    # Range i contains the code points from starts[i] to ends[i], all of kinds[i]. Ranges ascend and do not overlap.
     starts: Sequence[int]
     ends: Sequence[int]
     kinds: Sequence[str]
@@ -126,15 +125,15 @@ def _bounds(span: str) -> tuple[int, int]:
 def _hidden() -> re.Pattern[str]:
     table = _table()
     ranges = list(zip(table.starts, table.ends, strict=True))
-    # A range may not straddle the end of the Basic Multilingual Plane: none does, U+FFFF and U+10000 differ in kind.
+    # No range crosses the end of the Basic Multilingual Plane, because U+FFFF and U+10000 differ in kind.
     basic = [span for span in ranges if span[1] <= 0xFFFF]
     beyond = ranges[len(basic) :]
     return re.compile(f"({_class(basic)}|(?=[\U00010000-\U0010ffff]){_search(beyond)})\\1*")
 
 
 def _search(ranges: Sequence[tuple[int, int]]) -> str:
-    # Python's re finds a character of the Basic Multilingual Plane in a class at once, but tries the ranges beyond it
-    # one after another. So the ranges there are halved, as bisection would, until few are left.
+    # In a character class, Python's re tests ranges beyond the Basic Multilingual Plane one after another. Bisect them
+    # with lookaheads until few are left.
     if len(ranges) <= 16:
         return _class(ranges)
     half = len(ranges) // 2
@@ -149,7 +148,7 @@ def _class(ranges: Sequence[tuple[int, int]]) -> str:
 
 
 def __getattr__(attribute: str) -> re.Pattern[str]:
-    # HIDDEN is made on first use: importing the module reads no file.
+    # Compile HIDDEN on first use, so that importing the module reads no file.
     if attribute == "HIDDEN":
         return globals().setdefault("HIDDEN", _hidden())
     raise AttributeError(f"module {__name__!r} has no attribute {attribute!r}")

@@ -1,7 +1,6 @@
-r"""Characters that look like an ASCII one (UTS #39), for hints and never for verdicts.
+r"""Characters that look like an ASCII character (UTS #39). Used for hints only, never to compare identifiers.
 
-A frozen table: each ASCII character with those whose prototype it is. Two identifiers are told apart by their code
-points alone; that a reader cannot tell them apart is worth a word.
+The table is frozen. It maps each look-alike to the ASCII character that is its prototype.
 
 >>> looks_like("\u0430"), looks_like("\u00e9")
 ('a', None)
@@ -17,12 +16,12 @@ from importlib import resources
 
 
 def looks_like(char: str) -> str | None:
-    """Return the printable ASCII character that ``char`` can be taken for, or None. An ASCII character is itself."""
+    """Return the printable ASCII character that ``char`` looks like, or None. Also None for an ASCII character."""
     return None if char.isascii() else _table().get(char)
 
 
 def first(text: str) -> re.Match[str] | None:
-    """Find the first character of ``text`` that looks like an ASCII one without being it.
+    """Find the first non-ASCII character of ``text`` that looks like an ASCII character.
 
     >>> first("ark:12345/x\\u0430").start()
     11

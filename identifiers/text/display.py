@@ -1,9 +1,9 @@
-r"""Text of unknown origin, made safe to show.
+r"""Make text of unknown origin safe to show.
 
-Every channel can be attacked by what it shows: a terminal by escape sequences, a log by line breaks, a page by
-right-to-left overrides and characters nobody sees. :func:`escape` and :func:`percent` give printable ASCII for
-terminals, logs, headers and attributes; :func:`atoms` cuts a text into runs that can be shown and chips that stand
-for what cannot, so that none of the hidden characters is ever in a page itself (ARK draft, sections 8.1 and 8.1.1).
+Untrusted text can contain terminal escape sequences, line breaks that forge log lines, right-to-left overrides and
+invisible characters. :func:`escape` and :func:`percent` return printable ASCII for terminals, logs, headers and
+attributes. :func:`atoms` splits a text for a page into visible runs and labeled chips for hidden characters, so that a
+page never contains a hidden character itself (ARK draft, sections 8.1 and 8.1.1).
 """
 
 from __future__ import annotations
@@ -21,17 +21,17 @@ _OCTETS = {octet: f"%{octet:02X}" for octet in (*range(0x20), *range(0x7F, 0x100
 _ENCODED_NON_ASCII = re.compile("(?:%[89A-Fa-f][0-9A-Fa-f])+")
 _UCSCHAR = re.compile(f"[{iri.UCSCHAR}]")
 _LONG_RUN = 16
-# More combining marks on one letter reach into the lines above and below; no language needs more.
-_MOST_MARKS = 4
+# More combining marks on one letter overlap the lines above and below. No language needs more.
+_MAX_MARKS = 4
 
 
 @dataclass(frozen=True, slots=True)
 class Atom:
-    """A piece of a text that is shown in one go.
+    """A piece of a text for display: a run of visible characters, or hidden characters shown as a chip.
 
-    A run of visible characters has them in ``text`` and no ``chip``. Anything else is a chip: ``text`` holds the
-    characters, ``chip`` what is shown in their place ("U+202E RLO"), ``name`` the Unicode name, ``count`` how many
-    equal ones the chip stands for (more than one for long runs alone).
+    ``text`` contains the characters. ``chip`` is None for visible characters, else the label to show in their place
+    ("U+202E RLO"). ``name`` is the Unicode name of the hidden character. ``count`` is the number of equal characters
+    that the chip represents; it exceeds 1 only for long runs.
     """
 
     text: str
@@ -42,7 +42,7 @@ class Atom:
 
 @dataclass(frozen=True, slots=True)
 class Character:
-    """A code point that a reader should know of: where it stands, in code points, what it is, why it matters."""
+    """An unusual code point: its index in code points, its name and encodings, and why it matters."""
 
     index: int
     code_point: str
@@ -53,7 +53,7 @@ class Character:
 
 
 def escape(text: str) -> str:
-    r"""Printable ASCII for a terminal, a log or a header: all else as ``\u{...}``, a backslash doubled.
+    r"""Return printable ASCII for a terminal, log or header: other characters as ``\u{...}``, backslashes doubled.
 
     >>> print(escape("a\u202eb\x1b[2J\\"))
     a\u{202e}b\u{1b}[2J\\
@@ -62,11 +62,11 @@ def escape(text: str) -> str:
 
 
 def visible(text: str, *, ascii_only: bool = False) -> str:
-    r"""``text`` for a terminal that shows Unicode: what cannot be seen as ``\u{...}``, every other character as it is.
+    r"""Return ``text`` for a Unicode terminal: hidden characters as ``\u{...}``, visible characters unchanged.
 
-    Escaped are control, bidi, format, zero-width, private-use, surrogate and unassigned characters, spaces beyond
-    ASCII, and combining marks that have no base or follow many others. With ``ascii_only``, so is all beyond ASCII. A
-    backslash stays as it is, so that the function can be applied twice.
+    Hidden are control, bidi, format, zero-width, private-use, surrogate and unassigned characters, non-ASCII spaces,
+    and combining marks without a base or after many others. With ``ascii_only``, escape all non-ASCII characters.
+    Backslashes stay unchanged, so that a second call changes nothing.
 
     >>> visible("M\u00fcller\u202e") == "M\u00fcller\\u{202e}"
     True
@@ -76,21 +76,21 @@ def visible(text: str, *, ascii_only: bool = False) -> str:
     if text.isascii():
         return characters.HIDDEN.sub(_each_escaped, text)
     shown: list[str] = []
-    marks = _MOST_MARKS
+    marks = _MAX_MARKS
     for char in text:
         marks = marks + 1 if unicodedata.category(char)[0] == "M" else 0
-        if marks > _MOST_MARKS or characters.is_hidden(char):
-            # A mark must not change the escape before it, nor the text before this one.
+        if marks > _MAX_MARKS or characters.is_hidden(char):
+            # A mark must change neither the escape before it nor the text before the call.
             shown.append(f"\\u{{{ord(char):x}}}")
-            marks = _MOST_MARKS
+            marks = _MAX_MARKS
         else:
             shown.append(char)
-            marks = _MOST_MARKS if char == " " else marks
+            marks = _MAX_MARKS if char == " " else marks
     return "".join(shown)
 
 
 def columns(text: str) -> int:
-    """The columns that visible text takes in a terminal: two for a wide character, none for a combining mark.
+    """Return the width of visible text in terminal columns: 2 for a wide character, 0 for a combining mark.
 
     >>> columns("M\u00fcller"), columns("\u674e"), columns("e\u0301")
     (6, 2, 1)
@@ -99,9 +99,10 @@ def columns(text: str) -> int:
 
 
 def percent(text: str) -> str:
-    r"""An identifier as printable ASCII: whatever is not becomes percent-encoded UTF-8, a lone surrogate ``\u{d800}``.
+    r"""Return an identifier as printable ASCII: other characters as percent-encoded UTF-8.
 
-    The result names the same thing wherever non-ASCII characters and their percent-encoded octets do.
+    A lone surrogate becomes ``\u{d800}``. The result is equivalent to the identifier in any scheme that treats a
+    character and its percent-encoding alike.
 
     >>> percent("ark:12345/a\u202eb")
     'ark:12345/a%E2%80%AEb'
@@ -111,10 +112,10 @@ def percent(text: str) -> str:
 
 
 def decoded(text: str) -> str:
-    """An identifier in ASCII as people read it: percent-encoded UTF-8 as the characters it stands for.
+    """Decode the percent-encoded UTF-8 of an identifier for display.
 
-    What is ASCII, cannot be seen, or is no UTF-8 stays percent-encoded, so that percent-encoding the rest again gives
-    the identifier back. The result is for eyes alone, and goes through :func:`atoms` like all that is shown.
+    ASCII characters, hidden characters and invalid UTF-8 stay percent-encoded, so that percent-encoding the result
+    restores the identifier. Show the result through :func:`atoms`.
 
     Source: RFC 3987, section 3.2; URN-049.
 
@@ -125,7 +126,7 @@ def decoded(text: str) -> str:
 
 
 def atoms(text: str) -> list[Atom]:
-    """``text`` cut into runs of visible characters and chips, in order; their texts joined are ``text`` again.
+    """Split ``text`` into runs of visible characters and chips. Their texts joined are ``text``.
 
     >>> [(atom.text, atom.chip) for atom in atoms("a\\u202eb")]
     [('a', None), ('\\u202e', 'U+202E RLO'), ('b', None)]
@@ -142,15 +143,15 @@ def atoms(text: str) -> list[Atom]:
     return cut
 
 
-def unusual(text: str, *, most: int = 200) -> list[Character]:
-    """Every code point of ``text`` outside printable ASCII, at most ``most`` of them, in order.
+def unusual(text: str, *, limit: int = 200) -> list[Character]:
+    """List the code points of ``text`` outside printable ASCII, at most ``limit`` of them, in order.
 
     >>> unusual("a\\u202e")[0].name
     'RIGHT-TO-LEFT OVERRIDE'
     """
     found = []
     for place in _UNPRINTABLE.finditer(text):
-        if len(found) == most:
+        if len(found) == limit:
             break
         char = place[0]
         utf8 = char.encode("utf-8", "surrogatepass")
@@ -163,14 +164,14 @@ def unusual(text: str, *, most: int = 200) -> list[Character]:
                 percent(char),
                 _WHY.get(characters.classify(char), _WHY[None])
                 if char not in characters.BIDI_FORMATTING
-                else "reorders the text around it; must not stand in an IRI (RFC 3987, section 4.1)",
+                else "reorders the text around it; not allowed in an IRI (RFC 3987, section 4.1)",
             )
         )
     return found
 
 
 def named(char: str) -> str:
-    """One character as a message names it: itself in quotation marks when printable ASCII, else code point and name.
+    """Name one character in a message: in quotation marks if it is printable ASCII, else by code point and name.
 
     >>> named("!"), named("\\u202e")
     ("'!'", 'U+202E RIGHT-TO-LEFT OVERRIDE')
@@ -183,20 +184,20 @@ def named(char: str) -> str:
 
 
 def is_composed(text: str) -> bool:
-    """Whether ``text`` is in Unicode normal form C, by the Unicode version of the running Python."""
+    """Return whether ``text`` is in Unicode normal form NFC, by the Unicode version of Python."""
     return text.isascii() or unicodedata.is_normalized("NFC", text)
 
 
 _WHY = {
-    "control": "a control character; no identifier can hold it",
+    "control": "a control character; not allowed in an identifier",
     "bidi": "can reorder the text around it",
-    "format": "is not seen, but is part of the name",
-    "ignorable": "is not seen, but is part of the name",
-    "space": "looks like a space, but is part of the name",
-    "noncharacter": "will never be a character; no identifier can hold it",
-    "private": "has no public meaning; only a query can hold it",
-    "surrogate": "half a character; no text can hold it",
-    "unassigned": "has no character assigned to it yet",
+    "format": "is invisible but part of the name",
+    "ignorable": "is invisible but part of the name",
+    "space": "looks like a space but is part of the name",
+    "noncharacter": "never assigned to a character; not allowed in an identifier",
+    "private": "a private-use character; allowed only in a query",
+    "surrogate": "half of a surrogate pair; not valid in text",
+    "unassigned": "not assigned in Unicode",
     None: "is percent-encoded in the normal form",
 }
 
@@ -217,7 +218,7 @@ def _columns_of(char: str) -> int:
 
 
 def _visibly(octets: re.Match[str]) -> str:
-    # What is no UTF-8 comes out as surrogates, which is_hidden knows.
+    # Invalid UTF-8 becomes surrogates, which is_hidden recognizes.
     chars = bytes.fromhex(octets[0].replace("%", "")).decode("utf-8", "surrogateescape")
     return "".join(map(_visible_or_octets, chars))
 

@@ -1,7 +1,7 @@
-"""Characters and octets of IRIs: the productions of RFC 3987 that the ARK and URN grammars are built on.
+"""Characters of IRIs: the productions of RFC 3987 that the ARK and URN grammars use.
 
-Each constant is the inside of a regular expression's character class (or, for :data:`PCT_ENCODED`, an expression) and
-bears the name of its production. Nothing here knows what an ARK is.
+Each constant is named after its production. It is the inside of a character class, except :data:`PCT_ENCODED`, which is
+an expression.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ _OCTETS = {octet: f"%{octet:02X}" for octet in range(0x80, 0x100)}
 
 
 def triplets(chars: str) -> re.Pattern[str]:
-    """What matches the percent-encoded octets, in either case, that stand for the given ASCII characters."""
+    """Compile a pattern that matches the percent-encodings, in either case, of the given ASCII characters."""
     second: dict[str, str] = {}
     for octet in sorted(f"{ord(char):02X}" for char in chars):
         second[octet[0]] = second.get(octet[0], "") + octet[1] + octet[1].lower() * octet[1].isalpha()
@@ -46,21 +46,21 @@ def triplets(chars: str) -> re.Pattern[str]:
 
 ALPHANUMERIC = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
 UNRESERVED_TRIPLETS = triplets(ALPHANUMERIC + "-._~")
-"""The percent-encoded octets that stand for an unreserved character."""
+"""Matches the percent-encoding of an unreserved character."""
 
 _LOWER_TRIPLETS = re.compile("(?:%(?:[a-f][0-9A-Fa-f]|[0-9A-F][a-f]))++")
 
 
 def run(inside: str, *, least: int = 1) -> str:
-    """An expression for ``least`` (0 or 1) or more characters of a class or percent-encoded octets.
+    """Return an expression for at least ``least`` (0 or 1) characters of a class or percent-encoded octets.
 
-    Its quantifiers are possessive: whatever the input, a match is found or given up in one pass.
+    Its quantifiers are possessive, so that a match takes one pass over any input.
     """
     return f"(?:[{inside}]++|{PCT_ENCODED})" + ("++" if least else "*+")
 
 
 def decode(text: str, octets: re.Pattern[str]) -> str:
-    """``text`` with each of the percent-encoded ``octets``, a pattern from :func:`triplets`, decoded once.
+    """Decode each match of ``octets``, a pattern from :func:`triplets`, once.
 
     >>> decode("%61%2f%2541", UNRESERVED_TRIPLETS)
     'a%2f%2541'
@@ -69,7 +69,7 @@ def decode(text: str, octets: re.Pattern[str]) -> str:
 
 
 def upper_hex(text: str) -> str:
-    """``text`` with the hexadecimal digits of its percent-encoded octets in upper case (RFC 3986, section 6.2.2.1).
+    """Write the hexadecimal digits of percent-encodings in upper case (RFC 3986, section 6.2.2.1).
 
     >>> upper_hex("a%2fb")
     'a%2Fb'
@@ -78,9 +78,9 @@ def upper_hex(text: str) -> str:
 
 
 def encode(text: str) -> str:
-    """``text`` with everything outside ASCII as percent-encoded UTF-8 (RFC 3987, section 3.1); no normalization.
+    """Percent-encode all non-ASCII characters as UTF-8, without Unicode normalization (RFC 3987, section 3.1).
 
-    A lone surrogate has no UTF-8: it raises UnicodeEncodeError. No IRI holds one.
+    Raises UnicodeEncodeError for a lone surrogate, which no IRI contains.
 
     >>> encode("4\\u0431")
     '4%D0%B1'

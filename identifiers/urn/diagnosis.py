@@ -1,7 +1,6 @@
-"""What is wrong with a text that begins with ``urn:``, and what is worth a word: by both profiles, or by one of them.
+"""Find the errors and notes of a URN, for both profiles or for one of them.
 
-Each function is given the text as :mod:`.model` has cut it, and finds for itself; none of them needs
-what another found.
+Each function receives the parts of the text as :mod:`.model` has split it. The functions do not depend on each other.
 """
 
 from __future__ import annotations
@@ -24,7 +23,7 @@ _SPECIAL_NID = re.compile("[Xx]-|[Uu][Rr][Nn]-[0-9]+$|[A-Za-z]{2}-")
 
 
 def shared(text: str, nid: str, nss: str | None, query: str | None, fragment: str | None) -> Iterator[Problem]:
-    """What both profiles refuse."""
+    """Yield the errors in both profiles."""
     end = 4 + len(nid)
     wrong = _first_wrong(_NID_CHARS, nid)
     if not nid:
@@ -39,18 +38,18 @@ def shared(text: str, nid: str, nss: str | None, query: str | None, fragment: st
     if not nss:
         yield problem("empty-nss", end + 1, end + 1)
     starts = end + 1, end + 2 + len(nss), end + 2 + len(nss) + (0 if query is None else len(query) + 1)
-    for start, written, allowed, code, where in (
+    for start, written, allowed, code, part in (
         (starts[0], nss, _NSS_CHARS, "nss-char", "a namespace-specific string"),
         (starts[1], query, _QUERY_CHARS, "bad-query", "a query"),
         (starts[2], fragment, _QUERY_CHARS, "bad-fragment", "a fragment"),
     ):
         wrong = None if written is None else _first_wrong(allowed, written)
         if wrong is not None:
-            yield _wrong_char(text, start + wrong, code, where)
+            yield _wrong_char(text, start + wrong, code, part)
 
 
 def draft(nid: str, nss: str) -> Iterator[Problem]:
-    """What the URN draft refuses and RFC 8141 does not."""
+    """Yield the errors in the URN draft that RFC 8141 accepts."""
     start = 5 + len(nid)
     # "the string "urn" (in any combination of upper and lower case) MUST NOT be used as a NID"
     if nid.lower() == "urn" and nid.isascii():
@@ -63,7 +62,7 @@ def draft(nid: str, nss: str) -> Iterator[Problem]:
 
 
 def rfc8141(nid: str, nss: str, query: str | None) -> Iterator[Problem]:
-    """What RFC 8141 refuses and the URN draft does not."""
+    """Yield the errors in RFC 8141 that the URN draft accepts."""
     start = 5 + len(nid)
     if len(nid) > 1 and nid.endswith("-"):
         yield problem("nid-final-hyphen", start - 2, start - 1)
@@ -75,13 +74,13 @@ def rfc8141(nid: str, nss: str, query: str | None) -> Iterator[Problem]:
 
 
 def notes(nid: str, nss: str, query: str | None, fragment: str | None) -> Iterator[Problem]:
-    """What is worth a word in a URN that a profile takes."""
+    """Yield notes about a URN that is valid in a profile."""
     start = 5 + len(nid)
-    # U-06: the limits of RFC 3406 on NIDs are not in the draft, so that they are worth a note and no more.
+    # U-06: the limits of RFC 3406 on NIDs are not in the draft. Breaking them is only a note.
     if _SPECIAL_NID.match(nid):
         yield problem("nid-special-form", 4, start - 1)
     if needless := _needless(nid, nss):
-        # "Unreserved characters MUST NOT be percent-encoded" (U-03): they are read, and stay as they are.
+        # "Unreserved characters MUST NOT be percent-encoded" (U-03). They are accepted and not decoded.
         yield problem("needless-percent-encoding", start + needless.start(), start + needless.end())
     if older := re.search("[&~]", nss):
         yield problem("rfc2141-invalid", start + older.start(), start + older.end())
@@ -100,10 +99,10 @@ def notes(nid: str, nss: str, query: str | None, fragment: str | None) -> Iterat
 
 
 def components(query: str) -> tuple[str | None, str | None] | None:
-    """The r- and q-component that RFC 8141 reads in a query, or None where it reads neither.
+    """Split a query into its r- and q-component by RFC 8141. Return None if it has neither.
 
     rq-components = [ "?+" r-component ] [ "?=" q-component ]      each = pchar *( pchar / "/" / "?" )
-    An r-component may hold "?=" by the ABNF, but by the prose ends at the first one (U-09).
+    The ABNF allows "?=" in an r-component. By the prose of the RFC, the r-component ends at the first one (U-09).
     """
     r, mark, q = None, query[:1] == "=", query[1:]
     if query[:1] == "+":
@@ -117,25 +116,29 @@ def components(query: str) -> tuple[str | None, str | None] | None:
 
 
 def _needless(nid: str, nss: str) -> re.Match[str] | None:
-    """The first percent-encoded character that needs no percent-encoding: unreserved, and not special here."""
+    """Find the first percent-encoding of an unreserved character without a special meaning in the namespace."""
     octets = iri.UNRESERVED_TRIPLETS.finditer(nss)
     return next((octet for octet in octets if chr(int(octet[0][1:], 16)) not in namespaces.special(nid)), None)
 
 
 def _first_wrong(allowed: re.Pattern[str], written: str) -> int | None:
+    """Return the index of the first character that the pattern does not allow, or None."""
     found = allowed.match(written)
     end = found.end() if found else 0
     return end if end < len(written) else None
 
 
-def _wrong_char(text: str, place: int, code: str, where: str) -> Problem:
-    char, named = text[place], display.named(text[place])
+def _wrong_char(text: str, index: int, code: str, part: str) -> Problem:
+    char, named = text[index], display.named(text[index])
     if char == "%":
-        return problem("bad-percent", place, min(len(text), place + 3))
+        return problem("bad-percent", index, min(len(text), index + 3))
     if char < " " or "\x7f" <= char <= "\x9f":
-        return problem("control-char", place, place + 1, f"{named} is a control character")
+        return problem("control-char", index, index + 1, f"{named} is a control character")
     if char > "\x7f":
-        # "all URNs are ASCII" (URN-058); the builder percent-encodes.
-        instead = {"expected": "ASCII, and all else as percent-encoded UTF-8", "reference": "URN draft, section 7.1"}
-        return problem("non-ascii", place, place + 1, f"{where} cannot contain {named}", severity="error", **instead)
-    return problem(code, place, place + 1, f"{where} cannot contain {named}")
+        # "all URNs are ASCII" (URN-058)
+        overrides = {
+            "expected": "ASCII; other characters as percent-encoded UTF-8",
+            "reference": "URN draft, section 7.1",
+        }
+        return problem("non-ascii", index, index + 1, f"{part} cannot contain {named}", severity="error", **overrides)
+    return problem(code, index, index + 1, f"{part} cannot contain {named}")

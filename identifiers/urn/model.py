@@ -1,8 +1,8 @@
-"""Uniform Resource Names, by two profiles (URN draft -01, sections 2 to 5; RFC 8141; decisions U-01 to U-09).
+"""Uniform Resource Names in two profiles: the URN draft -01 (sections 2 to 5) and RFC 8141.
 
-The URN draft and RFC 8141 agree on most URNs and differ on some: a slash in the namespace-specific string, what may
-follow a question mark, a hyphen at the end of the namespace identifier. One reading serves both: the text is cut
-once, then each profile says for itself what it finds. A URN is valid that at least one profile takes.
+The profiles agree on most URNs. They differ on slashes in the namespace-specific string, on the text after a question
+mark, and on a hyphen at the end of the namespace identifier. The text is split once; then each profile reports its own
+errors. A URN is valid if at least one profile accepts it (decisions U-01 to U-09).
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from operator import attrgetter
 from typing import Any
 from urllib.parse import quote
 
+from ..ark.grammar import METADATA_INFLECTIONS
 from ..ark.normalization import Step
 from ..problems import IdentifierError, Problem, problem
 from ..segments import Segment
@@ -26,7 +27,7 @@ RFC8141 = "rfc8141"
 PROFILES = (DRAFT, RFC8141)
 
 LABEL = re.compile("[Uu][Rr][Nn]:")
-# What both profiles take, and what only one of them takes.
+# Matches all URNs that are valid in at least one profile.
 _EITHER = re.compile(
     rf"[Uu][Rr][Nn]:([A-Za-z0-9][A-Za-z0-9\-]{{1,31}}+):({iri.run(iri.PCHAR + '/')})"
     rf"(?:\?({iri.run(iri.PCHAR + '/?', least=0)}))?(?:#{iri.run(iri.PCHAR + '/?', least=0)})?"
@@ -38,10 +39,10 @@ _PLACE = attrgetter("start", "end")
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Urn:
-    """A URN. Its parts are as written; two values are equal when they are lexically equivalent by the URN draft.
+    """A URN. Its parts are as written. Two values are equal if they are lexically equivalent by the URN draft.
 
-    ``profiles`` holds what each profile says, under "urnbis-01" and "rfc8141": ``valid``, the parts as that profile
-    names them, and the codes of its ``problems``.
+    ``profiles`` maps "urnbis-01" and "rfc8141" to the result of that profile: ``valid``, the parts under the names of
+    the profile, and the codes of its ``problems``.
 
     >>> name = parse("URN:ISBN:0451450523")
     >>> name.nid, name.nss, name.normal_form
@@ -71,7 +72,7 @@ class Urn:
 
     @property
     def assigned_name(self) -> str:
-        """The name without query and fragment, in normal form: the key under which it is bound and found (U-02).
+        """The normal form without query and fragment (U-02).
 
         >>> parse("URN:FOO:a%2c1?+r").assigned_name
         'urn:foo:a%2C1'
@@ -80,7 +81,7 @@ class Urn:
 
     @property
     def normal_form(self) -> str:
-        """The URN with scheme and NID in lower case and percent-encoded octets in upper case; query and fragment stay.
+        """The URN with scheme and NID in lower case and percent-encodings in upper case. Query and fragment stay.
 
         Nothing is decoded: "any percent-encoded characters in the NSS ... MUST NOT be removed" before comparison
         (URN-051).
@@ -89,12 +90,12 @@ class Urn:
 
     @property
     def namespace(self) -> Namespace | None:
-        """What is known of the namespace, or None where it has no record here."""
+        """The record of the namespace, or None if Ararat has none."""
         return namespaces.lookup(self.nid)
 
     @property
     def canonical_name(self) -> str:
-        """The assigned name as its namespace writes it: names that it holds equivalent have one (URN-032, URN-053).
+        """The assigned name, normalized by the rule of its namespace (URN-032, URN-053).
 
         >>> parse("urn:isbn:0-451-45052-3").canonical_name
         'urn:isbn:9780451450524'
@@ -104,13 +105,12 @@ class Urn:
 
     @property
     def canonical(self) -> str:
-        """The canonical name with query and fragment. It is ASCII: "all URN transport and interchanges MUST take place
-        in this format" (URN-047)."""
+        """The canonical name with query and fragment, in ASCII: the form for transport and interchange (URN-047)."""
         return self.canonical_name + iri.upper_hex(self._tail)
 
     @property
     def display(self) -> str:
-        """The URN as people like to read it, never to be sent: for eyes, and through :func:`display.atoms` (URN-049).
+        """The URN in a readable form, for display only (URN-049). Show it through :func:`display.atoms`.
 
         >>> parse("URN:ISBN:0451450523").display, parse("urn:foo:%C3%A9").display
         ('urn:isbn:0-451-45052-3', 'urn:foo:\u00e9')
@@ -121,7 +121,7 @@ class Urn:
 
     @property
     def details(self) -> dict[str, str]:
-        """What the namespace reads off the name, under short labels.
+        """Facts that the namespace finds in the name, by label.
 
         >>> parse("urn:uuid:f81d4fae-7dec-11d0-a765-00a0c91e6bf6").details["version"]
         '1, from a time since 1582 and a node'
@@ -131,9 +131,9 @@ class Urn:
 
     @property
     def findings(self) -> tuple[Problem, ...]:
-        """What the namespace has to say against the name: warnings, which do not make the URN invalid (URN-015).
+        """Warnings by the rules of the namespace. They do not make the URN invalid (URN-015).
 
-        Kept apart from ``problems``, so that nobody pays for them who only resolves.
+        They are not in ``problems``, so that a resolver does not compute them.
 
         >>> [found.message for found in parse("urn:oid:1.03").findings]
         ['the number begins with a zero']
@@ -143,12 +143,12 @@ class Urn:
 
     @property
     def strict(self) -> bool:
-        """Whether the default profile, that of the URN draft, takes the URN."""
+        """Whether the URN is valid in the default profile, that of the URN draft."""
         return self.profiles[DRAFT]["valid"]
 
     @property
     def inflection(self) -> str:
-        """The query with its question mark, or "" where there is none or RFC 8141 reads it as r- and q-components."""
+        """The query with its question mark, or "" if there is none or it consists of r- and q-components (RFC 8141)."""
         components = self.profiles[RFC8141]
         if self.query is None or components["r"] is not None or components["q"] is not None:
             return ""
@@ -156,14 +156,14 @@ class Urn:
 
     @property
     def service(self) -> str:
-        """What the query asks for, read as for ARKs: "referent", "metadata" or "unknown"."""
+        """The service that the query requests, as for ARKs: "referent", "metadata" or "unknown"."""
         if not self.inflection:
             return "referent"
-        return "metadata" if self.inflection in ("?", "??", "?info") else "unknown"
+        return "metadata" if self.inflection in METADATA_INFLECTIONS else "unknown"
 
     @property
     def steps(self) -> tuple[Step, ...]:
-        """What normalization changes, rule by rule (URN draft, section 5)."""
+        """The changes of normalization, one step per rule that changes something (URN draft, section 5)."""
         folded = f"urn:{self.nid}:{self.nss}{self._tail}", f"urn:{self.nid.lower()}:{self.nss}{self._tail}"
         stages = (self.text, *folded, self.normal_form)
         named = zip(STEPS, stages, stages[1:], strict=False)
@@ -186,14 +186,14 @@ STEPS = (
     ("nid-case", "Write the namespace identifier in lower case", "URN draft, section 5, step 2"),
     ("hex-case", "Write percent-encodings in upper case", "URN draft, section 5, step 3"),
 )
-"""The rules of the normal form, in the draft's order: name, title, where it stands."""
+"""The rules of the normal form in the order of the draft: name, title and source."""
 
 
 def parse(text: str, profile: str | None = None) -> Urn:
-    """Read a URN that ``profile`` takes, or where none is named, one that at least one profile takes.
+    """Parse a URN that is valid in ``profile``. Default: in at least one profile.
 
-    Raises :class:`~ararat.identifiers.problems.IdentifierError` for everything else and ValueError for an unknown
-    profile. The time taken is linear in the length of ``text``.
+    Raises :class:`~ararat.identifiers.problems.IdentifierError` for any other text and ValueError for an unknown
+    profile. The time is linear in the length of ``text``.
 
     Source: URN draft, section 2; RFC 8141, section 2; URN-010 to URN-045.
 
@@ -207,52 +207,52 @@ def parse(text: str, profile: str | None = None) -> Urn:
     expected a slash as %2F; RFC 8141 allows it after the first character (URN draft, section 2.3.1)
     """
     if profile is not None and profile not in PROFILES:
-        raise ValueError(f"there is no profile {profile!r}: give one of {', '.join(PROFILES)}")
+        raise ValueError(f"unknown profile {profile!r}: use one of {', '.join(PROFILES)}")
     if LABEL.match(text) is None:
         raise IdentifierError(text, problem("no-scheme", 0, min(4, len(text))) if text else problem("empty", 0, 0))
-    nid, nss, query, fragment = _cut(text)
+    nid, nss, query, fragment = _split(text)
     shared = sorted(diagnosis.shared(text, nid, nss, query, fragment), key=_PLACE)
     if shared or nss is None:
         raise IdentifierError(text, shared[0])
-    faults = {DRAFT: list(diagnosis.draft(nid, nss)), RFC8141: list(diagnosis.rfc8141(nid, nss, query))}
-    judged = (profile,) if profile else PROFILES
-    if all(faults[each] for each in judged):
-        raise IdentifierError(text, min((faults[each][0] for each in judged), key=_PLACE))
+    errors = {DRAFT: list(diagnosis.draft(nid, nss)), RFC8141: list(diagnosis.rfc8141(nid, nss, query))}
+    accepted = (profile,) if profile else PROFILES
+    if all(errors[each] for each in accepted):
+        raise IdentifierError(text, min((errors[each][0] for each in accepted), key=_PLACE))
     notes = list(diagnosis.notes(nid, nss, query, fragment))
     profiles = {
-        DRAFT: _draft(nid, nss, query, fragment, faults[DRAFT], notes),
-        RFC8141: _rfc8141(nid, nss, query, fragment, faults[RFC8141]),
+        DRAFT: _draft(nid, nss, query, fragment, errors[DRAFT], notes),
+        RFC8141: _rfc8141(nid, nss, query, fragment, errors[RFC8141]),
     }
     warnings = [
         problem(found.code, found.start, found.end, f"{found.message} ({each})", severity="warning")
         for each in PROFILES
-        for found in faults[each]
+        for found in errors[each]
     ]
     return Urn(text, nid, nss, query, fragment, profiles, tuple(sorted(warnings + notes, key=_PLACE)))
 
 
 def reads(text: str) -> bool:
-    """Whether :func:`parse` reads ``text``. Faster than parse: it looks for no reason and makes no notes.
+    """Return whether :func:`parse` accepts ``text``. Faster than parse: it builds no errors and notes.
 
     >>> reads("urn:example:a/b"), reads("urn:a:b")
     (True, False)
     """
-    read = _EITHER.fullmatch(text)
-    if read is None:
+    matched = _EITHER.fullmatch(text)
+    if matched is None:
         return False
-    nid, nss, query = read.groups()
+    nid, nss, query = matched.groups()
     return not (any(diagnosis.draft(nid, nss)) and any(diagnosis.rfc8141(nid, nss, query)))
 
 
 def build(nid: str, raw_nss: str | tuple[str, ...]) -> str:
-    """The URN of a name that may hold any characters: what a URN cannot hold is percent-encoded UTF-8 (URN-033).
+    """Build a URN from a name with any characters. Percent-encode those that a URN cannot contain (URN-033).
 
-    In a name given whole, as a str, the namespace's special characters keep their meaning. In a name given as a tuple
-    of its parts they stand for themselves and are percent-encoded, and the parts are joined by the namespace's
-    delimiter, a colon where nothing is known of the namespace (URN-040).
+    If ``raw_nss`` is a str, the special characters of the namespace keep their meaning. If it is a tuple of parts, they
+    are percent-encoded in each part. The parts are joined by the delimiter of the namespace, by default a colon
+    (URN-040).
 
-    Raises :class:`~ararat.identifiers.problems.IdentifierError` where no URN comes of it, and ValueError for parts in a
-    namespace whose names have none.
+    Raises :class:`~ararat.identifiers.problems.IdentifierError` if the result is not a URN, and ValueError for parts in
+    a namespace whose names have no parts.
 
     >>> build("foo", "\\u00e9/100%")
     'urn:foo:%C3%A9%2F100%25'
@@ -264,7 +264,7 @@ def build(nid: str, raw_nss: str | tuple[str, ...]) -> str:
     known = namespaces.lookup(nid)
     delimiter = known.delimiter if known else ":"
     if delimiter is None:
-        raise ValueError(f"the names of the namespace {nid} are not made of parts: give the name whole, as a str")
+        raise ValueError(f"names in the namespace {nid} have no parts: pass the whole name as a str")
     # "the character used in a literal sense MUST be encoded with "%" followed by the hexadecimal representation of that
     # octet"
     special = {ord(char): f"%{ord(char):02X}" for char in namespaces.special(nid)}
@@ -273,8 +273,7 @@ def build(nid: str, raw_nss: str | tuple[str, ...]) -> str:
 
 
 def _encoded(raw: str) -> str:
-    # URN-036 to URN-044: "/", "?", "#", "[", "]", a literal "%" and everything outside the repertoire only
-    # percent-encoded.
+    # URN-036 to URN-044: percent-encode "/", "?", "#", "[", "]", "%" and all characters outside the repertoire.
     try:
         return quote(raw, safe=_PCHAR_MARKS)
     except UnicodeEncodeError as error:
@@ -282,7 +281,7 @@ def _encoded(raw: str) -> str:
 
 
 def equivalent(a: Urn, b: Urn, profile: str = DRAFT) -> bool:
-    """Whether two URNs are lexically equivalent by a profile: RFC 8141 leaves query and fragment out (U-02).
+    """Return whether two URNs are lexically equivalent in a profile. RFC 8141 ignores query and fragment (U-02).
 
     >>> one, two = parse("urn:foo:a#s1"), parse("urn:foo:a#s2")
     >>> equivalent(one, two), equivalent(one, two, RFC8141)
@@ -293,11 +292,11 @@ def equivalent(a: Urn, b: Urn, profile: str = DRAFT) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Equivalence:
-    """Whether two URNs are lexically equivalent, and by whose word. It is as true as its ``equivalent``.
+    """The result of a comparison of two URNs. Its truth value is that of ``equivalent``.
 
-    ``by`` names who says so: a profile, "urnbis-01" or "rfc8141", and after it the NID of the namespace whose own rule
-    it took. Where the answer is no, it names all who were asked. ``why`` is the reason in words, ``reference`` where it
-    stands. Of functional equivalence, which only those who assign names can tell, nothing is said (URN-055).
+    ``by`` lists the rules used: a profile ("urnbis-01" or "rfc8141") and, if its rule was needed, the NID of the
+    namespace. If the URNs differ, it lists all rules tried. ``why`` is the reason for people, ``reference`` its source.
+    Only lexical equivalence is compared, not functional equivalence (URN-055).
     """
 
     equivalent: bool
@@ -310,10 +309,9 @@ class Equivalence:
 
 
 def equivalence(a: Urn, b: Urn) -> Equivalence:
-    """Whether two URNs are lexically equivalent by any rule known here, the one of the widest acceptance first.
+    """Compare two URNs by both profiles and then by the rule of their namespace.
 
-    :func:`equivalent` asks one profile; this asks both, and then whether the namespace has a rule of its own, which
-    may only add equalities (URN-053).
+    Unlike :func:`equivalent`, which uses one profile. The rule of a namespace can only add equivalences (URN-053).
 
     >>> equivalence(parse("urn:isbn:0451450523"), parse("urn:isbn:978-0-451-45052-4#p1")).by
     ('rfc8141', 'isbn')
@@ -322,7 +320,7 @@ def equivalence(a: Urn, b: Urn) -> Equivalence:
     """
     if a == b:
         return Equivalence(True, (DRAFT,), "Their normal forms are equal.", "URN draft, section 5")
-    leaves_out = "Of query and fragment, RFC 8141 takes no notice."
+    leaves_out = "RFC 8141 ignores query and fragment."
     if a.assigned_name == b.assigned_name:
         return Equivalence(True, (RFC8141,), leaves_out, "RFC 8141, section 3.1")
     known = a.namespace if a.nid.lower() == b.nid.lower() else None
@@ -336,8 +334,8 @@ def equivalence(a: Urn, b: Urn) -> Equivalence:
     return Equivalence(True, (RFC8141, known.nid), f"{known.equivalence} {leaves_out}", known.reference)
 
 
-def _cut(text: str) -> tuple[str, str | None, str | None, str | None]:
-    """NID, NSS, query and fragment of what follows the label; the NSS is None where there is no second colon."""
+def _split(text: str) -> tuple[str, str | None, str | None, str | None]:
+    """Split the text after the label into NID, NSS, query and fragment. The NSS is None without a second colon."""
     rest, hash_mark, fragment = text[4:].partition("#")
     path, question_mark, query = rest.partition("?")
     nid, colon, nss = path.partition(":")
@@ -358,18 +356,18 @@ def _segments(nid: str, nss: str, query: str | None, fragment: str | None) -> It
 
 
 def _draft(
-    nid: str, nss: str, query: str | None, fragment: str | None, faults: list[Problem], notes: list[Problem]
+    nid: str, nss: str, query: str | None, fragment: str | None, errors: list[Problem], notes: list[Problem]
 ) -> dict[str, Any]:
-    said = [*faults, *(note for note in notes if note.code != "rfc2141-invalid")]
+    problems = [*errors, *(note for note in notes if note.code != "rfc2141-invalid")]
     # "The <query> part MUST NOT be present in any *assigned* URN."
-    assigned = not faults and query is None and fragment is None
+    assigned = not errors and query is None and fragment is None
     parts = {"nid": nid, "nss": nss, "query": query, "fragment": fragment}
-    return {"valid": not faults, **parts, "assigned": assigned, "problems": _codes(said)}
+    return {"valid": not errors, **parts, "assigned": assigned, "problems": _codes(problems)}
 
 
-def _rfc8141(nid: str, nss: str, query: str | None, fragment: str | None, faults: list[Problem]) -> dict[str, Any]:
+def _rfc8141(nid: str, nss: str, query: str | None, fragment: str | None, errors: list[Problem]) -> dict[str, Any]:
     r, q = (None, None) if query is None else diagnosis.components(query) or (None, None)
-    return {"valid": not faults, "nid": nid, "nss": nss, "r": r, "q": q, "f": fragment, "problems": _codes(faults)}
+    return {"valid": not errors, "nid": nid, "nss": nss, "r": r, "q": q, "f": fragment, "problems": _codes(errors)}
 
 
 def _codes(found: list[Problem]) -> list[str]:

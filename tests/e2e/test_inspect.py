@@ -398,7 +398,7 @@ def test_a_part_lights_up_with_its_row_its_problem_and_its_steps(page, inspect):
     answer = inspect("ark:/12345/mp-39n/a\u202e")
     answer.locator(".segments .component").hover()
     expect(answer.locator(".parts .lit")).to_contain_text("component")
-    expect(answer.locator(".problems .lit").first).to_contain_text("must not stand in an IRI")
+    expect(answer.locator(".problems .lit").first).to_contain_text("not allowed in an IRI")
     expect(answer.locator(".steps .lit")).to_contain_text("Non-ASCII")
     # What scrolls under the pointer would be pointed at.
     page.mouse.move(1, 1)

@@ -143,7 +143,7 @@ def card(finding: inspection.Finding, prefix: str | None = None) -> Card:
     name = next(reversed(inspection.keys(report)), None)
     problems = sorted(report.problems, key=lambda found: (verdicts.GRAVITY[found.severity], found.start, found.end))
     remarks = [_remark(number, found, report) for number, found in enumerate(problems[:MOST_PROBLEMS], 1)]
-    unusual = display.unusual(report.input, most=MOST_UNUSUAL + 1)
+    unusual = display.unusual(report.input, limit=MOST_UNUSUAL + 1)
     bound = finding.bound.get(name) if finding.bound and name else None
     drawn = qr.embedded(report, prefix, bound=bound is not None)
     return Card(

@@ -380,7 +380,7 @@ def test_the_parts_of_a_built_name_can_be_had_again(nid, parts):
 
 def test_names_without_parts_are_not_built_from_parts():
     for nid in ("isbn", "issn", "nbn", "uuid"):
-        with pytest.raises(ValueError, match="give the name whole"):
+        with pytest.raises(ValueError, match="pass the whole name"):
             urn.build(nid, ("1", "2"))
     with pytest.raises(IdentifierError) as refused:
         urn.build("foo", ())
