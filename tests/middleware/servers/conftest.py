@@ -451,21 +451,17 @@ def wait_until_it_answers(server: Any) -> None:
 INTRODUCTION = """\
 # Servers
 
-What stands between a client and the resolver decides what the resolver can see. The tests send the same requests, to
-the octet, through each of these servers; what is not named here is right behind all of them. `make long` asks them all
-and prints what it found.
+A server or proxy in front of the resolver can change a request. The tests send the same requests, byte by byte, through
+each of these servers. A request that is not in a row arrives unchanged. `make long` runs these tests.
 """
-
 ADVICE = """\
-Where the bare `?` is lost, `?info` and `??` are not: link to those. Where `%2F` becomes `/`, bind no name with an
-encoded slash, dot or comma in it: it would never be found. Where dot-segments are resolved, the resolver never sees
-what it would refuse. nginx hands on what the client sent as soon as the address in `proxy_pass` has no path, not even
-a slash.
+- If the bare `?` is lost, use links with `?info` or `??`. They are not lost.
+- If `%2F` becomes `/`, do not bind names with an encoded slash, dot or comma. They cannot be found.
+- If dot-segments are resolved, the resolver cannot refuse them.
+- nginx passes on the request unchanged if the address in `proxy_pass` has no path, not even a slash.
 
-`ararat serve` runs waitress. An inspector that you make with `create_app` needs a server with threads: a trace takes up
-to 30 seconds and a list 300, and each holds a thread. The worker `sync` of gunicorn answers one request at a time, and
-`--timeout 30` ends it in the middle of a trace. Run `gunicorn --threads 96`, or `waitress-serve --threads 96
---connection-limit 2000`. The limits of traces are those of one process.
+`ararat serve` runs waitress. An inspector that you [mount](inspector.md#threads) needs a server with threads.
+`waitress-serve --threads 96 --connection-limit 2000` is another one.
 """
 
 
@@ -481,16 +477,20 @@ def version(row: ServerRow) -> str:
 
 def page() -> str:
     """docs/servers.md."""
-    lines = [INTRODUCTION, "| Server | Run as | Lost on the way | Refused by the server |", "|---|---|---|---|"]
+    lines = [
+        INTRODUCTION,
+        "| Server | Command or line | Changed or lost | Refused by the server |",
+        "|---|---|---|---|",
+    ]
     for name, row in SERVERS.items():
         lost = ", ".join(f"{key} {word}" for key, word in row.otherwise.items() if word != "refused")
         refused = ", ".join(key for key, word in row.otherwise.items() if word == "refused")
         lines.append(f"| {name} | {row.run} | {coded(lost or 'nothing')} | {coded(refused or 'nothing')} |")
     lines += [
         "",
-        "What is asked, and what is right:",
+        "The tests send these requests:",
         "",
-        "| In the request | Right | Request target |",
+        "| In the request | Correct result | Request target |",
         "|---|---|---|",
     ]
     for key, question in QUESTIONS.items():

@@ -1,0 +1,110 @@
+"""Check texts for words that docs/style.md lists.
+
+A folder of the code is checked when its texts are finished: add it to FINISHED.
+"""
+
+from __future__ import annotations
+
+import io
+import re
+import tokenize
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+
+# Each pattern with the words to write instead.
+AVOID = {
+    r"is none\b|are none\b": "is not an X; does not exist",
+    r"who(?:so)?ever\b": "the caller, the client, the operator",
+    r"(?:no|some|every)body\b": "no client; a person; all clients",
+    r"for ever\b": "permanently",
+    r"(?:is|are|was|were) told\b": "receives, is set",
+    r"it is said\b|is said (?:to|of|aloud)\b": "is printed, is reported",
+    r"(?:says|said|tells|speaks) (?:that|so|who|what|which|where|when|whether|why|how|nothing|of)\b": "prints, reports",
+    r"stands? (?:in|for|beside|behind|there|alone|twice|once)\b": "is in; means",
+    r"so many\b|as ever\b|lest\b|anew\b|in turn\b": "a number; as before; so that … not; again; one at a time",
+    r"worth a (?:word|look)\b|a word on\b": "a note",
+    r"what (?:is|was) (?:left|asked)\b": "the rest; the request",
+    r"\bjudg(?:e|es|ed|ing)\b": "check",
+    r"grave(?:st)?\b|doubtful\b|doubts?\b": "severe; questionable; warnings",
+    r"(?:his|her|its|their|our|your) own (?:accord|making)\b": "by itself",
+    r"no wonder\b|alas\b|thereof\b|therein\b|thus\b|hence\b|whence\b|yonder\b": "so; from it",
+    r"on the way\b|under way\b|out of its way\b": "in transit; running",
+    r"[Oo]f (?:ours|yours|theirs|somebody's)\b": "your …; our …",
+}
+PATTERNS = [(re.compile(rf"(?<![\w-])(?:{words})", re.IGNORECASE), instead) for words, instead in AVOID.items()]
+
+# Parts of a text that are not checked, with the reason.
+EXCEPTIONS = {
+    "docs/style.md": r'(?s:## Words to avoid.*)|"Whoever"|"somebody"',  # lists the words
+    "docs/settings.md": r"(?m)^\| .*$",  # written from the code
+    "docs/problems.md": r"(?m)^\| .*$",  # written from the code
+    "docs/servers.md": r"(?m)^\| .*$",  # written from the table of a test
+}
+OUTPUT = re.compile(r"^```console\n.*?^```$", re.MULTILINE | re.DOTALL)  # comes from the code
+
+# Folders whose docstrings, comments and messages are finished. Folders inside them are listed separately.
+FINISHED: tuple[str, ...] = ()
+TEMPLATES: tuple[str, ...] = ()
+
+TEXTS = [
+    *("README.md", "CONTRIBUTING.md", "SECURITY.md"),
+    *(f"docs/{path.name}" for path in sorted((ROOT / "docs").glob("*.md"))),
+    *(path.relative_to(ROOT).as_posix() for folder in TEMPLATES for path in sorted((ROOT / folder).rglob("*.html"))),
+]
+MODULES = [path.relative_to(ROOT).as_posix() for folder in FINISHED for path in sorted((ROOT / folder).glob("*.py"))]
+
+
+def words_to_avoid(name: str, text: str) -> list[str]:
+    """Return the words of a text that the style excludes, with their lines."""
+    text = re.sub(r"`test_\w+`|::test_\w+", "", text)
+    text = OUTPUT.sub(lambda match: "\n" * match[0].count("\n"), text)
+    if exception := EXCEPTIONS.get(name):
+        text = re.sub(exception, lambda match: "\n" * match[0].count("\n"), text)
+    found = []
+    for pattern, instead in PATTERNS:
+        for match in pattern.finditer(text):
+            line = text.count("\n", 0, match.start()) + 1
+            found.append(f"{name}:{line}: {match[0]!r}; write: {instead}")
+    return found
+
+
+def prose(source: str) -> str:
+    """Return the comments and strings of a module, each at its line."""
+    lines = [""] * (source.count("\n") + 2)
+    for token in tokenize.generate_tokens(io.StringIO(source).readline):
+        if token.type in (tokenize.COMMENT, tokenize.STRING):
+            for offset, line in enumerate(token.string.split("\n")):
+                lines[token.start[0] - 1 + offset] += f" {line}"
+    return "\n".join(lines)
+
+
+@pytest.mark.parametrize("name", TEXTS)
+def test_text_uses_plain_words(name):
+    assert words_to_avoid(name, (ROOT / name).read_text("utf-8")) == []
+
+
+@pytest.mark.parametrize("name", MODULES)
+def test_module_uses_plain_words(name):
+    assert words_to_avoid(name, prose((ROOT / name).read_text("utf-8"))) == []
+
+
+@pytest.mark.parametrize(
+    ("text", "count"),
+    [
+        pytest.param("A name that is none.", 1, id="is none"),
+        pytest.param("Whoever asks is told.", 2, id="two"),
+        pytest.param("The option sets the folder.", 0, id="plain"),
+        pytest.param("The test `test_nobody_is_told`.", 0, id="name of a test"),
+    ],
+)
+def test_words_to_avoid_are_found(text, count):
+    assert len(words_to_avoid("text", text)) == count
+
+
+def test_exceptions_are_necessary():
+    for name, exception in EXCEPTIONS.items():
+        text = (ROOT / name).read_text("utf-8")
+        assert re.search(exception, text), name
