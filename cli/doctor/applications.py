@@ -1,8 +1,7 @@
-"""A WSGI application, imported: whether the resolver is in front of it, and which of its routes the resolver hides.
+"""Import a WSGI application, and check that it is wrapped in the resolver and that no route is hidden by it.
 
-Applications are wrapped in one another under a few usual names (``app``, ``wsgi_app``, ``application``), as methods or
-in closures; they are followed from the outside in. What an application routes is asked of Flask, Django and Pyramid;
-of any other one it is said that it cannot be.
+Middleware keeps the wrapped application in an attribute (``app``, ``wsgi_app``, ``application``), in a method or
+in a closure. The check follows them from the outside in. It can list the routes of Flask, Django and Pyramid.
 """
 
 from __future__ import annotations
@@ -27,12 +26,12 @@ _PLACE = re.compile(r"[A-Za-z_][\w.]*:[A-Za-z_][\w.]*")
 _INSIDE = ("wsgi_app", "app", "application", "wrapped", "__func__", "__self__")
 _MOST = 200
 _MOST_ROUTES = 20
-# What may stand in a regular expression before its first letter.
+# The syntax of a regular expression before its first letter.
 _BEGINNING = re.compile(r"(?:\^|\\A|\(\?[aiLmsux]+\)|\((?:\?P<\w+>|\?:)?)*")
 
 
 class NotLoaded(Exception):
-    """The application could not be imported; the text says why, in printable ASCII. ``usage``: the name is no name."""
+    """The application could not be imported; the text is the reason in printable ASCII. ``usage``: a bad name."""
 
     def __init__(self, why: str, *, usage: bool = False) -> None:
         super().__init__(why)
@@ -40,7 +39,7 @@ class NotLoaded(Exception):
 
 
 class Site(NamedTuple):
-    """An application whose routes can be listed, its framework, and whether a resolver stands in front of it."""
+    """An application whose routes can be listed, its framework, and the resolver around it, if any."""
 
     framework: str
     app: Any
@@ -48,12 +47,12 @@ class Site(NamedTuple):
 
 
 def load(place: str) -> Any:
-    """The application ``module:name``, with the current folder on the path, as servers import it.
+    """Import the application ``module:name`` as servers do, with the current folder on the path.
 
-    Raises :class:`NotLoaded`. Whatever the module does on being imported, it does.
+    The import runs the code of the module. Raises :class:`NotLoaded`.
     """
     if not _PLACE.fullmatch(place):
-        raise NotLoaded("expected MODULE:NAME, as servers take it: shop.wsgi:application", usage=True)
+        raise NotLoaded("expected MODULE:NAME, for example shop.wsgi:application", usage=True)
     module, _, name = place.partition(":")
     here = str(Path.cwd())
     if here not in sys.path:
@@ -63,24 +62,26 @@ def load(place: str) -> Any:
         for part in name.split("."):
             found = getattr(found, part)
     except (Exception, SystemExit) as error:
-        said = display.escape(str(error).partition("\n")[0][:600])
-        raise NotLoaded(f"{type(error).__name__}: {said}" if said else type(error).__name__) from error
+        reason = display.escape(str(error).partition("\n")[0][:600])
+        raise NotLoaded(f"{type(error).__name__}: {reason}" if reason else type(error).__name__) from error
     if not callable(found):
-        raise NotLoaded(f"it is no WSGI application but {named(found)}")
+        raise NotLoaded(f"it is not a WSGI application but {named(found)}")
     return found
 
 
 def examine(application: Any) -> Iterator[Finding]:
-    """Whether the resolver is in front of each site in the application, and which routes lie under reserved paths.
+    """Check that each site in the application is wrapped in the resolver, and list the routes under reserved paths.
 
-    Source: requirements 3.22; 17beta policy, section 4 (POL-037).
+    Source: POL-037.
 
     >>> [finding.state for finding in examine(lambda environ, start_response: [])]
     ['bad', 'doubtful']
     """
     sites, resolvers = _walk(application)
     if not resolvers and is_asgi(application):
-        message = f"{named(application)} is an ASGI application: ResolverMiddleware, which is for WSGI, cannot wrap it."
+        message = (
+            f"{named(application)} is an ASGI application. ResolverMiddleware is WSGI middleware and cannot wrap it."
+        )
         yield Finding("app", "asgi", "bad", "resolver", message, REMEDY)
         return
     if not resolvers:
@@ -89,38 +90,40 @@ def examine(application: Any) -> Iterator[Finding]:
             "resolver",
             "bad",
             "resolver",
-            f"There is no ResolverMiddleware in front of {named(application)}.",
-            'Wrap it: application = ResolverMiddleware(application, open_bindings("bindings.sqlite"), prefix=...); of '
-            "Flask app.wsgi_app = ResolverMiddleware(app.wsgi_app, ...).",
+            f"{named(application)} is not wrapped in ResolverMiddleware.",
+            'Wrap it: application = ResolverMiddleware(application, open_bindings("bindings.sqlite"), prefix=...). '
+            "For Flask: app.wsgi_app = ResolverMiddleware(app.wsgi_app, ...).",
         )
     for site in sites:
         if site.resolver is not None:
-            message = f"ResolverMiddleware is in front of {site.framework}."
+            message = f"ResolverMiddleware wraps the {site.framework} application."
             yield Finding("app", "resolver", "well", "resolver", message)
         elif resolvers:
-            message = f"ResolverMiddleware is not in front of {site.framework}, though it is in front of something."
+            message = f"ResolverMiddleware wraps another application, but not the {site.framework} application."
             yield Finding("app", "resolver", "doubtful", "resolver", message)
         yield from _routes(site)
     if resolvers and not sites:
-        message = f"ResolverMiddleware is in front of {named(resolvers[0].app)}."
+        message = f"ResolverMiddleware wraps {named(resolvers[0].app)}."
         yield Finding("app", "resolver", "well", "resolver", message)
     if not sites:
-        message = "This application does not say which routes it has; look yourself for any that begin with /ark:."
+        message = (
+            "The routes of this application cannot be listed. Check yourself that none begins with /ark: or /urn:."
+        )
         yield Finding("app", "routes", "doubtful", "routes", message)
     if resolvers and resolvers[0].settings.prefix is None:
-        change = 'ResolverMiddleware(..., prefix="https://example.org"), with the address at which it is public.'
-        message = "No prefix is set: links are path-absolute, and are nothing once they are copied elsewhere."
-        yield Finding("app", "prefix", "doubtful", "prefix", message, change, "17beta policy, section 3.2")
+        change = 'Set ResolverMiddleware(..., prefix="https://example.org") to the public URL of the site.'
+        message = "No prefix is set, so links contain no host and do not work outside of this site."
+        yield Finding("app", "prefix", "doubtful", "prefix", message, change)
 
 
 def settings_of(application: Any) -> Settings | None:
-    """The settings of the outermost resolver in the application, if there is one."""
+    """Return the settings of the outermost resolver in the application, or None."""
     _, resolvers = _walk(application)
     return resolvers[0].settings if resolvers else None
 
 
 def _walk(application: Any) -> tuple[list[Site], list[ResolverMiddleware]]:
-    """The sites and the resolvers in an application, the outermost first."""
+    """Return the sites and the resolvers in an application, the outermost first."""
     sites: list[Site] = []
     resolvers: list[ResolverMiddleware] = []
     waiting: deque[tuple[Any, ResolverMiddleware | None]] = deque([(application, None)])
@@ -136,7 +139,7 @@ def _walk(application: Any) -> tuple[list[Site], list[ResolverMiddleware]]:
             continue
         inside = list(_inside(each))
         if framework := _framework(each):
-            # Flask holds the middleware that is put in front of it.
+            # A Flask application contains its own middleware.
             own = next((found for found in _held(inside) if isinstance(found, ResolverMiddleware)), None)
             if own is not None and own not in resolvers:
                 resolvers.append(own)
@@ -147,7 +150,7 @@ def _walk(application: Any) -> tuple[list[Site], list[ResolverMiddleware]]:
 
 
 def _held(inside: Iterable[Any]) -> Iterator[Any]:
-    """What is inside, and inside of that as long as nothing but wrappers are met."""
+    """Yield the applications inside, through all wrappers, up to a framework."""
     waiting = deque(inside)
     for _ in range(_MOST):
         if not waiting:
@@ -159,14 +162,14 @@ def _held(inside: Iterable[Any]) -> Iterator[Any]:
 
 
 def _inside(app: Any) -> Iterator[Any]:
-    """The applications that another one holds."""
-    # functools.wraps copies the attributes of what it wraps, and they are no way around it.
+    """Yield the applications that another one contains."""
+    # functools.wraps copies attributes such as wsgi_app, so follow __wrapped__ only.
     wrapped = inspect.getattr_static(app, "__wrapped__", None)
     if callable(wrapped):
         yield wrapped
         return
     for name in _INSIDE:
-        # As it stands there: a property of somebody else's would run his code.
+        # Do not run the code of a property.
         found = inspect.getattr_static(app, name, None)
         if isinstance(found, property):
             continue
@@ -187,7 +190,7 @@ def _inside(app: Any) -> Iterator[Any]:
 
 
 def _framework(app: Any) -> str | None:
-    """The framework that an application is of, without importing any: one that was not imported made nothing."""
+    """Return the framework of an application. Look only at imported modules: no other can have created it."""
     for framework, (module, name) in _CLASSES.items():
         kind = getattr(sys.modules.get(module), name, None)
         if inspect.isclass(kind) and isinstance(app, kind):
@@ -200,24 +203,26 @@ def _routes(site: Site) -> Iterator[Finding]:
     labels = tuple(f"{scheme.name if isinstance(scheme, OwnScheme) else scheme}:" for scheme in schemes)
     try:
         every = list(_LISTED[site.framework](site.app))
-    except Exception as error:  # noqa: BLE001 - it is somebody else's code
-        said = display.escape(f"{type(error).__name__}: {error}"[:200])
-        message = f"{site.framework} cannot list its routes ({said})."
+    except Exception as error:  # noqa: BLE001 - this runs code of the framework
+        reason = display.escape(f"{type(error).__name__}: {error}"[:200])
+        message = f"The routes of the {site.framework} application cannot be listed ({reason})."
         yield Finding("app", "routes", "doubtful", "routes", message)
         return
     hidden = [route for route in every if route.lstrip("/").lower().startswith(labels)]
     if not hidden:
-        message = f"None of the {len(every):,} routes of {site.framework} begins with {' or '.join(labels)}"
+        message = (
+            f"None of the {len(every):,} routes of the {site.framework} application begins with {' or '.join(labels)}"
+        )
         yield Finding("app", "routes", "well", "routes", message)
-    change = "Move these routes to other paths; bind names to them as served (ararat bind --kind served)."
+    change = "Move these routes to other paths, and bind names to them (ararat bind --kind served)."
     state: State = "bad" if site.resolver else "doubtful"
-    fate = "is never reached: the resolver" if site.resolver else "is not reached once a resolver is in front, which"
+    fate = "is never reached:" if site.resolver else "will not be reached after ResolverMiddleware is added:"
     for route in hidden[:_MOST_ROUTES]:
-        message = f"The route {display.escape(route[:200])} {fate} answers for such paths."
-        yield Finding("app", "route-hidden", state, "routes", message, change, "17beta policy, section 4")
+        message = f"The route {display.escape(route[:200])} {fate} the resolver answers for this path."
+        yield Finding("app", "route-hidden", state, "routes", message, change)
     if len(hidden) > _MOST_ROUTES:
-        message = f"So it is with {len(hidden) - _MOST_ROUTES:,} more routes."
-        yield Finding("app", "route-hidden", state, "routes", message, change, "17beta policy, section 4")
+        message = f"... and {len(hidden) - _MOST_ROUTES:,} more routes."
+        yield Finding("app", "route-hidden", state, "routes", message, change)
 
 
 def _of_flask(app: Any) -> Iterator[str]:
@@ -233,7 +238,7 @@ def _of_django(app: Any) -> Iterator[str]:
 def _below(resolver: Any, beginning: str) -> Iterator[str]:
     for each in resolver.url_patterns:
         pattern = each.pattern
-        # path() has a route, re_path() an expression; a translated prefix has neither, and is one of the language.
+        # path() has a route and re_path() a regular expression. A language prefix (i18n_patterns) has neither.
         route, regex = getattr(pattern, "_route", None), getattr(pattern, "_regex", None)
         own = str(route) if route is not None else _literal(str(regex)) if regex is not None else str(pattern)
         if hasattr(each, "url_patterns"):

@@ -1,4 +1,4 @@
-"""``ararat doctor``: whether a deployment is well, and what to change where it is not."""
+"""``ararat doctor``: diagnose a deployment."""
 
 from __future__ import annotations
 
@@ -18,14 +18,12 @@ if TYPE_CHECKING:
     from .finding import Finding
 
 
-@click.command("doctor", short_help="Look whether a deployment is well.")
-@click.option("--url", metavar="URL", help="The resolver prefix of a running deployment, to be probed.")
-@click.option("--app", "place", metavar="MODULE:NAME", help="A WSGI application, to be imported from here.")
-@click.option(
-    "--prefix", metavar="URL", help="The prefix it should announce.  [default: the URL, or the application's]"
-)
-@click.option("--naan", "naans", metavar="NAAN", multiple=True, help="A NAAN of yours; repeatable.")
-@click.option("--name", metavar="NAME", help="Who holds the NAANs, to be compared with the registry.")
+@click.command("doctor", short_help="Diagnose a deployment.")
+@click.option("--url", metavar="URL", help="Probe the deployment at this resolver prefix.")
+@click.option("--app", "place", metavar="MODULE:NAME", help="Import and check this WSGI application.")
+@click.option("--prefix", metavar="URL", help="Expected prefix.  [default: the URL, or the prefix of the application]")
+@click.option("--naan", "naans", metavar="NAAN", multiple=True, help="Your NAAN. Can be repeated.")
+@click.option("--name", metavar="NAME", help="Holder of the NAANs, to compare with the registry.")
 @optional_database_option
 @json_option
 def doctor_command(
@@ -37,24 +35,24 @@ def doctor_command(
     database: str | None,
     as_json: bool,
 ) -> int:
-    """Look whether a deployment is well, and say what to change and why. Nothing is changed.
+    """Diagnose a deployment: print what to change and why. This command changes nothing.
 
-    --url sends some twenty requests for names of NAAN 99999, which nobody can bind, and says what the front server and
-    the server did to them on the way: to %2F, //, dot-segments, a bare ?, capitals, HEAD, long names. --app imports an
-    application (Flask, Django, Pyramid, or any that is wrapped) and says which of its routes lie under reserved paths.
-    --naan and --prefix, or those of the application, are compared with the registry. --database says whether a store
-    can be read and written, each server of several.
+    --url sends about twenty requests for names of NAAN 99999, which cannot be bound. It reports how the reverse proxy
+    and the server change them: %2F, //, dot-segments, a bare ?, capitals, HEAD and long names. --app imports a WSGI
+    application (Flask, Django, Pyramid or another one) and reports its routes under reserved paths. --naan and --prefix
+    are compared with the registry; the default is the settings of the application. --database reports whether each
+    server of a store can be read and written.
 
-    Exit code: 0 all well, 1 something to change, 64 usage, 69 nothing answers at the URL, or the application cannot be
-    imported.
+    Exit code: 0 no error found, 1 something must be changed, 64 usage, 69 no server answers at the URL, or the
+    application cannot be imported.
 
     \b
       ararat doctor --url https://example.org --naan 12148
     """
     if not (url or place or naans or database):
-        raise click.UsageError("say what to look at: --url, --app, --naan or --database")
+        raise click.UsageError("nothing to check: pass --url, --app, --naan or --database")
     if name is not None and not (naans or place):
-        raise click.UsageError("--name is compared with what the registry has of a NAAN: say --naan too")
+        raise click.UsageError("--name is compared with the registry entry of a NAAN: pass --naan too")
     announced = None if prefix is None else _prefix(prefix, "--prefix")
     found: list[Finding] = []
     for finding in _findings(url, place, announced, naans, name, database):
@@ -74,7 +72,7 @@ def _show(finding: Finding) -> None:
     from ..render.findings import finding_lines
 
     write(finding_lines(finding, Sheet.of(sys.stdout)))
-    # A probe may take its seconds, and whoever waits wants to see the last one.
+    # A probe can take some seconds. Show the previous one meanwhile.
     sys.stdout.flush()
 
 
@@ -117,8 +115,8 @@ def _probed(url: str, prefix: str | None) -> Iterator[Finding]:
         raise click.BadParameter(str(error), param_hint="--url") from None
     except probes.NotAnswered as error:
         raise Refused(
-            f"nothing answers at {identifier(url)}: {error}",
-            ("Next", "start the site, or say the address at which it can be reached from here"),
+            f"no server answers at {identifier(url)}: {error}",
+            ("Next", "start the site, or pass a URL that this machine can reach"),
             exit_code=UNAVAILABLE,
         ) from None
 

@@ -1,22 +1,22 @@
-"""What the doctor found: well, doubtful or bad, and where it is bad what to change."""
+"""The result of one check of ``ararat doctor``."""
 
 from __future__ import annotations
 
 from typing import Any, Literal, NamedTuple
 
 State = Literal["well", "doubtful", "bad"]
-"""``bad`` is something to change; ``doubtful`` is something to know, which may be meant."""
+"""``well`` needs no change, ``doubtful`` may be intended, ``bad`` must be fixed."""
 
 Part = Literal["url", "app", "registry", "database"]
 
 
 class Finding(NamedTuple):
-    """One thing that was looked at.
+    """One check and its result.
 
-    ``part`` says where, ``code`` what was looked at, in a word that never changes its meaning, ``shown`` the same for
-    people. ``message`` is a sentence; what strangers wrote stands in it escaped. ``remedy`` is what to change, naming
-    the line of the configuration where that is known; ``reference`` is the rule. ``sent`` and ``seen`` are, of a probe,
-    the identifier as it was sent and as the application received it (None where it did not tell).
+    ``part`` is the object of the check. ``code`` names the check and never changes its meaning; ``shown`` is its label
+    for people. ``message`` is a sentence in which untrusted text is escaped. ``remedy`` is the change to make, with the
+    line of the configuration if it is known. ``reference`` is the rule. ``sent`` is the identifier that a probe sent.
+    ``seen`` is the one that the application received, or None if the answer does not contain it.
     """
 
     part: Part
@@ -30,7 +30,7 @@ class Finding(NamedTuple):
     seen: str | None = None
 
     def as_dict(self) -> dict[str, Any]:
-        """The finding as a JSON object; what there is none of is left out.
+        """Return the finding as a JSON object, without the fields that are None.
 
         >>> Finding("url", "head", "well", "HEAD", "The same as GET, without a body.").as_dict()["state"]
         'well'

@@ -1,59 +1,65 @@
-"""What to change where a request reaches the application otherwise than it was sent, by who stands in front.
+"""Fixes for requests that change on their way to the application, for each reverse proxy.
 
-Every remedy names the line of a configuration. docs/proxies.md has each of them in its place.
+Every fix names the line of a configuration. docs/proxies.md shows each line in its context.
 """
 
 from __future__ import annotations
 
 from typing import Literal
 
-Front = Literal["nginx", "Apache", "Caddy", "gunicorn"]
+ReverseProxy = Literal["nginx", "Apache", "Caddy", "gunicorn"]
 Cause = Literal["no-raw-target", "rewritten", "normalised", "stopped", "label", "extension", "long", "head"]
-"""What happened to a request: the server gives no raw target at all; the raw target is another one than was sent; it is
-given, but the path beside it is cleaned so that the two disagree; something in front answered. ``label``,
-``extension`` and ``long`` are the last of it, for a label in capitals, for a name that ends in an extension and for a
-long name; ``head`` for an answer to HEAD that is another one."""
+"""What happened to a request.
+
+- ``no-raw-target``: the server does not pass the raw request target to the application.
+- ``rewritten``: the raw target differs from the one that was sent.
+- ``normalised``: the raw target is unchanged, but the path was cleaned, so that the two differ.
+- ``stopped``: something in front of the application answered. ``label``: the same, for a label in capitals.
+  ``extension``: for a name that ends in an extension. ``long``: for a long name.
+- ``head``: the answer to HEAD differs from the answer to GET."""
 
 _NO_RAW_TARGET = (
-    "The server hands no raw request target to the application (wsgiref, and so Django's runserver, granian and bjoern "
-    "do not), or a middleware outside of Ararat rewrites the path. Run the site with gunicorn, waitress or uWSGI, and "
-    "put ResolverMiddleware outside of whatever rewrites paths. Until then ask ?info, never a bare ?."
+    "The server does not pass the raw request target to the application (wsgiref, Django's runserver, granian and "
+    "bjoern do not), or a middleware outside of ResolverMiddleware rewrites the path. Run the site with gunicorn, "
+    "waitress or uWSGI, and make ResolverMiddleware the outermost middleware. Until then use ?info instead of a bare ?."
 )
 
-_REMEDIES: dict[Cause, dict[Front, str]] = {
+_REMEDIES: dict[Cause, dict[ReverseProxy, str]] = {
     "rewritten": {
-        "nginx": "nginx: take the path off the address of proxy_pass. Not proxy_pass http://up/; but proxy_pass "
-        "http://up; - with a path, be it a slash alone, nginx sends on a path that it has decoded, cleaned and encoded "
-        "again, and no bare ?.",
+        "nginx": "nginx: remove the path from the URL of proxy_pass: proxy_pass http://up; instead of "
+        "proxy_pass http://up/; - with any path, even a slash, nginx decodes, cleans and encodes the path, and drops a "
+        "bare ?.",
         "Apache": "Apache: ProxyPass / http://127.0.0.1:8000/ nocanon, and AllowEncodedSlashes NoDecode in the same "
-        "virtual host. Without nocanon the path is decoded and encoded again.",
-        "Caddy": "Caddy: pass requests on by reverse_proxy alone, without uri, rewrite, handle_path or try_files.",
+        "virtual host. Without nocanon Apache decodes and encodes the path.",
+        "Caddy": "Caddy: use reverse_proxy only, without uri, rewrite, handle_path or try_files.",
     },
     "normalised": {
-        "nginx": "nginx: merge_slashes off; in the server block, for uwsgi_pass and the like.",
+        "nginx": "nginx: merge_slashes off; in the server block, for uwsgi_pass and similar directives.",
         "Apache": "Apache: ProxyPass / http://127.0.0.1:8000/ nocanon, and AllowEncodedSlashes NoDecode in the same "
-        "virtual host. With ProxyPass to uwsgi:// it is AllowEncodedSlashes On, MergeSlashes Off and no nocanon; under "
-        "mod_wsgi // is one slash whatever is set.",
+        "virtual host. For ProxyPass to uwsgi:// use AllowEncodedSlashes On and MergeSlashes Off, without nocanon. "
+        "mod_wsgi always merges // into one slash.",
     },
     "stopped": {
-        "nginx": "nginx: let location / pass on all requests, with proxy_pass http://up; and without rewrite, return "
-        "or deny rules for such paths.",
-        "Apache": "Apache: AllowEncodedSlashes NoDecode in the virtual host (by default a path with %2F is answered "
-        "by 404 before anybody is asked), and ProxyPass with nocanon; with ProxyPass to uwsgi:// it is "
-        "AllowEncodedSlashes On, and no nocanon.",
-        "Caddy": "Caddy: pass requests on by reverse_proxy alone, without a matcher that leaves such paths out.",
+        "nginx": "nginx: forward all requests in location / with proxy_pass http://up; and remove rewrite, return and "
+        "deny rules for such paths.",
+        "Apache": "Apache: AllowEncodedSlashes NoDecode in the virtual host (by default Apache answers a path with "
+        "%2F by 404), and ProxyPass with nocanon. For ProxyPass to uwsgi:// use AllowEncodedSlashes On, without "
+        "nocanon.",
+        "Caddy": "Caddy: use reverse_proxy without a matcher that excludes such paths.",
     },
     "label": {
-        "nginx": "nginx: location ~* ^/(ark|urn): (with the star: in any case), where a location names the labels.",
-        "Apache": 'Apache: <LocationMatch "(?i)^/(ark|urn):">, where a section names the labels.',
-        "Caddy": 'Caddy: path_regexp "(?i)^/(ark|urn):", where a matcher names the labels.',
+        "nginx": "nginx: location ~* ^/(ark|urn): (the star ignores case), if a location lists the labels.",
+        "Apache": 'Apache: <LocationMatch "(?i)^/(ark|urn):">, if a section lists the labels.',
+        "Caddy": 'Caddy: path_regexp "(?i)^/(ark|urn):", if a matcher lists the labels.',
     },
     "extension": {
         "nginx": "nginx: move location ~* ^/(ark|urn): above every other location with a regular expression, such as "
         r"location ~* \.(js|css|png|pdf)$ {: nginx uses the first that matches. If you cannot move it, add location ^~ "
-        "/ark: and location ^~ /urn: with the same lines inside; they are used before any regular expression.",
+        "/ark: and location ^~ /urn: with the same lines inside; nginx tries them before any regular "
+        "expression.",
         "Apache": "Apache: exclude the names from every RewriteRule that matches extensions, with RewriteCond "
-        "%{REQUEST_URI} !^/(ark|urn): [NC] before it, and put them above any ProxyPassMatch or AliasMatch that does.",
+        "%{REQUEST_URI} !^/(ark|urn): [NC] before it, and put them above any ProxyPassMatch or "
+        "AliasMatch that matches extensions.",
         "Caddy": "Caddy: handle the names first, in handle @names { reverse_proxy 127.0.0.1:8000 } above every other "
         "handle.",
     },
@@ -63,31 +69,31 @@ _REMEDIES: dict[Cause, dict[Front, str]] = {
         "gunicorn": "gunicorn: --limit-request-line 8190.",
     },
     "head": {
-        "nginx": "nginx: no proxy_method, and no limit_except that leaves HEAD out.",
-        "Apache": "Apache: no Limit section that leaves HEAD out.",
+        "nginx": "nginx: remove proxy_method, and any limit_except that excludes HEAD.",
+        "Apache": "Apache: remove any Limit section that excludes HEAD.",
     },
 }
 
 
-def front(server: str | None, via: str | None) -> Front | None:
-    """Who stands in front, by what an answer says of itself in ``Server`` and ``Via``; None where that is unknown.
+def reverse_proxy(server: str | None, via: str | None) -> ReverseProxy | None:
+    """Return the reverse proxy that ``Server`` and ``Via`` of a response name, or None.
 
-    >>> front("nginx/1.22.1", None), front("gunicorn", "1.1 Caddy"), front("AmazonS3", None)
+    >>> reverse_proxy("nginx/1.22.1", None), reverse_proxy("gunicorn", "1.1 Caddy"), reverse_proxy("AmazonS3", None)
     ('nginx', 'Caddy', None)
     """
-    said = f"{via or ''} {server or ''}".lower()
-    names: tuple[tuple[str, Front], ...] = (
+    fields = f"{via or ''} {server or ''}".lower()
+    names: tuple[tuple[str, ReverseProxy], ...] = (
         ("caddy", "Caddy"),
         ("nginx", "nginx"),
         ("openresty", "nginx"),
         ("apache", "Apache"),
         ("gunicorn", "gunicorn"),
     )
-    return next((name for word, name in names if word in said), None)
+    return next((name for word, name in names if word in fields), None)
 
 
-def remedy(cause: Cause, who: Front | None) -> str:
-    """What to change, for who stands in front; for each of them where that is unknown.
+def remedy(cause: Cause, proxy: ReverseProxy | None) -> str:
+    """Return the fix for a reverse proxy, or the fixes for all of them if the proxy is None.
 
     >>> remedy("long", "nginx")
     'nginx: large_client_header_buffers 4 16k; in the http or server block.'
@@ -95,6 +101,6 @@ def remedy(cause: Cause, who: Front | None) -> str:
     if cause == "no-raw-target":
         return _NO_RAW_TARGET
     known = _REMEDIES[cause]
-    if who in known:
-        return known[who]
-    return " ".join(["Whatever is in front must pass the request target on as it came.", *known.values()])
+    if proxy in known:
+        return known[proxy]
+    return " ".join(["The reverse proxy must forward the request target unchanged.", *known.values()])

@@ -1,8 +1,7 @@
-"""One request whose target goes out octet for octet, and the whole of its answer, up to a limit.
+"""Send one request whose target is not changed in any byte, and read the response with its body, up to a limit.
 
-The doctor asks what its operator names: loopback, private networks and any port, by the operator's own hand, so the
-guard of a trace has no business here. Its clocks and limits have: nothing is waited for beyond a deadline, and of no
-answer more than 64 kB is read.
+The operator chooses the URL: loopback, private networks and any port are allowed. The address rules of a trace
+therefore do not apply. Its limits do: every wait ends at a deadline, and at most 64 kB of a response are read.
 """
 
 from __future__ import annotations
@@ -15,43 +14,45 @@ import h11
 
 from ...webapp.tracing.client.addresses import Address
 from ...webapp.tracing.client.connection import Stream, open_socket, tls_context
-from ...webapp.tracing.client.deadline import Stopwatch
+from ...webapp.tracing.client.deadline import Deadline
 from ...webapp.tracing.client.guard import LOOKUPS
 from ...webapp.tracing.client.url import WebURL
 from ...webapp.tracing.hop import HopFailed
 
 SECONDS = 10.0
-"""How long one request may take, its lookup and connection included."""
+"""Time limit of one request, with its lookup and connection."""
 
 _LINGER_SECONDS = 1.0
 _ADDRESSES = 4
 
 
-class Said(NamedTuple):
-    """An answer: its fields in order, and its body; of an answer to HEAD the body that should not have come."""
+class RawResponse(NamedTuple):
+    """A response: its fields in order, and its body. The body of a response to HEAD should be empty."""
 
     status: int
     fields: tuple[tuple[str, str], ...]
     body: bytes
 
     def field(self, name: str) -> str | None:
-        """The values of a field, joined as they may be; None where there is none.
+        """Return the values of a field, joined by commas, or None.
 
-        >>> Said(200, (("Vary", "Accept"), ("vary", "Origin")), b"").field("Vary")
+        >>> RawResponse(200, (("Vary", "Accept"), ("vary", "Origin")), b"").field("Vary")
         'Accept, Origin'
         """
         values = [value for field, value in self.fields if field.lower() == name.lower()]
         return ", ".join(values) if values else None
 
 
-def ask(url: WebURL, target: str, method: str = "GET", *, accept: str = "*/*", seconds: float = SECONDS) -> Said:
-    """Ask the host of ``url`` for ``target``, visible ASCII, exactly as it stands: no segment is removed, nothing is
-    decoded, a bare ``?`` stays (requirements 3.41).
+def raw_request(
+    url: WebURL, target: str, method: str = "GET", *, accept: str = "*/*", seconds: float = SECONDS
+) -> RawResponse:
+    """Request ``target``, visible ASCII, from the host of ``url``.
 
-    Raises :class:`~ararat.webapp.tracing.hop.HopFailed` where no answer came within ``seconds``.
+    The target is sent unchanged: no segment is removed, nothing is decoded, and a bare ``?`` is kept. Raises
+    :class:`~ararat.webapp.tracing.hop.HopFailed` if no response arrives within ``seconds``.
     """
-    stopwatch = Stopwatch(time.monotonic() + seconds, what="this request")
-    stream = _connected(url, stopwatch)
+    deadline = Deadline(time.monotonic() + seconds, what="this request")
+    stream = _connected(url, deadline)
     try:
         return _exchange(stream, url, target, method, accept)
     except h11.RemoteProtocolError:
@@ -60,11 +61,11 @@ def ask(url: WebURL, target: str, method: str = "GET", *, accept: str = "*/*", s
         stream.close()
 
 
-def _connected(url: WebURL, stopwatch: Stopwatch) -> Stream:
+def _connected(url: WebURL, deadline: Deadline) -> Stream:
     failure = HopFailed("connect")
-    for address in _addresses(url, stopwatch):
+    for address in _addresses(url, deadline):
         try:
-            stream = Stream(open_socket(address, url.port, stopwatch), stopwatch)
+            stream = Stream(open_socket(address, url.port, deadline), deadline)
         except OSError:
             continue
         if url.scheme == "https":
@@ -73,27 +74,27 @@ def _connected(url: WebURL, stopwatch: Stopwatch) -> Stream:
     raise failure
 
 
-def _addresses(url: WebURL, stopwatch: Stopwatch) -> list[Address]:
+def _addresses(url: WebURL, deadline: Deadline) -> list[Address]:
     if url.address is not None:
         return [url.address]
-    found = LOOKUPS.addresses(url.host, stopwatch.within(SECONDS / 2, "the lookup"))
+    found = LOOKUPS.addresses(url.host, deadline.sub_deadline(SECONDS / 2, "the lookup"))
     return [ip_address(answer.partition("%")[0]) for answer in found[:_ADDRESSES]]
 
 
-def _exchange(stream: Stream, url: WebURL, target: str, method: str, accept: str) -> Said:
+def _exchange(stream: Stream, url: WebURL, target: str, method: str, accept: str) -> RawResponse:
     connection = h11.Connection(h11.CLIENT)
     fields = [
         ("Host", url.authority),
         ("User-Agent", "ararat-doctor"),
         ("Accept", accept),
         ("Accept-Encoding", "identity"),
-        # A refusal may be kept for a minute, and whoever has just changed a line wants to know at once.
+        # A cached refusal would hide a change of the configuration for a minute.
         ("Cache-Control", "no-cache"),
         ("Connection", "close"),
     ]
     request = h11.Request(method=method, target=target, headers=fields)
     stream.write((connection.send(request) or b"") + (connection.send(h11.EndOfMessage()) or b""))
-    answer: h11.Response | None = None
+    response: h11.Response | None = None
     body = b""
     while True:
         event = connection.next_event()
@@ -101,30 +102,30 @@ def _exchange(stream: Stream, url: WebURL, target: str, method: str, accept: str
             try:
                 octets = stream.read(65536)
             except HopFailed as failed:
-                # A page beyond the limit is no answer of a resolver, but it is an answer.
-                if answer is None or failed.code != "too-large":
+                # A longer page is not a response of a resolver, but its status is needed.
+                if response is None or failed.code != "too-large":
                     raise
                 break
-            if not octets and answer is None:
+            if not octets and response is None:
                 raise HopFailed("dropped")
             connection.receive_data(octets)
         elif isinstance(event, h11.Response):
-            answer = event
+            response = event
         elif isinstance(event, h11.Data):
             body += bytes(event.data)
         elif isinstance(event, (h11.EndOfMessage, h11.ConnectionClosed)) or event is h11.PAUSED:
             break
-    if answer is None:
+    if response is None:
         raise HopFailed("protocol")
     if method == "HEAD":
         body = connection.trailing_data[0] + _rest(stream)
-    headers = tuple((name.decode("latin-1"), value.decode("latin-1")) for name, value in answer.headers)
-    return Said(answer.status_code, headers, body)
+    headers = tuple((name.decode("latin-1"), value.decode("latin-1")) for name, value in response.headers)
+    return RawResponse(response.status_code, headers, body)
 
 
 def _rest(stream: Stream) -> bytes:
-    """What still comes before the server closes the connection, within a second."""
-    stream.stopwatch = stream.stopwatch.within(_LINGER_SECONDS, "this request")
+    """Read until the server closes the connection, for at most a second."""
+    stream.deadline = stream.deadline.sub_deadline(_LINGER_SECONDS, "this request")
     octets = b""
     try:
         while more := stream.read(4096):

@@ -1,4 +1,4 @@
-"""How a store is, in findings: each server of several, and whether there is one among them that can be written."""
+"""Check a store: each of its servers, and whether exactly one of them can be written."""
 
 from __future__ import annotations
 
@@ -10,22 +10,22 @@ from ...middleware.storage.health import Condition, conditions
 from .finding import Finding
 
 _REMEDIES = {
-    "schema-version": "Make a backup, and bring it up to date: ararat migrate --database URL. If it is newer than this "
-    "Ararat, update Ararat instead.",
-    "no-tables": "Say the database that holds the bindings; ararat import and ararat bind make the tables of one.",
-    "not-writable": "Give the user that runs the site, and whoever binds names, the right to write: the file and its "
-    "folder of SQLite (chown, or chmod u+w), INSERT and UPDATE on the tables of PostgreSQL.",
-    "unavailable": "Start the server, or see that the file is there and that its folder can be written: SQLite keeps "
-    "its log beside the file, and even a reader writes there (chown, or chmod u+w on the folder).",
+    "schema-version": "Make a backup, then run ararat migrate --database URL. If the database is newer than "
+    "this Ararat, update Ararat instead.",
+    "no-tables": "Name the database that contains the bindings, or create the tables: ararat init --database URL.",
+    "not-writable": "Give write access to the user that runs the site and to the users that bind names. SQLite: the "
+    "file and its folder (chown, or chmod u+w). PostgreSQL: INSERT and UPDATE on the tables.",
+    "unavailable": "Start the database server. For SQLite, check that the file exists and that its folder can be "
+    "written: SQLite keeps its log beside the file, and a reader writes to it too (chown, or chmod u+w on the folder).",
 }
 
 
-# What a running site refuses, and goes on with the version before, of which it keeps a copy.
+# Errors for which a running site keeps the previous version of the file, from its copy.
 _BREAKS = {"name-missing", "other-resource", "bound-otherwise", "withdrawn", "claim-withdrawn"}
 
 
 def examine(url_or_path: str) -> Iterator[Finding]:
-    """How the store is that ``url_or_path`` names: see :func:`~ararat.middleware.storage.health.conditions`.
+    """Check the store at ``url_or_path``: see :func:`~ararat.middleware.storage.health.conditions`.
 
     >>> [finding.code for finding in examine("/nowhere/bindings.sqlite")]
     ['unavailable']
@@ -34,46 +34,46 @@ def examine(url_or_path: str) -> Iterator[Finding]:
         found = list(conditions(url_or_path))
     except BindingError as error:
         message = f"{_sentence(error.message)} Expected {error.expected}."
-        yield Finding("database", error.code, "bad", "database", message, f"Say {error.expected}.")
+        yield Finding("database", error.code, "bad", "database", message, f"Use {error.expected}.")
         return
     for number, condition in enumerate(found, 1):
         shown = "database" if len(found) == 1 else f"server {number}"
         yield _finding(condition, shown, alone=len(found) == 1)
     primaries = sum(condition.writable for condition in found)
     if len(found) > 1 and not primaries:
-        message = "None of them can be written: names resolve, and none can be bound or withdrawn."
+        message = "No server can be written. Names resolve, but no name can be bound or withdrawn."
         yield Finding("database", "no-primary", "bad", "servers", message, "Promote a standby, or start the primary.")
     elif primaries > 1:
-        message = f"{primaries} of them can be written: they are not copies of one another."
-        change = "Let all but one follow the primary, or take them out of the URL."
+        message = f"{primaries} servers can be written, so their contents can differ."
+        change = "Make all servers but one a standby of the primary, or remove them from the URL."
         yield Finding("database", "several-primaries", "bad", "servers", message, change)
 
 
 def _finding(condition: Condition, shown: str, *, alone: bool) -> Finding:
     where = display.escape(condition.where)
     if condition.fault is not None:
-        can = "It can be read, not written: " if condition.readable else ""
+        can = "It can be read but not written: " if condition.readable else ""
         code = condition.code or "unavailable"
         change = _REMEDIES.get(code, _REMEDIES["unavailable"])
         if condition.table:
             change = f"Correct the file: {where}."
             if code in _BREAKS:
-                change += f" If it is right as it is, delete {where}.served."
+                change += f" If the file is correct, delete {where}.served."
         fault = display.escape(condition.fault)
-        # The fault of a file begins with its name, which keeps its letters.
+        # The fault of a file begins with the file name, so its first letter must not change.
         sentence = f"{fault.removesuffix('.')}." if condition.table else _sentence(fault)
         return Finding("database", code, "bad", shown, f"{can}{sentence}", change)
     if condition.names is not None and condition.names.number == 0:
-        change = "Check that this is the right database; bind names with ararat bind or ararat import."
-        return Finding("database", "no-names", "doubtful", shown, f"{where} can be read, and has no names.", change)
+        change = "Check that this is the right database. Bind names with ararat bind or ararat import."
+        return Finding("database", "no-names", "doubtful", shown, f"{where} can be read but contains no names.", change)
     names = "" if condition.names is None else f" Names: {condition.names}."
     if condition.table:
-        return Finding("database", "table", "well", shown, f"{where} can be read; a file is changed by hand.{names}")
+        return Finding("database", "table", "well", shown, f"{where} can be read. A file is edited by hand.{names}")
     if condition.standby:
-        said = "a standby: it can be read, and is written by its primary"
+        role = "a standby: it can be read, and its primary can be written"
         state = "doubtful" if alone else "well"
-        change = "Name the primary in the URL too, where names are to be bound." if alone else None
-        return Finding("database", "standby", state, shown, f"{where} is {said}.{names}", change)
+        change = "Add the primary to the URL if names are to be bound." if alone else None
+        return Finding("database", "standby", state, shown, f"{where} is {role}.{names}", change)
     return Finding("database", "readable-writable", "well", shown, f"{where} can be read and written.{names}")
 
 

@@ -217,7 +217,7 @@ def test_the_routes_of_pyramid_are_listed(tmp_path: Path) -> None:
         check=False,
     )
     found = [(row["code"], row["message"].split()[2]) for row in map(json.loads, ran.stdout.splitlines())]
-    assert found == [("resolver", "in"), ("route-hidden", "/ark:{x:.*}"), ("route-hidden", "urn:{x}")]
+    assert found == [("resolver", "the"), ("route-hidden", "/ark:{x:.*}"), ("route-hidden", "urn:{x}")]
     assert ran.returncode == 1
 
 

@@ -12,7 +12,7 @@ import pytest
 import trustme
 
 from ararat.cli.doctor import requests
-from ararat.cli.doctor.requests import Said, ask
+from ararat.cli.doctor.requests import RawResponse, raw_request
 from ararat.webapp.tracing.client import url as weburl
 from ararat.webapp.tracing.client.url import WebURL
 from ararat.webapp.tracing.hop import HopFailed
@@ -54,7 +54,7 @@ def serve() -> Iterator[Serve]:
 )
 def test_the_target_goes_out_as_it_stands(serve: Serve, target: str) -> None:
     url, got = serve(b"HTTP/1.1 204 No Content\r\n\r\n")
-    assert ask(url, target) == Said(204, (), b"")
+    assert raw_request(url, target) == RawResponse(204, (), b"")
     assert got[0].startswith(f"GET {target} HTTP/1.1\r\nHost: 127.0.0.1:{url.port}\r\n".encode())
 
 
@@ -68,22 +68,22 @@ def test_the_target_goes_out_as_it_stands(serve: Serve, target: str) -> None:
     ],
 )
 def test_a_body_is_read_whole_however_its_end_is_told(serve: Serve, octets: bytes, body: bytes) -> None:
-    assert ask(serve(octets)[0], "/").body == body
+    assert raw_request(serve(octets)[0], "/").body == body
 
 
 def test_a_body_that_follows_an_answer_to_head_is_seen(serve: Serve) -> None:
     url, _ = serve(b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nab")
-    assert ask(url, "/", "HEAD").body == b"ab"
+    assert raw_request(url, "/", "HEAD").body == b"ab"
 
 
 def test_a_server_that_keeps_the_connection_is_not_waited_for(serve: Serve) -> None:
     url, _ = serve(b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nab", hold=True)
-    assert ask(url, "/").body == b"ab"
+    assert raw_request(url, "/").body == b"ab"
 
 
 def test_of_an_endless_body_no_more_than_the_limit_is_read(serve: Serve) -> None:
     url, _ = serve(b"HTTP/1.1 200 OK\r\n\r\n", forever=True)
-    assert 60_000 < len(ask(url, "/").body) <= 65_536
+    assert 60_000 < len(raw_request(url, "/").body) <= 65_536
 
 
 @pytest.mark.parametrize(
@@ -100,7 +100,7 @@ def test_of_an_endless_body_no_more_than_the_limit_is_read(serve: Serve) -> None
 def test_what_is_no_whole_answer_fails_in_time(serve: Serve, octets: bytes, how: dict[str, bool], code: str) -> None:
     url, _ = serve(octets, **how)
     with pytest.raises(HopFailed) as failed:
-        ask(url, "/", seconds=0.4 if "hold" in how else 10)
+        raw_request(url, "/", seconds=0.4 if "hold" in how else 10)
     assert failed.value.code == code
 
 
@@ -108,7 +108,7 @@ def test_where_nobody_listens_that_is_said() -> None:
     with socket.create_server(("127.0.0.1", 0)) as listener:
         port = listener.getsockname()[1]
     with pytest.raises(HopFailed, match="no connection"):
-        ask(weburl.parse(f"http://127.0.0.1:{port}"), "/")
+        raw_request(weburl.parse(f"http://127.0.0.1:{port}"), "/")
 
 
 @pytest.mark.parametrize(("name", "code"), [("localhost", None), ("other.example", "tls")])
@@ -131,9 +131,9 @@ def test_a_certificate_has_to_be_for_the_host(name: str, code: str | None, monke
         thread.start()
         url = weburl.parse(f"https://localhost:{listener.getsockname()[1]}")
         if code is None:
-            assert ask(url, "/ark:99999/x?").status == 204
+            assert raw_request(url, "/ark:99999/x?").status == 204
         else:
             with pytest.raises(HopFailed) as failed:
-                ask(url, "/ark:99999/x?")
+                raw_request(url, "/ark:99999/x?")
             assert failed.value.code == code
         thread.join(5)

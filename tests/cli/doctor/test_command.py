@@ -56,7 +56,7 @@ def test_our_own_server_is_well(ararat: Callable[..., Result], ararat_server: An
     assert ran.exit_code == 0, ran.output
     lines = ran.stdout.splitlines()
     assert lines[-1] == "All well."
-    assert "well      a bare ?        Arrives as it was sent." in lines
+    assert "well      a bare ?        Arrives unchanged." in lines
     assert not [line for line in lines if line.startswith(("bad", "doubtful"))]
 
 
@@ -114,10 +114,10 @@ def test_a_usage_error_ends_with_64(ararat: Callable[..., Result], arguments: li
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["--url", "http://127.0.0.1:1"], "nothing answers at http://127.0.0.1:1: no connection"),
+        (["--url", "http://127.0.0.1:1"], "no server answers at http://127.0.0.1:1: no connection"),
         (["--app", "no_such_module:app"], "no_such_module:app cannot be imported: ModuleNotFoundError"),
         (["--app", "json:nothing"], "json:nothing cannot be imported: AttributeError"),
-        (["--app", "json:__name__"], "it is no WSGI application but builtins.str"),
+        (["--app", "json:__name__"], "it is not a WSGI application but builtins.str"),
     ],
 )
 def test_what_cannot_be_reached_ends_with_69(ararat: Callable[..., Result], arguments: list[str], message: str) -> None:

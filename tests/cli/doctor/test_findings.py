@@ -33,12 +33,12 @@ def test_the_last_line_says_how_it_stands(states: list[State], last: str) -> Non
 
 
 @pytest.mark.parametrize(
-    ("remedies", "last"),
+    ("fixes", "last"),
     [
         (["one line"] * 5, "1 to change, 0 doubtful."),
         (["one line", "another line", "one line"], "2 to change, 0 doubtful."),
     ],
 )
-def test_a_change_that_several_findings_need_is_counted_once(remedies: list[str], last: str) -> None:
-    findings = [Finding("url", "x", "bad", "x", "It is so.", remedy) for remedy in remedies]
+def test_a_change_that_several_findings_need_is_counted_once(fixes: list[str], last: str) -> None:
+    findings = [Finding("url", "x", "bad", "x", "It is so.", remedy) for remedy in fixes]
     assert [*summary_lines(findings, Sheet())][-1] == last

@@ -12,7 +12,7 @@ import pytest
 
 from ararat.cli.doctor import probes
 from ararat.cli.doctor.finding import Finding
-from ararat.cli.doctor.requests import Said
+from ararat.cli.doctor.requests import RawResponse
 from ararat.middleware import BindingsUnavailable, ResolverMiddleware
 from ararat.webapp.tracing.client import url as weburl
 from ararat.webapp.tracing.hop import HopFailed
@@ -42,9 +42,9 @@ class Deployment:
     def __init__(
         self,
         *,
-        before: Callable[[str], str | Said] = lambda target: target,
+        before: Callable[[str], str | RawResponse] = lambda target: target,
         path_info: Callable[[str], str] = lambda path: path,
-        after: Callable[[str, Said], Said] = lambda method, said: said,
+        after: Callable[[str, RawResponse], RawResponse] = lambda method, said: said,
         raw: bool = True,
         secure: bool = True,
         **settings: Any,
@@ -52,9 +52,9 @@ class Deployment:
         self.before, self.path_info, self.after, self.raw, self.secure = before, path_info, after, raw, secure
         self.app = ResolverMiddleware(site, Nothing(), **{"prefix": PREFIX} | settings)  # type: ignore[arg-type]
 
-    def __call__(self, method: str, target: str) -> Said:
+    def __call__(self, method: str, target: str) -> RawResponse:
         asked = self.before(target)
-        if isinstance(asked, Said):
+        if isinstance(asked, RawResponse):
             return asked
         path, _, query = asked.partition("?")
         environ = {
@@ -68,7 +68,7 @@ class Deployment:
             environ["RAW_URI"] = asked
         begun: list[Any] = []
         body = b"".join(self.app(environ, lambda *header: begun.extend(header)))  # type: ignore[arg-type]
-        return self.after(method, Said(int(begun[0][:3]), tuple(begun[1]), body))
+        return self.after(method, RawResponse(int(begun[0][:3]), tuple(begun[1]), body))
 
 
 def examined(deployment: Any, url: str = PREFIX, prefix: str | None = None) -> dict[str, Finding]:
@@ -86,21 +86,21 @@ def codes(found: dict[str, Finding], state: str) -> set[str]:
     return {code for code, finding in found.items() if finding.state == state}
 
 
-def with_field(name: str, value: str) -> Callable[[str, Said], Said]:
-    def change(method: str, said: Said) -> Said:
+def with_field(name: str, value: str) -> Callable[[str, RawResponse], RawResponse]:
+    def change(method: str, said: RawResponse) -> RawResponse:
         kept = [field for field in said.fields if field[0] != name]
-        return Said(said.status, (*kept, (name, value)), said.body)
+        return RawResponse(said.status, (*kept, (name, value)), said.body)
 
     return change
 
 
-def answered_by_apache(unwanted: str) -> Callable[[str], str | Said]:
-    page = Said(404, (("Content-Type", "text/html"), ("Server", "Apache/2.4.62 (Debian)")), b"Not Found")
+def answered_by_apache(unwanted: str) -> Callable[[str], str | RawResponse]:
+    page = RawResponse(404, (("Content-Type", "text/html"), ("Server", "Apache/2.4.62 (Debian)")), b"Not Found")
     return lambda target: page if re.search(unwanted, target) else target
 
 
-def refused_beyond(octets: int) -> Callable[[str], str | Said]:
-    return lambda target: Said(400, (("Server", "gunicorn"),), b"") if len(target) > octets else target
+def refused_beyond(octets: int) -> Callable[[str], str | RawResponse]:
+    return lambda target: RawResponse(400, (("Server", "gunicorn"),), b"") if len(target) > octets else target
 
 
 def test_where_all_arrives_all_is_well() -> None:
@@ -124,7 +124,7 @@ def test_below_a_path_all_is_asked_below_it() -> None:
     deployment = Deployment(prefix=f"{PREFIX}/app", hsts="max-age=60")
     asked = []
 
-    def mounted(method: str, target: str) -> Said:
+    def mounted(method: str, target: str) -> RawResponse:
         asked.append(target)
         return deployment(method, target.removeprefix("/app"))
 
@@ -147,7 +147,7 @@ def cleaned(target: str) -> str:
         pytest.param(
             {"before": cleaned, "after": with_field("Server", "nginx/1.22.1")},
             {"encoded-slash", "double-slash", "dot-segment", "encoded-dot-segment", "question-mark"},
-            "^nginx: .*Not proxy_pass http://up/;",
+            "^nginx: .*instead of proxy_pass http://up/;",
             id="nginx, a path in proxy_pass",
         ),
         pytest.param(
@@ -177,7 +177,9 @@ def cleaned(target: str) -> str:
         ),
         pytest.param(
             {
-                "before": lambda target: Said(404, (("Server", "nginx"),), b"") if target.endswith(".pdf") else target,
+                "before": lambda target: (
+                    RawResponse(404, (("Server", "nginx"),), b"") if target.endswith(".pdf") else target
+                ),
             },
             {"extension-pdf"},
             r"^nginx: move location ~\* \^/\(ark\|urn\): above .* location \^~ /ark: and location \^~ /urn:",
@@ -244,7 +246,7 @@ def test_what_is_beyond_the_limit_may_be_refused_by_others_but_should_be_by_414(
 
 
 def test_an_older_ararat_does_not_say_whether_the_target_was_exact() -> None:
-    def forget(method: str, said: Said) -> Said:
+    def forget(method: str, said: RawResponse) -> RawResponse:
         if (said.field("Content-Type") or "") != "application/problem+json":
             return said
         document = json.loads(said.body) if said.body else {}
@@ -287,17 +289,19 @@ def test_hsts_belongs_to_https_alone(url: str, field: str | None, state: str) ->
     assert examined(Deployment(after=after), url)["hsts"].state == state
 
 
-def with_health(**health: Any) -> Callable[[str], str | Said]:
+def with_health(**health: Any) -> Callable[[str], str | RawResponse]:
     body = json.dumps({"status": "ok", "bindings": "readable"} | health).encode()
-    page = Said(200, (("Content-Type", "application/json"),), body)
+    page = RawResponse(200, (("Content-Type", "application/json"),), body)
     return lambda target: page if target == "/healthz" else target
 
 
 @pytest.mark.parametrize(
     ("health", "code", "state", "message"),
     [
-        pytest.param({"file": "refused"}, "file-refused", "bad", "an older version of it answers", id="refused file"),
-        pytest.param({"file": "unrecorded"}, "file-unrecorded", "doubtful", "No copy", id="file without a copy"),
+        pytest.param({"file": "refused"}, "file-refused", "bad", "Its previous version is in use", id="refused file"),
+        pytest.param(
+            {"file": "unrecorded"}, "file-unrecorded", "doubtful", "cannot be written", id="no copy of the file"
+        ),
         pytest.param({"names": 0, "names_exact": True}, "no-names", "doubtful", "No name is bound.", id="no names"),
         pytest.param({"names": 1, "names_exact": True}, "names", "well", "1 name is bound.", id="one name"),
         pytest.param({"names": 1200, "names_exact": True}, "names", "well", "1,200 names are bound.", id="names"),
@@ -329,20 +333,20 @@ PROBLEM = (("Content-Type", "application/problem+json"),)
 @pytest.mark.parametrize(
     "said",
     [
-        pytest.param(Said(200, (("Content-Type", "text/html"),), b"<title>Ararat</title>"), id="a page"),
-        pytest.param(Said(404, (), b""), id="nothing"),
-        pytest.param(Said(404, PROBLEM, b'{"title": "Not Found", "status": 404}'), id="somebody else's problem"),
-        pytest.param(Said(404, PROBLEM, b"[" * 60_000), id="deep"),
-        pytest.param(Said(404, PROBLEM, b"\xff\x00"), id="no JSON"),
-        pytest.param(Said(404, PROBLEM, b"[1]"), id="no object"),
-        pytest.param(Said(404, PROBLEM, refusal(identifier=7)), id="a number for a name"),
-        pytest.param(Said(404, PROBLEM, refusal(code=None)), id="no code"),
-        pytest.param(Said(500, PROBLEM, refusal()), id="another status"),
-        pytest.param(Said(404, (("Content-Type", "application/json"),), refusal()), id="another media type"),
-        pytest.param(Said(200, (("Server", "evil\x1b[2J\u202e" * 50),), b""), id="a hostile server"),
+        pytest.param(RawResponse(200, (("Content-Type", "text/html"),), b"<title>Ararat</title>"), id="a page"),
+        pytest.param(RawResponse(404, (), b""), id="nothing"),
+        pytest.param(RawResponse(404, PROBLEM, b'{"title": "Not Found", "status": 404}'), id="somebody else's problem"),
+        pytest.param(RawResponse(404, PROBLEM, b"[" * 60_000), id="deep"),
+        pytest.param(RawResponse(404, PROBLEM, b"\xff\x00"), id="no JSON"),
+        pytest.param(RawResponse(404, PROBLEM, b"[1]"), id="no object"),
+        pytest.param(RawResponse(404, PROBLEM, refusal(identifier=7)), id="a number for a name"),
+        pytest.param(RawResponse(404, PROBLEM, refusal(code=None)), id="no code"),
+        pytest.param(RawResponse(500, PROBLEM, refusal()), id="another status"),
+        pytest.param(RawResponse(404, (("Content-Type", "application/json"),), refusal()), id="another media type"),
+        pytest.param(RawResponse(200, (("Server", "evil\x1b[2J\u202e" * 50),), b""), id="a hostile server"),
     ],
 )
-def test_what_is_not_answered_by_ararat_is_said_to_be_not(said: Said) -> None:
+def test_what_is_not_answered_by_ararat_is_said_to_be_not(said: RawResponse) -> None:
     found = examined(lambda method, target: said)
     assert [*found] == ["answered"]
     assert found["answered"].state == "bad"
@@ -351,23 +355,23 @@ def test_what_is_not_answered_by_ararat_is_said_to_be_not(said: Said) -> None:
 
 @pytest.mark.parametrize("status", [502, 503, 504])
 def test_a_front_server_without_the_server_behind_it_is_named(status: int) -> None:
-    found = examined(lambda method, target: Said(status, (("Server", "nginx/1.22.1"),), b"<h1>Bad Gateway</h1>"))
+    found = examined(lambda method, target: RawResponse(status, (("Server", "nginx/1.22.1"),), b"<h1>Bad Gateway</h1>"))
     assert [*found] == ["backend"]
     assert f"Answered by {status}" in found["backend"].message
-    assert "the front server works" in found["backend"].message
-    assert "is `ararat serve`" in (found["backend"].remedy or "")
-    assert "ResolverMiddleware in front" not in (found["backend"].remedy or "")
+    assert "the reverse proxy works" in found["backend"].message
+    assert "(`ararat serve`" in (found["backend"].remedy or "")
+    assert "Wrap the site" not in (found["backend"].remedy or "")
 
 
 @pytest.mark.parametrize(
     ("url", "location", "remedy"),
     [
-        ("http://r.example", "https://r.example/ark:99999/x", "its https address"),
-        ("https://r.example", "https://www.r.example/\x1b[2J", "redirects to"),
+        ("http://r.example", "https://r.example/ark:99999/x", "the https address"),
+        ("https://r.example", "https://www.r.example/\x1b[2J", "with that address"),
     ],
 )
 def test_a_redirect_is_not_followed_but_named(url: str, location: str, remedy: str) -> None:
-    found = examined(lambda method, target: Said(301, (("Location", location),), b""), url)
+    found = examined(lambda method, target: RawResponse(301, (("Location", location),), b""), url)
     assert found["answered"].state == "bad"
     assert remedy in (found["answered"].remedy or "")
 
@@ -375,8 +379,8 @@ def test_a_redirect_is_not_followed_but_named(url: str, location: str, remedy: s
 def test_a_hostile_resolver_is_repeated_in_ascii_and_cut() -> None:
     hostile = "\u202e\x1b]0;" + "x" * 5000
 
-    def lie(method: str, target: str) -> Said:
-        return Said(404, PROBLEM, refusal(identifier=hostile, suggestion=f"http{hostile}/ark:b9999/x"))
+    def lie(method: str, target: str) -> RawResponse:
+        return RawResponse(404, PROBLEM, refusal(identifier=hostile, suggestion=f"http{hostile}/ark:b9999/x"))
 
     found = examined(lie)
     assert len(codes(found, "bad")) > 8
@@ -394,7 +398,7 @@ def test_a_store_that_cannot_be_read_is_bad() -> None:
 
 
 def test_nothing_at_all_is_no_finding() -> None:
-    def dead(method: str, target: str) -> Said:
+    def dead(method: str, target: str) -> RawResponse:
         raise HopFailed("connect")
 
     with pytest.raises(probes.NotAnswered, match="no connection"):
@@ -404,7 +408,7 @@ def test_nothing_at_all_is_no_finding() -> None:
 def test_who_falls_silent_later_is_bad_probe_by_probe() -> None:
     deployment = Deployment()
 
-    def faint(method: str, target: str) -> Said:
+    def faint(method: str, target: str) -> RawResponse:
         if target != "/ark:99999/x":
             raise HopFailed("timeout")
         return deployment(method, target)

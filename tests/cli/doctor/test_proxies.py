@@ -269,7 +269,7 @@ def test_nginx_with_a_slash_after_the_address_is_not_and_the_line_is_named(behin
     assert code == 1
     assert bad(found) == {"encoded-slash", "double-slash", "dot-segment", "encoded-dot-segment", "question-mark"}
     assert found["question-mark"]["seen"] == "ark:99999/x"
-    assert found["question-mark"]["remedy"].startswith("nginx: take the path off the address of proxy_pass. Not proxy_")
+    assert found["question-mark"]["remedy"].startswith("nginx: remove the path from the URL of proxy_pass: proxy_")
 
 
 SLASH = "proxy_pass http://ararat/;"

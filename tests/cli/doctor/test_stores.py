@@ -53,4 +53,4 @@ def test_a_file_with_a_fault_is_named_as_it_is_spelled(monkeypatch: pytest.Monke
     monkeypatch.setattr(stores, "conditions", lambda url: iter([fault]))
     [finding] = stores.examine("names.csv")
     assert finding.message == "names.csv, line 3: missing."
-    assert finding.remedy == "Correct the file: names.csv. If it is right as it is, delete names.csv.served."
+    assert finding.remedy == "Correct the file: names.csv. If the file is correct, delete names.csv.served."
