@@ -31,7 +31,7 @@ from .model import Binding
 from .policy import UNPUBLISHED
 
 if TYPE_CHECKING:
-    from ..storage.store import Snapshot
+    from ..storage.protocols import Snapshot
 
 CHECKS = {
     "trigger-missing": "A trigger that protects the tables is missing; ararat migrate creates it.",
@@ -87,11 +87,8 @@ def check(
     known = {*naans}
     with bindings.store.snapshot() as snapshot:
         unreadable: list[UnreadableBinding] = []
-        if bindings.is_file:
-            every, find_bound = snapshot.bindings(), bindings.fetch
-        else:
-            yield from _history_findings(snapshot)
-            every, find_bound = snapshot.bindings(unreadable.append), snapshot.bound
+        yield from _history_findings(snapshot)
+        every = snapshot.bindings(unreadable.append)
         batch: list[Binding] | None = None
         while batch is None or batch:
             batch = list(islice(every, _BATCH))
@@ -100,7 +97,7 @@ def check(
             unreadable.clear()
             read = [(binding, _read(binding.identifier)) for binding in batch]
             related = {key for binding, identifier in read for key in _related_keys(binding.identifier, identifier)}
-            bound = find_bound(related)
+            bound = snapshot.bound(related)
             for binding, identifier in read:
                 yield from _name_findings(binding, identifier, bound, known, prefixes)
                 if profile is not None and binding.is_live:

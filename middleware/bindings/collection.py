@@ -1,4 +1,4 @@
-"""What names are bound to: looking it up, changing it, and its history.
+"""The bindings of a site: look up and change names, and read their history.
 
 >>> import tempfile
 >>> folder = tempfile.TemporaryDirectory()
@@ -20,7 +20,7 @@ import logging
 from collections.abc import Callable, Iterable, Mapping
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, Self, TypeVar
+from typing import TYPE_CHECKING, Literal, Self, TypeVar
 
 from ...identifiers import Ark, Urn
 from ..errors import BindingError, BindingsUnavailable, Collision
@@ -36,6 +36,8 @@ from .policy import ChangeCheck, PolicyCheck, no_policy, promise_persistence
 
 if TYPE_CHECKING:
     from ...identifiers.iri_policy import Profile
+    from ..storage.protocols import Database, Store
+    from ..storage.store import Transaction
 
 DATABASE_SUFFIXES = (".sqlite", ".sqlite3", ".db")
 
@@ -51,17 +53,16 @@ def _now() -> datetime:
 
 
 class Bindings:
-    """The bindings of a site, in a database or a file. Made by :func:`open_bindings`; may be used by all threads and by
-    forked processes.
+    """The bindings of a site in a database or a file. Open them with :func:`open_bindings`.
 
-    Names may be given in any spelling, or as an Ark or Urn. Every method raises :class:`BindingsUnavailable` when the
-    database cannot be reached; after that, the next call tries again. A change that returned is durable. Those of a
-    file can only be read, and every change raises :class:`ReadOnlyBindings` (:mod:`filestore`).
+    All threads and forked processes can use one object. Pass a name in any spelling, or as an Ark or Urn. Every method
+    raises :class:`BindingsUnavailable` if the store cannot be reached; the next call tries again. A change is durable
+    when the method returns. The bindings of a file are read-only: every change raises :class:`ReadOnlyBindings`.
     """
 
     def __init__(
         self,
-        opening: Opening,
+        opening: Opening[Store],
         clock: Callable[[], datetime] = _now,
         policy: Profile | None = None,
         *,
@@ -79,12 +80,12 @@ class Bindings:
 
     @property
     def where(self) -> str:
-        """The place of the bindings, without user and password."""
+        """The place of the store without user and password."""
         return self._opening.where
 
     @property
-    def store(self) -> Any:
-        """The store, of either kind; it is opened first if it is not open yet."""
+    def store(self) -> Store:
+        """The store. It is opened if it is not open yet."""
         return self._opening.store
 
     def open(self) -> Self:
@@ -116,22 +117,32 @@ class Bindings:
         scope: str | None = None,
         actor: str | None = None,
     ) -> Outcome:
-        """Bind a name to a target; "bound", "unchanged", "updated", "claimed" or "relocated".
+        """Bind a name to a target, or change the binding of a bound name.
 
-        ``target`` is an http(s) address or a path of this site (:mod:`destination`). ``kind`` is "located", "related",
-        "described" (then there is no target) or "served" (then it is a path). ``resource`` is any text that names the
-        thing itself, 1 to 2,000 characters. ``metadata``: :mod:`metadata`. ``alternates``: :mod:`alternates`.
-        ``redirect`` is 302 or 307. ``passthrough`` leads what is below the name to what is below its target
-        (:mod:`passthrough`); ``scope`` is "name", or for a served name "subtree": the site answers for all below it
-        (:mod:`subtree`). ``actor`` says who does it, for the history. What is None stays as it is on record; a new name
-        gets no metadata, no alternates, no passthrough, 302, "name". Elements of ``metadata`` and ``alternates`` that
-        are not mentioned stay, too; an element with an empty text is deleted.
+        - ``target``: an http(s) URL or a path of this site (:mod:`targets`).
+        - ``kind``: "located", "related", "described" (without a target) or "served" (the target is a path).
+        - ``resource``: any text of 1 to 2,000 characters that identifies the thing itself.
+        - ``metadata`` and ``alternates``: see :mod:`metadata` and :mod:`alternates`.
+        - ``redirect``: the status 302 or 307.
+        - ``passthrough``: whether identifiers below the name lead to URLs below its target (:mod:`passthrough`).
+        - ``scope``: "name", or for a served name "subtree": the site answers for all identifiers below it
+          (:mod:`subtree`).
+        - ``actor``: the person or program that makes the change, for the history.
 
-        For a name that is bound already, another target, kind, passthrough, scope or alternate gives "relocated" if
-        ``resource`` is the one on record. A resource where none is on record gives "claimed", other metadata or another
-        redirect "updated". Each goes to the history. Anything else raises :class:`BindingConflict`, since a name is
-        never re-assigned; so does a new place together with a claim. What can never be bound raises
-        :class:`BindingError`.
+        An argument that is None does not change the recorded value. A new name has the defaults no metadata, no
+        alternates, no passthrough, 302 and "name". Elements of ``metadata`` and ``alternates`` that are not passed
+        stay; pass an empty text to delete an element.
+
+        Returns one of these texts. Each change goes to the history.
+
+        - "bound": the name is new.
+        - "unchanged": the binding is recorded already.
+        - "relocated": ``resource`` is the recorded one, and target, kind, passthrough, scope or alternates changed.
+        - "claimed": ``resource`` is recorded for the first time.
+        - "updated": metadata or redirect changed.
+
+        Raises :class:`BindingConflict` for every other change, because a name is never re-assigned; also for a new
+        target together with a first resource. Raises :class:`BindingError` for arguments that cannot be bound.
 
         Source: ARK-084, ARK-085, ARK-106, ARK-108, POL-023, URN-002.
         """
@@ -163,10 +174,10 @@ class Bindings:
         alternates: Mapping[str, str] | None = None,
         actor: str | None = None,
     ) -> Outcome:
-        """Move a name, by a person who knows that the same thing is there now; "relocated" or "unchanged".
+        """Change the target of a name; "relocated" or "unchanged". The caller knows that it is still the same thing.
 
-        ``kind``, ``passthrough``, ``scope`` and ``alternates`` are as for :meth:`bind`; what is None stays as it is on
-        record. Raises :class:`BindingConflict` for a withdrawn name.
+        ``kind``, ``passthrough``, ``scope`` and ``alternates`` are as for :meth:`bind`. An argument that is None does
+        not change the recorded value. Raises :class:`BindingConflict` for a withdrawn name.
         """
         return self._change_bound(
             identifier,
@@ -177,16 +188,16 @@ class Bindings:
         )
 
     def withdraw(self, identifier: Name, *, reason: str | None = None, actor: str | None = None) -> Outcome:
-        """Take a name out of use; "withdrawn". It stays on record and is never given again.
+        """Withdraw a name; "withdrawn". Its record stays, and the name is never re-assigned.
 
-        A name that is withdrawn already gives "updated" for another ``reason``, else "unchanged".
+        For a withdrawn name, returns "updated" if ``reason`` is new, otherwise "unchanged".
         """
         return self._change_bound(identifier, actor, lambda existing, now: assignment.withdraw(existing, reason, now))
 
     def restore(self, identifier: Name, *, resource: str | None = None, actor: str | None = None) -> Outcome:
-        """Take a withdrawn name into use again; "restored", or "unchanged" where it is in use.
+        """Restore a withdrawn name; "restored", or "unchanged" for a live name.
 
-        ``resource`` has to be the one on record, and None where none is; :class:`BindingConflict` is raised otherwise.
+        ``resource`` must be the recorded one, or None if none is recorded. Raises :class:`BindingConflict` otherwise.
         """
         return self._change_bound(identifier, actor, lambda existing, now: assignment.restore(existing, resource, now))
 
@@ -199,13 +210,13 @@ class Bindings:
         published: bool = True,
         actor: str | None = None,
     ) -> Outcome:
-        """Promise that a bound name is persistent: ``persistence`` says in which words. It still leads where it led.
+        """Promise that a bound name is persistent. ``persistence`` is the text of the promise. The target stays.
 
-        ``availability`` is "lifetime" or "subinfinite", and the policy's default where it is None; of a name that is
-        not ``published`` nothing is stated. Raises :class:`BindingError` where the policy of these bindings, if they
-        have one, forbids it, and :class:`BindingConflict` for a withdrawn name.
+        ``availability`` is "lifetime" or "subinfinite"; None is the default of the policy. A name that is not
+        ``published`` gets no availability. Raises :class:`BindingError` if the policy of these bindings forbids the
+        promise, and :class:`BindingConflict` for a withdrawn name.
 
-        Source: 17beta policy, section 2; POL-016 to POL-020.
+        Source: POL-016 to POL-020.
         """
         return self._change_bound(
             identifier,
@@ -214,36 +225,36 @@ class Bindings:
         )
 
     def lookup(self, identifier: Name) -> Binding | None:
-        """What is on record of a name, or None. Raises :class:`BindingError` for what is no identifier at all."""
+        """Return the binding of a name, or None. Raises :class:`BindingError` for a text that is not an identifier."""
         name = names.read(identifier)
         key, older = names.key(name), names.older_key(name)
         found = self.store.fetch((key,) if older == key else (key, older))
         return found.get(key) or found.get(older)
 
     def fetch(self, keys: Iterable[str]) -> dict[str, Binding]:
-        """The bindings of those keys that have one, in one statement.
+        """Return the bindings of these keys with one statement; unbound keys are left out.
 
-        A key is the normal form of a Basic ARK, or the assigned name of a URN as its namespace writes it.
+        A key is the normal form of a Basic ARK, or of the assigned name of a URN.
         """
         return self._opening.store.fetch(keys)
 
     def count(self) -> NameCount:
-        """The number of names, live or withdrawn; above ten thousand an estimate."""
+        """Return the number of names, live or withdrawn. Above ten thousand it is an estimate."""
         return self.store.count()
 
     def history(self, identifier: Name) -> list[Event]:
-        """Every change of a name, the first first; empty for a name that was never bound."""
+        """Return the changes of a name, oldest first; empty for a name that was never bound."""
         name = names.read(identifier)
         return self.store.history(names.key(name)) or self.store.history(names.older_key(name))
 
     def set_rule(
         self, prefix: str, template: str, *, redirect: int = 302, actor: str | None = None
     ) -> Literal["set", "changed", "unchanged"]:
-        """Say where names lead that begin with ``prefix``, a NAAN or a shoulder, and are not bound themselves; "set",
-        "unchanged", or "changed" where another rule was set for ``prefix``.
+        """Set a rule for all unbound names that begin with ``prefix``, a NAAN or a shoulder.
 
-        ``template`` is an address or a path of this site with a variable in it (:mod:`rules`), ``redirect`` 302 or 307.
-        Raises :class:`BindingError`. Running servers know of it within a second or so.
+        ``template`` is a URL or a path of this site that contains a variable (:mod:`rules`). ``redirect`` is 302 or
+        307. Returns "set", "changed" if ``prefix`` had another rule, or "unchanged". Running servers use the rule after
+        about a second. Raises :class:`BindingError`.
 
         >>> import tempfile
         >>> folder = tempfile.TemporaryDirectory()
@@ -258,10 +269,10 @@ class Bindings:
         key, stored = rules.check_prefix(prefix), rules.check_template(template)
         status = assignment.redirect_status(redirect)
 
-        def write(transaction: Any) -> Literal["set", "changed", "unchanged"]:
+        def write(transaction: Transaction) -> Literal["set", "changed", "unchanged"]:
             existing = transaction.get_rule(key)
             if existing and (existing.template, existing.redirect) == (stored, status):
-                transaction.undo()
+                transaction.rollback()
                 return "unchanged"
             now = assignment.later(self.now(), existing.changed) if existing else self.now()
             transaction.put_rule(Rule(key, stored, status, now, actor))
@@ -270,57 +281,57 @@ class Bindings:
         return self._write(write)
 
     def remove_rule(self, prefix: str, *, actor: str | None = None) -> Literal["removed"]:
-        """Take back the rule for a prefix. Raises :class:`BindingError` with the code ``rule-unknown`` if none is."""
+        """Delete the rule for a prefix. Raises :class:`BindingError` with the code ``rule-unknown`` without a rule."""
         check_actor(actor)
         key = rules.check_prefix(prefix)
 
-        def write(transaction: Any) -> Literal["removed"]:
+        def write(transaction: Transaction) -> Literal["removed"]:
             existing = transaction.get_rule(key)
             if existing is None:
-                raise BindingError("rule-unknown", f"there is no rule for {key}")
+                raise BindingError("rule-unknown", f"no rule is set for {key}; run: ararat rule list")
             transaction.remove_rule(key, assignment.later(self.now(), existing.changed), actor)
             return "removed"
 
         return self._write(write)
 
     def rules(self) -> list[Rule]:
-        """All rules, in the order of their prefixes."""
+        """Return all rules in the order of their prefixes."""
         return sorted(self.store.rules(), key=lambda rule: rule.prefix)
 
     def rule_history(self, prefix: str) -> list[RuleEvent]:
-        """Every change of the rule for a prefix, the first first."""
+        """Return the changes of the rule for a prefix, oldest first."""
         return self.store.rule_history(rules.check_prefix(prefix))
 
     def binding_by_rule(self, identifier: Ark | Urn) -> Ruled | None:
-        """The binding that the longest rule makes for an identifier nothing is bound to, with the rule's prefix, or
-        None.
-        """
+        """Return the binding that the rule with the longest prefix makes, and the prefix; None without a rule."""
         return self._rulebook.binding_for(identifier)
 
     def close(self) -> None:
-        """Close the connections to the database. Nothing can be asked afterwards."""
+        """Close the store. The bindings cannot be used afterwards."""
         self._opening.close()
 
     @property
     def failure(self) -> str | None:
-        """Why the store could not be opened, in printable ASCII; None if it is open, or was not opened yet."""
+        """Why the store could not be opened, in printable ASCII; None if it is open or was not opened yet."""
         return self._opening.failure
 
     @property
     def refusal(self) -> str | None:
-        """Why a file as it is now is not what is served, in printable ASCII; None where it is, and for a database."""
-        return getattr(self._opening.opened, "refusal", None)
+        """Why the current version of a file is not served, in printable ASCII; None if it is, and for a database."""
+        store = self._opening.opened
+        return store.refusal if store else None
 
     @property
     def unrecorded(self) -> str | None:
-        """Why no copy of a file as it is served can be kept; None where one is kept, and for a database.
+        """Why the copy of the served file cannot be kept; None if it is kept, and for a database.
 
-        Without a copy, a restarted process compares the file with nothing.
+        Without a copy, a restarted process cannot check the file against the version that was served before.
         """
-        return getattr(self._opening.opened, "unrecorded", None)
+        store = self._opening.opened
+        return store.unrecorded if store else None
 
     def now(self) -> datetime:
-        """The time that a change made now goes on record with, in UTC."""
+        """Return the current time in UTC, which is recorded with changes."""
         return self._clock()
 
     def _change_bound(
@@ -343,38 +354,40 @@ class Bindings:
         decide: Callable[[Binding | None, datetime], Change],
         older_key: str | None = None,
     ) -> Outcome:
-        """The outcome of a change. ``older_key`` is the key where the database has those of an older Ararat."""
+        """Make a change and return its outcome. ``older_key`` is the key in a database with keys of an older Ararat."""
         check_actor(actor)
 
-        def write(transaction: Any) -> tuple[Outcome, Iterable[str]]:
-            older = older_key not in (None, key) and transaction.has_older_keys()
-            wanted = [older_key, key] if older else [key]
-            held = transaction.get(wanted)
-            before = next((held[each] for each in wanted if each in held), None)
+        def write(transaction: Transaction) -> tuple[Outcome, Iterable[str]]:
+            keys = [key]
+            if older_key is not None and older_key != key and transaction.has_older_keys():
+                keys.insert(0, older_key)
+            found = transaction.get(keys)
+            before = next((found[each] for each in keys if each in found), None)
             change = self.check_change(before, decide(before, self.now()), transaction)
             if change.action:
                 transaction.put([change], actor)
             return change.outcome, transaction.bound(names.confusable(key)) if change.outcome == "bound" else ()
 
-        outcome, beside = self._write(write)
-        for other in beside:
-            _log.warning("%s is bound beside %s: generic software may take one for the other", key, other)
+        outcome, similar = self._write(write)
+        for other in similar:
+            _log.warning("%s differs from the bound name %s only in %%2E: software can confuse the two", key, other)
         return outcome
 
-    def _write(self, write: Callable[[Any], T]) -> T:
-        """What ``write`` returns for a transaction, which is tried again where another writer was faster."""
-        faster: Collision | None = None
+    def _write(self, write: Callable[[Transaction], T]) -> T:
+        """Return the result of ``write`` in a transaction. Repeat it if another writer was faster."""
+        collision: Collision | None = None
         for _ in range(_TRIES):
             try:
                 with self.store.transaction() as transaction:
                     return write(transaction)
-            except Collision as collision:
-                faster = collision
-        raise BindingsUnavailable(f"{self.store}: other writers were faster {_TRIES} times") from faster
+            except Collision as error:
+                collision = error
+        message = f"{self.store}: other writers changed the same name {_TRIES} times; try again later"
+        raise BindingsUnavailable(message) from collision
 
 
 def check_actor(actor: str | None) -> None:
-    """Raise :class:`BindingError` unless ``actor`` is None or a text that can stand in a history."""
+    """Raise :class:`BindingError` unless ``actor`` is None or a text that the history can record."""
     if actor is not None:
         validation.check(actor, "actor-text", "actor", assignment.MAX_ACTOR)
 
@@ -387,24 +400,29 @@ def open_bindings(
     policy: Profile | None = None,
     state: str | Path | None = None,
 ) -> Bindings:
-    """Prepare the bindings in a database, or in a file of text, which is only read.
+    """Open the bindings in a database, or in a file of text, which is read-only.
 
-    ``url_or_path`` is ``sqlite:///bindings.sqlite`` (four slashes before an absolute path), the path of a file that
-    ends in .sqlite, .sqlite3 or .db, or a ``postgresql://`` URL in any form that libpq understands; or the path of a
-    table that ends in .csv, .tsv or .jsonl (:mod:`filestore`). ``create`` makes the file of an SQLite database and the
-    tables of any database where they are missing; without it, nothing is made. ``clock`` gives the time in UTC. Every
-    change is held to the rules of ``policy``, where there is one (:mod:`governance`). ``state`` is the folder for the copy
-    of a file of text as it is served; None is the folder of the file.
+    - ``url_or_path``: one of
 
-    Raises :class:`BindingError` with the code ``database-url``, ``database-in-memory`` or ``driver-missing``. A database
-    or file that cannot be opened raises nothing here, so that a site starts without it: the reason is logged, every
-    question raises :class:`BindingsUnavailable`, and opening is tried again. :meth:`Bindings.open` raises the reason.
+      - ``sqlite:///bindings.sqlite`` (four slashes before an absolute path),
+      - the path of a file that ends in .sqlite, .sqlite3 or .db,
+      - a ``postgresql://`` URL in any form that libpq accepts,
+      - the path of a table that ends in .csv, .tsv or .jsonl.
+
+    - ``create``: whether to create a missing SQLite file and missing tables.
+    - ``clock``: a function that returns the time in UTC.
+    - ``policy``: an IRI policy that every change must follow (:mod:`policy`).
+    - ``state``: the folder for the copy of a served file of text; the default is the folder of the file.
+
+    Raises :class:`BindingError` with the code ``database-url``, ``database-in-memory`` or ``driver-missing``. A store
+    that cannot be opened raises nothing here, so that a site starts without it. The reason is logged, every method
+    raises :class:`BindingsUnavailable`, and opening is tried again. :meth:`Bindings.open` raises the reason.
 
     >>> open_bindings("bindings")
     Traceback (most recent call last):
-    ararat.middleware.errors.BindingError: bindings names no database (database-url)
+    ararat.middleware.errors.BindingError: bindings is not the name of a database (database-url)
     expected sqlite:///FILE, postgresql://HOST/NAME, or a file that ends in .sqlite, .db, .csv, .tsv or .jsonl (Ararat)
-    """  # noqa: E501
+    """
     bindings = bindings_at(url_or_path, create=create, clock=clock, policy=policy, state=state)
     bindings._opening.try_to_open()
     return bindings
@@ -418,11 +436,11 @@ def open_file(
     state: str | Path | None = None,
     served: bool = True,
 ) -> Bindings:
-    """Prepare the bindings in a file of text, which is only read. A file that is in no other format is CSV.
+    """Open the bindings in a file of text, which is read-only. A file with an unknown extension is read as CSV.
 
-    The rest is as with :func:`open_bindings`. Without ``served`` the file is read once and nothing is recorded; then
-    this raises :class:`TableError` for a file that is no table of bindings, and :class:`BindingsUnavailable` for one
-    that cannot be read.
+    The other parameters are as in :func:`open_bindings`. With ``served=False`` the file is read once and no copy is
+    kept. Then this function raises :class:`TableError` for a file that is not a table of bindings, and
+    :class:`BindingsUnavailable` for a file that cannot be read.
     """
     bindings = _file_at(path, clock, policy, state, served=served)
     if not served:
@@ -439,10 +457,10 @@ def bindings_at(
     policy: Profile | None = None,
     state: str | Path | None = None,
 ) -> Bindings:
-    """The bindings of :func:`open_bindings`, not opened yet."""
+    """Return the bindings of :func:`open_bindings` without opening them."""
     if (table := table_file(url_or_path)) is not None:
         return _file_at(table, clock, policy, state)
-    # SQLAlchemy takes longer to load than all of Ararat; whoever opens no database should not wait for it.
+    # SQLAlchemy takes longer to load than all of Ararat, so it is loaded only for a database.
     from ..storage.store import open_store
 
     database = database_at(url_or_path)
@@ -466,41 +484,43 @@ def _file_at(
 
 
 def table_file(url_or_path: str | Path) -> Path | None:
-    """The path of a file of text that is meant, or None where a database is."""
+    """Return the path of a file of text, or None for a database."""
     if isinstance(url_or_path, str) and "://" in url_or_path:
         return None
     return Path(url_or_path) if Path(url_or_path).suffix.lower() in SUFFIXES else None
 
 
-def database_at(url_or_path: str | Path) -> Any:
-    """The database that is meant, not opened yet: an SQLite or a PostgreSQL. Raises like :func:`open_bindings`."""
+def database_at(url_or_path: str | Path) -> Database:
+    """Return the database without opening it. Raises like :func:`open_bindings`."""
     from ..storage.postgresql import PostgreSQL
     from ..storage.sqlite import SQLite
 
     given = str(url_or_path)
-    scheme, mark, rest = given.partition("://")
-    if isinstance(url_or_path, Path) or not mark:
+    scheme, separator, rest = given.partition("://")
+    if isinstance(url_or_path, Path) or not separator:
         if given == ":memory:":
             raise BindingError("database-in-memory")
         return SQLite(_database_file(given))
-    # "postgresql+psycopg" is how SQLAlchemy says it, "postgres" how some hosts do.
+    # SQLAlchemy uses "postgresql+psycopg", and some hosting providers use "postgres".
     if scheme in ("postgresql", "postgres", "postgresql+psycopg"):
         return PostgreSQL(f"postgresql://{rest}")
     if scheme != "sqlite":
-        raise BindingError("database-url", f"there is no kind of database called {validation.shown(scheme)}")
+        raise BindingError("database-url", f"databases of the kind {validation.shown(scheme)} are not supported")
     if rest in ("", "/", "/:memory:"):
         raise BindingError("database-in-memory")
     if not rest.startswith("/"):
-        said = "three slashes follow sqlite: before the path of a file, four before an absolute one"
-        raise BindingError("database-url", said)
+        message = "sqlite: needs three slashes before a relative path, and four before an absolute path"
+        raise BindingError("database-url", message)
     if "?" in rest:
-        raise BindingError("database-url", "no options follow the path of an SQLite file")
+        raise BindingError("database-url", "the URL of an SQLite file cannot contain options; remove the part from ?")
     return SQLite(Path(rest[1:]))
 
 
 def _database_file(given: str) -> Path:
     suffix = Path(given).suffix.lower()
     if suffix not in DATABASE_SUFFIXES:
-        said = f"{validation.shown(given)} names no database" if given else "no database is named: the text is empty"
-        raise BindingError("database-url", said)
+        message = (
+            f"{validation.shown(given)} is not the name of a database" if given else "the name of the database is empty"
+        )
+        raise BindingError("database-url", message)
     return Path(given)

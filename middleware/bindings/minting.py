@@ -153,7 +153,7 @@ def mint(
     if not is_registered(pattern.naan):
         _log.warning("NAAN %s is not registered: register with the ARK Maintenance Agency", pattern.naan)
     try:
-        with bindings.store.transaction(alone=True) as transaction:
+        with bindings.store.transaction(exclusive=True) as transaction:
             rules = () if under_rule else tuple(transaction.rule_prefixes())
             if rule := next((prefix for prefix in rules if pattern.beginning.startswith(prefix)), None):
                 message = f"the rule for {rule} already answers every name under {pattern.beginning}"

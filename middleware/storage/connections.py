@@ -1,18 +1,18 @@
-"""Connections for reading: opened when needed, kept while they are good, never shared, never taken across a fork.
+"""Connections for reading. They are kept while they are usable, and never shared by threads or across a fork.
 
-A lookup takes an idle connection, or opens one, has it to itself, and puts it back. Whether an idle connection is still
-good is decided by its *mark*: what the database states about itself at the moment (for a file: which file it is, and in
-what state). A connection with another mark is closed.
+A lookup takes an idle connection or opens one, uses it alone, and puts it back. Each connection has a *fingerprint* of
+the database: for a file, its identity and state. A connection is closed when the fingerprint of the database changes.
 
-The number of connections is limited. A lookup that finds all of them in use waits :data:`WAIT_SECONDS` for one. At
-most :data:`KEPT` idle connections are kept, for :data:`IDLE_SECONDS`; each is used for :data:`LIFETIME_SECONDS` at
-most. The lookups themselves close what is too old or too many: there is no thread for it.
+The number of connections is limited. A lookup waits :data:`WAIT_SECONDS` for a connection if all are in use. At most
+:data:`KEPT` idle connections are kept, for :data:`IDLE_SECONDS`. Each connection is used for :data:`LIFETIME_SECONDS`
+at most. Lookups close old and surplus connections, so no thread is needed.
 
-A forked process must not use or close a connection of its parent: SQLite forbids it, because the child inherits the
+A forked process must not use or close a connection of its parent. SQLite forbids it, because the child inherits the
 parent's list of locks. So idle connections are closed before a fork, and the child forgets the others.
 
-SQLAlchemy's QueuePool and psycopg_pool were compared. The first takes longer to hand out a connection than SQLite takes
-for a lookup (7 us), and neither knows marks. The second starts threads, and works with PostgreSQL alone.
+The pools QueuePool of SQLAlchemy and psycopg_pool were compared. QueuePool needs longer to hand out a connection than
+SQLite needs for a lookup (7 us), and neither supports fingerprints. psycopg_pool starts threads and supports only
+PostgreSQL.
 """
 
 from __future__ import annotations
@@ -24,67 +24,22 @@ import weakref
 from collections import deque
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any
 
 from ..errors import BindingsUnavailable
+from .opening import CLOSED
+from .protocols import Connection, ReadableDatabase, Row
 
 KEPT = 8
 IDLE_SECONDS = 60.0
 LIFETIME_SECONDS = 1800.0
 WAIT_SECONDS = 1.0
 
-Row = tuple[Any, ...]
-
-
-class Connection(Protocol):
-    """As much of a driver's connection as reading needs; those of sqlite3 and psycopg have it."""
-
-    def execute(self, query: Any, params: Sequence[Any] = ..., /) -> Any:
-        """Run a statement and return a cursor."""
-        ...
-
-    def close(self) -> None:
-        """Close the connection."""
-        ...
-
-
-class Database(Protocol):
-    """What a kind of database says about itself to :class:`Readers`."""
-
-    @property
-    def driver_error(self) -> type[Exception]:
-        """The class of every exception that the driver raises."""
-        ...
-
-    def mark(self, in_use: bool = False, /) -> Hashable:
-        """What has to be the same for a connection to be still good. Raises BindingsUnavailable.
-
-        ``in_use`` states that this process has idle connections.
-        """
-        ...
-
-    def connect_to_read(self) -> Connection:
-        """A new connection that cannot write. Raises BindingsUnavailable."""
-        ...
-
-    @property
-    def most_readers(self) -> int:
-        """How many connections for reading one process has open at most."""
-        ...
-
-    def unavailable(self, error: Exception) -> BindingsUnavailable:
-        """What to raise for a failure of the driver."""
-        ...
-
-    def is_passing(self, error: Exception) -> bool:
-        """Whether a statement failed for a reason that leaves its connection good, such as a time limit."""
-        ...
-
 
 @dataclass(slots=True)
 class _Reader:
     connection: Connection
-    mark: Hashable
+    fingerprint: Hashable
     pid: int
     opened: float
     used: float
@@ -93,12 +48,12 @@ class _Reader:
 class Readers:
     """The reading connections of one database in this process."""
 
-    def __init__(self, database: Database, verify: Callable[[Connection], None]) -> None:
-        """``verify`` is called with each new connection; it raises where that does not lead to what is expected."""
+    def __init__(self, database: ReadableDatabase, verify: Callable[[Connection], None]) -> None:
+        """``verify`` checks each new connection, and raises an exception if the database is not the expected one."""
         self._database = database
         self._verify = verify
         self._closed = False
-        # Taken from and put back at the right, without a lock; the one that has waited longest is at the left.
+        # Lookups pop and append at the right, without a lock. The connection at the left has been idle longest.
         self._idle: deque[_Reader] = deque()
         self._open = 0
         self._waiting = 0
@@ -108,73 +63,73 @@ class Readers:
         weakref.finalize(self, _close_all, self._idle)
 
     def rows(self, query: str, parameters: Sequence[Any]) -> list[Row]:
-        """The rows that a query gives. Where a kept connection is broken, a new one is tried before giving up.
+        """Return the rows of a query. If a kept connection is broken, repeat the query on a new one.
 
-        Raises :class:`BindingsUnavailable`; the next call starts afresh.
+        Raises :class:`BindingsUnavailable`. The next call tries again.
         """
         if self._closed:
-            raise BindingsUnavailable("these bindings were closed")
+            raise BindingsUnavailable(CLOSED)
         if self._pid != os.getpid():
-            self.forget()  # Some servers fork without telling Python, so the hook below did not run.
+            self.forget()  # Some servers fork without Python, so the hook below did not run.
         database = self._database
-        mark = database.mark(bool(self._idle))
-        reader = self._take(mark) or self._wait(mark)
+        fingerprint = database.fingerprint(bool(self._idle))
+        reader = self._take(fingerprint) or self._wait(fingerprint)
         is_new = reader is None
         while True:
             if reader is None:
-                reader = self._connect(mark)
+                reader = self._connect(fingerprint)
             try:
                 found = reader.connection.execute(query, parameters).fetchall()
             except BaseException as error:
                 if not isinstance(error, database.driver_error):
                     self._discard(reader)
                     raise
-                if database.is_passing(error):
-                    self._give_back(reader)
+                if database.is_transient(error):
+                    self._put_back(reader)
                     raise database.unavailable(error) from error
                 if is_new:
                     self._discard(reader)
                     raise database.unavailable(error) from error
-                # What broke it may have broken the others too. Its place is kept for a new one.
+                # The other idle connections can be broken too. The new connection takes the place of this one.
                 reader.connection.close()
                 self.close_idle()
                 reader, is_new = None, True
             else:
-                self._give_back(reader)
+                self._put_back(reader)
                 return found
 
-    def _take(self, mark: Hashable) -> _Reader | None:
-        """An idle connection that is still good, or None."""
+    def _take(self, fingerprint: Hashable) -> _Reader | None:
+        """Return an idle connection that is still usable, or None."""
         while True:
             try:
                 reader = self._idle.pop()
             except IndexError:
                 return None
-            if reader.mark == mark and time.monotonic() - reader.opened < LIFETIME_SECONDS:
+            if reader.fingerprint == fingerprint and time.monotonic() - reader.opened < LIFETIME_SECONDS:
                 return reader
             self._discard(reader)
 
-    def _wait(self, mark: Hashable) -> _Reader | None:
-        """An idle connection, or None for the place of a new one, as soon as there is either."""
+    def _wait(self, fingerprint: Hashable) -> _Reader | None:
+        """Wait for an idle connection and return it, or None if a new connection can be opened."""
         deadline = time.monotonic() + WAIT_SECONDS
         with self._changed:
             self._waiting += 1
             try:
                 while True:
-                    if (reader := self._take(mark)) is not None:
+                    if (reader := self._take(fingerprint)) is not None:
                         return reader
                     most = self._database.most_readers
                     if self._open < most:
                         self._open += 1
                         return None
                     if not self._changed.wait(max(0, deadline - time.monotonic())):
-                        said = f"all {most} connections for reading were in use for {WAIT_SECONDS:g} s; try again later"
-                        raise self._database.unavailable(RuntimeError(said))
+                        message = f"all {most} connections for reading were in use for {WAIT_SECONDS:g} s"
+                        raise self._database.unavailable(RuntimeError(f"{message}; try again later"))
             finally:
                 self._waiting -= 1
 
-    def _connect(self, mark: Hashable) -> _Reader:
-        """A new connection, for which there is a place; the place is given up where it fails."""
+    def _connect(self, fingerprint: Hashable) -> _Reader:
+        """Open a connection in the place that the caller has reserved, and release the place on failure."""
         try:
             connection = self._database.connect_to_read()
             try:
@@ -185,12 +140,12 @@ class Readers:
                     raise self._database.unavailable(error) from error
                 raise
         except BaseException:
-            self._vacate()
+            self._release_place()
             raise
         now = time.monotonic()
-        return _Reader(connection, mark, self._pid, now, now)
+        return _Reader(connection, fingerprint, self._pid, now, now)
 
-    def _give_back(self, reader: _Reader) -> None:
+    def _put_back(self, reader: _Reader) -> None:
         now = reader.used = time.monotonic()
         idle = self._idle
         idle.append(reader)
@@ -208,15 +163,15 @@ class Readers:
 
     def _discard(self, reader: _Reader) -> None:
         reader.connection.close()
-        self._vacate()
+        self._release_place()
 
-    def _vacate(self) -> None:
+    def _release_place(self) -> None:
         with self._changed:
             self._open -= 1
             self._changed.notify()
 
     def close_idle(self) -> None:
-        """Close the connections that are not in use at the moment."""
+        """Close the connections that are not in use."""
         while True:
             try:
                 self._discard(self._idle.pop())
@@ -224,7 +179,7 @@ class Readers:
                 return
 
     def close(self) -> None:
-        """Close the idle connections, and those in use as soon as they are given back."""
+        """Close the idle connections now, and the others when they are put back."""
         self._closed = True
         self.close_idle()
 
@@ -239,7 +194,7 @@ class Readers:
 
 _all: weakref.WeakSet[Readers] = weakref.WeakSet()
 _inherited: list[_Reader] = []
-"""What a forked process must not even close: to forget a connection would close it."""
+"""Connections of the parent process. They stay referenced, because garbage collection would close them."""
 
 
 def _close_all(idle: deque[_Reader]) -> None:

@@ -1,9 +1,8 @@
-"""Connections to PostgreSQL that do not wait for ever for a server that has stopped answering.
+"""Connections to PostgreSQL with time limits that the client enforces.
 
-A server whose machine hangs keeps its connections open and says nothing, and the time limits that it keeps itself are
-of no use then. So the client's own clock counts. Who looks a name up gives up soon: another server may answer, or the
-site can say that it does not know. Who writes may have to wait for another writer, and who looks through everything
-for the first row; they wait as long as the server answers somebody.
+A server whose machine hangs keeps its connections open and sends nothing. Its own time limits then have no effect. A
+reader gives up soon, because another server can answer or the resolver can answer 503. A writer can wait for another
+writer, and the first row of a long query can take long. Both wait while the server answers other connections.
 """
 
 from __future__ import annotations
@@ -19,66 +18,69 @@ from psycopg.conninfo import make_conninfo
 from psycopg.rows import TupleRow
 
 ANSWER_SECONDS = 0.8
-"""How long a reader waits for the answer to a statement."""
+"""The maximum time that a reader waits for the answer to a statement."""
 
 SILENCE_SECONDS = 2
-"""After how long a silence a patient one asks whether the server is still there, and how long it waits for that."""
+"""The time without an answer after which a DeadlineConnection pings the server, and the time limit of the ping."""
 
 
-class Patient(psycopg.Connection[TupleRow]):
-    """A connection on which silence is followed by the question whether the server still answers anybody."""
+class DeadlineConnection(psycopg.Connection[TupleRow]):
+    """A connection that waits as long as the server answers pings."""
 
-    gone = "the server has stopped answering"
+    gone = "the server does not answer; check that it runs and can be reached"
 
     def wait(self, gen: Generator[Any, Any, Any], *args: Any, **kwargs: Any) -> Any:
         """Wait for an answer, as the driver does."""
-        return super().wait(_within(SILENCE_SECONDS, gen, self._require_answer), *args, **kwargs)
+        return super().wait(_with_deadline(SILENCE_SECONDS, gen, self._require_answer), *args, **kwargs)
 
     def _require_answer(self) -> None:
         where = make_conninfo(
             host=self.info.host, port=self.info.port, dbname=self.info.dbname, connect_timeout=SILENCE_SECONDS
         )
         if pq.PGconn.ping(where.encode()) != pq.Ping.OK:
-            # Nobody shall try to roll back on it, and wait again.
+            # Close it: a rollback would wait again.
             self.pgconn.finish()
             raise psycopg.OperationalError(self.gone)
 
 
-class Writing(Patient):
-    """A patient connection that writes."""
+class WriterConnection(DeadlineConnection):
+    """A connection that writes."""
 
-    gone = f"{Patient.gone}; whether anything was written is unknown"
+    gone = f"{DeadlineConnection.gone}. It is unknown whether the change was written; repeating it is safe"
 
 
-class Reading(psycopg.Connection[TupleRow]):
-    """A connection on which no statement is waited for longer than a reader can wait."""
+class ReaderConnection(psycopg.Connection[TupleRow]):
+    """A connection whose statements have the time limit :data:`ANSWER_SECONDS`."""
 
     def wait(self, gen: Generator[Any, Any, Any], *args: Any, **kwargs: Any) -> Any:
         """Wait for an answer, as the driver does."""
-        return super().wait(_within(ANSWER_SECONDS, gen, _give_up), *args, **kwargs)
+        return super().wait(_with_deadline(ANSWER_SECONDS, gen, _give_up), *args, **kwargs)
 
 
 @functools.lru_cache(maxsize=16)
-def reading(connect_seconds: float) -> type[Reading]:
-    """The class of connections that also give up connecting to a host after so many seconds."""
+def reader_class(connect_seconds: float) -> type[ReaderConnection]:
+    """Return a class of connections that also limit the time for connecting to each host, in seconds."""
 
-    class Quick(Reading):
-        # The driver's own time limit for this is never under two seconds.
+    class QuickReaderConnection(ReaderConnection):
+        # The time limit of the driver is at least two seconds.
         @classmethod
         def _connect_gen(cls, *args: Any, **kwargs: Any) -> Generator[Any, Any, Any]:
-            return _within(connect_seconds, super()._connect_gen(*args, **kwargs), _give_up)
+            return _with_deadline(connect_seconds, super()._connect_gen(*args, **kwargs), _give_up)
 
-    return Quick
+    return QuickReaderConnection
 
 
 def _give_up() -> None:
-    raise psycopg.OperationalError("timeout: the server does not answer")
+    raise psycopg.OperationalError("timeout: the server does not answer; check that it runs and can be reached")
 
 
-def _within(
-    seconds: float, waiting: Generator[Any, Any, Any], too_long: Callable[[], None]
+def _with_deadline(
+    seconds: float, waiting: Generator[Any, Any, Any], on_silence: Callable[[], None]
 ) -> Generator[Any, Any, Any]:
-    """The same generator; ``too_long`` is called each time nothing has come for so many seconds, and may raise."""
+    """Run a generator of the driver, and call ``on_silence`` whenever no data has arrived for ``seconds``.
+
+    ``on_silence`` can raise an exception.
+    """
     since = monotonic()
     try:
         wanted = next(waiting)
@@ -87,7 +89,7 @@ def _within(
             if ready:
                 since = monotonic()
             elif monotonic() - since > seconds:
-                too_long()
+                on_silence()
                 since = monotonic()
             wanted = waiting.send(ready)
     except StopIteration as end:

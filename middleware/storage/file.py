@@ -1,24 +1,24 @@
-"""A table of bindings in a file, kept in Git, as the whole store of a small site: read by all workers, written by none.
+"""A read-only store in a table file, for small sites that keep their names in Git.
 
-Each worker holds it in memory (some 200,000 names). When it is asked something, it looks at most once a second whether
-the file has changed. A changed file is read in a thread while the old table answers; then one replaces the other
-between two questions. So workers that are asked agree within about two seconds, and the time that reading takes. One
-that was not asked for a while waits for the new table at its first question, but not longer than a second.
+Each worker keeps the table in memory (about 200,000 names). A lookup checks at most once per second whether the file
+has changed. A thread reads a changed file while the old table answers; then the new table replaces the old one. So busy
+workers serve the same version about two seconds after a change, plus the time to read it. An idle worker waits for the
+new table at its next lookup, for one second at most.
 
-A new version has to follow the version that was served before, by the rules of :mod:`assignment` that hold for an
-import as well. The version that was served is kept as a copy beside the file (:mod:`served_copy`), so that the rules
-hold across restarts and for all workers. A version is refused as a whole if it
+A new version must follow the version that was served before, by the rules of :mod:`assignment` for imports. A copy of
+the served version is kept in the folder of the file (:mod:`served_copy`), so that the rules apply after restarts and
+for all workers. A version is refused as a whole if it
 
-- cannot be read, or its last line has no end, because such a file may be cut;
-- has two lines for one name that differ;
+- cannot be read, or its last line has no line end, because such a file can be incomplete;
+- has two different lines for one name;
 - lacks a name, because names are withdrawn and never deleted;
-- gives a name to another resource, moves it without its resource, or records a resource for a withdrawn name.
+- assigns a name to another resource, moves it without its resource, or records a resource for a withdrawn name.
 
-Then the version before goes on answering, also after a restart; the refusal is logged and is in
-:attr:`FileStore.refusal`. Without a version before, every question raises :class:`BindingsUnavailable` until the file
-can be used. To accept a refused version, delete the copy.
+Then the previous version stays in use, also after a restart. The reason is logged and is in :attr:`FileStore.refusal`.
+Without a previous version, every lookup raises :class:`BindingsUnavailable` until the file is correct. To accept a
+refused version, delete the copy.
 
-Who changed what, and when, is in the history of Git.
+The history of the changes is in Git.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ import threading
 import time
 import weakref
 from array import array
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import closing, contextmanager
 from datetime import datetime
 from pathlib import Path
@@ -38,36 +38,40 @@ from typing import NamedTuple, NoReturn
 from ..bindings import assignment, validation
 from ..bindings.model import Binding, Event, NameCount
 from ..bindings.policy import ChangeCheck, TemporarySettings, no_policy
-from ..errors import BindingConflict, BindingError, BindingsUnavailable, ReadOnlyBindings, TableError
+from ..errors import BindingConflict, BindingError, BindingsUnavailable, ReadOnlyBindings, TableError, UnreadableBinding
 from ..resolution.rules import Rule, RuleEvent
 from ..tabular import columns, formats, other_rows
 from ..tabular import text_stream as lines
 from ..tabular.other_rows import OtherRow, Reserved, RuleRow, Setting
 from . import schema
-from .served_copy import Mark, ServedCopy, Version, look, read
+from .opening import CLOSED
+from .served_copy import Fingerprint, ServedCopy, Version, fingerprint, read
 
-LOOK_SECONDS = 1.0
-"""How long a worker goes on without a look at the file."""
+CHECK_SECONDS = 1.0
+"""The minimum time between two checks of the file."""
 
 SETTLE_SECONDS = 0.2
-"""How long a changed file has to be left alone before it is taken for whole."""
+"""The time that must pass after a change of the file before the file is read."""
 
 IDLE_SECONDS = 2.0
-"""A worker that was not asked for so long may have a table that others have replaced, and waits for the new one."""
+"""The time without lookups after which a worker waits for a new table, because its table can be old."""
 
-PATIENCE_SECONDS = 1.0
-"""How long a question waits for a new table, at most."""
+MAX_WAIT_SECONDS = 1.0
+"""The maximum time that a lookup waits for a new table."""
 
 _TRIES = 3
 
 _log = logging.getLogger(__name__)
 
 
+_Seen = tuple[Fingerprint | None, Fingerprint | None]  # of the file and of its copy
+
+
 class FileTable(NamedTuple):
     """The content of a version of the file: the bindings by their keys, in the order of their lines.
 
-    ``lines`` has the numbers of these, and ``stated`` 1 for each that states the status of its name. ``others`` are its
-    rules, minted names and counters; ``changed`` is when it was written.
+    ``lines`` has the line numbers of the bindings. ``stated`` has 1 for each line that contains a status. ``others``
+    are rules, minted names and counters. ``changed`` is the modification time of the file.
     """
 
     bindings: dict[str, Binding]
@@ -78,24 +82,26 @@ class FileTable(NamedTuple):
     changed: datetime
 
     def line(self, key: str) -> int:
-        """The number of the line for a name."""
-        return self.lines[self._place(key)]
+        """Return the line number of a key."""
+        return self.lines[self._index(key)]
 
     def states_status(self, key: str) -> bool:
-        """Whether the line for a name has its status."""
-        return bool(self.stated[self._place(key)])
+        """Return whether the line of a key contains a status."""
+        return bool(self.stated[self._index(key)])
 
-    def _place(self, key: str) -> int:
+    def _index(self, key: str) -> int:
         return list(self.bindings).index(key)
 
 
 class FileStore:
-    """The bindings of one file. ``str()`` of it is its path.
+    """The bindings of one file. ``str()`` returns its path.
 
-    A file that is ``served`` is read again when it changes, and compared with the version that was served before, of
-    which a copy is kept in the folder ``state``, or else beside the file. A file that cannot be used raises nothing:
-    see :attr:`refusal`. Without ``served`` the file is read once, compared with nothing and recorded nowhere. Then a
-    file that is no table of bindings raises :class:`TableError`, and one that cannot be read BindingsUnavailable.
+    With ``served``, the file is read again when it changes, and checked against the version that was served before. A
+    copy of that version is kept in the folder ``state``; the default is the folder of the file. A file that cannot be
+    used raises nothing: see :attr:`refusal`.
+
+    Without ``served``, the file is read once, not checked against another version, and not copied. Then a file that is
+    not a table of bindings raises :class:`TableError`, and a file that cannot be read raises BindingsUnavailable.
     """
 
     def __init__(
@@ -104,15 +110,15 @@ class FileStore:
         self._check_change = check_change
         self.path = path.absolute()
         self.refusal: str | None = None
-        """Why the file as it is now is not what is served, in printable ASCII; None where it is."""
+        """Why the current version of the file is not served, in printable ASCII; None if it is served."""
         self._copy = ServedCopy(self.path, state) if served else None
         self._table: FileTable | None = None
-        # What was looked at last: the file and the copy.
-        self._seen: tuple[Mark | None, Mark | None] | None = None
-        self._next_look = float("inf")
-        self._looking = threading.Lock()
+        # The file and the copy at the last check.
+        self._seen: _Seen | None = None
+        self._next_check = float("inf")
+        self._checking = threading.Lock()
         self._reader: threading.Thread | None = None
-        self._awaited_until = float("-inf")
+        self._wait_until = float("-inf")
         self._closed = False
         _all.add(self)
         if self._copy is None:
@@ -121,31 +127,31 @@ class FileStore:
             for _ in range(_TRIES):
                 if self._update():
                     break
-            self._next_look = time.monotonic() + LOOK_SECONDS
+            self._next_check = time.monotonic() + CHECK_SECONDS
 
     def __str__(self) -> str:
         return validation.shown(str(self.path), 200)
 
     @property
     def unrecorded(self) -> str | None:
-        """Why no copy of the served version can be kept, in printable ASCII; None where one is kept or none is wanted.
+        """Why the copy of the served version cannot be kept, in printable ASCII; None if it is kept or not needed.
 
-        Without a copy, a version that a restarted worker reads is compared with nothing.
+        Without a copy, a restarted worker cannot check a new version against the one that was served before.
         """
         return self._copy.failure if self._copy else None
 
     @property
     def is_read(self) -> bool:
-        """Whether a version of the file was read that can be served."""
+        """Whether a version of the file can be served."""
         return self._table is not None
 
     def fetch(self, identifiers: Iterable[str]) -> dict[str, Binding]:
-        """The bindings of those identifiers (keys) that have one, all of them of one state of the file."""
+        """Return the bindings of these keys from one version of the file; unbound keys are left out."""
         bindings = self._current().bindings
         return {name: bindings[name] for name in identifiers if name in bindings}
 
     def history(self, identifier: str) -> list[Event]:
-        """What the file itself knows: the line for the name, and when the file was written. The rest is in Git."""
+        """Return one event with the line of the key and the time of the file. The full history is in Git."""
         table = self._current()
         binding = table.bindings.get(identifier)
         if binding is None:
@@ -154,85 +160,85 @@ class FileStore:
         return [Event("bound" if binding.is_live else "withdrawn", None, source, None, binding)]
 
     def count(self) -> NameCount:
-        """The number of names."""
+        """Return the number of names."""
         return NameCount(len(self._current().bindings), True)
 
     def rules_version(self) -> str:
-        """Another one for each state of the file."""
+        """Return a hash of the file."""
         return self._current().digest.hex()
 
     def rules(self) -> list[Rule]:
-        """The rules of the file, as of the time when it was written."""
+        """Return the rules of the file, with the time of the file."""
         table = self._current()
         return [Rule(*row, table.changed, None) for row in table.others if isinstance(row, RuleRow)]
 
     def rule_history(self, prefix: str) -> list[RuleEvent]:
-        """Empty: the history of a file is in Git."""
+        """Return an empty list: the history of a file is in Git."""
         return []
 
     @contextmanager
-    def transaction(self, *, alone: bool = False) -> Iterator[NoReturn]:
-        """Raise :class:`ReadOnlyBindings`: a file is changed by hand, and kept in Git."""
-        raise ReadOnlyBindings(f"{self} is a file: change it there, or put it into a database with ararat import")
+    def transaction(self, *, exclusive: bool = False) -> Iterator[NoReturn]:
+        """Raise :class:`ReadOnlyBindings`: only an editor changes the file."""
+        raise ReadOnlyBindings(f"{self} is a read-only file: edit it, or import it into a database with ararat import")
         yield
 
     @contextmanager
     def snapshot(self) -> Iterator[FileSnapshot]:
-        """All bindings as they are now."""
+        """Return a view of the table at this moment."""
         yield FileSnapshot(self._current())
 
     def close(self) -> None:
-        """Let go of the table; the store cannot be used any more."""
+        """Release the table. The store cannot be used afterwards."""
         self._closed = True
         self._table = None
 
     def _current(self) -> FileTable:
         if self._closed:
-            raise BindingsUnavailable("these bindings were closed")
-        if time.monotonic() >= self._next_look and self._looking.acquire(blocking=False):
+            raise BindingsUnavailable(CLOSED)
+        if time.monotonic() >= self._next_check and self._checking.acquire(blocking=False):
             try:
-                self._look_again()
+                self._check_file()
             finally:
-                self._looking.release()
-        if (patience := self._awaited_until - time.monotonic()) > 0 and (reader := self._reader) is not None:
-            reader.join(patience)
+                self._checking.release()
+        if (wait := self._wait_until - time.monotonic()) > 0 and (reader := self._reader) is not None:
+            reader.join(wait)
         table = self._table
         if table is None:
-            raise BindingsUnavailable(self.refusal or f"{self} was not read yet")
+            raise BindingsUnavailable(self.refusal or f"{self} was not read yet; try again later")
         return table
 
-    def _look_again(self) -> None:
+    def _check_file(self) -> None:
         if self._reader is not None and self._reader.is_alive():
             return
         now = time.monotonic()
-        idle = now - self._next_look > IDLE_SECONDS - LOOK_SECONDS
-        self._next_look = now + LOOK_SECONDS
-        if self._look() == self._seen:
+        idle = now - self._next_check > IDLE_SECONDS - CHECK_SECONDS
+        self._next_check = now + CHECK_SECONDS
+        if self._fingerprints() == self._seen:
             return
-        # A thread for each change, and none that waits: a fork loses nothing.
+        # One thread per change, and no waiting thread, so a fork loses nothing.
         reader = threading.Thread(target=self._read_again, name="ararat bindings", daemon=True)
         reader.start()
         self._reader = reader
         if idle or self._table is None:
-            self._awaited_until = now + PATIENCE_SECONDS
+            self._wait_until = now + MAX_WAIT_SECONDS
 
     def _read_again(self) -> None:
-        seen = self._look()
+        seen = self._fingerprints()
         try:
-            self._let_settle()
+            self._wait_until_unchanged()
             self._update()
-        except Exception as error:  # noqa: BLE001 - the last resort
-            # A thread that dies would do so silently.
+        except Exception as error:  # noqa: BLE001 - report every error
+            # An exception in a thread would otherwise not be logged.
             _log.exception("%s cannot be read", self)
             self._refuse(f"{self} cannot be read: {validation.shown(str(error))}", seen)
 
-    def _let_settle(self) -> None:
+    def _wait_until_unchanged(self) -> None:
         try:
-            left_alone = time.time() - self.path.stat().st_ctime
+            unchanged = time.time() - self.path.stat().st_ctime
         except OSError:
             return
-        # A clock that was set meanwhile must not make this long.
-        time.sleep(min(max(SETTLE_SECONDS - left_alone, 0.0), SETTLE_SECONDS))
+        # The limits protect against a clock that was set back.
+        time.sleep(min(max(SETTLE_SECONDS - unchanged, 0.0), SETTLE_SECONDS))
 
     def _read_once(self) -> FileTable:
         try:
@@ -241,31 +247,31 @@ class FileStore:
             raise BindingsUnavailable(f"{self}: {error.strerror or error}") from error
 
     def _update(self) -> bool:
-        """Read the file, and serve it if it may follow what was served. False where it changed meanwhile."""
+        """Read the file, and serve it if it follows the previous version. Return False if it is still changing."""
         copy = self._copy
         if copy is None:
             return True
-        before = copy.read()
-        self._note_copy(before, copy)
+        previous = copy.read()
+        self._note_copy(previous, copy)
         file: Version | None = None
         remedy = ""
         try:
             file = read(self.path)
             table = self._table_of(file)
-            remedy = f"; correct it, or delete {copy} to serve it as it is"
-            if before is None or before.digest != file.digest:
-                for earlier in self._served_before(before, copy):
+            remedy = f"; correct it, or delete {copy} to accept it"
+            if previous is None or previous.digest != file.digest:
+                for earlier in self._served_before(previous, copy):
                     require_kept(earlier, table, lines.name_of(self.path))
         except (BindingError, OSError) as error:
-            self._serve_copy(before, copy)
-            # What cannot be read at all is tried again at the next look.
-            seen = (file.mark, before.mark if before else copy.look()) if file else None
+            self._serve_copy(previous, copy)
+            # A file that cannot be read is tried again at the next check.
+            seen = (file.fingerprint, previous.fingerprint if previous else copy.fingerprint()) if file else None
             self._refuse(f"{self._fault(error)}{remedy}", seen)
             return True
-        if file.mark != look(self.path) or not copy.keep(file, before):
-            # The file is still being written, or another worker was faster: the next look finds another state.
+        if file.fingerprint != fingerprint(self.path) or not copy.keep(file, previous):
+            # The file is still being written, or another worker was faster. The next check finds another state.
             return False
-        self._accept(table, (file.mark, copy.look()))
+        self._accept(table, (file.fingerprint, copy.fingerprint()))
         return True
 
     def _fault(self, error: BindingError | OSError) -> str:
@@ -279,95 +285,108 @@ class FileStore:
             return table
         return read_table(version, self._check_change)
 
-    def _served_before(self, before: Version | None, copy: ServedCopy) -> Iterator[FileTable]:
-        """The tables that a new one has to follow."""
-        if before is not None:
+    def _served_before(self, previous: Version | None, copy: ServedCopy) -> Iterator[FileTable]:
+        """Return the tables that a new version must follow."""
+        if previous is not None:
             try:
-                yield self._table_of(before)
+                yield self._table_of(previous)
             except BindingError as error:
                 raise BindingError(
-                    error.code, f"the copy of the version served before, {copy}, cannot be read: {error.message}"
+                    error.code, f"the copy of the previous version, {copy}, cannot be read: {error.message}"
                 ) from error
-        # A copy that was deleted is deleted by a person who accepts the file as it is.
+        # The operator deletes the copy to accept the current version of the file.
         if self._table is not None and not copy.is_kept:
             yield self._table
 
-    def _serve_copy(self, before: Version | None, copy: ServedCopy) -> None:
-        """Serve the version served before, where this process has none."""
-        if self._table is None and before is not None:
+    def _serve_copy(self, previous: Version | None, copy: ServedCopy) -> None:
+        """Serve the previous version if this process has no table."""
+        if self._table is None and previous is not None:
             try:
-                self._table = self._table_of(before)
-                self._note_copy(before, copy)
+                self._table = self._table_of(previous)
+                self._note_copy(previous, copy)
             except BindingError as error:
                 _log.error("%s cannot be read: %s", copy, _one_line(error))
 
-    def _note_copy(self, before: Version | None, copy: ServedCopy) -> None:
-        if before is not None and self._table is not None and before.digest == self._table.digest:
+    def _note_copy(self, previous: Version | None, copy: ServedCopy) -> None:
+        if previous is not None and self._table is not None and previous.digest == self._table.digest:
             copy.is_kept = True
 
-    def _accept(self, table: FileTable, seen: tuple[Mark | None, Mark | None]) -> None:
+    def _accept(self, table: FileTable, seen: _Seen) -> None:
         known = self._table is not None and self._table.digest == table.digest and self.refusal is None
-        # One assignment: who has asked before has the old table, who asks afterwards the new one.
+        # One assignment: lookups that have begun use the old table, and later ones the new table.
         self._table = None if self._closed else table
         self._seen = seen
         self.refusal = None
         if not known:
             _log.info("%s was read: %d names", self, len(table.bindings))
 
-    def _refuse(self, why: str, seen: tuple[Mark | None, Mark | None] | None) -> None:
+    def _refuse(self, reason: str, seen: _Seen | None) -> None:
         self._seen = seen
-        if why != self.refusal:
-            _log.error("%s: %s", "the bindings stay as they were" if self._table else "no bindings are served", why)
-            self.refusal = why
+        if reason != self.refusal:
+            effect = "the previous version stays in use" if self._table else "no bindings are served"
+            _log.error("%s: %s", effect, reason)
+            self.refusal = reason
 
-    def _look(self) -> tuple[Mark | None, Mark | None]:
-        return look(self.path), self._copy.look() if self._copy else None
+    def _fingerprints(self) -> _Seen:
+        return fingerprint(self.path), self._copy.fingerprint() if self._copy else None
 
 
 def require_succession(path: Path, state: Path | None = None) -> None:
-    """Raise :class:`TableError` where a file may not follow the version that is served, and OSError."""
+    """Raise :class:`TableError` if a file cannot follow the version that is served, and OSError."""
     copy = ServedCopy(path.absolute(), state)
-    version, before = read(path.absolute()), copy.read()
-    if before is not None and before.digest != version.digest:
-        require_kept(read_table(before), read_table(version), lines.name_of(path))
+    version, previous = read(path.absolute()), copy.read()
+    if previous is not None and previous.digest != version.digest:
+        require_kept(read_table(previous), read_table(version), lines.name_of(path))
 
 
 class FileSnapshot:
-    """All bindings of one state of a file."""
+    """All bindings of one version of a file."""
 
     def __init__(self, table: FileTable) -> None:
         self._bindings = table.bindings
         self._others = table.others
 
-    def bindings(self) -> Iterator[Binding]:
-        """Every binding, in the order in which a database has them."""
+    def bindings(self, unreadable: Callable[[UnreadableBinding], object] | None = None) -> Iterator[Binding]:
+        """Return all bindings in the order of a database."""
         return map(self._bindings.__getitem__, sorted(self._bindings, key=schema.index_key))
 
+    def bound(self, identifiers: Iterable[str]) -> set[str]:
+        """Return the identifiers that are bound."""
+        return {name for name in identifiers if name in self._bindings}
+
+    def missing_triggers(self) -> list[schema.Trigger]:
+        """Return an empty list: a file has no triggers."""
+        return []
+
+    def differences(self) -> Iterator[tuple[str, list[str] | None]]:
+        """Return nothing: a file has no history."""
+        return iter(())
+
     def served(self) -> tuple[int, str | None]:
-        """Return how many live names the site itself serves, and the key of the first."""
+        """Return the number of live names of the kind "served", and the first key."""
         served = [key for key, binding in self._bindings.items() if binding.kind == "served" and binding.is_live]
         return len(served), min(served, default=None)
 
     def settings(self) -> Iterator[RuleRow | Setting]:
-        """The rules, and the counters and UUIDs, in the order of their prefixes and names."""
+        """Return the rules in the order of their prefixes, then counters and UUIDs in the order of their names."""
         yield from sorted(row for row in self._others if isinstance(row, RuleRow))
         yield from sorted(row for row in self._others if isinstance(row, Setting))
 
     def reserved(self) -> Iterator[Reserved]:
-        """The minted names that are not bound, in order."""
+        """Return the minted names that are not bound, in order."""
         names = {row for row in self._others if isinstance(row, Reserved)}
         return iter(sorted(row for row in names if row.key not in self._bindings))
 
     def selectors(self) -> list[str]:
-        """What the alternates of any binding are chosen by, in order."""
+        """Return the selectors of all alternates, in order."""
         return sorted({selector for binding in self._bindings.values() for selector in binding.alternates})
 
 
 def read_table(version: Version, check_change: ChangeCheck = no_policy) -> FileTable:
-    """The bindings that a version of a file states, each as of its time. ``check_change`` looks at each.
+    """Read the table of a version of a file. ``check_change`` checks each binding.
 
-    A second line for a name may state the same as the first. Raises :class:`TableError` for a version that is no table,
-    for what cannot be bound, for two lines of one name that differ, and for a last line without an end.
+    Two equal lines for one name are allowed. Raises :class:`TableError` for a file that is not a table, for a line that
+    cannot be bound, for two different lines of one name, and for a last line without a line end.
     """
     bindings: dict[str, Binding] = {}
     table = FileTable(bindings, array("Q"), bytearray(), version.digest, [], version.changed)
@@ -375,15 +394,17 @@ def read_table(version: Version, check_change: ChangeCheck = no_policy) -> FileT
     file = lines.name_of(version.path)
     memory = TemporarySettings()
     last = 1
-    with closing(formats.read_rows(version.stream())) as stated:
-        for row in stated:
+    with closing(formats.read_rows(version.stream())) as rows:
+        for row in rows:
             last = row.line
             shown = validation.shown(row.cells.get("identifier", ""), 100)
             try:
                 if (other := other_rows.read(row.cells)) is not None:
                     if isinstance(other, RuleRow) and (first := prefixes.setdefault(other.prefix, row.line)) < row.line:
-                        said = f"lines {first} and {row.line} both have a rule for {other.prefix}"
-                        raise BindingError("duplicate-line", said)
+                        message = (
+                            f"lines {first} and {row.line} both have a rule for {other.prefix}; delete one of them"
+                        )
+                        raise BindingError("duplicate-line", message)
                     table.others.append(other)
                     continue
                 proposal = columns.proposal(row.cells)
@@ -401,52 +422,52 @@ def read_table(version: Version, check_change: ChangeCheck = no_policy) -> FileT
             if change.action:
                 raise _differs(table, proposal.key, file, row.line)
     if version.is_cut:
-        said = "the last line has no line end, so that the file may be cut"
-        raise TableError("table-cut", said, file, last)
+        message = "the last line has no line end, so the file can be incomplete; save the whole file with a line end"
+        raise TableError("table-cut", message, file, last)
     return table
 
 
 def _differs(table: FileTable, key: str, file: str, line: int) -> TableError:
-    said = f"lines {table.line(key)} and {line} are both for {validation.shown(key, 100)}, and differ"
-    return TableError("duplicate-line", said, file, line)
+    shown = validation.shown(key, 100)
+    message = f"lines {table.line(key)} and {line} are both for {shown} and differ; delete one of them"
+    return TableError("duplicate-line", message, file, line)
 
 
 def require_kept(old: FileTable, new: FileTable, file: str) -> None:
-    """Raise :class:`TableError` where a table does not keep what another one, served until now, has promised."""
+    """Raise :class:`TableError` if a new table deletes, re-assigns or silently restores a name of the old table."""
     if old.digest == new.digest:
         return
     for key, before in old.bindings.items():
         after = new.bindings.get(key)
         if after is None:
-            said = (
-                f"line {old.line(key)} was for {validation.shown(key, 100)}, which is missing now; "
-                "a name is withdrawn, never deleted"
+            message = (
+                f"the previous version has {validation.shown(key, 100)} in line {old.line(key)}, and this version "
+                "does not have it; add its line again, with the status withdrawn if the name is not used any more"
             )
-            raise TableError("name-missing", said, file, old.line(key))
+            raise TableError("name-missing", message, file, old.line(key))
         if not before.is_live and after.is_live and not new.states_status(key):
-            said = (
-                f"{validation.shown(key, 100)} is withdrawn; its line needs the status withdrawn, or live to restore it"
-            )
-            raise TableError("withdrawn", said, file, new.line(key))
+            shown = validation.shown(key, 100)
+            message = f"{shown} is withdrawn; its line needs the status withdrawn, or the status live to restore it"
+            raise TableError("withdrawn", message, file, new.line(key))
         try:
             assignment.require_kept(*_comparable(before, after), stated=after.resource)
         except BindingConflict as error:
-            said = f"{validation.shown(key, 100)} (line {old.line(key)} until now): {error.message}"
+            message = f"{validation.shown(key, 100)} (line {old.line(key)} of the previous version): {error.message}"
             if error.code == "bound-otherwise":
-                said += "; state a resource in one version of the file, and the new place in the next one"
-            raise TableError(error.code, said, file, new.line(key)) from None
+                message += "; add its resource in one version of the file, and the new target in the next version"
+            raise TableError(error.code, message, file, new.line(key)) from None
 
 
 def _comparable(before: Binding, after: Binding) -> tuple[Binding, Binding]:
-    """The two with one place where a tombstone leaves out where its name led."""
+    """Return both bindings, and give a tombstone without a target the target of the other binding."""
     if not after.is_live and after.target is None:
-        return before, _placed(after, before)
+        return before, _with_place_of(after, before)
     if not before.is_live and before.target is None and before.resource is not None:
-        return _placed(before, after), after
+        return _with_place_of(before, after), after
     return before, after
 
 
-def _placed(binding: Binding, other: Binding) -> Binding:
+def _with_place_of(binding: Binding, other: Binding) -> Binding:
     return binding._replace(**{field: getattr(other, field) for field in assignment.PLACE})
 
 
@@ -458,9 +479,9 @@ _all: weakref.WeakSet[FileStore] = weakref.WeakSet()
 
 
 def _after_fork() -> None:
-    # A thread of the parent that holds the lock, or reads the file, is not in the child.
+    # Threads of the parent that hold the lock or read the file do not exist in the child.
     for store in list(_all):
-        store._looking = threading.Lock()
+        store._checking = threading.Lock()
         store._reader = None
 
 

@@ -1,37 +1,32 @@
-"""How a store is: whether it can be read and written, and of which version its schema is. Nothing is changed or made.
+"""Check whether a store can be read and written, and whether its schema has the right version. Nothing is changed.
 
-Several PostgreSQL servers in one URL are asked one by one: each standby that answers is one that readers can go on
-with, and exactly one server has to be the primary.
+Each PostgreSQL server of a URL is checked. Readers can use each standby that answers. Exactly one server must be the
+primary.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from ..bindings.collection import database_at, open_file, table_file
 from ..errors import BindingError, BindingsUnavailable, ReadOnlyBindings
 
 if TYPE_CHECKING:
     from ..bindings.model import NameCount
-    from .postgresql import PostgreSQL
-    from .sqlite import SQLite
+    from .protocols import Database
 
 _VERSION = "SELECT value FROM ararat WHERE name = 'schema'"
-_MAY_WRITE = """
-SELECT pg_is_in_recovery(), has_table_privilege('bindings', 'INSERT') AND has_table_privilege('bindings', 'UPDATE')
-AND has_table_privilege('events', 'INSERT')
-"""
 
 
 class Condition(NamedTuple):
-    """How one store, or one server of several, is.
+    """The condition of one store, or of one server of a store.
 
-    ``where`` shows it without user and password. ``readable`` and ``writable`` are what this process may do there;
-    ``standby`` a server that copies another one, and ``table`` a file of text, which are only ever read. ``fault`` is
-    why not, in printable ASCII, and its code; None where all is as it should be. ``names`` is how many names there are,
-    where they can be read.
+    ``where`` is its place without user and password. ``readable`` and ``writable`` are the permissions of this process.
+    ``standby`` is true for a copy of another server, and ``table`` for a file of text; both are only read. ``fault``
+    and ``code`` are the fault in printable ASCII and its code, or None. ``names`` is the number of names, or None if
+    they cannot be read.
     """
 
     where: str
@@ -45,8 +40,9 @@ class Condition(NamedTuple):
 
 
 def conditions(url_or_path: str | Path) -> Iterator[Condition]:
-    """The condition of a store, of each server where a URL names several. ``url_or_path`` is that of
-    :func:`~ararat.middleware.open_bindings`.
+    """Check a store, and return its condition, or one condition for each server of a URL.
+
+    ``url_or_path`` is as in :func:`~ararat.middleware.open_bindings`.
 
     Raises :class:`BindingError` with the codes ``database-url``, ``database-in-memory`` and ``driver-missing``.
 
@@ -58,9 +54,9 @@ def conditions(url_or_path: str | Path) -> Iterator[Condition]:
         yield _of_table(path)
         return
     database = database_at(url_or_path)
-    for each in getattr(database, "servers", lambda: [database])():
-        condition = _of(each)
-        yield condition._replace(names=_names(each)) if condition.readable else condition
+    for server in database.servers():
+        condition = _of(server)
+        yield condition._replace(names=_names(server)) if condition.readable else condition
 
 
 def _of_table(path: Path) -> Condition:
@@ -79,58 +75,62 @@ def _of_table(path: Path) -> Condition:
     return Condition(where, True, False, table=True, names=names)
 
 
-def _names(database: SQLite | PostgreSQL) -> NameCount | None:
-    from .store import counted
+def _names(database: Database) -> NameCount | None:
+    from .store import count_names
 
     try:
-        connection: Any = database.connect_to_read()
+        connection = database.connect_to_read()
         try:
-            return counted(lambda query: connection.execute(query).fetchall(), database)
+            return count_names(lambda query: connection.execute(query, ()).fetchall(), database)
         finally:
             connection.close()
     except (BindingsUnavailable, database.driver_error):
         return None
 
 
-def _of(database: SQLite | PostgreSQL) -> Condition:
+def _of(database: Database) -> Condition:
     where = str(database)
     try:
-        connection: Any = database.connect_to_read()
+        connection = database.connect_to_read()
     except BindingsUnavailable as error:
         return Condition(where, False, False, fault=str(error), code="unavailable")
-    standby, may_write = False, True
+    standby, can_write = False, True
     try:
-        row = connection.execute(_VERSION).fetchone()
-        if database.dialect_name == "postgresql":
-            standby, may_write = connection.execute(_MAY_WRITE).fetchone()
+        row = connection.execute(_VERSION, ()).fetchone()
+        if database.server_state_sql:
+            standby, can_write = connection.execute(database.server_state_sql, ()).fetchone()
     except database.driver_error as error:
-        if database.names_no_table(error):
-            return Condition(where, False, False, fault="there is no table of Ararat's in it", code="no-tables")
+        if database.is_missing_table(error):
+            fault = f"it has no tables of Ararat; to create them, run: ararat init --database {where}"
+            return Condition(where, False, False, fault=fault, code="no-tables")
         return Condition(where, False, False, fault=str(database.unavailable(error)), code="unavailable")
     finally:
         connection.close()
     from .store import wrong_version
 
-    if wrong := wrong_version(database, row and row[0]):
-        return Condition(where, False, False, standby, fault=wrong, code="schema-version")
+    if fault := wrong_version(database, row and row[0]):
+        return Condition(where, False, False, standby, fault=fault, code="schema-version")
     if standby:
         return Condition(where, True, False, standby=True)
-    if not may_write:
-        return Condition(where, True, False, fault="this user may not write its tables", code="not-writable")
-    return _written(database, where)
+    if not can_write:
+        fault = "the user has no permission to write the tables; grant INSERT and UPDATE"
+        return Condition(where, True, False, fault=fault, code="not-writable")
+    return _try_to_write(database, where)
 
 
-def _written(database: SQLite | PostgreSQL, where: str) -> Condition:
+def _try_to_write(database: Database, where: str) -> Condition:
     from sqlalchemy.exc import DBAPIError
 
+    from .store import driver_cause
+
     try:
-        # What begins here is a transaction of a writer, and what ends it takes it back.
+        # This begins the transaction of a writer and rolls it back.
         with database.engine.connect() as connection:
             connection.exec_driver_sql(_VERSION).fetchone()
     except (BindingsUnavailable, ReadOnlyBindings) as error:
         fault = error.message if isinstance(error, ReadOnlyBindings) else str(error)
         return Condition(where, True, False, fault=fault, code="not-writable")
     except DBAPIError as error:
-        cause = error.orig if isinstance(error.orig, Exception) else error
-        return Condition(where, True, False, fault=str(database.unavailable(cause)), code="not-writable")
+        fault = str(database.unavailable(driver_cause(error)))
+        return Condition(where, True, False, fault=fault, code="not-writable")
     return Condition(where, True, True)

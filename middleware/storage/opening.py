@@ -1,7 +1,7 @@
-"""Opening a store when it is needed, and again after a failure, so that a store never stops a site from starting.
+"""Open a store when it is first needed, and again after a failure, so that a site starts without its store.
 
-A failure is remembered for a while: until then every request has the same answer at once, and no request waits for a
-database that is away. One thread opens the store; the others meanwhile have the remembered failure.
+After a failure, all requests get the same answer until the next attempt. No request waits for a database that is down.
+One thread opens the store, and the other threads use the last failure in the meantime.
 """
 
 from __future__ import annotations
@@ -9,74 +9,83 @@ from __future__ import annotations
 import logging
 import time
 from collections.abc import Callable
-from typing import Any
+from typing import Generic, Protocol, TypeVar
 
 from ...identifiers.text import display
 from ..errors import BindingError, BindingsUnavailable
 from ..fork_safety import ForkSafeLock
 
+CLOSED = "the bindings were closed; open them again with open_bindings"
+
 RETRY_SECONDS = 1.0
-"""The least time between two attempts."""
+"""The minimum time between two attempts."""
 
 RETRY_FACTOR = 5
-"""How many times as long as an attempt took nothing is tried again: waiting for a dead host must not fill the time of
-a worker."""
+"""The pause after a failed attempt is at least this multiple of its duration. A worker must not spend its time on
+waiting for a dead host."""
 
 QUIET_SECONDS = 10.0
-"""The least time between two lines about the same cause."""
+"""The minimum time between two log messages about the same cause."""
 
 _log = logging.getLogger(__name__)
 
 
+class _Closeable(Protocol):
+    def close(self) -> None: ...
+
+
+S = TypeVar("S", bound=_Closeable)
+
+
 def next_attempt(began: float, ended: float) -> float:
-    """The time of the next attempt after one that failed."""
+    """Return the time of the next attempt after a failed attempt."""
     return ended + max(RETRY_SECONDS, RETRY_FACTOR * (ended - began))
 
 
-class Opening:
-    """A store that may not be open yet. ``where`` shows its place, without a password."""
+class Opening(Generic[S]):
+    """A store that opens when it is needed. ``where`` is its place without a password."""
 
-    def __init__(self, where: str, open_: Callable[[], Any], clock: Callable[[], float] = time.monotonic) -> None:
+    def __init__(self, where: str, open_: Callable[[], S], clock: Callable[[], float] = time.monotonic) -> None:
         self.where = where
         self.failure: str | None = None
         self._open = open_
         self._clock = clock
-        self._store: Any = None
+        self._store: S | None = None
         self._lock = ForkSafeLock()
         self._next_attempt = float("-inf")
         self._closed = False
 
     @property
-    def store(self) -> Any:
+    def store(self) -> S:
         """The open store. Raises :class:`BindingsUnavailable` if it cannot be opened."""
         return self._store if self._store is not None else self._opened()
 
     @property
-    def opened(self) -> Any:
-        """The store if it is open, or None. Nothing is opened."""
+    def opened(self) -> S | None:
+        """The store if it is open already, or None."""
         return self._store
 
-    def open(self) -> Any:
-        """Open the store now, and return it. Raises what opening raises, a :class:`BindingError` for one."""
+    def open(self) -> S:
+        """Open the store now and return it. Raises :class:`BindingError` and :class:`BindingsUnavailable`."""
         with self._lock:
             return self._attempt() if self._store is None else self._store
 
     def try_to_open(self) -> None:
-        """Open the store now. Log a failure, and do not raise it."""
+        """Open the store now, and log a failure instead of raising it."""
         try:
             self.open()
-        except Exception as error:  # noqa: BLE001 - whatever it is, it must not stop the site
+        except Exception as error:  # noqa: BLE001 - no error of the store may stop the site
             unexpected = error if not isinstance(error, BindingError | BindingsUnavailable) else None
-            _log.error("the bindings cannot be opened, which is tried again: %s", self.failure, exc_info=unexpected)
+            _log.error("the bindings cannot be opened, and will be tried again: %s", self.failure, exc_info=unexpected)
 
     def close(self) -> None:
-        """Close the store; it is not opened again."""
+        """Close the store permanently."""
         self._closed = True
         if self._store is not None:
             self._store.close()
 
-    def _opened(self) -> Any:
-        # The first attempt is waited for; after that there is a failure to answer with.
+    def _opened(self) -> S:
+        # Wait for the first attempt. Later, answer with the last failure while another thread opens the store.
         if not self._lock.acquire(blocking=self.failure is None):
             raise BindingsUnavailable(self.failure or self.where)
         try:
@@ -93,9 +102,9 @@ class Opening:
         finally:
             self._lock.release()
 
-    def _attempt(self) -> Any:
+    def _attempt(self) -> S:
         if self._closed:
-            raise BindingsUnavailable("these bindings were closed")
+            raise BindingsUnavailable(CLOSED)
         began = self._clock()
         try:
             self._store = self._open()
@@ -111,10 +120,10 @@ class Opening:
 
 
 class AvailabilityLog:
-    """Logs that bindings cannot be read: each cause once, and that they can be read again.
+    """A log of failed reads. It logs each cause once, and the end of a failure.
 
-    ``failure`` is the cause that was logged already. Where some requests fail and others do not, the same cause is
-    logged again only after :data:`QUIET_SECONDS`. ``failing`` is whether a logged failure has not ended yet.
+    ``failure`` is a cause that was logged before. If reads fail and succeed in alternation, the same cause is logged
+    again after :data:`QUIET_SECONDS`. ``failing`` is true until a read succeeds.
     """
 
     def __init__(self, failure: str | None = None, clock: Callable[[], float] = time.monotonic) -> None:
@@ -124,14 +133,14 @@ class AvailabilityLog:
         self._quiet_until = float("-inf")
 
     def failed(self, cause: str) -> None:
-        """Note that the bindings could not be read."""
+        """Record a failed read."""
         if cause == self._cause and (self.failing or self._clock() < self._quiet_until):
             return
         _log.warning("the bindings cannot be read: %s", display.escape(cause))
         self.failing, self._cause = True, cause
 
     def succeeded(self) -> None:
-        """Note that the bindings could be read."""
+        """Record a successful read."""
         if self.failing:
             _log.warning("the bindings can be read again")
             self.failing = False

@@ -142,7 +142,7 @@ rule_events = Table(
     _one_of("action", ("set", "removed")),
 )
 
-about = Table("ararat", metadata, Column("name", Text, primary_key=True), Column("value", Text, nullable=False))
+meta = Table("ararat", metadata, Column("name", Text, primary_key=True), Column("value", Text, nullable=False))
 
 STATE = tuple(column.name for column in bindings.columns)
 """The columns that make a binding, the key first, in the order in which rows are read and written."""

@@ -1,8 +1,8 @@
-"""The copy of the version of a file of bindings that was served last: what a new version is compared with.
+"""The copy of the version of a table file that was served last. New versions are checked against it.
 
-It is the file itself, octet for octet, under the name ``FILE.served`` beside it or in another folder. A copy is written
-beside its place and renamed, so that no reader sees half of it. Workers that write at once take turns by a lock on the
-folder, and none replaces a copy that it has not compared.
+The copy has the same bytes as the file. Its name is ``FILE.served``, in the folder of the file or in another folder. A
+copy is written to a temporary file and renamed, so that no reader gets a part of it. Workers that write at the same
+time wait for a lock on the folder. A worker replaces only a copy that it has checked.
 """
 
 from __future__ import annotations
@@ -28,83 +28,82 @@ except ImportError:  # Windows
 
 _log = logging.getLogger(__name__)
 
-Mark = tuple[int, ...]
-"""What changes when a file changes: its device, number, size and times."""
+Fingerprint = tuple[int, ...]
+"""Device, inode, size and times of a file: values that change when the file changes."""
 
 
 class Version(NamedTuple):
-    """A file as it was read at one moment; ``digest`` is a hash of its octets."""
+    """The content of a file at one moment. ``digest`` is the SHA-256 hash of the content."""
 
     path: Path
-    octets: bytes
+    content: bytes
     digest: bytes
-    mark: Mark
+    fingerprint: Fingerprint
     mode: int
     times: tuple[int, int]
 
     @property
     def changed(self) -> datetime:
-        """When the file was written."""
+        """The modification time of the file."""
         return datetime.fromtimestamp(self.times[1] // 1000 / 1_000_000, UTC)
 
     @property
     def is_cut(self) -> bool:
-        """Whether the last line has no end, in UTF-8 or UTF-16."""
-        return bool(self.octets) and not self.octets.rstrip(b"\0").endswith((b"\n", b"\r"))
+        """Whether the last line has no line end, in UTF-8 or UTF-16."""
+        return bool(self.content) and not self.content.rstrip(b"\0").endswith((b"\n", b"\r"))
 
     def stream(self) -> BytesIO:
-        """The octets as a file with a name."""
-        return _Named(self.octets, self.path)
+        """Return the content as a binary file with a name."""
+        return _NamedBytesIO(self.content, self.path)
 
 
-class _Named(BytesIO):
-    def __init__(self, octets: bytes, path: Path) -> None:
-        super().__init__(octets)
+class _NamedBytesIO(BytesIO):
+    def __init__(self, content: bytes, path: Path) -> None:
+        super().__init__(content)
         self.name = str(path)
 
 
-def look(path: Path) -> Mark | None:
-    """What a file is known by; None where it is not there or may not be looked at."""
+def fingerprint(path: Path) -> Fingerprint | None:
+    """Return the fingerprint of a file, or None if the file does not exist or cannot be checked."""
     try:
-        return _mark(path.stat())
+        return _fingerprint_of(path.stat())
     except OSError:
         return None
 
 
 def read(path: Path, name: Path | None = None) -> Version:
-    """A file as it is now, under another name where one is given.
+    """Read a file. The version has the path ``name``; the default is ``path``.
 
-    Raises OSError, also for what is no regular file: reading a pipe would never end.
+    Raises OSError, also for a path that is not a regular file, because reading a pipe would never end.
     """
-    # Without blocking: to open a pipe would wait for a writer.
+    # O_NONBLOCK: opening a pipe would otherwise wait for a writer.
     handle = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0))
     with os.fdopen(handle, "rb") as stream:
         found = os.fstat(handle)
         if not stat.S_ISREG(found.st_mode):
-            raise OSError("it is not a regular file")
-        octets = stream.read()
+            raise OSError("not a regular file")
+        content = stream.read()
         times = found.st_atime_ns, found.st_mtime_ns
-        digest = sha256(octets).digest()
-        return Version(name or path, octets, digest, _mark(found), stat.S_IMODE(found.st_mode), times)
+        digest = sha256(content).digest()
+        return Version(name or path, content, digest, _fingerprint_of(found), stat.S_IMODE(found.st_mode), times)
 
 
-def _mark(found: os.stat_result) -> Mark:
+def _fingerprint_of(found: os.stat_result) -> Fingerprint:
     return found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns, found.st_ctime_ns
 
 
 class ServedCopy:
-    """The copy for one file. ``str()`` of it is its path, for messages.
+    """The copy of one file. ``str()`` returns its path for messages.
 
-    ``is_kept`` is whether this process has seen a copy of the version that it serves: then a person deleted a missing
-    one.
-    ``failure`` is why none can be kept, and None where one can.
+    ``is_kept`` is true if this process has seen a copy of the version that it serves. If the copy is missing then, the
+    operator has deleted it. ``failure`` is the reason why the copy cannot be read or written, or None.
     """
 
     def __init__(self, file: Path, folder: Path | None = None) -> None:
         self._file = file
         name = f"{file.name}.served"
         if folder is not None:
-            # Two files of one name may share the folder.
+            # The folder can be shared by files with the same name.
             name = f"{file.stem}-{sha256(os.fsencode(file)).hexdigest()[:8]}{file.suffix}.served"
         self.path = (folder or file.parent).absolute() / name
         self.is_kept = False
@@ -114,12 +113,12 @@ class ServedCopy:
     def __str__(self) -> str:
         return validation.shown(str(self.path), 200)
 
-    def look(self) -> Mark | None:
-        """What the copy is known by; None where there is none."""
-        return look(self.path)
+    def fingerprint(self) -> Fingerprint | None:
+        """Return the fingerprint of the copy, or None if it does not exist."""
+        return fingerprint(self.path)
 
     def read(self) -> Version | None:
-        """The copy, under the name of its file so that its format is known; None where there is none."""
+        """Return the copy with the path of its file, which determines the format, or None if it does not exist."""
         self._is_readable = True
         try:
             return read(self.path, self._file)
@@ -130,20 +129,20 @@ class ServedCopy:
             self._fail("cannot be read", error)
             return None
 
-    def keep(self, version: Version, before: Version | None) -> bool:
-        """Make ``version`` the copy, in place of the copy ``before``; False where another process was faster.
+    def keep(self, version: Version, previous: Version | None) -> bool:
+        """Replace the copy ``previous`` by ``version``. Return False if another process was faster.
 
-        Where it cannot be written, this is logged once and stays in ``failure``.
+        If the copy cannot be written, the error is logged once and is in ``failure``.
         """
         if not self._is_readable:
             return True
-        if before is not None and before.digest == version.digest:
+        if previous is not None and previous.digest == version.digest:
             self._succeed()
             return True
         try:
             self.path.parent.mkdir(parents=True, exist_ok=True)
-            with _alone(self.path.parent):
-                if self.look() != (before.mark if before else None):
+            with _locked(self.path.parent):
+                if self.fingerprint() != (previous.fingerprint if previous else None):
                     return False
                 self._write(version)
         except OSError as error:
@@ -153,19 +152,19 @@ class ServedCopy:
         return True
 
     def _write(self, version: Version) -> None:
-        handle, beside = tempfile.mkstemp(dir=self.path.parent, prefix=f".{self.path.name}-")
+        handle, temporary = tempfile.mkstemp(dir=self.path.parent, prefix=f".{self.path.name}-")
         try:
             with os.fdopen(handle, "wb") as stream:
-                stream.write(version.octets)
+                stream.write(version.content)
                 stream.flush()
                 os.fsync(handle)
-            # Other workers may run as other users; the time is that of the bindings.
-            Path(beside).chmod(version.mode | stat.S_IRUSR | stat.S_IWUSR)
-            os.utime(beside, ns=version.times)
-            Path(beside).replace(self.path)
+            # Other workers can run as other users. The time of the file is the time of its bindings.
+            Path(temporary).chmod(version.mode | stat.S_IRUSR | stat.S_IWUSR)
+            os.utime(temporary, ns=version.times)
+            Path(temporary).replace(self.path)
         except BaseException:
             with suppress(OSError):
-                Path(beside).unlink()
+                Path(temporary).unlink()
             raise
 
     def _succeed(self) -> None:
@@ -177,25 +176,25 @@ class ServedCopy:
         failure = f"{self} {what}: {error.strerror or error}"
         if failure != self.failure:
             self.failure = failure
-            advice = "a restarted worker compares the file with nothing; make the folder writable, or name another one"
-            _log.warning("%s; %s", failure, advice)
+            effect = "a restarted worker cannot check the file against the version that was served before"
+            _log.warning("%s; %s; make the folder writable, or choose another folder", failure, effect)
 
 
 @contextmanager
-def _alone(folder: Path) -> Iterator[None]:
-    """A time in which no other process writes a copy into the folder."""
+def _locked(folder: Path) -> Iterator[None]:
+    """Lock a folder, so that no other process writes a copy to it."""
     if fcntl is None:
         yield
         return
     handle = os.open(folder, os.O_RDONLY)
     try:
-        # A network file system may have no locks; then two workers can write one after the other.
+        # Some network file systems have no locks. Then workers write without a lock.
         with suppress(OSError):
             fcntl.flock(handle, fcntl.LOCK_EX)
         try:
             yield
         finally:
-            # A process that was forked meanwhile holds the lock, too, until it is given up.
+            # A process that was forked in the meantime has the lock too, until it is released here.
             with suppress(OSError):
                 fcntl.flock(handle, fcntl.LOCK_UN)
     finally:

@@ -113,12 +113,12 @@ def _listed(groups: list[list[Row]]) -> str:
 
 
 def _is_marked(connection: Connection) -> bool:
-    about = schema.about.c
-    return connection.execute(select(about.value).where(about.name == "keys")).scalar() == str(schema.KEYS)
+    meta = schema.meta.c
+    return connection.execute(select(meta.value).where(meta.name == "keys")).scalar() == str(schema.KEYS)
 
 
 def _mark(connection: Connection) -> None:
-    connection.execute(insert(schema.about).values(name="keys", value=str(schema.KEYS)))
+    connection.execute(insert(schema.meta).values(name="keys", value=str(schema.KEYS)))
 
 
 def _namespaces() -> set[str]:

@@ -184,14 +184,14 @@ class _Run:
         self, bindings: Bindings, read: Iterator[Row], progress: Callable[[int], object] | None, *, keep: bool
     ) -> None:
         """Take all the lines, in one transaction, which is undone where one of them is refused, or without ``keep``."""
-        with bindings.store.transaction(alone=True) as transaction:
+        with bindings.store.transaction(exclusive=True) as transaction:
             while some := list(islice(read, _AT_ONCE)):
                 self._take(transaction, some)
                 self.last = some[-1]
                 if progress:
                     progress(self.summary.lines)
             if self.summary.refusals or not keep:
-                transaction.undo()
+                transaction.rollback()
             else:
                 self.summary.kept = self.summary.lines
 

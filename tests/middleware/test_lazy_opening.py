@@ -40,7 +40,7 @@ class Flaky:
     def __init__(self, clock: Clock, error: Exception | None, seconds: float = 0) -> None:
         self.clock, self.error, self.seconds, self.attempts = clock, error, seconds, 0
 
-    def __call__(self) -> str:
+    def __call__(self) -> Any:
         self.attempts += 1
         self.clock.now += self.seconds
         if self.error is not None:

@@ -12,6 +12,7 @@ import time
 from collections.abc import Callable, Iterator
 from io import BytesIO
 from pathlib import Path
+from typing import cast
 
 import psycopg
 import pytest
@@ -19,6 +20,7 @@ import pytest
 from ararat.middleware import import_table, mint
 from ararat.middleware.bindings.collection import Bindings
 from ararat.middleware.errors import BindingsUnavailable
+from ararat.middleware.storage.store import DatabaseStore
 from ararat.middleware.tabular.exporting import export_table
 
 pytestmark = pytest.mark.long
@@ -109,9 +111,9 @@ def test_the_settings_of_readers_hold_and_do_not_leak(url: str, open_store: Call
     bindings = open_store(url)
     for _ in range(3):
         with pytest.raises(BindingsUnavailable, match="read-only"):
-            bindings.store._readers.rows("DELETE FROM ararat", ())
+            cast(DatabaseStore, bindings.store)._readers.rows("DELETE FROM ararat", ())
         with pytest.raises(BindingsUnavailable, match="timeout"):
-            bindings.store._readers.rows("SELECT pg_sleep(3)", ())
+            cast(DatabaseStore, bindings.store)._readers.rows("SELECT pg_sleep(3)", ())
     with psycopg.connect(url, autocommit=True) as other:
         for name, expected in (("default_transaction_read_only", "off"), ("statement_timeout", "0")):
             assert other.execute("SELECT current_setting(%s)", (name,)).fetchone() == (expected,)

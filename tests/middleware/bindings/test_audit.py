@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from io import BytesIO
+from typing import cast
 
 import pytest
 from sqlalchemy import text
@@ -12,6 +13,7 @@ from ararat.middleware.bindings.audit import CHECKS, check, meaning
 from ararat.middleware.bindings.collection import Bindings
 from ararat.middleware.errors import UnreadableBinding
 from ararat.middleware.storage import schema
+from ararat.middleware.storage.store import DatabaseStore
 from ararat.middleware.tabular.exporting import export_table
 
 
@@ -73,7 +75,7 @@ def test_a_target_is_doubtful(bindings: Bindings, target: str, prefixes: list[st
 )
 def test_what_another_hand_wrote_is_doubtful(bindings: Bindings, key: str, code: str) -> None:
     bindings.bind("ark:12345/x", "/x")
-    with bindings.store._database.engine.begin() as connection:
+    with cast(DatabaseStore, bindings.store)._database.engine.begin() as connection:
         columns = "kind, target, status, redirect, passthrough, scope, changed, revision"
         copied = f"INSERT INTO bindings (key, {columns}) SELECT '{key}', {columns} FROM bindings"  # noqa: S608  ours
         connection.execute(text(copied))
@@ -82,9 +84,9 @@ def test_what_another_hand_wrote_is_doubtful(bindings: Bindings, key: str, code:
 
 def execute(bindings: Bindings, *statements: str) -> None:
     """Run statements as another program would, after it has dropped the triggers of the table bindings."""
-    dialect = bindings.store._database.dialect_name
+    dialect = cast(DatabaseStore, bindings.store)._database.dialect_name
     on = " ON bindings" if dialect == "postgresql" else ""
-    with bindings.store._database.engine.begin() as connection:
+    with cast(DatabaseStore, bindings.store)._database.engine.begin() as connection:
         for trigger in schema.triggers(dialect):
             if trigger.table is schema.bindings:
                 connection.execute(text(f"DROP TRIGGER {trigger.name}{on}"))
@@ -125,8 +127,8 @@ def test_check_compares_bindings_with_their_history(bindings: Bindings, statemen
 
 
 def test_check_reports_missing_triggers(bindings: Bindings) -> None:
-    on = " ON bindings" if bindings.store._database.dialect_name == "postgresql" else ""
-    with bindings.store._database.engine.begin() as connection:
+    on = " ON bindings" if cast(DatabaseStore, bindings.store)._database.dialect_name == "postgresql" else ""
+    with cast(DatabaseStore, bindings.store)._database.engine.begin() as connection:
         connection.execute(text(f"DROP TRIGGER bindings_never_0{on}"))
     [finding] = check(bindings)
     assert (finding.identifier, finding.code) == ("", "trigger-missing")

@@ -262,7 +262,7 @@ def test_a_name_that_may_be_taken_for_another_is_bound_with_a_warning(
     assert caplog.messages == []
     assert bindings.bind("ark:12345/a%2Eb", "/2") == "bound"
     assert caplog.messages == [
-        "ark:12345/a%2Eb is bound beside ark:12345/a.b: generic software may take one for the other"
+        "ark:12345/a%2Eb differs from the bound name ark:12345/a.b only in %2E: software can confuse the two"
     ]
     bindings.bind("ark:12345/a%2Eb", "/2")
     assert len(caplog.messages) == 1
@@ -330,7 +330,7 @@ def test_changes_of_one_name_queue_up(bindings: Bindings) -> None:
 
 def test_readers_are_not_kept_waiting(bindings: Bindings) -> None:
     bindings.bind(NAME, PLACE)
-    with bindings.store.transaction(alone=True) as transaction:
+    with bindings.store.transaction(exclusive=True) as transaction:
         assert transaction.get([NAME])
         assert bindings.lookup(NAME) is not None
 

@@ -8,7 +8,7 @@ import subprocess
 import sys
 from collections.abc import Callable
 from itertools import chain
-from typing import Any
+from typing import Any, cast
 
 import pytest
 from hypothesis import given
@@ -21,6 +21,7 @@ from ararat.middleware.bindings import minting
 from ararat.middleware.bindings.collection import Bindings
 from ararat.middleware.bindings.minting import BETANUMERIC, check_character, mint
 from ararat.middleware.errors import BindingError, BindingsUnavailable
+from ararat.middleware.storage.store import DatabaseStore
 
 OPAQUE = "[0-9bcdfghjkmnpqrstvwxz]"
 
@@ -153,7 +154,11 @@ def test_a_batch_of_names_takes_the_same_number_of_queries_as_one(
     bindings = open_store(database)
     bindings.bind("ark:12345/x50/below", "/x")
     statements: list[str] = []
-    event.listen(bindings.store._database.engine, "before_cursor_execute", lambda *said: statements.append(said[2]))
+    event.listen(
+        cast(DatabaseStore, bindings.store)._database.engine,
+        "before_cursor_execute",
+        lambda *said: statements.append(said[2]),
+    )
     counts = []
     for count in (1, 200):
         statements.clear()
@@ -197,7 +202,7 @@ def test_numbers_go_on_where_they_were_and_each_pattern_has_its_own(bindings: Bi
 
 def test_who_made_a_name_is_on_record_and_stays_there(bindings: Bindings) -> None:
     [name] = mint(bindings, "12345/x5", actor="a librarian")
-    engine = bindings.store._database.engine
+    engine = cast(DatabaseStore, bindings.store)._database.engine
     with engine.connect() as connection:
         rows = connection.execute(text("SELECT key, actor FROM minted")).all()
     assert [tuple(row) for row in rows] == [(name, "a librarian")]

@@ -82,7 +82,7 @@ def test_the_site_goes_on_while_the_database_is_away(
             assert server.get("/page").body == b"the site", server.log()
         assert server.process.poll() is None
 
-    server.wait_for("the bindings cannot be opened, which is tried again")
+    server.wait_for("the bindings cannot be opened, and will be tried again")
     until_name_has(503)
     assert server.get("/ark:12345/doc").header("Retry-After") == "10"
     site_answers(12)

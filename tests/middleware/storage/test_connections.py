@@ -51,7 +51,7 @@ class Database:
         self.connections: list[Connection] = []
         self.statements = 0
 
-    def mark(self, in_use: bool = False, /) -> None:
+    def fingerprint(self, in_use: bool = False, /) -> None:
         return None
 
     def connect_to_read(self) -> Connection:
@@ -61,7 +61,7 @@ class Database:
     def unavailable(self, error: Exception) -> BindingsUnavailable:
         return BindingsUnavailable(str(error))
 
-    def is_passing(self, error: Exception) -> bool:
+    def is_transient(self, error: Exception) -> bool:
         return isinstance(error, Cancelled)
 
     @property

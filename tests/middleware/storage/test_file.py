@@ -13,7 +13,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from io import BytesIO
 from pathlib import Path
-from typing import NoReturn
+from typing import NoReturn, cast
 
 import pytest
 from werkzeug.exceptions import NotFound
@@ -35,7 +35,7 @@ A, B = "ark:12345/a", "ark:12345/b"
 
 @pytest.fixture(autouse=True)
 def _hasty(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(filestore, "LOOK_SECONDS", 0.0)
+    monkeypatch.setattr(filestore, "CHECK_SECONDS", 0.0)
     monkeypatch.setattr(filestore, "SETTLE_SECONDS", 0.01)
 
 
@@ -247,9 +247,11 @@ def test_a_new_version_takes_the_place_of_the_old_one(bindings: Bindings, file: 
 @pytest.mark.parametrize(
     ("lines", "said"),
     [
-        pytest.param([f"{A},/9,R1,,"], ["line 3 was for ark:12345/b", "name-missing"], id="a name is missing"),
+        pytest.param([f"{A},/9,R1,,"], ["has ark:12345/b in line 3", "name-missing"], id="a name is missing"),
         pytest.param(
-            [f"{B},/2,,,", f"{A},/1,R2,,"], ["line 3: ark:12345/a (line 2 until", "R1, not R2"], id="a resource"
+            [f"{B},/2,,,", f"{A},/1,R2,,"],
+            ["line 3: ark:12345/a (line 2 of the previous version)", "R1, not R2"],
+            id="a resource",
         ),
         pytest.param([f"{B},/2,,,", f"{A},/1,,,"], ["other-resource", "not nothing"], id="a resource gone"),
         pytest.param([f"{A},/9,R1,,", f"{B},/2,,,", f"{A},/8,R1,,"], ["lines 2 and 4 are both for"], id="a name twice"),
@@ -291,7 +293,7 @@ def test_a_file_that_vanishes_is_answered_from_memory(
 def test_a_file_is_looked_at_once_a_second_and_only_when_asked(
     file: Path, open_store: Callable[..., Bindings], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(filestore, "LOOK_SECONDS", 60.0)
+    monkeypatch.setattr(filestore, "CHECK_SECONDS", 60.0)
     bindings = open_store(file)
     put(file, f"{A},/9,R1,,", f"{B},/2,,,")
     for _ in range(20):
@@ -319,7 +321,7 @@ def test_who_waits_for_a_table_does_not_wait_for_long(
 
     monkeypatch.setattr(filestore, "read_table", slowly)
     monkeypatch.setattr(filestore, "IDLE_SECONDS", -1.0)
-    monkeypatch.setattr(filestore, "PATIENCE_SECONDS", 0.05)
+    monkeypatch.setattr(filestore, "MAX_WAIT_SECONDS", 0.05)
     put(file, f"{A},/9,R1,,", f"{B},/2,,,")
     assert [target(bindings, A) for _ in range(5)] == ["/1"] * 5
     go_on.set()
@@ -369,7 +371,8 @@ def test_a_file_that_is_still_being_written_is_left_alone(bindings: Bindings, fi
 def child(bindings: Bindings, file: Path) -> dict[str, str | None]:
     """What a forked process finds in the bindings of its parent, before and after the file changed."""
     wait_until(lambda: target(bindings, A) == "/1")
-    bindings.store._looking.acquire()  # type: ignore[union-attr]  # as a thread of the parent may, at the moment of the fork
+    # A thread of the parent can have the lock at the moment of the fork.
+    cast(filestore.FileStore, bindings.store)._checking.acquire()
     reading, writing = os.pipe()
     pid = os.fork()
     if pid == 0:
@@ -384,7 +387,7 @@ def child(bindings: Bindings, file: Path) -> dict[str, str | None]:
     with os.fdopen(reading) as stream:
         said = stream.read()
     os.waitpid(pid, 0)
-    bindings.store._looking.release()  # type: ignore[union-attr]
+    cast(filestore.FileStore, bindings.store)._checking.release()
     return json.loads(said)
 
 
@@ -408,7 +411,7 @@ def test_what_was_closed_answers_no_more(bindings: Bindings) -> None:
     bindings.close()
     with pytest.raises(BindingsUnavailable):
         bindings.lookup(A)
-    assert bindings.store._table is None
+    assert cast(filestore.FileStore, bindings.store)._table is None
 
 
 # What a new version may change, also after a restart ------------------------------------------------------------------
@@ -620,7 +623,7 @@ def test_a_copy_that_is_no_table_is_an_error_that_says_what_to_delete(
     put(file, f"{A},/9,R1,,", f"{B},/2,,,")
     wait_until(lambda: target(bindings, A) and bindings.refusal)
     assert str(copy) in str(bindings.refusal)
-    with pytest.raises(BindingsUnavailable, match="the copy of the version served before"):
+    with pytest.raises(BindingsUnavailable, match="the copy of the previous version"):
         open_store(file).lookup(A)
 
 

@@ -77,7 +77,7 @@ def test_a_folder_that_cannot_be_written_is_said_with_its_remedy(tmp_path: Path)
     finally:
         tmp_path.chmod(0o700)
     assert condition.code == "unavailable"
-    assert "its log cannot be kept in the folder" in (condition.fault or "")
+    assert "no permission to write its log in the folder" in (condition.fault or "")
 
 
 def test_a_folder_that_the_system_says_cannot_be_written_is_said_with_its_remedy(
@@ -86,7 +86,7 @@ def test_a_folder_that_the_system_says_cannot_be_written_is_said_with_its_remedy
     open_bindings(tmp_path / "bindings.sqlite", create=True).close()
     may = os.access
     monkeypatch.setattr(os, "access", lambda path, mode: Path(path) != tmp_path and may(path, mode))
-    assert "its log cannot be kept in the folder" in (one(tmp_path / "bindings.sqlite").fault or "")
+    assert "no permission to write its log in the folder" in (one(tmp_path / "bindings.sqlite").fault or "")
 
 
 def test_a_writer_that_does_not_let_go_is_said(

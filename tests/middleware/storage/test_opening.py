@@ -9,7 +9,7 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from io import BytesIO
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import pytest
 from sqlalchemy import create_engine, text
@@ -20,6 +20,7 @@ from ararat.middleware import import_table, mint
 from ararat.middleware.bindings import assignment
 from ararat.middleware.bindings.collection import Bindings, open_bindings
 from ararat.middleware.errors import BindingError, BindingsUnavailable
+from ararat.middleware.storage.store import DatabaseStore
 
 NAME = "ark:12345/doc"
 
@@ -33,23 +34,28 @@ def execute(database: str, statement: str, **parameters: str) -> None:
 @pytest.mark.parametrize(
     ("given", "code", "said"),
     [
-        pytest.param("x.txt", "database-url", "x.txt names no database", id="text"),
-        pytest.param("bindings", "database-url", "bindings names no database", id="a word"),
-        pytest.param("", "database-url", "no database is named: the text is empty", id="nothing"),
+        pytest.param("x.txt", "database-url", "x.txt is not the name of a database", id="text"),
+        pytest.param("bindings", "database-url", "bindings is not the name of a database", id="a word"),
+        pytest.param("", "database-url", "the name of the database is empty", id="nothing"),
         pytest.param("x.\u202eetilqs", "database-url", "{202e}etilqs", id="a disguised ending"),
         pytest.param(
-            "mysql://u:secret@h/d", "database-url", "there is no kind of database called mysql", id="another database"
+            "mysql://u:secret@h/d",
+            "database-url",
+            "databases of the kind mysql are not supported",
+            id="another database",
         ),
-        pytest.param("sqlite://x.sqlite", "database-url", "three slashes", id="two slashes"),
-        pytest.param("sqlite:///x.sqlite?mode=ro", "database-url", "no options", id="options"),
+        pytest.param("sqlite://x.sqlite", "database-url", "needs three slashes", id="two slashes"),
+        pytest.param("sqlite:///x.sqlite?mode=ro", "database-url", "cannot contain options", id="options"),
         pytest.param("sqlite://", "database-in-memory", "", id="SQLAlchemy's memory"),
         pytest.param("sqlite:///:memory:", "database-in-memory", "", id="memory by URL"),
         pytest.param(":memory:", "database-in-memory", "", id="memory"),
-        pytest.param("postgresql://u:secret@[h/d", "database-url", "cannot be read", id="a URL that libpq cannot read"),
+        pytest.param(
+            "postgresql://u:secret@[h/d", "database-url", "cannot be parsed", id="a URL that libpq cannot read"
+        ),
         pytest.param(
             "postgresql://u:secret@h/d?no_such_option=1",
             "database-url",
-            "cannot be read",
+            "cannot be parsed",
             id="an option that libpq does not know",
         ),
     ],
@@ -108,7 +114,7 @@ def test_a_database_of_another_version_is_not_served(
 ) -> None:
     running = open_store(database)
     running.bind(NAME, "/x")
-    running.store._readers.close_idle()
+    cast(DatabaseStore, running.store)._readers.close_idle()
     execute(database, "UPDATE ararat SET value = :version WHERE name = 'schema'", version=version)
     with pytest.raises(BindingError, match=remedy) as refused:
         open_bindings(database, create=True).open()

@@ -13,6 +13,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import closing
 from pathlib import Path
+from typing import cast
 
 import pytest
 
@@ -20,6 +21,7 @@ from ararat.middleware.bindings import assignment
 from ararat.middleware.bindings.collection import Bindings
 from ararat.middleware.errors import BindingError, BindingsUnavailable, ReadOnlyBindings
 from ararat.middleware.storage.sqlite import FRESH_SECONDS, SQLite
+from ararat.middleware.storage.store import DatabaseStore
 
 NAME, OTHER = "ark:12345/doc", "ark:12345/other"
 
@@ -148,19 +150,19 @@ def test_lookups_that_follow_one_another_ask_the_file_system_once(
 ) -> None:
     monkeypatch.setattr("ararat.middleware.storage.sqlite.FRESH_SECONDS", 60.0)
     database = SQLite(file)
-    before = database.mark()
+    before = database.fingerprint()
     os.utime(file, (1, 1))
-    assert database.mark() == before
-    assert SQLite(file).mark() != database.mark()
+    assert database.fingerprint() == before
+    assert SQLite(file).fingerprint() != database.fingerprint()
 
 
 def test_a_file_that_is_gone_is_looked_for_by_each_lookup_until_it_is_back(file: Path) -> None:
     database = SQLite(file)
     for _ in range(2):
         with pytest.raises(BindingsUnavailable):
-            database.mark()
+            database.fingerprint()
     file.touch()
-    assert database.mark()
+    assert database.fingerprint()
 
 
 def test_a_vanished_file_does_not_come_back_empty(served: Bindings, file: Path) -> None:
@@ -222,7 +224,7 @@ except BindingsUnavailable as error:
         pytest.param(0o755, 0o666, "/page/ark:12345/doc", id="not the folder"),
         pytest.param(0o777, 0o644, "/page/ark:12345/doc", id="not the file"),
         pytest.param(0o755, 0o644, "/page/ark:12345/doc", id="neither"),
-        pytest.param(0o777, 0o600, "the file may not be read", id="nor read the file"),
+        pytest.param(0o777, 0o600, "no permission to read the file", id="nor read the file"),
         pytest.param(0o700, 0o666, "Permission denied", id="nor enter the folder"),
     ],
 )
@@ -319,7 +321,7 @@ def test_a_process_that_may_only_read_serves_what_another_one_writes(
 
 def test_a_process_that_may_only_read_refuses_changes(reader: Callable[[str], str]) -> None:
     assert reader("write").startswith("ReadOnlyBindings")
-    assert "the file may not be written" in reader("write")
+    assert "no permission to write the file" in reader("write")
     assert reader("condition") == "True False not-writable"
 
 
@@ -356,14 +358,14 @@ def test_a_writer_does_not_wait_for_ever(served: Bindings, monkeypatch: pytest.M
     monkeypatch.setattr("ararat.middleware.storage.sqlite.BUSY_SECONDS", 0.1)
     with (
         served.store.transaction(),
-        pytest.raises(BindingsUnavailable, match=r"another writer has not let go of it for 0\.1 seconds"),
+        pytest.raises(BindingsUnavailable, match=r"another writer has locked the database for 0\.1 s; try again later"),
     ):
         served.bind(OTHER, "/x")
     assert served.bind(OTHER, "/x") == "bound"
 
 
 def test_a_database_that_cannot_be_written_is_read_only(served: Bindings, monkeypatch: pytest.MonkeyPatch) -> None:
-    database = served.store._database
+    database = cast(DatabaseStore, served.store)._database
     monkeypatch.setattr(database, "_connect_to_write", database.connect_to_read)
     engine = database.engine.pool
     monkeypatch.setattr(engine, "_creator", database.connect_to_read)

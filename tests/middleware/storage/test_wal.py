@@ -21,7 +21,7 @@ from ararat.middleware.errors import BindingsUnavailable
 from ararat.middleware.storage.sqlite import FRESH_SECONDS
 
 NAMES = [f"ark:12345/n{number}" for number in range(50)]
-REPLACED = "the file was replaced, and bindings.sqlite-wal is the log of the file before it"
+REPLACED = "the file was replaced, and bindings.sqlite-wal is the log of the previous file"
 UPGRADING = Path(__file__).parents[3] / "docs" / "upgrading.md"
 
 

@@ -12,7 +12,7 @@ from ararat.middleware.bindings.collection import Bindings
 from ararat.middleware.bindings.model import NOTHING, Binding
 from ararat.middleware.errors import Collision
 from ararat.middleware.storage import schema
-from ararat.middleware.storage.inserts import MOST_ROWS, Insert
+from ararat.middleware.storage.sql import MAX_ROWS, Insert
 
 NOW = datetime(2026, 10, 4, 12, tzinfo=UTC)
 
@@ -46,7 +46,7 @@ def kept(bindings: Bindings, changes: list[Change]) -> bool:
     return [stored[change.after.identifier] for change in changes] == [change.after for change in changes]
 
 
-@pytest.mark.parametrize("rows", [1, 2, MOST_ROWS - 1, MOST_ROWS, MOST_ROWS + 1])
+@pytest.mark.parametrize("rows", [1, 2, MAX_ROWS - 1, MAX_ROWS, MAX_ROWS + 1])
 def test_any_number_of_rows_is_written_whole_and_in_order(bindings: Bindings, rows: int) -> None:
     changes = [bound(number) for number in range(rows)]
     put(bindings, changes)
@@ -91,5 +91,5 @@ def test_a_block_with_a_name_that_is_there_is_written_not_at_all(bindings: Bindi
 
 def test_no_statement_holds_more_values_than_sqlite_takes() -> None:
     columns = [column for column in schema.events.columns if column.name != "id"]
-    rows = [tuple(f"{place} {number}" for place in range(len(columns))) for number in range(2 * MOST_ROWS)]
+    rows = [tuple(f"{place} {number}" for place in range(len(columns))) for number in range(2 * MAX_ROWS)]
     assert max(len(parameters) for _, parameters in Insert(dialect(), columns).of(rows)) <= 32_766

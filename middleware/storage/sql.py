@@ -1,0 +1,225 @@
+"""SQL statements of a store as text for the driver, and the conversion between rows and bindings."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from datetime import datetime
+from functools import lru_cache
+from itertools import chain
+from types import MappingProxyType
+from typing import Any
+
+from sqlalchemy import Column, Dialect, and_, bindparam, exists, func, literal_column, or_, select, update
+
+from ..bindings.model import NOTHING, Binding, rfc3339
+from ..errors import UnreadableBinding
+from . import schema
+from .protocols import Row
+
+MAX_ROWS = 500
+"""The maximum number of rows per INSERT. SQLite is slower with more rows, and allows 32,766 parameters."""
+
+_TO_JSON = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
+
+
+class Insert:
+    """INSERT statements for blocks of rows. The first of the columns must be different in each row.
+
+    Most columns of an imported table have one value in all rows. Passing each value once per block is faster.
+    """
+
+    def __init__(self, dialect: Dialect, columns: Sequence[Column[Any]]) -> None:
+        quote = dialect.identifier_preparer.quote
+        self._table = quote(columns[0].table.name)
+        self._columns = [quote(column.name) for column in columns]
+        # With arrays, PostgreSQL parses one statement for any number of rows. SQLite has no arrays.
+        self._use_arrays = dialect.name == "postgresql"
+        self._types = ["integer[]" if column.type.python_type is int else "text[]" for column in columns]
+        self._text = lru_cache(maxsize=64)(self._compose)
+
+    def of(self, rows: Sequence[Row]) -> Iterator[tuple[str, Row]]:
+        """Return the statements that insert the rows in order, each with its parameters for the driver.
+
+        >>> from sqlalchemy.dialects.sqlite.pysqlite import dialect
+        >>> from ararat.middleware.storage import schema
+        >>> insert = Insert(dialect(), [schema.minted.c.key, schema.minted.c.actor])
+        >>> for text, parameters in insert.of([("ark:12345/x", "me"), ("ark:12345/y", "me")]):
+        ...     print(text, *parameters, sep="; ")
+        INSERT INTO minted ("key", actor) SELECT v.column1, ? FROM (VALUES (?), (?)) AS v; me; ark:12345/x; ark:12345/y
+        """
+        for start in range(0, len(rows), MAX_ROWS):
+            block = rows[start : start + MAX_ROWS]
+            columns = list(zip(*block, strict=True))
+            is_constant = [column.count(column[0]) == len(block) for column in columns]
+            is_constant[0] = False
+            varying = tuple(index for index, constant in enumerate(is_constant) if not constant)
+            constants = tuple(column[0] for column, constant in zip(columns, is_constant, strict=True) if constant)
+            if self._use_arrays:
+                values: Row = tuple(list(columns[index]) for index in varying)
+                yield self._text(varying, 0), constants + values
+            else:
+                values = tuple(chain.from_iterable(zip(*(columns[index] for index in varying), strict=True)))
+                yield self._text(varying, len(block)), constants + values
+
+    def _compose(self, varying: tuple[int, ...], rows: int) -> str:
+        """Return the statement for these varying columns; ``rows`` is used only without arrays."""
+        placeholder = "%s" if self._use_arrays else "?"
+        constant = [column for index, column in enumerate(self._columns) if index not in varying]
+        into = ", ".join([*(self._columns[index] for index in varying), *constant])
+        names = [f"column{number}" for number in range(1, len(varying) + 1)]
+        selected = ", ".join([*(f"v.{name}" for name in names), *(placeholder for _ in constant)])
+        if self._use_arrays:
+            arrays = ", ".join(f"{placeholder}::{self._types[index]}" for index in varying)
+            source = f"unnest({arrays}) AS v ({', '.join(names)})"
+        else:
+            row = f"({', '.join(placeholder for _ in varying)})"
+            source = f"(VALUES {', '.join([row] * rows)}) AS v"
+        return f"INSERT INTO {self._table} ({into}) SELECT {selected} FROM {source}"  # noqa: S608  names of the schema
+
+
+class Statements:
+    """The statements of a store. Each takes its parameters in the order of its columns."""
+
+    def __init__(self, dialect: Dialect) -> None:
+        self._dialect = dialect
+        table, events = schema.bindings, schema.events
+        state = [table.c[name] for name in schema.STATE]
+        if dialect.name == "sqlite":
+            keys = select(func.json_each(bindparam("keys")).table_valued("value").c.value)
+            is_wanted = table.c.key.in_(keys)
+        else:
+            is_wanted = table.c.key == func.any(bindparam("keys"))
+        self.one = self._text(select(*state).where(table.c.key == bindparam("key")))
+        self.many = self._text(select(*state).where(is_wanted))
+        self.select_for_update = self._text(select(*state).where(is_wanted).with_for_update())
+        self.bound = self._text(select(table.c.key).where(is_wanted))
+        self.all = self._text(select(*state).order_by(table.c.key))
+        served = table.c.kind == literal_column("'served'"), table.c.status == literal_column("'live'")
+        self.served = self._text(select(func.count(), func.min(table.c.key)).where(*served))
+        self.alternates = self._text(select(table.c.alternates).where(table.c.alternates.is_not(None)))
+        names = "json_each(?) AS name" if dialect.name == "sqlite" else "unnest(%s::text[]) AS name(value)"
+        # In byte order "." and "/" are adjacent, and "0" follows.
+        self.above = (
+            f"SELECT name.value FROM {names} WHERE EXISTS (SELECT 1 FROM bindings "  # noqa: S608 - no text from outside
+            "WHERE bindings.key >= name.value || '.' AND bindings.key < name.value || '0')"
+        )
+        self.insert = Insert(dialect, state)
+        self.update = self._text(
+            update(table)
+            .where(table.c.key == bindparam("old"))
+            .values({name: bindparam(name) for name in schema.STATE[1:]})
+        )
+        recorded = [events.c[name] for name in (*schema.STATE, "action", "actor", "source")]
+        self.event = Insert(dialect, recorded)
+        self.history = self._text(select(*recorded).where(events.c.key == bindparam("key")).order_by(events.c.revision))
+
+        last, other = events.alias("last"), events.alias("other")
+        newest = select(func.max(other.c.revision)).where(other.c.key == table.c.key).scalar_subquery()
+        self.differing = self._text(
+            select(*state, *(last.c[name] for name in schema.STATE))
+            .select_from(table.outerjoin(last, and_(last.c.key == table.c.key, last.c.revision == newest)))
+            .where(or_(*(table.c[name].is_distinct_from(last.c[name]) for name in schema.STATE)))
+            .order_by(table.c.key)
+        )
+        self.without_binding = self._text(
+            select(events.c.key)
+            .where(events.c.revision == literal_column("1"), ~exists().where(table.c.key == events.c.key))
+            .order_by(events.c.key)
+        )
+
+        self.rules = self._text(select(schema.rules))
+        minted = schema.minted.c.key
+        self.reserved = self._text(select(minted).where(~exists().where(table.c.key == minted)).order_by(minted))
+        collation = "" if dialect.name == "sqlite" else ' COLLATE "C"'
+        exported = "substr(name, 1, 5) IN ('next ', 'uuid ')"
+        self.settings = f"SELECT name, value FROM ararat WHERE {exported} ORDER BY name{collation}"  # noqa: S608  ours
+        changes = [column for column in schema.rule_events.columns if column.name != "id"]
+        self.rule_history = self._text(
+            select(*changes).where(schema.rule_events.c.prefix == bindparam("prefix")).order_by(schema.rule_events.c.id)
+        )
+
+    def _text(self, statement: Any) -> str:
+        return str(statement.compile(dialect=self._dialect))
+
+
+def binding_of(row: Row) -> Binding:
+    """Convert a row with the columns :data:`schema.STATE`.
+
+    Raises UnreadableBinding for a row that another program wrote.
+    """
+    (
+        key,
+        long,
+        kind,
+        target,
+        status,
+        redirect,
+        resource,
+        passthrough,
+        scope,
+        alternates,
+        metadata,
+        reason,
+        changed,
+        revision,
+    ) = row
+    try:
+        when = datetime.fromisoformat(changed)
+        if when.tzinfo is None:
+            raise ValueError(f"{changed} has no time zone")
+        if long is not None and schema.index_key(long) != key:
+            raise ValueError("its long_identifier belongs to another name")
+        return Binding(
+            long or key,
+            kind,
+            target,
+            status,
+            redirect,
+            resource,
+            passthrough == 1,
+            scope,
+            _mapping(alternates),
+            _mapping(metadata),
+            reason,
+            when,
+            revision,
+        )
+    except (TypeError, ValueError, AttributeError) as error:
+        raise UnreadableBinding(str(key), str(error)) from None
+
+
+def row_of(binding: Binding) -> Row:
+    """Convert a binding to a row with the columns :data:`schema.STATE`."""
+    key = schema.index_key(binding.identifier)
+    return (
+        key,
+        None if key == binding.identifier else binding.identifier,
+        binding.kind,
+        binding.target,
+        binding.status,
+        binding.redirect,
+        binding.resource,
+        int(binding.passthrough),
+        binding.scope,
+        _TO_JSON(dict(binding.alternates)) if binding.alternates else None,
+        _TO_JSON(dict(binding.metadata)) if binding.metadata else None,
+        binding.reason,
+        rfc3339(binding.changed),
+        binding.revision,
+    )
+
+
+def selectors_of(alternates: str) -> list[str]:
+    """Return the selectors in the column ``alternates`` of a row."""
+    return list(json.loads(alternates))
+
+
+def _mapping(stored: str | None) -> Mapping[str, str]:
+    if stored is None:
+        return NOTHING
+    read = json.loads(stored)
+    for value in read.values():
+        if type(value) is not str:
+            raise ValueError("a value in its JSON is not a text")
+    return MappingProxyType(read)
