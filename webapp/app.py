@@ -1,4 +1,4 @@
-"""The inspector as a Flask application, composed from what it is given."""
+"""Create the inspector, a Flask application."""
 
 from __future__ import annotations
 
@@ -22,6 +22,7 @@ from ..identifiers.text import display
 from ..middleware.bindings import origins
 from . import errors, security
 from .config import EXAMPLES, FORM_OVERHEAD, FORM_PARTS, KEY, MOST_OCTETS, Example, Resolver, Site, url
+from .navigation import navigation
 from .report import excerpt
 from .trace_results import Results
 from .tracing import uri as web_reference
@@ -40,11 +41,11 @@ if TYPE_CHECKING:
     from ..middleware import Bindings
 
 VENDORED = ("vendor/htmx-2.min.js", "vendor/hx-sse-2.min.js")
-"""Files below static/ that a build puts there (setup.py)."""
+"""Files below static/ that the build copies there (setup.py)."""
 
 
 class MissingAssets(RuntimeError):
-    """htmx is not where a build puts it. The text says what to run."""
+    """The files of htmx are missing. The message contains the command that installs them."""
 
 
 def create_app(
@@ -65,37 +66,48 @@ def create_app(
     policies: Sequence[str | Profile] = (),
     resolvers: Sequence[str | Resolver] = (),
 ) -> Flask:
-    """Make an inspector, a WSGI application that can be mounted under any path.
+    """Create an inspector, a WSGI application that can be mounted under any path.
 
-    Parameters: ``bindings``, whose names are marked as bound here (None: nothing is said of bindings); ``prefix``, the
-    resolver prefix of this site; ``inspector``, the address of this inspector, with which printed permalinks begin
-    (None: that of ``prefix``); ``local``, WSGI applications by the prefix of the hops that they answer in process,
-    looked at when a trace starts; ``trace_elsewhere``, whether a trace of the page goes to other hosts, with
-    ``networks`` (CIDR notation) that it may enter though their addresses are not public, and ``denied_networks`` that
-    it never enters; ``traces`` at once in this process, ``traces_each`` of one client; ``host_rate``, how often this
-    process asks another host within a minute, ``host_rate_each`` for one client; ``trusted_hosts``, the only host names
-    that the field Host may have (None: any); ``examples`` of the empty page; ``policies``, profiles of IRI policies, or
-    names of those that ship (:mod:`.iri_policy`), by which IRIs are judged too; ``resolvers``, which a
-    reader may choose for a trace beside this site, the official one and the one that is expected to know the
-    identifier, each a resolver prefix or, with a title, a :class:`~ararat.webapp.config.Resolver`.
+    Parameters:
 
-    A client is the address in REMOTE_ADDR, an IPv6 client its /56. Behind a proxy all clients have the address of the
-    proxy and share one limit: wrap the application in ``ProxyFix(app, x_for=1, x_proto=1)`` of
-    :mod:`werkzeug.middleware.proxy_fix` there, with the number of proxies for 1. Do so only behind a proxy.
+    - ``bindings``: the store that pages look names up in. None: pages show no bindings.
+    - ``prefix``: the resolver prefix of this site, a URL.
+    - ``inspector``: the URL of this inspector, used for printed permalinks. None: the origin of ``prefix``.
+    - ``local``: WSGI applications by URL prefix. A trace calls them instead of sending requests to these URLs.
+      The mapping is read when a trace starts.
+    - ``trace_elsewhere``: whether a trace sends requests to other hosts.
+    - ``networks``: networks in CIDR notation that a trace can reach although their addresses are not public.
+    - ``denied_networks``: networks in CIDR notation that a trace never reaches.
+    - ``traces``: the maximum of concurrent traces in this process.
+    - ``traces_each``: the maximum of concurrent traces of one client.
+    - ``host_rate``: the maximum of requests to another host per minute.
+    - ``host_rate_each``: the same maximum for the requests of one client.
+    - ``trusted_hosts``: the host names that the Host field can contain. None: any.
+    - ``examples``: the examples on the home page.
+    - ``policies``: IRI policies that also apply to IRIs: profiles, or names of shipped profiles
+      (:mod:`~ararat.identifiers.iri_policy`).
+    - ``resolvers``: further resolvers that users can select for a trace: resolver prefixes, or
+      :class:`~ararat.webapp.config.Resolver` with a title.
 
-    Raises :class:`MissingAssets` where htmx was not built in, ValueError for a prefix, policy or resolver that is none.
+    A client is the address in REMOTE_ADDR; an IPv6 client is its /56 network. Behind a proxy all clients have the
+    address of the proxy and share one limit. In this case, wrap the application in
+    ``ProxyFix(app, x_for=1, x_proto=1)`` of :mod:`werkzeug.middleware.proxy_fix` and replace 1 by the number of
+    proxies. Do this only behind a proxy.
+
+    Raises :class:`MissingAssets` if the files of htmx are missing, and ValueError for an invalid prefix, policy or
+    resolver.
 
     >>> create_app().test_client().get("/?q=ark:12345/x").status
     '200 OK'
     """
-    # The name of the whole package: Flask finds templates/ and static/ beside it.
+    # Flask searches templates/ and static/ in the folder of the package "ararat".
     app = Flask(__name__.partition(".")[0])
     app.config.update(
-        # A form field is not spooled to a file, so the two are one limit; the rest is the form around the paste.
+        # Form fields stay in memory, so both limits are equal: the longest text and the rest of the form.
         MAX_CONTENT_LENGTH=MOST_OCTETS + FORM_OVERHEAD,
         MAX_FORM_MEMORY_SIZE=MOST_OCTETS + FORM_OVERHEAD,
         MAX_FORM_PARTS=FORM_PARTS,
-        # The address of an asset changes with its content.
+        # The URL of an asset changes with its content.
         SEND_FILE_MAX_AGE_DEFAULT=31_536_000,
     )
     _require_assets(app)
@@ -116,8 +128,7 @@ def create_app(
         policies=tuple(iri_policy.known(each) if isinstance(each, str) else each for each in policies),
         resolvers=tuple(map(_resolver, resolvers)),
     )
-    # The router answers 308 of its own accord where slashes are doubled or missing; here nothing is ever moved for
-    # good.
+    # Without these settings the router answers double or missing slashes with a permanent redirect (308).
     app.url_map.strict_slashes = False
     app.url_map.merge_slashes = False
     app.jinja_options = {"undefined": StrictUndefined, "trim_blocks": True, "lstrip_blocks": True}
@@ -128,10 +139,10 @@ def create_app(
         asset=asset,
         duration=trace.duration,
         figure="{:,}".format,
+        navigation=navigation,
         official=OFFICIAL_PREFIX,
         origin=_origin(app.extensions[KEY].prefix if inspector is None else inspector),
         plain=excerpt.plain,
-        plan=trace.plan,
         today=lambda: f"{datetime.now(UTC):%Y-%m-%d}",
         url_for=url,
         version=__version__,
@@ -142,13 +153,13 @@ def create_app(
     if trusted_hosts:
         security.require_hosts(app, trusted_hosts)
     errors.init_app(app)
-    for room in (inspect, compare, trace, rounds, api, reference, policy_pages, docs):
-        app.register_blueprint(room.blueprint)
+    for view in (inspect, compare, trace, rounds, api, reference, policy_pages, docs):
+        app.register_blueprint(view.blueprint)
     return app
 
 
 def _origin(address: str | None) -> str:
-    """Scheme and authority of an announced address, never those that a request names; "" where none is announced."""
+    """Return the scheme and authority of a configured URL. The Host field of a request is never used."""
     return "://".join(urlsplit(address)[:2]) if address else ""
 
 
@@ -163,13 +174,13 @@ def _require_assets(app: Flask) -> None:
     missing = [name for name in VENDORED if not (folder / name).is_file()]
     if missing:
         raise MissingAssets(
-            f"htmx is not in {folder / 'vendor'}: it is put there when the package is built. "
-            "Run `make run`, or `python -m pip install -e .` in the checkout."
+            f"{folder / 'vendor'} does not contain {' and '.join(Path(name).name for name in missing)}, "
+            "because the package was not built. Run `make run` or `python -m pip install -e .` in the checkout."
         )
 
 
 def asset(name: str) -> str:
-    """The address of a static file, which changes with its content."""
+    """Return the URL of a static file. The URL changes with the content."""
     return url("static", filename=name, v=_digest(name))
 
 

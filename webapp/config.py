@@ -1,4 +1,4 @@
-"""What an inspector was composed with: kept in ``app.extensions``, asked for with :func:`site`; no module has state."""
+"""The configuration of an inspector. Flask keeps it in ``app.extensions``; :func:`site` returns it."""
 
 from __future__ import annotations
 
@@ -26,21 +26,21 @@ if TYPE_CHECKING:
 KEY = "ararat"
 
 MOST_OCTETS = 2**20
-"""The longest paste that is inspected, in octets of UTF-8."""
+"""Maximum length of an inspected text, in bytes of UTF-8."""
 
 FORM_PARTS = 1016
-"""Fields of the longest form: every identifier that is reported can be ticked."""
+"""Maximum number of form fields. Every reported identifier has a checkbox."""
 
 FORM_OVERHEAD = 128 * FORM_PARTS
-"""Octets that a form may have around its text."""
+"""Bytes that a form can have in addition to its text."""
 
 LONGEST_ADDRESS = 2000
-"""An address of fewer octets serves as a link; a text that makes a longer one has no permalink and is not traced."""
+"""Maximum length of a permalink or trace URL. A text with a longer URL has no permalink and cannot be traced."""
 
 
 @dataclass(frozen=True, slots=True)
 class Example:
-    """A link of the empty page: what it shows, in a few words, and the text that it puts into the box."""
+    """An example on the home page: a title and the text that its link inspects."""
 
     title: str
     text: str
@@ -48,34 +48,34 @@ class Example:
 
 @dataclass(frozen=True, slots=True)
 class Resolver:
-    """A resolver that a site offers for traces: its name for people, and its resolver prefix."""
+    """A resolver that users can select for a trace: a title and the resolver prefix."""
 
     title: str
     prefix: str
 
 
 EXAMPLES = (
-    Example("A classic spelling: hyphens and a slash that go", "ark:/12345/mp-39n/1"),
-    Example("A component and two variants, out of order", "ark:12345/mp39n/1.txt.en"),
-    Example("An ARK inside an address", "https://n2t.net/ark:/12148/btv1b8449691v"),
-    Example("A name that leads somewhere slowly: run its trace", "ark:12345/x8rd4"),
+    Example("An ARK in the classic form, with hyphens", "ark:/12345/mp-39n/1"),
+    Example("An ARK with a component and two unsorted variants", "ark:12345/mp39n/1.txt.en"),
+    Example("An ARK in a URL", "https://n2t.net/ark:/12148/btv1b8449691v"),
+    Example("An ARK with slow redirects: run the trace", "ark:12345/x8rd4"),
     Example("A URN", "urn:isbn:0451450523"),
-    Example("A URN that one specification takes and another refuses", "urn:example:maps/17?+r?=q#f"),
-    Example("Something nobody can see", "ark:12345/a\u202eb.pdf"),
+    Example("A URN that is valid in only one specification", "urn:example:maps/17?+r?=q#f"),
+    Example("An ARK with a hidden character", "ark:12345/a\u202eb.pdf"),
     Example(
-        "A sentence with several, one of them wrong",
+        "A text with several identifiers, one of them not valid",
         "Compare ark:/12345/mp39n.svg with ark:12345/mp39n.txt, read urn:example:ararat:guide, and see https://n2t.net/ark:/99999/x.",
     ),
 )
-"""What the empty page offers. The names are those of the demo site, or everybody's."""
+"""The examples on the home page. The names belong to the demo site or to public collections."""
 
 
 @dataclass(frozen=True, slots=True)
 class Site:
-    """The parts of one inspector.
+    """The configuration and the shared objects of one inspector.
 
-    ``places`` are those of traces, ``large`` those of large texts (:mod:`.large_texts`). ``local`` is looked at
-    when a trace starts: who composes the site may fill it after the inspector was made.
+    ``places`` limits concurrent traces, ``large`` concurrent large texts (:mod:`.large_texts`). ``local`` is read
+    when a trace starts, so the caller can fill it after :func:`~ararat.webapp.create_app`.
     """
 
     bindings: Bindings | None
@@ -95,15 +95,15 @@ class Site:
     resolvers: Sequence[Resolver] = ()
 
     def inspect(self, text: str) -> Inspection:
-        """What ``text`` holds, by the prefix, bindings and policies of this site (:func:`inspection.inspect`)."""
+        """Inspect ``text`` with the prefix, bindings and policies of this site (:func:`inspection.inspect`)."""
         return inspection.inspect(text, prefix=self.prefix, bindings=self.bindings, policies=self.policies)
 
 
 def url(endpoint: str, **values: Any) -> str:
-    """The address of a page of ours, in ASCII wherever the application is mounted; a value that is None is left out."""
+    """Return the URL of a page of this application, in ASCII. Values that are None are omitted."""
     return iri_to_uri(url_for(endpoint, **values))
 
 
 def site() -> Site:
-    """The site of the application that answers the current request."""
+    """Return the configuration of the current application."""
     return current_app.extensions[KEY]

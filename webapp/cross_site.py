@@ -1,6 +1,6 @@
-"""Whether a request comes from a page of another site. The addresses below :data:`WORK` are for our own pages only.
+"""Detect requests that a page of another site sent. The paths in :data:`WORK` accept only requests of our own pages.
 
-A client that is no browser sends none of these fields and is answered.
+A client that is not a browser sends none of these header fields and is accepted.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from flask import request
 from .config import site
 
 WORK = ("/trace", "/traces", "/traces/result", "/api/trace", "/api/traces")
-"""Paths that start traces, which is work for other hosts, or return their results. No other origin may read them."""
+"""Paths that start traces, which send requests to other hosts, or return their results."""
 
 
 def is_work() -> bool:
@@ -21,10 +21,10 @@ def is_work() -> bool:
 
 
 def from_another_site() -> bool:
-    """Return whether a page of another site sent the current request, as far as its header fields state.
+    """Return whether the header fields show that a page of another site sent the current request.
 
-    Browsers omit Sec-Fetch-Site where the connection is neither https nor loopback. They send Origin with POST, and
-    Referer, which our pages allow for their own site, with both. An Origin "null" is not ours.
+    Browsers omit Sec-Fetch-Site if the connection is neither https nor loopback. They send Origin with POST requests.
+    They send Referer with GET and POST requests of our pages. An Origin "null" is another site.
     """
     if fetched := request.headers.get("Sec-Fetch-Site"):
         return fetched in ("cross-site", "same-site")
@@ -44,5 +44,5 @@ def _host(address: str) -> str:
 
 
 def _without_port(host: str) -> str:
-    # A front server may speak https where this process is asked by http.
+    # A reverse proxy can accept https and forward http.
     return host.lower().removesuffix(":80").removesuffix(":443")

@@ -1,7 +1,6 @@
-"""What went wrong, in one look for people and one shape for programs (RFC 9457).
+"""Error responses: a page, a fragment, or a problem document (RFC 9457) for a client that accepts JSON.
 
-A person gets a page or a fragment, whoever asks for JSON a problem document, in the same words. Nothing of a request
-and nothing of an exception is repeated in either.
+All of them contain the same sentence. They repeat no part of the request and no text of an exception.
 """
 
 from __future__ import annotations
@@ -21,17 +20,17 @@ _log = logging.getLogger(__name__)
 _DRAINED = 16 * 2**20
 
 _SENTENCES = {
-    400: "The request could not be understood.",
-    404: "There is no page at this address.",
-    405: "This address does not answer that method.",
-    413: "That is more than a million octets of text, the most that is inspected at once. Paste a part of it.",
-    500: "Something went wrong on this side. It was noted down; what you asked for may be asked again.",
+    400: "The request is not valid.",
+    404: "This page does not exist.",
+    405: "This page does not support this method.",
+    413: "The text is longer than 1,048,576 bytes, the maximum. Paste a part of it.",
+    500: "Something went wrong on our side. The error was logged. Please try again.",
 }
-"""What a page says where whoever refused had nothing to say."""
+"""The sentences for errors that have no sentence of their own."""
 
 TOO_LONG = _SENTENCES[413]
 
-# The phrases of RFC 9110 for what Python names by older documents, or by newer ones, version by version.
+# RFC 9110: the reason phrases that differ between versions of Python.
 _PHRASES = {
     413: "Content Too Large",
     414: "URI Too Long",
@@ -39,17 +38,17 @@ _PHRASES = {
     422: "Unprocessable Content",
 }
 _CODES = {413: "request-entity-too-large"}
-"""Codes that are not the words of the phrase. A code is for programs, and never changes."""
+"""Codes that differ from the reason phrase. A code never changes."""
 
-# The last resort shows when even the error page cannot be made: no template, no asset, nothing that could fail again.
+# Shown if the error page itself fails. It uses no template and no asset.
 LAST_RESORT = (
     "<!doctype html><html lang=en><meta charset=utf-8><title>Ararat</title>"
-    "<h1>Something went wrong here</h1><p>It was noted down. <a href='.'>Try again</a></p></html>"
+    "<h1>Something went wrong on our side</h1><p>The error was logged. <a href='.'>Try again</a></p></html>"
 )
 
 
 class Refused(HTTPException):
-    """A request that is not carried out: a status, a stable code, and why, in a sentence of printable ASCII."""
+    """A rejected request: a status, a stable code and a sentence in printable ASCII that states the reason."""
 
     def __init__(self, status: int, code: str, sentence: str, *, retry_after: int | None = None) -> None:
         super().__init__(sentence)
@@ -60,21 +59,25 @@ class Refused(HTTPException):
 
 
 def init_app(app: Flask) -> None:
-    """Let ``app`` answer its errors in these ways."""
+    """Register the error handlers of ``app``."""
     app.register_error_handler(HTTPException, answer)
     app.register_error_handler(InternalServerError, _unforeseen)
 
 
 def answer(error: HTTPException) -> Response:
-    """The answer to a request that failed."""
+    """Return the response to a failed request."""
     status = error.code or 500
     if isinstance(error, (SecurityError, BadHost)):
-        # A host that is not trusted, or that is none, has no addresses, and so no page.
-        return Response("This host is not served here.\n", status, content_type="text/plain; charset=utf-8")
+        # No URL can be built for a host that is not trusted or not valid, so there is no page.
+        return Response(
+            "This server does not serve the host of the request. Use a configured host name.\n",
+            status,
+            content_type="text/plain; charset=utf-8",
+        )
     if isinstance(error, Refused):
         sentence, kind = error.sentence, error.kind
     else:
-        sentence = _SENTENCES.get(status, "The request was refused.")
+        sentence = _SENTENCES.get(status, "The request was rejected.")
         kind = _CODES.get(status) or _phrase(status).lower().replace(" ", "-")
     if isinstance(error, RequestEntityTooLarge):
         _drain()
@@ -91,15 +94,15 @@ def answer(error: HTTPException) -> Response:
 def _unforeseen(error: InternalServerError) -> Response:
     try:
         return answer(error)
-    except Exception:  # noqa: BLE001 - ASVS 16.5.4: the last resort, whatever it is
-        _log.exception("the page that tells of an error could not be made")
+    except Exception:  # noqa: BLE001 - ASVS 16.5.4
+        _log.exception("the error page could not be rendered")
         return Response(LAST_RESORT, 500, content_type="text/html; charset=utf-8")
 
 
 def problem_document(status: int, code: str, sentence: str) -> dict[str, str | int]:
-    """The members of a problem document, the one shape of every error.
+    """Return the members of a problem document.
 
-    >>> problem_document(404, "not-found", "There is no page at this address.")["title"]
+    >>> problem_document(404, "not-found", "This page does not exist.")["title"]
     'Not Found'
     """
     # RFC 9457, section 4.2.1: with "about:blank" the title "SHOULD be the same as the recommended HTTP status phrase".
@@ -122,7 +125,7 @@ def _phrase(status: int) -> str:
 
 
 def _drain() -> None:
-    # A server that answers before it has read the request resets the connection, and the browser shows that instead.
+    # If a server answers before it has read the request, it resets the connection and the browser shows that error.
     stream, left = request.environ["wsgi.input"], min(_DRAINED, request.content_length or 0)
     while left > 0 and (read := stream.read(min(left, 65536))):
         left -= len(read)

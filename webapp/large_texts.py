@@ -1,4 +1,4 @@
-"""Large texts: few are inspected at once, since each takes seconds of a processor and some hundred megabytes."""
+"""Limit the concurrent inspections of large texts. Each takes seconds of CPU time and hundreds of megabytes."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ from .errors import Refused
 from .tracing.limits.concurrency import Busy, Slot
 
 LARGE_OCTETS = 65536
-"""A text of more octets of UTF-8 is large."""
+"""A text of more bytes of UTF-8 is large."""
 
 RETRY_SECONDS = 5
 
 
 def admit(text: str) -> None:
-    """Take a place for a large text until the current request is answered. A text that is not large needs none.
+    """Count a large text as active until the current request is answered. Ignore other texts.
 
-    Raises Refused, 503, where no place is free.
+    Raises :class:`Refused` with the status 503 if the limit is reached.
     """
     if len(text) <= LARGE_OCTETS and len(text.encode("utf-8", "surrogatepass")) <= LARGE_OCTETS:
         return
@@ -28,18 +28,16 @@ def admit(text: str) -> None:
         place = known.large.acquire(request.remote_addr)
     except Busy as busy:
         if busy.code == "busy-client":
-            sentence = "Another large text of yours is being inspected. Try again when that has ended."
+            sentence = "Your previous large text is still being inspected. Wait until it is done, then try again."
         else:
-            sentence = (
-                f"{known.large.total} large texts are inspected now, the most at once. Try again in some seconds."
-            )
+            sentence = f"{known.large.total} large texts are being inspected, the maximum. Try again in a few seconds."
         raise Refused(503, busy.code, sentence, retry_after=RETRY_SECONDS) from None
 
     @after_this_request
     def give_back(response: Response) -> Response:
         if response.is_streamed:
             response.response = _releasing(place, response.iter_encoded())
-            # For an answer of which nothing is read.
+            # For a response that is closed before it is read.
             response.call_on_close(place.release)
         else:
             place.release()

@@ -1,7 +1,7 @@
-"""The description of the API: one definition, from which its document (OpenAPI 3.1) and its page are made.
+"""The description of the API, as an OpenAPI 3.1 document and as a page.
 
-Every address below /api is in it and answers by it; tests hold both. What a client may rely on is said in
-:data:`STABILITY`.
+It contains every path below /api. Tests check that the responses match it. :data:`STABILITY` states what clients can
+rely on.
 """
 
 from __future__ import annotations
@@ -16,19 +16,19 @@ from .schemas import ANY_OBJECT, SCHEMAS, TEXT, Schema, ref
 from .tracing.algorithm import FEWEST_REDIRECTS, MOST_REDIRECTS
 
 STABILITY = (
-    "Addresses, parameters, members and codes that are described here keep their names and meanings; new ones may come "
-    "at any time, so that a client should ignore members that it does not know. Sentences are for people and may "
-    "change. What the registries say changes with their tables, whose dates stand in the answers."
+    "Paths, parameters, members and codes in this description keep their names and meanings. New ones can be added at "
+    "any time, so a client must ignore unknown members. Sentences are for people and can change. Data of registries "
+    "changes with each update; responses contain the date of the registry."
 )
 CORS = (
-    "A script of any page may read every answer; nothing is ever asked of a browser but the address. Traces are the "
-    "exception: they are work for others, and are for the pages of this site."
+    "Scripts of any origin can read the responses. The exceptions are /api/trace and /api/traces: they send requests "
+    "to other sites, so only pages of this site can use them from a browser."
 )
 LIMITS = (
-    f"A text of up to {MOST_OCTETS:,} octets of UTF-8, of which {MOST_FOUND:,} identifiers are reported. "
-    "All reports of an answer together are limited, too. `truncated` is true where identifiers, containers, segments "
-    "or problems are left out. There are no keys and no quotas. A trace, and a text of more than 65,536 octets, take a "
-    "place, and are answered by 503 with Retry-After where none is free."
+    f"A text can have up to {MOST_OCTETS:,} bytes of UTF-8. The first {MOST_FOUND:,} identifiers are reported. "
+    "The size of a response is limited, too. `truncated` is true if identifiers, containers, segments or problems "
+    "are omitted. There are no API keys and no quotas. The numbers of concurrent traces and of concurrent texts longer "
+    "than 65,536 bytes are limited. Above the limit the response is 503 with Retry-After."
 )
 
 
@@ -37,25 +37,25 @@ def _query(name: str, about: str, schema: Schema = TEXT, **more: Any) -> Schema:
 
 
 def _path(name: str, about: str, example: str) -> Schema:
-    # What is in a path has no slash, and is never empty.
+    # A path parameter has no slash and is not empty.
     schema = {"type": "string", "minLength": 1, "pattern": "^[0-9A-Za-z.+-]+$"}
     return {"name": name, "in": "path", "required": True, "description": about, "schema": schema, "example": example}
 
 
-_IDENTIFIER = "an identifier, taken whole and exactly as given"
+_IDENTIFIER = "an identifier; the whole value, without trimming"
 _ERRORS = {
-    400: "The request is not what is described here.",
-    403: "This is not traced from here.",
-    404: "The registry has no such entry.",
+    400: "The request does not match this description.",
+    403: "The trace is not permitted.",
+    404: "The registry has no entry with this key.",
     413: "The text is too long.",
-    503: "No place is free, or the client has too many.",
+    503: "The limit of concurrent requests is reached. Retry-After contains the seconds to wait.",
 }
 
 
 def _operation(name: str, summary: str, answer: str, *parameters: Schema, errors: tuple[int, ...] = ()) -> Schema:
     problem = {"application/problem+json": {"schema": ref("Error")}}
     responses: dict[str, Schema] = {
-        "200": {"description": "The answer.", "content": {"application/json": {"schema": ref(answer)}}}
+        "200": {"description": "The result.", "content": {"application/json": {"schema": ref(answer)}}}
     }
     responses |= {str(status): {"description": _ERRORS[status], "content": problem} for status in errors}
     described: Schema = {"operationId": name, "summary": summary, "responses": responses}
@@ -66,48 +66,51 @@ def _trace() -> Schema:
     redirects = {"type": "integer", "minimum": FEWEST_REDIRECTS, "maximum": MOST_REDIRECTS, "default": 10}
     operation = _operation(
         "trace",
-        "Where an identifier leads, hop by hop, as it happens",
+        "Trace an identifier to its target, hop by hop",
         "Event",
-        _query("q", "an ARK, an address with an ARK in it, or a URN", required=True, example="ark:12345/x6np1"),
+        _query("q", "an ARK, a URL that contains an ARK, or a URN", required=True, example="ark:12345/x6np1"),
         _query(
             "resolver",
-            "the resolver prefix to ask, or `registry` for the one that is expected to know the identifier; else this "
-            "site, or the official resolver",
+            "a resolver prefix, or `registry` for the registered resolver of the identifier. The default is this site "
+            "if the name is bound here, else the official resolver",
         ),
-        _query("method", "of every request", {"type": "string", "enum": ["GET", "HEAD"], "default": "GET"}),
-        _query("max_redirects", "how many redirects are followed", redirects),
+        _query("method", "the method of the requests", {"type": "string", "enum": ["GET", "HEAD"], "default": "GET"}),
+        _query("max_redirects", "the maximum number of redirects", redirects),
         errors=(400, 403, 503),
     )
     operation["responses"]["200"] = {
-        "description": "The events, one JSON object per line: start, hops, waiting, end.",
+        "description": "The events start, hop, waiting and end, one JSON object per line.",
         "content": {"application/x-ndjson": {"schema": TEXT}, "text/event-stream": {"schema": TEXT}},
     }
-    operation["responses"]["204"] = {"description": "To an event source that connects again: a trace is not run twice."}
+    operation["responses"]["204"] = {"description": "A trace does not run twice if an EventSource reconnects."}
     return operation
 
 
 def _traces() -> Schema:
     operation = _operation(
         "traces",
-        "Where each of many identifiers leads",
+        "Trace many identifiers",
         "Event",
-        _query("resolver", "the resolver prefix to ask; else this site, or the official resolver"),
+        _query(
+            "resolver",
+            "a resolver prefix. The default is this site or the official resolver",
+        ),
         errors=(400, 403, 413, 503),
     )
     operation["responses"]["200"] = {
-        "description": "A line for each identifier when it ends, as JSON or as CSV.",
+        "description": "A line of JSON or CSV for each identifier, sent when its trace ends.",
         "content": {"application/x-ndjson": {"schema": TEXT}, "text/csv": {"schema": TEXT}},
     }
     operation["requestBody"] = {
-        "description": "The identifiers as text in UTF-8, one a line.",
+        "description": "The identifiers as text in UTF-8, one per line.",
         "content": {"text/plain": {"schema": TEXT, "example": "ark:12345/x6np1"}},
     }
     return operation
 
 
 _OF_POLICY = (
-    _query("profile", "the name of a policy of this site; else its first"),
-    _query("complete", "not empty: these are all there are, so that missing parents are found"),
+    _query("profile", "the name of a policy of this site. The default is the first"),
+    _query("complete", "not empty: the list is complete, so missing parent addresses are reported"),
 )
 _ARK, _SAME = "ark:/12345/x6-np1.pdf.en", "https://n2t.net/ark:12345/x6np1.en.pdf"
 
@@ -115,15 +118,15 @@ PATHS: dict[str, dict[str, Schema]] = {
     "/api/inspect": {
         "get": _operation(
             "inspect",
-            "The identifiers in a text: parse, normal form, problems, equivalents",
+            "Find the identifiers in a text, with parts, normal form, problems and equivalents",
             "Inspection",
             _query("q", "any text", required=True, example=_ARK),
             errors=(400,),
         ),
         "post": {
-            **_operation("inspectText", "The same for a longer text", "Inspection", errors=(400, 413, 503)),
+            **_operation("inspectText", "The same for the text in the body", "Inspection", errors=(400, 413, 503)),
             "requestBody": {
-                "description": "The text as such, in UTF-8, whatever its media type is called.",
+                "description": "The text in UTF-8. The media type is ignored.",
                 "content": {"text/plain": {"schema": TEXT, "example": f"See {_ARK}."}},
             },
         },
@@ -131,7 +134,7 @@ PATHS: dict[str, dict[str, Schema]] = {
     "/api/compare": {
         "get": _operation(
             "compare",
-            "Whether two identifiers are equivalent, and where their normal forms differ",
+            "Compare two identifiers and find the first difference of their normal forms",
             "Comparison",
             _query("a", _IDENTIFIER, required=True, example=_ARK),
             _query("b", _IDENTIFIER, required=True, example=_SAME),
@@ -143,30 +146,32 @@ PATHS: dict[str, dict[str, Schema]] = {
     "/api/policy": {
         "get": _operation(
             "policy",
-            "Whether addresses may be allocated by an IRI policy",
+            "Check whether an IRI policy permits addresses",
             "Judged",
-            _query("q", "addresses, one a line, or a sitemap", required=True, example="https://17beta.top/en/"),
+            _query("q", "addresses, one per line, or a sitemap", required=True, example="https://17beta.top/en/"),
             *_OF_POLICY,
             errors=(400,),
         ),
         "post": {
-            **_operation("policyOfText", "The same for a longer text", "Judged", *_OF_POLICY, errors=(400, 413)),
+            **_operation("policyOfText", "The same for the text in the body", "Judged", *_OF_POLICY, errors=(400, 413)),
             "requestBody": {
-                "description": "The text as such, in UTF-8.",
+                "description": "The addresses or the sitemap in UTF-8.",
                 "content": {"text/plain": {"schema": TEXT, "example": "https://17beta.top/en/"}},
             },
         },
     },
-    "/api/problems": {"get": _operation("problems", "The problem codes", "Problems")},
-    "/api/registries": {"get": _operation("registries", "Which registries are known, and of which day", "Registries")},
+    "/api/problems": {"get": _operation("problems", "List the problem codes", "Problems")},
+    "/api/registries": {"get": _operation("registries", "List the registries with their dates", "Registries")},
     "/api/registries/naan": {
         "get": _operation(
             "naans",
-            "Holders of NAANs, found by NAAN or name",
+            "Find NAAN holders by NAAN or name",
             "Naans",
-            _query("q", "the beginnings of words; case and accents make no difference", example="bibliotheque"),
+            _query("q", "the first letters of words; case and accents are ignored", example="bibliotheque"),
             _query(
-                "page", "which page of the result", {"type": "integer", "minimum": 1, "maximum": 99999, "default": 1}
+                "page",
+                "the number of the page",
+                {"type": "integer", "minimum": 1, "maximum": 99999, "default": 1},
             ),
             errors=(400,),
         )
@@ -174,34 +179,34 @@ PATHS: dict[str, dict[str, Schema]] = {
     "/api/registries/naan/{naan}": {
         "get": _operation(
             "naan",
-            "The holder of a NAAN, its resolver and shoulders",
+            "Show the holder, resolver and shoulders of a NAAN",
             "Naan",
             _path("naan", "a NAAN in normal form", "12148"),
             errors=(404,),
         )
     },
-    "/api/registries/urn": {"get": _operation("namespaces", "The URN namespaces", "Namespaces")},
+    "/api/registries/urn": {"get": _operation("namespaces", "List the URN namespaces", "Namespaces")},
     "/api/registries/urn/{nid}": {
         "get": _operation(
             "namespace",
-            "A URN namespace",
+            "Show a URN namespace",
             "Namespace",
-            _path("nid", "a namespace identifier, in either case", "isbn"),
+            _path("nid", "a namespace identifier; case is ignored", "isbn"),
             errors=(404,),
         )
     },
-    "/api/schemes": {"get": _operation("schemes", "The URI schemes", "Schemes")},
+    "/api/schemes": {"get": _operation("schemes", "List the URI schemes", "Schemes")},
     "/api/schemes/{name}": {
         "get": _operation(
-            "scheme", "A URI scheme", "Scheme", _path("name", "its name, in either case", "doi"), errors=(404,)
+            "scheme", "Show a URI scheme", "Scheme", _path("name", "the name; case is ignored", "doi"), errors=(404,)
         )
     },
     "/api/openapi.json": {
         "get": {
             "operationId": "description",
-            "summary": "This description",
+            "summary": "Show this description",
             "responses": {
-                "200": {"description": "The answer.", "content": {"application/json": {"schema": ANY_OBJECT}}}
+                "200": {"description": "The result.", "content": {"application/json": {"schema": ANY_OBJECT}}}
             },
         }
     },
@@ -209,20 +214,20 @@ PATHS: dict[str, dict[str, Schema]] = {
 
 
 def operations(method: str) -> Iterator[tuple[str, Schema]]:
-    """The operations of a method ("get"), each with its path."""
+    """Yield the operations of a method ("get") with their paths."""
     for path, known in PATHS.items():
         if method in known:
             yield path, known[method]
 
 
 def description() -> dict[str, Any]:
-    """The document, with the address at which the current application is mounted."""
+    """Return the OpenAPI document with the URL of the current application."""
     return {
         "openapi": "3.1.0",
         "info": {
             "title": "Ararat",
             "version": __version__,
-            "summary": "What an identifier says, what it is equal to and where it leads",
+            "summary": "Check, compare and trace ARKs and URNs",
             "description": " ".join((STABILITY, CORS, LIMITS)),
         },
         "servers": [{"url": url("inspector.page").removesuffix("/") or "/"}],

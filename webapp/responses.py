@@ -1,4 +1,4 @@
-"""One thing, three looks: a page, a fragment of it for htmx, or JSON in printable ASCII, as whoever asks prefers."""
+"""Responses: a page, a fragment for htmx, or JSON in printable ASCII, by the header fields of the request."""
 
 from __future__ import annotations
 
@@ -12,18 +12,18 @@ from htmx_flask import make_response
 from htmx_flask import request as htmx_request
 
 _WHOLE = 65536
-"""Octets up to which an answer is sent with its length."""
+"""Maximum length in bytes of a response with a Content-Length."""
 
 _JSON = ("application/json", "application/problem+json")
 
 
 def as_json(value: object, status: int = 200) -> Response:
-    """``value`` as the body of an answer: JSON, printable ASCII, a line break at the end."""
+    """Return a response with ``value`` as JSON in printable ASCII and a final line break."""
     return Response(json.dumps(value) + "\n", status, content_type="application/json")
 
 
 def as_json_pieces(pieces: Iterable[str]) -> Response:
-    """The same for JSON that comes in pieces. A long answer is sent piece by piece, and never whole in memory."""
+    """Return a response with the JSON in ``pieces``. A long response is streamed."""
     rest = iter(pieces)
     begun: list[str] = []
     length = 0
@@ -36,9 +36,9 @@ def as_json_pieces(pieces: Iterable[str]) -> Response:
 
 
 def represented(value: Any, template: str, *, fragment: str | None = None, **context: object) -> Response:
-    """``value`` as JSON, or the page that ``template`` makes of it under the name ``shown``.
+    """Return ``value`` as JSON, or render ``template`` with it under the name ``shown``.
 
-    htmx gets the template ``fragment``, where there is one and it does not restore a page.
+    A request of htmx receives the template ``fragment``, if given, unless htmx restores a page from the history.
     """
     if wants_json():
         return as_json(value)
@@ -49,11 +49,11 @@ def represented(value: Any, template: str, *, fragment: str | None = None, **con
 
 
 def wants_json() -> bool:
-    """Whether the current request is one of a program: below /api, or with JSON before HTML in what it accepts.
+    """Return whether the response is JSON: for paths below /api, and for clients that prefer JSON to HTML.
 
-    Of two that a client likes equally it gets the one that it names, and a page where it names neither.
+    If the client accepts both equally, the named type wins; if it names neither, the response is a page.
     """
     if request.path.startswith("/api/") and request.path != "/api/":
         return True
-    # A script asks for "application/json, text/plain, */*", a browser for "text/html, ..., */*", curl for "*/*".
+    # Scripts send "application/json, text/plain, */*", browsers "text/html, ..., */*", curl "*/*".
     return request.accept_mimetypes.best_match(["text/html", *_JSON]) in _JSON

@@ -1,4 +1,4 @@
-"""The values of the API as JSON Schema: what :mod:`openapi` refers to by name."""
+"""The JSON Schema of the values in the API. :mod:`.openapi` refers to them by name."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def _object(**properties: Schema) -> Schema:
 
 
 def one_of(*words: str, maybe: bool = False) -> Schema:
-    """One of these words; with ``maybe``, or null."""
+    """Return the schema of an enumeration; with ``maybe``, null is also valid."""
     if maybe:
         return {"type": ["string", "null"], "enum": [*words, None]}
     return {"type": "string", "enum": list(words)}
@@ -38,7 +38,7 @@ def _maybe(schema: Schema) -> Schema:
 
 
 def ref(name: str) -> Schema:
-    """A reference to one of :data:`SCHEMAS`."""
+    """Return a reference to an entry of :data:`SCHEMAS`."""
     return {"$ref": f"#/components/schemas/{name}"}
 
 
@@ -70,7 +70,7 @@ SCHEMAS: dict[str, Schema] = {
         report=ref("Report"),
         bound={
             **_map(TEXT, maybe=True),
-            "description": "how it and the containers nearest to it are bound here; null: nobody can be asked",
+            "description": "kinds of the bindings of the identifier and its nearest containers; null: unknown",
         },
     ),
     "Report": _object(
@@ -99,7 +99,7 @@ SCHEMAS: dict[str, Schema] = {
         code={**one_of(*PROBLEMS), "description": "see /problems"},
         severity=one_of("error", "warning", "note"),
         message=TEXT,
-        start={**NUMBER, "description": "in code points of the input, as end is"},
+        start={**NUMBER, "description": "start and end are in code points of the input"},
         end=NUMBER,
         expected=TEXT,
         reference=TEXT,
@@ -186,9 +186,9 @@ SCHEMAS: dict[str, Schema] = {
             title=TEXT,
             status=NUMBER,
             detail={**TEXT, "description": "a sentence for people, in ASCII"},
-            code={**TEXT, "description": "a word for programs, which never changes its meaning"},
+            code={**TEXT, "description": "a stable code for programs"},
         ),
-        "description": "RFC 9457, the one shape of every error",
+        "description": "a problem document (RFC 9457)",
         "additionalProperties": False,
     },
 }

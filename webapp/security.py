@@ -1,6 +1,6 @@
-"""The header fields that every answer of the inspector carries (security design, section 6).
+"""The security header fields of every response of the inspector.
 
-Nothing on a page is inline, so no nonce is needed and pages can be cached. There are no cookies and no session.
+Pages contain no inline scripts or styles, so they need no nonce and can be cached. There are no cookies or sessions.
 """
 
 from __future__ import annotations
@@ -33,25 +33,25 @@ _ALWAYS = {
     "Cross-Origin-Opener-Policy": "same-origin",
     "Cross-Origin-Resource-Policy": "same-origin",
     "Permissions-Policy": "camera=(), display-capture=(), geolocation=(), microphone=(), payment=(), usb=()",
-    # Our own pages tell us that they are ours; no other site learns where a reader came from.
+    # Our pages send a Referer to this site (see cross_site), but not to other sites.
     "Referrer-Policy": "same-origin",
     "X-Content-Type-Options": "nosniff",
 }
 
 
 _ONE_FORM = ("static", "inspector.picture", "inspector.robots", "inspector.favicon", "inspector.healthz")
-"""Endpoints whose answers are the same for every client; their errors are not."""
+"""Endpoints with the same response for every client. Their error responses differ."""
 
 _FOR_PROGRAMS = ("application/json", "application/problem+json")
 
 
 def init_app(app: Flask) -> None:
-    """Let every answer of ``app`` carry the fields."""
+    """Add the header fields to every response of ``app``."""
     app.after_request(_harden)
 
 
 def require_hosts(app: Flask, trusted: Collection[str]) -> None:
-    """Let ``app`` answer requests for these host names only, and others by 400. A port in a request is ignored."""
+    """Accept only requests for these host names; answer others with 400. The port is ignored."""
     known = frozenset(map(str.lower, trusted))
 
     def require() -> None:
@@ -63,7 +63,7 @@ def require_hosts(app: Flask, trusted: Collection[str]) -> None:
 
 def _is_trusted(host: str, trusted: Collection[str]) -> bool:
     if host.startswith("["):
-        # The list of werkzeug matches no IPv6 address.
+        # host_is_trusted of werkzeug does not match IPv6 addresses.
         return f"{host.partition(']')[0]}]" in trusted
     return host_is_trusted(host, trusted)
 
@@ -71,12 +71,12 @@ def _is_trusted(host: str, trusted: Collection[str]) -> bool:
 def _harden(response: Response) -> Response:
     for_programs = request.path.startswith("/api/") or response.mimetype in _FOR_PROGRAMS
     if for_programs and not cross_site.is_work():
-        # Public data, and no cookies: any page may read it.
+        # The data is public and there are no cookies, so any page can read it.
         response.headers["Access-Control-Allow-Origin"] = "*"
         response.headers["Cross-Origin-Resource-Policy"] = "cross-origin"
     for name, value in _ALWAYS.items():
         response.headers.setdefault(name, value)
-    # One address answers a page, a fragment of it, or JSON: a cache has to keep them apart.
+    # One URL has three responses (page, fragment, JSON), which caches must keep apart.
     if request.endpoint not in _ONE_FORM or response.status_code >= 400:
         response.vary.update(["Accept", "HX-Request", "HX-History-Restore-Request"])
     response.headers.setdefault("Cache-Control", "no-cache")

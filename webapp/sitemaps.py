@@ -1,4 +1,4 @@
-"""The addresses in a sitemap, or in lines of text. Pure."""
+"""Read addresses from a sitemap or from lines of text."""
 
 from __future__ import annotations
 
@@ -7,20 +7,20 @@ from collections.abc import Iterator
 from xml.parsers import expat
 
 LOC = "http://www.sitemaps.org/schemas/sitemap/0.9 loc"
-"""The element of a sitemap that holds an address, with its namespace as expat writes it."""
+"""The element of a sitemap that contains an address, in the notation of expat: namespace, space, name."""
 
 _CHUNK = 65536
 
 
 class SitemapError(ValueError):
-    """A text is no sitemap; the message is printable ASCII and says where it ends to be one."""
+    """A text is not a sitemap. The message is printable ASCII and contains the position of the error."""
 
 
 def addresses(text: str, *, most: int) -> list[str]:
-    """The first ``most`` addresses in a sitemap, or, where ``text`` does not begin with ``<``, one a line.
+    """Return the first ``most`` addresses of a sitemap, or of a text with one address per line.
 
-    White space around an address is let go, empty lines are passed over. A sitemap with a document type is refused:
-    nothing that it could define is needed. Raises :class:`SitemapError`.
+    A text that starts with ``<`` is a sitemap. White space around addresses and empty lines are ignored.
+    Raises :class:`SitemapError` for invalid XML and for a sitemap with a document type.
 
     >>> addresses("https://17beta.top/en\\n\\nhttps://17beta.top/\\n", most=10)
     ['https://17beta.top/en', 'https://17beta.top/']
@@ -33,7 +33,7 @@ def addresses(text: str, *, most: int) -> list[str]:
 
 
 def _locations(text: str) -> Iterator[str]:
-    # What was read from a form is text; whatever encoding it says it has, it has not any more.
+    # The text is already decoded, so the encoding in the XML declaration is ignored.
     parser = expat.ParserCreate("utf-8", " ")
     parser.buffer_text = True
     reading: list[str] = []
@@ -56,7 +56,7 @@ def _locations(text: str) -> Iterator[str]:
             reading.append(data)
 
     def refuse(*declared: object) -> None:
-        raise SitemapError("a sitemap needs no document type")
+        raise SitemapError("a sitemap must not have a document type; remove <!DOCTYPE ...>")
 
     parser.StartElementHandler = begin
     parser.EndElementHandler = end
@@ -71,6 +71,6 @@ def _locations(text: str) -> Iterator[str]:
             done.clear()
     except expat.ExpatError as error:
         why = expat.ErrorString(error.code)
-        raise SitemapError(f"no XML at line {error.lineno}, column {error.offset + 1}: {why}") from None
+        raise SitemapError(f"the XML is not valid at line {error.lineno}, column {error.offset + 1}: {why}") from None
     except UnicodeEncodeError:
-        raise SitemapError("XML holds no half of a character") from None
+        raise SitemapError("XML must not contain half of a surrogate pair") from None

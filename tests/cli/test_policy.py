@@ -112,7 +112,7 @@ def test_inspect_judges_too_where_it_is_asked_to(ararat):
     assert json.loads(result.stdout)["policy"]["codes"] == ["empty-segment"]
     assert json.loads(ararat("inspect", "--json", "https://17beta.top/en/").stdout)["policy"] is None
     page = ararat("inspect", "--policy", "17beta", "https://17beta.top/en/").stdout
-    assert "language namespace of 17beta: not to be allocated" in " ".join(page.split())
+    assert "language namespace of 17beta: must not be allocated" in " ".join(page.split())
 
 
 def test_bind_and_import_hold_a_name_to_the_policy(ararat, tmp_path):

@@ -133,8 +133,8 @@ def api(page: Page) -> None:
 def judged(page: Page) -> None:
     page.goto("/policy")
     page.locator("#q").fill("https://17beta.top/en/\nhttps://example.org/")
-    page.get_by_role("button", name="Judge").click()
-    expect(page.get_by_role("cell", name="not to be allocated")).to_be_visible()
+    page.get_by_role("button", name="Check").click()
+    expect(page.get_by_role("cell", name="must not be allocated")).to_be_visible()
 
 
 def handbook(page: Page) -> None:
@@ -227,7 +227,7 @@ def test_all_of_it_can_be_reached_by_keyboard(page):
         page.keyboard.press("Tab")
         reached.add(page.evaluate("document.activeElement.textContent.trim().slice(0, 40)"))
     assert {"Copy the normal form", "ark:12345/mp39n", "Run the trace", "Permalink"} <= reached
-    skip = page.get_by_role("link", name="Skip to the answer")
+    skip = page.get_by_role("link", name="Skip to the result")
     expect(skip).not_to_be_in_viewport()
     skip.focus()
     expect(skip).to_be_in_viewport()

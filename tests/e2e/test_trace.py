@@ -113,7 +113,7 @@ def test_after_the_end_nothing_runs_again_by_itself(page, streams):
 def test_the_trace_ends_on_the_page_that_the_name_is_bound_to(page):
     page.goto("/?q=ark:12345/x8rd4")
     page.get_by_role("link", name="Run the trace").click()
-    page.get_by_role("link", name="Go there").click()
+    page.get_by_role("link", name="Open target").click()
     expect(page).to_have_url(re.compile("/demo/ascent$"))
     page.go_back()
     expect(page.locator(".normal code")).to_have_text("ark:12345/x8rd4")

@@ -78,7 +78,7 @@ def test_this_site_and_programs_are_answered_without_cors(client, method, path, 
 def test_a_page_of_another_site_gets_a_button_in_place_of_a_trace(client):
     query = {"q": "ark:12345/x"}
     headers = {"Accept": "text/html", "Referer": "http://evil.example/"}
-    assert "waits for a click" in client.get("/trace", query_string=query, headers=headers).text
+    assert "The trace has not started" in client.get("/trace", query_string=query, headers=headers).text
 
 
 def test_every_address_of_traces_is_protected(client):

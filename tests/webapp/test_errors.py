@@ -125,7 +125,7 @@ def test_htmx_gets_the_error_as_a_fragment(app):
     response = app.test_client().get("/nowhere", headers={"HX-Request": "true"})
     assert response.status_code == 404
     assert "<html" not in response.text
-    assert "There is no page at this address" in response.text
+    assert "This page does not exist" in response.text
 
 
 def form(length):
@@ -136,7 +136,7 @@ def form(length):
 def test_a_paste_that_is_too_long_is_refused_in_plain_words(app, read_page):
     response = app.test_client().post("/", **form(MOST_OCTETS + 1))
     assert response.status_code == 413
-    assert "more than a million octets" in read_page(response.text).text
+    assert "longer than 1,048,576 bytes" in read_page(response.text).text
 
 
 def test_a_paste_of_just_the_greatest_length_is_answered(app):

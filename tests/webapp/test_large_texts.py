@@ -49,7 +49,7 @@ def test_one_client_has_one_large_text_at_a_time(asked: Any, client: FlaskClient
     held = places(client).acquire("192.0.2.7")
     refused = asked(client, LARGE, environ_overrides=from_address("192.0.2.7"))
     assert (refused.status_code, refused.headers["Retry-After"]) == (503, "5")
-    assert "Another large text of yours is being inspected. Try again when that has ended." in refused.text
+    assert "Your previous large text is still being inspected. Wait until it is done, then try again." in refused.text
     assert asked(client, LARGE, environ_overrides=from_address("192.0.2.8")).status_code != 503
     held.release()
     assert asked(client, LARGE, environ_overrides=from_address("192.0.2.7")).status_code != 503
@@ -59,7 +59,7 @@ def test_four_large_texts_are_all_there_are(asked: Any, client: FlaskClient) -> 
     held = [places(client).acquire(f"192.0.2.{number}") for number in range(4)]
     refused = asked(client, LARGE, environ_overrides=from_address("192.0.2.9"))
     assert (refused.status_code, refused.headers["Retry-After"]) == (503, "5")
-    assert "4 large texts are inspected now, the most at once. Try again in some seconds." in refused.text
+    assert "4 large texts are being inspected, the maximum. Try again in a few seconds." in refused.text
     assert asked(client, "ark:12345/x " * 9, environ_overrides=from_address("192.0.2.9")).status_code != 503
     for place in held:
         place.release()

@@ -1,1 +1,1 @@
-"""A report as words and rows, for the pages and the terminal."""
+"""Convert reports to text and rows for pages and terminal."""

@@ -1,7 +1,7 @@
-"""What a card shows of a report: words and lines, in the order a reader asks for them. Pure.
+"""Convert a report to the content of a card.
 
-However long an identifier is and however much there is to say of it, a card stays within bounds and counts what it
-leaves out. Places are given to people counting from one; in reports they count from zero.
+The size of a card is limited; it contains the numbers of omitted items. Positions on a card count from one, positions
+in a report from zero.
 """
 
 from __future__ import annotations
@@ -19,10 +19,10 @@ from .parts import Part
 from .summary import Chip, Tone
 
 MOST_COPIED = 2000
-"""Characters of the longest text that a button copies or a link repeats."""
+"""Maximum length of a text that a button copies or a link contains, in characters."""
 
 MOST_REPEATED = 240
-"""Characters of an identifier that an equivalent or a member of the hierarchy repeats."""
+"""Maximum number of characters shown of an equivalent or of a member of the hierarchy."""
 
 MOST_PROBLEMS = 20
 MOST_MEMBERS = 8
@@ -31,7 +31,7 @@ MOST_UNUSUAL = 50
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """A step of the normalization, with what it took away and put there, and the numbers of the parts it changed."""
+    """A step of the normalization: deletions and insertions, and the numbers of the changed parts."""
 
     title: str
     reference: str
@@ -41,9 +41,9 @@ class Change:
 
 @dataclass(frozen=True, slots=True)
 class Member:
-    """A member of the hierarchy: its place in it (``role``) and whether it is bound here (``state``).
+    """A member of the hierarchy: its position (``role``) and whether it is bound here (``state``).
 
-    ``identifier`` is what its link inspects, None where that would be too long; ``here``, whether it is the one shown.
+    ``identifier`` is the target of its link, or None if it is too long. ``here`` marks the inspected identifier.
     """
 
     identifier: str | None
@@ -55,7 +55,7 @@ class Member:
 
 @dataclass(frozen=True, slots=True)
 class Spelling:
-    """An identifier that is offered; ``copy`` is it as printable ASCII, or None where that is too long for a button."""
+    """A spelling of an identifier. ``copy`` is the spelling in printable ASCII, or None if it is too long to copy."""
 
     label: str
     text: str
@@ -65,7 +65,7 @@ class Spelling:
 
 @dataclass(frozen=True, slots=True)
 class Remark:
-    """A problem: how grave, what, where, what was expected instead, which rule says so, and in which parts it is."""
+    """A problem with its severity, position, expected input, rule and affected parts."""
 
     number: int
     severity: str
@@ -80,7 +80,7 @@ class Remark:
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """A row of a table: what it is about, and a cell for each column, in words or as a line."""
+    """A row of a table: a label and one cell per column, as text or as a line."""
 
     label: str
     cells: tuple[str | Line, ...]
@@ -88,7 +88,7 @@ class Row:
 
 @dataclass(frozen=True, slots=True)
 class Known:
-    """What one source knows: rows of a label, a line, and whether that is an identifier."""
+    """The facts from one source. A row is a label, a line, and whether the line is an identifier."""
 
     title: str
     rows: tuple[tuple[str, Line, bool], ...]
@@ -96,12 +96,14 @@ class Known:
 
 @dataclass(frozen=True, slots=True)
 class Card:
-    """One identifier, ready to be shown. It is ``start`` to ``end`` of the paste, counted from one.
+    """The content of a card for one identifier.
 
-    ``faults`` are errors and warnings; ``subject`` is what a trace would resolve, None where nothing would;
-    ``bound`` is how its own name is bound here: a kind, "withdrawn", or None if it is not, or nobody could be asked;
-    ``unread`` says that the bindings could not be read, so that nothing is known of it; ``drawn`` is its address as a
-    QR code shows it.
+    - ``start``, ``end``: the position in the text, counted from one.
+    - ``faults``: errors and warnings.
+    - ``subject``: the identifier that a trace resolves, or None.
+    - ``bound``: the kind of the binding here or "withdrawn"; None if the name is not bound or there are no bindings.
+    - ``unread``: whether the bindings could not be read.
+    - ``drawn``: the URL in the QR code.
     """
 
     start: int
@@ -132,12 +134,12 @@ class Card:
 
 
 def card(finding: inspection.Finding, prefix: str | None = None) -> Card:
-    """Make the card of a finding; ``prefix`` is the resolver prefix of this site.
+    """Create the card of a finding. ``prefix`` is the resolver prefix of this site.
 
     >>> from ararat.webapp.report.inspection import inspect
     >>> shown = card(inspect("ark:/12345/x6-np1").findings[0])
     >>> shown.verdict, [part.label for part in shown.parts]
-    ('A valid ARK, not in normal form: 2 changes make it so', ['scheme, classic', 'NAAN', '', 'Name'])
+    ('Valid ARK, not in normal form (2 changes)', ['label (classic)', 'NAAN', '', 'Name'])
     """
     report = finding.report
     name = next(reversed(inspection.keys(report)), None)
@@ -176,7 +178,7 @@ def card(finding: inspection.Finding, prefix: str | None = None) -> Card:
 
 
 def subject(report: Report) -> str | None:
-    """What resolves, of what is reported on: the ARK, be it inside an address, or the URN.
+    """Return the identifier that a trace resolves: the ARK, also if a URL contains it, or the URN.
 
     >>> from ararat.identifiers import examine
     >>> subject(examine("https://n2t.net/ark:/12345/x")), subject(examine("ark:12345"))
@@ -188,7 +190,7 @@ def subject(report: Report) -> str | None:
 
 
 def _given(report: Report) -> Line:
-    # What cannot be read has no segments; then the text itself points at what is wrong with it.
+    # An identifier that is not valid has no segments, so the text itself marks the first problem.
     if report.valid or not report.problems:
         return excerpt.plain(report.input)
     return excerpt.pointed(report.input, report.problems[0].start, report.problems[0].end)
@@ -222,19 +224,19 @@ def _known(source: facts.Facts) -> Known:
 
 
 _WHY_SUGGESTED = {
-    "closing-punctuation": "without the punctuation after it",
-    "trailing-slash": "without the slash at its end",
-    "typographic-character": "with plain hyphens and nothing that cannot be seen",
-    "html-entity": "without the markup in it",
-    "encoded-label": "with its label decoded",
+    "closing-punctuation": "without the closing punctuation",
+    "trailing-slash": "without the final slash",
+    "typographic-character": "with plain hyphens and no hidden characters",
+    "html-entity": "without the HTML entity",
+    "encoded-label": "with the label decoded",
 }
 
 
 def _suggestion(finding: inspection.Finding) -> Spelling | None:
     if finding.match.suggestion:
         why = " and ".join(_WHY_SUGGESTED[code] for code in finding.match.why)
-        return _spelling(f"{why.capitalize()}, it reads", finding.match.suggestion)
-    return _spelling("Perhaps this was meant:", finding.report.suggestion) if finding.report.suggestion else None
+        return _spelling(f"{why.capitalize()}:", finding.match.suggestion)
+    return _spelling("Did you mean:", finding.report.suggestion) if finding.report.suggestion else None
 
 
 def _changes(report: Report) -> Iterator[Change]:
@@ -246,9 +248,9 @@ def _changes(report: Report) -> Iterator[Change]:
 def _member(member: str, report: Report, bound: Mapping[str, str] | None) -> Member:
     here = member == report.hierarchy[-1]
     if member == report.variant_of:
-        role = "what this is a variant of"
+        role = "base of this variant"
     else:
-        role = ("this one, a variant" if report.variant_of else "this one") if here else "container"
+        role = ("this identifier, a variant" if report.variant_of else "this identifier") if here else "container"
     identifier = member if len(member) <= MOST_COPIED else None
     return Member(identifier, excerpt.plain(member, MOST_REPEATED), role, _state(member, here, bound), here)
 
@@ -258,7 +260,7 @@ def _state(member: str, here: bool, bound: Mapping[str, str] | None) -> str:
         return ""
     if member in bound:
         return "withdrawn here" if bound[member] == "withdrawn" else "bound here"
-    # H-02: that a part has a container is a statement of meaning, and no promise that the container resolves.
+    # H-02: a container follows from the identifier. It does not have to be bound.
     return "not bound here" if here else "implied, not bound here"
 
 
@@ -296,7 +298,7 @@ _PROFILE_ROWS = (
     ("q", "q-component"),
     ("fragment", "Fragment"),
     ("f", "f-component"),
-    ("assigned", "An assigned name"),
+    ("assigned", "Assigned name"),
     ("problems", "Problems"),
 )
 

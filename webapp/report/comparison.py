@@ -1,8 +1,4 @@
-"""Compare two identifiers: whether they are equivalent, why, and where their normal forms differ.
-
-:func:`compare` accepts any two texts, as :func:`~ararat.identifiers.examine` does. Page, API and command line show its
-result.
-"""
+"""Compare two identifiers: whether they are equivalent, why, and where their normal forms differ."""
 
 from __future__ import annotations
 
@@ -27,11 +23,12 @@ _PARTS = {
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """What :func:`compare` found.
+    """The result of :func:`compare`.
 
-    ``verdict`` is "equivalent", "different", or "unreadable" where one of the two is no identifier; ``sentence`` says
-    why, in printable ASCII. Of two different identifiers, ``part`` is what their normal forms differ in first ("Name"),
-    ``difference`` the index of the first code point at which they do; else both are None.
+    - ``verdict``: "equivalent", "different", or "unreadable" if one of the texts is not a valid identifier.
+    - ``sentence``: the reason, in printable ASCII.
+    - ``part``: the first part in which the normal forms differ ("Name"), or None.
+    - ``difference``: the index of the first code point that differs, or None.
     """
 
     a: Report
@@ -42,7 +39,6 @@ class Comparison:
     difference: int | None = None
 
     def as_dict(self) -> dict[str, Any]:
-        """The comparison as JSON holds it."""
         return {
             "verdict": self.verdict,
             "equivalent": self.verdict == "equivalent",
@@ -55,10 +51,10 @@ class Comparison:
 
 
 def compare(a: str, b: str) -> Comparison:
-    """Compare two texts, each taken whole and exactly as given. Never raises for two str.
+    """Compare two texts. Each text is used completely, without trimming. Any two str are accepted.
 
-    Two identifiers are equivalent when their normal forms are equal code point by code point; of an address with an ARK
-    in it the ARK counts (ARK draft, section 6; URN draft, section 5; ARK-081, N-06, U-02).
+    Two identifiers are equivalent if their normal forms are equal, code point by code point. In a URL that contains an
+    ARK, only the ARK is compared (ARK draft, section 6; URN draft, section 5; ARK-081, N-06, U-02).
 
     >>> compare("ark:/12345/x6-np1", "https://n2t.net/ark:12345/x6np1").verdict
     'equivalent'
@@ -73,7 +69,7 @@ def compare(a: str, b: str) -> Comparison:
         return Comparison(first, second, "equivalent", _equivalent(first, second))
     if equivalent(a, b):
         known = namespaces.lookup(first.parts["nid"])
-        why = f"They are equivalent by the rule of their namespace: {known.equivalence}" if known else ""
+        why = f"Equivalent by the rule of the namespace: {known.equivalence}" if known else ""
         return Comparison(first, second, "equivalent", why)
     place = _first_difference(first.normal_form, second.normal_form)
     part = _part(first.normal_form, second.normal_form, place)
@@ -82,28 +78,28 @@ def compare(a: str, b: str) -> Comparison:
 
 def _unreadable(first: Report, second: Report) -> str:
     if first.normal_form is None and second.normal_form is None:
-        return "Neither is an identifier that can be read, and what cannot be read is equivalent to nothing."
+        return "Neither text is a valid ARK or URN, so they cannot be compared."
     if first.normal_form is None:
-        return "The first cannot be read as an identifier, so that it is equivalent to nothing."
-    return "The second cannot be read as an identifier, so that it is equivalent to nothing."
+        return "The first text is not a valid ARK or URN, so they cannot be compared."
+    return "The second text is not a valid ARK or URN, so they cannot be compared."
 
 
 def _equivalent(first: Report, second: Report) -> str:
     if first.input == second.input:
-        return "They are equivalent: the same text twice."
-    why = "They are equivalent: their normal forms are equal."
+        return "Equivalent: both texts are the same."
+    why = "Equivalent: the normal forms are equal."
     if "embedded" in (first.form, second.form):
-        why += " Of an address with an ARK in it, only the ARK counts."
+        why += " In a URL that contains an ARK, only the ARK is compared."
     return why
 
 
 def _different(first: Report, second: Report, part: str) -> str:
-    why = f"They are not equivalent: their normal forms differ in the {part}."
+    why = f"Not equivalent: the normal forms differ in the {part}."
     a, b = (parse(report.normal_form or "") for report in (first, second))
     if isinstance(a, Urn) and isinstance(b, Urn) and urn.equivalent(a, b, urn.RFC8141):
-        why += " By RFC 8141, which leaves query and fragment out, they would be."
+        why += " They are equivalent by RFC 8141, which ignores query and fragment."
     elif display.is_composed(first.input) != display.is_composed(second.input):
-        why += " One has composed characters where the other has not; there is no Unicode normalization in comparing."
+        why += " One text has composed characters, the other decomposed ones. Comparison does not normalize Unicode."
     return why
 
 
@@ -113,8 +109,8 @@ def _first_difference(a: str, b: str) -> int:
 
 
 def _part(a: str, b: str, place: int) -> str:
-    # Where one ends before the other goes on, the longer one has the part that makes the difference.
+    # If one normal form is the beginning of the other, the longer one contains the differing part.
     for segment in parse(max(a, b, key=len)).segments:
         if segment.start <= place < segment.end:
             return _PARTS.get(segment.part, segment.part)
-    raise AssertionError(f"two normal forms with a difference at {place} have no part there")
+    raise AssertionError(f"no segment at position {place}")

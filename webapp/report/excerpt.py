@@ -1,12 +1,8 @@
-"""A text of unknown origin, cut into runs that a page can show.
+"""Split a text from an unknown source into runs that a page can display safely.
 
-A :data:`Line` is what every echo of an identifier is made of: runs of pieces, of which some are marked, deleted,
-inserted, or stand for what was left out. Characters that cannot be seen are chips
-(:func:`.display.atoms`), and what is written from right to left is kept apart, so that the pieces
-stand in the order of the text whatever is in them (UAX #9, HL4). No line repeats more than about :data:`MOST`
-characters, however long the text; what is left out is counted.
-
-Strings go in, values come out; how a run looks is the template's business.
+Pages and terminal display identifiers as a :data:`Line`. A line is a sequence of runs; a run is plain, marked, deleted,
+inserted, or a gap. Hidden characters become chips (:func:`.display.atoms`). Right-to-left text is isolated, so that
+the pieces keep the order of the text (UAX #9, HL4). A line contains about :data:`MOST` characters at most.
 """
 
 from __future__ import annotations
@@ -24,10 +20,10 @@ from ...identifiers.text import characters, display
 Kind = Literal["same", "mark", "del", "ins", "gap"]
 
 MOST = 700
-"""Characters of one text that one line repeats."""
+"""Maximum number of characters of a text in one line."""
 
-# Blocks whose characters are, by default, written from right to left (Unicode, DerivedBidiClass.txt), and what follows
-# them outside ASCII: combining marks must not be cut off.
+# Blocks of right-to-left characters (Unicode, DerivedBidiClass.txt) and the non-ASCII characters after them, so that
+# combining marks stay with their base.
 _RIGHT_TO_LEFT = re.compile(
     "[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufeff\U00010800-\U00010fff\U0001e800-\U0001efff][^\\x00-\\x7f]*"
 )
@@ -38,17 +34,17 @@ _MOST_CHANGES = 24
 _LONGEST_TOKEN = 100
 
 CHARACTERS = re.compile(r"%[0-9A-Fa-f]{2}|.", re.DOTALL)
-"""What a comparison takes as one: a character, or a percent-encoded octet."""
+"""A token of :func:`compared`: a character, or a percent-encoded byte."""
 
 VARIANTS = re.compile(r"\.[^./?#]*|.", re.DOTALL)
-"""What a comparison takes as one where variants were sorted: a variant with its dot."""
+"""A token of :func:`compared` for sorted variants: a variant with its dot, or a character."""
 
 
 @dataclass(frozen=True, slots=True)
 class Piece:
-    """Text that is shown as it is, or ``count`` equal characters for which a ``chip`` is shown.
+    """Plain text, or ``count`` equal hidden characters, displayed as a ``chip``.
 
-    ``apart`` is whether the text would pull its neighbours into its own direction, and is isolated from them.
+    ``apart`` marks right-to-left text, which must be isolated from its neighbours.
     """
 
     text: str
@@ -59,10 +55,10 @@ class Piece:
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """A part of a line that is shown in one way.
+    """A part of a line with one kind of markup.
 
-    ``kind`` is "same" (as it is), "mark" (look here; without pieces, a place between two characters), "del" and "ins"
-    (what a change took away and put there), or "gap", which has no pieces: ``left_out`` characters are not repeated.
+    ``kind`` is "same" (plain), "mark" (highlighted; without pieces, a position between two characters), "del"
+    (deleted), "ins" (inserted), or "gap" (``left_out`` characters are omitted).
     """
 
     kind: Kind
@@ -74,11 +70,10 @@ Line = tuple[Run, ...]
 
 
 def unseen(text: str) -> Markup:
-    """``text`` for the inside of a textarea: what cannot be seen is written as character references.
+    """Escape ``text`` for a textarea, with hidden characters as character references.
 
-    So the box keeps the raw paste, and the page that carries it still holds no such character itself. A line break
-    and a tab are what they are; NUL, C1 controls and surrogates cannot be written in any way, and are left to the
-    encoder.
+    The text box keeps the raw text, but the page itself contains no hidden characters. Line breaks and tabs stay.
+    NUL, C1 controls and surrogates have no character reference and stay, too.
 
     >>> unseen("a\\u202e<b>")
     Markup('a&#x202E;&lt;b&gt;')
@@ -94,7 +89,7 @@ def _references(found: re.Match[str]) -> str:
 
 
 def plain(text: str, most: int = MOST) -> Line:
-    """``text`` as it is; of one longer than ``most`` characters the middle is left out.
+    """Return ``text`` as a line; if it has more than ``most`` characters, omit the middle.
 
     >>> [(run.kind, run.left_out) for run in plain("ark:12345/" + "x" * 990)]
     [('same', 0), ('gap', 300), ('same', 0)]
@@ -103,7 +98,7 @@ def plain(text: str, most: int = MOST) -> Line:
 
 
 def pointed(text: str, start: int, end: int) -> Line:
-    """``text`` as it is with ``text[start:end]`` marked; of one longer than :data:`MOST` only what stands around it.
+    """Return ``text`` with ``text[start:end]`` marked; if it is longer than :data:`MOST`, only the surroundings.
 
     >>> [run.kind for run in pointed("ark:12345/x!y", 11, 12)]
     ['same', 'mark', 'same']
@@ -115,7 +110,7 @@ def pointed(text: str, start: int, end: int) -> Line:
 
 
 def marked(text: str, start: int, end: int) -> Line:
-    """``text[start:end]``, marked, with a little of what stands around it.
+    """Return ``text[start:end]`` marked, with a few characters around it.
 
     >>> [run.kind for run in marked("ark:12345/x!", 11, 12)]
     ['same', 'mark']
@@ -131,16 +126,16 @@ def marked(text: str, start: int, end: int) -> Line:
 
 
 def compared(before: str, after: str, by: re.Pattern[str] = CHARACTERS) -> Line:
-    """What changed between two texts: one line with deletions, insertions, and a little of what stayed around them.
+    """Return the difference of two texts as one line with deletions, insertions and their surroundings.
 
-    Where much lies between the first change and the last one it is not compared inside, so that the time taken stays
-    near linear in the texts; of very many changes the first are shown.
+    A long section between the first and the last change becomes one deletion and one insertion, so that the running
+    time stays nearly linear. Only the first changes are shown.
 
     >>> [(run.kind, run.pieces[0].text) for run in compared("x6-np1", "x6np1")]
     [('same', 'x6'), ('del', '-'), ('same', 'np1')]
     """
     head = _agreement(before, after)
-    # A token may have begun before the place where the texts part: it is taken back whole.
+    # A token can start before the first difference. Then the comparison starts at the token.
     head = min(_token_start(before, head, by), _token_start(after, head, by))
     old, new = before[head:], after[head:]
     if max(len(old), len(new)) <= _COMPARED:
@@ -158,7 +153,7 @@ def compared(before: str, after: str, by: re.Pattern[str] = CHARACTERS) -> Line:
 
 
 def _agreement(first: str, second: str) -> int:
-    """The length of the longest text that both begin with."""
+    """Return the length of the longest common prefix."""
     least, most = 0, min(len(first), len(second))
     while least < most:
         middle = (least + most + 1) // 2
@@ -170,7 +165,7 @@ def _agreement(first: str, second: str) -> int:
 
 
 def _token_start(text: str, place: int, by: re.Pattern[str]) -> int:
-    # No token that is cut is longer than this, but a variant may be: then it is compared from its middle on.
+    # A variant longer than this is compared from its middle on.
     for start in range(max(0, place - _LONGEST_TOKEN), place):
         found = by.match(text, start)
         if found and found.end() - start > 1 and found.end() > place:
@@ -207,7 +202,7 @@ def _elided(kind: Kind, text: str, most: int) -> Iterator[Run]:
 
 
 def _context(text: str, *, first: bool = False, last: bool = False) -> Iterator[Run]:
-    # What stayed: its end before a change, its beginning after one, both between two changes.
+    # Unchanged text: its end before a change, its beginning after one, both between two changes.
     before, after = (0 if first else _AROUND), (0 if last else _AROUND)
     if len(text) <= before + after:
         yield from _elided("same", text, MOST)

@@ -1,6 +1,6 @@
-"""What registries, namespaces and the other draft say of an identifier, in the same words for page and terminal.
+"""Facts about an identifier from registries, namespaces, draft-kunze-ark and IRI policies, for page and terminal.
 
-The texts of a registry are strangers' words: what shows a :class:`Fact` treats them as it treats an identifier.
+Texts of registries are not trusted. A caller must display a :class:`Fact` like an identifier.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from typing import Any
 from ...identifiers import Report
 
 MOST_FINDINGS = 12
-"""Findings of a policy, and more general IRIs, that are shown of one IRI."""
+"""Maximum number of findings and of parent IRIs that are shown."""
 
 
 _SEVERITIES = {"error": "Error", "warning": "Warning", "note": "Note"}
@@ -20,7 +20,7 @@ _SEVERITIES = {"error": "Error", "warning": "Warning", "note": "Note"}
 
 @dataclass(frozen=True, slots=True)
 class Fact:
-    """One thing that is known. ``identifier`` is whether the text is an identifier or address, not a sentence."""
+    """A label and a text. ``identifier``: whether the text is an identifier or a URL."""
 
     label: str
     text: str
@@ -29,14 +29,14 @@ class Fact:
 
 @dataclass(frozen=True, slots=True)
 class Facts:
-    """What one source knows, under a title ("NAAN 12148")."""
+    """The facts from one source, with a title ("NAAN 12148")."""
 
     title: str
     facts: tuple[Fact, ...]
 
 
 def known(report: Report) -> tuple[Facts, ...]:
-    """What is known of the identifier, source by source; what nothing is known of is left out.
+    """Return the facts about the identifier by source. Sources without facts are omitted.
 
     >>> from ararat.identifiers import examine
     >>> facts = known(examine("ark:/12148/btv1b8449691v"))[0]
@@ -47,12 +47,12 @@ def known(report: Report) -> tuple[Facts, ...]:
     if report.registry:
         found.append(Facts(_title(report.registry), tuple(_registry(report.registry))))
     if report.form == "urn" and report.parts.get("details"):
-        title = f"In the namespace {report.parts['nid'].lower()}"
+        title = f"Namespace {report.parts['nid'].lower()}"
         found.append(Facts(title, tuple(_namespace(report.parts))))
     if report.kunze:
-        found.append(Facts("By draft-kunze-ark", tuple(_kunze(report.kunze))))
+        found.append(Facts("draft-kunze-ark", tuple(_kunze(report.kunze))))
     if report.policy:
-        title = f"By the policy {report.policy['profile']}"
+        title = f"Policy {report.policy['profile']}"
         found.append(Facts(title, tuple(_policy(report.policy))))
     return tuple(found)
 
@@ -87,9 +87,9 @@ def _authority(registry: Mapping[str, Any]) -> Iterator[Fact]:
         yield Fact("Policy", " ".join(holder["policy"].values()))
     resolver = registry["resolver"]
     if resolver["address"]:
-        yield Fact("Its resolver", resolver["address"], identifier=True)
+        yield Fact("Resolver", resolver["address"], identifier=True)
     elif resolver["template"]:
-        yield Fact("Its resolver", resolver["template"], identifier=True)
+        yield Fact("Resolver", resolver["template"], identifier=True)
     for problem in resolver["problems"]:
         yield Fact("", problem["message"])
 
@@ -97,7 +97,7 @@ def _authority(registry: Mapping[str, Any]) -> Iterator[Fact]:
 def _entry(registry: Mapping[str, Any]) -> Iterator[Fact]:
     yield Fact("Status", registry.get("kind") or registry.get("status") or "registered")
     if description := registry.get("description"):
-        yield Fact("For", description)
+        yield Fact("Description", description)
     for reference in registry["references"]:
         yield Fact("Reference", reference["text"])
     if registry["since"]:
@@ -108,23 +108,22 @@ def _namespace(parts: Mapping[str, Any]) -> Iterator[Fact]:
     for label, text in parts["details"].items():
         yield Fact(label, text)
     if parts["display"] != parts["canonical"]:
-        yield Fact("For people", parts["display"], identifier=True)
+        yield Fact("Display form", parts["display"], identifier=True)
     if parts["canonical"] != parts["assigned_name"]:
         yield Fact("Canonical", parts["canonical"], identifier=True)
 
 
 def _kunze(form: Mapping[str, Any]) -> Iterator[Fact]:
-    # As that draft leaves it, non-ASCII characters and all: not percent-encoded for show.
+    # The normal form of that draft keeps non-ASCII characters, so it is not percent-encoded.
     yield Fact("Normal form", form["normal_form"])
     for rule in form["differs_by"]:
         title, reference = f"{rule['title'][0].lower()}{rule['title'][1:]}", rule["reference"]
         theirs = reference.startswith("draft-kunze-ark")
-        said = f"That draft alone: {title} ({reference})" if theirs else f"Ours alone: {title} ({reference})"
-        yield Fact("Differs by", said)
+        yield Fact("Difference", f"only {'in draft-kunze-ark' if theirs else 'here'}: {title} ({reference})")
 
 
 def _policy(verdict: Mapping[str, Any]) -> Iterator[Fact]:
-    yield Fact("Verdict", "may be allocated" if verdict["allocatable"] else "is not to be allocated")
+    yield Fact("Result", "can be allocated" if verdict["allocatable"] else "must not be allocated")
     for found in verdict["findings"][:MOST_FINDINGS]:
         said = f"{found['message']}; expected {found['expected']} ({found['reference']}, {found['code']})"
         yield Fact(_SEVERITIES[found["severity"]], said)
@@ -134,4 +133,4 @@ def _policy(verdict: Mapping[str, Any]) -> Iterator[Fact]:
     if verdict["reserved"]:
         yield Fact("Reserved", "for the resolver of an identifier scheme")
     for parent in verdict["parents"][:MOST_FINDINGS]:
-        yield Fact("More general", parent, identifier=True)
+        yield Fact("Parent", parent, identifier=True)

@@ -1,7 +1,4 @@
-"""What a paste holds: each identifier found in it, the report on it, and whether it is bound here.
-
-Pure but for the one question to the bindings. The page, its fragments and the API all show one :class:`Inspection`.
-"""
+"""Find the identifiers in a text, examine each, and look up its binding. Page and API show the result."""
 
 from __future__ import annotations
 
@@ -19,31 +16,30 @@ if TYPE_CHECKING:
     from ...middleware import Bindings
 
 MOST_FOUND = 1000
-"""Identifiers of one paste that are reported."""
+"""Maximum number of reported identifiers."""
 
 MOST_CONTAINED = 2_000_000
-"""Characters of the containers of all identifiers together."""
+"""Maximum total length of the containers of all identifiers, in characters."""
 
 MOST_SEGMENTS, MOST_PROBLEMS = 40_000, 10_000
-"""Segments and problems of all identifiers together."""
+"""Maximum total numbers of segments and of problems."""
 
 MOST_JSON = 10_000_000
-"""Characters of JSON, after which no further finding is begun."""
+"""Maximum length of the JSON in characters. The finding that exceeds it is the last."""
 
 ALWAYS = 20
-"""Segments and problems that every report has, whatever the others have."""
+"""Minimum number of segments and problems that each report keeps."""
 
 NEAREST = 16
-"""Members of a hierarchy, the identifier itself among them, whose binding is looked up."""
+"""Maximum number of members of a hierarchy whose bindings are looked up, including the identifier."""
 
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """One identifier of a paste.
+    """One identifier in a text.
 
-    ``bound`` says for its own name and the containers nearest to it how they are bound: normal form to kind, or to
-    "withdrawn". What is not in it is not bound. It is None where there is nobody to ask, and where the bindings could
-    not be read, which is ``unread``: then nothing is known of what is bound.
+    ``bound`` maps the bound names among the identifier and its nearest containers to their kind or to "withdrawn". It
+    is None if there are no bindings, or if the bindings could not be read (``unread``).
     """
 
     match: Match
@@ -52,7 +48,6 @@ class Finding:
     unread: bool = False
 
     def as_dict(self) -> dict[str, Any]:
-        """The finding as the JSON of the API holds it."""
         return {
             "start": self.match.start,
             "end": self.match.end,
@@ -65,10 +60,10 @@ class Finding:
 
 @dataclass(frozen=True, slots=True)
 class Inspection:
-    """A paste and what was found in it, in its order. ``truncated``: there is more than :data:`MOST_FOUND`.
+    """A text and its identifiers in their order.
 
-    ``shortened``: reports have fewer containers, segments or problems than there are, so that all of them together
-    stay below the limits of this module.
+    - ``truncated``: the text has more than :data:`MOST_FOUND` identifiers.
+    - ``shortened``: containers, segments or problems were omitted because of the limits of this module.
     """
 
     text: str
@@ -77,9 +72,9 @@ class Inspection:
     shortened: bool = False
 
     def as_json(self) -> Iterator[str]:
-        """The answer of the API in pieces, one for each finding: JSON in ASCII, a line break at the end.
+        """Yield JSON in ASCII with a final line break, one piece per finding.
 
-        It ends early after :data:`MOST_JSON` characters. Whether anything is missing is its last member.
+        It ends early after :data:`MOST_JSON` characters. The last member states whether anything was omitted.
 
         >>> json.loads("".join(inspect("").as_json()))
         {'input_length': 0, 'found': [], 'truncated': False}
@@ -99,10 +94,10 @@ class Inspection:
 def inspect(
     text: str, *, prefix: str | None = None, bindings: Bindings | None = None, policies: Sequence[Profile] = ()
 ) -> Inspection:
-    """Find and examine the identifiers in ``text``. Never raises for a str.
+    """Find and examine the identifiers in ``text``. Any str is accepted.
 
-    ``prefix`` is this site's resolver prefix. Without ``bindings``, or while they cannot be reached, nothing is said of
-    what is bound, and everything else all the same. IRIs of the hosts of ``policies`` are found too, and judged.
+    ``prefix`` is the resolver prefix of this site. If the ``bindings`` cannot be read, the result has all other data.
+    IRIs of the hosts of ``policies`` are found and checked, too.
 
     >>> [finding.report.normal_form for finding in inspect("See ark:/12345/x-1 and urn:ISBN:0451450523").findings]
     ['ark:12345/x1', 'urn:isbn:0451450523']
@@ -127,7 +122,7 @@ def inspect(
 
 @dataclass(slots=True)
 class _Room:
-    """What the reports of one paste may still hold together. A megabyte of text could otherwise give a hundred."""
+    """The remaining limits for the reports of one text. Without them, 1 MB of text can produce 100 MB of reports."""
 
     contained: int = MOST_CONTAINED
     segments: int = MOST_SEGMENTS
@@ -135,7 +130,7 @@ class _Room:
     exceeded: bool = False
 
     def fitted(self, report: Report) -> Report:
-        """The report, or one with what fits: the nearest containers, the outer segments, the first problems."""
+        """Return the report, shortened if needed to the nearest containers, outer segments and first problems."""
         members = 1
         for container in report.hierarchy[-2::-1]:
             if len(container) > self.contained:
@@ -160,7 +155,7 @@ class _Room:
 
 
 def keys(report: Report) -> tuple[str, ...]:
-    """The names under which what is reported on, last, and the containers nearest to it may be bound.
+    """Return the keys of the nearest containers and, last, of the identifier itself.
 
     >>> keys(examine("ark:/12345/x/p-1.en?info"))
     ('ark:12345/x', 'ark:12345/x/p1', 'ark:12345/x/p1.en')
@@ -173,7 +168,7 @@ def keys(report: Report) -> tuple[str, ...]:
 
 
 def kinds(reports: Sequence[Report], bindings: Bindings | None) -> dict[str, str] | None:
-    """How the names of ``reports`` are bound: key to kind, or to "withdrawn"; None where there is nobody to ask.
+    """Map the bound names of ``reports`` to their kind or to "withdrawn". Return None without bindings.
 
     Raises :class:`BindingsUnavailable`.
     """

@@ -1,6 +1,6 @@
-"""The parts of an identifier as a reader meets them, each with its problems and the steps that changed it.
+"""The parts of an identifier, each with its problems and the normalization steps that changed it.
 
-Pure. Segments are numbered from one in the order of the text, however many of them are shown.
+Segments are numbered from one in the order of the text.
 """
 
 from __future__ import annotations
@@ -14,33 +14,32 @@ from .excerpt import Line
 
 LABELS = {
     "prefix": "resolver prefix",
-    "label": "scheme",
+    "label": "label",
     "naan": "NAAN",
     "separator": "",
     "name": "Name",
     "component": "component",
     "variant": "variant",
-    "nid": "namespace (NID)",
-    "nss": "name in it (NSS)",
+    "nid": "NID",
+    "nss": "NSS",
     "query": "query",
     "fragment": "fragment",
 }
-"""What the kinds of segments are called, on a page and in a terminal."""
+"""The labels of the kinds of segments, on a page and in a terminal."""
 
 MOST_SEGMENTS = 24
-"""Segments that are shown; of more the middle is left out."""
+"""Maximum number of segments that are shown. Of more segments, the middle is omitted."""
 
 MOST_FOLLOWED = 4000
-"""Characters of the longest identifier whose segments are followed through the steps."""
+"""Maximum length of an identifier whose segments are followed through the steps, in characters."""
 
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """A segment: what it is, what it is called, how it reads, and the numbers of what touches it.
+    """A segment with its label, its text and the numbers of its problems and steps.
 
-    It is ``start`` to ``end`` of the identifier, counted from one; ``problems`` and ``steps`` are numbers of problems
-    (errors and warnings) and of steps of the normalization. Where segments in the middle are left out, a part "gap"
-    stands for ``left_out`` of them.
+    ``start`` and ``end`` count from one. ``problems`` are numbers of errors and warnings, ``steps`` of normalization
+    steps. A part "gap" replaces ``left_out`` omitted segments.
     """
 
     part: str
@@ -55,11 +54,11 @@ class Part:
 
 
 def shown(report: Report, problems: Sequence[Problem]) -> Iterator[Part]:
-    """The segments of ``report`` with the numbers of those of ``problems``, counted from one, that touch them.
+    """Yield the segments of ``report`` with the numbers of their problems, counted from one in ``problems``.
 
     >>> from ararat.identifiers import examine
     >>> [(part.label, part.steps) for part in shown(examine("ark:/12345/x-1"), ())]
-    [('scheme, classic', (1,)), ('NAAN', ()), ('', ()), ('Name', (2,))]
+    [('label (classic)', (1,)), ('NAAN', ()), ('', ()), ('Name', (2,))]
     """
     half = MOST_SEGMENTS // 2
     last = max(half, len(report.segments) - half)
@@ -73,7 +72,7 @@ def shown(report: Report, problems: Sequence[Problem]) -> Iterator[Part]:
 
 
 def touching(place: Problem, report: Report) -> tuple[int, ...]:
-    """The numbers of the segments that a problem lies in; none where it lies in more than are shown."""
+    """Return the numbers of the segments that a problem affects; () if it affects more than are shown."""
     touched = []
     for number, segment in enumerate(report.segments, 1):
         if segment.start < max(place.end, place.start + 1) and place.start < segment.end:
@@ -84,9 +83,9 @@ def touching(place: Problem, report: Report) -> tuple[int, ...]:
 
 
 def followed(report: Report) -> list[tuple[int, ...]]:
-    """For each step of the normalization the numbers of the segments that it changed, moved or took away.
+    """Return, for each normalization step, the numbers of the segments that it changed, moved or removed.
 
-    Of an identifier of more than :data:`MOST_FOLLOWED` characters none are named.
+    The tuples are empty for an identifier of more than :data:`MOST_FOLLOWED` characters.
 
     >>> from ararat.identifiers import examine
     >>> followed(examine("https://n2t.net/ark:/12345/x-1.b.a.b"))
@@ -94,7 +93,7 @@ def followed(report: Report) -> list[tuple[int, ...]]:
     """
     found: list[tuple[int, ...]] = []
     if report.steps and len(report.input) <= MOST_FOLLOWED:
-        # The steps are those of the ARK; the prefix before it is no part of them.
+        # The steps refer to the ARK without its prefix.
         alive = [number for number, segment in enumerate(report.segments, 1) if segment.part != "prefix"]
         before = _texts(report.steps[0].before)
         for step in report.steps:
@@ -114,7 +113,7 @@ def _compared(
 ) -> tuple[tuple[int, ...], list[int]]:
     if len(before) == len(after):
         return tuple(number for number, a, b in zip(alive, before, after, strict=True) if a != b), alive
-    # Only variants become fewer: what stands before and after them stays what it is.
+    # Only duplicate variants are removed; the segments before and after them stay.
     head = next((place for place, (a, b) in enumerate(zip(before, after, strict=False)) if a != b), len(after))
     tail = 0
     while tail < len(after) - head and before[-1 - tail] == after[-1 - tail]:
@@ -146,7 +145,7 @@ def _worth_a_mark(found: Problem, segment: Segment) -> bool:
 
 def _label(part: str, written: str, report: Report) -> str:
     if part == "label" and written.endswith("/"):
-        return "scheme, classic"
+        return "label (classic)"
     if part == "query" and report.service == "metadata":
         return "inflection"
     return LABELS.get(part, part)

@@ -1,7 +1,7 @@
-"""The address of an identifier as a picture that a telephone reads (QR code, ISO/IEC 18004).
+"""The URL of an identifier as a QR code (ISO/IEC 18004).
 
-Drawn is the embedded form alone, an address at which the identifier resolves, and never any text that was sent: the
-picture of a stranger's address must not come from here. Pure.
+Only URLs at which the identifier resolves are encoded. Arbitrary text is not, so that this site does not produce QR
+codes of foreign URLs.
 """
 
 from __future__ import annotations
@@ -14,13 +14,13 @@ from ...identifiers import Report
 from ...identifiers.report import OFFICIAL_PREFIX
 
 MOST_DRAWN = 300
-"""Characters of the longest address that is drawn: of a longer one the modules are too small for a print."""
+"""Maximum length of the URL in characters. Longer URLs make modules too small for print."""
 
 
 def embedded(report: Report, prefix: str | None, *, bound: bool = False) -> str | None:
-    """The address that is drawn: at this site, ``prefix``, of what is ``bound`` here and of URNs, else at the official.
+    """Return the URL of the identifier, or None if there is none or it is longer than :data:`MOST_DRAWN`.
 
-    None where there is none, or it is longer than :data:`MOST_DRAWN`.
+    The URL starts with ``prefix`` if the name is ``bound`` here or is a URN, else with the official resolver.
 
     >>> from ararat.identifiers import examine
     >>> embedded(examine("ark:/12345/x-1"), None)
@@ -38,7 +38,7 @@ def embedded(report: Report, prefix: str | None, *, bound: bool = False) -> str 
 
 
 def drawn(text: str) -> bytes:
-    """``text`` as an SVG picture, black on white in any theme, with the quiet zone that readers need.
+    """Return a QR code of ``text`` as SVG, black on white, with a quiet zone.
 
     >>> drawn("https://n2t.net/ark:12345/x1")[:43]
     b'<svg xmlns="http://www.w3.org/2000/svg" vie'

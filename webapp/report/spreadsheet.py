@@ -1,4 +1,4 @@
-"""CSV that is safe to open in a spreadsheet (RFC 4180): printable ASCII, and no cell that is a formula."""
+"""Write CSV that is safe in spreadsheets (RFC 4180): printable ASCII without formulas."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _FORMULA = ("=", "+", "-", "@")
 def line(cells: Iterable[object], *, end: str = "\r\n") -> str:
     r"""Return a line of CSV. None is an empty cell.
 
-    A spreadsheet runs a cell that begins like a formula. The apostrophe before it marks it as text.
+    Spreadsheets execute cells that start like a formula. An apostrophe marks such a cell as text.
 
     >>> line(["=1+1", "caf\u00e9", -1, None])
     "'=1+1,caf%C3%A9,-1,\r\n"

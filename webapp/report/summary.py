@@ -1,8 +1,7 @@
-"""The words for a report: a verdict in a sentence, and three answers that are never mixed up. Pure.
+"""Summarize a report: a verdict in one sentence, and chips for validity, normal form and binding.
 
-Is it valid, is it normal, is it bound here: each has its own chip. Nothing is ever called persistent, and of no
-resource is it said that it exists or does not (ARK-007; requirements, section 3, item 20). All of it is printable
-ASCII: hostile characters are named by the problems and never repeated.
+The texts never state that an identifier is persistent or that a resource exists (ARK-007). They are printable ASCII
+and contain no characters of the identifier.
 """
 
 from __future__ import annotations
@@ -17,12 +16,12 @@ from ...identifiers.text import characters
 Tone = Literal["good", "warn", "bad", "plain"]
 
 GRAVITY = {"error": 0, "warning": 1, "note": 2}
-"""Severities, the gravest first."""
+"""The sort order of severities."""
 
 
 @dataclass(frozen=True, slots=True)
 class Chip:
-    """One answer in a word or two, with what narrows it; ``tone`` picks its sign and its colour."""
+    """A short answer with a detail. ``tone`` selects the sign and the colour."""
 
     word: str
     tone: Tone
@@ -30,27 +29,26 @@ class Chip:
 
 
 def verdict(report: Report) -> str:
-    """The verdict in a sentence.
+    """Return the verdict in one sentence.
 
     >>> from ararat.identifiers import examine
     >>> verdict(examine("ark:/12345/x6-np1"))
-    'A valid ARK, not in normal form: 2 changes make it so'
+    'Valid ARK, not in normal form (2 changes)'
     >>> verdict(examine("ark:12345"))
-    'Begins like an ARK but is none: a NAAN alone is not an ARK'
+    'Not a valid ARK: a NAAN alone is not an ARK'
     """
     if report.policy and report.form == "iri":
         return _by_policy(report.policy)
     if not report.valid:
-        opening = _NONE.get(report.form, "Neither an ARK nor a URN")
+        opening = _NOT_VALID.get(report.form, "Not an ARK or a URN")
         return f"{opening}: {report.problems[0].message}" if report.problems else opening
     if not (count := len(report.steps)):
         return f"{_kind(report)}, in normal form"
-    changes = "one change makes" if count == 1 else f"{count:,} changes make"
-    return f"{_kind(report)}, not in normal form: {changes} it so"
+    return f"{_kind(report)}, not in normal form ({count:,} change{'' if count == 1 else 's'})"
 
 
 def tone(report: Report) -> Tone:
-    """How the verdict sounds: "bad" for what is none, "warn" where there is a warning, else "good"."""
+    """Return "bad" if the identifier is not valid, "warn" if it has a warning, else "good"."""
     if report.policy and report.form == "iri":
         return "bad" if not report.policy["allocatable"] else "warn" if report.policy["codes"] else "good"
     if not report.valid:
@@ -59,22 +57,22 @@ def tone(report: Report) -> Tone:
 
 
 def summary(report: Report) -> str:
-    """What the verdict leaves out, in a sentence or two; "" where that is nothing.
+    """Return one or two sentences with further facts, or "".
 
     >>> from ararat.identifiers import examine
     >>> summary(examine("ark:12345/x6np1/map.en.pdf"))
-    'A Name with one component and two variants.'
+    'The Name has one component and two variants.'
     """
     said = []
     if report.form == "urn" and report.valid:
-        said.append(f"A name in the namespace {report.parts['nid'].lower()}")
+        said.append(f"The namespace is {report.parts['nid'].lower()}")
     elif report.valid:
         components, variants = len(report.parts["components"]), len(report.parts["variants"])
         parts = [counted(components, "component")] if components else []
         parts += [counted(variants, "variant")] if variants else []
-        said.append(f"A Name with {' and '.join(parts) or 'no qualifier'}")
+        said.append(f"The Name has {' and '.join(parts) or 'no qualifier'}")
     if hidden := sum(len(found[0]) for found in characters.HIDDEN.finditer(report.input)):
-        said.append(f"{counted(hidden, 'character').capitalize()} that cannot be seen, shown here by name")
+        said.append(f"The text contains {counted(hidden, 'hidden character')}")
     return ". ".join(said) + "." if said else ""
 
 
@@ -88,7 +86,7 @@ def counted(count: int, thing: str) -> str:
 
 
 def in_words(count: int) -> str:
-    """A number as every sentence has it: in words up to nine, with commas beyond.
+    """Format a number for a sentence: in words up to nine, with commas above.
 
     >>> in_words(3), in_words(10), in_words(1200)
     ('three', '10', '1,200')
@@ -99,20 +97,20 @@ def in_words(count: int) -> str:
 def chips(
     report: Report, name: str | None, bound: Mapping[str, str] | None, *, unread: bool = False
 ) -> tuple[Chip, Chip, Chip]:
-    """Valid, normal, bound here: three answers to three questions.
+    """Return the chips for validity, normal form and binding.
 
-    ``name`` is the name under which it would be bound, ``bound`` what is bound by kind, None where there is nobody to
-    ask, or where the bindings could not be read (``unread``).
+    ``name`` is the key of the identifier. ``bound`` maps bound names to kinds; it is None without bindings, or if the
+    bindings could not be read (``unread``).
     """
     return _validity(report), _normality(report), _binding(name, bound, unread)
 
 
 _NUMBERS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine")
 
-_NONE = {
-    "pseudo-ark": "Begins like an ARK but is none",
-    "urn": "Begins like a URN but is none",
-    "iri": "An address without an ARK that can be read",
+_NOT_VALID = {
+    "pseudo-ark": "Not a valid ARK",
+    "urn": "Not a valid URN",
+    "iri": "A URL without a valid ARK",
 }
 
 
@@ -120,30 +118,26 @@ def _kind(report: Report) -> str:
     if report.form == "urn":
         takes = {name: profile["valid"] for name, profile in report.profiles.items()}
         if all(takes.values()):
-            return "A valid URN"
+            return "Valid URN"
         # U-01: "the headline says which"
         if takes["rfc8141"]:
-            return "A URN by RFC 8141, not by the 2011 draft"
-        return "A URN by the 2011 draft, not by RFC 8141"
+            return "Valid URN in RFC 8141 but not in the 2011 draft"
+        return "Valid URN in the 2011 draft but not in RFC 8141"
     if report.form == "embedded":
-        return "A valid ARK in an address"
+        return "Valid ARK in a URL"
     if report.service == "metadata":
-        return "A valid ARK that asks for metadata"
-    return "A valid ARK with a query" if report.inflection else "A valid ARK"
+        return "Valid ARK with a metadata request"
+    return "Valid ARK with a query" if report.inflection else "Valid ARK"
 
 
 def _by_policy(verdict: Mapping[str, Any]) -> str:
-    """What a policy says of an IRI that is no ARK or URN, in a sentence."""
-    grave = _gravest(verdict)
-    opening = f"An address in the {verdict['namespaces'][0]} namespace of {verdict['profile']}"
-    if not grave:
-        return f"{opening}: it may be allocated"
-    judged = "it may be allocated, but" if verdict["allocatable"] else "not to be allocated, since"
-    return f"{opening}: {judged} {grave[0]['message']}"
-
-
-def _gravest(verdict: Mapping[str, Any]) -> list[Mapping[str, Any]]:
-    return sorted(verdict["findings"], key=lambda found: GRAVITY[found["severity"]])
+    """Return the verdict for an IRI that a policy covers."""
+    findings = sorted(verdict["findings"], key=lambda found: GRAVITY[found["severity"]])
+    opening = f"IRI in the {verdict['namespaces'][0]} namespace of {verdict['profile']}"
+    if not findings:
+        return f"{opening}: can be allocated"
+    result = "can be allocated, but" if verdict["allocatable"] else "must not be allocated:"
+    return f"{opening}: {result} {findings[0]['message']}"
 
 
 def _validity(report: Report) -> Chip:
@@ -155,10 +149,10 @@ def _validity(report: Report) -> Chip:
         return Chip("not valid", "bad")
     if report.form != "urn":
         strict = report.conformance == "strict"
-        return Chip("valid", "good" if strict else "warn", "strict reading" if strict else "liberal reading")
+        return Chip("valid", "good" if strict else "warn", "strict syntax" if strict else "lenient syntax")
     takes = [name for name, profile in report.profiles.items() if profile["valid"]]
     if len(takes) > 1:
-        return Chip("valid", "good", "both profiles")
+        return Chip("valid", "good", "both specifications")
     return Chip("valid", "warn", "RFC 8141 only" if takes == ["rfc8141"] else "2011 draft only")
 
 
@@ -166,17 +160,17 @@ def _normality(report: Report) -> Chip:
     if report.normal_form is None:
         return Chip("no normal form", "plain")
     if report.steps:
-        return Chip("not normal", "warn", counted(len(report.steps), "change"))
-    return Chip("normal", "good", "the ARK inside" if report.form == "embedded" else "")
+        return Chip("not in normal form", "warn", counted(len(report.steps), "change"))
+    return Chip("in normal form", "good", "the ARK in the URL" if report.form == "embedded" else "")
 
 
 def _binding(name: str | None, bound: Mapping[str, str] | None, unread: bool) -> Chip:
     if name is None:
-        return Chip("not bound here", "plain", "nothing to bind")
+        return Chip("not bound here", "plain")
     if unread:
-        return Chip("bound here?", "warn", "the bindings cannot be read at the moment")
+        return Chip("binding not checked", "warn", "the bindings cannot be read")
     if bound is None:
-        return Chip("bound here?", "plain", "nobody to ask")
+        return Chip("binding not checked", "plain", "no bindings configured")
     kind = bound.get(name)
     if kind is None:
         return Chip("not bound here", "plain")

@@ -1,6 +1,6 @@
-"""The identifiers of a paste as rows of a table: counted, filtered, sorted, with what repeats and what is equivalent.
+"""The identifiers of a text as rows of a table, with filters, sort orders, duplicates and equivalents.
 
-Pure. Page, CSV and the choice of what is compared all start from one :class:`Listing`.
+Page and CSV use the same :class:`Listing`.
 """
 
 from __future__ import annotations
@@ -17,19 +17,16 @@ SHOWN: Mapping[str, str] = {
     "good": "Valid",
     "warn": "Valid, with a warning",
     "bad": "Not valid",
-    "same": "Repeated or equivalent",
+    "same": "Duplicate or equivalent",
 }
-"""What a table can be narrowed to, with its words.
-
-Tones, and what has an equivalent in the same paste.
-"""
+"""The filters of the table with their labels."""
 
 ORDERS: Mapping[str, str] = {
-    "text": "as in the text",
-    "verdict": "the gravest first",
-    "name": "by normal form, equivalents together",
+    "text": "position in the text",
+    "verdict": "severity",
+    "name": "normal form",
 }
-"""How a table can be sorted, with its words."""
+"""The sort orders of the table with their labels."""
 
 _GRAVITY: Mapping[summary.Tone, int] = {"bad": 0, "warn": 1, "good": 2, "plain": 3}
 _COLUMNS = (
@@ -42,10 +39,12 @@ _COLUMNS = (
 class Row:
     """One identifier in the table.
 
-    ``number`` counts from one in the order of the text; ``rank`` is its place when sorted by normal form, equivalents
-    side by side. ``alike`` is how many of the paste are equivalent, itself included; ``first`` the number of the first
-    of them, None for that one itself; ``repeated``, whether the same text stands further up. ``bound`` is a kind,
-    "withdrawn", "" where it is not bound here, None where nobody could be asked.
+    - ``number``: the position in the text, counted from one.
+    - ``rank``: the position when sorted by normal form.
+    - ``alike``: the number of equivalent identifiers in the text, including this one.
+    - ``first``: the number of the first equivalent identifier, or None for this one.
+    - ``repeated``: whether the same text occurs before.
+    - ``bound``: the kind of the binding, "withdrawn", "" if not bound here, or None if unknown.
     """
 
     number: int
@@ -60,37 +59,36 @@ class Row:
 
     @property
     def gravity(self) -> int:
-        """0 for what is not valid, 1 where there is a warning, 2 for the rest."""
+        """The sort key for severity: 0 for not valid, 1 for a warning, 2 for others."""
         return _GRAVITY[self.tone]
 
 
 @dataclass(frozen=True, slots=True)
 class Listing:
-    """All rows in the order of the text, and how many of them there are of each entry of :data:`SHOWN`."""
+    """All rows in the order of the text, and the number of rows by filter of :data:`SHOWN`."""
 
     rows: tuple[Row, ...]
     counts: Mapping[str, int]
 
     @property
     def groups(self) -> int:
-        """How many sets of two or more equivalent identifiers there are."""
+        """The number of groups of two or more equivalent identifiers."""
         return sum(row.alike > 1 and row.first is None for row in self.rows)
 
     @property
     def repeated(self) -> int:
-        """How many rows only repeat the text of one further up."""
+        """The number of duplicates."""
         return sum(row.repeated for row in self.rows)
 
     def arranged(self, show: str = "all", order: str = "text") -> list[tuple[Row, bool]]:
-        """Every row in an order of :data:`ORDERS`, with whether it is among what is shown, of :data:`SHOWN`."""
+        """Return all rows in an order of :data:`ORDERS`, each with whether the filter ``show`` includes it."""
         return [(row, _among(row, show)) for row in sorted(self.rows, key=lambda row: _order(row, order))]
 
 
 def listing(found: Inspection) -> Listing:
-    """Make the rows of a paste.
+    """Create the rows for the identifiers of a text.
 
-    Two that are no identifiers are equivalent to nothing, not even to one another; the same text twice is repeated all
-    the same (N-06).
+    Texts that are not valid are not equivalent to each other, but can be duplicates (N-06).
 
     >>> rows = listing(inspection.inspect("ark:12345/x-1 ark:/12345/x1 ark:12345/x2")).rows
     >>> [(row.number, row.alike, row.first) for row in rows]
@@ -120,7 +118,7 @@ def listing(found: Inspection) -> Listing:
 
 
 def as_csv(rows: Sequence[Row]) -> str:
-    """The rows as a file for a spreadsheet: one header, printable ASCII, lines that end in CR LF (RFC 4180).
+    """Return the rows as CSV with a header line, in printable ASCII with CR LF (RFC 4180).
 
     >>> as_csv(listing(inspection.inspect("ark:/12345/x-1")).rows).splitlines()[1]
     '1,1,14,ark:/12345/x-1,yes,strict,ark:12345/x1,,no,,,'
@@ -149,7 +147,7 @@ def _order(row: Row, order: str) -> tuple[int, int]:
 
 def _by_name(row: Row) -> tuple[str, int]:
     report = row.finding.report
-    # No normal form begins with a character beyond ASCII: what cannot be read comes last.
+    # Normal forms start with ASCII, so texts that are not valid sort last.
     return (report.normal_form or f"\uffff{report.input}", row.number)
 
 

@@ -1,4 +1,4 @@
-"""What the pages show, as JSON. Printable ASCII, whatever the input; errors are problem documents (RFC 9457)."""
+"""The API below ``/api``: JSON in printable ASCII. Errors are problem documents (RFC 9457)."""
 
 from __future__ import annotations
 
@@ -25,13 +25,13 @@ _LINES = "application/x-ndjson"
 
 @blueprint.get("/inspect")
 def inspect() -> Response:
-    """The identifiers in ``q``."""
+    """Inspect ``q``."""
     return _inspected(_argument("q"))
 
 
 @blueprint.post("/inspect")
 def inspect_text() -> Response:
-    """The identifiers in the body, a text in UTF-8 of up to a million octets."""
+    """Inspect the body, a text in UTF-8."""
     if (request.content_length or 0) > MOST_OCTETS:
         raise RequestEntityTooLarge
     body = request.get_data(cache=False)
@@ -40,7 +40,7 @@ def inspect_text() -> Response:
     try:
         text = body.decode("utf-8")
     except UnicodeDecodeError as error:
-        raise Refused(400, "not-utf-8", f"The body is not UTF-8 at octet {error.start}.") from None
+        raise Refused(400, "not-utf-8", f"The body is not valid UTF-8 at byte {error.start}.") from None
     large_texts.admit(text)
     return _inspected(text)
 
@@ -53,7 +53,7 @@ def compare() -> Response:
 
 @blueprint.get("/trace")
 def trace() -> Response:
-    """The events of the trace of ``q``, each a line of JSON, or where they are asked for, server-sent events."""
+    """Trace ``q``. Return the events as lines of JSON or as server-sent events."""
     if "Last-Event-ID" in request.headers:
         # HTML standard, section 9.2: "Clients will reconnect if the connection is closed; a client can be told to stop
         # reconnecting using the HTTP 204 No Content response code."
@@ -77,7 +77,7 @@ def _inspected(text: str) -> Response:
 
 def _argument(name: str) -> str:
     if name not in request.args:
-        raise Refused(400, "parameter-missing", f"The query has no {name}.")
+        raise Refused(400, "parameter-missing", f"The parameter {name} is missing. Add it to the query.")
     return request.args[name]
 
 
@@ -91,5 +91,5 @@ def _messages(run: TraceJob[Event]) -> Iterator[str]:
         if isinstance(event, KeepAlive):
             yield sse.HEARTBEAT
         else:
-            said = event.as_dict()
-            yield sse.message(said["event"], json.dumps(said), number)
+            data = event.as_dict()
+            yield sse.message(data["event"], json.dumps(data), number)

@@ -27,8 +27,10 @@ _REPEATED = 240
 class Compared:
     """One of the two identifiers, its normal form, and the rules that produce it.
 
-    ``rules`` are titles with their references; ``address`` inspects it, None where that would be too long; ``verdict``
-    says why it cannot be read, "" where it can. ``side`` marks where its normal form differs from the other one.
+    - ``rules``: titles and references.
+    - ``address``: the URL that inspects the identifier, or None if it is too long.
+    - ``verdict``: the reason why the text is not valid, or "".
+    - ``side``: the normal form with its first difference marked.
     """
 
     line: Line
@@ -50,7 +52,7 @@ def page() -> Response:
 
 @blueprint.post("")
 def chosen() -> AnyResponse:
-    """Compare the two lines of the text ``q``, or those that were selected among the identifiers found in it."""
+    """Compare the two lines of the text ``q``, or two identifiers that were selected in the table."""
     text = inspect.pasted()
     texts = _picked(text, request.form.getlist("pick")) if "found" in request.form else _lines(text)
     permalink = address(texts)
@@ -58,7 +60,7 @@ def chosen() -> AnyResponse:
 
 
 def address(texts: Sequence[str]) -> str | None:
-    """Return the address that compares two texts, or None where there are not two or it would be too long."""
+    """Return the URL that compares two texts, or None if there are not two or the URL is too long."""
     if len(texts) != 2:
         return None
     try:
@@ -69,15 +71,15 @@ def address(texts: Sequence[str]) -> str | None:
 
 
 def compared() -> Response:
-    """Compare ``a`` and ``b`` for a program. Raises :class:`Refused` where one is missing."""
+    """Return the comparison of ``a`` and ``b`` as JSON. Raises :class:`Refused` if one is missing."""
     for name in ("a", "b"):
         if name not in request.args:
-            raise Refused(400, "parameter-missing", f"The query has no {name}.")
+            raise Refused(400, "parameter-missing", f"The parameter {name} is missing. Add it to the query.")
     return as_json(comparison.compare(request.args["a"], request.args["b"]).as_dict())
 
 
 def _picked(text: str, numbers: Sequence[str]) -> list[str]:
-    # The numbers are those of the table, which lists what this site finds: with its policies more than without.
+    # The numbers refer to the table, which also contains the IRIs that the policies of this site cover.
     found = [finding.match.literal for finding in site().inspect(text).findings]
     wanted = dict.fromkeys(
         int(number) for number in numbers if number.isascii() and number.isdigit() and len(number) < 5

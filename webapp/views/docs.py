@@ -1,7 +1,6 @@
-"""The handbook: the Markdown files of ``docs/``, which stand in the repository and ship with the package, as pages.
+"""The documentation at ``/docs``: the Markdown files of the folder docs/ as pages.
 
-There is one text of each page. Who reads it in the repository and who reads it here sees the same words, and its links
-lead to the neighbouring page in both places.
+Links between the files work both in the repository and on these pages.
 """
 
 from __future__ import annotations
@@ -26,15 +25,15 @@ blueprint = Blueprint("handbook", __name__)
 
 FOLDER = Path(__file__).parents[2] / "docs"
 FIRST = "index"
-"""The page that leads to the others, at ``/docs``."""
+"""The file of the page ``/docs``."""
 
-# A neighbouring page as a file, and perhaps a place in it.
+# A link to another file in the folder, with an optional anchor.
 _NEIGHBOUR = re.compile(r"([a-z0-9-]+)\.md(#[a-z0-9-]+)?")
 _NO_WORD = re.compile(r"[^a-z0-9 -]")
 
 
 class Page(NamedTuple):
-    """A page of the handbook: its title in plain text, and its body as HTML."""
+    """A page of the documentation: the title as plain text and the body as HTML."""
 
     title: str
     body: str
@@ -42,30 +41,29 @@ class Page(NamedTuple):
 
 @blueprint.get("/docs")
 def contents() -> Response:
-    """The page that leads to the others."""
     return page(FIRST)
 
 
 @blueprint.get("/docs/<name>")
 def page(name: str) -> Response:
-    """A page of the handbook, or a picture in one. Refused: 404 for what there is not."""
+    """Show a page of the documentation, or return a picture in one."""
     if name in pictures():
         return send_from_directory(FOLDER, name, mimetype="image/svg+xml", max_age=86_400)
     if name not in names():
-        raise Refused(404, "not-found", "The handbook has no page of this name.")
+        raise Refused(404, "not-found", "This page does not exist in the documentation.")
     shown = _page(name, url("handbook.contents"))
     return Response(render_template("inspector/handbook.html", page=shown, first=name == FIRST))
 
 
 @cache
 def names() -> frozenset[str]:
-    """The names of the pages: those of the files, without ``.md``."""
+    """Return the names of the Markdown files, without ``.md``."""
     return frozenset(path.stem for path in FOLDER.glob("*.md"))
 
 
 @cache
 def pictures() -> frozenset[str]:
-    """The names of the pictures in the pages, as they stand there."""
+    """Return the file names of the pictures."""
     return frozenset(path.name for path in FOLDER.glob("*.svg"))
 
 
@@ -75,10 +73,9 @@ def _page(name: str, base: str) -> Page:
 
 
 def rendered(text: str, base: str) -> Page:
-    """A page made of its Markdown (CommonMark, with tables), where ``base`` is the address of the first page.
+    """Convert Markdown (CommonMark with tables) to a page. ``base`` is the URL of the first page.
 
-    HTML in the text is shown and not taken for such, and nothing gets a style of its own: the content security policy
-    would have none of it.
+    HTML in the text is escaped. Style attributes are removed, because the content security policy forbids them.
 
     >>> page = rendered("# Ask & *see*\\n\\n[next](files.md#a) <b>", "/docs")
     >>> page.title
@@ -95,7 +92,7 @@ def rendered(text: str, base: str) -> Page:
             title = title or words
             token.attrSet("id", _anchor(words, taken))
         elif token.type in ("th_open", "td_open"):
-            # How a column is aligned would be a style.
+            # The alignment of a column is a style attribute.
             token.attrs.pop("style", None)
         for child in token.children or ():
             href = child.attrGet("href") if child.type == "link_open" else None
@@ -112,7 +109,7 @@ def _words(heading: Token) -> str:
 
 
 def _anchor(words: str, taken: dict[str, int]) -> str:
-    """The place of a heading, by the name that forges of code give it too, so that links work there and here."""
+    """Return the id of a heading. Code hosting sites use the same ids, so links work on both."""
     anchor = _NO_WORD.sub("", words.lower()).replace(" ", "-")
     taken[anchor] = number = taken.get(anchor, -1) + 1
     return f"{anchor}-{number}" if number else anchor
@@ -120,11 +117,11 @@ def _anchor(words: str, taken: dict[str, int]) -> str:
 
 @cache
 def _markdown() -> MarkdownIt:
-    # Here and not above: who never opens the handbook does not wait for it.
+    # Imported late, because most processes never show the documentation.
     from markdown_it import MarkdownIt
 
     markdown = MarkdownIt("commonmark", {"html": False}).enable("table")
-    # What is wider than a narrow screen is moved by itself; who has no mouse gets there by the tabulator.
+    # Wide tables and code blocks scroll. tabindex makes them reachable with the keyboard.
     markdown.add_render_rule("table_open", _table)
     markdown.add_render_rule("table_close", lambda *_: "</table></div>\n")
     markdown.add_render_rule("fence", _block)

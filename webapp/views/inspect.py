@@ -1,6 +1,6 @@
-"""The page: one box, and what was found in it. The address of an answer is its permalink.
+"""The home page ``/``: a text box and the identifiers found in its text. The URL of a result is its permalink.
 
-Everything works without JavaScript; htmx asks the same addresses for fragments.
+The page works without JavaScript. htmx requests fragments from the same URLs.
 """
 
 from __future__ import annotations
@@ -24,37 +24,38 @@ from ..report import card, inspection, qr, summary
 from ..report import table as listing
 from ..report.inspection import Inspection
 from ..responses import as_json, as_json_pieces, wants_json
+from . import trace
 
 blueprint = Blueprint("inspector", __name__)
 
 MOST_OPEN = 20
-"""Cards that are shown whole; what is found beyond them stands in a table."""
+"""Maximum number of cards on a page. The table lists all identifiers."""
 
 _TITLED = 60
 
 
 @blueprint.get("/")
 def page() -> Response:
-    """The empty page, or what was found in ``q``: a page, a fragment, or for a program the answer of the API."""
+    """Inspect ``q``: a page, a fragment, or JSON as in the API. Without ``q``, show the home page."""
     return _answered(request.args.get("q", ""), _view(request.args))
 
 
 @blueprint.post("/")
 def paste() -> AnyResponse:
-    """The same for a form: to the permalink where there is one, else the page itself."""
+    """Inspect the text of the form: redirect to the permalink, or show the page if the text has no permalink."""
     text, view = pasted(), _view(request.form)
     if wants_json():
         return _answered(text, view)
     permalink = address(text, **view)
     if htmx_request.htmx:
-        # Where there is no permalink, the address bar must not keep that of another answer.
+        # Without a permalink, the address bar must not keep the permalink of the previous result.
         return make_response(_answered(text, view), push_url=permalink or address(""))
     return redirect(permalink, code=HTTPStatus.SEE_OTHER) if permalink else _answered(text, view)
 
 
 @blueprint.post("/list")
 def download() -> Response:
-    """What was found in the text of the form as a file: CSV, of what is shown and as it is sorted, or JSON, of all."""
+    """Return the identifiers in the text of the form as a file: CSV (filtered and sorted as shown), or JSON (all)."""
     found = site().inspect(pasted())
     if request.form.get("as") == "json":
         response, kind = as_json_pieces(found.as_json()), "json"
@@ -68,24 +69,26 @@ def download() -> Response:
 
 @blueprint.get("/qr.svg")
 def picture() -> Response:
-    """The address of the identifier ``q`` as a QR code, ``here`` that at this site. Refused: 400 if it has none."""
+    """Return the URL of the identifier ``q`` as a QR code; with ``here``, the URL at this site."""
     text = qr.embedded(examine(request.args.get("q", "")), site().prefix, bound="here" in request.args)
     if text is None:
-        raise Refused(400, "no-address", "This identifier has no address that could be drawn.")
+        raise Refused(
+            400, "no-address", "This identifier has no URL for a QR code: it is not valid, or its URL is too long."
+        )
     return Response(qr.drawn(text), content_type="image/svg+xml", headers={"Cache-Control": "public, max-age=86400"})
 
 
 def pasted() -> str:
-    """The text of the form. Raises Refused, 413, where it is longer than what is inspected, 503 as for large texts.
+    """Return the text of the form.
 
-    Forms send each line break as CRLF, which is no part of the text: a place in it is that of the API.
+    Raises :class:`Refused`: 413 if the text is too long, 503 if too many large texts are being inspected.
+    Forms send line breaks as CR LF. These become LF, so that positions are those of the API.
     """
     if request.mimetype == "application/x-www-form-urlencoded":
-        # Of a text that is not ASCII, each octet takes three: the body may be longer, the text may not.
+        # Percent-encoding needs three bytes for one, so the body can be longer than the text.
         request.max_content_length = request.max_form_memory_size = 3 * MOST_OCTETS + FORM_OVERHEAD
     text = request.form.get("q", "").replace("\r\n", "\n")
     if len(text.encode("utf-8", "surrogatepass")) > MOST_OCTETS:
-        # It was read to its end, so nothing is left that a server would have to drain.
         raise Refused(413, "request-entity-too-large", errors.TOO_LONG)
     large_texts.admit(text)
     return text
@@ -93,16 +96,16 @@ def pasted() -> str:
 
 @blueprint.get("/favicon.ico")
 def favicon() -> Response:
-    """The icon, for whoever asks at the root without reading a page."""
+    """Return the icon at the path that browsers request by default."""
     icon = current_app.send_static_file("favicon.ico")
-    # This address does not change with the content.
+    # This URL does not change with the content.
     icon.headers["Cache-Control"] = "public, max-age=86400"
     return icon
 
 
 @blueprint.get("/robots.txt")
 def robots() -> Response:
-    """Robots read the start page and the reference: answers have no end, and a trace is work."""
+    """Allow robots to read the home page and the reference, but no results and no traces."""
     start = address("")
     pages = ("api$", "docs", "problems$", "schemes", "registries")
     rules = (
@@ -114,7 +117,7 @@ def robots() -> Response:
 
 @blueprint.get("/healthz")
 def healthz() -> Response:
-    """Whether this process answers and its bindings, if it has any, can be read: 200, or 503 if they cannot."""
+    """Return 200 if the bindings can be read or there are none, else 503."""
     bindings, state, names = site().bindings, "none", {}
     if bindings is not None:
         try:
@@ -125,7 +128,7 @@ def healthz() -> Response:
     well = state != "unreadable"
     health = {"status": "ok" if well else "failing", "bindings": state, **names}
     if bindings is not None and bindings.is_file:
-        # The reason may hold parts of the file, and is in the log.
+        # The reason can contain parts of the file. It is in the log only.
         health["file"] = "refused" if bindings.refusal else "unrecorded" if bindings.unrecorded else "served"
     response = as_json(health, 200 if well else 503)
     response.headers["Cache-Control"] = "no-store"
@@ -133,9 +136,9 @@ def healthz() -> Response:
 
 
 def address(text: str, **view: str) -> str | None:
-    """The address that inspects ``text``, or None where it would be too long or cannot be written as UTF-8.
+    """Return the URL that inspects ``text``, or None if it is too long or ``text`` cannot be encoded in UTF-8.
 
-    ``view`` is how a table is shown, by ``show`` and ``order``, where that is not the usual way.
+    ``view`` contains ``show`` and ``order`` of the table if they differ from the default.
     """
     try:
         permalink = url("inspector.page", q=text or None, **view)
@@ -145,10 +148,10 @@ def address(text: str, **view: str) -> str | None:
 
 
 def _view(arguments: Mapping[str, str]) -> dict[str, str]:
-    """How the table is to be shown, without what is so anyway and what is not known."""
+    """Return the valid values of ``show`` and ``order`` that differ from the default."""
     known = {"show": listing.SHOWN, "order": listing.ORDERS}
-    wished = {name: arguments.get(name, "") for name in known}
-    return {name: way for name, way in wished.items() if way in known[name] and way != next(iter(known[name]))}
+    given = {name: arguments.get(name, "") for name in known}
+    return {name: value for name, value in given.items() if value in known[name] and value != next(iter(known[name]))}
 
 
 def _answered(text: str, view: Mapping[str, str]) -> Response:
@@ -159,6 +162,7 @@ def _answered(text: str, view: Mapping[str, str]) -> Response:
     found = site().inspect(text)
     table = listing.listing(found)
     rows = table.arranged(**view)
+    cards = [card.card(finding, site().prefix) for finding in found.findings[:MOST_OPEN]]
     return _shown(
         "inspector/_answer.html",
         text=text,
@@ -173,7 +177,8 @@ def _answered(text: str, view: Mapping[str, str]) -> Response:
         order=view.get("order", "text"),
         shown=listing.SHOWN,
         orders=listing.ORDERS,
-        cards=[card.card(finding, site().prefix) for finding in found.findings[:MOST_OPEN]],
+        cards=[(each, trace.plan(each.subject, each.bound, each.unread) if each.subject else None) for each in cards],
+        picked=request.form.getlist("pick"),
         permalink=address(text, **view),
     )
 
@@ -186,7 +191,7 @@ def _shown(answer: str, **context: object) -> Response:
 
 
 def headline(found: Inspection) -> str:
-    """What was found, in a sentence.
+    """Return a sentence that summarizes the identifiers of a text.
 
     >>> headline(inspection.inspect("See ark:12345/x and ark:12345/y."))
     'Two identifiers, both valid'
@@ -195,7 +200,7 @@ def headline(found: Inspection) -> str:
     if not count:
         seen = len(found.text)
         if not found.text.strip():
-            return "There is only white space"
+            return "The text contains only white space"
         return f"No identifier in these {seen:,} characters"
     if count == 1:
         return summary.verdict(found.findings[0].report)
@@ -209,7 +214,7 @@ def headline(found: Inspection) -> str:
 
 
 def _title(found: Inspection) -> str:
-    # A title can hold no elements, so nothing in it can be isolated: printable ASCII alone.
+    # A title cannot contain elements that isolate text, so it is printable ASCII only.
     if len(found.findings) != 1:
         return f"{headline(found)} - Ararat"
     name = display.percent(found.findings[0].match.literal[:_TITLED])
@@ -217,7 +222,7 @@ def _title(found: Inspection) -> str:
 
 
 def _said(found: Inspection, rows: Sequence[tuple[listing.Row, bool]]) -> str:
-    # The focus goes to the verdict, which is read out with it; what is said beside it is what stands in the chips.
+    # A screen reader reads the verdict, which receives the focus. The announcement adds the chips.
     if len(found.findings) != 1:
         shown = sum(among for _, among in rows)
         return f"{shown:,} of {len(rows):,} shown" if shown < len(rows) else ""

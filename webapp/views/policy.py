@@ -1,4 +1,4 @@
-"""The page where addresses or a sitemap are held to an IRI policy, and the same as JSON."""
+"""The page ``/policy``: check addresses or a sitemap against an IRI policy. Also as JSON."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from ..sitemaps import SitemapError, addresses
 blueprint = Blueprint("policy", __name__)
 
 MOST_JUDGED = 1000
-"""Addresses of one paste that are judged."""
+"""Maximum number of addresses in one request."""
 
 _MOST_SAID = 10
 _LISTED = 200
@@ -28,7 +28,7 @@ _LISTED = 200
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """An address in the table: how it reads, what is said of it, in which tone, and its findings in words."""
+    """A row of the table. ``said`` contains the severity and the message of each finding."""
 
     line: Line
     tone: summary.Tone
@@ -39,7 +39,7 @@ class Entry:
 
 @blueprint.route("/policy", methods=["GET", "POST"])
 def page() -> Response:
-    """The empty page, or what the policy says of the addresses in ``q``."""
+    """Check the addresses in ``q``; without ``q``, show a form."""
     asked = request.form if request.method == "POST" else request.args
     text, complete = asked.get("q", ""), bool(asked.get("complete"))
     if len(text.encode("utf-8", "surrogatepass")) > MOST_OCTETS:
@@ -63,17 +63,17 @@ def page() -> Response:
         profiles=_profiles(),
         fault=fault,
         most=MOST_JUDGED,
-        headline="This is no sitemap" if fault else _headline(judged),
+        headline="The sitemap cannot be read" if fault else _headline(judged),
         entries=[_entry(verdict) for verdict in judged],
     )
 
 
 @blueprint.route("/api/policy", methods=["GET", "POST"])
 def judged_as_json() -> Response:
-    """The same as JSON: ``q`` holds the addresses, of a POST the body does."""
+    """Check the addresses in ``q``, or in the body of a POST request. Return JSON."""
     text = _body() if request.method == "POST" else request.args.get("q")
     if text is None:
-        raise Refused(400, "parameter-missing", "The query has no q.")
+        raise Refused(400, "parameter-missing", "The parameter q is missing. Add it to the query.")
     profile = _profile(request.args.get("profile"))
     try:
         judged, truncated = _judged(text, profile, bool(request.args.get("complete")))
@@ -97,11 +97,11 @@ def _body() -> str:
     try:
         return request.get_data(cache=False).decode("utf-8")
     except UnicodeDecodeError as error:
-        raise Refused(400, "not-utf-8", f"The body is not UTF-8 at octet {error.start}.") from None
+        raise Refused(400, "not-utf-8", f"The body is not valid UTF-8 at byte {error.start}.") from None
 
 
 def _profiles() -> list[Profile]:
-    """The policies of this site, or where it has none, those that ship."""
+    """Return the policies of this site, or the shipped policies if it has none."""
     return list(site().policies) or [iri_policy.known(name) for name in iri_policy.SHIPPED]
 
 
@@ -110,7 +110,11 @@ def _profile(name: str | None) -> Profile:
     for profile in profiles:
         if name in (None, "", profile.name):
             return profile
-    raise Refused(400, "policy-unknown", f"The policies here are {', '.join(each.name for each in profiles)}.")
+    raise Refused(
+        400,
+        "policy-unknown",
+        f"This policy is not known here. Known policies: {', '.join(each.name for each in profiles)}.",
+    )
 
 
 def _judged(text: str, profile: Profile, complete: bool) -> tuple[list[Verdict], bool]:
@@ -123,21 +127,21 @@ def _headline(judged: list[Verdict]) -> str:
     wrong = sum(not each.allocatable or not each.readable for each in judged)
     things = summary.counted(len(judged), "identifier").capitalize()
     if not wrong:
-        return f"{things}, nothing that forbids one"
+        return f"{things}, all can be allocated"
     if len(judged) == 1:
-        return f"{things}, not to be allocated"
-    return f"{things}, {summary.in_words(wrong)} not to be allocated"
+        return f"{things}, must not be allocated"
+    return f"{things}, {summary.in_words(wrong)} must not be allocated"
 
 
 def _entry(verdict: Verdict) -> Entry:
     said = tuple((found.severity, f"{found.message} ({found.code})") for found in verdict.findings[:_MOST_SAID])
     tone: summary.Tone
     if not verdict.readable:
-        tone, word = "bad", "no IRI"
+        tone, word = "bad", "not an IRI"
     elif not verdict.in_scope:
-        tone, word = "plain", "nothing is said of it"
+        tone, word = "plain", "not covered by this policy"
     elif not verdict.allocatable:
-        tone, word = "bad", "not to be allocated"
+        tone, word = "bad", "must not be allocated"
     else:
-        tone, word = "warn" if verdict.findings else "good", "may be allocated"
+        tone, word = "warn" if verdict.findings else "good", "can be allocated"
     return Entry(excerpt.plain(verdict.iri, _LISTED), tone, word, ", ".join(verdict.namespaces), said)

@@ -1,7 +1,7 @@
-"""Reference pages: problem codes and registries, shown from the data that the code uses.
+"""Reference pages: problem codes, registries and the API. They show the data that the code uses.
 
-Each page has its JSON at the same address (by ``Accept``) and below /api. The texts of a registry are from
-strangers and are shown as identifiers are.
+Each page is also available as JSON, at its own URL (``Accept``) and below /api. Texts of a registry are not trusted;
+they are displayed like identifiers.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from ..responses import as_json, represented
 blueprint = Blueprint("reference", __name__)
 
 SHOWN = 50
-"""Holders of NAANs on one page of a search."""
+"""Number of NAAN holders on one page of a search."""
 
 _LONGEST_EXAMPLE = 120
 _REGISTRIES: tuple[Registry[Any], ...] = (NAANS, NAMESPACES, SCHEMES)
@@ -35,7 +35,7 @@ _REGISTRIES: tuple[Registry[Any], ...] = (NAANS, NAMESPACES, SCHEMES)
 @blueprint.get("/problems")
 @blueprint.get("/api/problems", endpoint="problems_json")
 def problems() -> Response:
-    """The problem codes: what each means, what was expected, which rule says so, and a text that has it."""
+    """List the problem codes with meaning, expected input, rule and example."""
     shown = [
         {name: getattr(known, name) for name in ("code", "severity", "title", "expected", "reference", "example")}
         for known in PROBLEMS.values()
@@ -46,7 +46,7 @@ def problems() -> Response:
 @blueprint.get("/registries")
 @blueprint.get("/api/registries", endpoint="index_json")
 def index() -> Response:
-    """Which registries are known, of which day, and how many entries each has."""
+    """List the registries with their dates and numbers of entries."""
     ways = {
         "naan": ("reference.naans", "reference.naans_json"),
         "urn-namespaces": ("reference.namespaces", "reference.namespaces_json"),
@@ -69,7 +69,7 @@ def index() -> Response:
 @blueprint.get("/registries/naan")
 @blueprint.get("/api/registries/naan", endpoint="naans_json")
 def naans() -> Response:
-    """Holders of NAANs that ``q`` finds, in pages."""
+    """List the NAAN holders that match ``q``, in pages."""
     query, number = request.args.get("q", ""), _page_number()
     found = search.holders(query)
     shown = {
@@ -85,7 +85,7 @@ def naans() -> Response:
             for holder in found[(number - 1) * SHOWN : number * SHOWN]
         ],
     }
-    # An address of its own for each search; a text that cannot be written into one has none.
+    # The query becomes part of URLs, so surrogates are replaced.
     known = query[: search.LONGEST_QUERY].encode("utf-8", "replace").decode()
     everything = len(registries.current().table(NAANS).records)
     return represented(
@@ -96,7 +96,7 @@ def naans() -> Response:
 @blueprint.get("/registries/naan/<naan>")
 @blueprint.get("/api/registries/naan/<naan>", endpoint="naan_json")
 def naan(naan: str) -> Response:
-    """The holder of a NAAN, its resolver, its shoulders."""
+    """Show the holder, the resolver and the shoulders of a NAAN."""
     shown = registries.of_naan(naan)
     return represented(_entry(shown, NAANS), "reference/naan.html")
 
@@ -104,7 +104,6 @@ def naan(naan: str) -> Response:
 @blueprint.get("/registries/urn")
 @blueprint.get("/api/registries/urn", endpoint="namespaces_json")
 def namespaces() -> Response:
-    """The URN namespaces."""
     records = registries.current().table(NAMESPACES).records
     shown = [{"nid": key, "kind": record.kind, "since": record.since} for key, record in records.items()]
     return represented({"snapshot": _snapshot(NAMESPACES), "namespaces": shown}, "reference/namespaces.html")
@@ -113,14 +112,12 @@ def namespaces() -> Response:
 @blueprint.get("/registries/urn/<nid>")
 @blueprint.get("/api/registries/urn/<nid>", endpoint="namespace_json")
 def namespace(nid: str) -> Response:
-    """A URN namespace and what is written of it."""
     return represented(_entry(registries.of_namespace(nid), NAMESPACES), "reference/namespace.html")
 
 
 @blueprint.get("/schemes")
 @blueprint.get("/api/schemes", endpoint="schemes_json")
 def schemes() -> Response:
-    """The URI schemes with their status."""
     records = registries.current().table(SCHEMES).records
     fields = ("status", "description", "since")
     shown = [
@@ -133,19 +130,20 @@ def schemes() -> Response:
 @blueprint.get("/schemes/<name>")
 @blueprint.get("/api/schemes/<name>", endpoint="scheme_json")
 def scheme(name: str) -> Response:
-    """A URI scheme and what is written of it."""
     return represented(_entry(registries.of_scheme_name(name), SCHEMES), "reference/scheme.html")
 
 
 @blueprint.get("/api")
 def api() -> Response:
-    """How programs ask: the endpoints of the description, in words."""
+    """Show the description of the API as a page."""
     described = openapi.description()
     return represented(
         described,
         "reference/api.html",
         examples={each["operationId"]: _example(path, each) for path, each in openapi.operations("get")},
-        problem=json.dumps(problem_document(400, "parameter-missing", "The query has no q."), indent=2),
+        problem=json.dumps(
+            problem_document(400, "parameter-missing", "The parameter q is missing. Add it to the query."), indent=2
+        ),
         stability=openapi.STABILITY,
         cors=openapi.CORS,
         limits=openapi.LIMITS,
@@ -154,12 +152,12 @@ def api() -> Response:
 
 @blueprint.get("/api/openapi.json")
 def description() -> Response:
-    """The description of the API (OpenAPI 3.1)."""
+    """Return the description of the API (OpenAPI 3.1)."""
     return as_json(openapi.description())
 
 
 def _example(path: str, operation: Mapping[str, Any]) -> str | None:
-    """The address that asks for the example of an operation, or None where it has a parameter without one."""
+    """Return the URL of the example of an operation, or None if a required parameter has no example."""
     parameters = operation.get("parameters", ())
     named = {each["name"]: each.get("example") for each in parameters if each.get("required") or each.get("example")}
     if None in named.values():
@@ -175,16 +173,12 @@ def _example(path: str, operation: Mapping[str, Any]) -> str | None:
 def _entry(known: dict[str, Any], registry: Registry[Any]) -> dict[str, Any]:
     if not known["registered"] and not known["explanation"]:
         day = known["snapshot"]["date"]
-        sentence = f"{_NOT_THERE[registry.name]} in this copy of the registry, which is of {day}."
+        sentence = f"This copy of the registry, dated {day}, does not contain this {_ENTRIES[registry.name]}."
         raise Refused(404, "not-registered", sentence)
     return known
 
 
-_NOT_THERE = {
-    "naan": "There is no such NAAN",
-    "urn-namespaces": "There is no such URN namespace",
-    "uri-schemes": "There is no such scheme",
-}
+_ENTRIES = {"naan": "NAAN", "urn-namespaces": "URN namespace", "uri-schemes": "URI scheme"}
 
 
 def _snapshot(registry: Registry[Any]) -> dict[str, str]:
@@ -194,5 +188,5 @@ def _snapshot(registry: Registry[Any]) -> dict[str, str]:
 def _page_number() -> int:
     asked = request.args.get("page", "1")
     if not (asked.isascii() and asked.isdigit() and len(asked) < 6 and int(asked)):
-        raise Refused(400, "parameter", f"page is {display.escape(asked[:20])}; expected a number from 1")
+        raise Refused(400, "parameter", f"page is {display.escape(asked[:20])}; expected an integer from 1 to 99999")
     return int(asked)

@@ -1,7 +1,7 @@
-"""The live trace: server-sent events where they are asked for, else one page that grows hop by hop, without JavaScript.
+"""The page ``/trace``: a trace as server-sent events, or as a page that grows hop by hop without JavaScript.
 
-There is no state on the server: a trace is one GET. It starts for whoever comes from this site's own pages or from
-none, and waits for a click where another site, a prefetch or another trace sent the request.
+A trace is one GET request; the server keeps no state. A trace does not start if another site, a prefetch or another
+trace sent the request. Then the user must press the button.
 """
 
 from __future__ import annotations
@@ -36,23 +36,32 @@ from ..tracing.keepalive import KeepAlive
 blueprint = Blueprint("live", __name__)
 
 STREAM_HEADERS = {"Cache-Control": "no-store, no-transform", "X-Accel-Buffering": "no"}
-"""What keeps proxies from holding back or changing what arrives bit by bit."""
+"""Header fields that stop proxies from buffering or changing a stream."""
 
 _log = logging.getLogger(__name__)
 
-# Where the page is cut so that hops can go between. Nothing that is shown can look like it, since "<" is escaped.
+# Marks the places in the page where the hops are inserted. Escaped text cannot contain it.
 CUT = "<!--cut-->"
 STILL_WAITING = "<!-- still waiting -->\n"
-BROKEN = "Something went wrong on this side, and the trace was given up. It was noted down."
-_LOST = "The connection was lost before the trace ended. It is not started again by itself."
-_UNASKED = "A trace is work for others, so it does not start because another site or a prefetch asks for it."
+BROKEN = "Something went wrong on our side, and the trace stopped. The error was logged. Please try again."
+_LOST = "The connection was lost before the trace ended. Run the trace again."
+_UNASKED = (
+    "The request came from another site, a prefetch or a trace. "
+    "For the sake of the sites involved, a trace only starts when you press the button here."
+)
+STATES = {"direct": "resource", "related": "related resource", "metadata": "metadata"}
+"""The label of each :data:`~ararat.webapp.tracing.hop.State`."""
 
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """What a card says of the trace that could be run: why that way, where to click, what to type elsewhere.
+    """The trace that a card offers.
 
-    ``offers`` are the resolvers to choose from.
+    - ``why``: the reason for the choice of the resolver.
+    - ``address``: the URL that starts the trace, or None.
+    - ``label``: the label of the link.
+    - ``command``: a command for the terminal, if this page cannot trace.
+    - ``offers``: the resolvers that the user can select.
     """
 
     why: str
@@ -64,7 +73,7 @@ class Plan:
 
 @blueprint.get("/trace")
 def trace() -> Response:
-    """The trace of ``q``: a stream, a fragment that connects to one, or a page that grows."""
+    """Trace ``q``: as a stream, a fragment that connects to a stream, or a page that grows."""
     if _wants_stream():
         return _stream()
     try:
@@ -72,7 +81,7 @@ def trace() -> Response:
     except Refused as refused:
         if not htmx_request.htmx:
             raise
-        # In the place of a trace, so that the next one finds its place again.
+        # Same element as a trace, so that the next trace can replace it.
         refusal = render_template("inspector/_not_started.html", sentence=refused.sentence, again=None)
         return Response(refusal, refused.code, {"Cache-Control": "no-store"})
     if htmx_request.htmx:
@@ -83,23 +92,21 @@ def trace() -> Response:
 
 
 def plan(subject: str, bound: str | None, unread: bool) -> Plan:
-    """How the trace of ``subject`` would go, which is bound here in the way ``bound`` (None: not, as far as is known;
-    nothing is known where the bindings are ``unread``).
+    """Return the trace that a card offers for the identifier ``subject``.
+
+    ``bound`` is the kind of its binding here, or None. With ``unread``, the bindings could not be read.
     """
     choice = trace_jobs.choose_resolver(TraceRequest(subject), bound=None if unread else bound is not None)
     if choice.possible:
         why, wish, label, command = choice.why, TraceRequest(subject), "Run the trace", None
-        why += " Whoever runs a resolver is trusted for its answer."
     else:
-        known = "Not bound here, as far as is known"
-        if unread:
-            known = "Whether it is bound here is not known: the bindings cannot be read at the moment"
-        why = f"{known}, and this page does not ask {choice.resolver}. A command line does:"
-        wish, label = TraceRequest(subject, resolver_choice.own_prefix(site())), "Ask this site all the same"
+        known = "The bindings of this site cannot be read" if unread else "This name is not bound here"
+        why = f"{known}, and this page sends no requests to {choice.resolver}. Run this command instead:"
+        wish, label = TraceRequest(subject, resolver_choice.own_prefix(site())), "Trace with this site anyway"
         command = f"ararat trace {shlex.quote(display.percent(subject))}"
     address = _address(wish)
     if len(address) >= LONGEST_ADDRESS:
-        return Plan("It is too long for the address of a trace.")
+        return Plan("The identifier is too long for a trace.")
     return Plan(
         why,
         address if choice.possible or wish.resolver else None,
@@ -110,7 +117,7 @@ def plan(subject: str, bound: str | None, unread: bool) -> Plan:
 
 
 def width(seconds: float) -> float:
-    """How long the bar for a duration is, in percent.
+    """Return the length of the bar for a duration, in percent.
 
     >>> width(0), width(10)
     (0.0, 100.0)
@@ -119,7 +126,7 @@ def width(seconds: float) -> float:
 
 
 def duration(seconds: float) -> str:
-    """A time as people read it.
+    """Format a duration.
 
     >>> duration(0.0123), duration(1.26)
     ('12 ms', '1.3 s')
@@ -130,12 +137,12 @@ def duration(seconds: float) -> str:
 
 
 def answered(age: float) -> str:
-    """How old an answer is that is used again, in whole seconds.
+    """Format the age of a cached response, in whole seconds.
 
     >>> answered(11.7)
-    'answered 12 s ago'
+    'cached 12 s ago'
     """
-    return f"answered {messages.old(age)} s ago"
+    return f"cached {messages.old(age)} s ago"
 
 
 def _address(wish: TraceRequest) -> str:
@@ -143,16 +150,15 @@ def _address(wish: TraceRequest) -> str:
 
 
 def _wants_stream() -> bool:
-    # A client to which all is the same, as curl is, gets what can be read line by line.
+    # A client that accepts everything, such as curl, receives the stream.
     accepted = request.accept_mimetypes
     return not htmx_request.htmx and accepted.best_match([sse.MIMETYPE, "text/html"]) == sse.MIMETYPE
 
 
 def unasked() -> Refused | None:
-    """Why a trace does not start: another site, a prefetch or a trace sent the request. None where a person did.
+    """Return why a trace must not start: another site, a prefetch or a trace sent the request. Else return None.
 
-    A trace that comes to this page by a way round, under a name of this site that nobody told us of or through another
-    inspector, is known by its User-Agent; else two such pages could keep each other at work for ever.
+    The User-Agent identifies requests of a trace. Without this check, two inspectors could trace each other endlessly.
     """
     fields = request.headers
     purposes = " ".join(fields.get(name, "") for name in ("Sec-Purpose", "Purpose", "X-Moz"))
@@ -169,7 +175,7 @@ def unasked() -> Refused | None:
 def _stream() -> Response:
     fragments = _fragments(TraceRequest(request.args.get("q", "").strip()))
     try:
-        # The browser's EventSource connects again when a connection breaks; that must not run the trace again.
+        # EventSource reconnects after a lost connection, which must not run the trace again.
         if "Last-Event-ID" in request.headers:
             raise Refused(400, "connection-lost", _LOST)
         if refusal := unasked():
@@ -177,7 +183,7 @@ def _stream() -> Response:
         wish = trace_jobs.parse_trace_request(request.args)
         run = trace_jobs.start_trace(wish)
     except Refused as refused:
-        # Any status but 200, and the extension would connect for ever.
+        # With another status than 200, the htmx extension would reconnect endlessly.
         return _event_stream(fragments.last_messages(refused.sentence))
     response = _event_stream(_fragments(wish).messages(run))
     response.call_on_close(run.close)
@@ -195,7 +201,7 @@ def _progressive(wish: TraceRequest, run: TraceJob[Event]) -> Response:
 
 
 def _fragments(wish: TraceRequest) -> Fragments:
-    # Who runs it again wants to see what is so now.
+    # "Run again" must not show cached responses.
     again = dataclasses.replace(wish, fresh=True)
     address = _address(again) if wish.text else None
     return Fragments(current_app.jinja_env, address)
@@ -203,16 +209,16 @@ def _fragments(wish: TraceRequest) -> Fragments:
 
 @dataclass(frozen=True, slots=True)
 class Fragments:
-    """The events of a run as HTML. It needs no context of a request, so that a stream holds none.
+    """Render the events of a trace as HTML, without a request context.
 
-    ``again`` is the address that runs the trace once more, None where there is nothing to run.
+    ``again`` is the URL that runs the trace again, or None.
     """
 
     environment: Environment
     again: str | None
 
     def messages(self, run: TraceJob[Event]) -> Iterator[str]:
-        """The run as server-sent events, with one named "end" at the end, whatever happens."""
+        """Yield the trace as server-sent events. The last event is always "end"."""
         seen: list[Event] = []
         number = 0
         try:
@@ -222,25 +228,25 @@ class Fragments:
                     continue
                 number += 1
                 seen.append(event)
-                # A message without data would be none: what ends takes away by itself what was waited for.
+                # A message needs data. The end of the trace hides the pending request by itself.
                 pending = self.pending(event)
                 yield sse.message(_NAMES[type(event)], self.shown(event), number) + (
                     sse.message("waiting", pending) if pending else ""
                 )
             yield sse.message("record", self.record(seen))
-        except Exception:  # noqa: BLE001 - whatever it was, the reader has to learn that it is over
-            _log.exception("a trace broke")
+        except Exception:  # noqa: BLE001 - the page must show that the trace ended
+            _log.exception("a trace failed")
             yield from self.last_messages(BROKEN)
         else:
             yield sse.message("end", "end")
 
     def last_messages(self, sentence: str) -> Iterator[str]:
-        """Why there is no run, or no more of it, and the end."""
+        """Yield the reason why the trace does not start or go on, and the end."""
         yield sse.message("verdict", self.refusal(sentence))
         yield sse.message("end", "end")
 
     def growing(self, page: str, run: TraceJob[Event]) -> Iterator[str]:
-        """The page with the run in it, as it happens."""
+        """Yield the page with the events of the trace as they arrive."""
         head, opening, closing, tail = page.split(CUT)
         yield head
         seen: list[Event] = []
@@ -257,28 +263,35 @@ class Fragments:
                 else:
                     yield closing + self.shown(event) + self.record(seen)
         except Exception:  # noqa: BLE001 - as above
-            _log.exception("a trace broke")
+            _log.exception("a trace failed")
             yield closing + self.refusal(BROKEN)
         yield tail
 
     def shown(self, event: Event) -> str:
-        """One event."""
         if isinstance(event, Start):
             return self._render("inspector/_started.html", start=event)
         if isinstance(event, Hop):
             words = messages.status_words(event.status) if event.status is not None else ""
             asked = curl(event.method, event.url, event.where)
-            return self._render("inspector/_hop.html", hop=event, width=width(event.seconds), words=words, curl=asked)
+            return self._render(
+                "inspector/_hop.html",
+                hop=event,
+                width=width(event.seconds),
+                words=words,
+                state=STATES[event.state],
+                curl=asked,
+            )
         return self._render(
             "inspector/_ended.html",
             end=event,
+            tone=_TONES[event.outcome],
             link=_link(event),
             finished=datetime.now(UTC),
             again=self.again,
         )
 
     def pending(self, event: Event | KeepAlive, tag: str = "p") -> str:
-        """What is waited for after ``event``, in an element that the next one takes the place of; "" for nothing."""
+        """Return an element that names the pending request, or "". The next hop replaces it."""
         if isinstance(event, KeepAlive):
             said = event.waits_for
         else:
@@ -289,13 +302,17 @@ class Fragments:
         return self._render("inspector/_pending.html", said=said, seconds=seconds, tag=tag) if said else ""
 
     def record(self, seen: Sequence[Event]) -> str:
-        """What stays of a run that is over: its hops as a table, and its events as lines of JSON."""
-        hops = [(event, messages.status_words(event.status or 0)) for event in seen if isinstance(event, Hop)]
+        """Return the finished trace: its hops as a table and its events as lines of JSON."""
+        hops = [
+            (event, messages.status_words(event.status or 0), STATES[event.state])
+            for event in seen
+            if isinstance(event, Hop)
+        ]
         lines = "\n".join(json.dumps(event.as_dict()) for event in seen)
         return self._render("inspector/_record.html", start=seen[0], hops=hops, json=lines)
 
     def refusal(self, sentence: str) -> str:
-        """Why there is no run, or no more of it."""
+        """Return the reason why the trace does not start or go on."""
         return self._render("inspector/_refusal.html", sentence=sentence, again=self.again)
 
     def _render(self, template: str, **context: object) -> str:
@@ -303,10 +320,11 @@ class Fragments:
 
 
 _NAMES: dict[type, str] = {Start: "start", Hop: "hop", End: "verdict"}
+_TONES = {"success": "good", "failure": "bad", "unspecified": "warn", "refused": "bad"}
 
 
 def _link(end: End) -> str | None:
-    """Where a reader may go on to: http and https are links, and nothing else is (requirements, section 3, item 46)."""
+    """Return the target as a link if its scheme is http or https, else None."""
     if end.outcome != "success" or end.url is None or not uri.parse(end.url).is_web:
         return None
     return end.url + (f"#{end.fragment}" if end.fragment is not None else "")

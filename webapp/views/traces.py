@@ -1,8 +1,8 @@
-"""Many identifiers traced at once: a page that grows row by row, its result as CSV or JSON, and the same as an API.
+"""The page ``/traces``: trace a list of identifiers. The page grows row by row; the result is also CSV or JSON.
 
-The rows of a list are kept in this process for an hour (:mod:`.results`). The form names them by an id that cannot be
-guessed, so that a list that was stopped can go on, and a result can be saved. All of a list takes one place of those
-for traces; its hosts are asked one request at a time, with a pause after each.
+The process keeps the rows of a list for an hour (:mod:`~ararat.webapp.trace_results`). The form contains a secret id
+of these rows, so that a user can resume a list and save its result. A list counts as one trace. Requests to the same
+host are sent one at a time, with a pause after each.
 """
 
 from __future__ import annotations
@@ -41,26 +41,26 @@ from . import trace as live
 blueprint = Blueprint("rounds", __name__)
 
 MOST = 50
-"""Identifiers that a list of the page may have."""
+"""Maximum number of identifiers in a list of the page."""
 
 MOST_OF_API = 200
-"""Identifiers that a list of the API may have."""
+"""Maximum number of identifiers in a list of the API."""
 
 LONGEST_SECONDS = 300.0
-"""How long one request works at a list. The form then goes on with what is left."""
+"""Maximum duration of one request. The user can then resume the list."""
 
 _AT_ONCE = 4
 _LINES = "application/x-ndjson"
 _CSV = "text/csv"
 
-_OVER = "The time for one list was used up."
-_TOO_OFTEN = "Some hosts were asked as often as they are within a minute; later they are asked again."
+_OVER = "The time limit of one run was reached. Press Resume to continue."
+_TOO_OFTEN = "Rate limit reached for some hosts. Resume in a minute."
 _log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
 class Order:
-    """A list as it is asked for: ``texts``, each once; the ``resolver`` named, if any; the rows ``done`` before."""
+    """A list to trace: ``texts`` without duplicates, the selected ``resolver``, and the rows ``done`` before."""
 
     texts: tuple[str, ...] = ()
     resolver: str | None = None
@@ -68,20 +68,19 @@ class Order:
 
     @property
     def left(self) -> tuple[str, ...]:
-        """What is not done yet."""
+        """The identifiers without a row."""
         done = {each.identifier for each in self.done}
         return tuple(text for text in self.texts if text not in done)
 
 
 @blueprint.get("/traces")
 def page() -> Response:
-    """The empty form."""
     return Response(_page(Order()), headers={"Cache-Control": "no-store"})
 
 
 @blueprint.post("/traces")
 def run() -> Response:
-    """The list in the form, traced while the page grows; what the form brings as done stands there at once."""
+    """Trace the list in the form while the page grows. Rows of an earlier run appear first."""
     if refusal := live.unasked():
         raise refusal
     earlier = None if "anew" in request.form else site().results.get(request.form.get("run", ""))
@@ -101,11 +100,11 @@ def run() -> Response:
 
 @blueprint.post("/traces/result")
 def result() -> Response:
-    """Save the rows of a list as a file, in the order of the list. Refused: 404 if they are no longer kept."""
+    """Return the rows of a list as a file, in the order of the list."""
     if refusal := live.unasked():
         raise refusal
     if (kept := site().results.get(request.form.get("run", ""))) is None:
-        raise Refused(404, "no-result", "This result is no longer kept. Run the list again.")
+        raise Refused(404, "no-result", "This result has expired. Run the list again.")
     places = _places(kept.texts)
     rows = sorted(kept.rows, key=lambda each: places[each.identifier])
     if request.args.get("form") == "csv":
@@ -118,13 +117,13 @@ def result() -> Response:
 
 @blueprint.post("/api/traces")
 def api() -> Response:
-    """The identifiers of the body, text in UTF-8, one a line, traced: a line of JSON for each, or CSV, as they end."""
+    """Trace the identifiers in the body, one per line. Return a line of JSON or CSV for each when it ends."""
     if refusal := live.unasked():
         raise refusal
     try:
         text = request.get_data(cache=False).decode("utf-8")
     except UnicodeDecodeError as error:
-        raise Refused(400, "not-utf-8", f"The body is not UTF-8 at octet {error.start}.") from None
+        raise Refused(400, "not-utf-8", f"The body is not valid UTF-8 at byte {error.start}.") from None
     order = _order(text, request.args.get("resolver", ""), MOST_OF_API)
     begun = _begin(order, _choices(order, site()))
     as_csv = request.accept_mimetypes.best_match([_LINES, _CSV], _LINES) == _CSV
@@ -138,28 +137,32 @@ def api() -> Response:
 
 
 def _listed(text: str) -> tuple[str, ...]:
-    """The identifiers of a list, each once."""
+    """Return the lines of ``text`` without duplicates and empty lines."""
     return tuple(dict.fromkeys(filter(None, map(str.strip, text.splitlines()))))
 
 
 def _places(texts: Iterable[str]) -> dict[str, int]:
-    """Where in its list each identifier stands, from 1."""
+    """Return the position of each identifier in its list, counted from 1."""
     return {text: place for place, text in enumerate(texts, 1)}
 
 
 def _order(text: str, resolver: str, most: int, done: Iterable[BulkResult] = ()) -> Order:
     texts = _listed(text)
     if not texts:
-        raise Refused(400, "nothing-to-trace", "There is no identifier to trace: give some, one a line.")
+        raise Refused(400, "nothing-to-trace", "The list is empty. Enter one identifier per line.")
     if len(texts) > most:
-        raise Refused(400, "too-many", f"There are {len(texts):,} identifiers; expected {most} at most in one list.")
+        raise Refused(400, "too-many", f"The list has {len(texts):,} identifiers; expected {most} at most. Split it.")
     if longest := next((number for number, each in enumerate(texts, 1) if len(each) >= LONGEST_ADDRESS), None):
-        raise Refused(400, "too-long", f"Identifier {longest} has {LONGEST_ADDRESS:,} characters or more.")
+        raise Refused(
+            400,
+            "too-long",
+            f"Identifier {longest} is too long: the maximum is {LONGEST_ADDRESS - 1:,} characters. Remove it.",
+        )
     try:
         named = origins.check_prefix(resolver.strip()) if resolver.strip() else None
     except PrefixError as error:
         raise Refused(400, "parameter", f"{error.message}; expected {error.expected} ({error.reference}).") from None
-    # What was not done to the end is done again, and what is no longer asked for goes.
+    # Incomplete rows are traced again. Rows that are no longer in the list are dropped.
     kept = {each.identifier: each for each in done if each.identifier in texts and each.verdict != "undone"}
     return Order(texts, named, tuple(kept.values()))
 
@@ -182,7 +185,7 @@ def _within(seconds: float, stop: threading.Event, rows: Iterator[BulkResult]) -
 
 
 def _choices(order: Order, known: Site) -> dict[str, ResolverChoice]:
-    """Which resolver is asked for each identifier that is left."""
+    """Choose the resolver of each remaining identifier."""
     reports = {text: examine(text) for text in order.left}
     try:
         kinds = inspection.kinds(list(reports.values()), known.bindings) or {}
@@ -199,14 +202,14 @@ def _own_hosts(known: Site) -> set[str]:
 
 
 def _least_seconds(choices: Iterable[ResolverChoice], known: Site) -> float:
-    """How long the list takes at least: the pauses between the requests to the resolver that is asked most."""
+    """Return the minimum duration of the list: the pauses between the requests to the most frequent resolver."""
     asked = Counter(uri.parse(choice.resolver).host for choice in choices if choice.possible)
     others = [count for host, count in asked.items() if host not in _own_hosts(known)]
     return (max(others, default=1) - 1) * known.pace.min_interval
 
 
 def about(seconds: float) -> str:
-    """A time to wait, as people say it.
+    """Format a waiting time.
 
     >>> about(3), about(60), about(61)
     ('3 seconds', '1 minute', '2 minutes')
@@ -223,13 +226,13 @@ def _counted(count: int, thing: str) -> str:
 def _runner(
     choices: Mapping[str, ResolverChoice], known: Site, client: str | None, stop: threading.Event
 ) -> Callable[[str], Iterable[Event]]:
-    """How one identifier of the list is traced, in a thread that knows nothing of the request."""
+    """Return the function that traces one identifier. It runs in a thread without a request context."""
     turns = PerHostThrottle(known.pace.min_interval, stop=stop)
 
     def run(text: str) -> Iterable[Event]:
         choice, clock = choices[text], PausableClock()
         fetch = trace_jobs.fetcher(known, client, stop, Progress())
-        # Of a host that is not asked the fetch says so, and nobody needs to wait for a turn.
+        # A resolver that must not be contacted needs no pause: the fetch fails at once.
         in_turn = turns.wrap(fetch, clock) if choice.possible else fetch
         return trace(text, fetch=in_turn, resolver=choice.resolver, clock=clock)
 
@@ -238,7 +241,7 @@ def _runner(
 
 @dataclass(frozen=True, slots=True)
 class _Grower:
-    """The rows of a list as HTML. It needs no context of a request, so that a stream holds none."""
+    """Render the rows of a list as HTML, without a request context."""
 
     environment: Environment
     order: Order
@@ -246,7 +249,7 @@ class _Grower:
     keep: Callable[[BulkResult], None]
 
     def growing(self, page: str, run: TraceJob[BulkResult]) -> Iterator[str]:
-        """The page with the rows in it, as the runs end."""
+        """Yield the page with the rows as the traces end."""
         head, closing, tail = page.split(live.CUT)
         yield head
         rows = list(self.order.done)
@@ -265,8 +268,8 @@ class _Grower:
                 why = _OVER
             elif any(each.code == "too-often" for each in rows):
                 why = _TOO_OFTEN
-        except Exception:  # noqa: BLE001 - whatever it was, the reader has to learn that it is over
-            _log.exception("a list of traces broke")
+        except Exception:  # noqa: BLE001 - the page must show that the list ended
+            _log.exception("a list of traces failed")
             why = live.BROKEN
         yield closing + self._ended(rows, why) + tail
 
@@ -284,7 +287,7 @@ class _Grower:
 
 
 def counted(rows: Iterable[BulkResult]) -> str:
-    """How many of each verdict, as a sentence.
+    """Return a sentence with the number of rows of each verdict.
 
     >>> counted([])
     'Nothing was traced.'
@@ -293,7 +296,7 @@ def counted(rows: Iterable[BulkResult]) -> str:
     counts: Mapping[str, int] = Counter(each.verdict for each in rows)
     listed = [f"{counts[verdict]} {verdict}" for verdict in VERDICTS if counts[verdict]]
     if downgraded := sum(each.downgraded for each in rows):
-        listed.append(f"{downgraded:,} led from https to http")
+        listed.append(f"{downgraded:,} redirected from https to http")
     if not rows:
         return "Nothing was traced."
     return f"{len(rows):,} traced: {', '.join(listed)}."

@@ -23,7 +23,7 @@ def words(line, *kinds):
 def test_each_segment_has_a_label_in_words():
     card = card_of("ark:/12345/x6-np1/map.pdf.en?info#f")
     assert [(part.label, words(part.line)) for part in card.parts] == [
-        ("scheme, classic", "ark:/"),
+        ("label (classic)", "ark:/"),
         ("NAAN", "12345"),
         ("", "/"),
         ("Name", "x6-np1"),
@@ -39,13 +39,13 @@ def test_the_segments_of_an_address_begin_with_its_prefix():
     card = card_of("https://n2t.net/ark:12345/x")
     assert [(part.label, words(part.line)) for part in card.parts][:2] == [
         ("resolver prefix", "https://n2t.net/"),
-        ("scheme", "ark:"),
+        ("label", "ark:"),
     ]
 
 
 def test_the_segments_of_a_urn_are_named_by_its_terms():
     labels = [part.label for part in card_of("urn:isbn:0451450523").parts]
-    assert labels == ["scheme", "namespace (NID)", "", "name in it (NSS)"]
+    assert labels == ["label", "NID", "", "NSS"]
 
 
 @pytest.mark.naughty
@@ -110,8 +110,8 @@ def test_the_hierarchy_says_what_is_bound_and_what_only_implied(bound):
     card = card_of("ark:12345/x/p.en", bound({"ark:12345/x/p.en": "located", "ark:12345/x": "withdrawn"}))
     assert [(member.identifier, member.role, member.state, member.here) for member in card.members] == [
         ("ark:12345/x", "container", "withdrawn here", False),
-        ("ark:12345/x/p", "what this is a variant of", "implied, not bound here", False),
-        ("ark:12345/x/p.en", "this one, a variant", "bound here", True),
+        ("ark:12345/x/p", "base of this variant", "implied, not bound here", False),
+        ("ark:12345/x/p.en", "this identifier, a variant", "bound here", True),
     ]
 
 

@@ -58,4 +58,4 @@ def test_the_picture_is_that_of_the_address_and_nothing_else(client):
 def test_what_has_no_address_is_refused(client, query):
     answer = client.get(f"/qr.svg?{query}")
     assert answer.status_code == 400
-    assert "no address" in answer.text
+    assert "not valid, or its URL is too long" in answer.text

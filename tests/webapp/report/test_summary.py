@@ -12,32 +12,34 @@ from ararat.webapp.report import summary
 @pytest.mark.parametrize(
     ("text", "sentence", "tone"),
     [
-        pytest.param("ark:12345/x", "A valid ARK, in normal form", "good", id="normal"),
+        pytest.param("ark:12345/x", "Valid ARK, in normal form", "good", id="normal"),
+        pytest.param("ark:/12345/x", "Valid ARK, not in normal form (1 change)", "good", id="one change"),
+        pytest.param("ark:/12345/x-1.b.a", "Valid ARK, not in normal form (3 changes)", "good", id="three changes"),
+        pytest.param("https://n2t.net/ark:12345/x", "Valid ARK in a URL, in normal form", "good", id="embedded"),
+        pytest.param("ark:12345/x?info", "Valid ARK with a metadata request, in normal form", "good", id="inflected"),
+        pytest.param("ark:12345/x?a=b", "Valid ARK with a query, in normal form", "good", id="query"),
+        pytest.param("ark:99999/x", "Valid ARK, in normal form", "warn", id="a warning"),
+        pytest.param("urn:isbn:0451450523", "Valid URN, in normal form", "good", id="urn"),
         pytest.param(
-            "ark:/12345/x", "A valid ARK, not in normal form: one change makes it so", "good", id="one change"
+            "urn:example:a/b",
+            "Valid URN in RFC 8141 but not in the 2011 draft, in normal form",
+            "warn",
+            id="RFC 8141 only",
         ),
         pytest.param(
-            "ark:/12345/x-1.b.a", "A valid ARK, not in normal form: 3 changes make it so", "good", id="three changes"
+            "urn:example:a?meta",
+            "Valid URN in the 2011 draft but not in RFC 8141, in normal form",
+            "warn",
+            id="draft only",
         ),
-        pytest.param("https://n2t.net/ark:12345/x", "A valid ARK in an address, in normal form", "good", id="embedded"),
-        pytest.param("ark:12345/x?info", "A valid ARK that asks for metadata, in normal form", "good", id="inflected"),
-        pytest.param("ark:12345/x?a=b", "A valid ARK with a query, in normal form", "good", id="query"),
-        pytest.param("ark:99999/x", "A valid ARK, in normal form", "warn", id="a warning"),
-        pytest.param("urn:isbn:0451450523", "A valid URN, in normal form", "good", id="urn"),
-        pytest.param(
-            "urn:example:a/b", "A URN by RFC 8141, not by the 2011 draft, in normal form", "warn", id="RFC 8141 only"
-        ),
-        pytest.param(
-            "urn:example:a?meta", "A URN by the 2011 draft, not by RFC 8141, in normal form", "warn", id="draft only"
-        ),
-        pytest.param("ark:12345", "Begins like an ARK but is none: a NAAN alone is not an ARK", "bad", id="pseudo-ark"),
+        pytest.param("ark:12345", "Not a valid ARK: a NAAN alone is not an ARK", "bad", id="pseudo-ark"),
         pytest.param(
             "urn:foo",
-            "Begins like a URN but is none: there is no colon after the namespace identifier",
+            "Not a valid URN: there is no colon after the namespace identifier",
             "bad",
             id="no urn",
         ),
-        pytest.param("foo", "Neither an ARK nor a URN: the text starts with neither ark: nor urn:", "bad", id="none"),
+        pytest.param("foo", "Not an ARK or a URN: the text starts with neither ark: nor urn:", "bad", id="none"),
     ],
 )
 def test_the_verdict_comes_first_and_in_words(text, sentence, tone):
@@ -49,13 +51,13 @@ def test_the_verdict_comes_first_and_in_words(text, sentence, tone):
 @pytest.mark.parametrize(
     ("text", "words"),
     [
-        pytest.param("ark:12345/x", "A Name with no qualifier.", id="plain"),
-        pytest.param("ark:12345/x/y.a.b", "A Name with one component and two variants.", id="qualified"),
-        pytest.param("urn:ISBN:0451450523", "A name in the namespace isbn.", id="urn"),
+        pytest.param("ark:12345/x", "The Name has no qualifier.", id="plain"),
+        pytest.param("ark:12345/x/y.a.b", "The Name has one component and two variants.", id="qualified"),
+        pytest.param("urn:ISBN:0451450523", "The namespace is isbn.", id="urn"),
         pytest.param("ark:12345", "", id="nothing to say"),
         pytest.param(
             "ark:12345/\u200bx",
-            "A Name with no qualifier. One character that cannot be seen, shown here by name.",
+            "The Name has no qualifier. The text contains one hidden character.",
             id="hidden",
         ),
     ],
@@ -67,15 +69,17 @@ def test_the_summary_says_what_the_verdict_leaves_out(text, words):
 @pytest.mark.parametrize(
     ("text", "bound", "words"),
     [
-        pytest.param("ark:12345/x", {"ark:12345/x": "located"}, ["valid", "normal", "bound here"], id="all three"),
-        pytest.param("ark:/12345/x", {}, ["valid", "not normal", "not bound here"], id="valid only"),
         pytest.param(
-            "ark:/12345/x", {"ark:12345/x": "related"}, ["valid", "not normal", "bound here"], id="not normal"
+            "ark:12345/x", {"ark:12345/x": "located"}, ["valid", "in normal form", "bound here"], id="all three"
+        ),
+        pytest.param("ark:/12345/x", {}, ["valid", "not in normal form", "not bound here"], id="valid only"),
+        pytest.param(
+            "ark:/12345/x", {"ark:12345/x": "related"}, ["valid", "not in normal form", "bound here"], id="not normal"
         ),
         pytest.param(
-            "ark:12345/x", {"ark:12345/x": "withdrawn"}, ["valid", "normal", "withdrawn here"], id="withdrawn"
+            "ark:12345/x", {"ark:12345/x": "withdrawn"}, ["valid", "in normal form", "withdrawn here"], id="withdrawn"
         ),
-        pytest.param("ark:12345/x", None, ["valid", "normal", "bound here?"], id="nobody to ask"),
+        pytest.param("ark:12345/x", None, ["valid", "in normal form", "binding not checked"], id="no bindings"),
         pytest.param("ark:12345", {}, ["not valid", "no normal form", "not bound here"], id="invalid"),
     ],
 )
@@ -87,15 +91,15 @@ def test_valid_normal_and_bound_are_three_answers(text, bound, words):
 
 def test_what_could_not_be_read_is_not_said_to_be_unbound():
     *_, chip = summary.chips(examine("ark:12345/x"), "ark:12345/x", None, unread=True)
-    assert (chip.word, chip.tone, chip.detail) == ("bound here?", "warn", "the bindings cannot be read at the moment")
+    assert (chip.word, chip.tone, chip.detail) == ("binding not checked", "warn", "the bindings cannot be read")
 
 
 @pytest.mark.parametrize(
     ("text", "detail", "tone"),
     [
-        pytest.param("ark:12345/x", "strict reading", "good", id="strict"),
-        pytest.param("ark:12-345/x", "liberal reading", "warn", id="liberal"),
-        pytest.param("urn:foo:a", "both profiles", "good", id="both profiles"),
+        pytest.param("ark:12345/x", "strict syntax", "good", id="strict"),
+        pytest.param("ark:12-345/x", "lenient syntax", "warn", id="liberal"),
+        pytest.param("urn:foo:a", "both specifications", "good", id="both profiles"),
         pytest.param("urn:foo:a/b", "RFC 8141 only", "warn", id="RFC 8141"),
         pytest.param("urn:foo:a?b", "2011 draft only", "warn", id="draft"),
     ],
@@ -119,9 +123,9 @@ def test_the_words_are_printable_ascii_and_promise_nothing(naughty):
 @pytest.mark.parametrize(
     ("text", "said", "tone", "chip"),
     [
-        pytest.param("https://17beta.top/en", ": it may be allocated", "good", "allocatable", id="fine"),
+        pytest.param("https://17beta.top/en", ": can be allocated", "good", "allocatable", id="fine"),
         pytest.param("https://17beta.top/en/A", "allocated, but a phrase has", "warn", "allocatable", id="a warning"),
-        pytest.param("https://17beta.top/en/", "not to be allocated, since a", "bad", "not allocatable", id="an error"),
+        pytest.param("https://17beta.top/en/", "must not be allocated: a", "bad", "not allocatable", id="an error"),
     ],
 )
 def test_of_an_address_that_is_a_policys_its_verdict_is_said(text, said, tone, chip):

@@ -90,7 +90,7 @@ def test_any_text_is_answered_in_ascii(client, naughty):
 def test_a_body_that_is_not_utf8_is_refused_with_its_place(client):
     response = client.post("/api/inspect", data=b"ark:12345/\xff")
     assert_problem(response, 400, "not-utf-8")
-    assert "octet 10" in response.json["detail"]
+    assert "byte 10" in response.json["detail"]
 
 
 @pytest.mark.parametrize(

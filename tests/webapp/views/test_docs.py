@@ -53,8 +53,8 @@ def test_below_a_mount_the_links_are_below_it_too(read_page):
     assert read_page(Client(mounted).get("/inspect/docs").text).all("a", href="/inspect/docs/first-ark")
 
 
-def test_every_foot_leads_to_it(client, read_page):
-    assert read_page(client.get("/").text).one("footer").all("a", href="/docs")
+def test_every_header_links_to_it(client, read_page):
+    assert read_page(client.get("/").text).one("header", "top").all("a", href="/docs")
 
 
 @pytest.mark.parametrize("name", ["nothing", "..", "index.md", "%2e%2e%2fREADME", "INDEX", "inspector-dark.png"])

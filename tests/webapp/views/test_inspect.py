@@ -138,9 +138,13 @@ def test_the_verdict_stands_first_and_gets_the_focus(client, read_page):
     page = read_page(client.get("/", query_string={"q": "ark:/12345/x-1"}).text)
     card = page.one("article", "card")
     verdict = card.all("h2")[0]
-    assert verdict.text.endswith("A valid ARK, not in normal form: 2 changes make it so")
+    assert verdict.text.endswith("Valid ARK, not in normal form (2 changes)")
     assert "autofocus" in verdict.attributes
-    assert [chip.one("b").text for chip in card.all("li", "chip")] == ["valid", "not normal", "bound here?"]
+    assert [chip.one("b").text for chip in card.all("li", "chip")] == [
+        "valid",
+        "not in normal form",
+        "binding not checked",
+    ]
 
 
 def test_each_segment_is_isolated_and_labelled(client, read_page):
@@ -149,7 +153,7 @@ def test_each_segment_is_isolated_and_labelled(client, read_page):
     assert [segment.children[0].attributes["dir"] for segment in segments] == ["ltr"] * len(segments)
     assert {segment.children[0].tag for segment in segments} == {"bdi"}
     assert [item.all("a")[0].text for item in page.one("ul", "legend").all("li")] == [
-        "scheme, classic",
+        "label (classic)",
         "NAAN",
         "Name",
         "component",
@@ -169,8 +173,8 @@ def test_the_hierarchy_is_links_that_inspect_its_members(bound, read_page):
     assert [link.attributes["href"] for link in tree.all("a")] == ["/?q=ark:12345/x", "/?q=ark:12345/x/p"]
     assert [member.one("small").text for member in tree.all("li")] == [
         "container, bound here",
-        "what this is a variant of, implied, not bound here",
-        "this one, a variant, not bound here",
+        "base of this variant, implied, not bound here",
+        "this identifier, a variant, not bound here",
     ]
 
 
@@ -201,7 +205,7 @@ def test_beyond_twenty_cards_each_row_opens_the_page_of_its_own(answer):
     assert [row.all("td")[1].text for row in rows] == [str(number) for number in range(1, 26)]
     assert rows[19].one("a").attributes["href"] == "#i20"
     assert rows[20].one("a").attributes["href"] == "/?q=ark:12345/x20"
-    assert "first 20 are open" in page.one("p", "rest").text
+    assert "the first 20 identifiers" in page.one("p", "rest").text
 
 
 def test_beyond_a_thousand_the_page_says_so(answer):
@@ -235,9 +239,9 @@ def test_without_javascript_the_form_of_the_box_narrows_and_sorts_the_table(clie
 
 def test_equivalents_name_one_another_in_the_table(client, read_page):
     rows = read_page(client.get("/", query_string={"q": COLUMN}).text).one("div", "list").one("tbody").all("tr")
-    assert rows[1].all("td")[4].text.strip() == "2 are equivalent"
+    assert rows[1].all("td")[4].text.strip() == "2 equivalent"
     assert [link.attributes["href"] for link in rows[3].all("td")[4].all("a")] == ["#n2"]
-    assert "repeats" in rows[6].all("td")[4].text
+    assert "duplicate" in rows[6].all("td")[4].text
 
 
 def test_what_is_shown_can_be_taken_away_as_a_file(client):
@@ -277,7 +281,7 @@ def test_a_part_its_row_its_problem_and_its_step_lead_to_one_another(client, rea
 def test_the_qr_code_is_a_picture_with_words_that_can_be_taken_away(client, read_page):
     page = read_page(client.get("/", query_string={"q": "ark:/12345/x-1"}).text)
     picture = page.one("details", "qr").one("img")
-    assert picture.attributes["alt"] == "QR code that reads https://n2t.net/ark:12345/x1"
+    assert picture.attributes["alt"] == "QR code of https://n2t.net/ark:12345/x1"
     assert client.get(picture.attributes["src"]).content_type == "image/svg+xml"
     assert page.one("details", "qr").one("a", download="qr.svg").attributes["href"] == picture.attributes["src"]
     assert read_page(client.get("/?q=urn:foo:a").text).all("details", "qr") == []
@@ -287,20 +291,20 @@ def test_the_qr_code_is_a_picture_with_words_that_can_be_taken_away(client, read
     ("text", "headline"),
     [
         pytest.param("nothing in here, really", "No identifier in these 23 characters", id="running text"),
-        pytest.param("  \n ", "There is only white space", id="white space"),
+        pytest.param("  \n ", "The text contains only white space", id="white space"),
     ],
 )
 def test_where_nothing_is_found_the_page_says_so_and_why(answer, text, headline):
     found = answer(text).one("section", "found")
     assert found.one("h2").text == headline
-    assert "looked for" in found.text
+    assert "contains no ARK and no URN" in found.text
 
 
 def test_while_the_bindings_cannot_be_reached_the_page_shows_the_rest(bound, read_page):
     client = create_app(bound({}, reachable=False)).test_client()
     page = read_page(client.get("/?q=ark:/12345/x").text)
     assert page.one("p", "normal").one("bdi").text == "ark:12345/x"
-    assert "bound here? the bindings cannot be read at the moment" in page.one("ul", "chips").text
+    assert "binding not checked the bindings cannot be read" in page.one("ul", "chips").text
     leads = page.one("section", "leads").text
     assert "The bindings of this site cannot be read, so the trace starts at the official resolver." in leads
     assert "not bound here" not in page.text.lower()
@@ -444,7 +448,10 @@ def test_a_fragment_brings_the_title_what_is_announced_and_after_a_link_the_box(
     fragment = read_page(client.get("/?q=ark:/12345/x", headers=HTMX).text)
     assert fragment.one("title").text == "ark:/12345/x - Ararat"
     said = fragment.one("p", id="said")
-    assert (said.text, said.attributes["hx-swap-oob"]) == ("Valid, not normal, bound here?", "innerHTML")
+    assert (said.text, said.attributes["hx-swap-oob"]) == (
+        "Valid, not in normal form, binding not checked",
+        "innerHTML",
+    )
     assert fragment.one("textarea", id="q").text.strip() == "ark:/12345/x"
     assert read_page(client.post("/", data={"q": "ark:12345/x"}, headers=HTMX).text).all("textarea") == []
 

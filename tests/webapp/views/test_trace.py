@@ -39,7 +39,7 @@ def test_a_stream_has_a_start_each_hop_a_verdict_and_an_end(inspector, messages,
     assert [event for event, _ in found] == ["start", "hop", "hop", "hop", "verdict", "end"]
     hops = [read_page(data) for event, data in found if event == "hop"]
     assert ["302 Found" in hop.text for hop in hops] == [True, True, False]
-    assert hops[1].one("p", "location").text.split() == ["Location", "/page/2", "which", "is", f"{HERE}/page/2"]
+    assert hops[1].one("p", "location").text.split() == ["Location", "/page/2", "resolves", "to", f"{HERE}/page/2"]
     assert f"The resource is at {HERE}/page/2" in found[4][1]
 
 
@@ -95,8 +95,8 @@ def test_what_is_waited_for_is_said(inspector, page_waits, slow, read_page):
     parts = response.iter_encoded()
     start, hop, beat = [next(parts).decode() for _ in range(3)]
     slow.answers.set()
-    assert "Asking here.example.org" in start
-    assert "Asking here.example.org" in hop
+    assert "Waiting for here.example.org" in start
+    assert "Waiting for here.example.org" in hop
     assert beat.startswith("event: waiting\n")
     assert "Waiting for this site to answer, 1 s" in beat
     assert b"event: record" in b"".join(parts)
@@ -207,7 +207,7 @@ def test_a_defect_ends_the_stream_and_the_page_properly(inspector, messages, mon
     page = client.get("/trace", query_string={"q": NAME}, headers=BROWSER)
     assert page.text.rstrip().endswith("</html>")
     for response in (stream, page):
-        assert "went wrong on this side" in response.text
+        assert "went wrong on our side" in response.text
         assert "seven" not in response.text
     assert caplog.text.count("ArithmeticError: seven") == 2
 
@@ -288,7 +288,7 @@ def test_of_an_address_the_ark_inside_is_traced(inspector, read_page):
 
 def test_where_a_name_is_not_bound_here_the_command_line_is_named(inspector, read_page):
     section = card_of(inspector(), read_page, "urn:foo:a'b")
-    assert "this page does not ask https://n2t.net" in section.text
+    assert "this page sends no requests to https://n2t.net" in section.text
     assert section.one("p", "command").one("code").text == """ararat trace 'urn:foo:a'"'"'b'"""
     assert section.one("a").attributes["href"] == f"/trace?q=urn:foo:a'b&resolver={HERE}"
 
@@ -314,7 +314,7 @@ def test_without_a_site_of_its_own_the_inspector_offers_the_command_alone(read_p
 def test_what_is_too_long_for_an_address_is_not_offered(inspector, read_page):
     client = inspector()
     response = client.post("/", data={"q": "ark:12345/" + "x" * 3_000})
-    assert "too long for the address of a trace" in read_page(response.text).one("section", "leads").text
+    assert "too long for a trace" in read_page(response.text).one("section", "leads").text
 
 
 def test_the_bars_are_on_a_scale_where_little_can_be_seen():

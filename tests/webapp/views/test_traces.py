@@ -224,8 +224,8 @@ def test_when_the_time_is_used_up_the_rest_can_be_gone_on_with(client, site, rea
     page = read_page(client.post("/traces", data={"q": "\n".join(given), "resolver": HERE}).text)
     found, _ = rows_of(page)
     assert len(found) < 20
-    assert "The time for one list was used up." in page.one("div", "ended").text
-    assert page.one("div", "ended").all("button")[0].text == f"Go on with the {21 - len(found)} left"
+    assert "The time limit of one run was reached." in page.one("div", "ended").text
+    assert page.one("div", "ended").all("button")[0].text == f"Resume ({21 - len(found)} left)"
 
 
 # Hosts elsewhere, at their pace ---------------------------------------------------------------------------------------
@@ -261,20 +261,20 @@ def test_what_a_host_is_not_asked_so_often_is_undone_and_goes_on_later(elsewhere
         found, run = rows_of(page)
         assert sum(verdict == "resolves" for _, verdict in found) == done == len(asked)
         ended = page.one("div", "ended").text
-        assert ("asked again" in ended) is (done < 5)
+        assert ("Resume in a minute" in ended) is (done < 5)
         now[0] += 61
     assert len(set(asked)) == 5
 
 
 def test_the_page_says_how_long_a_list_takes_with_its_pauses(client, read_page, monkeypatch):
     form = read_page(client.get("/traces").text).one("p", id="pace").text
-    assert "a pause of 3 seconds" in form
-    assert "worked at for 5 minutes" in form
+    assert "Requests to one host are 3 seconds apart" in form
+    assert "A run stops after 5 minutes" in form
     asked = []
     monkeypatch.setattr(traces, "trace_all", lambda texts, run, **rest: iter(asked.extend(texts) or ()))
     many = "\n".join(f"ark:54321/{number}" for number in range(50))
     page = read_page(client.post("/traces", data={"q": many}).text)
-    assert "at least 3 minutes." in page.one("p", id="takes").text
+    assert "at least 3 minutes," in page.one("p", id="takes").text
     own = read_page(client.post("/traces", data={"q": "ark:12345/x\nark:12345/y"}).text)
     assert own.all("p", id="takes") == []
     assert len(asked) == 52

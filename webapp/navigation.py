@@ -1,0 +1,36 @@
+"""The links in the header of every page."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from flask import request
+
+from .config import url
+
+_PAGES = (
+    ("Inspect", "inspector.page", "/", ()),
+    ("Trace", "live.trace", "/trace", ("/traces",)),
+    ("Compare", "comparing.page", "/compare", ()),
+    ("Registries", "reference.index", "/registries", ("/registries/", "/schemes")),
+    ("Docs", "handbook.contents", "/docs", ("/docs/",)),
+)
+"""Label, endpoint and path of a page, and the beginnings of the other paths in its section."""
+
+
+@dataclass(frozen=True, slots=True)
+class Link:
+    """A link in the header. ``current`` is the value of aria-current: "page", "true" (same section) or ""."""
+
+    label: str
+    address: str
+    current: str
+
+
+def navigation() -> list[Link]:
+    """Return the links of the header for the current request."""
+    links = []
+    for label, endpoint, path, section in _PAGES:
+        current = "page" if request.path == path else "true" if request.path.startswith(section) else ""
+        links.append(Link(label, url(endpoint), current))
+    return links
