@@ -275,9 +275,9 @@ def test_naughty_identifiers_get_their_verdict_and_leave_nothing_raw(options: li
 @pytest.mark.parametrize(
     ("a", "b", "code", "words"),
     [
-        pytest.param("ark:/12345/x-1", "https://n2t.net/ark:12345/x1", 0, "equivalent", id="equivalent"),
+        pytest.param("ark:/12345/x-1", "https://n2t.net/ark:12345/x1", 0, "Equivalent", id="equivalent"),
         pytest.param("ark:12345/x6", "ark:12345/x7", 1, "differ in the Name", id="not equivalent"),
-        pytest.param("ark:12345/x", "ark:12345", 2, "second cannot be read", id="one cannot be read"),
+        pytest.param("ark:12345/x", "ark:12345", 2, "second text is not a valid ARK or URN", id="one cannot be read"),
         pytest.param("foo", "foo", 2, "Neither", id="neither can be read"),
     ],
 )
