@@ -50,7 +50,7 @@ FINISHED: tuple[str, ...] = ()
 TEMPLATES: tuple[str, ...] = ()
 
 TEXTS = [
-    *("README.md", "CONTRIBUTING.md", "SECURITY.md"),
+    *("README.md", "CHANGELOG.md", "CONTRIBUTING.md", "SECURITY.md"),
     *(f"docs/{path.name}" for path in sorted((ROOT / "docs").glob("*.md"))),
     *(path.relative_to(ROOT).as_posix() for folder in TEMPLATES for path in sorted((ROOT / folder).rglob("*.html"))),
 ]
