@@ -1,7 +1,6 @@
-"""Why an identifier is refused, in words: one view, which page, problem document and text all say.
+"""The error page of a refused identifier, and the same as a problem document (RFC 9457) and as text.
 
-The identifier is repeated as it was received, the place that is wrong marked in it, and never more of it than a reader
-can use.
+It repeats a part of the identifier as received and marks the place of the problem in it.
 """
 
 from __future__ import annotations
@@ -24,12 +23,12 @@ from .description import Description, describe
 
 _SHOWN_AROUND = 120
 ECHOED = 1000
-"""Code points of an identifier that a problem document repeats, at most."""
+"""The number of code points of an identifier that a problem document repeats at most."""
 
 
 @dataclass(frozen=True, slots=True)
 class Excerpt:
-    """A part of the identifier around the place that matters; ``marks`` where that place is less than the whole."""
+    """The part of an identifier around a problem. ``marks`` is False if the problem is the whole identifier."""
 
     before: str
     marked: str
@@ -41,7 +40,10 @@ class Excerpt:
 
 @dataclass(frozen=True, slots=True)
 class Hint:
-    """Where to go from here: ``member`` is its name in the problem document, ``shown`` an identifier it leads to."""
+    """A link to related information.
+
+    ``member`` is its name in the problem document, ``shown`` the identifier that it leads to, or "".
+    """
 
     member: str
     words: str
@@ -51,10 +53,10 @@ class Hint:
 
 @dataclass(frozen=True, slots=True)
 class Explanation:
-    """A refusal as it is told. Its own words are ASCII; excerpt, hints and tombstone are what others wrote.
+    """A refusal as a page, a problem document or text.
 
-    ``inflections`` are those that are known here, where another one was asked for (ARK-044, I-02). ``exact`` says
-    whether the identifier stood so in the request, or was rebuilt from what the server left of it (:mod:`target`).
+    ``inflections`` are the known inflections if the requested one is unknown (ARK-044, I-02). ``exact`` is False if the
+    server hid the raw request target, so that the identifier had to be rebuilt (:mod:`.http.request_target`).
     """
 
     status: int
@@ -69,30 +71,28 @@ class Explanation:
 
     @property
     def title(self) -> str:
-        """The identifier as a title can hold it: printable ASCII, and short."""
+        """The identifier for the title: printable ASCII of at most 80 characters."""
         shown = display.percent(self.given[:80])
         return shown if len(shown) <= 80 else f"{shown[:77]}..."
 
     @property
     def sentence(self) -> str:
-        """The message as a sentence."""
         message = self.problem.message
         return f"{message[:1].upper()}{message[1:]}."
 
     @property
     def place(self) -> str:
-        """Which characters are marked, counted from one."""
+        """The position of the marked characters, counted from one."""
         start, end = self.problem.start, self.problem.end
         if end > start + 1:
             return f"characters {start + 1} to {end}"
         return f"character {start + 1}" if end > start else f"before character {start + 1}"
 
     def as_html(self) -> bytes:
-        """The page."""
         return templates.render("refusal.html", view=self)
 
     def as_json(self) -> bytes:
-        """The problem document (RFC 9457)."""
+        """Return the problem document (RFC 9457)."""
         # RFC 9457, section 4.2.1: with "about:blank" the title is the status phrase; the code says which problem it is.
         document: dict[str, Any] = {
             "type": "about:blank",
@@ -115,7 +115,7 @@ class Explanation:
         return json.dumps(document, indent=1).encode() + b"\n"
 
     def as_text(self) -> bytes:
-        """Plain text with a line of carets under the place; after it the tombstone, where there is one."""
+        """Return plain text with carets under the place of the problem, and the tombstone of a withdrawn name."""
         lines = [f"{self.status} {self.phrase}", "", str(IdentifierError(self.given, self.problem))]
         lines += [f"{hint.words}: {hint.href}" for hint in self.hints]
         lines += [f"{inflection}: {description}" for inflection, description in self.inflections.items()]
@@ -131,12 +131,14 @@ def explain(
     *,
     exact: bool = True,
 ) -> Explanation:
-    """What to tell whoever asked; ``root`` is what links begin with, ``inspector`` what an inspector's address does,
-    ``inflections`` what may be asked for, ``exact`` whether the target was.
+    """Return the view of a refused resolution.
+
+    ``root`` is the beginning of links: the resolver prefix, or SCRIPT_NAME. ``inspector`` is the address or path of an
+    inspector, or None. ``inflections`` are all known inflections, ``exact`` is that of the request target.
     """
     problem, binding = resolution.problem, resolution.binding
     if problem is None:
-        raise ValueError("this resolution is no refusal")
+        raise ValueError("this resolution is not a refusal")
     return Explanation(
         status=resolution.status,
         phrase=HTTPStatus(resolution.status).phrase,
@@ -151,7 +153,7 @@ def explain(
 
 
 def excerpt(text: str, problem: Problem) -> Excerpt:
-    """The surroundings of a problem's place in ``text``.
+    """Return the part of ``text`` around the place of a problem.
 
     >>> excerpt("ark:12345/x!", Problem("bad-char", "error", "", 11, 12, "", ""))
     Excerpt(before='ark:12345/x', marked='!', after='', cut_before=False, cut_after=False, marks=True)
@@ -168,17 +170,17 @@ def excerpt(text: str, problem: Problem) -> Excerpt:
 def _hints(resolution: Resolution, problem: Problem, root: str, inspector: str | None) -> Iterator[Hint]:
     key, given = resolution.key, resolution.given
     if resolution.binding is not None:
-        yield Hint("description", "What is known of it is here", f"{root}/{key}?info", f"{key}?info")
+        yield Hint("description", "Its description", f"{root}/{key}?info", f"{key}?info")
     if (container := resolution.container) is not None:
         if problem.code == "container-withdrawn":
             info = f"{container}?info"
             yield Hint("container", "The description of the withdrawn name", f"{root}/{info}", info)
         else:
-            yield Hint("container", "What contains it is bound here", f"{root}/{container}", container)
+            yield Hint("container", "The nearest name above it that is bound here", f"{root}/{container}", container)
     if len(given) > ECHOED:
         return
     if resolution.status == 400 and (meant := suggestion(given, problem)):
-        yield Hint("suggestion", "Perhaps this was meant", f"{root}/{quote(meant, safe=targets.AS_IT_IS)}", meant)
+        yield Hint("suggestion", "Possible correction", f"{root}/{quote(meant, safe=targets.AS_IT_IS)}", meant)
     if inspector is not None:
         page = inspector if inspector.startswith("http") else root + inspector
-        yield Hint("inspect", "Read it letter by letter in the inspector", f"{page}/?q={quote(given, safe='')}")
+        yield Hint("inspect", "Examine it in the inspector", f"{page}/?q={quote(given, safe='')}")

@@ -1,6 +1,7 @@
-"""Pages that stand alone: no script, no file of the site, one style element whose hash is all their policy allows.
+"""Render the pages of the resolver.
 
-A site with only the resolver in front of it has no folder of ours to serve, so a page carries its style with it.
+The site serves no files of Ararat, so each page contains its style. The Content-Security-Policy allows only that style
+element, by its hash.
 """
 
 from __future__ import annotations
@@ -15,21 +16,21 @@ from markupsafe import Markup
 
 from ...identifiers.text import display
 
-# The templates lie beside the packages, in the one that holds them all.
+# The folder of the templates, in the package ararat.
 _TEMPLATES = __name__.partition(".")[0], "templates/resolver"
 
 UNSTYLED = "default-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
-"""The policy of a page that loads and runs nothing at all (security design, section 4)."""
+"""The Content-Security-Policy of a page that loads and runs nothing."""
 
 
 def render(template: str, **values: Any) -> bytes:
-    """A page in UTF-8."""
+    """Return a page in UTF-8."""
     return _environment().get_template(template).render(values).encode("utf-8", "backslashreplace")
 
 
 @cache
 def content_security_policy() -> str:
-    """The policy of these pages: their one style element, by its hash, and nothing else."""
+    """Return the Content-Security-Policy of these pages: only their style element, by its hash."""
     digest = b64encode(sha256(_style().encode()).digest()).decode()
     return f"{UNSTYLED}; style-src 'sha256-{digest}'"
 
@@ -47,5 +48,5 @@ def _environment() -> Environment:
 @cache
 def _style() -> str:
     source, _, _ = PackageLoader(*_TEMPLATES).get_source(Environment(autoescape=True), "style.css")
-    # The hash is over what stands between the tags, to the octet; a parser of HTML makes every line end a line feed.
+    # The hash covers the bytes between the tags. An HTML parser turns every line end into a line feed.
     return source.replace("\r\n", "\n")

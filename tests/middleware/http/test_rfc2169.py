@@ -91,7 +91,7 @@ def test_a_browser_gets_the_list_as_a_page(client):
     assert answer.text.count("<li><a ") == 3
     assert 'href="https://example.org/maps"' in answer.text
     assert "javascript:" not in answer.text
-    assert "No place is known" in client.get("/uri-res/N2Ls?urn:example:idea", headers={"Accept": "text/html"}).text
+    assert "knows no location" in client.get("/uri-res/N2Ls?urn:example:idea", headers={"Accept": "text/html"}).text
 
 
 @pytest.mark.parametrize("service", ["N2L", "N2Ls", "N2C"])

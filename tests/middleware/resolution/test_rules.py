@@ -327,8 +327,8 @@ def test_names_that_are_not_bound_are_answered_by_rule_and_described_so(bindings
     described = json.loads(client.get("/ark:/12345/x-5a?info", headers={"Accept": "application/json"}).text)
     assert (described["rule"], described["target"]) == ("ark:12345/x5", "https://example.org/t/a")
     assert "rule: ark:12345/x5\n" in client.get("/ark:12345/x5a??", headers={"Accept": "text/plain"}).text
-    assert "a rule for all names of its shoulder" in client.get("/ark:12345/x5a?info").text
+    assert "The rule for unbound names that begin with" in client.get("/ark:12345/x5a?info").text
     assert '"rule"' not in client.get("/ark:12345/x5bound?info", headers={"Accept": "application/json"}).text
     bindings.set_rule("ark:67531/", "/all/${content}")
     client = Client(ResolverMiddleware(lambda environ, start_response: [], open_store(database)))
-    assert "a rule for all names of its NAAN" in client.get("/ark:67531/q?info").text
+    assert "The rule for unbound names that begin with" in client.get("/ark:67531/q?info").text
