@@ -1,6 +1,6 @@
 """``python -m ararat``: the command ``ararat``."""
 
-from .cli.main import main
+from .cli import main
 
 if __name__ == "__main__":
     main()

@@ -2,7 +2,7 @@
 
 ``make lock`` runs it, with the option ``--upgrade`` to raise the versions. The versions hold for every system and every
 Python from 3.11 on. A file has what its set needs beyond the sets that are installed before it. Those for the build and
-for the tools are complete, since they are installed in folders of their own.
+for the tools are complete, since they are installed in folders of their own. That of the sites is resolved by itself.
 """
 
 from __future__ import annotations
@@ -16,8 +16,15 @@ from tempfile import TemporaryDirectory
 
 ROOT = Path(__file__).parents[1]
 FOLDER = Path(__file__).with_name("requirements")
-EXTRAS = {"run": "", "test": "test", "servers": "servers", "bench": "bench", "fuzz": "fuzz"}
-"""Each set that is installed into .venv, in this order, and the extra of pyproject.toml that it is for."""
+GROUPS = ("test", "servers", "bench", "fuzz")
+"""The dependency groups of pyproject.toml, in the order in which they are installed into .venv."""
+
+EXTRAS = ("--extra", "app", "--extra", "postgres")
+SETS = {"run": EXTRAS[:2], **{group: (*EXTRAS, "--group", group) for group in GROUPS}}
+"""Each set that is installed into .venv, in this order, and the options of uv that select it."""
+
+SITES = ("django>=5.2,<5.3", "flask>=3.0,<3.1", "flask-sqlalchemy>=3.1", "sqlalchemy>=2.0,<2.1")
+"""What a site may have beside the middleware: tests/test_distribution.py installs these older versions."""
 
 TOOLS = ("pip-audit>=2.10", "uv>=0.13")
 HEADER = "# Written by `make lock` from pyproject.toml; do not edit. Install it with pip install --require-hashes.\n"
@@ -28,19 +35,24 @@ def main() -> None:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))
     with TemporaryDirectory() as name:
         folder = Path(name)
-        tools, build, agreed = folder / "tools.in", folder / "build.in", folder / "agreed.txt"
+        tools, build, sites, agreed = (folder / name for name in ("tools.in", "build.in", "sites.in", "agreed.txt"))
         tools.write_text("\n".join(TOOLS), "utf-8")
+        sites.write_text("\n".join(SITES), "utf-8")
         build.write_text("\n".join(project["build-system"]["requires"]), "utf-8")
         # uv keeps the versions that it finds in the file that it writes.
-        agreed.write_text("\n".join(sorted({pin for each in FOLDER.glob("*.txt") for pin in pins(each)})), "utf-8")
-        resolve(ROOT / "pyproject.toml", build, tools, "--all-extras", to=agreed)
+        agreed.write_text(
+            "\n".join(sorted({pin for each in FOLDER.glob("*.txt") if each.stem != "sites" for pin in pins(each)})),
+            "utf-8",
+        )
+        groups = [option for group in GROUPS for option in ("--group", group)]
+        resolve(ROOT / "pyproject.toml", build, tools, *EXTRAS, *groups, to=agreed)
         locked = {
             "build": resolve(build, "--no-deps", "--generate-hashes", within=agreed),
+            "sites": resolve(sites, "--generate-hashes"),
             "tools": resolve(tools, "--generate-hashes", within=agreed),
         }
         before: set[str] = set()
-        for each, extra in EXTRAS.items():
-            wanted = ["--extra", extra] if extra else []
+        for each, wanted in SETS.items():
             found = resolve(ROOT / "pyproject.toml", *wanted, "--generate-hashes", within=agreed)
             locked[each] = [block for block in found if block not in before]
             before |= {*found}

@@ -5,6 +5,7 @@ from __future__ import annotations
 import fcntl
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -117,7 +118,7 @@ def test_the_wheel_alone_runs_the_whole_of_ararat(wheel: Path, tmp_path: Path, s
     pinned = ROOT / "tests" / "requirements" / "run.txt"
     built(*pip, "install", "--quiet", "--require-hashes", "--requirement", pinned, folder=tmp_path)
     # What is pinned is all that the wheel requires: nothing else may be looked for.
-    built(*pip, "install", "--quiet", "--no-index", wheel, folder=tmp_path)
+    built(*pip, "install", "--quiet", "--no-index", f"ararat[app] @ {wheel.as_uri()}", folder=tmp_path)
     installed = run(sys.executable, "-m", "pip", "--python", python, "list", "--format=json", folder=tmp_path)
     assert not {"django", "django-htmx", "pytest"} & {row["name"].lower() for row in json.loads(installed.stdout)}
 
@@ -140,6 +141,50 @@ def test_the_wheel_alone_runs_the_whole_of_ararat(wheel: Path, tmp_path: Path, s
     for name in VENDORED:
         assert server.get(name.removeprefix("ararat")).status == 200
     server.stop()
+
+
+SITE = """
+import sqlalchemy, django
+from flask import Flask
+from flask_sqlalchemy import SQLAlchemy
+from werkzeug.test import Client
+from ararat.middleware import ResolverMiddleware, open_bindings
+
+bindings = open_bindings("bindings.sqlite", create=True)
+bindings.bind("ark:12345/x6np1", "/maps/17")
+app = Flask(__name__)
+app.config["SQLALCHEMY_DATABASE_URI"] = "sqlite://"
+SQLAlchemy(app)
+app.wsgi_app = ResolverMiddleware(app.wsgi_app, bindings)
+assert Client(app).get("/ark:/12345/x6-np1").location == "/maps/17"
+
+from django.conf import settings
+settings.configure(ROOT_URLCONF=__name__, ALLOWED_HOSTS=["*"], SECRET_KEY="x")
+from django.core.wsgi import get_wsgi_application
+urlpatterns = []
+assert Client(ResolverMiddleware(get_wsgi_application(), bindings)).get("/ark:12345/x6np1").status_code == 302
+print(sqlalchemy.__version__, django.__version__)
+"""
+
+
+@pytest.mark.long
+def test_the_middleware_is_installed_beside_older_frameworks(wheel: Path, tmp_path: Path):
+    place = tmp_path / "empty"
+    venv.create(place, with_pip=False)
+    python = place / "bin" / "python"
+    pip = (sys.executable, "-m", "pip", "--python", python)
+    pinned = ROOT / "tests" / "requirements" / "sites.txt"
+    built(*pip, "install", "--quiet", "--require-hashes", "--requirement", pinned, folder=tmp_path)
+    # The packages of the sites are all that the wheel requires: nothing else may be looked for.
+    built(*pip, "install", "--quiet", "--no-index", wheel, folder=tmp_path)
+    (tmp_path / "site_of_a_test.py").write_text(SITE)
+    done = run(python, "-W", "error", "site_of_a_test.py", folder=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert re.fullmatch(r"2\.0\.\d+ 5\.2(\.\d+)?\n", done.stdout)
+
+    command = run(python.with_name("ararat"), "inspect", "ark:12345/x", folder=tmp_path)
+    assert command.returncode == 69
+    assert "pip install 'ararat[app]'" in command.stderr
 
 
 @pytest.mark.parametrize("hook", ["build_wheel", "build_editable"])

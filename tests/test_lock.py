@@ -31,21 +31,16 @@ def pins(file: str) -> list[Requirement]:
 
 
 def required(file: str) -> list[str]:
-    """What pyproject.toml requires for a file, with the extras that an extra names."""
+    """What pyproject.toml requires for a file, without the groups that a group includes."""
     if file == "build":
         return PROJECT["build-system"]["requires"]
-    named = PROJECT["project"]["dependencies"] if file == "run" else EXTRAS[file]
-    flat = [EXTRAS[extra] if (extra := _own_extra(line)) else [line] for line in named]
-    return [line for lines in flat for line in lines if not _own_extra(line)]
-
-
-def _own_extra(line: str) -> str | None:
-    found = re.fullmatch(r"ararat\[(\w+)\]", line)
-    return found and found[1]
+    if file == "run":
+        return [*PROJECT["project"]["dependencies"], *EXTRAS["app"]]
+    return [*EXTRAS["postgres"], *(line for line in PROJECT["dependency-groups"][file] if isinstance(line, str))]
 
 
 def test_there_is_a_file_for_each_set() -> None:
-    assert {*FILES} == {*BEFORE, "build", "tools"}
+    assert {*FILES} == {*BEFORE, "build", "sites", "tools"}
 
 
 @pytest.mark.parametrize("file", FILES)

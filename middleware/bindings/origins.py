@@ -78,8 +78,12 @@ def _normalize_host(host: str) -> str:
 
 
 def _a_labels(host: str) -> str:
-    import idna  # its tables take time to load, and few hosts need them
-
+    try:
+        import idna  # its tables take time to load, and few hosts need them
+    except ModuleNotFoundError:
+        raise ValueError(
+            f"the host {validation.shown(host)} is not ASCII: write it with xn--, or pip install 'ararat[app]'"
+        ) from None
     try:
         return idna.encode(host, uts46=True, transitional=False).decode("ascii")
     except UnicodeError:  # idna.IDNAError is one
