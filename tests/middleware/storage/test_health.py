@@ -21,7 +21,9 @@ NAME = "ark:12345/doc"
 
 
 def execute(database: str, *statements: str) -> None:
-    with create_engine(database, poolclass=NullPool).begin() as connection:
+    with create_engine(
+        database.replace("postgresql:", "postgresql+psycopg:"), poolclass=NullPool
+    ).begin() as connection:
         for statement in statements:
             connection.execute(text(statement))
 

@@ -25,7 +25,7 @@ COLUMNS = "key, kind, target, status, redirect, resource, passthrough, scope, ch
 
 
 def engine(database: str):
-    return create_engine(database, poolclass=NullPool)
+    return create_engine(database.replace("postgresql:", "postgresql+psycopg:"), poolclass=NullPool)
 
 
 @pytest.fixture

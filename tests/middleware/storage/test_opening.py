@@ -27,7 +27,9 @@ NAME = "ark:12345/doc"
 
 def execute(database: str, statement: str, **parameters: str) -> None:
     """Run a statement by another hand."""
-    with create_engine(database, poolclass=NullPool).begin() as connection:
+    with create_engine(
+        database.replace("postgresql:", "postgresql+psycopg:"), poolclass=NullPool
+    ).begin() as connection:
         connection.execute(text(statement), parameters)
 
 

@@ -70,7 +70,7 @@ HYPHENS = "urn:isbn:0-451-45052-3"
 
 
 def engine(database: str):
-    return create_engine(database, poolclass=NullPool)
+    return create_engine(database.replace("postgresql:", "postgresql+psycopg:"), poolclass=NullPool)
 
 
 @pytest.fixture
