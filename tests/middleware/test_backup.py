@@ -1,4 +1,4 @@
-"""The backup of a PostgreSQL database as the handbook has it: dumped, and restored into an empty one."""
+"""The backup of a PostgreSQL database as the documentation describes it: dumped, and restored into an empty one."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ import re
 import subprocess
 from pathlib import Path
 
-UPGRADING = Path(__file__).parents[2] / "docs" / "upgrading.md"
+BACKUP_PAGE = Path(__file__).parents[2] / "docs" / "backup.md"
 
 
 def test_a_dump_is_restored_with_all_of_the_history(cluster, open_store, tmp_path):
-    chapter = UPGRADING.read_text("utf-8").partition("### PostgreSQL")[2]
+    chapter = BACKUP_PAGE.read_text("utf-8").partition("## PostgreSQL")[2]
     (commands, *_) = re.findall(r"^```sh\n(.*?)^```$", chapter, re.MULTILINE | re.DOTALL)
     first, second = cluster.new_database(), cluster.new_database()
     bindings = open_store(first)

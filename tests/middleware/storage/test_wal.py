@@ -22,7 +22,7 @@ from ararat.middleware.storage.sqlite import FRESH_SECONDS
 
 NAMES = [f"ark:12345/n{number}" for number in range(50)]
 REPLACED = "the file was replaced, and bindings.sqlite-wal is the log of the previous file"
-UPGRADING = Path(__file__).parents[3] / "docs" / "upgrading.md"
+BACKUP_PAGE = Path(__file__).parents[3] / "docs" / "backup.md"
 
 
 def fill(path: Path, tag: str) -> None:
@@ -232,10 +232,10 @@ def test_a_log_that_is_deleted_while_it_is_in_use_is_logged_and_its_changes_are_
 
 @pytest.mark.skipif(shutil.which("sqlite3") is None, reason="the program sqlite3 is not installed")
 @pytest.mark.parametrize("number", [0, 1], ids=["while the site is stopped", "while the site runs"])
-def test_a_backup_is_restored_as_the_handbook_has_it(
+def test_backup_is_restored_by_the_commands_of_the_documentation(
     file: Path, tmp_path: Path, open_store: Callable[..., Bindings], number: int
 ) -> None:
-    chapter = UPGRADING.read_text("utf-8").partition("### Restore an SQLite file")[2]
+    chapter = BACKUP_PAGE.read_text("utf-8").partition("## Restore an SQLite database")[2]
     commands = re.findall(r"^```sh\n(.*?)^```$", chapter, re.MULTILINE | re.DOTALL)[number]
     by_backup(file, tmp_path / "backup.sqlite")
     served = open_store(file)
