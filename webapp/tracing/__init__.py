@@ -1,8 +1,8 @@
-"""Following an identifier to where it leads, hop by hop, without being led anywhere one must not go.
+"""Trace an identifier: send the requests of the ARK resolution algorithm, hop by hop, to its target.
 
-``trace`` is the reference algorithm of the ARK draft (section 7.1.3) and does no I/O. A ``Fetch`` (``hop``) is handed
-in: ``guard`` asks other hosts through a connection that is held to judged addresses and to deadlines, ``local``
-answers for this site in process. ``events`` is what all of them tell; ``heartbeat`` lets somebody watch while a hop
-waits and ``stages`` say for what, ``places`` how many may watch at once, ``pacing`` how often a host is asked, and
-``reuse`` keeps what it said. ``rounds`` traces many identifiers, which take ``turns`` at their hosts.
+``algorithm`` implements the ARK draft (section 7.1.3) without I/O and yields ``events``; ``messages`` has their texts.
+The package ``client`` sends the requests: ``guard`` to other hosts, restricted to allowed addresses and to deadlines,
+and ``in_process`` to this site. The package ``limits`` restricts concurrency and request rates, and caches responses.
+``keepalive`` and ``progress`` report that a trace still runs and what it waits for. ``bulk`` traces many identifiers,
+and ``comparison`` compares two traces.
 """

@@ -1,4 +1,4 @@
-"""The request of a hop as a command line, so that whoever doubts a trace can ask for themselves."""
+"""The request of a hop as a curl command, so that a reader can repeat it."""
 
 from __future__ import annotations
 
@@ -8,13 +8,12 @@ from .hop import USER_AGENT, Where
 
 
 def curl(method: str, url: str, where: Where = "elsewhere") -> str:
-    """The curl command that sends the request of a hop: the same method, target octets and header fields; one line
-    of printable ASCII, quoted for a POSIX shell, whatever stands in the address.
+    """Return the curl command that sends the same method, target bytes and header fields as a hop.
 
-    ``method`` is GET or HEAD, ``url`` an absolute http or https URL without a fragment, in ASCII, as a hop has it. The
-    settings of whoever runs it have no say (``-q``, no proxy), and curl's own readings of an address are switched off:
-    braces and brackets, and dot-segments. A hop that was answered in process sent no Accept-Encoding and had no
-    connection to close.
+    The command is one line of printable ASCII, quoted for a POSIX shell. ``method`` is GET or HEAD; ``url`` is the URL
+    of a hop: absolute, http or https, ASCII, without a fragment. The command ignores the curl settings of the user
+    (``-q``, no proxy) and keeps braces, brackets and dot-segments in the URL. For a hop in process it omits
+    Accept-Encoding and Connection, which are not sent there.
 
     >>> shlex.split(curl("GET", "http://example.org/it's"))[-1]
     "http://example.org/it's"
@@ -22,7 +21,7 @@ def curl(method: str, url: str, where: Where = "elsewhere") -> str:
     words = ["curl", "-q", "--globoff", "--path-as-is", "--http1.1", "--noproxy", "*", "--include"]
     if method == "HEAD":
         words.append("--head")
-    # "Accept: */*" is what curl sends of its own accord.
+    # curl sends "Accept: */*" by default.
     words += ["--user-agent", USER_AGENT]
     if where == "elsewhere":
         words += ["--header", "Accept-Encoding: identity", "--header", "Connection: close"]

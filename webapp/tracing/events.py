@@ -1,9 +1,8 @@
-"""What happens in a trace, as values: one :class:`Start`, a :class:`Hop` for each request, one :class:`End`.
+"""The events of a trace: one :class:`Start`, a :class:`Hop` for each request, one :class:`End`.
 
-The page, the event stream, the API and the terminal all show these, and nothing else, so they always say the same.
-``as_dict`` gives what JSON holds; of the addresses in it only those of http and https may become links. The fields that
-hold text of others are named below; ``sentence`` and the texts of notes are ours, and printable ASCII whatever the
-others sent.
+The page, the event stream, the API and the terminal show the same events. ``as_dict`` returns the JSON object. Only its
+http and https URLs may become links. The docstrings name the fields with untrusted text; ``sentence`` and the texts of
+notes are always printable ASCII.
 """
 
 from __future__ import annotations
@@ -19,23 +18,21 @@ Outcome = Literal["success", "failure", "unspecified", "refused"]
 
 @dataclass(frozen=True, slots=True)
 class Note:
-    """A remark: ``code`` is a stable kebab-case word, ``text`` a sentence, ``href`` the address it is about, if any."""
+    """A note: ``code`` never changes its meaning, ``text`` is a sentence, ``href`` is the URL it refers to, if any."""
 
     code: str
     text: str
     href: str | None = None
 
     def as_dict(self) -> dict[str, str]:
-        """The note as JSON has it; ``href`` only where there is one."""
         return {"code": self.code, "text": self.text} | ({"href": self.href} if self.href else {})
 
 
 @dataclass(frozen=True, slots=True)
 class Start:
-    """What is going to be resolved, and how.
+    """The parameters of the trace.
 
-    ``identifier`` is as given (text of others). ``sent`` is the first address to be asked, None where the run is
-    refused.
+    ``identifier`` is as given (untrusted text). ``sent`` is the first URL, or None if the trace is refused.
     """
 
     identifier: str
@@ -47,7 +44,6 @@ class Start:
     notes: tuple[Note, ...] = ()
 
     def as_dict(self) -> dict[str, Any]:
-        """The event as JSON has it."""
         return {
             "event": "start",
             "identifier": self.identifier,
@@ -62,15 +58,17 @@ class Start:
 
 @dataclass(frozen=True, slots=True)
 class Hop:
-    """One request and what came of it.
+    """One request and its result.
 
-    ``number`` counts from 1. ``url`` is what was asked; ``where`` says whether in process or over the network.
-    ``status`` is None where there was no answer; then ``failure`` says why. ``reason`` and ``headers`` (a few, for
-    showing) are the other side's words as printable ASCII, shortened. ``location`` is the Location field as received
-    (text of others), ``target`` the URI it means, without a fragment, None where there is none. ``state`` is the state
-    after this hop, ``redirects_left`` how many redirects may still be followed. ``at`` and ``seconds`` say when, from
-    the start of the run, the request began, and how long it took. ``age`` is None where the request was sent; else the
-    answer to an earlier one was taken, which is that many seconds old.
+    - ``number``: counts from 1.
+    - ``url``: the requested URL; ``where``: "here" for a request in process, "elsewhere" for one over the network.
+    - ``status``: the status, or None without a response; ``failure`` is then the reason.
+    - ``reason``, ``headers``: the reason phrase and a few fields of the response, as shortened printable ASCII.
+    - ``location``: the Location field as received (untrusted text).
+    - ``target``: the resolved Location without its fragment, or None.
+    - ``state``, ``redirects_left``: the state and the remaining redirects after this hop.
+    - ``at``, ``seconds``: the start of the request, in seconds after the start of the trace, and its duration.
+    - ``age``: None for a new response; otherwise the age in seconds of a response from the cache.
     """
 
     number: int
@@ -91,7 +89,6 @@ class Hop:
     age: float | None = None
 
     def as_dict(self) -> dict[str, Any]:
-        """The event as JSON has it."""
         return {
             "event": "hop",
             "number": self.number,
@@ -115,11 +112,11 @@ class Hop:
 
 @dataclass(frozen=True, slots=True)
 class End:
-    """How it ended.
+    """The result of the trace.
 
-    ``url`` is the URI at which the run ended, None where it was refused; ``fragment`` belongs to it, and is for showing
-    alone (R-03). ``hops`` counts the requests. ``code`` is one of :data:`.trace.CODES`, a code of
-    :data:`.hop.FAILURES`, or for "refused" that of the identifier's problem. ``sentence`` tells it all.
+    ``url`` is the URI at which the trace ended, or None if it was refused. ``fragment`` belongs to the URI and is only
+    displayed (R-03). ``hops`` counts the requests. ``code`` is one of :data:`.algorithm.CODES`, one of
+    :data:`.hop.FAILURES` or, for "refused", the code of the problem. ``sentence`` is the summary.
     """
 
     outcome: Outcome
@@ -132,7 +129,6 @@ class End:
     sentence: str
 
     def as_dict(self) -> dict[str, Any]:
-        """The event as JSON has it."""
         return {
             "event": "end",
             "outcome": self.outcome,

@@ -1,7 +1,7 @@
-"""A run of events in a thread of its own, with a sign of life while nothing happens.
+"""Iterate over events from another thread, and yield a keep-alive event while nothing happens.
 
-A server learns that a client has gone only when it writes to it. So whoever streams a trace needs something to write at
-least every second, also while a hop waits for an answer, and must be able to end that wait.
+A server notices that a client has disconnected only when it writes to it. A stream of a trace therefore needs something
+to write at least every second, even while a hop waits for a response, and a way to end that wait.
 """
 
 from __future__ import annotations
@@ -18,16 +18,15 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True)
 class KeepAlive:
-    """Nothing has happened for ``seconds`` since the last event, and the run goes on.
+    """No event for ``seconds`` since the last one; the trace still runs.
 
-    ``waits_for`` says what it waits for, as :attr:`.stages.Progress.now` does; "" where nobody knows.
+    ``waits_for`` is :attr:`.progress.Progress.now`, or "" if it is unknown.
     """
 
     seconds: float
     waits_for: str = ""
 
     def as_dict(self) -> dict[str, Any]:
-        """The heartbeat as JSON has it."""
         return {"event": "waiting", "seconds": round(self.seconds, 3), "waits_for": self.waits_for}
 
 
@@ -42,20 +41,18 @@ _ENDED = object()
 def iter_with_keepalive(
     events: Iterator[T], *, every: float = 1.0, stop: threading.Event | None = None
 ) -> Generator[T | KeepAlive, None, None]:
-    """The ``events`` as they come, from a thread of their own, and a :class:`KeepAlive` every ``every`` seconds between
-    them.
+    """Yield ``events`` from another thread, with a :class:`KeepAlive` after every ``every`` seconds without an event.
 
-    The thread begins with the first ``next``. When the generator is closed, or collected, ``stop`` is set: whatever
-    makes the events and holds the same ``stop`` (:func:`~.guard.guarded_fetch`) gives up what it waits
-    for, closes its connection, and the thread ends. What cannot be interrupted ends at its own deadline, and is not
-    waited for. What ``events`` raises is raised here.
+    The thread starts at the first ``next``. Closing or collecting the generator sets ``stop``. A producer that shares
+    ``stop`` (:func:`~.client.guard.guarded_fetch`) then ends its wait and closes its connection. A call that cannot be
+    interrupted ends at its own deadline; the generator does not wait for it. Exceptions of ``events`` are raised here.
 
     >>> list(iter_with_keepalive(iter("ab")))
     ['a', 'b']
     """
     stop = stop or threading.Event()
     happened: queue.SimpleQueue[Any] = queue.SimpleQueue()
-    # A daemon: a hop that cannot be interrupted must not keep the process from ending.
+    # A daemon thread, so that a request that cannot be interrupted does not keep the process alive.
     threading.Thread(target=_run, args=(events, happened, stop), name="ararat-trace", daemon=True).start()
     try:
         last = time.monotonic()
@@ -82,7 +79,7 @@ def _run(events: Iterator[Any], happened: queue.SimpleQueue[Any], stop: threadin
             if stop.is_set():
                 break
         happened.put(_ENDED)
-    except BaseException as error:  # noqa: BLE001 - it is raised again where somebody can see it
+    except BaseException as error:  # noqa: BLE001 - the calling thread raises it again
         happened.put(_Raised(error))
     finally:
         close = getattr(events, "close", None)

@@ -1,8 +1,8 @@
-"""The resolver that is expected to know an identifier: the NAAN's own, as the registry has it, or a URN namespace's.
+"""The known resolver of an identifier: that of the NAAN in the registry, or that of a URN namespace.
 
-Nobody is asked: what the NAAN registry says is in the tables of :mod:`~ararat.identifiers.registries`. IANA's registry
-of URN namespaces has no resolvers; for national bibliography numbers the libraries make known where theirs is, and that
-is the table here.
+No request is sent. The NAAN registry is in the tables of :mod:`~ararat.identifiers.registries`. The IANA registry of
+URN namespaces lists no resolvers; this module lists those of national bibliography numbers,
+which the libraries publish.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from . import uri
 from .client import url
 
 REGISTRY_KEYWORD = "registry"
-"""What stands for the expected resolver where a resolver is named."""
+"""The word that selects the known resolver in place of a resolver prefix."""
 
 NBN_RESOLVERS = {
     "at": "https://resolver.obvsg.at",
@@ -28,24 +28,21 @@ NBN_RESOLVERS = {
     "nl": "https://persistent-identifier.nl",
     "no": "https://urn.nb.no",
 }
-"""Resolver prefixes of national bibliography numbers, by the country's code.
+"""Resolver prefixes of national bibliography numbers, by country code.
 
-Each is how the numbers of that country are written as links: the Norwegian and the Dutch library name theirs, and the
-others stand in publications and in software that cites such numbers. No registry has them.
-
-Left out are those that take a URN as a parameter, since a resolver prefix with the identifier after it is no address
-there.
+No registry lists them. The Norwegian and the Dutch library publish theirs; the others are used in publications and in
+software that cites such numbers. Resolvers that take the URN as a query parameter have no prefix and are not listed.
 """
 
-# RFC 8458, section 4.2: "prefix = iso-cc *( ":" subspc )", followed by "-" and the string that a library gave out.
+# RFC 8458, section 4.2: "prefix = iso-cc *( ":" subspc )", followed by "-" and the string that a library assigned.
 _COUNTRY = re.compile("([A-Za-z]{2})[:-]")
 
 
 @dataclass(frozen=True, slots=True)
 class ExpectedResolver:
-    """Where an identifier of ``whose`` ("NAAN 12148") is expected to be resolved: at ``host``.
+    """The known resolver of ``owner`` ("NAAN 12148") at ``host``.
 
-    ``prefix`` is the resolver prefix to ask, None where the registry has an address of another form.
+    ``prefix`` is its resolver prefix, or None if the registered URL has another form.
     """
 
     owner: str
@@ -54,7 +51,7 @@ class ExpectedResolver:
 
 
 def expected(name: Ark | Urn) -> ExpectedResolver | None:
-    """The expected resolver, or None where nobody is known to be one.
+    """Return the known resolver of an ARK or URN, or None.
 
     >>> from ararat.identifiers import parse
     >>> expected(parse("ark:12148/bpt6k1")).prefix, expected(parse("urn:nbn:fi-fe20031181")).host
@@ -72,7 +69,7 @@ def expected(name: Ark | Urn) -> ExpectedResolver | None:
 
 
 def expected_of(identifier: str) -> ExpectedResolver | None:
-    """The expected resolver of an identifier as it is written; None where nobody is known to be one, or it is none.
+    """Return the known resolver of a text, or None if there is none or the text is not an identifier.
 
     >>> expected_of("https://n2t.net/ark:12148/bpt6k1").owner
     'NAAN 12148'
@@ -85,7 +82,7 @@ def expected_of(identifier: str) -> ExpectedResolver | None:
 
 
 def prefix_for(identifier: str) -> str | None:
-    """The resolver prefix at which ``identifier`` is expected to be known; None where there is none, or no identifier.
+    """Return the prefix of the known resolver of a text, or None.
 
     >>> prefix_for("ark:bbbbb/x") is None
     True

@@ -1,7 +1,7 @@
-"""What a trace waits for now: a lookup, a connection or an answer, told by whoever waits and read from another thread.
+"""Report what a trace waits for: a lookup, a connection or a response.
 
-The client itself says nothing while it waits. So what it looks up with, what it connects with and the fetch itself are
-wrapped, and each notes a sentence before it begins.
+The client reports nothing while it waits. Wrappers around its lookups, its connections and its requests therefore set a
+text before each of them.
 """
 
 from __future__ import annotations
@@ -20,14 +20,14 @@ Connect = Callable[[Address, int, Deadline], socket.socket]
 
 
 class Progress:
-    """What one run waits for: ``now``, a sentence of printable ASCII without a full stop, "" while it waits for nobody.
+    """The progress of one trace: ``now`` is a sentence of printable ASCII without a full stop, or "".
 
-    One thread writes it, any may read it.
+    One thread writes it; any thread can read it.
 
-    >>> stages = Progress()
+    >>> progress = Progress()
     >>> def fetch(method, url, deadline):
-    ...     return HopResponse(200, stages.now, ())
-    >>> stages.track_remote(fetch)("GET", "https://n2t.net/ark:12345/x", 0.0).reason, stages.now
+    ...     return HopResponse(200, progress.now, ())
+    >>> progress.track_remote(fetch)("GET", "https://n2t.net/ark:12345/x", 0.0).reason, progress.now
     ('Waiting for n2t.net to answer', '')
     """
 
@@ -36,26 +36,26 @@ class Progress:
         self._host = ""
 
     def track_local(self, fetch: Fetch) -> Fetch:
-        """The same fetch, which says that this site is waited for, unless what it calls says otherwise."""
-        return self._told(fetch, lambda url: "this site")
+        """Return a Fetch that reports to wait for this site, unless the wrapped one reports something else."""
+        return self._track(fetch, lambda url: "this site")
 
     def track_remote(self, fetch: Fetch) -> Fetch:
-        """The same fetch, which says that the host of the address is waited for."""
-        return self._told(fetch, lambda url: uri.parse(url).host)
+        """Return a Fetch that reports to wait for the host of the URL."""
+        return self._track(fetch, lambda url: uri.parse(url).host)
 
     def lookups(self, lookups: Lookups, client: str | None = None) -> Lookups:
-        """The same lookups for one client, which note what is looked up."""
-        return _ToldLookups(lookups, self, client)
+        """Return lookups for one client that report the host."""
+        return _TrackedLookups(lookups, self, client)
 
     def connect(self, address: Address, port: int, deadline: Deadline) -> socket.socket:
-        """Connect as :func:`~.connection.open_socket` does, and say so."""
+        """Connect with :func:`~.client.connection.open_socket` and report it."""
         self.now = f"Connecting to {self._host}"
         connected = open_socket(address, port, deadline)
         self.now = f"Waiting for {self._host} to answer"
         return connected
 
-    def _told(self, fetch: Fetch, name: Callable[[str], str]) -> Fetch:
-        def told(method: str, url: str, deadline: float) -> HopResponse:
+    def _track(self, fetch: Fetch, name: Callable[[str], str]) -> Fetch:
+        def tracked(method: str, url: str, deadline: float) -> HopResponse:
             self._host = name(url)
             self.now = f"Waiting for {self._host} to answer"
             try:
@@ -63,18 +63,17 @@ class Progress:
             finally:
                 self.now = ""
 
-        return told
+        return tracked
 
 
-class _ToldLookups(Lookups):
-    """Somebody else's lookups, with a word before each."""
+class _TrackedLookups(Lookups):
+    """Lookups that report each host."""
 
-    def __init__(self, lookups: Lookups, stages: Progress, client: str | None) -> None:
+    def __init__(self, lookups: Lookups, progress: Progress, client: str | None) -> None:
         self._lookups = lookups
         self._client = client
-        self._stages = stages
+        self._progress = progress
 
     def addresses(self, host: str, deadline: Deadline, client: str | None = None) -> list[str]:
-        """See :meth:`~.lookups.Lookups.addresses`."""
-        self._stages.now = f"Looking up {host}"
+        self._progress.now = f"Looking up {host}"
         return self._lookups.addresses(host, deadline, client or self._client)

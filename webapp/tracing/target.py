@@ -1,4 +1,4 @@
-"""An identifier as a resolver is asked for it (ARK draft, section 7.1; decisions R-03 and R-06)."""
+"""Prepare an identifier for a request to a resolver (ARK draft, section 7.1; decisions R-03 and R-06)."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from ...identifiers.text import iri
 from .events import Note
 from .known_resolvers import ExpectedResolver, expected
 
-# Problems of an identifier that can be read, but is never asked for (ARK draft, section 3.1; A-07).
+# Problems of identifiers that are valid but must not be requested (ARK draft, section 3.1; A-07).
 _REFUSED = ("naan-reserved-invalid", "dot-segment")
 
 
@@ -17,9 +17,9 @@ _REFUSED = ("naan-reserved-invalid", "dot-segment")
 class ResolutionTarget:
     """An identifier as it goes into a request.
 
-    ``core`` is what follows the prefix and a slash, the query included; ``fragment`` is kept aside. Both are ASCII.
-    ``inflection`` is the query with its question mark, in normal form, or "". ``naan`` is that of an ARK, normalized;
-    ``expected`` the resolver that is expected to know the name.
+    ``request_path`` follows the resolver prefix and a slash, and contains the query. ``fragment`` is not sent. Both are
+    ASCII. ``inflection`` is the query with its question mark, in normal form, or "". ``naan`` is the normalized NAAN of
+    an ARK. ``expected`` is the known resolver.
     """
 
     request_path: str
@@ -31,10 +31,9 @@ class ResolutionTarget:
 
 
 def prepare(identifier: str, *, normalize: bool) -> ResolutionTarget:
-    """Read an identifier and say how it is asked for: as it is written, or in normal form where ``normalize`` is true.
+    """Parse an identifier and prepare it for a request: as written, or in normal form if ``normalize`` is true.
 
-    Raises :class:`~ararat.identifiers.problems.IdentifierError` where it cannot be read, or is one that is never asked
-    for.
+    Raises :class:`~ararat.identifiers.problems.IdentifierError` if it cannot be parsed or must not be requested.
 
     Source: ARK draft, section 7.1; ARK-092 to ARK-095.
 
@@ -52,7 +51,9 @@ def prepare(identifier: str, *, normalize: bool) -> ResolutionTarget:
     written, mark, fragment = written.partition("#")
     notes = []
     if mark:
-        notes.append(Note("fragment-not-sent", "The fragment is for the reader of the answer and is not sent."))
+        notes.append(
+            Note("fragment-not-sent", "The fragment is not sent; the browser uses it after the last redirect.")
+        )
     if isinstance(name, Ark) and not normalize and "-" in name.naan:
         # R-06: "The only change: raw "-" in the NAAN is deleted, since only that is no Basic ARK by the grammar."
         naan = next(segment for segment in name.segments if segment.part == "naan")
@@ -60,7 +61,9 @@ def prepare(identifier: str, *, normalize: bool) -> ResolutionTarget:
         notes.append(Note("naan-hyphens", "The NAAN is sent without its hyphens (ARK draft, section 4)."))
     if not written.isascii():
         # "ARKs that contain non-ASCII characters must be percent-encoded before resolution"
-        notes.append(Note("percent-encoded", "What is not ASCII is sent percent-encoded (section 7.1)."))
+        notes.append(
+            Note("percent-encoded", "Characters outside of ASCII are sent percent-encoded (ARK draft, section 7.1).")
+        )
     return ResolutionTarget(
         iri.encode(written),
         iri.encode(fragment) if mark else None,

@@ -1,4 +1,4 @@
-"""Time that is running out, for a whole run, a hop or a part of one. Only the monotonic clock counts."""
+"""Deadlines of a trace, of a hop and of a part of a hop, by the monotonic clock."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _SLOWEST = 10_000
 
 
 def share(seconds: float) -> float:
-    """How long the bar for a duration is, from 0 to 1: on a logarithmic scale, so that 2 ms and 2 s can both be seen.
+    """Return the length of the bar for a duration, from 0 to 1, on a logarithmic scale that shows 2 ms and 2 s.
 
     >>> share(0), share(10), share(60)
     (0.0, 1.0, 1.0)
@@ -23,9 +23,9 @@ def share(seconds: float) -> float:
 
 @dataclass(frozen=True, slots=True)
 class Deadline:
-    """How long something may still take: until a monotonic ``deadline``, or until ``stop`` is set by another thread.
+    """A limit on a wait: the monotonic time ``deadline``, or the moment when another thread sets ``stop``.
 
-    ``what`` names it for people.
+    ``what`` names the limited action in messages.
     """
 
     deadline: float
@@ -33,19 +33,19 @@ class Deadline:
     what: str = "this hop"
 
     def remaining(self) -> float:
-        """The seconds left, more than 0. Raises :class:`~.hop.HopFailed` "timeout" or "stopped"."""
+        """Return the remaining seconds, more than 0. Raises :class:`~.hop.HopFailed` "timeout" or "stopped"."""
         if self.stop is not None and self.stop.is_set():
             raise HopFailed("stopped")
-        left = self.deadline - time.monotonic()
-        if left <= 0:
-            raise HopFailed("timeout", f"the time for {self.what} was used up")
-        return left
+        seconds = self.deadline - time.monotonic()
+        if seconds <= 0:
+            raise HopFailed("timeout", f"the time limit of {self.what} was reached")
+        return seconds
 
     def poll_interval(self) -> float:
-        """The seconds to wait before looking again: not more than are left, and few, so that a stop is noticed."""
+        """Return the seconds of one wait: at most the remaining ones, and few, so that a stop is noticed."""
         return min(self.remaining(), 0.2)
 
     def sub_deadline(self, seconds: float, what: str) -> Deadline:
-        """A deadline for a part of it, which runs out after ``seconds``, or with this one where that is sooner."""
+        """Return a deadline ``seconds`` from now, or this one if it is sooner."""
         sooner = time.monotonic() + seconds
         return Deadline(sooner, self.stop, what) if sooner < self.deadline else self

@@ -1,13 +1,11 @@
-"""Answers from elsewhere that are taken a second time: for a minute, and always with their age.
+"""Cache the responses of other hosts for a minute.
 
-Many people follow the same few links at the same time. What a host has just answered is not asked of it again; a hop
-says how old such an answer is, and who wants a new one says so. A host that is not to be asked so soon again
-(:mod:`~.pacing`) gives no new one; then the old one is taken.
+Many people trace the same few links at the same time. A hop shows the age of a cached response, and the client can
+request a new one. If the rate limit of the host (:mod:`~.rate_limit`) is reached, the cached response is used anyway.
 
-What is kept is what a hop has: status line and header fields, never a body. It was sent to nobody in particular, since
-no request carries cookies, credentials or anything else of the person who wants the trace. A host that says
-``no-store`` is taken at its word. Hops of our own site are never kept, for they are answered in process; a network that
-the operator opened is as any other.
+The cache contains status lines and header fields, never bodies. They are not personal: no request of a trace carries
+cookies, credentials or other data of the client. A response with ``no-store`` is not cached. Responses of this site are
+never cached, because they are made in process.
 """
 
 from __future__ import annotations
@@ -22,7 +20,7 @@ from ..hop import Fetch, HopFailed, HopResponse
 
 
 class ResponseCache:
-    """Answers of the last ``seconds``, in about ``octets`` of memory. One object serves all threads of a process."""
+    """Responses of the last ``seconds``, in about ``octets`` bytes of memory. All threads of a process share one."""
 
     def __init__(
         self, seconds: float = 60.0, octets: int = 4_000_000, *, clock: Callable[[], float] = time.monotonic
@@ -39,7 +37,7 @@ class ResponseCache:
             return len(self._kept)
 
     def get(self, method: str, url: str) -> HopResponse | None:
-        """The answer that is kept, with its age; None where there is none."""
+        """Return the cached response with its age, or None."""
         with self._lock:
             self._evict_expired()
             if (kept := self._kept.get((method, url))) is None:
@@ -47,7 +45,7 @@ class ResponseCache:
         return dataclasses.replace(kept[2], age=self._clock() - kept[0])
 
     def put(self, method: str, url: str, answer: HopResponse) -> None:
-        """Keep an answer that has just come, in place of an older one. The oldest go where there is no room."""
+        """Cache a new response. Drop the oldest ones if there is no room."""
         if any("no-store" in value.lower() for value in answer.all("cache-control")):
             return
         size = _size(method, url, answer)
@@ -61,7 +59,7 @@ class ResponseCache:
                 self._held += size
 
     def _evict_expired(self) -> None:
-        # They stand in the order in which they came.
+        # The entries are in the order of their arrival.
         too_old = self._clock() - self.seconds
         while self._kept and next(iter(self._kept.values()))[0] <= too_old:
             self._evict(next(iter(self._kept)))
@@ -72,9 +70,9 @@ class ResponseCache:
 
 
 def cached_fetch(fetch: Fetch, answers: ResponseCache, *, fresh: bool = False) -> Fetch:
-    """A :data:`~.hop.Fetch` that takes what is kept in ``answers``, asks ``fetch`` for the rest, and keeps that.
+    """Return a :data:`~.hop.Fetch` that uses the cache ``answers``, and ``fetch`` for everything else.
 
-    With ``fresh`` every request is sent, as long as its host may be asked at all.
+    ``fresh`` sends every request, unless the rate limit of the host is reached.
 
     >>> replies = iter([HopResponse(200, "OK", ())])
     >>> asking = cached_fetch(lambda method, url, deadline: next(replies), ResponseCache(clock=lambda: 0.0))
@@ -98,6 +96,6 @@ def cached_fetch(fetch: Fetch, answers: ResponseCache, *, fresh: bool = False) -
 
 
 def _size(method: str, url: str, answer: HopResponse) -> int:
-    # A text takes some 50 octets beside its own, and a field is two and a tuple.
+    # A str has an overhead of about 50 bytes; a field is two of them and a tuple.
     fields = sum(len(name) + len(value) + 160 for name, value in answer.headers)
     return 500 + len(method) + len(url) + len(answer.reason) + fields

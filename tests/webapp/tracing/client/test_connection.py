@@ -186,7 +186,7 @@ def test_a_connection_that_is_never_accepted_ends_at_its_deadline(failure, answe
             time.sleep(deadline.poll_interval() / 50)
 
     fetch = guarded_fetch(lookups=answering(["93.184.216.34"]), connect=connect, connect_seconds=0.1)
-    assert failure(fetch, "http://a.example/").sentence == "the time for the connection was used up"
+    assert failure(fetch, "http://a.example/").sentence == "the time limit of the connection was reached"
 
 
 def test_a_lookup_that_hangs_ends_at_its_deadline(failure):
@@ -197,14 +197,14 @@ def test_a_lookup_that_hangs_ends_at_its_deadline(failure):
         return []
 
     fetch = guarded_fetch(lookups=Lookups(resolve), lookup_seconds=0.1)
-    assert failure(fetch, "http://a.example/").sentence == "the time for the lookup was used up"
+    assert failure(fetch, "http://a.example/").sentence == "the time limit of the lookup was reached"
     gate.set()
 
 
 def test_the_deadline_of_the_run_holds_where_it_is_sooner(listen, failure, local, does):
     server = listen(does.silent)
     failed = failure(local(), f"http://a.example:{server.port}/", seconds=0.2)
-    assert failed.sentence == "the time for the whole run was used up"
+    assert failed.sentence == "the time limit of the whole run was reached"
 
 
 def test_a_connection_to_another_address_than_the_judged_one_is_closed(listen, failure, answering, does):

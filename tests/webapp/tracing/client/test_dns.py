@@ -149,5 +149,5 @@ def test_a_stopwatch_for_a_part_never_outlasts_the_whole():
     part = whole.sub_deadline(0.01, "the part")
     assert part.deadline < whole.deadline
     time.sleep(0.02)
-    with pytest.raises(HopFailed, match="the time for the part was used up"):
+    with pytest.raises(HopFailed, match="the time limit of the part was reached"):
         part.remaining()

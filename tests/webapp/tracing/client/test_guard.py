@@ -282,7 +282,7 @@ def test_an_address_that_does_not_answer_leaves_time_for_the_next(failure, answe
     fetch = guarded_fetch(lookups=answering(["2606:2800::1", "93.184.216.1"]), connect=connect, connect_seconds=0.2)
     failed = failure(fetch, "http://a.example/")
     assert tried == ["2606:2800::1", "93.184.216.1"]
-    assert failed.sentence == "the time for the connection was used up"
+    assert failed.sentence == "the time limit of the connection was reached"
 
 
 @pytest.mark.parametrize("networks", ["127.0.0.0", ["10.0.0.1/8"], ["all"]])
