@@ -1,4 +1,4 @@
-"""What is on record of a name: the value :class:`Binding`, and :class:`Event`, one entry of its history."""
+"""The records of a name: :class:`Binding`, its current state, and :class:`Event`, one change of it."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from types import MappingProxyType
 from typing import Any, Literal, NamedTuple, get_args
 
 Kind = Literal["located", "related", "described", "served"]
-"""How a name is answered: by its location (302), by something about it (303), by its description, or by the site
-itself.
+"""The kind of answer: a redirect to the thing (302 or 307), a redirect to a related document (303), the description of
+the name, or a page of the site itself.
 """
 Status = Literal["live", "withdrawn"]
 Scope = Literal["name", "subtree"]
@@ -29,14 +29,19 @@ NOTHING: Mapping[str, str] = MappingProxyType({})
 
 
 class Binding(NamedTuple):
-    """One name and what it is bound to.
+    """The binding of one name.
 
-    ``identifier`` is the key: the normal form of the Basic ARK, or the URN's assigned name. ``target`` is an http(s)
-    address or a path of this site, pure ASCII; only a "described" name has none. ``redirect`` is the status of the
-    answer for a located name. ``resource`` names the thing itself, whatever its place, or is None where nobody said.
-    ``alternates`` maps "text/html;en", "text/html" or "en" to another target. ``metadata`` holds elements of the ERC
-    kernel in their order. ``reason`` says why a withdrawn name is. ``changed`` is in UTC; ``revision`` counts the
-    changes, from 1.
+    - ``identifier``: the key: the normal form of the Basic ARK, or of the assigned name of the URN.
+    - ``target``: an http(s) URL or a path of this site in ASCII; None only for the kind "described".
+    - ``redirect``: the status of the answer for the kind "located": 302 or 307.
+    - ``resource``: a text that identifies the thing itself, independent of its target, or None.
+    - ``passthrough``: whether the rest of an identifier is appended to the target.
+    - ``scope``: "name", or "subtree" if the site answers for all identifiers below the name.
+    - ``alternates``: other targets by a media type and language: "text/html;en", "text/html" or "en".
+    - ``metadata``: elements of the ERC kernel in their order.
+    - ``reason``: the reason for a withdrawal, or None.
+    - ``changed``: the time of the last change in UTC.
+    - ``revision``: the number of changes, from 1.
     """
 
     identifier: str
@@ -54,16 +59,16 @@ class Binding(NamedTuple):
     revision: int
 
     def __hash__(self) -> int:
-        # Mappings cannot be hashed, and a name has one state of each revision.
+        # Mappings are not hashable. Each revision of a name has one state.
         return hash((self.identifier, self.revision, self.changed))
 
     @property
     def is_live(self) -> bool:
-        """Whether the name is in use; a withdrawn one keeps its row as a tombstone."""
+        """Whether the name is live. The record of a withdrawn name stays as a tombstone."""
         return self.status == "live"
 
     def as_dict(self) -> dict[str, Any]:
-        """The binding as JSON has it; the time is RFC 3339 in UTC."""
+        """Return the binding for JSON. Times are RFC 3339 in UTC."""
         return self._asdict() | {
             "alternates": dict(self.alternates),
             "metadata": dict(self.metadata),
@@ -72,7 +77,7 @@ class Binding(NamedTuple):
 
 
 class NameCount(NamedTuple):
-    """How many names a store has. A large number may be an estimate, which takes no longer than a small one."""
+    """The number of names in a store. A large number can be an estimate."""
 
     number: int
     exact: bool
@@ -83,10 +88,10 @@ class NameCount(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Event:
-    """One change of a name: the binding before it (None for the first) and after it, and who made it.
+    """One change of a name, with the binding before it (None for the first change) and after it.
 
-    ``actor`` is None where nobody was named; ``source`` is the file and line of an imported table, or None. "updated"
-    is a change of anything but place and status.
+    ``actor`` is the person or program that made the change, or None. ``source`` is the file and line of an imported
+    table, or None. The action "updated" changes neither target nor status.
     """
 
     action: Action
@@ -102,11 +107,11 @@ class Event:
 
     @property
     def revision(self) -> int:
-        """The number of the change among those of its name, from 1."""
+        """The number of the change in the history of the name, from 1."""
         return self.after.revision
 
     def as_dict(self) -> dict[str, Any]:
-        """The event as JSON has it."""
+        """Return the event for JSON. Times are RFC 3339 in UTC."""
         return {
             "when": rfc3339(self.when),
             "action": self.action,
@@ -120,7 +125,7 @@ class Event:
 
 @lru_cache(maxsize=64)
 def rfc3339(time: datetime) -> str:
-    """A time in UTC with its microseconds, in a form whose order is that of time.
+    """Format a time in UTC with microseconds. The alphabetical order of the texts is the order of the times.
 
     >>> from datetime import UTC
     >>> rfc3339(datetime(2020, 10, 4, 12, tzinfo=UTC))

@@ -1,15 +1,15 @@
-"""The tables of a bindings database, the same in SQLite and PostgreSQL, and what the database itself keeps anybody from
-doing.
+"""The tables of a bindings database and their triggers, for SQLite and PostgreSQL.
 
-``bindings`` has one row a name, ``events`` one row a change: the whole binding as it was after it, so that the history
-replays to the current state. ``minted`` has the names that were made up here, bound or not, so that none is made up
-twice. ``rules`` is for shoulders and NAANs that are answered by a template, ``rule_events`` for their history;
-``ararat`` holds the version of this schema, a counter that goes up whenever a rule changes, and where the numbering of
-a shoulder is.
+- ``bindings`` has one row per name.
+- ``events`` has one row per change: the binding after the change. The last event equals the current binding.
+- ``minted`` has the names that were minted, bound or not, so that no name is minted twice.
+- ``rules`` has the templates of NAANs and shoulders, and ``rule_events`` their history.
+- ``ararat`` has the version of the schema, a counter that each change of a rule increases, the counters of sequential
+  minting, and UUIDs.
 
-Triggers protect the tables, also from statements at the database's own prompt. Rows are never deleted or replaced,
-events and minted names are never changed, and a recorded resource never becomes another one. A change of a binding
-raises its revision by 1. A change that does so but writes no event is found by :mod:`checking`.
+Triggers protect the tables, also from statements of other programs. Rows are never deleted or replaced, events and
+minted names never change, and a recorded resource never becomes another one. A change of a binding increases its
+revision by 1. :mod:`audit` finds a change without an event.
 """
 
 from __future__ import annotations
@@ -34,29 +34,29 @@ from sqlalchemy.schema import DDL
 from ..bindings.model import ACTIONS, KINDS, REDIRECTS, SCOPES, STATUSES
 
 VERSION = 2
-"""Counts changes of the schema; a database of another version is opened by no server (:mod:`migration`)."""
+"""The version of the schema. A server opens only a database of this version (:mod:`migrations`)."""
 
 KEYS = 2
-"""Counts changes of the keys of names; a database with older keys is served, and :mod:`migration` rewrites them."""
+"""The version of the keys. A database with older keys is served, and :mod:`migrations` rewrites them."""
 
 metadata = MetaData()
 
-# Octet by octet: ark:12345/X is not ark:12345/x, whatever the locale. SQLite compares so by default (BINARY).
-_OCTETS = Text().with_variant(Text(collation="C"), "postgresql")
+# Compare bytes: ark:12345/X differs from ark:12345/x in every locale. SQLite compares bytes by default (BINARY).
+_BYTES = Text().with_variant(Text(collation="C"), "postgresql")
 
-# PostgreSQL's index entries end near 2,700 octets; 255 characters, each of them percent-encoded, are 3,060.
-_MOST_KEY_OCTETS = 1024
+# PostgreSQL allows about 2,700 bytes per index entry. 255 percent-encoded characters have up to 3,060 bytes.
+_MAX_KEY_BYTES = 1024
 
 
 def index_key(identifier: str) -> str:
-    """What stands in the key columns for a name: the name itself, unless an index could not hold it.
+    """Return the key of a name in the tables: the name, or a shorter text if an index cannot contain the name.
 
-    A long one is its beginning, a "#", which no name holds, and a hash of the whole.
+    The shorter text is the beginning of the name, then "#", which no name contains, then a hash of the name.
 
     >>> index_key("ark:12345/x"), len(index_key("ark:12345/" + 250 * "%F0%9F%98%80"))
     ('ark:12345/x', 965)
     """
-    if len(identifier) <= _MOST_KEY_OCTETS:
+    if len(identifier) <= _MAX_KEY_BYTES:
         return identifier
     return f"{identifier[:900]}#{sha256(identifier.encode()).hexdigest()}"
 
@@ -66,9 +66,9 @@ def _one_of(column: str, allowed: tuple[Any, ...]) -> CheckConstraint:
 
 
 def _state() -> list[Column[Any]]:
-    """The columns of a binding but for its key: a row of either table holds the whole state."""
+    """Return the columns of a binding without its key. ``bindings`` and ``events`` both have all of them."""
     return [
-        Column("long_identifier", Text),  # where the key is not the identifier itself
+        Column("long_identifier", Text),  # the identifier, if the key is a shorter text
         Column("kind", Text, nullable=False),
         Column("target", Text),
         Column("status", Text, nullable=False),
@@ -76,10 +76,10 @@ def _state() -> list[Column[Any]]:
         Column("resource", Text),
         Column("passthrough", SmallInteger, nullable=False),
         Column("scope", Text, nullable=False),
-        Column("alternates", Text),  # JSON, or null for none; so are the elements
+        Column("alternates", Text),  # JSON or null, as is metadata
         Column("metadata", Text),
         Column("reason", Text),
-        Column("changed", Text, nullable=False),  # RFC 3339 in UTC, always with microseconds
+        Column("changed", Text, nullable=False),  # RFC 3339 in UTC with microseconds
         Column("revision", Integer, nullable=False),
     ]
 
@@ -87,7 +87,7 @@ def _state() -> list[Column[Any]]:
 bindings = Table(
     "bindings",
     metadata,
-    Column("key", _OCTETS, primary_key=True),
+    Column("key", _BYTES, primary_key=True),
     *_state(),
     _one_of("kind", KINDS),
     _one_of("status", STATUSES),
@@ -101,7 +101,7 @@ events = Table(
     "events",
     metadata,
     Column("id", BigInteger().with_variant(Integer, "sqlite"), primary_key=True, autoincrement=True),
-    Column("key", _OCTETS, nullable=False),
+    Column("key", _BYTES, nullable=False),
     *_state(),
     Column("action", Text, nullable=False),
     Column("actor", Text),
@@ -113,7 +113,7 @@ events = Table(
 rules = Table(
     "rules",
     metadata,
-    Column("prefix", _OCTETS, primary_key=True),  # a NAAN or shoulder in normal form: ark:12345/ or ark:12345/x5
+    Column("prefix", _BYTES, primary_key=True),  # a NAAN or shoulder in normal form: ark:12345/ or ark:12345/x5
     Column("template", Text, nullable=False),
     Column("redirect", SmallInteger, nullable=False),
     Column("changed", Text, nullable=False),
@@ -124,7 +124,7 @@ rules = Table(
 minted = Table(
     "minted",
     metadata,
-    Column("key", _OCTETS, primary_key=True),
+    Column("key", _BYTES, primary_key=True),
     Column("changed", Text, nullable=False),
     Column("actor", Text),
 )
@@ -134,8 +134,8 @@ rule_events = Table(
     metadata,
     Column("id", BigInteger().with_variant(Integer, "sqlite"), primary_key=True, autoincrement=True),
     Column("action", Text, nullable=False),
-    Column("prefix", _OCTETS, nullable=False),
-    Column("template", Text),  # as it was after the change; null where the rule was removed
+    Column("prefix", _BYTES, nullable=False),
+    Column("template", Text),  # after the change; null for a removed rule
     Column("redirect", SmallInteger),
     Column("changed", Text, nullable=False),
     Column("actor", Text),
@@ -145,10 +145,10 @@ rule_events = Table(
 meta = Table("ararat", metadata, Column("name", Text, primary_key=True), Column("value", Text, nullable=False))
 
 STATE = tuple(column.name for column in bindings.columns)
-"""The columns that make a binding, the key first, in the order in which rows are read and written."""
+"""The columns of a binding in the order of the rows that are read and written; the key is first."""
 
 _OTHER_RESOURCE = "OLD.resource <> NEW.resource OR (OLD.resource IS NOT NULL AND NEW.resource IS NULL)"
-# In the order in which they were added: the number is part of the trigger's name.
+# Append new triggers at the end: the index is part of the trigger's name.
 _NEVER = (
     (bindings, "DELETE", "", "a name is never deleted"),
     (bindings, "UPDATE", "WHEN (OLD.key <> NEW.key)", "a name is never renamed"),
@@ -161,7 +161,7 @@ _NEVER = (
     (rule_events, "UPDATE", "", "history is never changed"),
     (bindings, "UPDATE", "WHEN (NEW.revision <> OLD.revision + 1)", "a change raises the revision by 1 (use ararat)"),
 )
-# SQLite's REPLACE deletes the rows in its way without the triggers on DELETE. PostgreSQL's ON CONFLICT is an UPDATE.
+# SQLite's REPLACE deletes conflicting rows without DELETE triggers. PostgreSQL's ON CONFLICT is an UPDATE.
 _REPLACED = {
     bindings: "key = NEW.key",
     events: "id = NEW.id OR (key = NEW.key AND revision = NEW.revision)",
@@ -170,7 +170,7 @@ _REPLACED = {
 }
 
 ROW_EXISTS = "a row is never replaced"
-"""The message of the triggers in SQLite that refuse to insert a row whose key exists."""
+"""The message of the SQLite triggers that refuse to insert a row with an existing key."""
 
 _POSTGRESQL_REFUSAL = """
 CREATE FUNCTION ararat_never() RETURNS trigger LANGUAGE plpgsql AS
@@ -187,9 +187,9 @@ class Trigger(NamedTuple):
 
 
 def triggers(dialect: str) -> list[Trigger]:
-    """The triggers that protect the tables, for "sqlite" or "postgresql".
+    """Return the triggers that protect the tables, for "sqlite" or "postgresql".
 
-    A trigger whose statement changes needs a new name: ``ararat migrate`` compares names.
+    A trigger with a changed statement needs a new name, because ``ararat migrate`` compares names.
     """
     wanted: list[Trigger] = []
     for number, (table, act, when, why) in enumerate(_NEVER):
@@ -207,7 +207,7 @@ def triggers(dialect: str) -> list[Trigger]:
 
 
 def replacement_triggers() -> list[Trigger]:
-    """The triggers that refuse ``INSERT OR REPLACE`` in SQLite. Each costs a look-up for each row that is inserted."""
+    """Return the triggers against ``INSERT OR REPLACE`` in SQLite. Each needs a lookup per inserted row."""
     refuse = f"BEGIN SELECT RAISE(ABORT, '{ROW_EXISTS}'); END"
     wanted: list[Trigger] = []
     for table, same in _REPLACED.items():

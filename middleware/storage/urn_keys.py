@@ -1,7 +1,7 @@
-"""The keys of URNs in a database of an older Ararat: found, and rewritten by ``ararat migrate``.
+"""Find and rewrite the keys of URNs in a database of an older Ararat. ``ararat migrate`` uses this module.
 
-An older Ararat had one key for each normal form. Now URNs that their namespace holds equivalent have one key
-(:func:`names.key`), so that the rows of these namespaces need another one. Nothing else in a database changes.
+An older Ararat used one key per normal form. Now URNs that are equivalent in their namespace share one key
+(:func:`names.key`), so rows of these namespaces need new keys. Nothing else changes.
 """
 
 from __future__ import annotations
@@ -18,13 +18,13 @@ from ..bindings import names
 from ..errors import BindingError
 from . import schema
 
-_MOST_LISTED = 20
-# No name has this key; it stands for a moment between two names whose keys change places.
-_MEANWHILE = "urn:"
+_MAX_LISTED = 20
+# No name has this key. It is used while two names swap their keys.
+_TEMPORARY = "urn:"
 
 
 class Row(NamedTuple):
-    """A name whose key may be of an older Ararat: its key, the key it should have, and whether it is in use."""
+    """A name whose key can be of an older Ararat: its key, the key it should have, and whether it is live."""
 
     key: str
     new: str
@@ -32,7 +32,7 @@ class Row(NamedTuple):
 
 
 def may_be_older(key: str) -> bool:
-    """Whether names of this namespace can have had another key.
+    """Return whether names of this namespace could have another key in an older Ararat.
 
     >>> may_be_older("urn:isbn:9780451450524"), may_be_older("urn:example:a"), may_be_older("ark:12345/x")
     (True, False, False)
@@ -41,7 +41,7 @@ def may_be_older(key: str) -> bool:
 
 
 def are_older(connection: Connection) -> bool:
-    """Whether the database has names under keys of an older Ararat. One that can have none is marked as up to date."""
+    """Return whether the database can have keys of an older Ararat. If it cannot, mark it as up to date."""
     if _is_marked(connection):
         return False
     if connection.execute(_urns().limit(1)).first() is not None:
@@ -51,9 +51,9 @@ def are_older(connection: Connection) -> bool:
 
 
 def rewrite(connection: Connection) -> int:
-    """Give each name the key it should have, and return how many have another one than before.
+    """Give each name the key it should have, and return the number of changed keys.
 
-    Raises :class:`BindingError` with the code ``equivalent-urns`` where several names in use should have the same key.
+    Raises :class:`BindingError` with the code ``equivalent-urns`` if several live names should have the same key.
     """
     if _is_marked(connection):
         return 0
@@ -61,9 +61,9 @@ def rewrite(connection: Connection) -> int:
     for key, status in connection.execute(_urns()):
         new = wanted(key)
         groups.setdefault(new, []).append(Row(key, new, status == "live"))
-    twice = [rows for rows in groups.values() if sum(row.is_live for row in rows) > 1]
-    if twice:
-        raise BindingError("equivalent-urns", _listed(twice))
+    conflicts = [rows for rows in groups.values() if sum(row.is_live for row in rows) > 1]
+    if conflicts:
+        raise BindingError("equivalent-urns", _listed(conflicts))
     moves = [move for rows in groups.values() for move in _moves(rows)]
     if moves:
         with _renaming(connection):
@@ -71,11 +71,11 @@ def rewrite(connection: Connection) -> int:
                 for table in (schema.bindings, schema.events):
                     connection.execute(update(table).where(table.c.key == old).values(key=new))
     _mark(connection)
-    return sum(new != _MEANWHILE for _, new in moves)
+    return sum(new != _TEMPORARY for _, new in moves)
 
 
 def wanted(key: str) -> str:
-    """The key that the name with this key should have: the key itself, unless it is of an older Ararat.
+    """Return the key that a name should have: the same key, unless it is of an older Ararat.
 
     >>> wanted("urn:isbn:0451450523"), wanted("urn:example:A")
     ('urn:isbn:9780451450524', 'urn:example:A')
@@ -90,24 +90,24 @@ def wanted(key: str) -> str:
 
 
 def _moves(rows: list[Row]) -> Iterator[tuple[str, str]]:
-    """The changes of keys, in order, after which the name in use has the key that its equivalents share.
+    """Return the changes of keys, in order, that give the live name the key that its equivalents share.
 
-    Of names that are all withdrawn, that is the one that has the key already, or the first. The other names stay on
-    record under a key of their own.
+    If all names are withdrawn, the name that has this key keeps it; otherwise the first name gets it. The other names
+    keep different keys.
     """
     kept = min(rows, key=lambda row: (not row.is_live, row.key != row.new, row.key))
     if kept.key == kept.new:
         return
     occupied = any(row.key == kept.new for row in rows)
     if occupied:
-        yield kept.new, _MEANWHILE
+        yield kept.new, _TEMPORARY
     yield kept.key, kept.new
     if occupied:
-        yield _MEANWHILE, kept.key
+        yield _TEMPORARY, kept.key
 
 
 def _listed(groups: list[list[Row]]) -> str:
-    lines = [" and ".join(row.key for row in rows if row.is_live) for rows in groups[:_MOST_LISTED]]
+    lines = [" and ".join(row.key for row in rows if row.is_live) for rows in groups[:_MAX_LISTED]]
     more = len(groups) - len(lines)
     return "; ".join(lines) + (f"; and {more} more" if more else "")
 
@@ -126,16 +126,16 @@ def _namespaces() -> set[str]:
 
 
 def _urns() -> Select[Any, Any]:
-    """The names of the namespaces that have an equivalence of their own."""
+    """Return the query for the names of namespaces with their own rule of equivalence."""
     table = schema.bindings.c
-    # ";" follows ":" in the order of octets.
+    # ";" follows ":" in byte order.
     of_namespaces = [(table.key >= f"urn:{nid}:") & (table.key < f"urn:{nid};") for nid in sorted(_namespaces())]
     return select(table.key, table.status).where(or_(*of_namespaces)).order_by(table.key)
 
 
 @contextmanager
 def _renaming(connection: Connection) -> Iterator[None]:
-    """The triggers that protect the two tables do nothing meanwhile. No other transaction sees that."""
+    """Disable the triggers of the two tables in this transaction. No other transaction is affected."""
     tables: tuple[Table, ...] = (schema.bindings, schema.events)
     if connection.dialect.name == "postgresql":
         for table in tables:

@@ -1,13 +1,13 @@
-"""Whether a write-ahead log belongs to the SQLite file beside it.
+"""Check whether a write-ahead log belongs to the SQLite file in the same folder.
 
-SQLite pairs FILE and FILE-wal by their names. When another database is moved to FILE while the log of the one before is
-still there, SQLite reads pages of both, and the next checkpoint damages the file. Nothing in SQLite prevents this.
+SQLite finds the log of FILE by the name FILE-wal. If another database is moved to FILE while the old log exists, SQLite
+mixes pages of both. The next checkpoint then damages the file. SQLite does not detect this.
 
-Every change that Ararat writes has the first page of the database in the log, with two numbers: the identity of the
-database (its ``application_id``, drawn at random) and SQLite's change counter. A log belongs to a file of the same
-identity whose counter lies between the counter before the first change in the log and that of the last one. So a log is
-recognized as that of another database, or of an older or newer copy. What cannot be recognized is a copy that was made
-after the log was begun, or by ``cp`` just before: with the log it is the newest state, without it the copied one.
+Each change of Ararat writes the first page of the database to the log. The page contains the identity of the database
+(its ``application_id``, a random number) and SQLite's change counter. A log belongs to a file if the identity is the
+same, and if the file's counter is between the counter before the first change in the log and the last counter. This
+detects the log of another database, and of an older or newer copy. It does not detect a copy that was made after the
+log began, or by ``cp`` shortly before. With the log, such a copy has the newest state; without it, the copied state.
 
 Source: https://www.sqlite.org/fileformat2.html, sections 1.3 and 4.1.
 """
@@ -23,44 +23,44 @@ _MAGIC = b"SQLite format 3\0"
 _LOG_MAGIC = (0x377F0682, 0x377F0683)
 _LOG_HEADER = Struct(">IIIIII")  # magic, version, page size, number of checkpoints, two salts
 _FRAME = Struct(">IIII")  # page number, size of the database at the end of a change or 0, two salts
-_FRAME_OCTETS, _LOG_OCTETS, _HEADER_OCTETS = 24, 32, 100
-_MOST_FRAMES = 100_000
+_FRAME_BYTES, _LOG_BYTES, _HEADER_BYTES = 24, 32, 100
+_MAX_FRAMES = 100_000
 
 
 class FirstPage(NamedTuple):
-    """What the first page of a database states: SQLite's change counter, and the identity, or 0."""
+    """Two numbers of the first page of a database: SQLite's change counter, and the identity or 0."""
 
     counter: int
     identity: int
 
 
-def first_page(octets: bytes) -> FirstPage | None:
-    """Read the beginning of a database, or None where it is none."""
-    if len(octets) < _HEADER_OCTETS or not octets.startswith(_MAGIC):
+def first_page(content: bytes) -> FirstPage | None:
+    """Read the beginning of a database. Return None if it is not a database."""
+    if len(content) < _HEADER_BYTES or not content.startswith(_MAGIC):
         return None
-    return FirstPage(int.from_bytes(octets[24:28], "big"), int.from_bytes(octets[68:72], "big"))
+    return FirstPage(int.from_bytes(content[24:28], "big"), int.from_bytes(content[68:72], "big"))
 
 
 def first_pages(log: Path) -> list[FirstPage]:
-    """Each version of the first page that a log has for its file, in order; of a very long log the first ones."""
+    """Return the versions of the first page in a log, in order; of a very long log, only the first ones."""
     with log.open("rb", buffering=0) as file:
-        header = file.read(_LOG_OCTETS)
-        if len(header) < _LOG_OCTETS:
+        header = file.read(_LOG_BYTES)
+        if len(header) < _LOG_BYTES:
             return []
-        magic, _, page_octets, _, *salts = _LOG_HEADER.unpack_from(header)
+        magic, _, page_size, _, *salts = _LOG_HEADER.unpack_from(header)
         if magic not in _LOG_MAGIC:
             return []
         found: list[FirstPage] = []
         unfinished: list[FirstPage] = []
-        for number in range(_MOST_FRAMES):
-            file.seek(_LOG_OCTETS + number * (_FRAME_OCTETS + page_octets))
-            frame = file.read(_FRAME_OCTETS + _HEADER_OCTETS)
-            if len(frame) < _FRAME_OCTETS + _HEADER_OCTETS:
+        for number in range(_MAX_FRAMES):
+            file.seek(_LOG_BYTES + number * (_FRAME_BYTES + page_size))
+            frame = file.read(_FRAME_BYTES + _HEADER_BYTES)
+            if len(frame) < _FRAME_BYTES + _HEADER_BYTES:
                 break
             page, ends_change, *its_salts = _FRAME.unpack_from(frame)
             if its_salts != salts:
-                break  # what is left of the log before the last checkpoint
-            if page == 1 and (read := first_page(frame[_FRAME_OCTETS:])):
+                break  # the rest of the log from before the last checkpoint
+            if page == 1 and (read := first_page(frame[_FRAME_BYTES:])):
                 unfinished.append(read)
             if ends_change:
                 found += unfinished
@@ -69,7 +69,7 @@ def first_pages(log: Path) -> list[FirstPage]:
 
 
 def belongs(file: FirstPage | None, log: list[FirstPage]) -> bool:
-    """Whether a log with these versions of the first page can be that of a file with this one.
+    """Return whether a log with these versions of the first page can belong to a file with this first page.
 
     >>> belongs(FirstPage(7, 1), [FirstPage(8, 1), FirstPage(9, 1)])
     True
@@ -84,15 +84,15 @@ def belongs(file: FirstPage | None, log: list[FirstPage]) -> bool:
 
 
 def header_of(path: Path) -> FirstPage | None:
-    """The first page of the file itself, without its log.
+    """Return the first page of the file without its log.
 
-    The file stays open: to close it would drop the locks that SQLite holds on it in this process.
+    The file stays open, because closing it would drop the locks of SQLite in this process.
     """
     found = path.stat()
     key = found.st_dev, found.st_ino
     if key not in _opened:
         _opened[key] = os.open(path, os.O_RDONLY)
-    return first_page(os.pread(_opened[key], _HEADER_OCTETS, 0))
+    return first_page(os.pread(_opened[key], _HEADER_BYTES, 0))
 
 
 _opened: dict[tuple[int, int], int] = {}
