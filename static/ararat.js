@@ -1,8 +1,8 @@
 "use strict";
-// What a keyboard and a clipboard add. Everything else works without this file; htmx brings the fragments.
+// Keyboard shortcuts, clipboard, highlighting. The pages work without this file; htmx loads the fragments.
 (function () {
   const root = document.documentElement;
-  // What is said here in the language of the page stands on the element of this script.
+  // The messages are data attributes of the script element.
   const words = document.currentScript.dataset;
   const say = (text) => {
     const said = document.getElementById("said");
@@ -10,9 +10,9 @@
   };
   root.classList.add("js");
 
-  // htmx notes the current address in the session storage, for a cache of pages that is switched off. Nothing is kept here.
+  // htmx stores the current URL in the session storage for its page cache, which is disabled. Delete it.
   const forget = () => {
-    try { sessionStorage.removeItem("htmx-current-path-for-history"); } catch { /* storage is blocked: nothing was kept */ }
+    try { sessionStorage.removeItem("htmx-current-path-for-history"); } catch { /* storage is blocked, so it is empty */ }
   };
   forget();
   document.addEventListener("htmx:pushedIntoHistory", forget);
@@ -30,7 +30,7 @@
     if (!copied) throw new Error("not copied");
   }
 
-  // What a button copies or saves: its own words, or those of the element with this class beside it.
+  // The text of the element with this class next to a button.
   const beside = (button, name) => button.closest("details").querySelector("." + name).textContent;
 
   async function copy(button) {
@@ -62,12 +62,12 @@
     else copy(button);
   });
 
-  // A button with an address of its own (a file, a comparison) sends the form there, as it would without htmx.
+  // A button with formaction (download, comparison) submits the form without htmx.
   document.addEventListener("submit", (event) => {
     if (event.submitter && event.submitter.hasAttribute("formaction")) event.stopPropagation();
   }, true);
 
-  // A part, its row, its problems and the steps that changed it: pointing at one shows the others.
+  // Pointing at a part, its row, its problem or its step highlights all of them.
   function light(event) {
     const card = event.target.closest(".card");
     document.querySelectorAll(".lit").forEach((one) => one.classList.remove("lit"));
@@ -81,7 +81,7 @@
   document.addEventListener("mouseover", light);
   document.addEventListener("focusin", light);
 
-  // Ctrl or Cmd with Enter sends a text of several lines; in the box of the start page Enter alone does, too.
+  // Ctrl+Enter or Cmd+Enter submits a textarea; in the text box of the home page, Enter alone does, too.
   document.addEventListener("keydown", (event) => {
     const target = event.target;
     if (event.key !== "Enter" || !target.matches("textarea") || !target.form || event.isComposing) return;
@@ -92,7 +92,7 @@
     }
   });
 
-  // A stream that breaks must not begin again by itself: it would run the trace again, and for ever.
+  // A broken stream must not reconnect, because that would run the trace again, endlessly.
   document.addEventListener("htmx:sseError", (event) => {
     const trace = event.target.closest(".trace");
     event.detail.source.close();
@@ -115,6 +115,6 @@
     if (trace) trace.removeAttribute("aria-busy");
   });
 
-  // No answer at all: the page stays as it is, and says so.
+  // The server did not respond: announce it and keep the page.
   document.addEventListener("htmx:sendError", () => say(words.unreachable));
 })();

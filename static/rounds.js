@@ -1,5 +1,5 @@
 "use strict";
-// A list of traces while its page still grows; deferred scripts would come when all is over. Everything works without.
+// Progress of a list of traces. Loaded async, because deferred scripts run after the stream. The page works without it.
 (function () {
   document.documentElement.classList.add("js");
   const find = (selector) => document.querySelector(selector);
@@ -13,7 +13,7 @@
     if (!bar || over) return;
     const count = find(".progress .count"), done = words.done.replace("{done}", rows()).replace("{all}", bar.max);
     bar.value = rows();
-    // What is written here is a change, too: written again and again it would be seen for ever.
+    // Writing triggers the observer, so write only changes. Otherwise the loop is endless.
     if (count.textContent !== done) count.textContent = done;
     const ended = find(".round .ended .sentence");
     if (ended) end(ended.textContent.trim());

@@ -58,7 +58,7 @@ def test_the_page_answers(ararat_server: Any) -> None:
 
 
 def test_the_demo_site_answers(ararat_server: Any) -> None:
-    assert "names that lead to it" in ararat_server.get("/demo/").text
+    assert "A small site and its persistent identifiers" in ararat_server.get("/demo/").text
 
 
 @pytest.mark.parametrize(

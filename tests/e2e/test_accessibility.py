@@ -223,7 +223,7 @@ def test_in_print_the_permalink_is_written_out_and_what_can_be_pressed_is_gone(p
 def test_all_of_it_can_be_reached_by_keyboard(page):
     page.goto("/?q=ark:/12345/mp-39n.svg")
     reached = set()
-    for _ in range(30):
+    for _ in range(36):
         page.keyboard.press("Tab")
         reached.add(page.evaluate("document.activeElement.textContent.trim().slice(0, 40)"))
     assert {"Copy the normal form", "ark:12345/mp39n", "Run the trace", "Permalink"} <= reached

@@ -61,7 +61,7 @@ def test_paste_an_ark_and_read_its_normal_form(page, inspect):
 def test_the_answer_gets_the_focus_and_is_announced(page, inspect):
     answer = inspect("ark:/12345/mp-39n.svg")
     expect(answer.get_by_role("heading", level=2)).to_be_focused()
-    expect(page.get_by_role("status").first).to_have_text("Valid, not normal, bound here")
+    expect(page.get_by_role("status").first).to_have_text("Valid, not in normal form, bound here")
 
 
 def test_paste_a_urn(inspect):
@@ -353,7 +353,7 @@ def numbers(answer: Locator) -> Locator:
 def test_a_table_is_narrowed_and_sorted_where_it_stands(page, inspect):
     answer = inspect(COLUMN)
     expect(numbers(answer)).to_have_text(["1", "2", "3", "4", "5", "6", "7"])
-    answer.get_by_label("Compare number 4").check()
+    answer.get_by_label("Select number 4").check()
     answer.locator("#i1").evaluate("card => card.dataset.same = 'yes'")
     page.get_by_label("Show").focus()
     page.get_by_label("Show").select_option("same")
@@ -368,7 +368,7 @@ def test_a_table_is_narrowed_and_sorted_where_it_stands(page, inspect):
     page.get_by_label("Sort").select_option("verdict")
     expect(numbers(answer).first).to_have_text("3")
     # Only the table is replaced: what was selected stays selected, and the cards stay as they are.
-    expect(answer.get_by_label("Compare number 4")).to_be_checked()
+    expect(answer.get_by_label("Select number 4")).to_be_checked()
     assert answer.locator("#i1").get_attribute("data-same") == "yes"
     # Another paste starts afresh.
     page.locator("#q").fill(COLUMN + "\nark:12345/d")
@@ -384,8 +384,8 @@ def test_what_is_ticked_is_compared_and_what_is_shown_is_taken_away(page, inspec
     lines = download.value.path().read_text("ascii").splitlines()
     assert download.value.suggested_filename == "identifiers.csv"
     assert [line.split(",")[0] for line in lines] == ["number", "1", "2", "4", "7"]
-    answer.get_by_label("Compare number 2").check()
-    answer.get_by_label("Compare number 4").check()
+    answer.get_by_label("Select number 2").check()
+    answer.get_by_label("Select number 4").check()
     page.get_by_role("button", name="Compare the two selected").click()
     expect(page).to_have_url(re.compile(r"/compare\?a=ark:/12345/a-&b=ark:12345/a$"))
     expect(page.get_by_role("heading", level=2)).to_contain_text("Equivalent")

@@ -70,11 +70,11 @@ def test_a_list_that_is_stopped_goes_on_with_what_is_left(page, server):
     page.get_by_role("button", name="Run the traces").click(no_wait_after=True)
     expect(page.locator(".traced tbody tr").first).to_be_visible(timeout=15_000)
     page.get_by_role("button", name="Stop").click(no_wait_after=True)
-    expect(page.get_by_role("status")).to_contain_text("Stopped:")
+    expect(page.get_by_role("status")).to_contain_text("Stopped after")
     done = page.locator(".traced tbody tr").count()
     assert 0 < done < 9
     server.get("/let-go")
-    page.get_by_role("button", name="Go on with what is left").click()
+    page.get_by_role("button", name="Resume", exact=True).click()
     expect(page.locator(".round .ended")).to_contain_text("9 traced: 9 resolves.")
 
 

@@ -130,7 +130,7 @@ def test_a_withdrawn_name_says_so_without_blame(page):
 def test_a_name_that_is_not_bound_here_names_the_command_line(page):
     page.goto("/?q=ark:12345/nobody")
     expect(page.locator(".command code")).to_have_text("ararat trace ark:12345/nobody")
-    page.get_by_role("link", name="Ask this site all the same").click()
+    page.get_by_role("link", name="Trace with this site anyway").click()
     expect(page.locator(".hop .answer b")).to_contain_text("404")
 
 
@@ -227,9 +227,9 @@ def test_another_resolver_is_asked_in_the_place_of_the_trace(page, serve_ararat,
     server = serve_ararat("--allow-network", "127.0.0.0/8", "--resolver", "http://127.0.0.1:9/mirror")
     page_watch.origins.add(server.origin)
     page.goto(f"{server.origin}/?q=ark:12345/m5137")
-    page.get_by_text("Ask another resolver").click()
+    page.get_by_text("Use another resolver").click()
     page.get_by_label("http://127.0.0.1:9/mirror").check()
-    page.get_by_role("button", name="Ask this resolver").click()
+    page.get_by_role("button", name="Trace with this resolver").click()
     expect(page.locator(".ended .sentence")).to_contain_text("no connection could be made")
     expect(page.locator(".hops")).to_have_count(1)
     expect(page.locator(".pending:visible")).to_have_count(0)

@@ -100,7 +100,7 @@ def test_a_list_is_traced_row_by_row_and_goes_on(page):
         page.get_by_role("button", name="Save as CSV").click()
     assert saving.value.path().read_text("ascii").count("\n") == 3
     page.locator("#q").fill("ark:12345/m5137\nark:12345/d0v3z\nark:12345/mp39n")
-    page.get_by_role("button", name="Go on with what is left").click()
+    page.get_by_role("button", name="Resume", exact=True).click()
     expect(page.locator(".round .ended")).to_contain_text("3 traced: 1 resolves, 1 related, 1 dead.")
 
 
