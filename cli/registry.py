@@ -53,14 +53,14 @@ def registry_command() -> None:
     "--date",
     type=click.DateTime(["%Y-%m-%d"]),
     metavar="YYYY-MM-DD",
-    help="The day of the download. Required for CSV files of IANA, which contain no date.",
+    help="The day of the download, for a file that contains no date.",
 )
 @click.option("--force", is_flag=True, help="Write the tables even if NAANs are missing.")
 @click.option("--json", "as_json", is_flag=True, help="Print a line of JSON for each table.")
 def update_command(file: str, out: str | None, date: datetime | None, force: bool, as_json: bool) -> int:
     """Install FILE, a download of an official registry, and show the changes.
 
-    FILE is the NAAN registry as JSON or text, or the registry of URN namespaces or URI schemes of IANA as XML or CSV.
+    FILE is the NAAN registry as JSON or text, or the registry of URN namespaces or URI schemes of IANA as XML.
 
     Registered NAANs are never deleted. If the file lacks a NAAN of the table in use, nothing is written.
 
@@ -110,7 +110,6 @@ def _update(new: Any, folder: Path) -> _Update:
         raise Refused(f"cannot read {folder}: {error.strerror or error}", exit_code=_CANNOT_CREATE) from None
     except RegistryError as error:
         raise Refused(str(error), ("Fix", "delete this file; then the table of the package is used")) from None
-    new = registry_tables.completed(new, old)
     return _Update(old, new, registry_tables.compare(old, new))
 
 

@@ -62,7 +62,9 @@ def table_in(folder: Path, registry: Registry[Record]) -> Table[Record]:
     except FileNotFoundError:
         return registries.Registries(registries.BUNDLED).table(registry)
     except UnicodeDecodeError:
-        raise registry_tables.RegistryError("this is no table of Ararat's: not UTF-8", str(path)) from None
+        raise registry_tables.RegistryError(
+            "the table is not UTF-8; make it with `ararat registry update`", str(path)
+        ) from None
     return registry_tables.read(text, registry, file=str(path))
 
 

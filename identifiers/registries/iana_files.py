@@ -1,16 +1,13 @@
-"""The official forms of IANA's registries of URN namespaces and of URI schemes: XML and CSV.
+"""Read the URN namespaces and URI schemes registries of IANA (XML).
 
-References that are documents are taken: RFCs, drafts, errata, web pages, other registries. Persons are not, whatever
-the file says of them. A CSV file is read by the names of its columns, for IANA adds some between the others; it does
-not say of which day it is.
+References to documents are kept: RFCs, drafts, errata, web pages and other registries. References to persons are
+dropped.
 
 Source: RFC 8141, section 6; RFC 7595, section 3.8; SCH-001, SCH-002, SCH-005.
 """
 
 from __future__ import annotations
 
-import csv
-import io
 import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
@@ -20,19 +17,15 @@ from xml.parsers import expat
 from .source import RegistryFile, collect, day_of, text_of, visible
 from .tables import NAMESPACES, SCHEMES, Namespace, Scheme, Snapshot, Table
 
-HEADER = re.compile('"?(?:URN Namespace|URI Scheme)"?,')
-"""How a CSV file of IANA's begins."""
-
 STATUSES = ("permanent", "provisional", "historical")
 
 _HOME = "https://www.iana.org/assignments"
 _XML_NAMESPACE = "http://www.iana.org/assignments"
-_DEEPEST = 32
-_MOST_ELEMENTS = 200_000
+_MAX_DEPTH = 32
+_MAX_ELEMENTS = 200_000
 
 # RFC 8141, section 2:  NID = (alphanum) 0*30(ldh) (alphanum)
 _NID = re.compile("[A-Za-z0-9][A-Za-z0-9-]{0,30}[A-Za-z0-9]")
-_INFORMAL = re.compile("urn-[0-9]+")
 # RFC 3986, section 3.1:  scheme = ALPHA *( ALPHA / DIGIT / "+" / "-" / "." )
 _SCHEME = re.compile(r"([A-Za-z][A-Za-z0-9+.\-]{0,63})(?: \(OBSOLETE\))?")
 _ADDRESS = re.compile("https?://[!-~]{1,500}")
@@ -45,7 +38,7 @@ Result = TypeVar("Result")
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """What either form says of one entry, as it is written there; ``line`` is where."""
+    """One entry of a registry, as written in the file. ``line`` is its line."""
 
     line: int
     name: str | None
@@ -60,10 +53,10 @@ class Entry:
 
 
 def read_xml(file: RegistryFile) -> Table[Namespace] | Table[Scheme]:
-    """The table in an XML file.
+    """Read the table in an XML file.
 
-    Raises :class:`~ararat.identifiers.registries.tables.RegistryError` where it has a document type, is no XML, is no
-    registry known here, or has an entry that cannot be read or stands twice.
+    Raises :class:`~ararat.identifiers.registries.tables.RegistryError` if the file has a document type, is not XML or
+    not one of these registries, or if an entry is invalid or repeated.
     """
     root = _tree(file)
     registries = {each.attributes.get("id"): each for each in root.children("registry")}
@@ -76,27 +69,7 @@ def read_xml(file: RegistryFile) -> Table[Namespace] | Table[Scheme]:
     if "uri-schemes-1" in registries:
         entries = _from_xml(registries["uri-schemes-1"], None)
         return _schemes(file, entries, file.snapshot(day, f"{_HOME}/uri-schemes/uri-schemes.xml"))
-    raise file.error("expected IANA's registry of URN namespaces or of URI schemes", root.line)
-
-
-def read_csv(file: RegistryFile) -> Table[Namespace] | Table[Scheme]:
-    """The table in a CSV file: of URI schemes, of formal or of informal namespaces.
-
-    Raises :class:`~ararat.identifiers.registries.tables.RegistryError` where an entry cannot be read or stands twice.
-    """
-    rows = csv.DictReader(io.StringIO(file.text, newline=""), strict=True)
-    entries: list[Entry] = []
-    try:
-        for row in rows:
-            if None in row or None in row.values():
-                raise file.error(f"expected {len(rows.fieldnames or ())} columns", rows.reader.line_num)
-            entries.append(_from_csv(row, rows.reader.line_num))
-    except csv.Error as error:
-        raise file.error(f"this is no CSV: {error}", rows.reader.line_num) from None
-    if "URI Scheme" in (rows.fieldnames or ()):
-        return _schemes(file, entries, file.snapshot(None, f"{_HOME}/uri-schemes/uri-schemes-1.csv"))
-    number = 2 if entries and all(entry.kind == "informal" for entry in entries) else 1
-    return _namespaces(file, entries, file.snapshot(None, f"{_HOME}/urn-namespaces/urn-namespaces-{number}.csv"))
+    raise file.error("expected the registry of URN namespaces or of URI schemes of IANA", root.line)
 
 
 # From entries to records ----------------------------------------------------------------------------------------------
@@ -115,7 +88,7 @@ def _schemes(file: RegistryFile, entries: Iterable[Entry], snapshot: Snapshot) -
 def _namespace(entry: Entry) -> Namespace:
     name = text_of(entry.name) or ""
     if not _NID.fullmatch(name):
-        raise ValueError(f"{name!r} is no namespace identifier")
+        raise ValueError(f"{name!r} is not a namespace identifier")
     return Namespace(
         key=name.lower(),
         kind=entry.kind or "formal",
@@ -130,10 +103,10 @@ def _scheme(entry: Entry) -> Scheme:
     name = text_of(entry.name) or ""
     found = _SCHEME.fullmatch(name)
     if found is None:
-        raise ValueError(f"{name!r} is no scheme")
+        raise ValueError(f"{name!r} is not a scheme name")
     status = (text_of(entry.status) or "").lower()
     if status not in STATUSES:
-        raise ValueError(f"{status!r} is no status; expected one of {', '.join(STATUSES)}")
+        raise ValueError(f"{status!r} is not a status; expected one of {', '.join(STATUSES)}")
     key = found[1].lower()
     return Scheme(
         key=key,
@@ -149,7 +122,7 @@ def _scheme(entry: Entry) -> Scheme:
 
 
 def _template(written: str | None, registry: str) -> str | None:
-    """The address of a registration template, which for a scheme is a path below its registry."""
+    """Return the URL of a registration template. For a scheme the file has a path below the registry."""
     text = text_of(written) or ""
     if _TEMPLATE.fullmatch(text):
         return f"{_HOME}/{registry}/{text}"
@@ -167,26 +140,8 @@ def _line(line: int) -> tuple[int, None]:
     return line, None
 
 
-# CSV ------------------------------------------------------------------------------------------------------------------
-
-
-def _from_csv(row: Mapping[str, str], line: int) -> Entry:
-    name = row.get("URI Scheme") or row.get("URN Namespace") or ""
-    written = re.findall(r"\[([^\[\]]*)\]", row.get("Reference", ""))
-    return Entry(
-        line,
-        name,
-        tuple(reference for text in written if (reference := _document(visible(text)))),
-        row.get("Template", "").strip("[] "),
-        "informal" if _INFORMAL.fullmatch(name) else "formal",
-        row.get("Status"),
-        row.get("Description"),
-        row.get("Notes"),
-    )
-
-
 def _document(text: str) -> str | None:
-    """A reference as it is kept, where the text names a document; nothing else says that it is not a person's name.
+    """Return the normal form of a reference to a document, or None for any other text, such as a person's name.
 
     >>> [_document(text) for text in ("RFC9110, Section 4.2.1", "RFC-ietf-core-href-29", "Some_Body")]
     ['RFC9110', 'draft-ietf-core-href-29', None]
@@ -203,7 +158,7 @@ def _document(text: str) -> str | None:
 
 @dataclass(slots=True)
 class Element:
-    """An element of an XML file: its name in IANA's namespace, its attributes, what is in it, and its line."""
+    """An XML element: its name in the XML namespace of IANA, its attributes, its content and its line."""
 
     name: str
     attributes: Mapping[str, str]
@@ -212,7 +167,7 @@ class Element:
 
     @property
     def text(self) -> str:
-        """The text in it. An xref without a text is shown by what it refers to, in brackets; a person is not."""
+        """The text. An xref without text is replaced by its target in brackets; one to a person is dropped."""
         return "".join(part if isinstance(part, str) else part._shown for part in self.content)
 
     @property
@@ -223,11 +178,11 @@ class Element:
         return self.text or f"[{data.upper() if kind == 'rfc' else data}]"
 
     def children(self, *names: str) -> list[Element]:
-        """The elements of these names directly in it."""
+        """Return the child elements with one of these names."""
         return [part for part in self.content if isinstance(part, Element) and part.name in names]
 
     def child(self, name: str) -> Element | None:
-        """The first of this name, or None."""
+        """Return the first child element with this name, or None."""
         return next(iter(self.children(name)), None)
 
 
@@ -240,7 +195,7 @@ def _entry(record: Element, kind: str | None) -> Entry:
         found = record.child(name)
         return found.text if found else None
 
-    # The reference of urn-7 stands among its contacts.
+    # The reference of urn-7 is one of its contacts.
     places = [record, *record.children("contact")]
     references = (_xref(xref) for place in places for xref in place.children("xref"))
     template = record.child("template")
@@ -283,8 +238,8 @@ def _tree(file: RegistryFile) -> Element:
     def start(name: str, attributes: dict[str, str]) -> None:
         nonlocal count
         count += 1
-        if len(open_elements) > _DEEPEST or count > _MOST_ELEMENTS:
-            raise file.error("too many elements, or too deep within each other", parser.CurrentLineNumber)
+        if len(open_elements) > _MAX_DEPTH or count > _MAX_ELEMENTS:
+            raise file.error("the file has too many elements, or they are nested too deeply", parser.CurrentLineNumber)
         space, _, local = name.rpartition(" ")
         element = Element(local if space == _XML_NAMESPACE else name, attributes, parser.CurrentLineNumber)
         open_elements[-1].content.append(element)
@@ -294,8 +249,8 @@ def _tree(file: RegistryFile) -> Element:
         open_elements.pop()
 
     def refuse(*_: object) -> None:
-        # A document type can define entities that grow without bound or stand for other files.
-        raise file.error("an XML file with a document type is not read", parser.CurrentLineNumber)
+        # A document type can define entities that grow without bound or include other files.
+        raise file.error("the file has a document type, which is not allowed", parser.CurrentLineNumber)
 
     def characters(text: str) -> None:
         open_elements[-1].content.append(text)
@@ -308,6 +263,8 @@ def _tree(file: RegistryFile) -> Element:
     try:
         parser.Parse(file.text, True)
     except expat.ExpatError as error:
-        raise file.error(f"this is no XML: {expat.ErrorString(error.code)}", error.lineno, error.offset + 1) from None
+        raise file.error(
+            f"the file is not XML: {expat.ErrorString(error.code)}", error.lineno, error.offset + 1
+        ) from None
     [root] = (part for part in top.content if isinstance(part, Element))
     return root

@@ -1,10 +1,10 @@
-"""The official forms of the NAAN registry: JSON (version 1 and 2) and text (ANVL).
+"""Read the NAAN registry in its official forms: JSON (version 2) and text (ANVL).
 
-JSON has NAANs and shoulders, each with a target template; text has NAANs with a base URL, from which the template is
-made. Taken are the facts about an organization. Contacts, addresses, test identifiers and places on the map are not:
-some holders are persons.
+JSON contains NAANs and shoulders, each with a target template. Text contains NAANs with a base URL, which is converted
+to a template. Only facts about the organization are kept. Contacts, postal addresses, test identifiers and locations
+are dropped, because some holders are persons.
 
-Source: ARK draft, section 3.1 (ARK-013, ARK-020); the comment at the start of the text form.
+Source: ARK draft, section 3.1 (ARK-013, ARK-020); the comment at the start of the text file.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from .tables import NAANS, SHOULDERS, Authority, Table
 JSON_SOURCE = "https://cdluc3.github.io/naan_reg_priv/naan_records.json"
 TEXT_SOURCE = "https://n2t.net/e/pub/naan_registry.txt"
 
-# A shoulder is the beginning of a Name, after the hyphens are gone; one there is holds a dot.
+# A shoulder is the start of a Name without hyphens. One registered shoulder contains a dot.
 _KEY = re.compile(rf"[{BASE29}]{{1,32}}(?:/[{ARK_UNRESERVED}.]{{1,64}})?")
 _STATUSES = (301, 302, 303, 307, 308)
 _CODE = re.compile("[A-Z]{2}")
@@ -31,16 +31,16 @@ _SPACE = re.compile(r"[ \t\r\n]*")
 
 
 def read_json(file: RegistryFile) -> list[Table[Authority]]:
-    """The tables of NAANs and of shoulders in the JSON form.
+    """Read the tables of NAANs and shoulders in the JSON form.
 
-    Raises :class:`~ararat.identifiers.registries.tables.RegistryError` where a record cannot be read or stands twice.
+    Raises :class:`~ararat.identifiers.registries.tables.RegistryError` if a record is invalid or repeated.
     """
     try:
         whole = json.loads(file.text)
     except json.JSONDecodeError as error:
-        raise file.error(f"this is no JSON: {error.msg}", error.lineno, error.colno) from None
+        raise file.error(f"the file is not JSON: {error.msg}", error.lineno, error.colno) from None
     except (ValueError, RecursionError):
-        raise file.error("this is no JSON that anybody meant to be read") from None
+        raise file.error("the file is not JSON: a number is too long or the nesting too deep") from None
     if not isinstance(whole.get("data"), list) or not isinstance(whole.get("metadata"), dict):
         raise file.error("expected an object with metadata and data", 1, 1)
 
@@ -63,9 +63,9 @@ def read_json(file: RegistryFile) -> list[Table[Authority]]:
 
 
 def read_anvl(file: RegistryFile) -> Table[Authority]:
-    """The table of NAANs in the text form. Labels with an exclamation mark are of the private form, and passed over.
+    """Read the table of NAANs in the text form. Ignore private labels, which contain an exclamation mark.
 
-    Raises :class:`~ararat.identifiers.registries.tables.RegistryError` where a record cannot be read or stands twice.
+    Raises :class:`~ararat.identifiers.registries.tables.RegistryError` if a record is invalid or repeated.
     """
     head: list[anvl.Record] = []
     try:
@@ -97,7 +97,7 @@ def _from_anvl(file: RegistryFile, head: list[anvl.Record]) -> Iterator[tuple[in
 
 
 def _authority(record: Any) -> Authority:
-    """An authority from a record of the JSON form. Raises ValueError, whose text says what is wrong."""
+    """Convert a record of the JSON form. Raises ValueError if it is invalid."""
     record = _object(record, "the record")
     who, target = _object(record.get("who"), "who"), _object(record.get("target"), "target")
     terms = _object(record.get("na_policy") or {}, "na_policy")
@@ -118,7 +118,7 @@ def _authority(record: Any) -> Authority:
 
 
 def _naan(record: anvl.Record) -> Authority:
-    """An authority from a record of the text form. Raises ValueError, whose text says what is wrong."""
+    """Convert a record of the text form. Raises ValueError if it is invalid."""
     for label in ("who", "what", "when", "how"):
         if len(record.values(label)) > 1:
             raise ValueError(f"there is more than one {label}")
@@ -143,7 +143,7 @@ def _naan(record: anvl.Record) -> Authority:
 
 
 def _names(who: str) -> tuple[str | None, str | None, str | None]:
-    """Native name, English name and acronym: "Native (=) English (=) ACRONYM", "Name (=) ACRONYM", or "Name"."""
+    """Split "Native (=) English (=) ACRONYM", "Name (=) ACRONYM" or "Name" into native name, name and acronym."""
     parts = [text_of(part) for part in who.split("(=)")]
     if len(parts) == 1:
         return None, parts[0], None
@@ -157,7 +157,7 @@ def _first(record: anvl.Record, label: str) -> str | None:
 
 def _object(value: Any, name: str) -> Mapping[str, Any]:
     if not isinstance(value, dict):
-        raise ValueError(f"{name} is no object")
+        raise ValueError(f"{name} is not an object")
     return value
 
 
@@ -185,29 +185,25 @@ def _organization(code: object) -> str | None:
     return code if code in ("NP", "FP") else None
 
 
-def _policy(said: object) -> tuple[str, ...]:
-    """The codes of a policy: a list, "NR, OP", or a list as Python writes it. Prose among them is passed over."""
-    items = said if isinstance(said, list) else said.strip("[] ").split(",") if isinstance(said, str) else []
+def _policy(value: object) -> tuple[str, ...]:
+    """Return the codes of a policy: from a list, "NR, OP", or a list in Python syntax. Ignore prose."""
+    items = value if isinstance(value, list) else value.strip("[] ").split(",") if isinstance(value, str) else []
     codes = (item.strip(" '\"") for item in items if isinstance(item, str))
     return tuple(dict.fromkeys(code for code in codes if _CODE.fullmatch(code)))
 
 
 def _metadata_day(file: RegistryFile, metadata: Mapping[str, Any]) -> str | None:
-    # Version 2 has date_modified, version 1 modified_date.
-    for name in ("date_modified", "modified_date"):
-        if metadata.get(name):
-            try:
-                return day_of(metadata[name])
-            except ValueError as error:
-                raise file.error(f"metadata.{name}: {error}") from None
-    return None
+    try:
+        return day_of(metadata.get("date_modified"))
+    except ValueError as error:
+        raise file.error(f"metadata.date_modified: {error}") from None
 
 
 def _offset(text: str, number: int) -> int:
-    """Where the record of this number begins in the array "data" of an object that has been read as JSON."""
+    """Return the offset of a record in the array "data". ``text`` must be a valid JSON object."""
     decode = json.JSONDecoder().raw_decode
     data, place = 0, text.index("{")
-    # A name, a colon, a value: all is known to be there. Of two values with one name the last is the one that counts.
+    # The text is valid, so name, colon and value follow each other. Of repeated names the last one counts.
     while text[place] != "}":
         name, place = decode(text, _skip(text, place + 1))
         place = _skip(text, _skip(text, place) + 1)

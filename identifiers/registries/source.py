@@ -1,7 +1,6 @@
-"""What all official forms of registries share: a file that can point at a place in it, and the texts of a record.
+"""Shared parts of the readers of registry files: error places, and checked texts and dates.
 
-Files come from elsewhere and are believed in nothing: texts are bounded and stripped of what cannot be seen, and no key
-may stand twice.
+The files are untrusted. Texts are limited in length and stripped of hidden characters. Keys must not repeat.
 """
 
 from __future__ import annotations
@@ -15,17 +14,17 @@ from ..text import characters
 from .tables import Record, RegistryError, Snapshot
 
 LONGEST_TEXT = 2000
-"""Characters of the longest text of a record; the longest there is has 217."""
+"""The maximum number of characters of a text. The longest one in use has 217."""
 
-# Of what cannot be seen only these are part of how a name is written, in Arabic and Indic scripts.
+# The only hidden characters that names need, in Arabic and Indic scripts.
 _JOINERS = "\u200c\u200d"
 
 
 @dataclass(frozen=True, slots=True)
 class RegistryFile:
-    """A file as text, which knows how to say where in it something is wrong.
+    """A registry file as text, which makes errors with line and column.
 
-    ``date`` is the day of the snapshot (YYYY-MM-DD) where somebody said so, for a form that does not say it itself.
+    ``date`` is the day of the snapshot (YYYY-MM-DD), for a file that does not contain it.
     """
 
     name: str
@@ -33,22 +32,18 @@ class RegistryFile:
     date: str | None = None
 
     def error(self, message: str, line: int | None = None, column: int | None = None) -> RegistryError:
-        """An error at a place counted from 1."""
+        """Make an error at a line and column, both from 1."""
         return RegistryError(message, self.name, line, column)
 
-    def error_at(self, message: str, offset: int) -> RegistryError:
-        """An error at a place counted in characters from 0."""
-        return self.error(message, *self.place(offset))
-
     def place(self, offset: int) -> tuple[int, int]:
-        """Line and column, from 1, of a place counted in characters from 0."""
+        """Return line and column, both from 1, of the character at ``offset``."""
         return self.text.count("\n", 0, offset) + 1, offset - self.text.rfind("\n", 0, offset)
 
     def snapshot(self, date: str | None, source: str) -> Snapshot:
-        """The snapshot of the file: of the day that was said from outside, else of that in the file."""
+        """Make the snapshot of the file. The date of the caller takes precedence over that in the file."""
         day = self.date or date
         if day is None:
-            raise self.error("the file does not say of which day it is; the date has to be given with it")
+            raise self.error("the file does not contain its date; set it with --date")
         return Snapshot(day, source)
 
 
@@ -57,22 +52,24 @@ def collect(
     records: Iterable[tuple[int, Record]],
     place: Callable[[int], tuple[int, int | None]],
 ) -> list[Record]:
-    """The records of a file, none of which may stand twice: "gives at most one NAA" (ARK-013).
+    """Collect the records of a file. Raise RegistryError for a repeated key: "gives at most one NAA" (ARK-013).
 
-    Each comes with a number from which ``place`` makes line and column, where that is asked for.
+    Each record comes with a number. ``place`` converts the number to line and column for the error.
     """
     known: dict[str, int] = {}
     found: list[Record] = []
     for number, record in records:
         first = known.setdefault(record.key, number)
         if first != number:
-            raise file.error(f"{record.key} stands twice; first in line {place(first)[0]:,}", *place(number))
+            raise file.error(
+                f"the key {record.key} is repeated; it is first in line {place(first)[0]:,}", *place(number)
+            )
         found.append(record)
     return found
 
 
 def visible(value: str) -> str:
-    """A text of a record on one line, without what cannot be seen.
+    """Return a text on one line, without hidden characters.
 
     >>> visible(" Mus\\u00e9e\\n \\u202ed'Art ")
     "Mus\\xe9e d'Art"
@@ -81,24 +78,24 @@ def visible(value: str) -> str:
 
 
 def text_of(value: object) -> str | None:
-    """A text of a record made visible, or None for nothing, an empty text or ANVL's "(:unkn)".
+    """Return a text without hidden characters, or None for None, an empty text or "(:unkn)" of ANVL.
 
-    Raises ValueError, whose text says what is wrong, for what is no text or too long.
+    Raises ValueError for any other type and for a text that is too long.
     """
     if value is None:
         return None
     if not isinstance(value, str):
-        raise ValueError("expected a text or nothing")
+        raise ValueError("expected a text or null")
     if len(value) > LONGEST_TEXT:
-        raise ValueError(f"a text of {len(value):,} characters; at most {LONGEST_TEXT:,} are read")
+        raise ValueError(f"the text has {len(value):,} characters; at most {LONGEST_TEXT:,} are allowed")
     text = visible(value)
     return None if not text or text.startswith("(:un") else text
 
 
 def day_of(value: object) -> str | None:
-    """The day of a record as YYYY-MM-DD: from an ISO date or date-time, or a TEMPER date with dots.
+    """Return a date as YYYY-MM-DD, from an ISO date or date-time, or a TEMPER date with dots.
 
-    Raises ValueError where there is something else.
+    Raises ValueError for any other value.
 
     >>> day_of("2005.07.17"), day_of("2020-06-04T00:00:00+00:00"), day_of(None)
     ('2005-07-17', '2020-06-04', None)
@@ -108,7 +105,7 @@ def day_of(value: object) -> str | None:
 
 
 def day(text: str) -> str:
-    """A date as YYYY-MM-DD. Raises ValueError for anything else."""
+    """Check a date of the form YYYY-MM-DD. Raises ValueError for any other text."""
     if not re.fullmatch("[0-9]{4}-[0-9]{2}-[0-9]{2}", text):
         raise ValueError("expected a date: YYYY-MM-DD")
     return datetime.date.fromisoformat(text).isoformat()

@@ -93,17 +93,6 @@ def test_what_vanishes_from_another_registry_is_said_and_written(update, table):
     assert "upt" in table(SCHEMES).records
 
 
-def test_a_csv_file_needs_a_date_and_leaves_the_other_kind_alone(update, table):
-    assert update("urn-namespaces.xml").exit_code == 0
-    undated = update("urn-formal.csv")
-    assert undated.exit_code == 2
-    assert "which day" in undated.stderr
-    assert update("urn-formal.csv", "--date", "2026-08-14").exit_code == 0
-    assert table(NAMESPACES).snapshot.date == "2026-08-14"
-    assert "urn-7" in table(NAMESPACES).records
-    assert table(NAMESPACES).records["ark-sea"].since == "2015-10-19"
-
-
 def test_json_has_one_object_for_each_table(update, tmp_path):
     update("naan-v2.json", "--force")
     result = update("naan.txt", "--json")
@@ -125,10 +114,12 @@ def test_json_has_one_object_for_each_table(update, tmp_path):
     ("content", "code", "words"),
     [
         pytest.param(None, 66, "No such file", id="no file"),
-        pytest.param(b"hello", 2, "line 1, column 1: this is no official form", id="another file"),
-        pytest.param(b'{"metadata": {},\n "data": [}', 2, "line 2, column 11: this is no JSON", id="broken JSON"),
+        pytest.param(b"hello", 2, "line 1, column 1: the file is not in an official form", id="another file"),
+        pytest.param(b'{"metadata": {},\n "data": [}', 2, "line 2, column 11: the file is not JSON", id="broken JSON"),
         pytest.param(b"<!DOCTYPE a [<!ENTITY b 'c'>]><a>&b;</a>", 2, "document type", id="entities"),
-        pytest.param(b"naa:\nwhat: 1\n\nnaa:\nwhat: 1\n", 2, "line 4: 1 stands twice; first in line 1", id="twice"),
+        pytest.param(
+            b"naa:\nwhat: 1\n\nnaa:\nwhat: 1\n", 2, "line 4: the key 1 is repeated; it is first in line 1", id="twice"
+        ),
     ],
 )
 def test_a_file_that_cannot_be_used_is_refused_and_nothing_written(content, code, words, tmp_path):
@@ -180,7 +171,7 @@ def test_a_broken_table_in_use_is_said_at_the_end_of_any_command(monkeypatch, tm
     result = CliRunner().invoke(main.main, ["inspect", "--json", "urn:isbn:0451450523"])
     assert result.exit_code == 0
     assert json.loads(result.stdout)["registry"]["registered"]
-    assert "urn-namespaces.jsonl, line 1: this is no table" in result.stderr
+    assert "urn-namespaces.jsonl, line 1: the file is not a table" in result.stderr
     assert "the table of the package was used in its place" in result.stderr
 
 

@@ -16,11 +16,9 @@ from ararat.identifiers.registries.tables import (
     Authority,
     Namespace,
     RegistryError,
-    Scheme,
     Snapshot,
     Table,
     compare,
-    completed,
     read,
 )
 
@@ -61,18 +59,20 @@ def test_every_line_is_json_and_the_keys_ascend():
         pytest.param("", None, "not JSON Lines", id="nothing"),
         pytest.param("<html>", None, "not JSON Lines", id="HTML"),
         pytest.param("[" * 200_000, None, "not JSON Lines", id="nested beyond all measure"),
-        pytest.param("{}\n", 1, "no table of the registry uri-schemes", id="no registry"),
-        pytest.param('["uri-schemes"]\n', 1, "no table of the registry uri-schemes", id="no head"),
-        pytest.param(HEAD.replace("uri-schemes", "naan"), 1, "no table of the registry uri-schemes", id="another one"),
-        pytest.param(HEAD.replace('"2026-08-13"', "20260813"), 1, "when and where", id="no date"),
-        pytest.param(HEAD + '["a"]\n', 2, "no row", id="too short"),
-        pytest.param(HEAD + '["a","permanent"]\n["b",2]\n', 3, "no row", id="a number for a text"),
-        pytest.param(HEAD + '["a","permanent",null,["x",1]]\n', 2, "no row", id="a number among texts"),
-        pytest.param(HEAD + '["a","permanent",null,"x"]\n', 2, "no row", id="a text for texts"),
-        pytest.param(HEAD + '["a","permanent",true]\n', 2, "no row", id="a truth for a text"),
-        pytest.param(HEAD + '["a","permanent"' + ',"x"' * 20 + "]\n", 2, "no row", id="too long"),
-        pytest.param(HEAD + '{"key":"a"}\n', 2, "no row", id="an object"),
-        pytest.param(HEAD + '["a","permanent"]\n["a","permanent"]\n', 3, "a stands twice", id="twice"),
+        pytest.param("{}\n", 1, "not a table of the registry uri-schemes", id="no registry"),
+        pytest.param('["uri-schemes"]\n', 1, "not a table of the registry uri-schemes", id="no head"),
+        pytest.param(
+            HEAD.replace("uri-schemes", "naan"), 1, "not a table of the registry uri-schemes", id="another one"
+        ),
+        pytest.param(HEAD.replace('"2026-08-13"', "20260813"), 1, "no date and source", id="no date"),
+        pytest.param(HEAD + '["a"]\n', 2, "not a record", id="too short"),
+        pytest.param(HEAD + '["a","permanent"]\n["b",2]\n', 3, "not a record", id="a number for a text"),
+        pytest.param(HEAD + '["a","permanent",null,["x",1]]\n', 2, "not a record", id="a number among texts"),
+        pytest.param(HEAD + '["a","permanent",null,"x"]\n', 2, "not a record", id="a text for texts"),
+        pytest.param(HEAD + '["a","permanent",true]\n', 2, "not a record", id="a truth for a text"),
+        pytest.param(HEAD + '["a","permanent"' + ',"x"' * 20 + "]\n", 2, "not a record", id="too long"),
+        pytest.param(HEAD + '{"key":"a"}\n', 2, "not a record", id="an object"),
+        pytest.param(HEAD + '["a","permanent"]\n["a","permanent"]\n', 3, "the key a is repeated", id="twice"),
         pytest.param(HEAD + '["a","permanent"]\n\n["b","permanent"]\n', None, "not JSON Lines", id="an empty line"),
     ],
 )
@@ -109,21 +109,3 @@ def test_two_snapshots_are_compared():
 
 def test_only_naans_may_never_vanish():
     assert [registry.name for registry in REGISTRIES if registry.permanent] == ["naan"]
-
-
-def test_one_kind_of_namespace_says_nothing_of_the_other():
-    old = Table.of(
-        NAMESPACES, DAY, [Namespace("a", "formal"), Namespace("b", "formal"), Namespace("urn-1", "informal")]
-    )
-    new = Table.of(NAMESPACES, DAY, [Namespace("b", "formal"), Namespace("c", "formal")])
-    assert list(completed(new, old).records) == ["b", "c", "urn-1"]
-
-
-def test_a_date_that_a_file_cannot_say_is_not_forgotten():
-    dated = [Scheme("a", "provisional", since="2013-07-25"), Scheme("b", "permanent", updated="2014-01-01")]
-    old = Table.of(SCHEMES, DAY, dated)
-    new = Table.of(SCHEMES, DAY, [Scheme("a", "permanent"), Scheme("b", "permanent", since="2020-01-01")])
-    assert completed(new, old).records == {
-        "a": Scheme("a", "permanent", since="2013-07-25"),
-        "b": Scheme("b", "permanent", since="2020-01-01"),
-    }
