@@ -1,8 +1,7 @@
-"""An access log of resolutions: what was asked for and what was answered, and nothing of who asked.
+"""An access log of resolutions: the requested identifiers and the answers, without data of the client.
 
-Which names are used, and which are asked for in vain, is worth knowing; who reads what is nobody's business (security
-design, threat 19). So a line holds no address, no header field and no query, and of what could not be read nothing but
-why: people paste all sorts of things behind ``ark:``.
+A line contains no client address, no header field and no query. If the identifier could not be parsed, the line
+contains only the reason, because the text can contain personal data.
 """
 
 from __future__ import annotations
@@ -17,15 +16,15 @@ from .resolution.result import Resolution
 
 
 def log_resolutions(logger: logging.Logger) -> Callable[[Resolution], None]:
-    """An ``on_resolve`` that logs each resolution as one line of JSON in ASCII, at the level INFO.
+    """Return an ``on_resolve`` function that logs each resolution as one line of ASCII JSON at the level INFO.
 
-    The members, in this order; one that is not known is not there:
+    The members in their order; unknown members are left out:
 
-    ``time``        when the answer was made, RFC 3339 in UTC with milliseconds
-    ``identifier``  the normal form, without inflection; not there where none could be read
+    ``time``        the time of the answer, RFC 3339 in UTC with milliseconds
+    ``identifier``  the normal form without inflection; left out if the identifier could not be parsed
     ``status``      the HTTP status of the answer
     ``outcome``     "located", "related", "described", "served", "metadata", "forwarded" or "refused"
-    ``code``        why it was refused
+    ``code``        the problem code of a refusal
     ``ms``          milliseconds from the request to the answer
 
     >>> logger = logging.Logger("names")
@@ -40,12 +39,12 @@ def log_resolutions(logger: logging.Logger) -> Callable[[Resolution], None]:
 
 
 def entry(resolution: Resolution, time: datetime) -> dict[str, Any]:
-    """What a line says of a resolution at a time in UTC.
+    """Return the members of a line. ``time`` is in UTC.
 
     >>> entry(Resolution(given="ark:", status=302, outcome="located"), datetime(2026, 10, 4, tzinfo=UTC))
     {'time': '2026-10-04T00:00:00.000Z', 'status': 302, 'outcome': 'located'}
     """
-    said = {
+    members = {
         "time": f"{time.replace(tzinfo=None).isoformat(timespec='milliseconds')}Z",
         "identifier": resolution.key,
         "status": resolution.status,
@@ -53,4 +52,4 @@ def entry(resolution: Resolution, time: datetime) -> dict[str, Any]:
         "code": resolution.problem.code if resolution.problem else None,
         "ms": None if resolution.seconds is None else round(resolution.seconds * 1000, 3),
     }
-    return {member: value for member, value in said.items() if value is not None}
+    return {member: value for member, value in members.items() if value is not None}

@@ -1,4 +1,4 @@
-"""Recognizes ASGI applications, which a WSGI middleware cannot call."""
+"""Detect ASGI applications, which a WSGI middleware cannot call."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any
 from ..identifiers.text import display
 
 REMEDY = (
-    "Run `ararat serve` beside the site and let the proxy send it the names alone (docs/proxies.md, The names alone). "
+    "Run `ararat serve` beside the site and let the proxy send it the requests for names (docs/proxies.md). "
     "Or convert the application, ResolverMiddleware(a2wsgi.ASGIMiddleware(app), ...), and run it with a WSGI server."
 )
 """How to resolve names for a site that is an ASGI application."""
@@ -32,12 +32,12 @@ def is_asgi(app: object) -> bool:
         inner = app
         while isinstance(inner, functools.partial):
             inner = inner.func
-        # A class may be a WSGI application; what a call of it gives is not known.
+        # A class can be a WSGI application. The result of calling it is unknown.
         if inspect.isclass(inner):
             return False
         called = inner if inspect.isroutine(inner) else type(inner).__call__
         return inspect.iscoroutinefunction(called) or _takes_three(app)
-    except Exception:  # noqa: BLE001 - the object is not ours, and can do anything when it is inspected
+    except Exception:  # noqa: BLE001 - inspecting an unknown object can raise any exception
         return False
 
 
@@ -52,7 +52,7 @@ def named(app: object) -> str:
 
 
 def _takes_three(app: Any) -> bool:
-    """Return whether a call must have three arguments, which no WSGI server gives. Compiled coroutines have no flag."""
+    """Return whether ``app`` needs three arguments, as ASGI does. Compiled coroutine functions have no other mark."""
     signature = inspect.signature(app, follow_wrapped=False)
     return _binds(signature.bind, 3) and not _binds(signature.bind, 2)
 

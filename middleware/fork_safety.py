@@ -1,7 +1,7 @@
-"""Locks that a forked process can use, although a thread of its parent held them.
+"""Locks that remain usable in a forked process.
 
-A fork copies a lock as it is, but not the thread that would release it. Servers fork workers at any time, so every
-lock that can be held during a fork is one of these.
+A fork copies a held lock, but not the thread that would release it. Servers can fork workers at any time, so every lock
+that can be held during a fork must be a :class:`ForkSafeLock`.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from typing import Self
 
 
 class ForkSafeLock:
-    """A lock that is free in every forked process. It is used like :class:`threading.Lock`."""
+    """A lock like :class:`threading.Lock` that is free in every forked process."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()

@@ -31,8 +31,7 @@ from .http.handover import Handover, local_environ
 from .http.negotiation import Accepted
 from .http.request_target import Target, mount_path, recover, reserved_labels
 from .http.responses import Answer, Answers, last_resort
-from .http.rfc2169 import Service, leading
-from .http.rfc2169 import asked as services_asked
+from .http.rfc2169 import Service, as_redirect, parse_service_request
 from .resolution.refusals import refuse
 from .resolution.resolver import Rules, no_rules, resolve
 from .resolution.result import Resolution
@@ -160,12 +159,12 @@ class ResolverMiddleware:
         try:
             services = self.settings.services or ""
             ours = environ["PATH_INFO"].startswith(f"{services}/N2")
-            asked = services_asked(recover(environ), services) if ours else None
+            request = parse_service_request(recover(environ), services) if ours else None
         except Exception:  # noqa: BLE001 - the site handles malformed environs
-            asked = None
-        if asked is None:
+            request = None
+        if request is None:
             return self.app(environ, start_response)
-        return self._respond(environ, start_response, asked.target, asked.service)
+        return self._respond(environ, start_response, request.target, request.service)
 
     def _reserved(self, environ: WSGIEnvironment) -> Target | None:
         """Return the request target if its path is reserved, otherwise None."""
@@ -230,7 +229,7 @@ class ResolverMiddleware:
         if service == "N2Ls" and resolution.outcome not in ("refused", "metadata"):
             return self._answers.places(resolution, root, accept, secure=secure)
         if service is not None:
-            resolution = leading(resolution)
+            resolution = as_redirect(resolution)
         if resolution.outcome == "served":
             environ["ararat.ark"] = resolution.key
             local = local_environ(environ, resolution.target or "/", resolution.query)

@@ -1,9 +1,8 @@
-"""Conditional requests: a client states which description it has, and gets 304 if it is the current one.
+"""Conditional requests (RFC 9110, section 13): 304 for a client that already has the current description.
 
-The entity-tag is a hash of what is shown, octet for octet, so that it is strong and changes whenever the answer does:
-with the binding, with the settings, with the software. The time is that of the binding's last change, in full seconds;
-where a client sends both, the tag alone decides. A time of the last two seconds is not sent, because another change in
-the same second would have the same time.
+The entity tag is a hash of the body. So it is strong, and it changes with the binding, the settings and the software.
+Last-Modified is the time of the last change of the binding in whole seconds. It is sent only if it is older than two
+seconds, because another change in the same second would have the same time.
 """
 
 from __future__ import annotations
@@ -21,7 +20,7 @@ _SETTLED = timedelta(seconds=2)
 
 
 def validators(content: bytes, changed: datetime | None) -> list[tuple[str, str]]:
-    """The fields ETag and, where the time of the last change is known and older than two seconds, Last-Modified.
+    """Return the field ETag, and Last-Modified if ``changed`` is known and older than two seconds.
 
     Source: RFC 9110, section 8.8.
 
@@ -36,20 +35,20 @@ def validators(content: bytes, changed: datetime | None) -> list[tuple[str, str]
 
 
 class Conditions(NamedTuple):
-    """The fields by which a request puts conditions on its answer; None where it has none of that name."""
+    """The fields If-None-Match and If-Modified-Since of a request; None for a missing field."""
 
     if_none_match: str | None = None
     if_modified_since: str | None = None
 
     @classmethod
     def of(cls, environ: Mapping[str, Any]) -> Conditions:
-        """Those of a WSGI request."""
+        """Return the conditions of a WSGI request."""
         return cls(*(environ.get(f"HTTP_{name.upper()}") for name in cls._fields))
 
     def met(self, headers: Mapping[str, str]) -> bool:
-        """Return whether the client has the answer with these header fields already.
+        """Return whether the client already has the response with these header fields.
 
-        A value that is no date and no tag is ignored. Source: RFC 9110, section 13.2.2.
+        A malformed value is ignored. Source: RFC 9110, section 13.2.2.
 
         >>> held = {"ETag": '"a"'}
         >>> Conditions('W/"a", "b"').met(held), Conditions("*").met(held), Conditions('"b"').met(held)
@@ -60,5 +59,5 @@ class Conditions(NamedTuple):
             tag = headers.get("ETag", "").strip('"')
             return bool(tag) and parse_etags(self.if_none_match).contains_weak(tag)
         since, changed = parse_date(self.if_modified_since), parse_date(headers.get("Last-Modified"))
-        # A later date is not one that this site sent for what it has now: a clock or a backup was set back.
+        # Only an equal date proves that the client has this version: a clock or a backup can have been set back.
         return since is not None and changed is not None and changed == since

@@ -1,8 +1,7 @@
-"""A served binding: the site answers at one of its own paths, and the address bar keeps the identifier.
+"""Served bindings: the site answers at one of its paths, and the browser keeps the address of the identifier.
 
-The site sees a request for its path, in every key of the environ that says what was asked for. Its answer is its own:
-a link to the description is added, the fields that the path was chosen by are named, and a permanent redirect becomes
-a temporary one; nothing else is touched.
+The site receives a copy of the environ that requests its path. Its response is changed in three ways only: a Link field
+to the description and the Vary fields of the choice of the path are added, and a permanent redirect becomes temporary.
 """
 
 from __future__ import annotations
@@ -18,26 +17,26 @@ if TYPE_CHECKING:
     from _typeshed.wsgi import StartResponse, WSGIApplication, WSGIEnvironment
 
 # "the status code MUST NOT be a permanent redirect (status code 301 or 308) but it MAY be a temporary redirect (status
-# code 302, 303 or 307)" (17beta policy, section 3.2). Each gives way to the one that treats the method as it does.
+# code 302, 303 or 307)" (POL-035, POL-036). Each is replaced by the temporary redirect with the same rule for methods.
 _TEMPORARY = {"301": "302 Found", "308": "307 Temporary Redirect"}
 
 
 class Handover(NamedTuple):
-    """A request that the site is to answer: what it is handed, and what is wrapped around its answer."""
+    """A request for the site: its environ, the address of the description, and the Vary fields of the response."""
 
     environ: WSGIEnvironment
     info: str
     vary: tuple[str, ...] = ()
 
     def to(self, app: WSGIApplication, start_response: StartResponse) -> Iterable[bytes]:
-        """Let the site answer."""
-        return app(self.environ, described(start_response, self.info, self.vary))
+        """Call the site."""
+        return app(self.environ, add_describedby_link(start_response, self.info, self.vary))
 
 
 def local_environ(environ: WSGIEnvironment, target: str, query: str | None) -> WSGIEnvironment:
-    """A copy of the environ that asks for ``target``, a path of the site, with ``query`` after the target's own.
+    """Return a copy of the environ that requests ``target``, a path of the site, with ``query`` appended.
 
-    A copy, since servers write their logs from the environ they made, and should write the identifier there.
+    It is a copy, because servers write their access logs from the original environ.
     """
     path, _, own_query = target.partition("#")[0].partition("?")
     query_string = "&".join(part for part in (own_query, query) if part)
@@ -50,10 +49,10 @@ def local_environ(environ: WSGIEnvironment, target: str, query: str | None) -> W
     return local
 
 
-def described(start_response: StartResponse, info: str, vary: tuple[str, ...] = ()) -> StartResponse:
-    """The server's ``start_response``, with a link to the description added and 301 and 308 turned into 302 and 307.
+def add_describedby_link(start_response: StartResponse, info: str, vary: tuple[str, ...] = ()) -> StartResponse:
+    """Wrap ``start_response``: add a link to the description, and turn 301 and 308 into 302 and 307.
 
-    ``vary`` names the fields by which the path was chosen.
+    ``vary`` are the request header fields that the path depends on.
     """
     added = [("Link", describedby(info)), *(("Vary", field) for field in vary)]
 

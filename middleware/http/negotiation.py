@@ -1,8 +1,7 @@
-"""Which of the targets of a name a client gets: by what it accepts of media types and languages.
+"""Content negotiation: choose a target by the Accept and Accept-Language fields of the client.
 
-The target that is said with no selector is for whoever asks for nothing in particular, so it counts as what ``*/*`` and
-``*`` stand for: an alternate wins only where the client prefers it by name. Nobody is refused: where nothing suits, the
-target of the name itself is what there is.
+The target without a selector has the quality of ``*/*`` and ``*``. An alternate is chosen only if the client prefers it
+by name. If no alternate is acceptable, the target without a selector is the answer; the status is never 406.
 """
 
 from __future__ import annotations
@@ -14,11 +13,11 @@ from werkzeug.datastructures import Accept
 from werkzeug.http import parse_accept_header
 
 _UNNAMED = 0.001
-"""The quality of what a client that names others has not named: less than any that can be written."""
+"""The quality of a target that the client does not list: the smallest quality that a field can contain."""
 
 
 class Accepted(NamedTuple):
-    """The fields Accept and Accept-Language of a request, None where there is none."""
+    """The fields Accept and Accept-Language of a request; None for a missing field."""
 
     media_types: str | None = None
     languages: str | None = None
@@ -28,7 +27,7 @@ ANYTHING = Accepted()
 
 
 class Choice(NamedTuple):
-    """A target, or None for that of the name itself, and the request's fields that it may depend on."""
+    """A target, or None for the target without a selector, and the request fields that the choice depends on."""
 
     target: str | None
     vary: tuple[str, ...]
@@ -38,7 +37,7 @@ _NO_CHOICE = Choice(None, ())
 
 
 def choose(alternates: Mapping[str, str], accepted: Accepted) -> Choice:
-    """The alternate that a client gets. Source: RFC 9110, sections 12.4.2 and 12.5; RFC 4647; requirements 3.7.
+    """Return the alternate for a client. Source: RFC 9110, sections 12.4.2 and 12.5; RFC 4647.
 
     >>> choose({"application/json": "/j", "de": "/d"}, Accepted("application/json", "de;q=0.5, en"))
     Choice(target='/j', vary=('Accept', 'Accept-Language'))
@@ -52,7 +51,7 @@ def choose(alternates: Mapping[str, str], accepted: Accepted) -> Choice:
     by_language = any(language for _, language in selectors.values())
     media_quality = _quality(accepted.media_types if by_type else None, _media_match)
     language_quality = _quality(accepted.languages if by_language else None, _language_match)
-    # What no selector names is what a wildcard stands for; of two that are equal the target of the name itself counts.
+    # The target without a selector has the quality of a wildcard, and wins if an alternate has the same quality.
     best, target = media_quality("") * language_quality(""), None
     for selector, (media_type, language) in selectors.items():
         quality = media_quality(media_type) * language_quality(language)
@@ -64,13 +63,13 @@ def choose(alternates: Mapping[str, str], accepted: Accepted) -> Choice:
 
 
 def _parts(selector: str) -> tuple[str, str]:
-    """Media type and language of a selector, "" where it has none."""
+    """Return the media type and the language of a selector, "" for a missing one."""
     media_type, _, language = selector.partition(";")
     return (media_type, language) if "/" in media_type else ("", media_type)
 
 
 def _quality(field: str | None, match: Callable[[str, str], int]) -> Callable[[str], float]:
-    """What quality a field gives to something: that of the range which matches it best."""
+    """Return a function that computes the quality of a media type or language by the best matching range."""
     ranges = [(text.lower(), quality) for text, quality in parse_accept_header(field, Accept)] if field else []
 
     def quality(named: str) -> float:
@@ -89,8 +88,8 @@ def _best(matches: Iterable[tuple[int, float]]) -> float:
 
 
 def _media_match(text: str, media_type: str) -> int:
-    """How closely a media range matches a media type; 0 if not at all. "" is matched by ``*/*`` alone."""
-    # Alternates have no parameters: a range with some asks for what nobody says it is.
+    """Return how specifically a media range matches a media type, 0 for no match. Only ``*/*`` matches ""."""
+    # Alternates have no parameters, so a range with parameters never matches.
     if text == "*/*":
         return 1
     if not media_type:
@@ -99,7 +98,7 @@ def _media_match(text: str, media_type: str) -> int:
 
 
 def _language_match(text: str, language: str) -> int:
-    """How closely a language range matches a tag: "en" matches "en-gb", and where only "en" is, "en-gb" is content."""
+    """Return how specifically a language range matches a tag: "en" matches "en-gb", and "en-gb" matches "en" less."""
     if text == "*":
         return 1
     if not language:

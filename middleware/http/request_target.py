@@ -1,17 +1,15 @@
-"""The request target as the client wrote it, out of a WSGI environ, and whether it lies under a reserved scheme.
+"""Recover the request target as the client sent it from a WSGI environ.
 
-WSGI decodes the path before anyone can look at it: in ``PATH_INFO`` the distinct names ``a%2Fb`` and ``a/b`` have
-become one, ``/ark%3A…`` looks like ``/ark:…``, and ``QUERY_STRING`` has one spelling for "no query" and for the
-inflection ``?``. Most servers also hand over what came on the wire, as ``REQUEST_URI`` or ``RAW_URI``; :func:`recover`
-reads that.
+WSGI servers decode the path. In ``PATH_INFO`` the different names ``a%2Fb`` and ``a/b`` are equal, ``/ark%3A…`` equals
+``/ark:…``, and an empty ``QUERY_STRING`` means both "no query" and the inflection ``?``. Most servers also provide the
+raw target as ``REQUEST_URI`` or ``RAW_URI``; :func:`recover` reads it.
 
-The raw target is believed only while it says what ``PATH_INFO`` says. A middleware further out may have rewritten the
-path, and one that guards access has judged ``PATH_INFO``: where the two disagree ``PATH_INFO`` holds, and the target
-is *inexact*. It is inexact too on a server that gives no raw target (wsgiref, granian, bjoern). An inexact target has
-lost the difference between ``%2F`` and ``/``, between ``%2E`` and ``.``, and cannot tell a bare ``?`` from no query:
-ask ``?info`` there.
+The raw target is used only if it agrees with ``PATH_INFO``. An outer middleware can have rewritten the path, or checked
+access by it. If the two disagree, ``PATH_INFO`` is used, and the target is *inexact*. It is also inexact if the server
+provides no raw target (wsgiref, granian, bjoern). An inexact target does not distinguish ``%2F`` from ``/``, ``%2E``
+from ``.``, and a bare ``?`` from no query; clients must use ``?info`` there.
 
-Nothing here knows an ARK; nothing is raised, whatever stands in the environ.
+The functions do not parse identifiers, and no environ makes them raise an exception.
 """
 
 from __future__ import annotations
@@ -23,12 +21,12 @@ from typing import Any, NamedTuple
 from urllib.parse import quote, quote_from_bytes, unquote, unquote_to_bytes
 
 # RFC 3986, section 3.3:  pchar = unreserved / pct-encoded / sub-delims / ":" / "@"
-# What stays as it is when a path must be quoted again; "%" does not, for it stood there as %25.
+# Characters that are not quoted again. "%" is quoted, because the client sent it as %25.
 _PCHAR_AND_SLASH = "/:;@!$&'()*+,=~"
 
 # RFC 9112, section 3.2.2:  absolute-form = absolute-URI
 _HTTP_AUTHORITY = re.compile(r"[Hh][Tt][Tt][Pp][Ss]?://[^/?#]*")
-# One way to write it: no triplet, no query, and no segment that begins with a dot.
+# A path with only one spelling: no triplet, no query, and no segment that begins with a dot.
 _PLAIN_PATH = re.compile(r"(?:/(?!\.)[A-Za-z0-9:;@!$&'()*+,=~_.\-]*+)++")
 _ENCODED_SLASH = re.compile(rb"(%2[Ff])")
 _ENCODED_DOT = re.compile("%2e", re.IGNORECASE)
@@ -39,9 +37,9 @@ _DOT_SEGMENTS = {b".", b".."}
 class Target(NamedTuple):
     """A request target below the mount of the application (``SCRIPT_NAME``), without its fragment.
 
-    ``path`` is ASCII, percent-encoded as the client left it. ``query`` is None without a question mark and "" after a
-    bare one. ``exact`` is False where they had to be rebuilt. ``dotted`` says that a segment is ``.`` or ``..``,
-    encoded or not, raw or decoded: whoever checked the path further out may have checked another one.
+    ``path`` is ASCII, percent-encoded as the client sent it. ``query`` is None without a question mark, and "" after a
+    bare one. ``exact`` is False if they were rebuilt from decoded values. ``dotted`` is True if a segment of the raw or
+    the decoded path is ``.`` or ``..``: an outer access check can have seen another path.
     """
 
     path: str
@@ -51,7 +49,7 @@ class Target(NamedTuple):
 
     @property
     def identifier(self) -> str:
-        """What stands below the prefix, as received: for a reserved path the identifier with its inflection.
+        """The path below the prefix and the query, as received: the identifier with its inflection.
 
         >>> Target("/ark:12345/x", "info").identifier
         'ark:12345/x?info'
@@ -61,11 +59,11 @@ class Target(NamedTuple):
 
 
 def reserved_labels(schemes: Iterable[str]) -> frozenset[str]:
-    """The beginnings of reserved paths, in every mix of ASCII case: ``/ark:``, ``/ARK:`` and so on.
+    """Return the beginnings of reserved paths in all combinations of ASCII case: ``/ark:``, ``/ARK:`` and so on.
 
-        resolver-reserved = web-prefix "/" scheme ":" *ipchar *("/" *ipchar)       (17beta policy, section 4; POL-037)
+        resolver-reserved = web-prefix "/" scheme ":" *ipchar *("/" *ipchar)       (POL-037)
 
-    A list of spellings rather than a fold, since folding would make other letters into these (U+212A KELVIN SIGN).
+    The set lists all spellings, because case folding maps other letters to these (U+212A KELVIN SIGN).
 
     >>> len(reserved_labels(["ark"])), "/aRk:" in reserved_labels(["ark"]), "/ar\\u212a:" in reserved_labels(["ark"])
     (8, True, False)
@@ -76,7 +74,7 @@ def reserved_labels(schemes: Iterable[str]) -> frozenset[str]:
 
 
 def recover(environ: Mapping[str, Any]) -> Target:
-    """The target of a request, as exact as the server allows.
+    """Return the target of a request, as exact as the server allows.
 
     >>> recover({"PATH_INFO": "/ark:12345/a/b", "QUERY_STRING": "", "REQUEST_URI": "/ark:12345/a%2Fb?"}).identifier
     'ark:12345/a%2Fb?'
@@ -84,7 +82,7 @@ def recover(environ: Mapping[str, Any]) -> Target:
     Target(path='/ark:12345/a/b', query=None, exact=False, dotted=False)
     """
     path = environ.get("PATH_INFO")
-    # Nearly every request: in such a path nothing is left that a server, or one who rewrites it, could write otherwise.
+    # Fast path for most requests: such a path has only one spelling.
     if (
         path == environ.get("REQUEST_URI", environ.get("RAW_URI"))
         and not environ.get("QUERY_STRING")
@@ -110,7 +108,7 @@ def recover(environ: Mapping[str, Any]) -> Target:
 
 
 def mount_path(environ: Mapping[str, Any]) -> str:
-    """``SCRIPT_NAME`` as references begin with it: percent-encoded, no slash at its end, at most one at its start.
+    """Return ``SCRIPT_NAME`` percent-encoded, without a slash at its end and with at most one at its start.
 
     >>> mount_path({"SCRIPT_NAME": "/a pp"}), mount_path({"SCRIPT_NAME": "//evil.example/"}), mount_path({})
     ('/a%20pp', '/evil.example', '')
@@ -126,7 +124,7 @@ def _text(environ: Mapping[str, Any], key: str) -> str:
 
 
 def _octets(text: str) -> bytes:
-    """The octets of a native string of WSGI, one in each character (PEP 3333); of any other str, its UTF-8."""
+    """Return the octets of a WSGI native string (PEP 3333: one per character), or the UTF-8 of another str."""
     try:
         return text.encode("latin-1")
     except UnicodeEncodeError:
@@ -140,7 +138,7 @@ def _ascii(octets: bytes) -> str:
 
 
 def _origin_form(target: str) -> str:
-    """The target from its path on; "" for one that has no path (``*``, an authority, an address of another scheme)."""
+    """Return the target without scheme and authority; "" without a path (``*``, an authority, another scheme)."""
     if target.startswith("/"):
         return target
     absolute = _HTTP_AUTHORITY.match(target)
@@ -151,7 +149,7 @@ def _origin_form(target: str) -> str:
 
 
 def _below(path: str, mount: bytes) -> str:
-    """What follows the mount in a raw path, however the client spelled the mount; "" where the path is not below it."""
+    """Return the raw path below the mount in any spelling of the mount; "" if the path is not below it."""
     place, seen = 0, b""
     while len(seen) < len(mount) and place < len(path):
         width = 3 if path[place] == "%" else 1
@@ -161,10 +159,10 @@ def _below(path: str, mount: bytes) -> str:
 
 
 def _agree(raw: str, path_info: bytes) -> bool:
-    """Whether a server would make ``path_info`` of the raw path.
+    """Return whether a server turns the raw path into ``path_info``.
 
-    Each alternative is what one kind of server does, to the octet. Anything more forgiving would let a raw target in
-    past a middleware that had rewritten the path.
+    Each alternative is the exact behaviour of some servers. A more tolerant comparison would accept a raw target
+    although a middleware has rewritten the path.
     """
     octets = _octets(raw)
     if octets == path_info and b"%" not in octets:
@@ -172,11 +170,11 @@ def _agree(raw: str, path_info: bytes) -> bool:
     decoded = unquote_to_bytes(octets)
     return (
         decoded == path_info
-        # waitress makes one slash of all that a target begins with
+        # waitress merges the slashes at the beginning of a target
         or (octets.startswith(b"//") and b"/" + decoded.lstrip(b"/") == path_info)
-        # cheroot, and Apache under "AllowEncodedSlashes NoDecode", leave %2F
+        # cheroot, and Apache with "AllowEncodedSlashes NoDecode", keep %2F
         or (b"%2" in octets and path_info in _slashes_left(octets))
-        # werkzeug's development server puts U+FFFD for what is no UTF-8
+        # werkzeug's development server replaces invalid UTF-8 by U+FFFD
         or (b"\xef\xbf\xbd" in path_info and unquote(raw).encode("utf-8", "surrogatepass") == path_info)
     )
 

@@ -1,8 +1,8 @@
-"""A resolution as HTTP: status, header fields, body.
+"""Turn a resolution into an HTTP response: status, header fields and body.
 
-Locations and links begin with the announced prefix, or with the path the middleware is mounted at; nothing of the
-request's ``Host`` or forwarding fields is ever in them. An answer depends on the request target, the method and, where
-it says so by ``Vary``, on ``Accept``; that a description is not sent (304), on the client's conditions.
+Locations and links begin with the setting ``prefix`` or with SCRIPT_NAME. They never contain ``Host`` or forwarding
+fields of the request. A response depends on the request target, the method and the fields in its ``Vary``. A
+conditional request for a description can also get 304.
 """
 
 from __future__ import annotations
@@ -29,36 +29,30 @@ Headers = list[tuple[str, str]]
 
 METHODS = "GET, HEAD, OPTIONS"
 RETRY_AFTER = "10"
-"""Seconds after which a store that could not be reached may be asked for again."""
+"""Retry-After in seconds of a response of 503."""
 
 _EXPOSED = ("Access-Control-Expose-Headers", "Link, Location")
 
 _STATUS_LINES = {status.value: f"{status.value} {status.phrase}" for status in HTTPStatus}
 
-# How long a refusal may be kept: an identifier may be bound at any time; what is no identifier is asked for once.
+# How many seconds clients can cache a refusal. It is short, because an identifier can be bound at any time.
 _REFUSAL_SECONDS = {404: 60, 410: 60}
 
 _REFUSAL_FORMS = ("text/html", "application/problem+json", "application/json", "text/plain")
 
 
 class View(Protocol):
-    """What is told in three forms."""
+    """A view with three representations."""
 
-    def as_html(self) -> bytes:
-        """A page."""
-        ...
+    def as_html(self) -> bytes: ...
 
-    def as_json(self) -> bytes:
-        """A JSON object."""
-        ...
+    def as_json(self) -> bytes: ...
 
-    def as_text(self) -> bytes:
-        """Plain text."""
-        ...
+    def as_text(self) -> bytes: ...
 
 
 class Answer(NamedTuple):
-    """A whole answer. ``start`` hands it to the server; to HEAD without its body, with the same header fields."""
+    """A response. ``start`` sends it to the server; a response to HEAD has the same header fields, but no body."""
 
     status: int
     headers: Headers
@@ -73,63 +67,62 @@ class Answer(NamedTuple):
         """Return this answer of 200, or 304 in its place if the client has it."""
         if not conditions.met(dict(self.headers)):
             return self
-        # RFC 9110, section 15.4.5: what a 200 would have said of caching is said; the content's own fields are not.
+        # RFC 9110, section 15.4.5: 304 has the caching fields of 200, but not the fields of the content.
         return Answer(304, [field for field in self.headers if not field[0].startswith("Content-")], b"")
 
 
 class Answers:
-    """Makes the answers of one resolver.
+    """Create the responses of one resolver.
 
-    ``root`` is what links begin with, ``accept`` the request's Accept field, ``secure`` whether it came by https.
+    ``root`` is the beginning of links, ``accept`` the Accept field of the request. ``secure`` is True for https.
     """
 
     def __init__(self, settings: Settings) -> None:
         self._settings = settings
         self._found_for = f"max-age={settings.cache}"
         self._always = _always(settings)
-        # Of a redirect only its place differs from name to name.
+        # Redirects of different names differ only in their location.
         self._redirected: Headers = [("Content-Length", "0"), ("Cache-Control", self._found_for)]
 
     def redirect(self, resolution: Resolution, root: str, *, secure: bool) -> Answer:
-        """302, 303 or 307 to the target, or to the identifier's own description where there is no target.
+        """Return 302, 303 or 307 to the target, or to the description if there is no target.
 
         It has no body. RFC 9110, section 15.4.3: "The server's response content usually contains a short hypertext
-        note", but who follows redirects never shows it, and servers send it in a packet of its own.
+        note", but clients that follow redirects never show it, and servers send it in a separate packet.
         """
         info = f"{root}/{resolution.key}?info"
         target = info if resolution.target is None else resolution.target
-        # A path is one of this site.
         location = root + target if target.startswith("/") and resolution.target is not None else target
         headers = [("Location", location), *self._redirected]
-        # What is known elsewhere is described elsewhere.
+        # A forwarded identifier is described by the other resolver.
         if resolution.binding is not None:
             headers.append(("Link", describedby(info)))
-        # ARK-107: with Vary the location is one for these fields of the request, so it is there only then.
+        # ARK-107: Vary means that the location depends on these request fields, so it is sent only then.
         if resolution.vary:
             headers.append(("Vary", ", ".join(resolution.vary)))
         return Answer(resolution.status, self._with_common(headers, secure), b"")
 
     def description(self, resolution: Resolution, root: str, accept: str | None, *, secure: bool) -> Answer:
-        """200 with what is known of the identifier."""
+        """Return 200 with the description of the identifier."""
         if resolution.binding is None:
-            raise ValueError("nothing is bound, so nothing can be described")
+            raise ValueError("the resolution has no binding, so there is no description")
         view = describe(resolution.binding, root, resolution.container, self._settings.inflections, resolution.rule)
         info = f"{view.address}?info"
         media_type = preferred(accept, tuple(FORMS))
         links = [("Link", describedby(info)), ("Link", f'<{info}>; rel="canonical"')]
-        # Relative, for these are at the very address that was asked for, and a long name is said often enough.
+        # Relative references are shorter; these representations are at the requested address.
         links += [("Link", f'<?info>; rel="alternate"; type="{form}"') for form in FORMS if form != media_type]
         if view.policy is not None:
-            # ARK-034. The policy is the naming authority's, of the name: no licence of what is named.
+            # ARK-034: this is the policy of the naming authority for the name, not a licence of the resource.
             links.append(("Link", f'<{view.policy}>; rel="terms-of-service"'))
-        told = self._told(200, view, media_type, [*links, ("Cache-Control", self._found_for)], secure)
-        # What a container or a rule has made can change with another one, and then its time may go back.
+        response = self._negotiated(200, view, media_type, [*links, ("Cache-Control", self._found_for)], secure)
+        # A binding made by a container or a rule can be replaced by that of another one with an earlier time.
         known = None if resolution.container or resolution.rule else resolution.binding.changed
-        told.headers.extend(validators(told.body, known))
-        return told
+        response.headers.extend(validators(response.body, known))
+        return response
 
     def places(self, resolution: Resolution, root: str, accept: str | None, *, secure: bool) -> Answer:
-        """200 with every place where what was found can be had (RFC 2169, section 3.2)."""
+        """Return 200 with all locations of the resource (RFC 2169, section 3.2)."""
         view = rfc2169.places(resolution, root)
         media_type = preferred(accept, tuple(rfc2169.FORMS))
         headers = [("Link", describedby(f"{root}/{resolution.key}?info"))] if resolution.binding is not None else []
@@ -145,7 +138,7 @@ class Answers:
     def refusal(
         self, resolution: Resolution, root: str, accept: str | None, *, secure: bool, exact: bool = True
     ) -> Answer:
-        """400, 404, 405, 410, 414, 500 or 503: why, and where to go from here. ``exact`` is the target's."""
+        """Return 400, 404, 405, 410, 414, 500 or 503 with the reason and links; ``exact`` is that of the target."""
         view = explain(resolution, root, self._settings.inspector, self._settings.all_inflections, exact=exact)
         headers: Headers = []
         if resolution.binding is not None:
@@ -157,17 +150,17 @@ class Answers:
         seconds = _REFUSAL_SECONDS.get(resolution.status)
         headers.append(("Cache-Control", "no-store" if seconds is None else f"max-age={seconds}"))
         media_type = preferred(accept, _REFUSAL_FORMS)
-        return self._told(resolution.status, view, media_type, headers, secure, resolution.vary)
+        return self._negotiated(resolution.status, view, media_type, headers, secure, resolution.vary)
 
     def options(self, *, secure: bool) -> Answer:
-        """204 with the methods there are, also for a browser that asks before a request from another site."""
+        """Return 204 with the allowed methods, also for CORS preflight requests."""
         headers = [("Allow", METHODS), ("Cache-Control", "no-store")]
         if self._settings.cors:
             headers += [("Access-Control-Allow-Methods", METHODS), ("Access-Control-Allow-Headers", "*")]
         return Answer(204, self._with_common(headers, secure), b"")
 
     def for_origin(self, answer: Answer, origin: str | None) -> Answer:
-        """An answer for a page of ``origin``, where only the pages of some origins may read it."""
+        """Return the response with CORS fields for ``origin``, if only some origins can read responses."""
         varying = [value for name, value in answer.headers if name == "Vary"]
         headers = [field for field in answer.headers if field[0] != "Vary"]
         headers.append(("Vary", ", ".join((*varying, "Origin"))))
@@ -175,7 +168,7 @@ class Answers:
             headers += [("Access-Control-Allow-Origin", origin), _EXPOSED]
         return answer._replace(headers=headers)
 
-    def _told(
+    def _negotiated(
         self, status: int, view: View, media_type: str, headers: Headers, secure: bool, vary: tuple[str, ...] = ()
     ) -> Answer:
         if media_type == "text/html":
@@ -199,7 +192,7 @@ class Answers:
 
 
 def last_resort() -> Answer:
-    """500 without anything that could fail a second time: no template, no setting."""
+    """Return 500 without using a template or a setting, which could fail again."""
     body = b"The resolver failed because of an error in its program (internal-error).\n"
     headers = [
         ("Content-Type", "text/plain; charset=utf-8"),
@@ -211,23 +204,23 @@ def last_resort() -> Answer:
 
 
 def _always(settings: Settings) -> Headers:
-    """The fields of every answer."""
+    """Return the header fields of every response."""
     headers = [("X-Content-Type-Options", "nosniff")]
     if settings.referrer_policy is not None:
         headers.append(("Referrer-Policy", settings.referrer_policy))
     if settings.cors is True:
-        # The answers depend on no cookie, so every page may read them.
+        # Responses do not depend on cookies, so every page can read them.
         headers += [("Access-Control-Allow-Origin", "*"), _EXPOSED]
     return headers
 
 
 def describedby(info: str) -> str:
-    """The value of the Link field that every answer for a bound name has (17beta policy, section 3.2; POL-032)."""
+    """Return the value of the Link field in every response for a bound name (POL-032)."""
     return f'<{info}>; rel="describedby"'
 
 
 def preferred(accept: str | None, forms: tuple[str, ...]) -> str:
-    """The media type that an Accept field asks for; the first of them where it leaves the choice or none will do.
+    """Return the media type that an Accept field prefers; the first form if it has no preference or accepts none.
 
     >>> [preferred(accept, tuple(FORMS)) for accept in ("application/json;q=0.9, text/*;q=0.1", "*/*", "image/png")]
     ['application/json', 'text/html', 'text/html']

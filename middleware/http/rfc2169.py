@@ -1,12 +1,11 @@
-"""The services of RFC 2169: an identifier is handed over in a query, behind the name of what is wanted for it.
+"""The services of RFC 2169: the path names the service, and the query is the identifier.
 
     GET /uri-res/N2L?urn:example:maps HTTP/1.1             (RFC 2169, section 2; URN-060)
 
-``N2L`` leads to where it is, ``N2Ls`` lists every place where it is, ``N2C`` leads to its description. They are for
-clients that know them, and by option; an ARK gets them as a URN does. What is asked for decides as it does at the
-identifier's own address, and what is refused is refused with the same status and words. A redirect has the status of
-the binding's kind, 302 or 303, rather than always 303: to a client that follows ARKs the two say different things, and
-RFC 2169 asks for any of the 30X.
+``N2L`` redirects to the target, ``N2Ls`` lists all targets, ``N2C`` redirects to the description. The setting
+``services`` enables them, for URNs and ARKs. Resolution and refusals are the same as at the address of the identifier.
+The status of a redirect depends on the kind of the binding, 302 or 303. RFC 2169 permits every 30X, and the two have
+different meanings for ARKs.
 """
 
 from __future__ import annotations
@@ -25,22 +24,22 @@ Service = Literal["N2L", "N2Ls", "N2C"]
 SERVICES: dict[str, Service] = {"N2L": "N2L", "N2Ls": "N2Ls", "N2C": "N2C"}
 
 FORMS = {"text/uri-list": "list", "text/html": "HTML"}
-"""The media types of a list of places. "At a minimum the resolver should support the text/uri-list media type." """
+"""The media types of a list of locations. "At a minimum the resolver should support the text/uri-list media type." """
 
 
-class Asked(NamedTuple):
-    """What is wanted, and the target as if the identifier had been asked for at its own address."""
+class ServiceRequest(NamedTuple):
+    """A service, and the request target as if the client had requested the address of the identifier."""
 
     service: Service
     target: Target
 
 
-def asked(target: Target, services: str) -> Asked | None:
-    """What a request target asks of the services below the path ``services``, or None where it asks none of them.
+def parse_service_request(target: Target, services: str) -> ServiceRequest | None:
+    """Return the request for a service below the path ``services``, or None for other request targets.
 
-    >>> asked(Target("/uri-res/N2C", "urn:example:maps"), "/uri-res").target.identifier
+    >>> parse_service_request(Target("/uri-res/N2C", "urn:example:maps"), "/uri-res").target.identifier
     'urn:example:maps?info'
-    >>> asked(Target("/uri-res/N2R", "urn:example:maps"), "/uri-res") is None
+    >>> parse_service_request(Target("/uri-res/N2R", "urn:example:maps"), "/uri-res") is None
     True
     """
     base, _, name = target.path.rpartition("/")
@@ -50,11 +49,11 @@ def asked(target: Target, services: str) -> Asked | None:
     core, mark, query = (target.query or "").partition("?")
     if service == "N2C":
         mark, query = "?", "info"
-    return Asked(service, Target(f"/{core}", query if mark else None, target.exact, target.dotted))
+    return ServiceRequest(service, Target(f"/{core}", query if mark else None, target.exact, target.dotted))
 
 
-def leading(resolution: Resolution) -> Resolution:
-    """The resolution as a redirect: what would be answered here is answered at the identifier's own address."""
+def as_redirect(resolution: Resolution) -> Resolution:
+    """Return the resolution as a redirect: descriptions and served names are at the address of the identifier."""
     if resolution.outcome == "metadata":
         return resolution._replace(status=303, outcome="described", target=None, vary=())
     if resolution.outcome == "served":
@@ -65,13 +64,13 @@ def leading(resolution: Resolution) -> Resolution:
 
 @dataclass(frozen=True, slots=True)
 class Places:
-    """Where an instance of what an identifier names can be had: ``addresses``, none of them where none is known."""
+    """The known locations of a resource; ``addresses`` can be empty."""
 
     identifier: str
     addresses: tuple[str, ...]
 
     def as_list(self) -> bytes:
-        """The media type text/uri-list: "the first line ... SHOULD be a comment giving the original URI".
+        """Return the media type text/uri-list: "the first line ... SHOULD be a comment giving the original URI".
 
         >>> Places("urn:example:maps", ("https://example.org/maps",)).as_list()
         b'# urn:example:maps\\r\\nhttps://example.org/maps\\r\\n'
@@ -79,17 +78,16 @@ class Places:
         return "".join(f"{line}\r\n" for line in (f"# {self.identifier}", *self.addresses)).encode("ascii")
 
     def as_html(self) -> bytes:
-        """The page."""
         return templates.render("places.html", view=self)
 
 
 def places(resolution: Resolution, root: str) -> Places:
-    """Every place of what was found, that of the name itself first; ``root`` is the resolver prefix.
+    """Return all locations of a resolution, the default target first. ``root`` is the resolver prefix.
 
-    What only a description or a related thing is known of has none: "the result MUST be a list of the URLs which may be
-    used to obtain an instance of the resource" (RFC 2169, section 3.2).
+    The list is empty if only a description or a related page is known: "the result MUST be a list of the URLs which
+    may be used to obtain an instance of the resource" (RFC 2169, section 3.2).
     """
-    found = leading(resolution)
+    found = as_redirect(resolution)
     alternates = (
         resolution.binding.alternates.values() if resolution.outcome == "located" and resolution.binding else ()
     )

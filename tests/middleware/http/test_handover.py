@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from werkzeug.test import create_environ
 
-from ararat.middleware.http.handover import described, local_environ
+from ararat.middleware.http.handover import add_describedby_link, local_environ
 
 
 def environ(**changes):
@@ -77,7 +77,7 @@ class Server:
 )
 def test_a_link_is_added_and_a_permanent_redirect_becomes_a_temporary_one(status, sent):
     server, headers = Server(), [("Link", "</css>; rel=preload"), ("Location", "/x"), ("Set-Cookie", "a=b")]
-    write = described(server, "/ark:12345/page?info")(status, headers)
+    write = add_describedby_link(server, "/ark:12345/page?info")(status, headers)
     assert server.arguments == (sent, [*headers, ("Link", '</ark:12345/page?info>; rel="describedby"')])
     assert len(headers) == 3
     assert write == server.write
@@ -85,7 +85,7 @@ def test_a_link_is_added_and_a_permanent_redirect_becomes_a_temporary_one(status
 
 def test_exc_info_is_handed_on_exactly_when_it_is_given():
     server = Server()
-    start = described(server, "/x")
+    start = add_describedby_link(server, "/x")
     start("200 OK", [])
     assert server.arguments[2:] == ()
     try:
