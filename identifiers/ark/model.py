@@ -6,7 +6,7 @@ linear in the length of the text. If the grammar refuses a text, :mod:`.diagnosi
 An ARK is *strict* if it follows the grammar as meant. It is *liberal* if only the letter of the productions, or an
 example of the draft, allows it: a dot inside a Name (A-05), a hyphen in the NAAN (A-03), a percent-encoded non-ASCII
 NAAN (A-04) or raw bidirectional formatting characters (A-09). Text that matches the productions is refused if its
-normal form does not match them, because Theorem 2 says that it is not an ARK (A-04, A-06).
+normal form does not match them, because by Theorem 2 it is not an ARK (A-04, A-06).
 """
 
 from __future__ import annotations

@@ -60,7 +60,7 @@ class Rule:
         >>> rule.binding("ark:12345/x5/a").target, rule.binding("ark:12345/x5%2E%2E/a")
         ('https://example.org//a', None)
         """
-        # The spelling that was asked for decides nothing: the key stands for all of them.
+        # All spellings of an ARK have the same key, so the spelling of the request makes no difference.
         shoulder = self.prefix.partition("/")[2]
         address = read_template(self.template).expand(Asked("ark:", key[4:], ""), shoulder).address
         if address is None or targets.has_dot_segment(address.partition("#")[0].partition("?")[0]):

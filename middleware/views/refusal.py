@@ -93,7 +93,7 @@ class Explanation:
 
     def as_json(self) -> bytes:
         """Return the problem document (RFC 9457)."""
-        # RFC 9457, section 4.2.1: with "about:blank" the title is the status phrase; the code says which problem it is.
+        # RFC 9457, section 4.2.1: with "about:blank" the title is the status phrase. The code names the problem.
         document: dict[str, Any] = {
             "type": "about:blank",
             "title": self.phrase,

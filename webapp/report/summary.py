@@ -119,7 +119,7 @@ def _kind(report: Report) -> str:
         takes = {name: profile["valid"] for name, profile in report.profiles.items()}
         if all(takes.values()):
             return "Valid URN"
-        # U-01: "the headline says which"
+        # U-01: the headline names the specification.
         if takes["rfc8141"]:
             return "Valid URN in RFC 8141 but not in the 2011 draft"
         return "Valid URN in the 2011 draft but not in RFC 8141"
