@@ -47,5 +47,5 @@ def test_mounted_beside_a_django_site_both_work(page, wsgi_server, page_watch):
     page.get_by_role("button", name="Compare the two selected").click()
     expect(page).to_have_url(re.compile(re.escape(mount) + r"/compare\?a="))
     expect(page.locator(".verdict")).to_contain_text("Equivalent")
-    page.get_by_role("link", name="Inspect instead").click()
+    page.get_by_role("link", name="Inspect", exact=True).click()
     expect(page).to_have_url(f"{mount}/")

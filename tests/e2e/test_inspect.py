@@ -397,7 +397,7 @@ def test_a_part_lights_up_with_its_row_its_problem_and_its_steps(page, inspect):
     answer.locator(".segments .component").hover()
     expect(answer.locator(".parts .lit")).to_contain_text("component")
     expect(answer.locator(".problems .lit").first).to_contain_text("not allowed in an IRI")
-    expect(answer.locator(".steps .lit")).to_contain_text("Non-ASCII")
+    expect(answer.locator(".steps .lit")).to_contain_text("non-ASCII")
     # What scrolls under the pointer would be pointed at.
     page.mouse.move(1, 1)
     answer.locator("#i1-step-2 a").focus()

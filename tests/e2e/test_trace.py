@@ -91,7 +91,7 @@ def test_each_hop_says_what_was_asked_and_what_was_answered(page):
     hop = page.locator(".hop").first
     expect(hop.locator(".asked")).to_contain_text(re.compile(r"GET http://127\.0\.0\.1:\d+/ark:12345/m5137"))
     expect(hop.locator(".answer")).to_contain_text("303")
-    expect(hop.locator(".badge")).to_have_text("related")
+    expect(hop.locator(".badge")).to_have_text("related resource")
     expect(hop.locator(".location")).to_contain_text("/demo/mountain")
     expect(page.locator(".ended .sentence")).to_contain_text("A related resource is at")
 

@@ -92,7 +92,7 @@ def test_what_was_waited_for_is_hidden_when_it_came(page):
 
 def test_a_list_is_traced_row_by_row_and_goes_on(page):
     page.goto("/trace")
-    page.get_by_role("link", name="Trace a whole list").click()
+    page.get_by_role("link", name="Trace a list of identifiers").click()
     page.locator("#q").fill("ark:12345/m5137\nark:12345/d0v3z")
     page.get_by_role("button", name="Run the traces").click()
     expect(page.locator(".round .ended")).to_contain_text("2 traced: 1 related, 1 dead.")
