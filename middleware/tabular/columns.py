@@ -1,9 +1,8 @@
-"""What the columns of a table of bindings mean, in whatever format it is kept, both ways: from a row to what it states
-of a name, and from a binding to the row that states it.
+"""The columns of a table of bindings, in every format: convert a row to a proposal, and a binding to a row.
 
-An empty cell states nothing, and neither does a blank one. Every cell is data: one that begins with ``=``, ``+``, ``-``
-or ``@`` is read and written as it is, because an escaped one would change what is on record. In a spreadsheet, import
-the columns of a table as text.
+An empty cell, or a cell with only white space, states nothing. Cells that begin with ``=``, ``+``, ``-`` or ``@`` are
+read and written unchanged, because an escape would change the recorded text. In a spreadsheet, import all columns as
+text.
 """
 
 from __future__ import annotations
@@ -24,7 +23,7 @@ COLUMNS = (
     *ELEMENTS,
     *("redirect", "reason"),
 )
-"""The columns that a table may have; the first it must have."""
+"""The columns of a table. Only the first is required."""
 
 _KNOWN, _ELEMENTS = frozenset(COLUMNS), frozenset(ELEMENTS)
 _SIMPLE = _KNOWN - _ELEMENTS
@@ -33,9 +32,9 @@ _TRUTH = {"true": True, "yes": True, "1": True, "false": False, "no": False, "0"
 
 
 class Row(NamedTuple):
-    """One row: the number of its (first) line in the file, from 1, and its cells by their columns.
+    """A row: the number of its first line in the file, from 1, and its cells by column.
 
-    A column that a row does not have is an empty cell.
+    A missing column is the same as an empty cell.
     """
 
     line: int
@@ -43,10 +42,10 @@ class Row(NamedTuple):
 
 
 class Columns(NamedTuple):
-    """Which columns the table of a caller has.
+    """The mapping from the headings of a table to :data:`COLUMNS`.
 
-    ``renamed`` maps names of the table to ours; ``ignore_unknown`` leaves out every column that is neither ours nor
-    renamed. Case, and white space around a name, do not count.
+    ``renamed`` maps headings to columns. ``ignore_unknown`` ignores all other headings that are not the name of a
+    column. Case, and white space around a heading, are not significant.
 
     >>> Columns({"ARK": "identifier"}).find(" ark "), Columns().find("Target[text/html]"), Columns().find("Titre")
     ('identifier', 'target[text/html]', None)
@@ -56,7 +55,7 @@ class Columns(NamedTuple):
     ignore_unknown: bool = False
 
     def find(self, name: str) -> str | None:
-        """The column that a name in the table means; None for no column."""
+        """Return the column for a heading, or None if it is unknown."""
         name = name.strip()
         for given, ours in self.renamed.items():
             if given.strip().casefold() == name.casefold():
@@ -68,13 +67,13 @@ class Columns(NamedTuple):
         return f"target{name[6:]}" if _ALTERNATE.fullmatch(name) else None
 
     def unknown(self, names: Sequence[str]) -> str:
-        """What is wrong with these names, which mean no column, and what to do."""
+        """Return the error message for unknown headings, with the remedy."""
         shown = ", ".join(validation.shown(name.strip()) + _suggestion(name) for name in names)
-        said = f"there is no column {shown}" if len(names) == 1 else f"there are no columns {shown}"
+        message = f"unknown column{'' if len(names) == 1 else 's'} {shown}"
         if re.match("(?:https?://|ark:|urn:)", names[0].strip(), re.IGNORECASE):
-            return f"{said}; the first line has to name the columns"
+            return f"{message}; the first line must contain the names of the columns"
         example = validation.shown(names[0].strip(), 20)
-        return f"{said}; name the column that is meant (--map {example}=identifier) or leave it out (--ignore-unknown)"
+        return f"{message}; map it to a column (--map {example}=identifier) or ignore it (--ignore-unknown)"
 
 
 def _suggestion(name: str) -> str:
@@ -83,38 +82,38 @@ def _suggestion(name: str) -> str:
 
 
 def proposal(cells: Mapping[str, str]) -> Proposal:
-    """What a row states of a name. Raises :class:`BindingError` for what can never be.
+    """Return the request that a row makes. Raises :class:`BindingError` if it is not valid.
 
     >>> proposal({"identifier": "ark:/12345/d-oc", "target": "/1", "redirect": "307"}).redirect
     307
     """
-    said: dict[str, Any] = {}
+    stated: dict[str, Any] = {}
     metadata: dict[str, str] = {}
     alternates: dict[str, str] = {}
     for column, cell in cells.items():
         if cell and not cell.isspace():
             if column in _SIMPLE:
-                said[column] = cell
+                stated[column] = cell
             elif column in _ELEMENTS:
                 metadata[column] = cell
             else:
                 alternates[column[7:-1]] = cell
-    for column, read in _READ:
-        if column in said:
-            said[column] = read(said[column])
-    if said.get("status") == "withdrawn" and "target" not in said:
-        # A tombstone for a name of which nothing else is known leads nowhere.
-        said.setdefault("kind", "described")
-    identifier = said.pop("identifier", "")
-    return assignment.propose(identifier, **said, alternates=alternates or None, metadata=metadata or None)
+    for column, convert in _CONVERTERS:
+        if column in stated:
+            stated[column] = convert(stated[column])
+    if stated.get("status") == "withdrawn" and "target" not in stated:
+        # A withdrawn name needs no target.
+        stated.setdefault("kind", "described")
+    identifier = stated.pop("identifier", "")
+    return assignment.propose(identifier, **stated, alternates=alternates or None, metadata=metadata or None)
 
 
 def cells(binding: Binding) -> dict[str, str]:
-    """The cells that state all of a binding, without the empty ones, in the order of :data:`COLUMNS`.
+    """Return the cells of a binding that are not empty, in the order of :data:`COLUMNS`.
 
-    When it was changed, and how often, is not among them: that is its history.
+    The time and the number of its changes are not included: they belong to the history.
     """
-    said = {
+    stated = {
         "identifier": binding.identifier,
         "target": binding.target,
         "kind": binding.kind,
@@ -127,11 +126,11 @@ def cells(binding: Binding) -> dict[str, str]:
         "reason": binding.reason,
         **{alternate_column(selector): target for selector, target in binding.alternates.items()},
     }
-    return {column: cell for column, cell in said.items() if cell}
+    return {column: cell for column, cell in stated.items() if cell}
 
 
 def alternate_column(selector: str) -> str:
-    """The column of the alternates that are chosen by ``selector``.
+    """Return the column of the alternates with this selector.
 
     >>> alternate_column("text/html;en")
     'target[text/html;en]'
@@ -143,11 +142,11 @@ def _status(text: str) -> Status:
     for known in STATUSES:
         if text == known:
             return known
-    raise BindingError("status-unknown", f"there is no status {validation.shown(text)}")
+    raise BindingError("status-unknown", f"the status {validation.shown(text)} is unknown")
 
 
 def redirect(text: str) -> int:
-    """The number in a cell of the column redirect. Raises :class:`BindingError`."""
+    """Return the number in a cell of the column redirect. Raises :class:`BindingError`."""
     if len(text) == 3 and text.isascii() and text.isdecimal():
         return int(text)
     raise BindingError("redirect-status", f"the redirect status {validation.shown(text)} is not allowed")
@@ -156,8 +155,8 @@ def redirect(text: str) -> int:
 def _passthrough(text: str) -> bool:
     if text.lower() in _TRUTH:
         return _TRUTH[text.lower()]
-    raise BindingError("passthrough-unknown", f"passthrough is {validation.shown(text)}")
+    raise BindingError("passthrough-unknown", f"passthrough has the value {validation.shown(text)}")
 
 
-# Columns whose cells are no texts for those who read them, in the order in which they are found wrong.
-_READ = (("status", _status), ("redirect", redirect), ("passthrough", _passthrough))
+# Converters for the columns that are not text, in the order of validation.
+_CONVERTERS = (("status", _status), ("redirect", redirect), ("passthrough", _passthrough))

@@ -1,8 +1,8 @@
-"""CSV and TSV: tables of text, read line by line and exactly.
+"""Read CSV and TSV line by line.
 
-The two differ only in the separator of the fields: a field with a quote at its start, the separator or a line break in
-it is quoted in both, as spreadsheets do. Anything that is not such a table raises :class:`TableError` with the file,
-the line and the place, and nothing after it is read. A line costs memory, the table does not.
+The two formats differ only in the separator. In both, a field is quoted if it begins with a quote, or contains the
+separator or a line break, as in spreadsheets. An error raises :class:`TableError` with file, line and column. The
+memory use depends on the longest line, not on the size of the file.
 """
 
 from __future__ import annotations
@@ -18,17 +18,17 @@ from .text_stream import Lines, opened
 
 
 class Line(NamedTuple):
-    """One line of a table: the number of its (first) line in the file, from 1, and its fields."""
+    """A line of a table: the number of its first line in the file, from 1, and its fields."""
 
     number: int
     fields: list[str]
 
 
 def read(file: str | Path | BinaryIO, delimiter: str = ",") -> Generator[Line, None, None]:
-    r"""The lines of a file with this separator, the header among them; empty lines are left out.
+    r"""Yield the lines of a file with this separator, including the header and without empty lines.
 
     ``file`` is a path, or a binary file in UTF-8. Raises :class:`TableError` with the code ``table-encoding``,
-    ``table-nul``, ``table-syntax`` or ``table-too-long``, and OSError where the file cannot be opened or read.
+    ``table-nul``, ``table-syntax`` or ``table-too-long``, and OSError if the file cannot be opened or read.
 
     >>> from io import BytesIO
     >>> list(read(BytesIO(b'identifier,target\r\nark:12345/x,"/a,b"\r\n')))
@@ -39,7 +39,7 @@ def read(file: str | Path | BinaryIO, delimiter: str = ",") -> Generator[Line, N
 
 
 def read_lines(lines: Lines, delimiter: str) -> Iterator[Line]:
-    """The same of lines that are open already."""
+    """Do the same as :func:`read` for open lines."""
     reader = csv.reader(lines, delimiter=delimiter, strict=True)
     while True:
         lines.begin()
@@ -48,13 +48,13 @@ def read_lines(lines: Lines, delimiter: str) -> Iterator[Line]:
         except StopIteration:
             return
         except csv.Error as error:
-            raise _fault(lines, str(error), delimiter) from None
+            raise _syntax_error(lines, str(error), delimiter) from None
         if fields:
             yield Line(lines.first, fields)
 
 
 def fields(text: str, delimiter: str) -> list[str]:
-    """The fields of one line, as far as they can be read.
+    """Return the fields of one line, or an empty list if it is not valid.
 
     >>> fields("identifier;target", ";"), fields("identifier;target", ",")
     (['identifier', 'target'], ['identifier;target'])
@@ -65,13 +65,15 @@ def fields(text: str, delimiter: str) -> list[str]:
         return []
 
 
-def _fault(lines: Lines, said: str, delimiter: str) -> TableError:
-    """What is wrong with a record that the csv module could not read, for which it said ``said``."""
-    if "field larger than" in said:
-        return TableError("table-too-long", "a field is too long", lines.file, lines.first)
+def _syntax_error(lines: Lines, reason: str, delimiter: str) -> TableError:
+    """Return the error in a record that the csv module refused with the message ``reason``."""
+    if "field larger than" in reason:
+        return TableError(
+            "table-too-long", f"a field has more than {csv.field_size_limit():,} characters", lines.file, lines.first
+        )
     # RFC 4180, section 2:  field = (escaped / non-escaped)      non-escaped = *TEXTDATA
     #                       escaped = DQUOTE *(TEXTDATA / COMMA / CR / LF / 2DQUOTE) DQUOTE
-    # Beyond it a field without quotes at its start may hold quotes, and lines may end in LF alone.
+    # Extensions: an unquoted field can contain quotes, and a line can end with LF only.
     mark = re.escape(delimiter)
     one = re.compile(rf'"(?:[^"]|"")*+"|[^"{mark}\r\n][^{mark}\r\n]*+|')
     record = "".join(lines.record)
@@ -82,12 +84,12 @@ def _fault(lines: Lines, said: str, delimiter: str) -> TableError:
             break
         place += 1
     if place == len(record) or record.startswith('"', place):
-        said = "a quote is opened and never closed"
+        message = "a quoted field has no closing quote"
         place = record.rfind('"', 0, place + 1) if place == len(record) else place
     elif record[place] == "\r":
-        said = "a carriage return without a line feed"
+        message = "a carriage return has no line feed after it"
     else:
-        said = "a quoted field goes on after its closing quote"
+        message = "a quoted field has text after its closing quote; write a quote inside of a field as two quotes"
     before = record[:place]
     line = lines.first + before.count("\n")
-    return TableError("table-syntax", said, lines.file, line, place - (before.rfind("\n") + 1) + 1)
+    return TableError("table-syntax", message, lines.file, line, place - (before.rfind("\n") + 1) + 1)

@@ -1,8 +1,8 @@
-"""All bindings as a table, in any of the :mod:`formats`: all that an import needs to make the same store again.
+"""Export all bindings as a table in one of the :mod:`formats`. An import of the table makes a copy of the store.
 
-Rows are in the order of their keys and hold all of a name, withdrawn ones their tombstone too; only the history stays
-behind. Rules, counters, UUIDs and minted names that are not bound are rows too (:mod:`other_rows`). One snapshot is
-written, even if others write meanwhile, and one row at a time is in memory.
+Rows are in the order of their keys. They contain everything about a name except its history. Rules, counters, UUIDs
+and minted names that are not bound are rows too (:mod:`other_rows`). The export writes one snapshot, even if other
+processes write at the same time. Only one row at a time is in memory.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _EVERY = 1000
 
 
 class Exported(NamedTuple):
-    """How many bindings, reserved names, rules and settings (counters and UUIDs) were written."""
+    """The numbers of exported bindings, reserved names, rules and settings (counters and UUIDs)."""
 
     bindings: int
     reserved: int = 0
@@ -39,11 +39,11 @@ class Exported(NamedTuple):
 def export_table(
     bindings: Bindings, file: BinaryIO, *, format: Format = "csv", progress: Callable[[int], object] | None = None
 ) -> Exported:
-    r"""Write every binding to a binary file, in UTF-8, and what else a copy of the store needs (:mod:`other_rows`).
+    r"""Write all bindings, and the other rows that a copy needs (:mod:`other_rows`), to a binary file in UTF-8.
 
-    :func:`import_table` of it into an empty store makes the same bindings, and no name is minted twice there.
-    ``progress`` is called with the number of rows so far, every thousand and at the end. Raises
-    :class:`BindingsUnavailable`, and OSError where the file cannot be written.
+    :func:`import_table` of this file into an empty store makes the same bindings and mints no name twice. ``progress``
+    is called with the number of rows after each thousand and at the end. Raises :class:`BindingsUnavailable`, and
+    OSError if the file cannot be written.
 
     >>> import io, tempfile
     >>> from ararat.middleware.bindings.collection import open_bindings
@@ -74,20 +74,20 @@ _DELIMITERS: dict[Format, str] = {"csv": ",", "tsv": "\t"}
 
 
 class _Delimited:
-    """What makes lines of CSV or TSV."""
+    """Format rows as lines of CSV or TSV."""
 
     def __init__(self, delimiter: str, selectors: Iterable[str]) -> None:
         self._columns = [*COLUMNS, *map(columns.alternate_column, selectors)]
         self._line = StringIO()
-        # Not RFC 4180's CR LF: these files are kept in Git.
+        # LF instead of CR LF (RFC 4180): these files are often in Git.
         self._writer = csv.writer(self._line, delimiter=delimiter, lineterminator="\n")
 
     def header(self) -> str:
-        """The first line."""
+        """Return the first line."""
         return self._text(self._columns)
 
     def __call__(self, row: Binding | OtherRow) -> str:
-        """The line of a row."""
+        """Return the line of a row."""
         return self._text(map(_cells(row).get, self._columns))
 
     def _text(self, cells: Iterable[str | None]) -> str:

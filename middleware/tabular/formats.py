@@ -1,12 +1,12 @@
-"""The formats that bindings are kept in as text: CSV, TSV and JSON Lines, all of them read as one stream of rows.
+"""The text formats of bindings: CSV, TSV and JSON Lines. All are read as a stream of rows.
 
-All three have the columns of :mod:`rows`, flat:
+All formats have the columns of :mod:`columns`:
 
-- CSV and TSV name them in their first line.
-- JSON Lines: one object a line, whose keys are columns. Values are texts; ``passthrough`` may be true or false,
-  ``redirect`` a number. null is an empty cell.
+- CSV and TSV name the columns in their first line.
+- JSON Lines has one object a line; its keys are columns. Values are texts. ``passthrough`` can be true or false,
+  ``redirect`` can be a number. null is an empty cell.
 
-Whatever cannot be read raises :class:`TableError` with the file, the line and the place.
+An error raises :class:`TableError` with file, line and column.
 """
 
 from __future__ import annotations
@@ -26,31 +26,31 @@ from .text_stream import Lines, ReadAs, opened
 Format = Literal["csv", "tsv", "jsonl"]
 FORMATS: tuple[Format, ...] = get_args(Format)
 SUFFIXES: dict[str, Format] = {".csv": "csv", ".tsv": "tsv", ".jsonl": "jsonl", ".ndjson": "jsonl"}
-"""What a file of each format is called; of any other it has to be said, or it is CSV."""
+"""The format for each suffix of a file. The default for other suffixes is CSV."""
 
 
-def format_of(file: str | Path | BinaryIO, said: str | None = None) -> Format:
-    """The format of a file: the one that is ``said``, or the one of its suffix, or CSV.
+def format_of(file: str | Path | BinaryIO, name: str | None = None) -> Format:
+    """Return the format with this name, or by default that of the suffix of the file, or CSV.
 
     Raises :class:`BindingError` with the code ``format-unknown``.
 
     >>> format_of("names.TSV"), format_of("names.txt"), format_of("names.txt", "jsonl")
     ('tsv', 'csv', 'jsonl')
     """
-    if said is None:
+    if name is None:
         named = file if isinstance(file, (str, Path)) else getattr(file, "name", "")
         return SUFFIXES.get(Path(str(named)).suffix.lower(), "csv")
     for known in FORMATS:
-        if said == known:
+        if name == known:
             return known
-    raise BindingError("format-unknown", f"there is no format {validation.shown(said)}")
+    raise BindingError("format-unknown", f"the format {validation.shown(name)} is unknown")
 
 
 class Reader(NamedTuple):
-    """How a table is to be read.
+    """The options for reading a table.
 
-    ``encoding`` is None to detect it (:func:`~.lines.opened`). ``delimiter`` separates the fields of CSV and TSV; with
-    None it is the one of comma, semicolon and tab by which the first line names the most columns.
+    ``encoding`` is None to detect it (:func:`~.text_stream.opened`). ``delimiter`` separates the fields of CSV and TSV.
+    None selects a comma, semicolon or tab: the one that finds the most columns in the first line.
     """
 
     encoding: str | None = "utf-8"
@@ -64,12 +64,14 @@ _AS_SERVED = Reader()
 def read_rows(
     file: str | Path | BinaryIO, format: str | None = None, reader: Reader = _AS_SERVED, read_as: ReadAs | None = None
 ) -> Generator[Row, None, None]:
-    r"""The rows of a file, in their order; close the generator to close the file. Rows without any cell are left out.
+    r"""Yield the rows of a file in order, without empty rows. Close the generator to close the file.
 
-    ``file`` is a path, or a binary file; ``format`` one of :data:`FORMATS`, or None for that of the suffix. ``read_as``
-    is filled with how the file was read. Cells of CSV and TSV lose the white space around them. Raises
-    :class:`TableError`, :class:`BindingError` with the code ``format-unknown``, ``encoding-unknown`` or
-    ``delimiter-unknown``, and OSError where the file cannot be opened or read.
+    ``file`` is a path or a binary file. ``format`` is one of :data:`FORMATS`, or None for that of the suffix.
+    ``read_as`` receives the detected encoding, delimiter and columns. White space around the cells of CSV and TSV is
+    removed.
+
+    Raises :class:`TableError`, :class:`BindingError` with the code ``format-unknown``, ``encoding-unknown`` or
+    ``delimiter-unknown``, and OSError if the file cannot be opened or read.
 
     >>> from io import BytesIO
     >>> list(read_rows(BytesIO(b'{"identifier": "ark:12345/x", "target": "/x"}\n'), "jsonl"))
@@ -77,7 +79,7 @@ def read_rows(
     """
     known = format_of(file, format)
     if reader.delimiter is not None and (len(reader.delimiter) != 1 or reader.delimiter in '\r\n"\0'):
-        raise BindingError("delimiter-unknown", f"fields cannot be separated by {validation.shown(reader.delimiter)}")
+        raise BindingError("delimiter-unknown", f"the delimiter {validation.shown(reader.delimiter)} is not allowed")
     return _read(file, known, reader, ReadAs() if read_as is None else read_as)
 
 
@@ -94,7 +96,7 @@ _DELIMITERS: dict[Format, str] = {"csv": ",", "tsv": "\t"}
 
 
 def _delimiter(lines: Lines, usual: str, columns: Columns) -> str:
-    """The separator by which the first line names the most columns; ``usual`` where another is no better."""
+    """Return the separator that finds the most columns in the first line, preferably ``usual``."""
     header = lines.peek()
 
     def named(delimiter: str) -> tuple[int, int]:
@@ -123,8 +125,8 @@ def _delimited(lines: Lines, delimiter: str, columns: Columns) -> Iterator[Row]:
             raise _wrong_number(header.fields, len(cells), lines.file, line)
         for place in nameless:
             if cells[place]:
-                said = f"column {place + 1} has a value here, and no name in the first line"
-                raise TableError("table-column", said, lines.file, line, place + 1)
+                message = f"column {place + 1} has a value in this line, but no name in the first line"
+                raise TableError("table-column", message, lines.file, line, place + 1)
         if whole:
             yield Row(line, dict(zip(names, cells, strict=False)))  # type: ignore[arg-type]
         else:
@@ -132,7 +134,7 @@ def _delimited(lines: Lines, delimiter: str, columns: Columns) -> Iterator[Row]:
 
 
 def _header(header: Line, columns: Columns, lines: Lines) -> list[str | None]:
-    """The columns that the first line names; None for those that are left out, or have no name."""
+    """Return the column of each heading; None if it is ignored or empty."""
     found = [columns.find(name) for name in header.fields]
     unknown = [name for name, column in zip(header.fields, found, strict=True) if column is None and name.strip()]
     if unknown and not columns.ignore_unknown:
@@ -144,24 +146,24 @@ def _header(header: Line, columns: Columns, lines: Lines) -> list[str | None]:
         if column is not None and column in found[:place]:
             raise _twice(column, lines.file, header.number)
     if COLUMNS[0] not in found:
-        said = "there is no column identifier; name the column that has the names (--map NAME=identifier)"
-        raise TableError("table-column-missing", said, lines.file, header.number, COLUMNS[0])
+        message = "the column identifier is missing; map the column of the names to it (--map NAME=identifier)"
+        raise TableError("table-column-missing", message, lines.file, header.number, COLUMNS[0])
     return found
 
 
 def _twice(column: str, file: str, line: int) -> TableError:
     shown = validation.shown(column)
-    return TableError("table-column-twice", f"the column {shown} is there twice", file, line, shown)
+    return TableError("table-column-twice", f"the column {shown} occurs twice", file, line, shown)
 
 
 def _wrong_number(names: list[str], fields: int, file: str, line: int) -> TableError:
-    said = f"the line has {fields} field{'' if fields == 1 else 's'}, the header {len(names)}"
+    message = f"the line has {fields} field{'' if fields == 1 else 's'}, but the header has {len(names)}"
     column = validation.shown(names[fields].strip()) if fields < len(names) else f"{len(names) + 1}"
-    return TableError("table-fields", said, file, line, column)
+    return TableError("table-fields", message, file, line, column)
 
 
 def _json_lines(lines: Lines, columns: Columns) -> Iterator[Row]:
-    # As pairs, since a dict would hide a key that stands twice.
+    # Pairs, because a dict hides a duplicate key.
     decode = json.JSONDecoder(object_pairs_hook=_Pairs, parse_constant=_no_constant).decode
     known: dict[str, str | None] = {}
     while True:
@@ -174,12 +176,13 @@ def _json_lines(lines: Lines, columns: Columns) -> Iterator[Row]:
         try:
             pairs = decode(text)
         except json.JSONDecodeError as error:
-            said = f"the line is no JSON: {error.msg}"
-            raise TableError("table-json", said, lines.file, lines.first, error.pos + 1) from None
+            message = f"the line is not JSON: {error.msg}"
+            raise TableError("table-json", message, lines.file, lines.first, error.pos + 1) from None
         except (RecursionError, ValueError):
-            raise TableError("table-json", "the line is no JSON", lines.file, lines.first) from None
+            message = "the line is not JSON, or is nested too deeply"
+            raise TableError("table-json", message, lines.file, lines.first) from None
         if not isinstance(pairs, _Pairs):
-            raise TableError("table-json", "the line is JSON, but no object", lines.file, lines.first)
+            raise TableError("table-json", "the line is JSON, but not an object", lines.file, lines.first)
         yield Row(lines.first, _cells(pairs, lines, columns, known))
 
 
@@ -198,11 +201,11 @@ def _cell(key: str, value: Any, lines: Lines) -> str:
         return ""
     if key == "passthrough" and isinstance(value, bool):
         return "true" if value else "false"
-    # A bool is an int for Python and none for JSON.
+    # In Python, unlike in JSON, a bool is an int.
     if key == "redirect" and isinstance(value, int) and not isinstance(value, bool):
         return str(value)
     shown = validation.shown(key)
-    raise TableError("table-value", f"the value of {shown} is no text", lines.file, lines.first, shown)
+    raise TableError("table-value", f"the value of {shown} is not a text", lines.file, lines.first, shown)
 
 
 def _cells(pairs: _Pairs, lines: Lines, columns: Columns, known: dict[str, str | None]) -> dict[str, str]:

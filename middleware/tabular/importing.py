@@ -1,15 +1,17 @@
-"""Many bindings at once, from a table: all of them or none, by the same rules as one.
+"""Import many bindings from a table: all or none, with the same rules as :meth:`Bindings.bind`.
 
-A table has a row for each name, in any of the :mod:`formats`. Its columns are those of :mod:`rows`, all but the first
-optional, and ``target[text/html;en]`` for alternates. An empty cell states nothing: what is on record stays, and a new
-name gets the default. Rows can also state rules, minted names and counters (:mod:`other_rows`). The table is read once,
-in one transaction of the database, and costs the memory of a thousand rows, however long it is.
+A table has a row for each name, in one of the :mod:`formats`. Its columns are :data:`columns.COLUMNS` and, for
+alternates, columns such as ``target[text/html;en]``. Only ``identifier`` is required. An empty cell keeps the recorded
+value, or sets the default for a new name. Rows can also contain rules, minted names and counters (:mod:`other_rows`).
+The table is read once, in one transaction. A thousand rows at a time are in memory.
 """
 
 from __future__ import annotations
 
+import json
+import sqlite3
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import closing
+from contextlib import closing, contextmanager
 from dataclasses import dataclass, field
 from datetime import datetime
 from itertools import chain, islice
@@ -28,22 +30,21 @@ from . import formats, other_rows
 from .columns import Columns, Row
 from .formats import Reader
 from .other_rows import OtherRow, Reserved, RuleRow, Setting
-from .seen_names import Noted
 from .text_stream import ReadAs, name_of
 
 if TYPE_CHECKING:
     from ..storage.store import Transaction
 
 MOST_LISTED = 100
-"""How many lines of each outcome a summary lists; it counts them all."""
+"""The maximum number of listed lines for each outcome. All lines are counted."""
 
-_AT_ONCE = 1000
+_CHUNK = 1000
 
 
 class Imported(NamedTuple):
-    """What a line did, or would do. ``before`` is the binding before it (None for a new name).
+    """The effect of a line. ``before`` is the binding before it (None for a new name).
 
-    ``after`` is the binding after it; for a line with the outcome "reserved" or "set", what the line states.
+    ``after`` is the binding after it. For the outcomes "reserved" and "set" it is the parsed row.
     """
 
     line: int
@@ -53,7 +54,7 @@ class Imported(NamedTuple):
 
 
 class NotedLine(NamedTuple):
-    """A line that was refused or is doubtful; ``identifier`` is as the line has it, in printable ASCII."""
+    """A line with an error or a warning; ``identifier`` is the text in the line, in printable ASCII."""
 
     line: int
     identifier: str
@@ -62,20 +63,22 @@ class NotedLine(NamedTuple):
 
 
 Report = Callable[[str, NotedLine, Mapping[str, str]], object]
-"""What takes a line that is "refused" or has a "warning", with its cells."""
+"""A callback with "refused" or "warning", the line, and its cells."""
 
 
 @dataclass(slots=True)
 class Summary:
-    """What an import did, or would do: how many lines had each outcome, and the first hundred of each but "unchanged".
+    """The result of an import or a dry run: the number of lines with each outcome, and lists of the first hundred.
 
-    ``updated`` counts names whose metadata changed, ``claimed`` those that got a first resource, ``relocated`` those
-    that lead elsewhere. ``reserved`` counts minted names, ``rules`` rules and ``settings`` counters that are new.
-    ``written`` is False after a dry run, and after any line was refused. ``kept`` is the number of lines, from the
-    first, whose names are in the database: all of them or none, unless they were taken in batches. ``listed`` and
-    ``warned`` have no lines of a batch that was undone. ``warned`` lists, and ``warnings`` counts, new names that are
-    doubtful: that software may take for another bound name (A-08), or with invisible or non-ASCII characters (A-09).
-    ``read_as`` is how the file was read.
+    - ``updated``, ``claimed``, ``relocated``: names with new metadata, with a first resource, with a new place.
+    - ``reserved``, ``rules``, ``settings``: minted names, rules and counters that are new.
+    - ``refusals``, ``refused``: lines with an error.
+    - ``warnings``, ``warned``: new names with invisible or non-ASCII characters (A-09), or that software can confuse
+      with another bound name (A-08).
+    - ``listed``: the effects of lines, except "unchanged". Lines of a batch that was rolled back are not included.
+    - ``written``: False after a dry run, and if a line was refused.
+    - ``kept``: the number of lines, from the first, that are committed. Without batches it is all lines or 0.
+    - ``read_as``: the detected encoding, delimiter and columns of the file.
     """
 
     lines: int = 0
@@ -113,52 +116,53 @@ def import_table(
     progress: Callable[[int], object] | None = None,
     report: Report | None = None,
 ) -> Summary:
-    """Bind every name of a table, or, where one line is refused, none.
+    """Bind all names of a table, or none if a line has an error.
 
-    ``file`` is a path or a binary file, ``format`` "csv", "tsv" or "jsonl"; None is what its name ends in, else CSV.
-    ``encoding`` None is UTF-16 with a byte order mark, UTF-8, or else Windows-1252, which is reported as a guess;
-    ``delimiter`` None is the comma, semicolon or tab by which the first line names the most columns. ``columns`` maps
-    names of columns in the table to ours; ``ignore_unknown`` leaves out columns that are neither.
+    - ``file``: a path or a binary file.
+    - ``format``: "csv", "tsv" or "jsonl". The default is the suffix of the file, or else CSV.
+    - ``encoding``: by default UTF-16 if the file has its byte order mark, UTF-8 if it is valid, or else Windows-1252.
+      The summary reports the last as a guess.
+    - ``delimiter``: by default the comma, semicolon or tab that finds the most columns in the first line.
+    - ``columns``: a mapping from headings of the table to columns. ``ignore_unknown`` ignores all other headings.
+    - ``dry_run``: check all lines, write nothing.
+    - ``batch``: commit after each batch of that many lines, and stop after the first batch with an error. Earlier
+      batches remain. A second import of the same table continues. A dry run ignores it.
+    - ``actor``: the name of the user for the history.
+    - ``progress``: called with the number of lines after each thousand and at the end.
+    - ``report``: called with "refused" or "warning", a :class:`NotedLine` and the cells, for each such line.
 
-    With ``dry_run`` everything is tried and nothing kept. ``progress`` is called with the number of lines so far, every
-    thousand lines and at the end. ``report`` is called with "refused" or "warning", a :class:`NotedLine` and the cells
-    of every such line. Readers see all of it at once; other writers wait, but on SQLite not longer than five seconds.
+    Readers see the import as one change. Other writers wait, on SQLite for at most five seconds.
 
-    With ``batch`` it is all or nothing for that many lines at a time, each committed before the next is begun, and the
-    import ends at the first batch with a refused line. What was kept stays, also where the process is killed; a second
-    run of the same table finds it unchanged and goes on. ``batch`` counts for nothing in a dry run.
+    A line with the status "withdrawn" withdraws its name, or makes a tombstone for a new name. A line without a target
+    keeps the recorded target. Two lines for the same name must have the same values.
 
-    Every line is held to the rules of :meth:`Bindings.bind`. A line with the status "withdrawn" withdraws its name, and
-    puts a tombstone where nothing was bound. A line without a target leaves the target that is on record. Two lines for
-    one name may state the same, but not different values. All lines that are refused are counted, and the first hundred
-    listed, in the summary.
+    Raises :class:`TableError` for a table that cannot be read or has an unknown column. Raises :class:`BindingError`
+    with the code ``format-unknown``, ``encoding-unknown``, ``delimiter-unknown`` or ``actor-text``, OSError if the file
+    cannot be opened or read, ValueError for a batch below 1, ReadOnlyBindings and :class:`BindingsUnavailable`. Nothing
+    is written then, except earlier batches.
 
-    Raises :class:`TableError` for a table that cannot be read or has an unknown column, :class:`BindingError` with the
-    code ``format-unknown``, ``encoding-unknown``, ``delimiter-unknown`` or ``actor-text``, OSError where the file
-    cannot be opened or read, ReadOnlyBindings and :class:`BindingsUnavailable`; nothing is written then, except the
-    batches before.
-
-    Source: design, bindings; ARK-085, POL-023, N-04; requirements 3.11.
+    Source: ARK-085, POL-023; decision N-04.
     """
     check_actor(actor)
     if batch is not None and batch < 1:
-        raise ValueError(f"a batch has 1 line or more, not {batch}")
+        raise ValueError(f"batch is {batch}; it must be 1 line or more")
     summary = Summary()
     reader = Reader(encoding, delimiter, Columns(columns, ignore_unknown))
-    with closing(formats.read_rows(file, format, reader, summary.read_as)) as rows_read, closing(Noted()) as noted:
-        # The history holds the name of the file, not its folder.
+    with closing(formats.read_rows(file, format, reader, summary.read_as)) as rows_read, closing(SeenNames()) as seen:
+        # The history contains the name of the file without its folder.
         name = name_of(file).rpartition("/")[2]
-        run = _Run(name, bindings.now(), actor, noted, bindings.check_change, report, summary)
-        # The first row is read, and what is no table at all refused, before anybody waits for the database.
+        run = _Run(name, bindings.now(), actor, seen, bindings.check_change, report, summary)
+        # Read the first row before the transaction, so that an unreadable file does not lock the database.
         read = chain(list(islice(rows_read, 1)), rows_read)
         try:
             if batch is None or dry_run:
-                run.take_whole(bindings, read, progress, keep=not dry_run)
+                run.import_all(bindings, read, progress, keep=not dry_run)
             else:
-                while run.take_batch(bindings, islice(read, batch), progress):
+                while run.import_batch(bindings, islice(read, batch), progress):
                     pass
         except Collision as collision:
-            raise BindingsUnavailable(f"{bindings.store}: another writer was faster") from collision
+            message = f"{bindings.store}: another process changed the same names; import the table again"
+            raise BindingsUnavailable(message) from collision
         except TableError as error:
             error.kept = summary.kept
             raise
@@ -167,26 +171,69 @@ def import_table(
     return summary
 
 
+class SeenNames:
+    """A temporary index on disk from each name to its first line, to detect duplicate names in a table of any size.
+
+    Raises :class:`BindingsUnavailable` if the disk cannot store it.
+
+    >>> seen = SeenNames()
+    >>> seen.add({"ark:12345/x": "2"})
+    >>> seen.lookup(["ark:12345/x", "ark:12345/y"])
+    {'ark:12345/x': '2'}
+    >>> seen.close()
+    """
+
+    def __init__(self) -> None:
+        # "": a temporary database that SQLite deletes itself. It need not survive a crash.
+        self._database = sqlite3.connect("", isolation_level=None)
+        with _disk_errors():
+            self._database.execute("PRAGMA journal_mode = OFF")
+            self._database.execute("CREATE TABLE lines (key TEXT PRIMARY KEY, source TEXT NOT NULL) WITHOUT ROWID")
+
+    def add(self, sources: dict[str, str]) -> None:
+        """Add the lines of keys that are not in the index."""
+        with _disk_errors():
+            self._database.execute("INSERT INTO lines SELECT key, value FROM json_each(?)", (json.dumps(sources),))
+
+    def lookup(self, keys: Sequence[str]) -> dict[str, str]:
+        """Return the lines of those keys that are in the index."""
+        query = "SELECT key, source FROM lines WHERE key IN (SELECT value FROM json_each(?))"
+        with _disk_errors():
+            return dict(self._database.execute(query, (json.dumps(keys),)))
+
+    def close(self) -> None:
+        self._database.close()
+
+
+@contextmanager
+def _disk_errors() -> Iterator[None]:
+    try:
+        yield
+    except sqlite3.Error as error:
+        message = f"the temporary file of the import cannot be written or read: {error}; check the free disk space"
+        raise BindingsUnavailable(message) from error
+
+
 @dataclass(slots=True)
 class _Run:
-    """One import on its way."""
+    """The state of an import."""
 
     file: str
     now: datetime
     actor: str | None
-    noted: Noted
+    seen: SeenNames
     check_change: ChangeCheck
     report: Report | None
     summary: Summary
     last: Row | None = None
 
-    def take_whole(
+    def import_all(
         self, bindings: Bindings, read: Iterator[Row], progress: Callable[[int], object] | None, *, keep: bool
     ) -> None:
-        """Take all the lines, in one transaction, which is undone where one of them is refused, or without ``keep``."""
+        """Import all lines in one transaction. Roll back if a line has an error, or without ``keep``."""
         with bindings.store.transaction(exclusive=True) as transaction:
-            while some := list(islice(read, _AT_ONCE)):
-                self._take(transaction, some)
+            while some := list(islice(read, _CHUNK)):
+                self._apply(transaction, some)
                 self.last = some[-1]
                 if progress:
                     progress(self.summary.lines)
@@ -195,12 +242,12 @@ class _Run:
             else:
                 self.summary.kept = self.summary.lines
 
-    def take_batch(self, bindings: Bindings, read: Iterator[Row], progress: Callable[[int], object] | None) -> bool:
-        """Take these lines, as all of the table were taken; whether there were any, and none was refused."""
+    def import_batch(self, bindings: Bindings, read: Iterator[Row], progress: Callable[[int], object] | None) -> bool:
+        """Import one batch. Return whether it has lines, and none has an error."""
         summary = self.summary
         before, counts = summary.lines, {name: getattr(summary, name) for name in _COUNTS}
         listed, warned = len(summary.listed), len(summary.warned)
-        self.take_whole(bindings, read, progress, keep=True)
+        self.import_all(bindings, read, progress, keep=True)
         if summary.refusals:
             for name, count in counts.items():
                 setattr(summary, name, count)
@@ -209,32 +256,32 @@ class _Run:
         return summary.lines > before
 
     def finish(self) -> None:
-        """Look at the end of the table."""
+        """Warn if the end of the table is missing."""
         if self.summary.read_as.unfinished and self.last is not None:
-            message = "the last line has no line end: if the file was cut off, this line is not whole"
+            message = "the last line has no line end: if the file is incomplete, this line is too"
             self._note_warning(self.last, "table-cut", message)
 
-    def _take(self, transaction: Transaction, batch: Sequence[Row]) -> None:
-        """Try these lines, and write what they change."""
+    def _apply(self, transaction: Transaction, batch: Sequence[Row]) -> None:
+        """Check some lines and write their changes."""
         self.summary.lines += len(batch)
         read = [(row, self._read(row)) for row in batch]
         current = transaction.get([key for _, stated in read if (key := _key(stated))])
-        # Every key that an earlier line had and that was not refused is on record, if it was not before.
-        spoken_of = self.noted.among(list(current)) if current else {}
-        reserving = _Reserving(transaction, [stated.key for _, stated in read if isinstance(stated, Reserved)])
+        # A name that an earlier line of this import has bound is in the database by now.
+        first_lines = self.seen.lookup(list(current)) if current else {}
+        minted_names = _MintedNames(transaction, [stated.key for _, stated in read if isinstance(stated, Reserved)])
         changes: dict[str, Change] = {}
-        spoken: dict[str, str] = {}
+        new_lines: dict[str, str] = {}
         new: list[tuple[Row, str]] = []
         for row, stated in read:
             if isinstance(stated, (Reserved, RuleRow, Setting)):
-                self._take_other(row, stated, transaction, current, reserving)
+                self._apply_other(row, stated, transaction, current, minted_names)
                 continue
             proposal = _with_record(row, stated, current)
             if isinstance(proposal, BindingError):
                 self._refuse(row, proposal.code, proposal.message)
                 continue
             key = proposal.key
-            before, earlier = current.get(key), spoken_of.get(key)
+            before, earlier = current.get(key), first_lines.get(key)
             change = self._decide(row, proposal, before, earlier, transaction)
             if change is None:
                 continue
@@ -243,12 +290,12 @@ class _Run:
                 new.append((row, key))
             if earlier is None:
                 current[key] = change.after
-                spoken_of[key] = spoken[key] = _spoken(row, key)
+                first_lines[key] = new_lines[key] = _line_and_spelling(row, key)
                 if change.action:
                     changes[f"{self.file}, line {row.line}"] = change
         transaction.put(list(changes.values()), self.actor, list(changes))
-        transaction.put_minted(reserving.new, rfc3339(self.now), self.actor)
-        self.noted.note(spoken)
+        transaction.put_minted(minted_names.new, rfc3339(self.now), self.actor)
+        self.seen.add(new_lines)
         self._warn(transaction, new)
 
     def _read(self, row: Row) -> Proposal | OtherRow | BindingError:
@@ -274,22 +321,22 @@ class _Run:
             return self._refuse(row, "duplicate-line", f"{message}: {why}" if why else message)
         return change
 
-    def _take_other(
+    def _apply_other(
         self,
         row: Row,
         stated: OtherRow,
         transaction: Transaction,
         current: Mapping[str, Binding],
-        reserving: _Reserving,
+        minted_names: _MintedNames,
     ) -> None:
         try:
             match stated:
                 case Reserved(key):
-                    changed = key not in current and reserving.take(key)
+                    changed = key not in current and minted_names.take(key)
                 case RuleRow():
-                    changed = self._take_rule(stated, transaction)
+                    changed = self._apply_rule(stated, transaction)
                 case Setting():
-                    changed = _take_setting(stated, transaction)
+                    changed = _apply_setting(stated, transaction)
         except BindingError as error:
             self._refuse(row, error.code, error.message)
             return
@@ -303,16 +350,16 @@ class _Run:
             outcome = "reserved" if isinstance(stated, Reserved) else "set"
             self.summary.listed.append(Imported(row.line, outcome, None, stated))
 
-    def _take_rule(self, stated: RuleRow, transaction: Transaction) -> bool:
+    def _apply_rule(self, stated: RuleRow, transaction: Transaction) -> bool:
         existing = transaction.get_rule(stated.prefix)
         if existing is None:
             transaction.put_rule(Rule(*stated, self.now, self.actor))
             return True
         if (existing.template, existing.redirect) == (stated.template, stated.redirect):
             return False
-        there = f"{validation.shown(existing.template, 100)} ({existing.redirect})"
-        asked = f"{validation.shown(stated.template, 100)} ({stated.redirect})"
-        raise BindingError("rule-otherwise", f"the rule for {stated.prefix} leads to {there}, not to {asked}")
+        recorded = f"{validation.shown(existing.template, 100)} ({existing.redirect})"
+        requested = f"{validation.shown(stated.template, 100)} ({stated.redirect})"
+        raise BindingError("rule-otherwise", f"the rule for {stated.prefix} leads to {recorded}, not to {requested}")
 
     def _count(self, row: Row, before: Binding | None, change: Change) -> None:
         outcome = change.outcome
@@ -328,8 +375,8 @@ class _Run:
                 self._note_warning(row, doubt.code, doubt.message)
         others = {other: row for row, key in bound for other in names.confusable(key)}
         for other in transaction.bound(list(others)):
-            said = f"{validation.shown(other, 100)} is bound too: generic software may take one for the other"
-            self._note_warning(others[other], "encoded-dot", said)
+            message = f"{validation.shown(other, 100)} is bound too; some software treats the two as equal"
+            self._note_warning(others[other], "encoded-dot", message)
 
     def _note_warning(self, row: Row, code: str, message: str) -> None:
         self.summary.warnings += 1
@@ -354,15 +401,15 @@ class _Run:
         return validation.shown(self._given(row), 100)
 
 
-class _Reserving:
-    """The minted names among some rows: ``new`` are those that were not on record."""
+class _MintedNames:
+    """The minted names of some rows; ``new`` are those that were not recorded."""
 
     def __init__(self, transaction: Transaction, keys: Sequence[str]) -> None:
         self._minted = transaction.minted(keys) if keys else set()
         self.new: list[str] = []
 
     def take(self, key: str) -> bool:
-        """Whether this name is new."""
+        """Add a name. Return whether it is new."""
         if key in self._minted:
             return False
         self._minted.add(key)
@@ -383,7 +430,7 @@ _COUNTS = (*_COUNTERS.values(), *_OTHERS.values(), "warnings")
 
 
 def _key(stated: Proposal | OtherRow | BindingError) -> str | None:
-    """The key of what has to be looked up for a row."""
+    """Return the key of the binding that a row needs."""
     match stated:
         case Proposal() | Reserved():
             return stated.key
@@ -394,9 +441,9 @@ def _key(stated: Proposal | OtherRow | BindingError) -> str | None:
 
 
 def _with_record(row: Row, stated: Proposal | BindingError, current: Mapping[str, Binding]) -> Proposal | BindingError:
-    """The proposal of a row with what is on record where the cells of target and kind are empty.
+    """Return the proposal of a row, with the recorded target and kind for empty cells.
 
-    White space around a text was trimmed in the table; a text on record that differs only in it stays as it is.
+    The table has no white space around texts. A recorded text that differs only in it stays unchanged.
     """
     before = current.get(_key(stated) or "")
     if before is None:
@@ -414,10 +461,10 @@ def _with_record(row: Row, stated: Proposal | BindingError, current: Mapping[str
             stated = rows.proposal({**cells, **filled})
         except BindingError as error:
             return error
-    return stated if isinstance(stated, BindingError) else _untrimmed(stated, before)
+    return stated if isinstance(stated, BindingError) else _keep_white_space(stated, before)
 
 
-def _untrimmed(proposal: Proposal, before: Binding) -> Proposal:
+def _keep_white_space(proposal: Proposal, before: Binding) -> Proposal:
     def kept(stated: str | None, recorded: str | None) -> str | None:
         return recorded if stated and recorded and stated == recorded.strip() else stated
 
@@ -431,8 +478,8 @@ def _untrimmed(proposal: Proposal, before: Binding) -> Proposal:
     )
 
 
-def _take_setting(stated: Setting, transaction: Transaction) -> bool:
-    """Keep a counter, which never goes back, or the owner of a UUID; whether that is new."""
+def _apply_setting(stated: Setting, transaction: Transaction) -> bool:
+    """Store a counter, which never decreases, or the owner of a UUID. Return whether it is new."""
     existing = transaction.setting(stated.name)
     if stated.name.startswith("next "):
         if existing is not None and int(existing) >= int(stated.value):
@@ -440,20 +487,20 @@ def _take_setting(stated: Setting, transaction: Transaction) -> bool:
     elif existing is not None:
         if existing == stated.value:
             return False
-        said = f"the UUID {stated.name[5:]} is that of {validation.shown(existing, 100)}"
-        raise BindingError("uuid-reused", f"{said}, not of {validation.shown(stated.value, 100)}")
+        message = f"the UUID {stated.name[5:]} belongs to {validation.shown(existing, 100)}"
+        raise BindingError("uuid-reused", f"{message}, not to {validation.shown(stated.value, 100)}")
     transaction.set_setting(stated.name, stated.value)
     return True
 
 
-def _spoken(row: Row, key: str) -> str:
-    """The number of a line, and the spelling of its name where that is not obviously the same."""
+def _line_and_spelling(row: Row, key: str) -> str:
+    """Return the number of a line, and the spelling of its name if it differs noticeably from the key."""
     given = row.cells["identifier"]
     return f"{row.line}" if given in (key, f"ark:/{key[4:]}") else f"{row.line} {given}"
 
 
 def _normal_form(given: str, key: str) -> str:
-    """The normal form of a name, where the spelling is another one, and why (N-04)."""
+    """Explain the normal form of a name if its spelling differs (N-04)."""
     if given == key:
         return ""
     why = names.why_same(given)

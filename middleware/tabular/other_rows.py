@@ -1,10 +1,10 @@
-"""The rows of a table that state no binding: what a copy of a store needs so that no name is made twice.
+"""Rows that are not bindings. A copy of a store needs them, so that it mints no name twice.
 
 - A minted name that is not bound has the status ``reserved``, and no target.
-- A rule has the kind ``rule``: its prefix is the identifier, its template the target.
-- The counter of ``ararat mint --sequential`` has the kind ``counter``: the beginning of its names is the identifier,
-  ``next 17 of 10^4+check`` the target.
-- The owner of a UUID has the kind ``uuid``: the UUID is the identifier, its owner the resource.
+- A rule has the kind ``rule``; the identifier is its prefix, the target is its template.
+- A counter of ``ararat mint --sequential`` has the kind ``counter``. The identifier is the beginning of its names, the
+  target is a text such as ``next 17 of 10^4+check``.
+- The owner of a UUID has the kind ``uuid``; the identifier is the UUID, the resource is its owner.
 
 An export writes rules, counters and UUIDs before the bindings, and reserved names after them.
 """
@@ -20,7 +20,7 @@ from ..errors import BindingError
 from ..resolution import rules
 from . import columns
 
-# What ararat.middleware.bindings.minting remembers: "next ark:12345/x5 10^4+check", and as value the next number.
+# The setting of minting: its name is "next ark:12345/x5 10^4+check", its value the next number.
 _COUNTER = re.compile(r"next (ark:[0-9a-z]+/[0-9a-z]*) ((?:10|29)\^[1-9][0-9]{0,2}(?:\+check)?)")
 _NEXT = re.compile(r"next ([0-9]{1,400}) of (.+)")
 _UUID = re.compile(r"urn:uuid:([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})", re.IGNORECASE)
@@ -32,19 +32,17 @@ class Reserved(NamedTuple):
     key: str
 
     def cells(self) -> dict[str, str]:
-        """The row."""
         return {"identifier": self.key, "status": "reserved"}
 
 
 class RuleRow(NamedTuple):
-    """A rule, without who made it and when."""
+    """A rule without its author and time."""
 
     prefix: str
     template: str
     redirect: int
 
     def cells(self) -> dict[str, str]:
-        """The row."""
         return {
             "identifier": self.prefix,
             "target": self.template,
@@ -54,13 +52,12 @@ class RuleRow(NamedTuple):
 
 
 class Setting(NamedTuple):
-    """What a database remembers under a name: a counter, or the owner of a UUID."""
+    """A named text in a store: a counter, or the owner of a UUID."""
 
     name: str
     value: str
 
     def cells(self) -> dict[str, str]:
-        """The row."""
         if counter := _COUNTER.fullmatch(self.name):
             return {"identifier": counter[1], "target": f"next {self.value} of {counter[2]}", "kind": "counter"}
         return {"identifier": f"urn:uuid:{self.name[5:]}", "kind": "uuid", "resource": self.value}
@@ -70,13 +67,13 @@ OtherRow = Reserved | RuleRow | Setting
 
 
 def setting(name: str, value: str) -> Setting | None:
-    """The row of a setting; None for one that is not exported."""
+    """Return the row of a setting, or None if it is not exported."""
     known = _COUNTER.fullmatch(name) or _UUID.fullmatch(f"urn:uuid:{name.removeprefix('uuid ')}")
     return Setting(name, value) if known else None
 
 
 def read(cells: Mapping[str, str]) -> OtherRow | None:
-    """What a row states, if it is no binding; None for a binding. Raises :class:`BindingError`.
+    """Parse a row. Return None if it is a binding. Raises :class:`BindingError`.
 
     >>> read({"identifier": "ark:/12345/x-5", "target": "/show/${value}", "kind": "rule"})
     RuleRow(prefix='ark:12345/x5', template='/show/${value}', redirect=302)
@@ -85,16 +82,17 @@ def read(cells: Mapping[str, str]) -> OtherRow | None:
     """
     kind = cells.get("kind", "")
     if kind in _KINDS:
-        allowed, of = _KINDS[kind]
+        allowed, parse = _KINDS[kind]
     elif cells.get("status") == "reserved":
-        kind, allowed, of = "reserved", {"status"}, _reserved
+        kind, allowed, parse = "reserved", {"status"}, _reserved
     else:
         return None
     for column, cell in cells.items():
         if column not in (*allowed, "identifier", "kind") and cell and not cell.isspace():
-            said = f"a row for a {kind}{' name' if kind == 'reserved' else ''} has no {validation.shown(column)}"
-            raise BindingError("row-columns", said)
-    return of(cells.get("identifier", ""), cells)
+            what = "reserved name" if kind == "reserved" else kind
+            message = f"a row for a {what} cannot have a value in the column {validation.shown(column)}"
+            raise BindingError("row-columns", message)
+    return parse(cells.get("identifier", ""), cells)
 
 
 def _reserved(identifier: str, cells: Mapping[str, str]) -> Reserved:
@@ -102,7 +100,8 @@ def _reserved(identifier: str, cells: Mapping[str, str]) -> Reserved:
 
     key = names.assignable(identifier)
     if schema.index_key(key) != key:
-        raise BindingError("name-too-long", f"the name is {len(key):,} octets long in its normal form", identifier=key)
+        message = f"the name has {len(key):,} bytes in its normal form, which is too long"
+        raise BindingError("name-too-long", message, identifier=key)
     return Reserved(key)
 
 
@@ -112,17 +111,17 @@ def _rule(prefix: str, cells: Mapping[str, str]) -> RuleRow:
 
 
 def _counter(beginning: str, cells: Mapping[str, str]) -> Setting:
-    told = _NEXT.fullmatch(cells.get("target", ""))
-    name = f"next {beginning} {told[2]}" if told else ""
-    if told is None or not _COUNTER.fullmatch(name):
-        raise BindingError("counter-text", f"{validation.shown(cells.get('target', ''))} is no counter")
-    return Setting(name, str(int(told[1])))
+    counter = _NEXT.fullmatch(cells.get("target", ""))
+    name = f"next {beginning} {counter[2]}" if counter else ""
+    if counter is None or not _COUNTER.fullmatch(name):
+        raise BindingError("counter-text", f"the target {validation.shown(cells.get('target', ''))} is not a counter")
+    return Setting(name, str(int(counter[1])))
 
 
 def _uuid(urn: str, cells: Mapping[str, str]) -> Setting:
     found = _UUID.fullmatch(urn)
     if found is None:
-        raise BindingError("counter-text", f"{validation.shown(urn)} is no URN of a UUID")
+        raise BindingError("counter-text", f"{validation.shown(urn)} is not the URN of a UUID")
     owner = validation.check(cells.get("resource", ""), "resource-text", "resource", assignment.MAX_RESOURCE)
     return Setting(f"uuid {found[1].lower()}", owner)
 

@@ -1,7 +1,7 @@
-"""The lines of a text file, read one by one, for every format of bindings.
+"""Read the lines of a text file one by one, for every format of bindings.
 
-The encoding is UTF-8 unless the caller asks for another one, or asks to detect it. A text in the wrong encoding raises
-:class:`TableError` with the file, the line and the place, and nothing after it is read.
+The encoding is UTF-8, unless the caller sets another one or requests its detection. A wrong encoding raises
+:class:`TableError` with file, line and column.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from ..bindings import validation
 from ..errors import BindingError, TableError
 
 MOST_OCTETS = 1_000_000
-"""The longest line, with all the lines that the same record goes on over."""
+"""The maximum length of a record in bytes, including all of its lines."""
 
 _MARK = codecs.BOM_UTF8
 _UTF_16_MARKS = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
@@ -27,10 +27,12 @@ _GUESS = "windows-1252"
 
 @dataclass(slots=True)
 class ReadAs:
-    """How a file was read. ``guessed``: nothing in the file names the encoding, and it is not UTF-8.
+    """The detected properties of a file.
 
-    ``delimiter`` is the separator of a CSV or TSV file, ``columns`` are the columns that were read and ``ignored`` the
-    columns that were left out. ``unfinished``: the last line has no line end.
+    - ``guessed``: the file is not UTF-8, and nothing in it identifies its encoding.
+    - ``delimiter``: the separator of a CSV or TSV file.
+    - ``columns`` and ``ignored``: the columns that were read and the headings that were ignored.
+    - ``unfinished``: the last line has no line end.
     """
 
     encoding: str = "UTF-8"
@@ -45,9 +47,9 @@ class ReadAs:
 def opened(
     file: str | Path | BinaryIO, encoding: str | None = "utf-8", read_as: ReadAs | None = None
 ) -> Iterator[Lines]:
-    """The lines of a path, or of a binary file, which stays open. Raises OSError where it cannot be opened.
+    """Open the lines of a path, or of a binary file, which stays open. Raises OSError if the file cannot be opened.
 
-    ``encoding`` is None to detect it: UTF-16 by its byte order mark, UTF-8 if the lines decode, else Windows-1252.
+    ``encoding`` is None to detect it: UTF-16 by its byte order mark, UTF-8 if the lines are valid, else Windows-1252.
     """
     if isinstance(file, (str, Path)):
         with Path(file).open("rb") as stream:
@@ -57,13 +59,13 @@ def opened(
 
 
 def name_of(file: str | Path | BinaryIO) -> str:
-    """What a table is called in messages, in printable ASCII."""
+    """Return the name of a table for messages, in printable ASCII."""
     named = file if isinstance(file, (str, Path)) else getattr(file, "name", "-")
     return validation.shown(str(named), 200)
 
 
 def check_encoding(encoding: str) -> str:
-    """The name that Python has for an encoding. Raises :class:`BindingError` for one that it does not know.
+    """Return the name of an encoding in Python. Raises :class:`BindingError` if Python does not have it.
 
     >>> check_encoding("Latin-1"), check_encoding("CP1252")
     ('iso8859-1', 'cp1252')
@@ -72,17 +74,16 @@ def check_encoding(encoding: str) -> str:
         b"a\0\0\0".decode(encoding, "replace")
         return codecs.lookup(encoding).name
     except (LookupError, UnicodeError, ValueError):
-        said = f"there is no encoding {validation.shown(encoding)}"
-        raise BindingError("encoding-unknown", said) from None
+        raise BindingError("encoding-unknown", f"the encoding {validation.shown(encoding)} is unknown") from None
 
 
 class Lines:
-    """The lines of a file as text, and those of the record that is being read."""
+    """The lines of a file as text, and the lines of the current record."""
 
     def __init__(
         self, stream: BinaryIO, file: str, encoding: str | None = "utf-8", read_as: ReadAs | None = None
     ) -> None:
-        """``file`` is what the messages call it, in printable ASCII; ``encoding`` as for :func:`opened`."""
+        """``file`` is the name in messages, in printable ASCII; ``encoding`` is as for :func:`opened`."""
         self._stream = stream
         self.file = file
         self.read_as = ReadAs() if read_as is None else read_as
@@ -102,13 +103,13 @@ class Lines:
             self._decoded = _decode(b"", stream, name)
 
     def begin(self) -> None:
-        """A new record begins with the next line."""
+        """Begin a new record with the next line."""
         self.first = self._number + 1
         self._octets = 0
         self.record.clear()
 
     def peek(self) -> str:
-        """The next line that holds more than separators; it and those before it are still to be read. "" at the end."""
+        """Return the next line that has more than separators, without consuming it; "" at the end."""
         while text := self._read():
             self._ahead.append(text)
             if text.strip(" \t\r\n\xa0,;\"'"):
@@ -127,11 +128,11 @@ class Lines:
         return text
 
     def _read(self) -> str:
-        """The next line of the file, "" at the end."""
+        """Return the next line of the file; "" at the end."""
         text = self._read_octets() if self._decoded is None else self._read_decoded(self._decoded)
         if "\0" in text:
-            said = "a NUL character: the file is not text, or it is UTF-16 without a byte order mark"
-            raise TableError("table-nul", said, self.file, self._last_read, text.index("\0") + 1)
+            message = "the line has a NUL character: the file is not text, or is UTF-16 without a byte order mark"
+            raise TableError("table-nul", message, self.file, self._last_read, text.index("\0") + 1)
         if text and not text.endswith("\n"):
             self.read_as.unfinished = True
         return text
@@ -153,8 +154,8 @@ class Lines:
         try:
             text = next(decoded, "")
         except UnicodeError:
-            said = f"octets at or after this line are not {self.read_as.encoding}"
-            raise TableError("table-encoding", said, self.file, self._last_read + 1) from None
+            message = f"bytes in or after this line are not {self.read_as.encoding}"
+            raise TableError("table-encoding", message, self.file, self._last_read + 1) from None
         self._require_length(len(text))
         self._last_read += 1
         return text.removeprefix("\ufeff") if self._last_read == 1 else text
@@ -162,13 +163,15 @@ class Lines:
     def _require_length(self, octets: int) -> None:
         self._octets += octets
         if self._octets > MOST_OCTETS:
-            unclosed = " or a quote in it is never closed" if self.record else ""
-            raise TableError("table-too-long", f"the line is too long{unclosed}", self.file, self.first)
+            unclosed = ", or a quoted field in it has no closing quote" if self.record else ""
+            raise TableError(
+                "table-too-long", f"the line has more than {MOST_OCTETS:,} bytes{unclosed}", self.file, self.first
+            )
 
     def _text(self, octets: bytes) -> str:
-        """The text of a line in UTF-8; or in Windows-1252, where no line before it was in UTF-8 beyond ASCII.
+        """Decode a line as UTF-8, or as Windows-1252 if the encoding is detected and the first non-ASCII line is that.
 
-        Every line beyond ASCII has to agree with the first of them: a mixed file is refused, never guessed at.
+        All non-ASCII lines must have the same encoding. A file with both raises :class:`TableError`.
         """
         try:
             text = octets.decode()
@@ -179,12 +182,12 @@ class Lines:
                 self.read_as.encoding, self.read_as.guessed = "Windows-1252", True
             if self._guessed_at:
                 return self._guess(octets)
-            said = f"the octet {octets[error.start]:02X} is not UTF-8"
-            raise self._wrong_octet(said, octets[: error.start].decode()) from None
+            message = f"the byte {octets[error.start]:02X} is not UTF-8"
+            raise self._wrong_byte(message, octets[: error.start].decode()) from None
         if not text.isascii() and self._detecting:
             if self._guessed_at:
-                said = f"this line is UTF-8, and line {self._guessed_at} is not"
-                raise TableError("table-encoding", f"{said}; {_ADVICE}", self.file, self._last_read)
+                message = f"this line is UTF-8, but line {self._guessed_at} is not"
+                raise TableError("table-encoding", f"{message}; {_ADVICE}", self.file, self._last_read)
             self._decided = True
         return text
 
@@ -192,24 +195,24 @@ class Lines:
         try:
             return octets.decode(_GUESS)
         except UnicodeDecodeError as error:
-            said = f"the octet {octets[error.start]:02X} is neither UTF-8 nor Windows-1252"
-            raise self._wrong_octet(said, octets[: error.start].decode(_GUESS)) from None
+            message = f"the byte {octets[error.start]:02X} is neither UTF-8 nor Windows-1252"
+            raise self._wrong_byte(message, octets[: error.start].decode(_GUESS)) from None
 
-    def _wrong_octet(self, said: str, before: str) -> TableError:
+    def _wrong_byte(self, message: str, before: str) -> TableError:
         advice = f"; {_ADVICE}" if self._detecting else ""
-        return TableError("table-encoding", said + advice, self.file, self._last_read, len(before) + 1)
+        return TableError("table-encoding", message + advice, self.file, self._last_read, len(before) + 1)
 
 
-_ADVICE = "give the encoding of the file (--encoding)"
+_ADVICE = "set the encoding of the file (--encoding)"
 
 
 def _decode(octets: bytes, stream: BinaryIO, encoding: str) -> Iterator[str]:
-    """The lines of a stream that begins with these octets. Raises UnicodeError."""
+    """Decode the lines of a stream that begins with these bytes. Raises UnicodeError."""
     decoder = codecs.getincrementaldecoder(encoding)()
     pieces: list[str] = []
     length = 0
     while True:
-        # A "line" of octets, which may end anywhere within a character: a piece of some size is all that is wanted.
+        # readline() only limits the size of the piece here: the piece can end within a character.
         octets = octets or stream.readline(MOST_OCTETS)
         *lines, rest = decoder.decode(octets, final=not octets).split("\n")
         for line in lines:

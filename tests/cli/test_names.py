@@ -385,7 +385,7 @@ def test_unknown_columns_are_all_named_with_the_known_ones(ararat: Callable[...,
     result = ararat("import", "-", given="Identifer,URL,what\n")
     said = " ".join(result.stderr.split())
     assert result.exit_code == 2
-    assert "there are no columns Identifer (did you mean identifier?), URL;" in said
+    assert "unknown columns Identifer (did you mean identifier?), URL;" in said
     assert "identifier, target, kind, resource, status" in said
 
 

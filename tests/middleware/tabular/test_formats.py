@@ -108,7 +108,7 @@ def test_what_cannot_be_read_is_said_with_its_place(
 
 
 def test_one_field_is_not_called_fields() -> None:
-    with pytest.raises(TableError, match="the line has 1 field, the header 2"):
+    with pytest.raises(TableError, match="the line has 1 field, but the header has 2"):
         list(read_rows(BytesIO(b"identifier,target\nark:12345/x\n"), "csv"))
 
 
@@ -236,7 +236,7 @@ def test_unknown_columns_are_listed_at_once_with_suggestions(format: str) -> Non
     with pytest.raises(TableError) as fault:
         list(read_rows(BytesIO(octets[format]), format))
     assert fault.value.message.startswith(
-        "there are no columns Identifer (did you mean identifier?), targets (did you mean target?), Titre"
+        "unknown columns Identifer (did you mean identifier?), targets (did you mean target?), Titre"
     )
     assert "--map" in fault.value.message
     assert "--ignore-unknown" in fault.value.message
@@ -244,7 +244,7 @@ def test_unknown_columns_are_listed_at_once_with_suggestions(format: str) -> Non
 
 
 def test_a_table_without_a_header_is_told_so() -> None:
-    with pytest.raises(TableError, match="the first line has to name the columns"):
+    with pytest.raises(TableError, match="the first line must contain the names of the columns"):
         list(read_rows(BytesIO(b"ark:12345/a,/1\n"), "csv"))
 
 

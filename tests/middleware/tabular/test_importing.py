@@ -7,6 +7,7 @@ import subprocess
 import sys
 import tracemalloc
 from collections.abc import Callable, Iterator
+from contextlib import closing
 from io import BytesIO, RawIOBase
 from pathlib import Path
 from typing import BinaryIO, cast
@@ -18,7 +19,7 @@ from ararat.middleware.bindings.minting import mint
 from ararat.middleware.bindings.model import Binding
 from ararat.middleware.errors import BindingError, BindingsUnavailable, TableError
 from ararat.middleware.tabular.columns import COLUMNS
-from ararat.middleware.tabular.importing import MOST_LISTED, Imported, Summary, import_table
+from ararat.middleware.tabular.importing import MOST_LISTED, Imported, SeenNames, Summary, import_table
 
 
 def table(*lines: str) -> BytesIO:
@@ -419,7 +420,7 @@ def test_two_batches_may_not_say_different_things_of_one_name(bindings: Bindings
 
 
 def test_a_batch_is_not_empty(bindings: Bindings) -> None:
-    with pytest.raises(ValueError, match="1 line or more"):
+    with pytest.raises(ValueError, match="it must be 1 line or more"):
         run(bindings, "identifier,target", batch=0)
 
 
@@ -725,3 +726,11 @@ def test_the_owner_of_a_uuid_is_never_replaced(bindings: Bindings) -> None:
 def test_a_refusal_gives_what_is_allowed(bindings: Bindings, row: str, message: str) -> None:
     (refused,) = run(bindings, "identifier,target,what", f"ark:12345/a,{row}").refused
     assert message in refused.message
+
+
+@pytest.mark.parametrize("text", ['a"b', "a\\b", "a\\u0041", "a'b;--", "{}", ""])
+def test_seen_names_are_returned_as_they_were_added(text: str) -> None:
+    with closing(SeenNames()) as seen:
+        seen.add({f"ark:12345/{text}": f"{text}.csv, line 2", "ark:12345/x": "names.csv, line 3"})
+        seen.add({})
+        assert seen.lookup([f"ark:12345/{text}", "ark:12345/y"]) == {f"ark:12345/{text}": f"{text}.csv, line 2"}
