@@ -1,4 +1,4 @@
-"""The pool of connections for reading: how many there are, how long they are kept, and which are given up."""
+"""Test the pool of reading connections: their number, their lifetime, and when they are closed."""
 
 from __future__ import annotations
 

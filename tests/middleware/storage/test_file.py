@@ -1,4 +1,4 @@
-"""A file as the whole store: read, watched, and never half seen."""
+"""Test the store in a file: reading, watching for changes, and refusing versions."""
 
 from __future__ import annotations
 
@@ -162,7 +162,7 @@ def test_a_file_is_never_written(change: Callable[[Bindings], object], bindings:
     assert file.read_bytes() == before
 
 
-def test_the_history_is_what_the_file_knows(bindings: Bindings, file: Path) -> None:
+def test_the_history_has_the_line_and_the_time_of_the_file(bindings: Bindings, file: Path) -> None:
     (event,) = bindings.history(B)
     assert (event.action, event.source, event.before, event.after.target) == (
         "bound",
@@ -260,7 +260,7 @@ def test_a_new_version_takes_the_place_of_the_old_one(bindings: Bindings, file: 
         pytest.param([f"{A},/9,R1,,", f"{B},/2,,,\0"], ["line 3", "table-nul"], id="no text"),
     ],
 )
-def test_a_version_that_breaks_a_promise_is_refused_whole_and_said(
+def test_a_version_that_breaks_a_promise_is_refused_and_reported(
     lines: list[str], said: list[str], bindings: Bindings, file: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     put(file, *lines)
@@ -407,7 +407,7 @@ def test_reading_leaves_the_garbage_collector_on(
     assert gc.isenabled()
 
 
-def test_what_was_closed_answers_no_more(bindings: Bindings) -> None:
+def test_a_closed_file_store_raises(bindings: Bindings) -> None:
     bindings.close()
     with pytest.raises(BindingsUnavailable):
         bindings.lookup(A)
@@ -504,7 +504,7 @@ def test_an_import_accepts_and_refuses_the_same_changes(
     assert len(summary.listed) == (code is None)
 
 
-def test_workers_that_start_later_serve_what_the_others_serve(
+def test_workers_that_start_later_serve_the_same_version(
     bindings: Bindings, file: Path, open_store: Callable[..., Bindings]
 ) -> None:
     put(file, f"{A},/1,other,,", f"{B},/evil,,,")
@@ -538,9 +538,7 @@ def test_a_refused_version_is_served_when_the_copy_is_deleted(
     assert copy.read_bytes() == file.read_bytes()
 
 
-def test_a_worker_is_compared_with_what_the_others_have_served_meanwhile(
-    file: Path, open_store: Callable[..., Bindings]
-) -> None:
+def test_a_worker_checks_against_the_version_of_other_workers(file: Path, open_store: Callable[..., Bindings]) -> None:
     idle, busy = open_store(file), open_store(file)
     put(file, f"{A},/1,R1,,", f"{B},/2,,,", "ark:12345/c,/3,,,")
     wait_until(lambda: target(busy, "ark:12345/c"))
@@ -615,7 +613,7 @@ def test_a_copy_that_cannot_be_read_is_left_alone(tmp_path: Path, file: Path) ->
     assert {path.name for path in tmp_path.iterdir()} == {"bindings.csv", "bindings.csv.served"}
 
 
-def test_a_copy_that_is_no_table_is_an_error_that_says_what_to_delete(
+def test_an_unreadable_copy_is_an_error_with_its_path(
     bindings: Bindings, file: Path, open_store: Callable[..., Bindings]
 ) -> None:
     copy = file.with_name("bindings.csv.served")

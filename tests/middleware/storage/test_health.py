@@ -1,4 +1,4 @@
-"""How a store is, looked at from outside: said truly, and left as it was."""
+"""Test the health check of stores. It reports the condition and changes nothing."""
 
 from __future__ import annotations
 
@@ -65,13 +65,13 @@ def test_a_file_that_is_not_there_is_not_made(tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == []
 
 
-def test_a_file_that_is_no_database_is_said(tmp_path: Path) -> None:
+def test_a_file_that_is_not_a_database_is_reported(tmp_path: Path) -> None:
     (tmp_path / "x.db").write_bytes(b"this is no database " * 200)
     assert one(tmp_path / "x.db").code == "unavailable"
 
 
 @pytest.mark.skipif(os.geteuid() == 0, reason="root may write everywhere")
-def test_a_folder_that_cannot_be_written_is_said_with_its_remedy(tmp_path: Path) -> None:
+def test_a_read_only_folder_is_reported_with_its_remedy(tmp_path: Path) -> None:
     open_bindings(tmp_path / "bindings.sqlite", create=True).close()
     tmp_path.chmod(0o500)
     try:
@@ -82,7 +82,7 @@ def test_a_folder_that_cannot_be_written_is_said_with_its_remedy(tmp_path: Path)
     assert "no permission to write its log in the folder" in (condition.fault or "")
 
 
-def test_a_folder_that_the_system_says_cannot_be_written_is_said_with_its_remedy(
+def test_a_folder_without_write_access_is_reported_with_its_remedy(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     open_bindings(tmp_path / "bindings.sqlite", create=True).close()
@@ -91,7 +91,7 @@ def test_a_folder_that_the_system_says_cannot_be_written_is_said_with_its_remedy
     assert "no permission to write its log in the folder" in (one(tmp_path / "bindings.sqlite").fault or "")
 
 
-def test_a_writer_that_does_not_let_go_is_said(
+def test_a_writer_that_keeps_its_lock_is_reported(
     tmp_path: Path, open_store: Callable[..., Bindings], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("ararat.middleware.storage.sqlite.BUSY_SECONDS", 0.1)
@@ -118,7 +118,7 @@ def test_a_table_is_read_only(tmp_path: Path, content: str | None, readable: boo
     assert (condition.table, condition.readable, condition.writable, condition.code) == (True, readable, False, code)
 
 
-def test_what_names_no_database_is_refused() -> None:
+def test_an_invalid_database_name_is_refused() -> None:
     with pytest.raises(BindingError, match="database-url"):
         one("bindings")
 
@@ -152,7 +152,7 @@ def test_each_server_of_a_url_is_looked_at_by_itself_and_no_password_shown(clust
     assert "secret" not in repr((there, gone))
 
 
-def test_a_user_that_may_only_read_is_said_to_be_one(cluster: Any) -> None:
+def test_a_user_without_write_permission_is_reported(cluster: Any) -> None:
     url = cluster.new_schema()
     open_bindings(url, create=True).close()
     schema = url.rpartition("%3D")[2]

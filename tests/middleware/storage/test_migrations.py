@@ -1,4 +1,4 @@
-"""A database of an older Ararat, brought up to date."""
+"""Test the migration of a database of an older Ararat."""
 
 from __future__ import annotations
 
@@ -68,7 +68,9 @@ def test_nothing_is_served_from_it_until_it_is_migrated(old: str) -> None:
     assert shape(old) == before
 
 
-def test_what_was_bound_is_bound_and_what_is_new_works(old: str, open_store: Callable[..., Bindings]) -> None:
+def test_a_migrated_database_keeps_its_bindings_and_gets_new_functions(
+    old: str, open_store: Callable[..., Bindings]
+) -> None:
     assert migrate(old)[:2] == (1, schema.VERSION)
     bindings = open_store(old)
     found = bindings.lookup(NAME)
@@ -81,7 +83,9 @@ def test_what_was_bound_is_bound_and_what_is_new_works(old: str, open_store: Cal
         connection.execute(text("DELETE FROM minted"))
 
 
-def test_it_becomes_what_a_new_one_is(old: str, request: pytest.FixtureRequest, tmp_path: Path) -> None:
+def test_a_migrated_database_has_the_tables_of_a_new_one(
+    old: str, request: pytest.FixtureRequest, tmp_path: Path
+) -> None:
     migrate(old)
     if old.startswith("postgresql"):
         new = request.getfixturevalue("cluster").new_schema()
@@ -134,7 +138,7 @@ def test_an_import_leaves_the_triggers_as_they_were(
     ("version", "said"),
     [("99", "update Ararat"), ("0", "unknown version"), ("x", "unknown version"), ("-1", "unknown version")],
 )
-def test_a_version_that_nothing_leads_from_is_left_alone(old: str, version: str, said: str) -> None:
+def test_a_database_of_an_unknown_version_is_not_changed(old: str, version: str, said: str) -> None:
     with engine(old).begin() as connection:
         connection.execute(text("UPDATE ararat SET value = :version WHERE name = 'schema'"), {"version": version})
     before = shape(old)
@@ -144,7 +148,7 @@ def test_a_version_that_nothing_leads_from_is_left_alone(old: str, version: str,
     assert shape(old) == before
 
 
-def test_a_database_of_somebody_else_is_left_alone(database: str) -> None:
+def test_a_database_of_another_program_is_not_migrated(database: str) -> None:
     with engine(database).begin() as connection:
         connection.execute(text("CREATE TABLE customers (id INTEGER)"))
     with pytest.raises(BindingError) as refused:
@@ -158,7 +162,7 @@ def test_a_file_that_is_not_there_is_not_made(tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == []
 
 
-def test_a_file_that_is_the_whole_store_is_said_to_need_none(tmp_path: Path) -> None:
+def test_a_file_of_text_needs_no_migration(tmp_path: Path) -> None:
     table = tmp_path / "names.csv"
     table.write_text("identifier,target\n")
     with pytest.raises(BindingError, match="is a file of text and needs no migration") as fault:

@@ -1,4 +1,4 @@
-"""open_bindings: what names a database, and whose database it is."""
+"""Test open_bindings: names of databases, and databases of other programs."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ def execute(database: str, statement: str, **parameters: str) -> None:
         ),
     ],
 )
-def test_what_names_no_database_is_said_without_its_password(given: Any, code: str, said: str) -> None:
+def test_an_invalid_database_name_is_reported_without_its_password(given: Any, code: str, said: str) -> None:
     with pytest.raises(BindingError) as refused:
         open_bindings(given, create=True)
     assert refused.value.code == code
@@ -98,7 +98,7 @@ def test_many_can_open_an_empty_database_at_once(database: str, open_store: Call
         assert list(pool.map(open_and_ask, range(6))) == [None] * 6
 
 
-def test_a_database_with_tables_of_somebody_else_is_left_alone(database: str) -> None:
+def test_a_database_with_tables_of_another_program_is_not_changed(database: str) -> None:
     execute(database, "CREATE TABLE customers (id INTEGER)")
     with pytest.raises(BindingError) as refused:
         open_bindings(database, create=True).open()

@@ -1,4 +1,4 @@
-"""PostgreSQL: what is its own."""
+"""Test behaviour that only PostgreSQL has."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def test_a_password_is_never_shown(url: str, open_store: Callable[..., Bindings]
     assert "secret" not in repr(cast(DatabaseStore, bindings.store)._database.engine)
 
 
-def test_a_server_that_is_not_there_is_said_without_password(unused_port: int) -> None:
+def test_an_unreachable_server_is_reported_without_password(unused_port: int) -> None:
     with pytest.raises(BindingsUnavailable) as refused:
         open_bindings(f"postgresql://ararat:secret@127.0.0.1:{unused_port}/x", create=True).open()
     chain: BaseException | None = refused.value
@@ -91,7 +91,7 @@ def test_after_the_server_was_away_everything_goes_on(cluster, bindings: Binding
     assert bindings.bind(NAME, "/x") == "unchanged"
 
 
-def test_a_restart_that_nobody_saw_costs_no_answer(cluster, bindings: Bindings) -> None:
+def test_lookups_succeed_after_a_restart_of_the_server(cluster, bindings: Bindings) -> None:
     bindings.bind(NAME, "/x")
     assert bindings.lookup(NAME) is not None
     cluster.halt()
@@ -99,7 +99,7 @@ def test_a_restart_that_nobody_saw_costs_no_answer(cluster, bindings: Bindings) 
     assert bindings.lookup(NAME) is not None
 
 
-def test_a_reader_cannot_write_and_does_not_wait_for_ever(bindings: Bindings) -> None:
+def test_a_reader_cannot_write_and_has_a_time_limit(bindings: Bindings) -> None:
     with pytest.raises(BindingsUnavailable, match="read-only"):
         cast(DatabaseStore, bindings.store)._readers.rows("DELETE FROM ararat", ())
     with pytest.raises(BindingsUnavailable, match="timeout"):

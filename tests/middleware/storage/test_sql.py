@@ -1,4 +1,4 @@
-"""Rows are written a block at a time, and each arrives as it would have alone."""
+"""Test that rows that are inserted in blocks are stored without changes."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ ONE_THAT_DIFFERS = {
 
 @pytest.mark.parametrize("stated", ONE_THAT_DIFFERS.values(), ids=ONE_THAT_DIFFERS)
 @pytest.mark.parametrize("place", [0, 2], ids=["the first", "the last"])
-def test_what_one_row_alone_says_is_its_own(bindings: Bindings, stated: dict[str, object], place: int) -> None:
+def test_a_value_of_one_row_stays_in_that_row(bindings: Bindings, stated: dict[str, object], place: int) -> None:
     changes = [bound(number, **stated) if number == place else bound(number) for number in range(3)]
     put(bindings, changes)
     assert kept(bindings, changes)

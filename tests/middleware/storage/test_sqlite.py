@@ -1,4 +1,4 @@
-"""An SQLite file under a running site: what happens to it, and what must never be said meanwhile."""
+"""Test accidents with the SQLite file of a running site, permissions, and concurrent writers."""
 
 from __future__ import annotations
 
@@ -105,7 +105,7 @@ def replaced_by_a_folder(file: Path) -> Callable[[], object]:
     return lambda: (file.rmdir(), kept.rename(file))
 
 
-def replaced_by_somebody_elses_database(file: Path) -> Callable[[], object]:
+def replaced_by_a_database_of_another_program(file: Path) -> Callable[[], object]:
     kept = file.with_name("kept")
     file.rename(kept)
     with closing(sqlite3.connect(file)) as connection:
@@ -123,12 +123,12 @@ ACCIDENTS = [
     emptied,
     cut_in_half,
     replaced_by_a_folder,
-    replaced_by_somebody_elses_database,
+    replaced_by_a_database_of_another_program,
 ]
 
 
 @pytest.mark.parametrize("happens", ACCIDENTS, ids=lambda accident: accident.__name__.replace("_", " "))
-def test_while_the_file_is_gone_or_broken_nothing_is_said_and_afterwards_all_is_well(
+def test_lookups_raise_while_the_file_is_missing_or_broken_and_then_recover(
     served: Bindings, file: Path, happens: Callable[[Path], Callable[[], object]]
 ) -> None:
     repair = happens(file)
@@ -228,7 +228,7 @@ except BindingsUnavailable as error:
         pytest.param(0o700, 0o666, "Permission denied", id="nor enter the folder"),
     ],
 )
-def test_what_a_server_may_not_do_is_said_with_its_remedy(
+def test_missing_permissions_are_reported_with_their_remedy(
     served: Bindings, file: Path, tmp_path: Path, folder_mode: int, file_mode: int, said: str
 ) -> None:
     served.close()
@@ -304,7 +304,7 @@ def reader(served: Bindings, file: Path, tmp_path: Path) -> Iterator[Callable[[s
     answers.close()
 
 
-def test_a_process_that_may_only_read_serves_what_another_one_writes(
+def test_a_read_only_process_serves_changes_of_another_process(
     reader: Callable[[str], str], file: Path, open_store: Callable[..., Bindings]
 ) -> None:
     assert reader(NAME) == "/page/ark:12345/doc"
@@ -319,7 +319,7 @@ def test_a_process_that_may_only_read_serves_what_another_one_writes(
     assert reader("ark:12345/x499") == "/page/ark:12345/x499"
 
 
-def test_a_process_that_may_only_read_refuses_changes(reader: Callable[[str], str]) -> None:
+def test_a_read_only_process_refuses_changes(reader: Callable[[str], str]) -> None:
     assert reader("write").startswith("ReadOnlyBindings")
     assert "no permission to write the file" in reader("write")
     assert reader("condition") == "True False not-writable"
@@ -354,7 +354,7 @@ def test_a_writer_waits_for_another_one(served: Bindings) -> None:
     assert done == ["bound"]
 
 
-def test_a_writer_does_not_wait_for_ever(served: Bindings, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_writer_has_a_time_limit(served: Bindings, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("ararat.middleware.storage.sqlite.BUSY_SECONDS", 0.1)
     with (
         served.store.transaction(),
@@ -373,7 +373,7 @@ def test_a_database_that_cannot_be_written_is_read_only(served: Bindings, monkey
         served.bind(OTHER, "/x")
 
 
-def test_what_is_written_is_as_durable_as_sqlite_can_make_it(served: Bindings, file: Path) -> None:
+def test_writes_are_durable(served: Bindings, file: Path) -> None:
     with served.store.transaction() as transaction:
         assert transaction.connection.exec_driver_sql("PRAGMA synchronous").scalar_one() == 2
         assert transaction.connection.exec_driver_sql("PRAGMA journal_mode").scalar_one() == "wal"
@@ -390,7 +390,7 @@ def test_a_backup_gets_its_log_again(served: Bindings, file: Path, open_store: C
         assert connection.execute("PRAGMA journal_mode").fetchone() == ("wal",)
 
 
-def test_a_file_of_somebody_else_is_not_even_touched(file: Path, open_store: Callable[..., Bindings]) -> None:
+def test_a_file_of_another_program_is_not_changed(file: Path, open_store: Callable[..., Bindings]) -> None:
     with closing(sqlite3.connect(file)) as connection:
         connection.execute("CREATE TABLE other (x)")
     before = file.read_bytes()
@@ -539,6 +539,6 @@ def test_a_path_is_known_by_its_ending(
     assert open_store(path if as_path else str(path)).bind(NAME, "/x") == "bound"
 
 
-def test_a_folder_that_is_not_there_is_said(tmp_path: Path, open_store: Callable[..., Bindings]) -> None:
+def test_a_missing_folder_is_reported(tmp_path: Path, open_store: Callable[..., Bindings]) -> None:
     with pytest.raises(BindingsUnavailable, match="No such file"):
         open_store(tmp_path / "no" / "bindings.sqlite")

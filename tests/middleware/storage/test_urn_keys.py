@@ -1,4 +1,4 @@
-"""URNs that their namespace holds equivalent are one name, also in a database of an older Ararat."""
+"""Test that equivalent URNs are one name, also in a database of an older Ararat."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A database that is put in the place of another one whose log is still there."""
+"""Test a database that replaces another one whose log still exists."""
 
 from __future__ import annotations
 
