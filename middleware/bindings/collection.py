@@ -92,7 +92,7 @@ class Bindings:
         """Open the store now if it is not open yet, and return these bindings.
 
         Raises :class:`BindingError` with the code ``foreign-database``, ``database-encoding`` or ``schema-version``,
-        :class:`TableError` for a file that is no table of bindings, and :class:`BindingsUnavailable`.
+        :class:`TableError` for a file that is not a table of bindings, and :class:`BindingsUnavailable`.
         """
         self._opening.open()
         return self

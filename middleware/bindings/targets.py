@@ -61,7 +61,7 @@ def check(target: str | None, kind: Kind) -> str | None:
 
     Raises :class:`BindingError` with a code that begins with ``target-``, or with the code ``reserved-target``.
 
-    Source: RFC 3987, section 3.1; POL-039.
+    Source: RFC 3987, section 3.1.
 
     >>> check("HTTPS://Example.org/caf\\u00e9?a#b", "located")
     'https://example.org/caf%C3%A9?a#b'
