@@ -1,11 +1,11 @@
-"""Where a trace may go: our own table of addresses, and the names that are never public.
+"""The addresses and names that a trace may request.
 
-The rule is the security design's 0.1. An IPv4 address may be asked unless it lies in a range of the IANA
+An IPv4 address may be asked unless it lies in a range of the IANA
 special-purpose registry that is not globally reachable; an IPv6 address only if it is global unicast (2000::/3) and in
 none of the ranges there that are something else. What Python's ``ipaddress`` calls global is not used: it calls the
 IPv4-compatible, translated and NAT64 forms of 127.0.0.1 global, and its answers differ between releases.
 
-A verdict is on the address that is connected to, never on how somebody wrote it.
+A verdict applies to the address of the connection, never to its spelling.
 """
 
 from __future__ import annotations
@@ -109,7 +109,7 @@ REFUSED_NAMES = frozenset(
 def verdict(
     address: str | Address, networks: Sequence[Network] = (), *, denied: Sequence[Network] = (), nat64: bool = False
 ) -> Verdict:
-    """Whether an address may be asked.
+    """Return whether an address may be requested.
 
     ``networks`` are ranges that the operator allows whatever the table says; ``denied`` are ranges that the operator
     refuses, which comes first. An IPv4-mapped IPv6 address is judged as the IPv4 address in it. An ISATAP address is
@@ -117,7 +117,7 @@ def verdict(
     where ``nat64`` says that this network has DNS64, and is refused otherwise. A zone ("%eth0") is left out of account.
     A string that is no address is refused.
 
-    Source: security design, section 0.1; RFC 6052, section 2.
+    Source: RFC 6052, section 2.
 
     >>> verdict("::ffff:127.0.0.1")
     Verdict(allowed=False, name='loopback')
@@ -156,12 +156,10 @@ def _is_isatap(address: IPv6Address) -> bool:
 
 
 def name_verdict(host: str) -> Verdict:
-    """Whether a host's name may be looked up at all; ``host`` is an A-label form in lower case, with no final dot.
+    """Return whether a name may be looked up. ``host`` consists of A-labels in lower case, without a final dot.
 
-    Refused are names of one label and those in a domain that is never public. A refused name can still be asked where
-    every address it has lies in a network that the operator allows; that is for the caller to find out.
-
-    Source: security design, section 2.3.
+    Names of one label and names in a non-public domain are refused. The caller may still allow a refused name if
+    every address of it lies in a network that the operator allows.
 
     >>> name_verdict("db.internal"), name_verdict("notlocalhost.com").allowed
     (Verdict(allowed=False, name='internal'), True)

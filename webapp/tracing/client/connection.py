@@ -1,7 +1,7 @@
-"""A connection on which nothing waits beyond a deadline, and of which no more than a header is read.
+"""A connection whose waits end at a deadline, and of which at most a header is read.
 
-The usual time limit of a socket is for one call: whoever sends an octet before each runs out holds its reader for ever.
-Here sockets do not block, and every wait is for what is left of one :class:`~.deadline.Deadline`.
+The timeout of a socket applies to one call: a server that sends one byte before each timeout holds its reader
+permanently. Here sockets do not block, and all waits share one :class:`~.deadline.Deadline`.
 """
 
 from __future__ import annotations
@@ -31,8 +31,7 @@ HEADER_OCTETS = 65_536
 
 @functools.cache
 def tls_context() -> ssl.SSLContext:
-    """The default context: TLS 1.2 or newer, certificate and name verified, what the system trusts, no client
-    certificate.
+    """Return the default context: TLS 1.2 or newer, trust of the system, verified names, no client certificate.
 
     ``SSL_CERT_FILE``, ``SSL_CERT_DIR`` and ``SSLKEYLOGFILE`` are not read.
     """
@@ -67,16 +66,16 @@ def open_socket(address: Address, port: int, deadline: Deadline) -> socket.socke
 
 @dataclass(slots=True)
 class Stream(httpcore2.NetworkStream):
-    """A connection that reads a header's worth of octets and waits for none of them beyond the deadline."""
+    """A connection that reads a limited number of bytes before a deadline."""
 
     sock: socket.socket
     deadline: Deadline
     octets_left: int = HEADER_OCTETS
 
     def read(self, max_bytes: int, timeout: float | None = None) -> bytes:
-        """Up to ``max_bytes`` octets, b"" at the end; :class:`HopFailed` once the allowance is used up."""
+        """Read up to ``max_bytes`` bytes, b"" at the end. Raises :class:`HopFailed` after the limit."""
         if self.octets_left == 0:
-            raise HopFailed("too-large", f"the answer's header is longer than {HEADER_OCTETS // 1024} kB")
+            raise HopFailed("too-large", f"the header of the response is longer than {HEADER_OCTETS // 1024} kB")
         octets = self._when_ready(selectors.EVENT_READ, self.sock.recv, min(max_bytes, self.octets_left))
         self.octets_left -= len(octets)
         return octets
@@ -93,9 +92,9 @@ class Stream(httpcore2.NetworkStream):
     def start_tls(
         self, ssl_context: ssl.SSLContext, server_hostname: str | None = None, timeout: float | None = None
     ) -> httpcore2.NetworkStream:
-        """Make the connection a secure one, with the name asked for in the greeting and in the certificate."""
+        """Start TLS. The name is sent to the server (SNI) and verified in the certificate."""
         try:
-            # This detaches the socket from self.sock: from here on the secure one is the only one.
+            # wrap_socket detaches the plain socket, so replace it.
             self.sock = ssl_context.wrap_socket(
                 self.sock, server_hostname=server_hostname, do_handshake_on_connect=False
             )
@@ -106,11 +105,11 @@ class Stream(httpcore2.NetworkStream):
         return self
 
     def get_extra_info(self, info: str) -> Any:
-        """Nothing that httpcore2 could act on."""
+        """Return None: httpcore2 needs no information."""
         return None
 
     def _when_ready(self, event: int, operation: Callable[..., Any], *arguments: Any) -> Any:
-        """Do it as soon as the socket lets it be done. TLS may have to read in order to write, and the reverse."""
+        """Call ``operation`` when the socket is ready. TLS may have to read in order to write, and the reverse."""
         while True:
             self.deadline.remaining()
             try:
@@ -129,13 +128,13 @@ class Stream(httpcore2.NetworkStream):
 
 
 def _tls_sentence(error: ssl.SSLError) -> str:
-    # The words are OpenSSL's, never the peer's; a name in them is the one that was asked for.
+    # The text comes from OpenSSL, not from the peer. A name in it is the requested one.
     why = error.verify_message if isinstance(error, ssl.SSLCertVerificationError) else error.reason
     words = display.escape(str(why or "no reason given")).rstrip(".")
     return f"no secure connection could be made ({words if ' ' in words else words.lower().replace('_', ' ')})"
 
 
-# Waits for one socket; poll where there is one, since select cannot look at file descriptors above 1,023.
+# Prefer poll: select cannot wait for file descriptors above 1,023.
 _Selector = getattr(selectors, "PollSelector", selectors.SelectSelector)
 
 

@@ -1,9 +1,8 @@
-"""Looking up a host's addresses within a deadline.
+"""Look up the addresses of a host within a deadline.
 
-The system's resolver can neither be given a time limit nor be cancelled: a call that hangs keeps its thread until it
-comes back. So each lookup runs in a thread of its own, whoever waits for it goes on at the deadline, and threads still
-held by lookups that nobody waits for count against a limit, above which no lookup is begun. Each client has a share of
-it, so that the slow names of one do not stop the traces of all others.
+The resolver of the system has no time limit and cannot be cancelled. Each lookup therefore runs in its own thread, and
+the caller continues at the deadline. Threads of abandoned lookups count against a limit, above which no lookup starts.
+Each client has a share of the limit, so that its slow names do not stop the traces of other clients.
 """
 
 from __future__ import annotations
@@ -22,18 +21,18 @@ from .deadline import Deadline
 log = logging.getLogger(__name__)
 
 Resolve = Callable[[str], Sequence[str]]
-"""From a host's name to all its addresses, as text; OSError where the name has none or cannot be looked up."""
+"""Return all addresses of a host as text. Raises OSError if the name has none or cannot be looked up."""
 
 
 def system_addresses(host: str) -> list[str]:
-    """Every address that the system knows for ``host``, in the order it prefers them. Raises OSError."""
+    """Return every address of ``host`` in the order of preference of the system. Raises OSError."""
     return [str(info[4][0]) for info in socket.getaddrinfo(host, None, type=socket.SOCK_STREAM)]
 
 
 class Lookups:
-    """At most ``most`` lookups at once, of which one client takes ``each``; abandoned ones count until they return.
+    """At most ``most`` simultaneous lookups, and ``each`` for one client. Abandoned ones count until they return.
 
-    One object serves all the threads of a process.
+    All threads of a process share one object.
 
     >>> import time
     >>> Lookups(lambda host: ["192.0.2.1"]).addresses("example.org", Deadline(time.monotonic() + 5))
@@ -48,12 +47,12 @@ class Lookups:
         self._lock = threading.Lock()
 
     def addresses(self, host: str, deadline: Deadline, client: str | None = None) -> list[str]:
-        """Look ``host`` up once and return all its addresses, each once, in order.
+        """Look up ``host`` once and return all its addresses in order, without duplicates.
 
-        ``client`` is the address of the client that has a share; None has no limit of its own.
+        ``client`` is the address of the client whose share is used; None has no share.
 
-        Raises :class:`~.hop.HopFailed`: "dns" where the lookup fails, "no-address" where it finds nothing,
-        "timeout", "stopped", or "busy" where too many lookups are running already.
+        Raises :class:`~.hop.HopFailed`: "dns" if the lookup fails, "no-address" if it finds nothing,
+        "timeout", "stopped", or "busy" if too many lookups are running.
         """
         key = "" if client is None else client_key(client)
         with self._lock:
@@ -61,7 +60,7 @@ class Lookups:
                 raise HopFailed("busy")
             self._running[key] += 1
         answer: queue.SimpleQueue[list[str] | None] = queue.SimpleQueue()
-        # A daemon: a resolver that hangs must not keep the process from ending.
+        # A daemon thread, so that a resolver that hangs does not keep the process alive.
         threading.Thread(target=self._look_up, args=(host, key, answer), name="ararat-lookup", daemon=True).start()
         while True:
             try:

@@ -1,13 +1,12 @@
-"""The guarded client: one request to one host that a stranger named, and nothing more.
+"""The guarded client: send one request to a host that a stranger chose.
 
-Every rule of the security design's section 2 has its place here, in the order in which it is applied: the address is
-read once (:mod:`~.weburl`), its name judged, looked up once, and **every** address that comes back judged
-(:mod:`~.addresses`); the connection goes to a judged address and to no other, which is looked at again
-once it stands; TLS is for the URL's host. The request carries no cookie, no credentials and no Referer, no proxy and no
-setting of the environment has a say, and each wait, for a lookup, a connection or an octet, ends at a deadline. Of the
-answer the header is read, 64 kB of it at most, interim responses included, and the connection is closed.
+The rules apply in this order. The URL is parsed once (:mod:`~.url`). The name of the host is checked and looked up
+once, and **every** address of it is checked (:mod:`~.addresses`). The connection goes to a checked address, and the
+address of the connected peer is checked again. TLS is for the host of the URL. The request carries no cookie, no
+credentials and no Referer; proxies and environment variables are ignored. Every wait, for a lookup, a connection or a
+byte, ends at a deadline. At most 64 kB of the header are read, with interim responses, and the connection is closed.
 
-HTTP itself is httpcore2's; the network under it is :class:`_Network`.
+httpcore2 implements HTTP; :class:`_Network` is the network below it.
 """
 
 from __future__ import annotations
@@ -36,16 +35,16 @@ log = logging.getLogger(__name__)
 
 HEADER_FIELDS = 100
 ATTEMPTS_PER_FAMILY = 2
-"""Addresses of each family that are tried before a host with many counts as out of reach."""
+"""The number of addresses of each family that are tried."""
 
 LOOKUPS = Lookups()
-"""The lookups of this process, which all clients share: the limit on hanging ones is the process's."""
+"""The lookups of this process. All clients share its limit on lookups that hang."""
 
 Connect = Callable[[Address, int, Deadline], socket.socket]
-"""From an address, a port and the time allowed to a connected socket that does not block. Raises OSError."""
+"""Connect to an address and port before a deadline, and return a non-blocking socket. Raises OSError."""
 
 BeforeConnect = Callable[[str, Sequence[Address]], None]
-"""Told which host is about to be asked, at which judged addresses; raises HopFailed where it is not to be."""
+"""Called with a host and its checked addresses before each connection. Raises HopFailed to refuse it."""
 
 
 def guarded_fetch(
@@ -64,18 +63,18 @@ def guarded_fetch(
     before_connect: BeforeConnect | None = None,
     stop: threading.Event | None = None,
 ) -> Fetch:
-    """A :data:`~.hop.Fetch` over the network. It is cheap to make: make one for each trace.
+    """Return a :data:`~.hop.Fetch` over the network. It is cheap: create one for each trace.
 
-    ``networks`` are ranges in CIDR notation that may be asked whatever the address table, the list of names and the
-    list of ports say; ``denied`` are ranges that are never asked. Only the operator may set them. ``ports`` may be
-    asked everywhere. ``nat64`` says that this network has DNS64 (RFC 6147). ``tls`` replaces the context that trusts
-    what the system trusts. The three times are seconds for one lookup, one connection and one hop.
-    ``before_connect`` is called before each connection and can refuse it.
-    Setting ``stop`` ends every wait at once. Raises ValueError for a text that is not a network.
+    ``networks`` are ranges in CIDR notation that are allowed despite the table of addresses, the list of names and
+    the list of ports; ``denied`` are ranges that are never allowed. Only the operator may set them. ``ports`` are
+    allowed everywhere. ``nat64`` is true if this network has DNS64 (RFC 6147). ``tls`` replaces the default TLS
+    context. The three times are seconds for one lookup, one connection and one hop. ``before_connect`` is called
+    before each connection and can refuse it. Setting ``stop`` ends every wait at once. Raises ValueError for a text
+    that is not a network.
 
-    The function raises :class:`~.hop.HopFailed` alone, with any code but "site-error" and "not-asked".
+    The function raises only :class:`~.hop.HopFailed`, with any code except "site-error" and "not-asked".
     """
-    # Tables and certificates are read once in a process: now, or it would seem that the first host had taken its time.
+    # Load tables and certificates now, so that they do not count as response time of the first host.
     weburl.parse("https://example.org/")
     tls = tls or tls_context()
     rules = _Rules(parse_networks(networks), parse_networks(denied), frozenset(ports), nat64)
@@ -85,7 +84,7 @@ def guarded_fetch(
 
 @dataclass(frozen=True, slots=True)
 class _Rules:
-    """Where this client may go."""
+    """The hosts, addresses and ports that are allowed."""
 
     networks: tuple[Network, ...]
     denied: tuple[Network, ...]
@@ -93,13 +92,13 @@ class _Rules:
     nat64: bool
 
     def allows(self, address: Address, url: WebURL) -> bool:
-        judged = verdict(address, self.networks, denied=self.denied, nat64=self.nat64)
-        if not judged.allowed:
-            log.info("refused %s: %s is %s", url.host, address, judged.name)
-        return judged.allowed
+        result = verdict(address, self.networks, denied=self.denied, nat64=self.nat64)
+        if not result.allowed:
+            log.info("refused %s: %s is %s", url.host, address, result.name)
+        return result.allowed
 
     def all_allowlisted(self, addresses: Iterable[Address]) -> bool:
-        """Whether every address lies in a network that the operator allows."""
+        """Return whether every address is in a network that the operator allows."""
         return all(any(address in network for network in self.networks) for address in addresses)
 
 
@@ -136,7 +135,7 @@ class _Client:
             log.info("%s: %s", parsed.host, display.escape(str(error)[:200]))
             raise HopFailed("protocol") from None
         except Exception:
-            # What a peer sends must never be more than a failed hop, whichever library stumbles over it.
+            # A response must never cause more than a failed hop, whichever library raises.
             log.exception("the client failed at %s", parsed.host)
             raise HopFailed("client-error") from None
 
@@ -146,7 +145,7 @@ class _Client:
             ("Host", url.authority),
             ("User-Agent", self.user_agent),
             ("Accept", "*/*"),
-            # No coding, so that there is nothing to unpack.
+            # Without a content coding nothing must be decoded.
             ("Accept-Encoding", "identity"),
             ("Connection", "close"),
         ]
@@ -167,7 +166,7 @@ class _Client:
 
 @dataclass(slots=True)
 class _Network(httpcore2.NetworkBackend):
-    """The network as httpcore2 sees it for one hop: it can reach one host, at an address that was judged."""
+    """The network of httpcore2 for one hop: it connects to one host only, at a checked address."""
 
     client: _Client
     url: WebURL
@@ -175,17 +174,17 @@ class _Network(httpcore2.NetworkBackend):
     peer: Address | None = field(default=None, init=False)
 
     def connect_tcp(self, host: str, port: int, *args: Any, **kwargs: Any) -> httpcore2.NetworkStream:
-        """Connect to the host of the URL; what httpcore2 says about times and options is not needed."""
+        """Connect to the host of the URL. The timeouts and options of httpcore2 are not used."""
         if (host, port) != (self.url.host, self.url.port):
             raise AddressBlocked
-        addresses = self._judged()
+        addresses = self._checked_addresses()
         if self.client.before_connect is not None:
             self.client.before_connect(host, addresses)
         within = self.deadline.sub_deadline(self.client.times.connect, "the connection")
         failure = HopFailed("connect")
         for index, address in enumerate(addresses):
             try:
-                # An address that does not answer must leave time for those after it.
+                # Leave time for the next addresses if this one does not answer.
                 share = within.sub_deadline(within.remaining() / (len(addresses) - index), "the connection")
                 return self._stream(self.client.connect(address, port, share), address)
             except OSError as error:
@@ -196,8 +195,8 @@ class _Network(httpcore2.NetworkBackend):
                 failure = failed
         raise failure
 
-    def _judged(self) -> list[Address]:
-        """The addresses to try, a few, after all that the host has were judged."""
+    def _checked_addresses(self) -> list[Address]:
+        """Check all addresses of the host, and return the first few."""
         url, rules = self.url, self.client.rules
         public_name = url.address is not None or name_verdict(url.host).allowed
         usual_port = url.port in rules.ports
@@ -211,9 +210,9 @@ class _Network(httpcore2.NetworkBackend):
             found = [ip_address(answer.partition("%")[0]) for answer in answers]
         if not rules.all_allowlisted(found):
             _require(public_name, usual_port, url)
-        # All of them are judged, so that the order of the answers decides nothing.
-        judged = [rules.allows(address, url) for address in found]
-        if not all(judged):
+        # Check all of them, so that the order of the answers has no effect.
+        allowed = [rules.allows(address, url) for address in found]
+        if not all(allowed):
             raise AddressBlocked
         families = [[a for a in found if a.version == version][:ATTEMPTS_PER_FAMILY] for version in (4, 6)]
         return [address for address in found if address in families[0] or address in families[1]]
@@ -236,4 +235,4 @@ def _require(public_name: bool, usual_port: bool, url: WebURL) -> None:
         log.info("refused %s: %s", url.host, name_verdict(url.host).name)
         raise AddressBlocked
     if not usual_port:
-        raise HopFailed("port", f"port {url.port} is not one that is asked")
+        raise HopFailed("port", f"port {url.port} is not an allowed port")

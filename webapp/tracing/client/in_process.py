@@ -1,9 +1,8 @@
-"""Hops on our own site, answered in process by the WSGI callable that serves it.
+"""Hops on this site, answered in process by its WSGI application.
 
-A trace that leaves the site and comes back would otherwise need the site's own public address, a second worker and the
-network in between. The callable sees a plain request: the asking client's address, the raw target, no cookie, no
-credentials, an empty body, and the key ``ararat.hop``, by which whoever starts traces knows not to start one for a
-trace.
+A request over the network would need the public address of the site and a second worker. The application receives a
+plain request: the address of the client, the raw target, no cookie, no credentials and an empty body. The key
+``ararat.hop`` marks the request, so that a trace never starts another trace.
 """
 
 from __future__ import annotations
@@ -28,11 +27,11 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 
 HOP_KEY = "ararat.hop"
-"""The environ key of a request that a trace makes in process. No server can set it: it is no CGI or HTTP variable."""
+"""The environ key of a request in process. No client can set it, because it is not a CGI or HTTP variable."""
 
 
 def local_fetch(local: Mapping[str, WSGIApplication], elsewhere: Fetch | None, remote_addr: str | None) -> Fetch:
-    """A :data:`~.hop.Fetch` that asks our own site in process, and ``elsewhere`` for everything else.
+    """Return a :data:`~.hop.Fetch` that calls this site in process, and ``elsewhere`` for everything else.
 
     ``local`` maps resolver prefixes in stored form (no final slash) to the callables that answer under them. A URL
     belongs to the longest prefix it lies under: scheme, host, port and whole path segments are compared. Of a

@@ -1,8 +1,8 @@
 """An http or https URL, read once into the parts that are connected to (RFC 9110, section 4.2; RFC 3986, section 3).
 
-Parsers disagree on what host ``http://127.0.0.1\\@example.com/`` names, and that is how filters are passed. So a URL is
-read here, once, and what comes out is used in parts: nobody reads the text again. Nothing is stripped, decoded or
-repaired on the way; what is odd is refused.
+Parsers disagree on the host of ``http://127.0.0.1\\@example.com/``, which is how filters are bypassed. This module
+parses a URL once and returns its parts; no other code parses the text again. Nothing is stripped, decoded or
+repaired; an unusual URL is refused.
 """
 
 from __future__ import annotations
@@ -77,8 +77,6 @@ def parse(url: str) -> WebURL:
     :class:`BadURL` for anything that is not plainly a URL: other schemes, user information, percent-encoding or hidden
     characters in the host, numeric hosts that are not four decimal numbers, ports that are no number from 1 to 65535,
     backslashes.
-
-    Source: security design, sections 0.2, 0.3, 2.1 and 2.2.
 
     >>> parse("HTTPS://Example.ORG./a/../b%2E?")
     WebURL(scheme='https', host='example.org', port=443, target='/a/../b%2E?', address=None)
