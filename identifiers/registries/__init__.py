@@ -1,8 +1,7 @@
-"""What the registries know: who holds a NAAN and where its ARKs are sent, which URN namespace and scheme there is.
+"""Look up NAANs, shoulders, URN namespaces and URI schemes in registry tables, without a network.
 
-Tables of facts ship with the package (``data/*.jsonl``); whoever has newer ones, made by ``ararat registry update``,
-names their folder once, in :func:`use`. A table is read at its first lookup, and every lookup after that is the hit of
-a dictionary. Nobody is asked: an answer says of which day it is, and what was registered since is not in it.
+The package contains tables (``data/*.jsonl``). ``ararat registry update`` makes newer ones; :func:`use` sets their
+folder. A table is read at its first lookup. Each answer contains the date of its table.
 
 >>> authority("12148").name
 'National Library of France'
@@ -44,15 +43,15 @@ BUNDLED = resources.files(__spec__.parent.rpartition(".")[0]) / "data"
 """The folder of the tables that ship with the package."""
 
 POLICIES = {
-    "NR": "A name is never given to another thing.",
-    "OP": "Names tell nothing of what they name.",
+    "NR": "A name is never reassigned to another thing.",
+    "OP": "Names are opaque.",
     "CC": "Names have a check character.",
-    # What these stand for is said nowhere; so the letters read.
+    # The registry does not define these codes. The meanings are guessed from the letters.
     "LC": "Letters in names are lower case.",
     "UC": "Letters in names are upper case.",
     "MC": "Letters in names are of either case.",
 }
-"""What a holder says of its names, by code (NAAN registry, ``how``)."""
+"""The promises of a holder about its names, by code (NAAN registry, ``how``)."""
 
 ORGANIZATIONS = {"NP": "non-profit", "FP": "for-profit"}
 
@@ -69,11 +68,10 @@ _DOCUMENTS = {
 
 
 class Registries:
-    """The registries as the tables in some folders say, the first folder that has one before the others.
+    """The registry tables in a list of folders. The first folder that contains a table takes precedence.
 
-    A folder is anything that is read like one: a ``pathlib.Path``, or what ``importlib.resources`` gives. A table that
-    cannot be read is passed over, for lookups never fail; ``passed_over`` has the errors, for who can tell somebody.
-    The last folder has to have all tables.
+    A folder is a ``pathlib.Path`` or a ``Traversable`` of ``importlib.resources``. The last folder must contain all
+    tables. A table that cannot be read is skipped, so that lookups never fail; ``passed_over`` contains the errors.
     """
 
     def __init__(self, *folders: Traversable) -> None:
@@ -82,28 +80,28 @@ class Registries:
         self._tables: dict[str, Table[Any]] = {}
 
     def table(self, registry: Registry[Record]) -> Table[Record]:
-        """The table of a registry, read on first use. Raises RegistryError where no folder has one."""
+        """Return the table of a registry, read on first use. Raises RegistryError if no folder contains it."""
         found = self._tables.get(registry.name)
         if found is None:
-            # Two threads may both read it; they read the same.
+            # Two threads can both read it, with the same result.
             found = self._tables[registry.name] = self._read(registry)
         return found
 
     @functools.cached_property
     def longest_shoulder(self) -> int:
-        """Characters of the longest shoulder there is, without its NAAN."""
+        """The number of characters of the longest shoulder, without its NAAN."""
         return max((len(key.partition("/")[2]) for key in self.table(SHOULDERS).records), default=0)
 
     @functools.cached_property
     def shoulders(self) -> Mapping[str, tuple[Authority, ...]]:
-        """The shoulders there are, by NAAN, in the order of the table."""
+        """The shoulders by NAAN, in the order of the table."""
         found: dict[str, list[Authority]] = {}
         for key, record in self.table(SHOULDERS).records.items():
             found.setdefault(key.partition("/")[0], []).append(record)
         return {naan: tuple(records) for naan, records in found.items()}
 
     def shoulder(self, path: str) -> Authority | None:
-        """The longest shoulder that ``path`` (NAAN, slash, Name without hyphens) begins with, or None."""
+        """Return the longest shoulder at the start of ``path`` (NAAN, slash, Name without hyphens), or None."""
         records = self.table(SHOULDERS).records
         start = path.find("/") + 1
         for end in range(min(start + self.longest_shoulder, len(path)), start, -1):
@@ -129,22 +127,21 @@ _current = Registries(BUNDLED)
 
 
 def use(*folders: Traversable) -> None:
-    """Look into the tables of these folders, in their order, before those of the package; of none: the package's alone.
+    """Use the tables in these folders, in this order, before those of the package. Default: only the latter.
 
-    For the whole process, from now on: the composition of a program calls it once, at its start. A folder that does not
-    exist is no error: it may be there tomorrow, at the next start.
+    This applies to the whole process. Call it once at the start of a program. A missing folder is not an error.
     """
     global _current
     _current = Registries(*folders, BUNDLED)
 
 
 def current() -> Registries:
-    """The registries that every lookup goes to."""
+    """Return the registries that all lookups use."""
     return _current
 
 
 def authority(naan: str) -> Authority | None:
-    """Who holds a NAAN (in normal form), or None where the registry does not have it: at most one (ARK-013).
+    """Return the holder of a NAAN (in normal form), or None if it is not registered (ARK-013).
 
     >>> authority("bbbbb") is None
     True
@@ -153,12 +150,12 @@ def authority(naan: str) -> Authority | None:
 
 
 def namespace(nid: str) -> Namespace | None:
-    """The URN namespace with this identifier, in either case, or None where it is not registered."""
+    """Return the URN namespace with this identifier, in any case, or None if it is not registered."""
     return _current.table(NAMESPACES).records.get(nid.lower())
 
 
 def scheme(name: str) -> Scheme | None:
-    """The URI scheme of this name, in either case, or None where it is not registered."""
+    """Return the URI scheme with this name, in any case, or None if it is not registered."""
     return _current.table(SCHEMES).records.get(name.lower())
 
 
@@ -166,19 +163,19 @@ def scheme(name: str) -> Scheme | None:
 
 
 def of_ark(ark: Ark) -> dict[str, Any]:
-    """What the NAAN registry knows of an ARK: holder, shoulder, and the address its resolver would be sent to.
+    """Describe the registration of an ARK in JSON values.
 
-    ``registry`` is "naan", ``key`` the NAAN in normal form, ``registered`` whether it is in the snapshot. ``holder``
-    has name, native_name, acronym, since, where, organization, policy (a sentence by code) and policy_url; ``shoulder``
-    has the shoulder and the first five of these, where one matches. ``resolver`` has the template that counts, the
-    status, the address that it gives for this ARK, or None, and problems that say why not. ``explanation`` is a
-    sentence on a NAAN that is not like others. All values are those of JSON.
+    - ``registry``: "naan". ``key``: the NAAN in normal form. ``registered``: whether the table contains it.
+    - ``holder``: name, native_name, acronym, since, where, organization, policy (a sentence by code) and policy_url.
+    - ``shoulder``: the matching shoulder and the first five of these, or None.
+    - ``resolver``: the template, the status, the address of this ARK or None, and the problems that prevent one.
+    - ``explanation``: a sentence about a special NAAN, or None.
 
     >>> from ararat.identifiers.ark import model as ark
     >>> of_ark(ark.parse("ark:12148/bpt6-k1"))["resolver"]["address"]
     'https://ark.bnf.fr/ark:/12148/bpt6k1'
     """
-    key = ark.basic[4:].partition("/")[0]
+    key = ark.normal_naan
     holder = authority(key)
     asked = Asked.of(ark)
     shoulder = _current.shoulder(asked.path) if holder else None
@@ -192,10 +189,10 @@ def of_ark(ark: Ark) -> dict[str, Any]:
 
 
 def of_naan(naan: str) -> dict[str, Any]:
-    """What the NAAN registry knows of a NAAN (in normal form), whatever the ARK: holder, resolver, shoulders.
+    """Describe the registration of a NAAN (in normal form): holder, resolver and shoulders.
 
-    As :func:`of_ark` has it, but that ``resolver`` has the resolver prefix that the template announces (or None) in
-    place of an address, and ``shoulders`` all that are registered below the NAAN, each with a resolver of its own.
+    The result is like that of :func:`of_ark`. But ``resolver`` contains the resolver prefix of the template (or None)
+    instead of an address, and ``shoulders`` lists all registered shoulders of the NAAN, each with its resolver.
 
     >>> known = of_naan("99152")
     >>> known["registered"], known["shoulders"][0]["shoulder"], known["shoulders"][0]["resolver"]["prefix"]
@@ -214,7 +211,7 @@ def of_naan(naan: str) -> dict[str, Any]:
 
 
 def of_urn(urn: Urn) -> dict[str, Any]:
-    """What IANA's registry knows of a URN's namespace: ``kind`` ("formal" or "informal"), references, dates.
+    """Describe the namespace of a URN: ``kind`` ("formal" or "informal"), references and dates.
 
     >>> from ararat.identifiers.urn import model as urn
     >>> known = of_urn(urn.parse("urn:ISBN:0451450523"))
@@ -225,7 +222,7 @@ def of_urn(urn: Urn) -> dict[str, Any]:
 
 
 def of_namespace(nid: str) -> dict[str, Any]:
-    """What IANA's registry knows of a namespace identifier, in either case: the same as of a URN in it.
+    """Describe a URN namespace by its identifier, in any case, like :func:`of_urn`.
 
     >>> of_namespace("EXAMPLE")["explanation"]["reference"]
     'RFC 6963'
@@ -240,7 +237,7 @@ def of_namespace(nid: str) -> dict[str, Any]:
 
 
 def of_scheme(text: str) -> dict[str, Any] | None:
-    """What IANA's registry knows of the scheme that ``text`` begins with, or None where it begins with none.
+    """Describe the URI scheme at the start of ``text``, or return None if there is none.
 
     >>> known = of_scheme("doi:10.1000/182")
     >>> known["key"], known["status"], known["registered"], of_scheme("no scheme")
@@ -253,7 +250,7 @@ def of_scheme(text: str) -> dict[str, Any] | None:
 
 
 def of_scheme_name(name: str) -> dict[str, Any]:
-    """What IANA's registry knows of a scheme by its name, in either case: the same as of a text that begins with it.
+    """Describe a URI scheme by its name, in any case, like :func:`of_scheme`.
 
     >>> of_scheme_name("DOI")["since"]
     '2020-05-14'
@@ -271,7 +268,7 @@ def of_scheme_name(name: str) -> dict[str, Any]:
 
 
 class Disagreement(NamedTuple):
-    """What a site says of itself and the registry does not say, or says otherwise; None is nothing at all."""
+    """A difference between a setting of the site and the registry. None means that there is no value."""
 
     field: str
     here: str | None
@@ -279,7 +276,7 @@ class Disagreement(NamedTuple):
 
 
 def disagreements(naan: str, prefixes: Sequence[str], *, name: str | None = None) -> Iterator[Disagreement]:
-    """Where the resolver prefixes of a site, and the name of who runs it, are not what the registry has (ARK-022).
+    """Compare the resolver prefixes and the name of a site with the NAAN registry (ARK-022).
 
     "Every NAA MUST contact the ARK Maintenance Agence when necessary to keep up to date the prefix of its authoritative
     resolver and in the same way SHOULD keep up to date the other information kept in the registry."
@@ -360,7 +357,7 @@ def _registration(found: Namespace | Scheme | None) -> dict[str, Any]:
 
 
 def _reference(text: str) -> dict[str, str | None]:
-    """A reference as text and, where there is one, address.
+    """Return a reference as text and, if known, URL.
 
     >>> _reference("RFC8141"), _reference("C2PA <https://c2pa.org/>")["url"]
     ({'text': 'RFC 8141', 'url': 'https://www.rfc-editor.org/rfc/rfc8141'}, 'https://c2pa.org/')
@@ -375,7 +372,7 @@ def _reference(text: str) -> dict[str, str | None]:
 
 
 def explanations() -> tuple[str, ...]:
-    """Everything that is explained of reserved entries, in the order of the registries.
+    """Return the explanations of all special entries, in the order of the registries.
 
     >>> explanations()[0][:16]
     'The example NAAN'

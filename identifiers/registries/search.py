@@ -1,7 +1,7 @@
-"""Who holds NAANs, found by a part of a NAAN or of a name, as a person would look for them.
+"""Search the holders of NAANs by parts of a NAAN or name.
 
-Case and accents make no difference: "bibliotheque" finds the Bibliothèque nationale. All words that are looked for have
-to occur, in any order, each at the beginning of a word; a NAAN counts as one. Nobody is asked.
+Case and accents are ignored: "bibliotheque" finds the Bibliothèque nationale. Each word of the query must be the start
+of a word of the holder, in any order. A NAAN counts as one word.
 
 >>> [holder.key for holder in holders("biblioth nationale france")]
 ['12148']
@@ -19,16 +19,15 @@ from . import Registries
 from .tables import NAANS, Authority
 
 LONGEST_QUERY = 200
-"""Characters of a search that are looked at."""
+"""The maximum number of characters of a query. The rest is ignored."""
 
 _WORDS = re.compile(r"[^\W_]+")
 
 
 def holders(query: str) -> list[Authority]:
-    """The holders of NAANs that ``query`` finds, in the order of their NAANs; all of them where it has no word.
+    """Find the holders that match ``query``, in the order of their NAANs. A query without words finds all holders.
 
-    ``query`` is any text; what comes after its first :data:`LONGEST_QUERY` characters is not looked at. Never raises
-    for a str.
+    Only the first :data:`LONGEST_QUERY` characters count. Never raises for a str.
 
     >>> [holder.name for holder in holders("12148")], len(holders("")) > 1400, holders("no such holder")
     (['National Library of France'], True, [])
@@ -39,16 +38,16 @@ def holders(query: str) -> list[Authority]:
 
 @lru_cache(maxsize=1)
 def _index(known: Registries) -> tuple[tuple[Authority, str], ...]:
-    """Each holder with the words it is found by, a space before each."""
+    """Return each holder with its words, each preceded by a space."""
     return tuple((holder, _words(holder)) for holder in known.table(NAANS).records.values())
 
 
 def _words(holder: Authority) -> str:
-    told = (holder.key, holder.name, holder.native_name, holder.acronym)
-    return "".join(f" {word}" for text in told if text for word in _folded(text))
+    texts = (holder.key, holder.name, holder.native_name, holder.acronym)
+    return "".join(f" {word}" for text in texts if text for word in _folded(text))
 
 
 def _folded(text: str) -> Iterator[str]:
-    # Compatibility forms too: who looks for a name types it in whatever letters the keyboard has.
+    # NFKD, because people type names with any letters that their keyboard has.
     plain = "".join(char for char in unicodedata.normalize("NFKD", text) if not unicodedata.combining(char))
     yield from _WORDS.findall(plain.casefold())

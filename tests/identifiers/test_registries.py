@@ -187,8 +187,8 @@ def test_of_an_ark_the_holder_the_shoulder_and_the_address_are_known(folder):
             "where": "https://museum.ararat",
             "organization": "non-profit",
             "policy": {
-                "NR": "A name is never given to another thing.",
-                "OP": "Names tell nothing of what they name.",
+                "NR": "A name is never reassigned to another thing.",
+                "OP": "Names are opaque.",
                 "CC": "Names have a check character.",
             },
             "policy_url": "https://museum.ararat/policy",
