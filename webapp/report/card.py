@@ -64,7 +64,7 @@ class Spelling:
 
 
 @dataclass(frozen=True, slots=True)
-class Remark:
+class ProblemView:
     """A problem with its severity, position, expected input, rule and affected parts."""
 
     number: int
@@ -115,8 +115,8 @@ class Card:
     given: Line
     parts: tuple[Part, ...]
     suggestion: Spelling | None
-    faults: tuple[Remark, ...]
-    notes: tuple[Remark, ...]
+    faults: tuple[ProblemView, ...]
+    notes: tuple[ProblemView, ...]
     problems_left_out: int
     normal: Spelling | None
     changes: tuple[Change, ...]
@@ -144,7 +144,7 @@ def card(finding: inspection.Finding, prefix: str | None = None) -> Card:
     report = finding.report
     name = next(reversed(inspection.keys(report)), None)
     problems = sorted(report.problems, key=lambda found: (verdicts.GRAVITY[found.severity], found.start, found.end))
-    remarks = [_remark(number, found, report) for number, found in enumerate(problems[:MOST_PROBLEMS], 1)]
+    remarks = [_problem_view(number, found, report) for number, found in enumerate(problems[:MOST_PROBLEMS], 1)]
     unusual = display.unusual(report.input, limit=MOST_UNUSUAL + 1)
     bound = finding.bound.get(name) if finding.bound and name else None
     drawn = qr.embedded(report, prefix, bound=bound is not None)
@@ -196,7 +196,7 @@ def _given(report: Report) -> Line:
     return excerpt.pointed(report.input, report.problems[0].start, report.problems[0].end)
 
 
-def _remark(number: int, found: Problem, report: Report) -> Remark:
+def _problem_view(number: int, found: Problem, report: Report) -> ProblemView:
     text = report.input
     if found.end - found.start > 1:
         place = f"characters {found.start + 1:,} to {found.end:,}"
@@ -205,7 +205,7 @@ def _remark(number: int, found: Problem, report: Report) -> Remark:
         place = at if found.start < len(text) else "at the end"
     message = found.message[:1].upper() + found.message[1:]
     line = excerpt.marked(text, found.start, found.end)
-    return Remark(
+    return ProblemView(
         number,
         found.severity,
         message,

@@ -134,12 +134,12 @@ def _part(
         excerpt.plain(written, most),
         segment.start + 1,
         segment.end,
-        tuple(place for place, found in enumerate(problems, 1) if _worth_a_mark(found, segment)),
+        tuple(place for place, found in enumerate(problems, 1) if _affects(found, segment)),
         tuple(place for place, touched in enumerate(changes, 1) if number in touched),
     )
 
 
-def _worth_a_mark(found: Problem, segment: Segment) -> bool:
+def _affects(found: Problem, segment: Segment) -> bool:
     return found.start < segment.end and segment.start < found.end and found.severity != "note"
 
 
