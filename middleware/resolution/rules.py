@@ -1,8 +1,8 @@
-"""Rules: where the names of a NAAN or a shoulder lead of which none is bound, by a template.
+"""Rules: templates that make targets for the unbound names of a NAAN or shoulder.
 
-A rule has a prefix, ``ark:12345/`` or ``ark:12345/x5``, and a template with variables (:mod:`target_templates`). Of the
-prefixes that a name begins with the longest counts. Rules are few: a process holds all of them, and asks the database
-at most once a second whether they have changed.
+A rule has a prefix, ``ark:12345/`` or ``ark:12345/x5``, and a template with variables (:mod:`target_templates`). The
+rule with the longest matching prefix applies. Each process keeps all rules in memory, and checks at most once a second
+whether they have changed.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from ..storage.opening import next_attempt
 _log = logging.getLogger(__name__)
 
 SECONDS_HELD = 1.0
-"""For how long rules are taken for current without asking."""
+"""How many seconds the rules in memory are used before the next check for changes."""
 
 MOST_TEMPLATE = 2000
 
@@ -40,7 +40,7 @@ _SAMPLES = ("12345/0", "12345/0/0.0")
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """Where the names that begin with ``prefix`` lead; ``redirect`` is 302 or 307, ``actor`` who last changed it."""
+    """A rule for names that begin with ``prefix``. ``redirect`` is 302 or 307, ``actor`` made the last change."""
 
     prefix: str
     template: str
@@ -49,12 +49,11 @@ class Rule:
     actor: str | None
 
     def as_dict(self) -> dict[str, Any]:
-        """The rule as JSON has it."""
         row = {name: getattr(self, name) for name in self.__slots__}
         return row | {"changed": rfc3339(self.changed)}
 
     def binding(self, key: str) -> Binding | None:
-        """What the rule makes of the ARK with this key, which begins with its prefix; None where it gives no address.
+        """Return the binding of an ARK whose key begins with the prefix, or None if the address cannot be used.
 
         >>> rule = Rule("ark:12345/x5", "https://example.org/${suffix}", 302, datetime(2026, 1, 1), None)
         >>> rule.binding("ark:12345/x5/a").target, rule.binding("ark:12345/x5%2E%2E/a")
@@ -83,14 +82,14 @@ class Rule:
 
 
 class Ruled(NamedTuple):
-    """What a rule makes of one name: the binding, and the ``prefix`` of the rule."""
+    """The binding that a rule makes for a name, and the ``prefix`` of the rule."""
 
     binding: Binding
     prefix: str
 
 
 class RuleEvent(NamedTuple):
-    """A change of a rule: the template and status after it, None where it was removed."""
+    """A change of a rule, with the new template and status; both are None if the rule was removed."""
 
     action: Literal["set", "removed"]
     prefix: str
@@ -100,24 +99,21 @@ class RuleEvent(NamedTuple):
     actor: str | None
 
     def as_dict(self) -> dict[str, Any]:
-        """The event as JSON has it."""
         return self._asdict() | {"when": rfc3339(self.when)}
 
 
 class Source(Protocol):
-    """Where the rules are kept."""
+    """A store of rules."""
 
     def rules_version(self) -> str:
-        """What is another one after each change."""
+        """Return a text that differs after each change of a rule."""
         ...
 
-    def rules(self) -> list[Rule]:
-        """All of them."""
-        ...
+    def rules(self) -> list[Rule]: ...
 
 
 class Rulebook:
-    """The rules of one source, as this process holds them. May be asked by all threads."""
+    """The rules of one source in the memory of this process. Can be used by all threads."""
 
     def __init__(self, source: Callable[[], Source], clock: Callable[[], float] = time.monotonic) -> None:
         self._source = source
@@ -129,7 +125,10 @@ class Rulebook:
         self._failure: str | None = None
 
     def binding_for(self, identifier: Ark | Urn) -> Ruled | None:
-        """The binding that the longest rule makes for an ARK, or None. Raises :class:`BindingsUnavailable`."""
+        """Return the binding that the rule with the longest prefix makes for an ARK, or None.
+
+        Raises :class:`BindingsUnavailable` if the rules were never read.
+        """
         if isinstance(identifier, Urn):
             return None
         key = identifier.basic
@@ -140,7 +139,7 @@ class Rulebook:
         return None
 
     def _current(self) -> Sequence[Rule]:
-        # One thread looks, and the others use the rules as they were. Only the first look is waited for.
+        # One thread checks for changes while the others use the old rules. All threads wait for the first check.
         if self._clock() >= self._next_look and self._lock.acquire(blocking=self._version is None):
             try:
                 if self._clock() >= self._next_look:
@@ -148,23 +147,23 @@ class Rulebook:
             finally:
                 self._lock.release()
         if self._version is None:
-            raise BindingsUnavailable(self._failure or "the rules were not read yet")
+            raise BindingsUnavailable(self._failure or "the rules have not been read yet")
         return self._rules
 
     def _look(self) -> None:
         began = self._clock()
         try:
             source = self._source()
-            # The version first: what changes between the two questions is seen the next time.
+            # Read the version first, so that a change between the two queries is found by the next check.
             version = source.rules_version()
             if version != self._version:
                 self._rules = sorted(source.rules(), key=lambda rule: -len(rule.prefix))
                 self._version = version
         except BindingsUnavailable as error:
-            # TemporarySettings, so that not every request waits for the same failure.
+            # Remember the failure, so that not every request waits for it.
             self._next_look = next_attempt(began, self._clock())
             if self._failure is None and self._version is not None:
-                _log.warning("the rules cannot be read, so the last ones are used: %s", display.escape(str(error)))
+                _log.warning("The rules cannot be read; the last known rules are used: %s", display.escape(str(error)))
             self._failure = str(error)
             return
         self._next_look = self._clock() + SECONDS_HELD
@@ -172,7 +171,7 @@ class Rulebook:
 
 
 def check_prefix(prefix: str) -> str:
-    """Return the prefix of a rule as it is stored; ``ark:`` may be missing in it. Raises :class:`BindingError`.
+    """Return the stored form of the prefix of a rule; ``ark:`` can be missing. Raises :class:`BindingError`.
 
     >>> check_prefix("ark:/12-345"), check_prefix("ark:12345/x-5"), check_prefix("12345/x5")
     ('ark:12345/', 'ark:12345/x5', 'ark:12345/x5')
@@ -187,24 +186,27 @@ def check_prefix(prefix: str) -> str:
     if found.reserved_naan:
         raise BindingError("naan-reserved-invalid", identifier=found.basic)
     if found.variants or found.dot_segment or found.query is not None or found.fragment is not None:
-        raise BindingError("rule-prefix", f"{validation.shown(prefix)} is more than the beginning of names")
+        raise BindingError(
+            "rule-prefix",
+            f"{validation.shown(prefix)} has more than the beginning of a name; remove dots, query and fragment",
+        )
     return found.basic.removesuffix("x") if naan_alone else found.basic
 
 
 def check_template(template: str) -> str:
-    """The template of a rule as it is stored, with today's variables. Raises :class:`BindingError`.
+    """Return the stored form of the template of a rule, with current variables. Raises :class:`BindingError`.
 
-    It is an http(s) address or a path of this site, with one variable for the name, never in the host.
+    A template is an http(s) address or a path of this site, with one variable for the name after the host.
 
     >>> check_template("https://example.org/things/${value}"), check_template("/show?id=${content}")
     ('https://example.org/things/${value}', '/show?id=${content}')
     """
     validation.check(template, "rule-template", "template", MOST_TEMPLATE)
     read = target_templates.read(_HERE + template if template.startswith("/") else template)
-    # A resolver for one's own house may lead to one's own house.
+    # Rules of a site can use private hosts.
     flaws = [flaw for flaw in read.flaws if flaw != "reserved-host"]
     if flaws:
-        # The braces of such a variable are no characters of an address, either; that is not what was got wrong.
+        # Braces are also invalid characters of an address, but the unknown variable is the cause.
         worst = "unknown-variable" if "unknown-variable" in flaws else flaws[0]
         raise BindingError("rule-template", target_templates.FLAWS[worst].removesuffix("."))
     stored = read.text.removeprefix(_HERE) if template.startswith("/") else read.text
@@ -212,12 +214,15 @@ def check_template(template: str) -> str:
         address = read_template(stored).expand(Asked("ark:", sample, "")).address or ""
         targets.check(address, "located")
         if address.startswith("/") and targets.is_reserved(address):
-            raise BindingError("reserved-target", f"{validation.shown(template)} leads back to the resolver")
+            raise BindingError(
+                "reserved-target",
+                f"{validation.shown(template)} leads back to the resolver; use a path outside /ark: and /urn:",
+            )
     return stored
 
 
 def read_template(stored: str) -> Template:
-    """A template that was checked when it was stored."""
+    """Return a stored template, which was checked when it was stored."""
     if stored.startswith("/"):
         return Template(stored, ())
     return replace(target_templates.read(stored), flaws=())
