@@ -38,7 +38,7 @@ _FOREIGN = re.compile(rf"(?!{PCT_ENCODED})[^{PCHAR}/?#\[\]]")
 
 
 class BadReference(ValueError):
-    """A text is no URI reference. The message is printable ASCII and names the character and its place."""
+    """A text is not a URI reference. The message is printable ASCII and names the character and its index."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +64,7 @@ class Reference:
 
     @property
     def is_relative(self) -> bool:
-        """Whether there is no scheme, so that the reference means something only beside another URI."""
+        """Whether the reference has no scheme."""
         return self.scheme is None
 
     @property
@@ -83,7 +83,7 @@ class Reference:
         return found["host"].lower() if found else ""
 
     def without_fragment(self) -> Reference:
-        """The same reference with no fragment."""
+        """Return the reference without its fragment."""
         return replace(self, fragment=None)
 
 
@@ -99,25 +99,25 @@ def parse(text: str) -> Reference:
     Reference(scheme=None, authority=None, path='../a', query='', fragment='f')
     >>> parse("/a b")
     Traceback (most recent call last):
-    ararat.webapp.tracing.uri.BadReference: a space at index 2 cannot stand in a URI
+    ararat.webapp.tracing.uri.BadReference: a space at index 2 is not allowed in a URI
     """
     if foreign := _FOREIGN.search(text):
-        raise BadReference(f"{display.named(foreign[0])} at index {foreign.start()} cannot stand in a URI")
+        raise BadReference(f"{display.named(foreign[0])} at index {foreign.start()} is not allowed in a URI")
     found = _COMPONENTS.fullmatch(text)
     if found is None:
-        raise BadReference("a second # cannot stand in a URI")
+        raise BadReference("a second # is not allowed in a URI")
     for name, production in _PRODUCTIONS.items():
         component = found[name]
         if component is not None and production.fullmatch(component) is None:
-            raise BadReference(f"the {name} is not one a URI can have: {display.escape(component[:40])}")
+            raise BadReference(f"the {name} is not valid in a URI: {display.escape(component[:40])}")
     return Reference(found["scheme"], found["authority"], found["path"], found["query"], found["fragment"])
 
 
 def resolve(base: Reference, reference: Reference) -> Reference:
-    """The URI that ``reference`` means where ``base`` is the current URI; ``base`` has a scheme.
+    """Resolve ``reference`` against ``base``, which must have a scheme.
 
-    A reference that is a URI already comes back as it is: it needs no resolution (R-02), and what the server wrote is
-    what the next request asks for, octet by octet. A relative one is resolved, and loses dot-segments in doing so.
+    An absolute reference is returned unchanged (R-02), so that the next request has exactly the URL that the server
+    sent. A relative reference is resolved, which removes dot-segments.
 
     Source: RFC 3986, sections 5.2.2 to 5.2.4.
 

@@ -111,11 +111,11 @@ def verdict(
 ) -> Verdict:
     """Return whether an address may be requested.
 
-    ``networks`` are ranges that the operator allows whatever the table says; ``denied`` are ranges that the operator
-    refuses, which comes first. An IPv4-mapped IPv6 address is judged as the IPv4 address in it. An ISATAP address is
-    refused if the IPv4 address in it is. An address of the well-known NAT64 prefix is judged as the IPv4 address in it
-    where ``nat64`` says that this network has DNS64, and is refused otherwise. A zone ("%eth0") is left out of account.
-    A string that is no address is refused.
+    ``networks`` are ranges that the operator allows despite the table; ``denied`` are ranges that the operator
+    refuses, which comes first. An IPv4-mapped IPv6 address is treated as the IPv4 address in it. An ISATAP address is
+    refused if the IPv4 address in it is. An address of the well-known NAT64 prefix is treated as the IPv4 address in it
+    where ``nat64`` says that this network has DNS64, and is refused otherwise. A zone ("%eth0") is ignored.
+    A string that is not an address is refused.
 
     Source: RFC 6052, section 2.
 

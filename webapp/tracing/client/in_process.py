@@ -118,7 +118,7 @@ def _environ(method: str, url: WebURL, mount: str, remote_addr: str | None) -> W
         "SCRIPT_NAME": _decoded(mount),
         "PATH_INFO": _decoded(path[len(mount) :]),
         "QUERY_STRING": query,
-        # Both names, for whoever reads but one of them: the target as it would stand in the request line.
+        # Servers use either name for the target of the request line.
         "REQUEST_URI": url.target,
         "RAW_URI": url.target,
         "SERVER_NAME": url.host,
@@ -140,13 +140,13 @@ def _environ(method: str, url: WebURL, mount: str, remote_addr: str | None) -> W
 
 
 def _decoded(path: str) -> str:
-    # PEP 3333: a native string stands for octets, each as the character with that number.
+    # PEP 3333: a native string contains bytes, each as the character with that number.
     return unquote_to_bytes(path).decode("latin-1")
 
 
 @dataclass(slots=True)
 class _Header:
-    """What the callable says through ``start_response``."""
+    """The arguments of ``start_response``."""
 
     status: str | None = None
     headers: list[tuple[str, str]] = field(default_factory=list)

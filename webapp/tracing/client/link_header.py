@@ -1,7 +1,7 @@
 """The addresses of descriptions that an answer names: ``Link`` fields with ``rel="describedby"`` (RFC 8288, section 3).
 
-The reading is tolerant, as RFC 8288 appendix B.2 asks of it: what is no link is passed over up to the next comma, and
-what was read before it stands. One pass, whatever the field holds.
+The parser is tolerant (RFC 8288, appendix B.2): it skips a malformed link up to the next comma and keeps the links
+before it. It needs one pass for any field.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ MOST = 10
 #     Link = #link-value
 #     link-value = "<" URI-Reference ">" *( OWS ";" OWS link-param )
 #     link-param = token BWS [ "=" BWS ( token / quoted-string ) ]
-# Possessive quantifiers, and separators that are skipped at once: each octet is looked at a few times only.
+# Possessive quantifiers, and separators that are skipped at once: each character is read a few times only.
 _TARGET = re.compile(r"[ \t,]*+<([^<>]*+)>")
 _PARAMETER = re.compile(
     r"[ \t]*+;[ \t]*+([^\s=;,\"<>]*+)[ \t]*+(?:=[ \t]*+(?:\"((?:[^\"\\]|\\.)*+)\"?|([^\s;,\"]*+)))?", re.DOTALL
@@ -29,7 +29,7 @@ def describedby(fields: Iterable[str]) -> list[str]:
     """The targets of all links, in the values of ``Link`` fields, whose relation is describedby, in order and as
     written.
 
-    A link with an ``anchor`` says something about another resource and is left out (RFC 8288, section 3.2). Never
+    A link with an ``anchor`` describes another resource and is omitted (RFC 8288, section 3.2). Never
     raises.
 
     >>> describedby(['<?info>; rel="alternate describedby", </css>; rel=preload'])

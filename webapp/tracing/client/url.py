@@ -36,7 +36,7 @@ _NUMERIC_LABEL = re.compile(r"[0-9]+|0x[0-9a-f]*")
 
 
 class BadURL(ValueError):
-    """A text is no http or https URL that can be asked. The message is printable ASCII and says why."""
+    """A text is not an allowed http or https URL. The message is the reason in printable ASCII."""
 
 
 @dataclass(frozen=True, slots=True)
