@@ -180,7 +180,7 @@ class Settings:
         """Return the reason if this resolver does not answer for the NAAN of an ARK, otherwise None."""
         if self.naans is None or isinstance(identifier, Urn):
             return None
-        naan = identifier.basic[4:].partition("/")[0]
+        naan = identifier.normal_naan
         return None if naan in self.naans else f"this resolver answers for {_listed(self.naans)}, not for NAAN {naan}"
 
     def reserves(self, path: str) -> bool:

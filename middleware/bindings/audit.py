@@ -201,7 +201,7 @@ def _ark_findings(
             yield found("encoded-dot", f"{shown} is bound too; some software treats the two as equal")
     if word := meaning(unquote(ark.hierarchy[0].partition("/")[2])):
         yield found("not-opaque", f"the name looks meaningful: {validation.shown(word, 60)}")
-    naan = key[4:].partition("/")[0]
+    naan = ark.normal_naan
     if naan not in known:
         known.add(naan)
         if not is_registered(naan):

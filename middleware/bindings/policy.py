@@ -78,7 +78,7 @@ class PolicyCheck:
         return change._replace(after=checked)
 
     def _require_shoulder(self, ark: Ark) -> None:
-        if ark.basic[4:].partition("/")[0] != self.profile.naan:
+        if ark.normal_naan != self.profile.naan:
             return
         from ...identifiers import iri_policy
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Collection
 from typing import Any
 
+from ...identifiers.ark.grammar import naan_of
 from ..errors import BindingError
 from .assignment import Change
 from .minting import is_registered
@@ -41,7 +42,7 @@ class RegisteredNaans:
     def __call__(self, before: Binding | None, change: Change, settings: Any) -> Change:
         """Return the change as the other check returns it; see :class:`~.policy.PolicyCheck`."""
         key = change.after.identifier
-        naan = key[4:].partition("/")[0] if key.startswith("ark:") else ""
+        naan = naan_of(key) if key.startswith("ark:") else ""
         if naan and naan not in self._known:
             if is_registered(naan):
                 self._known.add(naan)
