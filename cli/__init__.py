@@ -1,4 +1,4 @@
-"""The command ``ararat``: one module per command."""
+"""The command ``ararat``. :mod:`~ararat.cli.main` lists the commands and their modules."""
 
 from __future__ import annotations
 

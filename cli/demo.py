@@ -1,8 +1,8 @@
-"""A small site with names that lead to it, so that the whole story runs with no network.
+"""The demo site of ``ararat serve``, which needs no network.
 
-:func:`create_demo` is an ordinary Flask site about a mountain; :data:`SAMPLES` are the names of what it shows, under
-the example NAAN 12345 and in the namespace ``urn:example``, one for each thing a binding can say; :func:`load` binds
-them. They belong into a database made for them and never into a user's own: the names are everybody's.
+:func:`create_demo` returns a Flask site about a mountain. :data:`SAMPLES` are names for its pages, one for each kind of
+binding, under the example NAAN 12345 and in the namespace ``urn:example``. :func:`load` binds them. Load them only into
+a temporary database, because these names belong to no one.
 """
 
 from __future__ import annotations
@@ -20,10 +20,10 @@ if TYPE_CHECKING:
     from ..middleware import Bindings
 
 MOUNT = "/demo"
-"""Where the demo site is mounted, and so where the targets of the samples begin."""
+"""The path of the demo site. The targets of the samples begin with it."""
 
 SHELF_SECONDS = 0.4
-"""How long the old shelf takes to say where a page went, so that a trace can be seen to arrive hop by hop."""
+"""The delay of the redirects below /shelf, so that a user sees the hops of a trace arrive one by one."""
 
 _POLICY = (
     "default-src 'none'; style-src 'self'; img-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
@@ -32,10 +32,10 @@ _POLICY = (
 
 @dataclass(frozen=True, slots=True)
 class Sample:
-    """A name of the demo and what it shows.
+    """A name of the demo.
 
-    ``page`` is the path below :data:`MOUNT` that the name leads to, None for what has no page; ``lesson`` says in a
-    sentence or two what happens when the name is followed; ``withdrawn`` is the reason, where the name was withdrawn.
+    ``page`` is the path of its target below :data:`MOUNT`, or None. ``lesson`` explains what happens when a user
+    follows the name. ``withdrawn`` is the reason of a withdrawn name.
     """
 
     identifier: str
@@ -48,7 +48,7 @@ class Sample:
 
     @property
     def target(self) -> str | None:
-        """The path on the whole site that the name is bound to."""
+        """The target of the name: a path of the whole site."""
         return None if self.page is None else MOUNT + self.page
 
 
@@ -60,7 +60,7 @@ SAMPLES = (
         "The first recorded ascent",
         "located",
         "/shelf/ascent",
-        "The resolver redirects with 302. The page has moved since, so an old shelf redirects once more, and slowly.",
+        "The resolver redirects with 302. The page has moved since, so a second, slow redirect follows.",
         {
             "who": _WHO,
             "what": "The first recorded ascent of Mount Ararat",
@@ -73,7 +73,7 @@ SAMPLES = (
         "A map in two sheets",
         "located",
         "/map",
-        "One name for the whole, and below it names for its sheets and its formats. Follow the hierarchy up and down.",
+        "The name of the whole map. Names below it identify its sheets and formats. Follow the hierarchy up and down.",
         {"who": _WHO, "what": "A sketch map of Mount Ararat in two sheets", "when": "2020"},
     ),
     Sample(
@@ -81,7 +81,7 @@ SAMPLES = (
         "The western sheet",
         "located",
         "/map/1",
-        "A component: what stands before the last slash names the map that contains this sheet.",
+        "A component. The part before the last slash is the name of the map that contains this sheet.",
         {"what": "Sheet 1: Great Ararat"},
     ),
     Sample(
@@ -97,12 +97,12 @@ SAMPLES = (
         "The map as a drawing",
         "located",
         "/map.svg",
-        "A variant: the same map in another format. The order of several variants would mean nothing.",
+        "A variant: the same map in another format. The order of variants has no meaning.",
         {"what": "A sketch map of Mount Ararat, as SVG"},
     ),
     Sample(
         "ark:12345/mp39n.txt",
-        "The map in words",
+        "The map as text",
         "located",
         "/map.txt",
         "Another variant of the same map, as plain text.",
@@ -113,7 +113,7 @@ SAMPLES = (
         "The mountain itself",
         "related",
         "/mountain",
-        "No web server can send a mountain, so the resolver answers 303: here is a page about it.",
+        "A web server cannot send a mountain. The resolver answers 303 See Other and redirects to a page about it.",
         {"what": "Mount Ararat", "where": "39.7 N, 44.3 E"},
     ),
     Sample(
@@ -121,7 +121,7 @@ SAMPLES = (
         "Heights in metres",
         "served",
         "/heights",
-        "Nothing is redirected: the site answers at the name, and the address bar keeps it.",
+        "The site itself answers, without a redirect. The address bar keeps the name.",
         {"who": _WHO, "what": "Heights on and around Mount Ararat", "when": "2020"},
     ),
     Sample(
@@ -129,7 +129,7 @@ SAMPLES = (
         "A twig",
         "described",
         None,
-        "A thing without a page: its name leads to what is known of it.",
+        "A resource without a page. The resolver answers with its description.",
         {"what": "A twig of an olive tree", "when": "2020"},
     ),
     Sample(
@@ -137,7 +137,7 @@ SAMPLES = (
         "The first draft of the guide",
         "located",
         "/guide",
-        "Withdrawn: the resolver answers 410 with a tombstone, and the name will never be given to anything else.",
+        "Withdrawn. The resolver answers 410 with a tombstone. The name is never assigned to another resource.",
         {"who": _WHO, "what": "A guide to the mountain, first draft"},
         withdrawn="Replaced by the guide itself, urn:example:ararat:guide",
     ),
@@ -151,7 +151,7 @@ SAMPLES = (
     ),
 )
 
-# What is shown at a path of the site: the template, and the name the page tells its visitors.
+# The template of each path, and the name that the page shows.
 _PAGES = {
     "/ascent": ("demo/ascent.html", "ark:12345/x8rd4"),
     "/map": ("demo/map.html", "ark:12345/mp39n"),
@@ -164,7 +164,7 @@ _PAGES = {
 
 
 def load(bindings: Bindings) -> None:
-    """Bind every sample. Into an empty database only: a name bound to something else is a BindingConflict."""
+    """Bind every sample. The database must be empty, or BindingConflict can be raised."""
     for sample in SAMPLES:
         resource = f"demo:{sample.title}"
         bindings.bind(
@@ -180,7 +180,7 @@ def load(bindings: Bindings) -> None:
 
 
 def create_demo() -> Flask:
-    """The site as a WSGI application, to be mounted at :data:`MOUNT`.
+    """Return the site as a WSGI application. It must be mounted at :data:`MOUNT`.
 
     >>> create_demo().test_client().get("/mountain").status
     '200 OK'
@@ -226,7 +226,7 @@ def _missing(_error: Exception) -> tuple[str, int]:
 
 
 def _surroundings() -> dict[str, str]:
-    # The inspector and the resolver stand above the mount, wherever that is.
+    # The inspector and the resolver are mounted above the demo site.
     return {"above": request.script_root.removesuffix(MOUNT)}
 
 

@@ -1,7 +1,7 @@
-"""Logs that nobody can write into but us.
+"""Log lines in printable ASCII.
 
-A request, a file or another server can bring any text into a log: a line break would forge a line, an escape sequence
-act on the terminal of whoever reads it (security design, section 3).
+A log message can contain text from requests, files or other servers. Escaping prevents forged lines, and escape
+sequences that act on the terminal of a reader.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ FOR_COMMANDS = "ararat: %(message)s"
 
 
 class PlainFormatter(logging.Formatter):
-    """Log lines of printable ASCII.
+    """Formats log lines in printable ASCII.
 
     >>> record = logging.LogRecord("ararat", logging.WARNING, "", 0, "no\\x1b[2J\\nsuch", None, None)
     >>> PlainFormatter("%(levelname)s %(message)s").format(record)
@@ -25,16 +25,16 @@ class PlainFormatter(logging.Formatter):
     """
 
     def formatMessage(self, record: logging.LogRecord) -> str:  # noqa: N802 - the name is that of the base class
-        """The line, escaped."""
+        """Return the escaped line."""
         return display.escape(super().formatMessage(record))
 
     def formatException(self, ei: Any) -> str:  # noqa: N802 - the name is that of the base class
-        """The traceback, escaped line by line."""
+        """Return the traceback, escaped line by line."""
         return "\n".join(map(display.escape, super().formatException(ei).splitlines()))
 
 
 def log_plainly(form: str) -> None:
-    """Write warnings and what is graver to standard error, in this form, unless somebody else has set up logging."""
+    """Log warnings and errors to standard error in this format, unless the program has already set up logging."""
     ours = [handler for handler in logging.root.handlers if isinstance(handler.formatter, PlainFormatter)]
     for handler in ours or [logging.StreamHandler(sys.stderr)]:
         handler.setFormatter(PlainFormatter(form))

@@ -1,11 +1,10 @@
-r"""Lines for a terminal: wrapped to its width, aligned in columns, coloured where that is wanted.
+r"""Lay out text for a terminal: wrap lines, align columns, and add colour.
 
-Whatever is handed in comes from strangers, so nothing here trusts it: every text is made visible before it is laid out,
-whoever made it and whatever they promised (ARK draft, section 8.1.1; ARK-143, ARK-144). Letters are printed where the
-stream takes UTF-8, and escaped elsewhere. Identifiers and addresses are percent-encoded, so that no letter written from
-right to left can reorder them. Words of people may have such letters; they are printed without isolating characters,
-which many terminals show as boxes. Colour only underlines what the words say, and keeps to the sixteen colours that
-people choose themselves.
+All text is untrusted. Control characters and invisible characters are escaped before the layout (ARK-143, ARK-144; ARK
+draft, section 8.1.1). Letters beyond ASCII are printed only if the encoding of the stream is UTF-8. Identifiers and
+URLs are percent-encoded, so that right-to-left letters cannot reorder them. Other texts are printed without directional
+isolates, which many terminals show as boxes. Colour only repeats what the words state. It uses the 16 colours that
+users configure in their terminal.
 """
 
 from __future__ import annotations
@@ -28,16 +27,18 @@ _LABELS = 14
 _NARROW = 60
 _WIDEST = 100
 _LONGEST = 2000
-# Where a word too long for the line is cut: before a delimiter, else anywhere but inside a triplet or an escape.
+# Cut a word that is too long before a delimiter, else anywhere except inside a percent triplet or an escape.
 _PIECE = re.compile(r"[/?#&]?(?:%[0-9A-Fa-f]{2}|\\u\{[0-9a-f]+\}|[^/?#&])*")
 _ATOM = re.compile(r"%[0-9A-Fa-f]{2}|\\u\{[0-9a-f]+\}|.")
 
 
 @dataclass(frozen=True, slots=True)
 class Sheet:
-    """What lines are laid out on: ``width`` columns; ``colour``, where escape sequences may be used; ``cut``, where a
-    word longer than a line is cut: a file or a pipe wants its identifiers whole, a terminal's edge cuts them anywhere.
-    ``letters`` is whether letters beyond ASCII may be used.
+    """The properties of an output stream.
+
+    ``width`` is the number of columns. ``colour`` permits escape sequences. ``cut`` permits to break a word that is
+    longer than a line: a file or pipe needs whole identifiers, a terminal breaks them anyway. ``letters`` permits
+    letters beyond ASCII.
     """
 
     width: int = 80
@@ -47,9 +48,9 @@ class Sheet:
 
     @classmethod
     def of(cls, stream: TextIO) -> Sheet:
-        """The sheet that suits a stream: a terminal's own width and colours, plain 80 columns for everything else.
+        """Return the sheet for a stream. A stream that is not a terminal has 80 columns and no colour.
 
-        Colour is left out where NO_COLOR is set to anything but the empty text, or the terminal says it is dumb.
+        A terminal has no colour if NO_COLOR is set and not empty, or if TERM is "dumb".
         """
         terminal = stream.isatty()
         wanted = not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
@@ -57,7 +58,7 @@ class Sheet:
         return cls(max(40, min(width, _WIDEST)), terminal and wanted, terminal, _takes_utf8(stream))
 
     def paint(self, text: str, style: Style = "") -> str:
-        """``text`` made visible, in a style where there is colour.
+        """Return ``text`` escaped, in a style if the sheet has colour.
 
         >>> Sheet().paint("a\\x1b[2J", "bad")
         'a\\\\u{1b}[2J'
@@ -66,7 +67,7 @@ class Sheet:
         return f"\x1b[{_CODES[style]}m{text}\x1b[0m" if self.colour and style and text else text
 
     def prose(self, text: str, *, indent: int = 0, style: Style = "") -> Iterator[str]:
-        """``text`` wrapped at its spaces, every line after ``indent`` spaces; line breaks in it are kept.
+        """Wrap ``text`` at spaces and indent every line. Line breaks are kept.
 
         >>> list(Sheet(12).prose("one two three", indent=2))
         ['  one two', '  three']
@@ -77,7 +78,7 @@ class Sheet:
 
     @property
     def room(self) -> int:
-        """The columns beside (or, where there are few, below) a label."""
+        """The width of the text of a field."""
         return self.width - self._margin
 
     @property
@@ -85,11 +86,11 @@ class Sheet:
         return 4 if self.width < _NARROW else 2 + _LABELS
 
     def verbatim(self, text: str, *, style: Style = "") -> str:
-        """One line beside the labels, its spaces kept and never wrapped: what a caret points at, and the caret."""
+        """Return one line below a field, neither wrapped nor compressed, for a caret and the text above it."""
         return (" " * self._margin + self.paint(text, style)).rstrip()
 
     def field(self, label: str, text: str, *, style: Style = "", level: int = 0) -> Iterator[str]:
-        """A label and what it labels: side by side, or one below the other where there are few columns.
+        """Return a label and its text, side by side or, on a narrow terminal, one below the other.
 
         >>> print(*Sheet(70).field("Name", "x6-np1"), sep="\\n")
           Name          x6-np1
@@ -98,13 +99,13 @@ class Sheet:
         yield from self._beside(label, list(self.prose(text, indent=self._margin + deeper, style=style)))
 
     def fields(self, label: str, rows: Iterable[tuple[str, Style]]) -> Iterator[str]:
-        """Several lines under one label."""
+        """Return several lines with one label."""
         for text, style in rows:
             yield from self.field(label, text, style=style)
             label = ""
 
     def table(self, label: str, rows: Iterable[tuple[str, str]], *, style: Style = "") -> Iterator[str]:
-        """Pairs under one label, the first of each pair in a column of its own where there is room for it.
+        """Return pairs with one label. The first text of each pair is in its own column.
 
         >>> print(*Sheet(70).table("Parts", [("NAAN", "12345"), ("Name", "x")]), sep="\\n")
           Parts         NAAN  12345
@@ -120,7 +121,7 @@ class Sheet:
             label = ""
 
     def _visible(self, text: str) -> str:
-        # The last gate. It leaves what is visible already as it is.
+        # Every output passes here. Escaped text does not change.
         return display.visible(text, ascii_only=not self.letters)
 
     def _beside(self, label: str, lines: list[str]) -> Iterator[str]:
@@ -133,19 +134,18 @@ class Sheet:
 
 
 def identifier(text: str, *, most: int = _LONGEST) -> str:
-    r"""An identifier or address as a terminal shows it: percent-encoded, and shortened where it is beyond all measure.
+    r"""Percent-encode an identifier or URL for a terminal, and shorten it to ``most`` characters.
 
     >>> identifier("ark:12345/a\u202eb"), identifier("x" * 9999, most=3)
-    ('ark:12345/a%E2%80%AEb', 'xxx... (9,999 characters in all)')
+    ('ark:12345/a%E2%80%AEb', 'xxx... (9,999 characters in total)')
     """
     if len(text) > most:
-        return f"{display.percent(text[:most])}... ({len(text):,} characters in all)"
+        return f"{display.percent(text[:most])}... ({len(text):,} characters in total)"
     return display.percent(text) or '""'
 
 
 def words(text: str, *, most: int = _LONGEST) -> str:
-    """Words of a stranger as a terminal shows them: what cannot be seen escaped, a backslash doubled, and shortened
-    where they are beyond all measure.
+    """Escape untrusted text for a terminal, double backslashes, and shorten it to ``most`` characters.
 
     >>> words("404 Not\\x1b[31m Found")
     '404 Not\\\\u{1b}[31m Found'
@@ -158,7 +158,7 @@ def _takes_utf8(stream: TextIO) -> bool:
         encoding = codecs.lookup(stream.encoding or "").name
     except LookupError:
         return False
-    # In the locale C Python writes UTF-8, though the terminal may not read it.
+    # In the locale C Python writes UTF-8, but the terminal can expect another encoding.
     assumed = sys.flags.utf8_mode and "PYTHONUTF8" not in os.environ and "PYTHONIOENCODING" not in os.environ
     return encoding == "utf-8" and not (assumed and os.name == "posix")
 

@@ -1,4 +1,4 @@
-"""The names of a database, resolved in process for ``ararat check --trace``."""
+"""Resolve the names of a database in process, for ``ararat check --trace``."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ if TYPE_CHECKING:
     from _typeshed.wsgi import StartResponse, WSGIEnvironment
 
 _NO_ADDRESS = "https://this-site.invalid"
-_UNKNOWN = "it is a path of this site, whose address is not known: give it with --prefix"
+_UNKNOWN = "the target is a path of this site; set the address of the site with --prefix"
 
 
 class OwnNames:
-    """The names of ``bindings``, answered in process.
+    """A resolver for the names of ``bindings`` in this process.
 
     ``prefix`` is the address of the site in its stored form. Without one, a target that is a path of the site, and a
     name that the site itself serves, cannot be traced: the hop fails with "not-asked".
@@ -60,5 +60,5 @@ class OwnNames:
 
 
 def _site(environ: WSGIEnvironment, start_response: StartResponse) -> Iterable[bytes]:
-    """The site behind the resolver, which is not in this process: a served name must be asked for at its address."""
+    """Fail, because the site behind the resolver is not in this process. Served names need --prefix."""
     raise HopFailed("not-asked")

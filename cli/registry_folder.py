@@ -1,8 +1,7 @@
-"""Where the registry tables of a user or a site are kept: found, read and written.
+"""The folder of the registry tables that a user has installed.
 
-:mod:`ararat.identifiers.registries` has tables of its own and knows of no other place. The command ``ararat`` names
-this folder to it (:func:`consulted`); a site that is composed in Python names one itself, with
-``registries.use(Path(...))``.
+:mod:`ararat.identifiers.registries` knows only its built-in tables. The command ``ararat`` adds this folder with
+:func:`consulted`. A WSGI application can add a folder with ``registries.use(Path(...))``.
 """
 
 from __future__ import annotations
@@ -18,13 +17,13 @@ from ..identifiers.registries import tables as registry_tables
 from ..identifiers.registries.tables import AnyTable, Record, Registry, Table
 
 VARIABLE = "ARARAT_REGISTRIES"
-"""The environment variable that names another folder."""
+"""The environment variable for another folder."""
 
 
 def registry_folder(environ: Mapping[str, str] = os.environ, platform: str = sys.platform) -> Path:
-    """The folder of the tables: the one that ``ARARAT_REGISTRIES`` names, else one in the user's data folder.
+    """Return the folder in ``ARARAT_REGISTRIES``, else the default in the data folder of the user.
 
-    Raises RuntimeError where there is no home folder to have one in.
+    Raises RuntimeError if there is no home folder.
 
     >>> registry_folder({"XDG_DATA_HOME": "/srv/data"}, "linux").as_posix()
     '/srv/data/ararat/registries'
@@ -36,25 +35,25 @@ def registry_folder(environ: Mapping[str, str] = os.environ, platform: str = sys
 
 @contextmanager
 def consulted() -> Iterator[None]:
-    """A command, during which the tables of :func:`registry_folder` are looked into before those of the package.
+    """Use the tables in :func:`registry_folder` before the built-in tables.
 
-    At its end standard error has a line for each table that could not be read, and in whose place the package's was.
+    At the end, print an error for each table that could not be read.
     """
-    # Who has no home has no tables there either.
+    # Without a home folder there are no installed tables.
     with suppress(RuntimeError):
         registries.use(registry_folder())
     try:
         yield
     finally:
         for error in registries.current().passed_over:
-            sys.stderr.write(f"ararat: {error}; the table of the package was used in its place\n")
+            sys.stderr.write(f"ararat: {error}; the built-in table was used instead\n")
         registries.use()
 
 
 def table_in(folder: Path, registry: Registry[Record]) -> Table[Record]:
-    """The table of a registry in a folder, or the package's where there is none.
+    """Return the table of a registry in a folder, or the built-in table if the folder has none.
 
-    Raises OSError and :class:`~ararat.identifiers.registries.tables.RegistryError` where one cannot be read.
+    Raises OSError and :class:`~ararat.identifiers.registries.tables.RegistryError` if it cannot be read.
     """
     path = folder / registry.file
     try:
@@ -69,9 +68,9 @@ def table_in(folder: Path, registry: Registry[Record]) -> Table[Record]:
 
 
 def write_tables(folder: Path, tables: Iterable[AnyTable]) -> list[Path]:
-    """Put tables into a folder, which is made where there is none. Raises OSError.
+    """Write tables to a folder, and create the folder if it is missing. Raises OSError.
 
-    All of them are written aside before the first takes its place, so that a full disk leaves the folder as it was.
+    All tables are written to temporary files before the first one is replaced. A full disk changes nothing.
     """
     folder.mkdir(parents=True, exist_ok=True)
     aside: dict[Path, Path] = {}

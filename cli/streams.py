@@ -1,8 +1,7 @@
-"""Text from the command line, from standard input and from files; JSON Lines to standard output.
+"""Read text from arguments, standard input and files, and write JSON Lines.
 
-Arguments and input can hold octets that are no UTF-8. They arrive as lone surrogates (as Python reads arguments), are
-reported on like any other text and leave escaped, so that no octet makes a command fail. Input is read as it comes and
-never held whole.
+Bytes that are not UTF-8 become lone surrogates, as in Python arguments, and are escaped in the output. They never make
+a command fail. Input is read in pieces and never held in memory as a whole.
 """
 
 from __future__ import annotations
@@ -23,7 +22,7 @@ from ..identifiers.extraction import in_running_text
 from .errors import NO_INPUT, Refused
 
 LONGEST_LINE = 64 * 1024 * 1024
-"""Octets of the longest line that is read as one identifier."""
+"""The maximum length of an input line in bytes."""
 
 _CHUNK = 1024 * 1024
 
@@ -32,7 +31,7 @@ _JSON_KINDS = {dict: "an object", list: "an array", bool: "true or false", type(
 
 
 class Given(NamedTuple):
-    """An identifier as it was given, or in its place what is wrong with the line (``fault``)."""
+    """An identifier from the input, or the error of its line (``fault``)."""
 
     place: str
     text: str
@@ -41,7 +40,7 @@ class Given(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """A match in a text that is read in pieces: its place in the whole, in code points from 0; line, column from 1."""
+    """A match in a text. ``start`` counts code points of the whole text from 0, ``line`` and ``column`` from 1."""
 
     match: Match
     start: int
@@ -50,14 +49,14 @@ class Found:
 
     @property
     def end(self) -> int:
-        """Where the match ends in the whole text."""
+        """The end of the match in the whole text."""
         return self.start + len(self.match.literal)
 
 
 def identifiers(texts: Iterable[str], form: str) -> Iterator[Given]:
-    """The identifiers that a command is given: each argument, and for "-" each line of standard input.
+    """Yield the identifiers in the arguments. The argument "-" means all lines of standard input.
 
-    ``form`` is "text", or "json" where each is a JSON string. Empty lines are passed over.
+    ``form`` is "text", or "json" for JSON strings. Empty lines are skipped.
     """
     for number, text in enumerate(texts, 1):
         if text == "-":
@@ -67,15 +66,15 @@ def identifiers(texts: Iterable[str], form: str) -> Iterator[Given]:
 
 
 def lines(file: str) -> Iterator[Given]:
-    """The identifiers in a file, or for "-" in standard input, one a line. Empty lines are passed over."""
+    """Yield the lines of a file, or of standard input for "-". Empty lines are skipped."""
     with _opened(file) as stream:
         yield from _lines(stream, "standard input" if file == "-" else file, "text")
 
 
 def matches(file: str) -> Iterator[Found]:
-    """The identifiers in a text file, or for "-" in standard input.
+    """Yield the identifiers in a text file, or in standard input for "-".
 
-    A text of up to a million characters is searched whole, a longer one in pieces that are cut at white space.
+    A text of more than a million characters is searched in pieces, which are cut at white space.
     """
     start, line, column = 0, 1, 1
     with _opened(file) as stream:
@@ -90,24 +89,24 @@ def matches(file: str) -> Iterator[Found]:
 
 
 def standard_input() -> BinaryIO:
-    """The octets of standard input. Raises :class:`~ararat.cli.errors.Refused` where it is closed."""
-    # Python has no sys.stdin where the process was started with it closed.
+    """Return the byte stream of standard input. Raises :class:`~ararat.cli.errors.Refused` if it is closed."""
+    # sys.stdin is None if the process was started with standard input closed.
     if sys.stdin is None:
         raise Refused("standard input is closed", exit_code=NO_INPUT)
     return sys.stdin.buffer
 
 
 def dump(value: dict[str, Any]) -> None:
-    """Write a JSON object as one line of printable ASCII."""
+    """Print a JSON object as one line of ASCII."""
     sys.stdout.write(json.dumps(value, ensure_ascii=True) + "\n")
 
 
 @contextmanager
 def replaced(file: str) -> Iterator[BinaryIO]:
-    """Write a file that takes the place of ``file`` when all of it is written and on the disk.
+    """Yield a stream whose content replaces ``file`` after it is completely written to disk.
 
-    Until then, and after any failure, the old content stays. The new file has the permissions of the old one. What is
-    no regular file, such as a pipe or /dev/null, is written directly. Raises OSError.
+    After a failure the old content remains. The new file has the permissions of the old one. A file that is not
+    regular, such as a pipe or /dev/null, is written directly. Raises OSError.
     """
     path = Path(file).resolve()
     if path.exists() and not path.is_file():
@@ -136,7 +135,7 @@ def _lines(stream: BinaryIO, name: str, form: str) -> Iterator[Given]:
         if len(line) > LONGEST_LINE:
             while line and not line.endswith(b"\n"):
                 line = stream.readline(_CHUNK)
-            yield Given(place, "", f"longer than {LONGEST_LINE:,} octets")
+            yield Given(place, "", f"longer than {LONGEST_LINE:,} bytes")
             continue
         text = line.removesuffix(b"\n").removesuffix(b"\r").decode("utf-8", "surrogateescape")
         if text:
@@ -149,11 +148,11 @@ def _read(place: str, text: str, form: str) -> Given:
     try:
         value = json.loads(text)
     except json.JSONDecodeError as error:
-        return Given(place, "", f"this is no JSON: {error.msg} at column {error.colno}; {_EXPECTED}")
+        return Given(place, "", f"not JSON: {error.msg} at column {error.colno}; {_EXPECTED}")
     except (RecursionError, ValueError):
-        return Given(place, "", f"this is no JSON that can be read; {_EXPECTED}")
+        return Given(place, "", f"not JSON that can be read: nested too deeply or too large; {_EXPECTED}")
     if not isinstance(value, str):
-        return Given(place, "", f"this is JSON, but {_JSON_KINDS.get(type(value), 'a number')}; {_EXPECTED}")
+        return Given(place, "", f"not a JSON string but {_JSON_KINDS.get(type(value), 'a number')}; {_EXPECTED}")
     return Given(place, value)
 
 
@@ -167,14 +166,14 @@ def _opened(file: str) -> Iterator[BinaryIO]:
             yield stream
     except (OSError, ValueError) as error:
         why = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
-        raise Refused(f"{file} cannot be read: {why}", exit_code=NO_INPUT) from None
+        raise Refused(f"cannot read {file}: {why}", exit_code=NO_INPUT) from None
 
 
 def _chunks(stream: BinaryIO) -> Iterator[str]:
     decoder = codecs.getincrementaldecoder("utf-8")("surrogateescape")
     waiting = ""
-    while octets := stream.read(_CHUNK):
-        waiting += decoder.decode(octets)
+    while data := stream.read(_CHUNK):
+        waiting += decoder.decode(data)
         if len(waiting) > _CHUNK:
             cut = max(waiting.rfind(space) for space in " \t\r\n") + 1
             cut = cut or (len(waiting) if len(waiting) > LONGEST_LINE else 0)

@@ -1,1 +1,1 @@
-"""How reports, traces and bindings read in a terminal."""
+"""Turn reports, traces, bindings and findings into lines for a terminal."""

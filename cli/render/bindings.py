@@ -1,4 +1,4 @@
-"""How a binding and its history read in a terminal."""
+"""Turn bindings and their history into lines for a terminal."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from ..output import Sheet, Style, identifier, words
 
 
 def binding_lines(binding: Binding, sheet: Sheet) -> Iterator[str]:
-    """A binding, field by field; what was never said is left out."""
+    """Return the fields of a binding that have a value."""
     yield from sheet.prose(identifier(binding.identifier), style="strong")
     yield from sheet.prose(state(binding), style="good" if binding.is_live else "doubtful")
     yield ""
@@ -23,27 +23,27 @@ def binding_lines(binding: Binding, sheet: Sheet) -> Iterator[str]:
     )
     if binding.reason is not None:
         yield from sheet.field("Reason", words(binding.reason))
-    yield from sheet.field("Resource", words(binding.resource) if binding.resource else "none on record")
+    yield from sheet.field("Resource", words(binding.resource) if binding.resource else "none recorded")
     if binding.passthrough:
-        yield from sheet.field("Passthrough", "what is below the name is passed on to the target")
+        yield from sheet.field("Passthrough", "the rest of a longer name is appended to the target")
     if binding.scope == "subtree":
-        yield from sheet.field("Scope", "the site serves all that is below the name, too")
+        yield from sheet.field("Scope", "the site also serves all names below this one")
     yield from sheet.table("Metadata", [(words(key), words(text)) for key, text in binding.metadata.items()])
-    # ARK-007: nothing is called persistent of which nobody said so.
+    # ARK-007: without a statement nothing is called persistent.
     if "persistence" not in binding.metadata:
         yield from sheet.field("" if binding.metadata else "Metadata", "no persistence statement known")
     yield from sheet.field("Changed", f"{_moment(binding.changed)}, revision {binding.revision}")
 
 
-def binding_line(word: str, binding: Binding, sheet: Sheet) -> Iterator[str]:
-    """What was done to a name, in a word, and what it is bound to now."""
-    style: Style = "soft" if word == "unchanged" else "good"
-    where = f" -> {identifier(binding.target)}" if binding.target else ""
-    yield f"{sheet.paint(word, style)} {sheet.paint(f'{identifier(binding.identifier)}{where} ({state(binding)})')}"
+def binding_line(outcome: str, binding: Binding, sheet: Sheet) -> Iterator[str]:
+    """Return the outcome of a change in one word, and the binding after it."""
+    style: Style = "soft" if outcome == "unchanged" else "good"
+    target = f" -> {identifier(binding.target)}" if binding.target else ""
+    yield f"{sheet.paint(outcome, style)} {sheet.paint(f'{identifier(binding.identifier)}{target} ({state(binding)})')}"
 
 
 def event_lines(event: Event, sheet: Sheet) -> Iterator[str]:
-    """An entry of a history: when, what, by whom; then what the name was bound to after it."""
+    """Return an entry of a history: time, action, actor, and the binding after it."""
     by = f" by {words(event.actor)}" if event.actor else ""
     style: Style = "doubtful" if event.action == "withdrawn" else "good"
     yield f"{sheet.paint(_moment(event.when), 'soft')}  {sheet.paint(event.action, style)}{sheet.paint(by)}"
@@ -54,7 +54,7 @@ def event_lines(event: Event, sheet: Sheet) -> Iterator[str]:
 
 
 def rule_event_lines(event: RuleEvent, sheet: Sheet) -> Iterator[str]:
-    """An entry of the history of a rule: when, what, by whom; then where names led after it."""
+    """Return an entry of the history of a rule: time, action, actor, and the template after it."""
     by = f" by {words(event.actor)}" if event.actor else ""
     style: Style = "doubtful" if event.action == "removed" else "good"
     yield f"{sheet.paint(_moment(event.when), 'soft')}  {sheet.paint(event.action, style)}{sheet.paint(by)}"
@@ -64,7 +64,7 @@ def rule_event_lines(event: RuleEvent, sheet: Sheet) -> Iterator[str]:
 
 
 def state(binding: Binding) -> str:
-    """How a name is answered, in words."""
+    """Return the kind and status of a binding in words."""
     if not binding.is_live:
         return f"withdrawn, was {binding.kind}"
     return f"located, by {binding.redirect}" if binding.kind == "located" else binding.kind

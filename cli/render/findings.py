@@ -1,4 +1,4 @@
-"""How what the doctor found reads in a terminal: a line for each thing it looked at, and at the end what to change."""
+"""Turn the findings of the doctor into lines for a terminal, with a summary of the fixes."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _SHOWN = 16
 
 
 def finding_lines(finding: Finding, sheet: Sheet) -> Iterator[str]:
-    """A finding: its state in a word, what was looked at, what was found.
+    """Return a finding: its state, its subject and its message.
 
     >>> print(*finding_lines(Finding("url", "head", "well", "HEAD", "The same as GET."), Sheet()), sep="\\n")
     well      HEAD            The same as GET.
@@ -31,7 +31,7 @@ def finding_lines(finding: Finding, sheet: Sheet) -> Iterator[str]:
 
 
 def summary_lines(findings: Sequence[Finding], sheet: Sheet) -> Iterator[str]:
-    """What to change, each thing once however many findings ask for it, and a last line that says how it stands."""
+    """Return each fix once with its findings, and the counts in the last line."""
     remedies: dict[str, list[Finding]] = {}
     for finding in findings:
         if finding.remedy is not None:
@@ -50,7 +50,7 @@ def summary_lines(findings: Sequence[Finding], sheet: Sheet) -> Iterator[str]:
     counts = {state: sum(finding.state == state for finding in findings) for state in _STYLES}
     yield ""
     if counts["bad"]:
-        # One change can put several findings right.
+        # One change can fix several findings.
         bad = (finding for finding in findings if finding.state == "bad")
         changes = len({finding.remedy or number for number, finding in enumerate(bad)})
         yield from sheet.prose(f"{changes} to change, {counts['doubtful']} doubtful.", style="bad")

@@ -1,4 +1,4 @@
-"""How a report, one line of many, a comparison and a match in a text read in a terminal."""
+"""Turn reports, comparisons and matches into lines for a terminal."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ _CONFORMANCE: dict[str | None, Style] = {"strict": "good", "liberal": "doubtful"
 
 
 def conformance(report: Report) -> str:
-    """One word for a report: "strict", "liberal" or "invalid"."""
+    """Return "strict", "liberal" or "invalid"."""
     return report.conformance or "invalid"
 
 
 def report_lines(report: Report, sheet: Sheet) -> Iterator[str]:
-    """A whole report, section by section; what there is nothing to say about is left out."""
+    """Return the full report without its empty sections."""
     yield from sheet.prose(identifier(report.input), style="strong")
     yield from sheet.prose(f"{verdicts.verdict(report)}.", style=_TONES[verdicts.tone(report)])
     if summary := verdicts.summary(report):
@@ -39,7 +39,7 @@ def report_lines(report: Report, sheet: Sheet) -> Iterator[str]:
 
 
 def row(report: Report, sheet: Sheet) -> Iterator[str]:
-    """A report as one line of a list: the verdict in one word and the normal form, or what is wrong and where."""
+    """Return a report in one line: the verdict and the normal form, or the first problem."""
     word = sheet.paint(conformance(report).ljust(8), _CONFORMANCE[report.conformance])
     if report.normal_form is not None:
         yield f"{word} {sheet.paint(identifier(report.normal_form))}"
@@ -51,7 +51,7 @@ def row(report: Report, sheet: Sheet) -> Iterator[str]:
 
 
 def comparison_lines(comparison: Comparison, sheet: Sheet) -> Iterator[str]:
-    """The verdict on two identifiers, both normal forms, and a caret where they part."""
+    """Return the verdict, both normal forms, and a caret at their first difference."""
     style: dict[str, Style] = {"equivalent": "good", "different": "doubtful", "unreadable": "bad"}
     yield from sheet.prose(comparison.sentence, style=style[comparison.verdict])
     yield ""
@@ -67,13 +67,13 @@ def comparison_lines(comparison: Comparison, sheet: Sheet) -> Iterator[str]:
         first, second = (
             _pointed(report.normal_form or "", place, place + 1, sheet) for report in (comparison.a, comparison.b)
         )
-        yield from sheet.field("They part at", first[0])
+        yield from sheet.field("Differ at", first[0])
         yield sheet.verbatim(second[0])
         yield sheet.verbatim(second[1], style="doubtful")
 
 
 def match_line(match: Match, line: int, column: int, normal_form: str | None, sheet: Sheet) -> str:
-    """A match in a text: place, wording, what is probably meant and why, normal form; these where they differ."""
+    """Return a match in a line: place, text, the suggestion with its reason, and the normal form."""
     meant = match.suggestion or match.literal
     reading = f" -> {identifier(meant)} ({', '.join(match.why)})" if match.suggestion else ""
     meaning = f" = {identifier(normal_form)}" if normal_form not in (None, meant) else ""
@@ -82,7 +82,7 @@ def match_line(match: Match, line: int, column: int, normal_form: str | None, sh
 
 
 def problem_lines(problem: Problem, text: str, sheet: Sheet) -> Iterator[str]:
-    """A problem: how grave, what, the place with a caret below it, what was expected and which rule says so."""
+    """Return a problem: severity, message, the place with a caret, the expectation and the rule."""
     style = _SEVERITIES[problem.severity]
     yield from sheet.field(problem.severity.capitalize(), f"{problem.message} [{problem.code}]", style=style)
     line, carets = _pointed(text, problem.start, problem.end, sheet)
@@ -95,9 +95,9 @@ def _normal_form(report: Report, sheet: Sheet) -> Iterator[str]:
     if report.normal_form is not None:
         yield from sheet.field("Normal form", identifier(report.normal_form), style="name")
         if report.service == "metadata":
-            yield from sheet.field("Asks for", f"metadata, by {identifier(report.inflection)}")
+            yield from sheet.field("Requests", f"metadata, by {identifier(report.inflection)}")
     if report.suggestion is not None:
-        yield from sheet.field("Perhaps", identifier(report.suggestion))
+        yield from sheet.field("Suggestion", identifier(report.suggestion))
 
 
 def _parts(report: Report, sheet: Sheet) -> Iterator[str]:
@@ -166,7 +166,7 @@ def _problems(report: Report, sheet: Sheet) -> Iterator[str]:
 
 
 def _pointed(text: str, start: int, end: int, sheet: Sheet) -> list[str]:
-    # Escapes make a text longer than its code points say: take less of it until the line has room for it.
+    # Escapes are longer than the characters. Shorten the excerpt until it fits into the line.
     for most in (60, 44, 32, 22, 14, 8, 4):
         lines = caret(text, start, end, width=most, indent="").split("\n")
         if max(map(len, lines)) <= sheet.room:

@@ -1,4 +1,4 @@
-"""How the events of a trace read in a terminal, each by itself, so that they can be shown as they come."""
+"""Turn the events of a trace into lines for a terminal, one at a time."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _BAR = 40
 
 
 def event_lines(event: Event, sheet: Sheet) -> Iterator[str]:
-    """One event: what is going to be asked, one request and its answer, or the verdict."""
+    """Return the lines of one event: the start, a hop, or the verdict."""
     if isinstance(event, Start):
         yield from _start(event, sheet)
     elif isinstance(event, Hop):
@@ -27,7 +27,7 @@ def event_lines(event: Event, sheet: Sheet) -> Iterator[str]:
 def _start(start: Start, sheet: Sheet) -> Iterator[str]:
     yield from sheet.prose(identifier(start.identifier), style="strong")
     yield from sheet.prose(
-        f"asked of {identifier(start.resolver)} by {start.method}, with up to {start.max_redirects} redirects",
+        f"resolver {identifier(start.resolver)}, method {start.method}, at most {start.max_redirects} redirects",
         style="soft",
     )
     for note in start.notes:
@@ -36,19 +36,19 @@ def _start(start: Start, sheet: Sheet) -> Iterator[str]:
 
 
 def _hop(hop: Hop, sheet: Sheet) -> Iterator[str]:
-    asked = sheet.prose(f"{hop.method} {identifier(hop.url)}", indent=_INDENT)
-    yield f"{sheet.paint(str(hop.number).rjust(3), 'soft')}   {next(asked).lstrip()}"
-    yield from asked
-    began, took = f"at {round(hop.at * 1000):,} ms", f"{round(hop.seconds * 1000):,} ms"
+    request = sheet.prose(f"{hop.method} {identifier(hop.url)}", indent=_INDENT)
+    yield f"{sheet.paint(str(hop.number).rjust(3), 'soft')}   {next(request).lstrip()}"
+    yield from request
+    start, took = f"at {round(hop.at * 1000):,} ms", f"{round(hop.seconds * 1000):,} ms"
     if hop.status is None:
         why = hop.failure.text if hop.failure else "no answer"
-        yield from sheet.prose(f"{began}: no answer after {took}: {why}", indent=_INDENT, style="bad")
+        yield from sheet.prose(f"{start}: no answer after {took}: {why}", indent=_INDENT, style="bad")
         yield from _bar(hop, sheet, "bad")
         return
     style = _status_style(hop.status)
     target = f" -> {identifier(hop.target)}" if hop.target else ""
     when = f"in {took}" if hop.age is None else f"answered {messages.ago(hop.age)}"
-    answer = f"{began}: {messages.status_words(hop.status)} {when}, {hop.state}{target}"
+    answer = f"{start}: {messages.status_words(hop.status)} {when}, {hop.state}{target}"
     yield from sheet.prose(answer, indent=_INDENT, style=style)
     yield from _bar(hop, sheet, style)
     if hop.location is not None and hop.location != hop.target:
@@ -59,7 +59,7 @@ def _hop(hop: Hop, sheet: Sheet) -> Iterator[str]:
 
 
 def _bar(hop: Hop, sheet: Sheet, style: Style) -> Iterator[str]:
-    # For eyes alone: a file has the number.
+    # The bar helps readers of a terminal. The number is printed anyway.
     if sheet.cut:
         yield " " * _INDENT + sheet.paint("=" * max(1, round(share(hop.seconds) * _BAR)), style)
 

@@ -216,7 +216,7 @@ def test_a_line_that_is_no_json_string_is_named_and_the_others_are_still_read(
 ) -> None:
     result = ararat("inspect", "--json", "--input", "json", "-", given=f'"ark:12345/x"\n{bad}\n"ark:12345/y"\n')
     said = " ".join(result.stderr.split())
-    assert said.startswith("ararat: line 2 of standard input: this is ")
+    assert said.startswith("ararat: line 2 of standard input: not ")
     assert 'expected one JSON string a line, like "ark:12345/x"' in said
     assert len(result.stdout.splitlines()) == 2
     assert result.exit_code == 2

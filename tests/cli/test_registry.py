@@ -172,7 +172,7 @@ def test_a_broken_table_in_use_is_said_at_the_end_of_any_command(monkeypatch, tm
     assert result.exit_code == 0
     assert json.loads(result.stdout)["registry"]["registered"]
     assert "urn-namespaces.jsonl, line 1: the file is not a table" in result.stderr
-    assert "the table of the package was used in its place" in result.stderr
+    assert "the built-in table was used instead" in result.stderr
 
 
 def test_the_users_data_folder_is_the_default_and_is_read_before_the_package(data, tmp_path):

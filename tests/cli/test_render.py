@@ -139,7 +139,7 @@ def test_a_report_says_what_it_is_and_how_to_the_normal_form() -> None:
 def test_a_report_of_a_huge_identifier_is_short() -> None:
     lines = list(reports.report_lines(examine("ark:12345/" + "x/" * 100_000 + "y"), Sheet(80)))
     assert sum(map(len, lines)) < 20_000
-    assert "200,011 characters in all" in "".join(lines)
+    assert "200,011 characters in total" in "".join(lines)
 
 
 def test_a_row_gives_the_verdict_in_one_word() -> None:
