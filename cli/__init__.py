@@ -9,7 +9,7 @@ from importlib.util import find_spec
 NEEDED = ("click", "flask", "h11", "httpcore2", "idna", "segno", "stdnum", "waitress")
 
 
-def main() -> None:
+def run() -> None:
     """Run the command ``ararat``. Without the extra ``app``, print what to install and exit with 69."""
     missing = [name for name in NEEDED if find_spec(name) is None]
     if missing:
@@ -19,6 +19,6 @@ def main() -> None:
             file=sys.stderr,
         )
         raise SystemExit(69)
-    from .main import main as run
+    from .main import main
 
-    run()
+    main()
