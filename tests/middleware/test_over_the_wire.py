@@ -126,7 +126,7 @@ def test_what_is_below_a_name_that_lets_it_through_is_found_below_its_target(ser
         "ark:12345/book",
         {"persistence": "no statement known"},
     )
-    assert "what contains it" in server.get("/ark:12345/book/x?").body.decode()
+    assert "It is part of" in server.get("/ark:12345/book/x?").body.decode()
     assert server.get("/ark:12345/bookend").status == 404
 
 

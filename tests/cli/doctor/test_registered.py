@@ -35,5 +35,5 @@ def test_each_naan_is_looked_at_once_in_any_spelling() -> None:
 
 
 def test_what_is_no_naan_is_refused() -> None:
-    with pytest.raises(ValueError, match="no NAAN"):
+    with pytest.raises(ValueError, match="is not a NAAN"):
         list(examine(["x/y"]))
