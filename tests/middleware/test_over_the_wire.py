@@ -10,6 +10,7 @@ import re
 import shutil
 import sys
 import time
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from urllib.parse import quote
 
@@ -72,7 +73,8 @@ def start(start_server, tmp_path_factory, data):
 
 
 def fill(database: Path, fixture: dict) -> None:
-    with open_bindings(database, create=True) as bindings:
+    # A change of the last two seconds is sent without Last-Modified, so that two answers could differ.
+    with open_bindings(database, create=True, clock=lambda: datetime.now(UTC) - timedelta(hours=1)) as bindings:
         for group in ("bindings", "urn_bindings"):
             for name, row in fixture[group].items():
                 metadata = {element: value for element, value in row.items() if element not in ("kind", "target")}
