@@ -20,34 +20,34 @@ import click
 from .. import __version__
 from ..identifiers.text import display
 from .errors import USAGE, Refused, write
-from .logs import FOR_COMMANDS, log_plainly
 from .output import Sheet
-from .registry_folder import consulted
+from .registries.registry_folder import consulted
+from .serving.logs import FOR_COMMANDS, log_plainly
 
 _COMMANDS = {
     "inspect": ("inspect", "Show the parts, normal form and problems of an identifier."),
     "equal": ("inspect", "Compare two identifiers."),
     "find": ("inspect", "List the identifiers in a text."),
     "trace": ("trace", "Resolve an identifier and show each HTTP request."),
-    "serve": ("serve", "Run the inspector and a resolver, by default with a demo site."),
-    "init": ("init", "Create a database for bindings."),
-    "bind": ("names", "Bind an identifier to a URL."),
-    "relocate": ("names", "Change the target of a bound identifier."),
-    "withdraw": ("names", "Withdraw an identifier and keep a tombstone."),
-    "restore": ("names", "Restore a withdrawn identifier."),
-    "show": ("names", "Show the binding of an identifier."),
-    "history": ("names", "Show all changes of an identifier."),
-    "import": ("import_table", "Bind all identifiers of a table."),
-    "export": ("export", "Write all bindings to a table."),
-    "mint": ("mint", "Create new opaque identifiers."),
-    "check": ("check", "Find problems in the bindings."),
+    "serve": ("serving.serve", "Run the inspector and a resolver, by default with a demo site."),
+    "init": ("bindings.init", "Create a database for bindings."),
+    "bind": ("bindings.names", "Bind an identifier to a URL."),
+    "relocate": ("bindings.names", "Change the target of a bound identifier."),
+    "withdraw": ("bindings.names", "Withdraw an identifier and keep a tombstone."),
+    "restore": ("bindings.names", "Restore a withdrawn identifier."),
+    "show": ("bindings.names", "Show the binding of an identifier."),
+    "history": ("bindings.names", "Show all changes of an identifier."),
+    "import": ("bindings.import_table", "Bind all identifiers of a table."),
+    "export": ("bindings.export", "Write all bindings to a table."),
+    "mint": ("bindings.mint", "Create new opaque identifiers."),
+    "check": ("bindings.check", "Find problems in the bindings."),
     "doctor": ("doctor.command", "Diagnose a deployment."),
-    "migrate": ("migrate", "Upgrade the database of an older version."),
-    "rule": ("rules", "Manage redirect rules for a NAAN or shoulder."),
-    "policy": ("policy", "Check IRIs against an IRI policy."),
-    "registry": ("registry", "Update the registries of NAANs, URN namespaces and URI schemes."),
-    "schemes": ("schemes", "Check registrations of URI schemes."),
-    "conformance": ("conformance", "Run test vectors against an implementation."),
+    "migrate": ("bindings.migrate", "Upgrade the database of an older version."),
+    "rule": ("bindings.rules", "Manage redirect rules for a NAAN or shoulder."),
+    "policy": ("registries.policy", "Check IRIs against an IRI policy."),
+    "registry": ("registries.registry", "Update the registries of NAANs, URN namespaces and URI schemes."),
+    "schemes": ("registries.schemes", "Check registrations of URI schemes."),
+    "conformance": ("conformance.command", "Run test vectors against an implementation."),
 }
 _DEFECT = 70
 _OUTPUT = 74

@@ -15,7 +15,7 @@ from typing import Any
 
 import click
 
-from ararat.cli.serve import serve_command
+from ararat.cli.serving.serve import serve_command
 from ararat.middleware.settings import Settings
 
 PAGE = Path(__file__).parents[1] / "docs" / "settings.md"

@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from ararat.cli.conformance_answers import COUNTS, Requirement, counts, requirements
+from ararat.cli.conformance.answers import COUNTS, Requirement, counts, requirements
 
 TESTS = Path(__file__).parents[1]
 _WIDTH = 96

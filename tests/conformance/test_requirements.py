@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from ararat.cli.conformance_answers import COUNTS, REASONS, counts, requirements
+from ararat.cli.conformance.answers import COUNTS, REASONS, counts, requirements
 
 MOST_LATER = 15
 STANDARDS = Path(__file__).parents[2] / "docs" / "standards.md"

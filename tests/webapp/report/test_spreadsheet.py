@@ -6,7 +6,7 @@ import csv
 
 import pytest
 
-from ararat.cli import check
+from ararat.cli.bindings import check
 from ararat.middleware.bindings.audit import Finding
 from ararat.webapp.report import spreadsheet
 from ararat.webapp.tracing.bulk import BulkResult

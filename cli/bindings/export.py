@@ -1,0 +1,90 @@
+"""The command ``export``: write all bindings to a table."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from io import RawIOBase
+from typing import TYPE_CHECKING, BinaryIO, cast
+
+import click
+
+from ...identifiers.text import display
+from .. import streams
+from ..errors import DONE, NO_INPUT, Refused
+from ..options import database_option, format_option, show_progress
+from .stores import open_store
+
+if TYPE_CHECKING:
+    from ...middleware import Bindings
+    from ...middleware.tabular.exporting import Exported
+
+
+@click.command("export", short_help="Write all bindings to a table.")
+@click.argument("file", metavar="[FILE|-]", default="-")
+@format_option
+@database_option
+def export_command(file: str, format: str | None, database: str) -> int:
+    """Write all bindings to a table, sorted by name. Withdrawn names are included.
+
+    The table also contains rules, counters, and minted names that are not bound. An import into an empty database
+    restores the same store, and mints no name twice. The history is not exported.
+
+    FILE is replaced only after the whole table is written. A cell can begin with = + - or @. In a spreadsheet, import
+    the columns as text. Control characters are escaped if the output is a terminal.
+
+    Exit code: 0 done, 66 the file cannot be written, 69 no database.
+    """
+    with open_store(database) as bindings:
+        if file == "-":
+            sys.stdout.flush()
+            _export(bindings, _standard_output(), file, format)
+        else:
+            with _written(file), streams.replaced(file) as stream:
+                written = _export(bindings, stream, file, format)
+            sys.stderr.write(f"{_counted(written)} written to {display.escape(file)}\n")
+    return DONE
+
+
+def _counted(written: Exported) -> str:
+    words = ("binding", "reserved name", "rule", "counter")
+    counted = [
+        f"{number:,} {word}{'' if number == 1 else 's'}"
+        for word, number in zip(words, written, strict=True)
+        if number or word == "binding"
+    ]
+    return ", ".join(counted)
+
+
+def _export(bindings: Bindings, stream: BinaryIO, file: str, format: str | None) -> Exported:
+    from ...middleware.tabular.exporting import export_table
+    from ...middleware.tabular.formats import format_of
+
+    progress = show_progress if sys.stderr.isatty() and not (file == "-" and sys.stdout.isatty()) else None
+    try:
+        return export_table(bindings, stream, format=format_of(file, format), progress=progress)
+    finally:
+        if progress is not None:
+            sys.stderr.write("\r\x1b[K")
+
+
+def _standard_output() -> BinaryIO:
+    return cast(BinaryIO, _Terminal()) if sys.stdout.isatty() else sys.stdout.buffer
+
+
+class _Terminal(RawIOBase):
+    """Escapes control characters in the cells that it prints."""
+
+    def write(self, data: bytes, /) -> int:  # type: ignore[override]
+        lines = data.decode().split("\n")
+        sys.stdout.write("\n".join("\t".join(map(display.escape, line.split("\t"))) for line in lines))
+        return len(data)
+
+
+@contextmanager
+def _written(file: str) -> Iterator[None]:
+    try:
+        yield
+    except OSError as error:
+        raise Refused(f"cannot write {file}: {error.strerror or error}", exit_code=NO_INPUT) from None

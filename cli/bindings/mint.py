@@ -1,0 +1,92 @@
+"""The command ``mint``: create new opaque names."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING
+
+import click
+
+from ...identifiers.text import display
+from .. import streams
+from ..errors import DONE, Refused, store_errors, write
+from ..options import actor_option, database_option, json_option, policy_option, strict_option
+from ..output import Sheet
+from .stores import open_store
+
+if TYPE_CHECKING:
+    from ...identifiers.iri_policy import Profile
+
+_AGENCY = "register it with the ARK Maintenance Agency, or omit --strict"
+
+
+@click.command("mint", short_help="Create new opaque identifiers.")
+@click.argument("namespace", metavar="NAAN[/SHOULDER]")
+@click.option("--count", type=int, default=1, show_default=True, help="The number of names, at most 10,000.")
+@click.option("--length", type=int, default=8, show_default=True, help="The number of characters after the shoulder.")
+@click.option("--check", is_flag=True, help="Add a NOID check character, which detects typing errors.")
+@click.option("--digits", is_flag=True, help="Use digits only.")
+@click.option("--sequential", is_flag=True, help="Count up instead of choosing at random.")
+@click.option("--under-rule", is_flag=True, help="Allow names that a redirect rule already resolves.")
+@click.option("--bind", "target", metavar="TARGET", help="Bind the new name to TARGET.")
+@strict_option
+@policy_option("Refuse the reserved shoulders of this IRI policy.")
+@json_option
+@actor_option
+@database_option
+def mint_command(
+    namespace: str,
+    count: int,
+    length: int,
+    check: bool,
+    digits: bool,
+    sequential: bool,
+    under_rule: bool,
+    target: str | None,
+    strict: bool,
+    profile: Profile | None,
+    as_json: bool,
+    actor: str,
+    database: str,
+) -> int:
+    """Create new names under a NAAN or a shoulder, and print them, one a line.
+
+    The argument can begin with ark:, as in ark:12345/x5. Names consist of the characters 0123456789bcdfghjkmnpqrstvwxz,
+    which form no words. Created names are recorded, even if they are never bound. A name that was created, bound or
+    withdrawn is never created again.
+
+    Exit code: 0 done, 2 such names cannot be created, 69 no database.
+    """
+    from ...middleware.bindings import targets
+    from ...middleware.bindings.minting import is_registered, mint, read_pattern
+
+    if target is not None and count != 1:
+        raise click.UsageError("--bind needs --count 1; to bind several names, use `ararat import`")
+    with store_errors():
+        naan = read_pattern(namespace, length=length, check=check, digits=digits).naan
+        if target is not None:
+            # A minted name is used up, so check the target first.
+            targets.check(target, "located")
+    if strict and not is_registered(naan):
+        raise Refused(f"NAAN {naan} is not registered", ("Fix", _AGENCY))
+    with open_store(database, profile=profile) as bindings:
+        names = mint(
+            bindings,
+            namespace,
+            count=count,
+            length=length,
+            check=check,
+            digits=digits,
+            sequential=sequential,
+            under_rule=under_rule,
+            actor=actor,
+        )
+        for name in names:
+            if target is not None:
+                bindings.bind(name, target, actor=actor)
+            if as_json:
+                streams.dump({"identifier": name, "target": target})
+        if not as_json:
+            arrow = "" if target is None else f" -> {display.percent(target)}"
+            write(Sheet.of(sys.stdout).paint(name + arrow) for name in names)
+    return DONE

@@ -1,0 +1,96 @@
+"""The command ``rule``: manage rules, which redirect the unbound names of a NAAN or shoulder."""
+
+from __future__ import annotations
+
+import sys
+
+import click
+
+from .. import streams
+from ..errors import DONE, NO, Refused, write
+from ..options import actor_option, database_option, json_option
+from ..output import Sheet, identifier, words
+from .stores import open_store
+
+
+@click.group("rule", short_help="Manage redirect rules for a NAAN or shoulder.")
+def rule_command() -> None:
+    """Manage rules. A rule redirects all unbound names below a NAAN or shoulder. The longest prefix applies."""
+
+
+@rule_command.command("set", short_help="Add or change a rule.")
+@click.argument("prefix", metavar="PREFIX")
+@click.argument("template", metavar="TEMPLATE")
+@click.option("--redirect", type=int, default=302, show_default=True, help="The status of the redirect, 302 or 307.")
+@actor_option
+@database_option
+def set_command(prefix: str, template: str, redirect: int, actor: str, database: str) -> int:
+    """Redirect unbound names that begin with PREFIX to TEMPLATE.
+
+    PREFIX is a NAAN or a shoulder, such as 12345 or ark:12345/x5. TEMPLATE is a URL, or a path of the site. It can
+    contain ${content} (NAAN, slash and name), ${pid} (the same after ark:), ${value} (the name) or ${suffix} (the name
+    without the shoulder). Quote TEMPLATE, or the shell replaces these parts.
+
+    Prints set, changed (with the rule before) or unchanged. Exit code: 0 done, 2 refused, 69 no database.
+    """
+    with open_store(database) as bindings:
+        outcome = bindings.set_rule(prefix, template, redirect=redirect, actor=actor)
+        before = bindings.rule_history(prefix)[-2] if outcome == "changed" else None
+    was = f" (was {identifier(before.template)} ({before.redirect}))" if before and before.template else ""
+    write([f"{outcome} {identifier(prefix)} -> {identifier(template)} ({redirect}){was}"])
+    return DONE
+
+
+@rule_command.command("remove", short_help="Remove a rule.")
+@click.argument("prefix", metavar="PREFIX")
+@actor_option
+@database_option
+def remove_command(prefix: str, actor: str, database: str) -> int:
+    """Remove the rule for PREFIX. Its history is kept. Exit code: 0 done, 2 no such rule, 69 no database."""
+    with open_store(database) as bindings:
+        bindings.remove_rule(prefix, actor=actor)
+    write([f"removed {identifier(prefix)}"])
+    return DONE
+
+
+@rule_command.command("history", short_help="Show all changes of a rule.")
+@click.argument("prefix", metavar="PREFIX")
+@json_option
+@database_option
+def history_command(prefix: str, as_json: bool, database: str) -> int:
+    """Show all changes of the rule for PREFIX, the oldest first. Removed rules are included.
+
+    Exit code: 0 changes found, 1 none found, 2 PREFIX is not valid, 69 no database.
+    """
+    from ..render import bindings as records
+
+    with open_store(database) as bindings:
+        events = bindings.rule_history(prefix)
+    if not events:
+        raise Refused(
+            f"{prefix} has no rule and never had one", ("Fix", "to list rules, run: ararat rule list"), exit_code=NO
+        )
+    for event in events:
+        if as_json:
+            streams.dump(event.as_dict())
+        else:
+            write(records.rule_event_lines(event, Sheet.of(sys.stdout)))
+    return DONE
+
+
+@rule_command.command("list", short_help="List the rules.")
+@json_option
+@database_option
+def list_command(as_json: bool, database: str) -> int:
+    """List the rules, sorted by prefix."""
+    with open_store(database) as bindings:
+        rules = bindings.rules()
+    sheet = Sheet.of(sys.stdout)
+    for rule in rules:
+        if as_json:
+            streams.dump(rule.as_dict())
+        else:
+            by = f", by {words(rule.actor)}" if rule.actor else ""
+            line = f"{identifier(rule.prefix)} -> {identifier(rule.template)} ({rule.redirect}{by})"
+            write(sheet.prose(line))
+    return DONE

@@ -1,0 +1,82 @@
+"""Open the store that ``--database`` names."""
+
+from __future__ import annotations
+
+import gc
+import sys
+from collections.abc import Collection, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from ..errors import UNAVAILABLE, Refused, store_errors, write
+from ..output import Sheet
+
+if TYPE_CHECKING:
+    from ...identifiers.iri_policy import Profile
+    from ...middleware import Bindings
+
+_MOST_NAANS = 10
+SERVED_ADVICE = "a served name needs a site behind ResolverMiddleware. For `ararat serve` alone, use the kind located."
+"""The advice about names of the kind "served"."""
+
+
+@contextmanager
+def open_store(url: str, *, create: bool = False, profile: Profile | None = None) -> Iterator[Bindings]:
+    """Open the bindings at ``url``, and turn their errors into :class:`~ararat.cli.errors.Refused`.
+
+    A missing database is created only with ``create``. Changes must follow the IRI policy ``profile``.
+    """
+    from ...middleware.bindings.collection import bindings_at, open_file, table_file
+
+    if not create:
+        require_database(url)
+    with store_errors():
+        table = table_file(url)
+        if table is None:
+            bindings = bindings_at(url, create=create, policy=profile).open()
+        else:
+            bindings = open_file(table, policy=profile, served=False)
+        # Without this, the garbage collector searches all loaded objects again and again: 10 % of the time of an
+        # import of millions of rows.
+        gc.freeze()
+        try:
+            yield bindings
+        finally:
+            gc.unfreeze()
+            bindings.close()
+
+
+@contextmanager
+def warn_of_unregistered(bindings: Bindings, naans: Collection[str], *, strict: bool) -> Iterator[None]:
+    """Print a warning at the end for each changed NAAN that is neither registered nor in ``naans``.
+
+    With ``strict`` such a change is refused (ARK-015).
+    """
+    from ...middleware.bindings.registered_naans import RegisteredNaans
+
+    bindings.check_change = watching = RegisteredNaans(bindings.check_change, naans, strict=strict)
+    yield
+    warnings = [f"NAAN {naan} is not registered" for naan in watching.unregistered[:_MOST_NAANS]]
+    if more := len(watching.unregistered) - len(warnings):
+        warnings.append(f"{more:,} more NAANs are not registered")
+    sheet = Sheet.of(sys.stderr)
+    for warning in warnings:
+        advice = "register it with the ARK Maintenance Agency, or give it with --naans if it is yours"
+        write(sheet.prose(f"ararat: warning: {warning}: {advice}", style="doubtful"), to=sys.stderr)
+
+
+def require_database(url: str) -> None:
+    """Raise :class:`~ararat.cli.errors.Refused` if the file of the database does not exist."""
+    if is_missing(url):
+        raise Refused(
+            f"there is no database at {url}",
+            ("Fix", f"to create it, run: ararat init --database {url}"),
+            exit_code=UNAVAILABLE,
+        )
+
+
+def is_missing(url: str) -> bool:
+    """Return whether ``url`` names a file that does not exist."""
+    scheme, mark, path = url.rpartition("sqlite:///") if "://" in url else ("", "file", url)
+    return bool(mark and not scheme and path and not Path(path).exists())

@@ -1,0 +1,1 @@
+"""The command ``conformance``: test vectors, and the answers of this package to them."""

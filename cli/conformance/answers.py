@@ -1,0 +1,250 @@
+"""The requirements of the four source documents with their tests, and answers to the test vectors.
+
+The table is ``data/conformance.jsonl``. Each row has a short title, and the tests of the requirement or the reason why
+it has none. A test is ``file::name`` below ``tests/``, or ``kind:K`` for the test that runs all vectors of kind K.
+
+:func:`answer` returns the answer to a vector in the form of its ``expect``. :func:`agrees` compares the two, so any two
+implementations can be compared.
+"""
+
+from __future__ import annotations
+
+import functools
+import json
+import re
+from collections.abc import Callable, Mapping
+from importlib import resources
+from typing import Any, Literal, NamedTuple
+
+from ...identifiers import extraction, iri_policy, scheme_registration
+from ...identifiers.ark import length
+from ...identifiers.ark import model as ark
+from ...identifiers.parsing import equivalent
+from ...identifiers.problems import IdentifierError
+from ...identifiers.report import examine
+from ...identifiers.text import iri
+from ...identifiers.text.characters import BIDI_FORMATTING
+from ...identifiers.urn import model as urn
+
+Reason = Literal["not-applicable", "prose", "later"]
+REASONS: dict[str, str] = {
+    "not-applicable": "nothing to test: it is permitted but not done, or cannot occur here",
+    "prose": "no program can decide it: it is about wording, or about the work of people",
+    "later": "not done yet",
+}
+_POLICY = iri_policy.known("17beta")
+_UCSCHAR = re.compile(f"[{iri.UCSCHAR}]")
+
+COUNTS = {"ARK": 146, "URN": 69, "POL": 60, "SCH": 55}
+"""The number of requirements in each source document."""
+
+
+class Requirement(NamedTuple):
+    """A row of the table. Without ``tests``, ``reason`` is a key of :data:`REASONS` and ``why`` explains it."""
+
+    id: str
+    title: str
+    tests: tuple[str, ...] = ()
+    reason: str | None = None
+    why: str | None = None
+
+
+@functools.cache
+def requirements() -> tuple[Requirement, ...]:
+    """Return all 330 requirements in the order of their IDs.
+
+    >>> len(requirements()), requirements()[4].id
+    (330, 'ARK-005')
+    """
+    lines = (
+        (resources.files(f"{__spec__.parent.partition('.')[0]}.identifiers") / "data" / "conformance.jsonl")
+        .read_text("ascii")
+        .splitlines()
+    )
+    return tuple(Requirement(**row | {"tests": tuple(row.get("tests", ()))}) for row in map(json.loads, lines))
+
+
+def counts() -> dict[str, int]:
+    """Return the number of requirements with tests, and the number for each reason.
+
+    >>> sum(counts().values())
+    330
+    """
+    found = {"tests": 0} | dict.fromkeys(REASONS, 0)
+    for requirement in requirements():
+        found[requirement.reason or "tests"] += 1
+    return found
+
+
+# Answers to vectors ---------------------------------------------------------------------------------------------------
+
+
+def answer(kind: str, given: Any) -> dict[str, Any]:
+    """Return the answer to the input of a vector, in the fields that vectors of this kind can expect.
+
+    Raises KeyError if ``kind`` is not in :data:`KINDS`, and ValueError if the input has another structure.
+
+    >>> answer("ark-equivalent", ["ark:12345/x-1", "ark:/12345/x1"])
+    {'equivalent': True}
+    """
+    function = KINDS[kind]
+    try:
+        return function(given)
+    except (TypeError, AttributeError, LookupError) as error:
+        raise ValueError(f"the input does not have the shape of kind {kind}: {type(error).__name__}") from None
+
+
+def agrees(expect: Any, result: Any) -> bool:
+    """Return whether a result agrees with the expectation of a vector.
+
+    A result can have further fields. Its lists ``problems`` and ``diagnostics`` can have further items.
+
+    >>> agrees({"valid": True}, {"valid": True, "nid": "foo"}), agrees({"found": []}, {"found": ["x"]})
+    (True, False)
+    """
+    if isinstance(expect, Mapping):
+        if not isinstance(result, Mapping):
+            return False
+        return all(
+            _among(value, result.get(key)) if key in ("problems", "diagnostics") else agrees(value, result.get(key))
+            for key, value in expect.items()
+        )
+    # In JSON true and 1 differ. In Python they are equal.
+    return type(expect) is type(result) and expect == result
+
+
+def _among(expected: Any, found: Any) -> bool:
+    return isinstance(expected, list) and isinstance(found, list) and all(each in found for each in expected)
+
+
+def _ark_parse(given: str) -> dict[str, Any]:
+    report = examine(given)
+    codes = [problem.code for problem in report.problems]
+    judged = {"valid": report.valid, "form": report.form, "conformance": report.conformance, "diagnostics": codes}
+    return json.loads(json.dumps(report.parts)) | judged | ({} if report.valid else {"reason": codes[0]})
+
+
+def _ark_normalize(given: str) -> dict[str, Any]:
+    try:
+        return {"normal": ark.normalize(given)}
+    except IdentifierError as error:
+        return {"error": error.problem.code}
+
+
+def _inflection(given: str) -> dict[str, Any]:
+    found = ark.parse(given)
+    return {"inflection": found.inflection, "service": found.service}
+
+
+def _embedded_split(given: str) -> dict[str, Any]:
+    found = examine(given).embedding
+    return {"embedded": found is not None, **(found or {})}
+
+
+def _length(given: Any) -> dict[str, Any]:
+    text, limit = (
+        (given["ark"], given["configured_limit"]) if isinstance(given, dict) else (given, length.ALWAYS_ACCEPTED)
+    )
+    return {
+        "must_accept": not length.may_refuse(text, limit),
+        "basic_length": length.code_points(text.partition("?")[0]),
+        "wire_length": length.octets(text),
+    }
+
+
+def _urn_parse(given: str) -> dict[str, Any]:
+    try:
+        profiles: Any = urn.parse(given).profiles
+    except IdentifierError as error:
+        profiles = {name: {"valid": False, "problems": [error.problem.code]} for name in urn.PROFILES}
+    plain = json.loads(json.dumps(profiles))
+    return {"draft": plain[urn.DRAFT], "rfc8141": plain[urn.RFC8141]}
+
+
+def _urn_equivalent(given: list[str]) -> dict[str, Any]:
+    one, other = map(urn.parse, given)
+    return {"equivalent": equivalent(*given), "rfc8141": urn.equivalent(one, other, urn.RFC8141)}
+
+
+def _urn_classes(given: list[str]) -> dict[str, Any]:
+    classes: dict[Any, list[int]] = {}
+    for index, text in enumerate(given):
+        classes.setdefault(urn.parse(text), []).append(index)
+    return {"classes": list(classes.values())}
+
+
+def _extract(given: str) -> dict[str, Any]:
+    found = extraction.find(given)
+    return {"found": [match.literal for match in found], "trimmed": [match.suggestion for match in found]}
+
+
+def _scheme_name(given: str) -> dict[str, Any]:
+    reading = scheme_registration.read_name(given)
+    return {"valid": reading.valid, "registrable": reading.registrable}
+
+
+def _scheme_lint(given: str) -> dict[str, Any]:
+    named = re.search(r"\((\w+)\)", given)
+    record = scheme_registration.registration(named[1]) if named else None
+    if record is None:
+        raise ValueError("the input does not name a scheme with a built-in record")
+    return {
+        "missing": scheme_registration.missing(record),
+        "missing_rfc7595": scheme_registration.missing(record, "7595"),
+    }
+
+
+def _bidi_char(given: str) -> dict[str, Any]:
+    codes = {problem.code for problem in ark.parse(f"ark:12345/a{given}b").problems}
+    return {
+        "forbidden_by_rfc3987": given in BIDI_FORMATTING,
+        "in_ucschar": bool(_UCSCHAR.fullmatch(given)),
+        "warn": "hidden-char" in codes,
+    }
+
+
+def _policy_lint(given: str) -> dict[str, Any]:
+    verdict = iri_policy.judge(given, _POLICY)
+    return {"allocatable": verdict.allocatable, "codes": list(verdict.codes)}
+
+
+def _policy_namespace(given: str) -> dict[str, Any]:
+    by_the_letter = iri_policy.printed(_POLICY).matching(given)
+    return {"namespaces": list(iri_policy.namespaces(given, _POLICY)), "literal_abnf": list(by_the_letter)}
+
+
+def _reserved_iri(given: str) -> dict[str, Any]:
+    by_the_letter = iri_policy.printed(_POLICY).reserved.fullmatch(given) is not None
+    return {"literal": by_the_letter, "decided": iri_policy.is_reserved(given, _POLICY)}
+
+
+def _shoulder(given: str) -> dict[str, Any]:
+    return iri_policy.shoulder(ark.parse(given), _POLICY)._asdict()
+
+
+KINDS: dict[str, Callable[[Any], dict[str, Any]]] = {
+    "ark-parse": _ark_parse,
+    "ark-normalize": _ark_normalize,
+    "ark-equivalent": lambda given: {"equivalent": equivalent(*given)},
+    "ark-hierarchy": lambda given: {"chain": list(ark.parse(given).hierarchy)},
+    "ark-extract": _extract,
+    "inflection": _inflection,
+    "embedded-split": _embedded_split,
+    "length": _length,
+    "urn-parse": _urn_parse,
+    "urn-equivalent": _urn_equivalent,
+    "urn-equivalence-classes": _urn_classes,
+    "urn-build": lambda given: {"urn": urn.build(given["nid"], given["raw_nss"])},
+    "urn-extract": _extract,
+    "bidi-char": _bidi_char,
+    "policy-equivalence-class": lambda given: {"members": list(iri_policy.equivalence_class(given, _POLICY))},
+    "policy-hierarchy": lambda given: {"components": list(iri_policy.components(given))},
+    "policy-lint": _policy_lint,
+    "policy-namespace": _policy_namespace,
+    "policy-parents": lambda given: {"parents": list(iri_policy.parents(given))},
+    "reserved-iri": _reserved_iri,
+    "shoulder": _shoulder,
+    "scheme-name": _scheme_name,
+    "scheme-lint": _scheme_lint,
+}
+"""The functions that answer the kinds without site, store and network."""

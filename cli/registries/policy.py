@@ -1,0 +1,128 @@
+"""The command ``policy``: check IRIs against an IRI policy, and show the settings of a policy."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Iterator
+
+import click
+
+from ...identifiers import iri_policy
+from ...identifiers.iri_policy import Profile, Verdict
+from .. import streams
+from ..errors import DONE, NO, UNREADABLE, write
+from ..options import POLICY_VARIABLE, input_option, load_policy
+from ..output import Sheet, Style, identifier
+from ..render.reports import problem_lines
+
+_TOGETHER = 100_000
+"""The number of IRIs that are checked together, so that each is compared with the others."""
+
+
+@click.group("policy", short_help="Check IRIs against an IRI policy.")
+def policy_command() -> None:
+    """Check URLs, ARKs and UUIDs against an IRI policy, and show the settings of a policy."""
+
+
+_profile_option = click.option(
+    "--profile",
+    metavar="NAME|FILE",
+    default="17beta",
+    show_default=True,
+    envvar=POLICY_VARIABLE,
+    show_envvar=True,
+    help="The name of a built-in policy, or a TOML or JSON file.",
+)
+
+
+@policy_command.command("lint", short_help="Check IRIs against an IRI policy.")
+@_profile_option
+@click.option("--complete", is_flag=True, help="Treat the IRIs as all IRIs of the site, and report missing parents.")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON Lines.")
+@input_option
+@click.argument("iris", metavar="IRI...|-", nargs=-1, required=True)
+def lint_command(iris: tuple[str, ...], profile: str, complete: bool, as_json: bool, form: str) -> int:
+    """Report whether a policy permits each IRI, its namespace, and the rules that it breaks.
+
+    With -, read IRIs from standard input, one a line. IRIs of other hosts are not checked.
+
+    Exit code, the highest of all: 0 no findings or only notes, 1 findings, 2 an IRI or the policy is not valid, 66 the
+    policy does not exist.
+
+    \b
+      ararat policy lint https://17beta.top/en/
+      ararat policy lint --profile ours.toml --complete - < sitemap.txt
+    """
+    policy = load_policy(profile)
+    worst = DONE
+    for number, verdict in enumerate(_verdicts(iris, form, policy, complete)):
+        if verdict is None:
+            worst = UNREADABLE
+            continue
+        worst = max(worst, _code(verdict))
+        if as_json:
+            streams.dump({"iri": verdict.iri, "in_scope": verdict.in_scope, **verdict.as_dict()})
+        else:
+            write([""] if number else [])
+            write(_lines(verdict, Sheet.of(sys.stdout)))
+    return worst
+
+
+@policy_command.command("show", short_help="Show the settings of a policy.")
+@_profile_option
+@click.option("--json", "as_json", is_flag=True, help="Print JSON, which is a valid policy file.")
+def show_command(profile: str, as_json: bool) -> int:
+    """Show the settings of a policy as TOML.
+
+    To write your own policy, set some of the same keys. The keys name and hosts are required.
+    """
+    settings = load_policy(profile).as_dict()
+    if as_json:
+        streams.dump(settings)
+        return DONE
+    for key, value in settings.items():
+        # JSON and TOML write texts, numbers and lists of texts alike.
+        sys.stdout.write(f"{key} = {json.dumps(value)}\n" if value is not None else f"# {key} is not set\n")
+    return DONE
+
+
+def _verdicts(iris: tuple[str, ...], form: str, profile: Profile, complete: bool) -> Iterator[Verdict | None]:
+    """Yield the verdicts in the order of the IRIs. For a line that cannot be read, print an error and yield None."""
+    waiting: list[str] = []
+    for given in streams.identifiers(iris, form):
+        if given.fault is not None:
+            write(Sheet.of(sys.stderr).prose(f"ararat: {given.place}: {given.fault}", style="bad"), to=sys.stderr)
+            yield None
+            continue
+        waiting.append(given.text)
+        # Only --complete needs all IRIs at once. Otherwise the batches bound the memory.
+        if len(waiting) >= _TOGETHER and not complete:
+            yield from iri_policy.judge_all(waiting, profile)
+            waiting.clear()
+    yield from iri_policy.judge_all(waiting, profile, complete=complete)
+
+
+def _code(verdict: Verdict) -> int:
+    if not verdict.readable:
+        return UNREADABLE
+    return NO if any(found.severity != "note" for found in verdict.findings) else DONE
+
+
+def _lines(verdict: Verdict, sheet: Sheet) -> Iterator[str]:
+    yield from sheet.prose(identifier(verdict.iri), style="strong")
+    words, style = _verdict_words(verdict)
+    yield from sheet.field("Verdict", words, style=style)
+    if verdict.in_scope:
+        reserved = ("reserved for a resolver",) if verdict.reserved else ()
+        yield from sheet.field("Namespace", ", ".join((*verdict.namespaces, *reserved)))
+    for found in verdict.findings:
+        yield from problem_lines(found, verdict.iri, sheet)
+
+
+def _verdict_words(verdict: Verdict) -> tuple[str, Style]:
+    if not verdict.readable:
+        return "not a valid IRI", "bad"
+    if not verdict.in_scope:
+        return f"not covered by the policy {verdict.profile}", "soft"
+    return ("permitted", "good") if verdict.allocatable else ("not permitted", "bad")

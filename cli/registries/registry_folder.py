@@ -1,0 +1,101 @@
+"""The folder of the registry tables that a user has installed.
+
+:mod:`ararat.identifiers.registries` knows only its built-in tables. The command ``ararat`` adds this folder with
+:func:`consulted`. A WSGI application can add a folder with ``registries.use(Path(...))``.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+from ...identifiers import registries
+from ...identifiers.registries import tables as registry_tables
+from ...identifiers.registries.tables import AnyTable, Record, Registry, Table
+
+VARIABLE = "ARARAT_REGISTRIES"
+"""The environment variable for another folder."""
+
+
+def registry_folder(environ: Mapping[str, str] = os.environ, platform: str = sys.platform) -> Path:
+    """Return the folder in ``ARARAT_REGISTRIES``, else the default in the data folder of the user.
+
+    Raises RuntimeError if there is no home folder.
+
+    >>> registry_folder({"XDG_DATA_HOME": "/srv/data"}, "linux").as_posix()
+    '/srv/data/ararat/registries'
+    """
+    if named := environ.get(VARIABLE):
+        return Path(named)
+    return _data_home(environ, platform) / "ararat" / "registries"
+
+
+@contextmanager
+def consulted() -> Iterator[None]:
+    """Use the tables in :func:`registry_folder` before the built-in tables.
+
+    At the end, print an error for each table that could not be read.
+    """
+    # Without a home folder there are no installed tables.
+    with suppress(RuntimeError):
+        registries.use(registry_folder())
+    try:
+        yield
+    finally:
+        for error in registries.current().passed_over:
+            sys.stderr.write(f"ararat: {error}; the built-in table was used instead\n")
+        registries.use()
+
+
+def table_in(folder: Path, registry: Registry[Record]) -> Table[Record]:
+    """Return the table of a registry in a folder, or the built-in table if the folder has none.
+
+    Raises OSError and :class:`~ararat.identifiers.registries.tables.RegistryError` if it cannot be read.
+    """
+    path = folder / registry.file
+    try:
+        text = path.read_text("utf-8")
+    except FileNotFoundError:
+        return registries.Registries(registries.BUNDLED).table(registry)
+    except UnicodeDecodeError:
+        raise registry_tables.RegistryError(
+            "the table is not UTF-8; make it with `ararat registry update`", str(path)
+        ) from None
+    return registry_tables.read(text, registry, file=str(path))
+
+
+def write_tables(folder: Path, tables: Iterable[AnyTable]) -> list[Path]:
+    """Write tables to a folder, and create the folder if it is missing. Raises OSError.
+
+    All tables are written to temporary files before the first one is replaced. A full disk changes nothing.
+    """
+    folder.mkdir(parents=True, exist_ok=True)
+    aside: dict[Path, Path] = {}
+    try:
+        for table in tables:
+            path = folder / table.registry.file
+            aside[path] = path.with_name(f".{path.name}.{os.getpid()}")
+            with aside[path].open("w", encoding="utf-8", newline="\n") as stream:
+                stream.write(table.text())
+                stream.flush()
+                os.fsync(stream.fileno())
+        for path, written in aside.items():
+            written.replace(path)
+    finally:
+        for written in aside.values():
+            written.unlink(missing_ok=True)
+    return list(aside)
+
+
+def _data_home(environ: Mapping[str, str], platform: str) -> Path:
+    if platform == "win32" and (local := environ.get("LOCALAPPDATA")):
+        return Path(local)
+    # "All paths set in these environment variables must be absolute. If an implementation encounters a relative path in
+    # any of these variables it should consider the path invalid and ignore it." (XDG Base Directory Specification)
+    data = Path(environ.get("XDG_DATA_HOME", ""))
+    if data.is_absolute():
+        return data
+    return Path.home() / ("Library/Application Support" if platform == "darwin" else ".local/share")

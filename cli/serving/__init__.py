@@ -1,0 +1,1 @@
+"""The command ``serve``, its server, its demo site and its logs."""

@@ -1,0 +1,387 @@
+"""The command ``serve``: run the inspector, a resolver and the demo site."""
+
+from __future__ import annotations
+
+import errno
+import logging
+import os
+import shutil
+import socket
+import sys
+import tempfile
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from logging.handlers import WatchedFileHandler
+from pathlib import Path
+from threading import Thread
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import click
+
+from ... import __version__
+from ..bindings.stores import SERVED_ADVICE
+from ..errors import NO_INPUT, UNAVAILABLE, Refused, store_errors, write
+from ..options import policy_option
+from ..output import Sheet, identifier
+
+if TYPE_CHECKING:
+    from ...identifiers.iri_policy import Profile
+    from ...middleware import Bindings, Resolution
+
+# The settings of the resolver. An option that is not given keeps the default of the setting.
+_SETTINGS: dict[str, dict[str, Any]] = {
+    "--also": {"multiple": True, "metavar": "URL", "help": "Another prefix of this site. Can be repeated."},
+    "--naans": {
+        "multiple": True,
+        "metavar": "NAAN",
+        "help": "Resolve this NAAN only. Can be repeated.  [default: all]",
+    },
+    "--schemes": {"multiple": True, "metavar": "SCHEME", "help": "Resolve ark or urn only.  [default: both]"},
+    "--max-length": {"type": int, "metavar": "BYTES", "help": "Refuse longer identifiers.  [default: 3500]"},
+    "--ignore-trailing-slash/--no-ignore-trailing-slash": {
+        "default": None,
+        "help": "Resolve ark:12345/x/ as ark:12345/x.  [default: yes]",
+    },
+    "--ignored-parameters": {
+        "multiple": True,
+        "metavar": "NAME",
+        "help": "Query parameter to ignore. utm_* matches a prefix. Can be repeated.",
+    },
+    "--forward-query": {"is_flag": True, "default": None, "help": "Append an unknown query to the target."},
+    "--cache": {
+        "type": int,
+        "metavar": "SECONDS",
+        "help": "Let clients cache answers this long.  [default: 300]",
+    },
+    "--services": {"metavar": "PATH", "help": "Offer the services of RFC 2169 below this path, usually /uri-res."},
+    "--cors": {
+        "multiple": True,
+        "metavar": "ORIGIN|all|none",
+        "help": "Allow scripts of this origin to read answers of the resolver. Can be repeated.  [default: all]",
+    },
+    "--referrer-policy": {
+        "metavar": "POLICY",
+        "help": "Set Referrer-Policy in answers of the resolver.  [default: no-referrer]",
+    },
+    "--hsts": {"metavar": "FIELD", "help": "Set Strict-Transport-Security in answers over https."},
+}
+
+
+_LONGEST_EXAMPLE = 100
+
+
+class _Store(NamedTuple):
+    """The URL or path of the bindings. ``is_table`` means that it was given by --bindings."""
+
+    place: str
+    is_demo: bool = False
+    is_table: bool = False
+
+
+def _options(command: Any) -> Any:
+    for name, attributes in reversed(_SETTINGS.items()):
+        variable = f"ARARAT_{name[2:].partition('/')[0].upper().replace('-', '_')}"
+        command = click.option(name, envvar=variable, show_envvar=True, **attributes)(command)
+    return command
+
+
+@click.command("serve", short_help="Run the inspector and a resolver, by default with a demo site.")
+@click.option(
+    "--database",
+    metavar="URL",
+    envvar="ARARAT_DATABASE",
+    show_envvar=True,
+    help="The store of the bindings.  [default: a temporary database of the demo]",
+)
+@click.option(
+    "--create",
+    is_flag=True,
+    envvar="ARARAT_CREATE",
+    show_envvar=True,
+    help="Create the database if it is missing.  [default: no]",
+)
+@click.option(
+    "--bindings",
+    "table",
+    metavar="FILE",
+    envvar="ARARAT_BINDINGS",
+    show_envvar=True,
+    help="Serve the bindings of a CSV, TSV or JSON Lines file, and read it again when it changes. "
+    "--database also accepts a file that ends in .csv, .tsv or .jsonl.",
+)
+@click.option(
+    "--state",
+    metavar="FOLDER",
+    envvar="ARARAT_STATE",
+    show_envvar=True,
+    help="The folder for the copy of the served file.  [default: the folder of the file]",
+)
+@click.option(
+    "--prefix",
+    metavar="URL",
+    envvar="ARARAT_PREFIX",
+    show_envvar=True,
+    help="The public URL of the resolver.  [default: the address of the server]",
+)
+@click.option(
+    "--host",
+    metavar="ADDRESS",
+    default="127.0.0.1",
+    show_default=True,
+    envvar="ARARAT_HOST",
+    show_envvar=True,
+    help="The address to listen on.",
+)
+@click.option(
+    "--port",
+    type=click.IntRange(0, 65535),
+    envvar="ARARAT_PORT",
+    show_envvar=True,
+    help="The port to listen on, 0 for any free port.  [default: the first free port from 8000]",
+)
+@click.option(
+    "--trace-elsewhere/--no-trace-elsewhere",
+    default=True,
+    show_default="yes",
+    envvar="ARARAT_TRACE_ELSEWHERE",
+    show_envvar=True,
+    help="Let traces in the inspector send requests to other hosts.",
+)
+@click.option(
+    "--trusted-host", "trusted_hosts", multiple=True, metavar="HOST", envvar="ARARAT_TRUSTED_HOST", show_envvar=True,
+    help="Another host name of the inspector, besides this machine and the prefix. Other host names are refused if "
+    "this option or --allow-network is given, or if --host is a loopback address. Can be repeated.",
+)  # fmt: skip
+@click.option(
+    "--trusted-proxies", type=click.IntRange(min=0), default=0, show_default=True, metavar="N",
+    envvar="ARARAT_TRUSTED_PROXIES", show_envvar=True,
+    help="The number of reverse proxies. The last N values of X-Forwarded-For and X-Forwarded-Proto are trusted. Each "
+    "proxy must set both fields.",
+)  # fmt: skip
+@click.option(
+    "--inspector", metavar="URL|none", envvar="ARARAT_INSPECTOR", show_envvar=True,
+    help="The URL of the inspector, for links on error pages, or none.  [default: the prefix without --prefix, none "
+    "with it]",
+)  # fmt: skip
+@click.option(
+    "--allow-network", "networks", multiple=True, metavar="CIDR", envvar="ARARAT_ALLOW_NETWORK", show_envvar=True,
+    help="Allow traces to this private network. Can be repeated.",
+)  # fmt: skip
+@click.option(
+    "--deny-network", "denied_networks", multiple=True, metavar="CIDR", envvar="ARARAT_DENY_NETWORK", show_envvar=True,
+    help="Forbid traces to this network, such as the public addresses of this machine or its NAT64 prefix. Can be "
+    "repeated.",
+)  # fmt: skip
+@click.option(
+    "--resolver", "resolvers", multiple=True, metavar="URL", envvar="ARARAT_RESOLVER", show_envvar=True,
+    help="Offer this resolver prefix for traces in the inspector. Can be repeated.",
+)  # fmt: skip
+@policy_option("Also check IRIs against this IRI policy.", multiple=True)
+@click.option(
+    "--access-log", metavar="FILE", envvar="ARARAT_ACCESS_LOG", show_envvar=True,
+    help="Log each requested identifier to FILE as a line of JSON, without data of the client. - is standard output.",
+)  # fmt: skip
+@_options
+def serve_command(
+    database: str | None,
+    create: bool,
+    table: str | None,
+    state: str | None,
+    prefix: str | None,
+    host: str,
+    port: int | None,
+    trace_elsewhere: bool,
+    trusted_hosts: tuple[str, ...],
+    trusted_proxies: int,
+    inspector: str | None,
+    networks: tuple[str, ...],
+    denied_networks: tuple[str, ...],
+    resolvers: tuple[str, ...],
+    profiles: tuple[Profile, ...],
+    access_log: str | None,
+    **settings: Any,
+) -> None:
+    """Run the inspector and a resolver at one address, until Ctrl-C.
+
+    Without --database or --bindings, a demo site runs with a temporary database. The demo never changes your database.
+
+    A file of bindings is never written. A change is read within about two seconds. A new version that reassigns or
+    drops a name is refused as a whole, and the version before stays in use.
+    """
+    if database and table:
+        raise click.UsageError("--database and --bindings exclude each other")
+    from ...webapp.app import MissingAssets
+    from . import server
+
+    given = {name: value for name, value in settings.items() if value not in (None, ())}
+    if "cors" in given:
+        given["cors"] = {("all",): True, ("none",): False}.get(given["cors"], given["cors"])
+    with (
+        _listener(host, port) as listener,
+        _store(database, table) as store,
+        store_errors(),
+        _opened(store, next(iter(profiles), None), create=create, state=state) as bindings,
+        _access_log(access_log) as on_resolve,
+    ):
+        address = server.address_of(listener)
+        if inspector is None and (prefix or address).rstrip("/") == address:
+            inspector = "/"
+        elif inspector == "none":
+            inspector = None
+        try:
+            hosts: list[str] | None = None
+            if trusted_hosts or networks or server.is_loopback(listener):
+                announced = [each for each in (prefix, inspector, *given.get("also", ())) if each]
+                hosts = [*server.hosts_of(listener, *announced), *trusted_hosts]
+            app = server.compose(
+                bindings,
+                prefix=prefix or address,
+                address=address,
+                inspector=inspector,
+                trusted_proxies=trusted_proxies,
+                demo=store.is_demo,
+                trace_elsewhere=trace_elsewhere,
+                networks=networks,
+                denied_networks=denied_networks,
+                trusted_hosts=hosts,
+                policies=profiles,
+                on_resolve=on_resolve,
+                resolvers=resolvers,
+                **given,
+            )
+        except (ValueError, NotImplementedError) as error:
+            raise click.UsageError(str(error)) from None
+        except MissingAssets as error:
+            raise Refused(str(error), exit_code=UNAVAILABLE) from None
+
+        def ready() -> None:
+            _announce(address, prefix, inspector, host, store, bindings, trace_elsewhere)
+            if not store.is_demo:
+                # In a database of millions the count takes seconds. It must not delay the first answer.
+                Thread(target=_warn_of_served, args=(bindings,), name="ararat-served", daemon=True).start()
+
+        server.run(app, listener, ready)
+
+
+def _listener(host: str, port: int | None) -> socket.socket:
+    from . import server
+
+    try:
+        return server.listen(host, port)
+    except OSError as error:
+        wanted = server.FIRST_PORT if port is None else port
+        what = f"cannot listen on {host}, port {wanted}: {error.strerror or error}"
+        advice = "set another --port (0 for any free port) or another --host"
+        if error.errno == errno.EADDRINUSE:
+            last = server.FIRST_PORT + server.TRIED - 1
+            which = f"port {port}" if port is not None else f"each port from {wanted} to {last}"
+            what = f"{which} of {host} is used by another process ({os.strerror(errno.EADDRINUSE)})"
+            advice = "set --port 0 for any free port, set another --port, or stop that process"
+        raise Refused(what, ("Fix", advice), exit_code=UNAVAILABLE) from None
+
+
+@contextmanager
+def _access_log(place: str | None) -> Iterator[Callable[[Resolution], None] | None]:
+    """Open the access log. A file can be rotated: the log then continues in a new file."""
+    from ...middleware import log_resolutions
+
+    if place is None:
+        yield None
+        return
+    try:
+        handler = logging.StreamHandler(sys.stdout) if place == "-" else WatchedFileHandler(place, encoding="ascii")
+    except OSError as error:
+        raise Refused(f"cannot write {place}: {error.strerror or error}", exit_code=NO_INPUT) from None
+    logger = logging.getLogger("ararat.resolutions")
+    logger.setLevel(logging.INFO)
+    # Handlers of the root logger must not repeat these lines.
+    logger.propagate = False
+    logger.addHandler(handler)
+    try:
+        yield log_resolutions(logger)
+    finally:
+        logger.removeHandler(handler)
+        handler.close()
+
+
+@contextmanager
+def _store(database: str | None, table: str | None) -> Iterator[_Store]:
+    if database or table:
+        yield _Store(database or table or "", is_table=not database)
+        return
+    folder = Path(tempfile.mkdtemp(prefix="ararat-"))
+    try:
+        yield _Store(f"sqlite:///{folder / 'bindings.sqlite'}", is_demo=True)
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def _opened(store: _Store, profile: Profile | None, *, create: bool, state: str | None) -> Bindings:
+    from ...middleware import open_bindings
+    from ...middleware.bindings.collection import open_file
+    from .demo import load
+
+    if store.is_table:
+        # The default format is CSV.
+        return open_file(Path(store.place), policy=profile, state=state)
+    bindings = open_bindings(store.place, create=create or store.is_demo, policy=profile, state=state)
+    if store.is_demo:
+        load(bindings)
+    return bindings
+
+
+def _names(bindings: Bindings) -> str:
+    from ...middleware import BindingsUnavailable
+
+    try:
+        return str(bindings.count())
+    except BindingsUnavailable as error:
+        return f"unknown; the resolver answers 503 until the bindings can be read: {error}"
+
+
+def _announce(
+    address: str,
+    prefix: str | None,
+    inspector: str | None,
+    host: str,
+    store: _Store,
+    bindings: Bindings,
+    trace_elsewhere: bool,
+) -> None:
+    sheet = Sheet.of(sys.stdout)
+    write([f"{sheet.paint(f'Ararat {__version__} at')} {sheet.paint(address, 'strong')}"])
+    if store.is_demo:
+        write(sheet.field("Demo site", f"{address}/demo/"))
+    if prefix:
+        write(sheet.field("Prefix", identifier(prefix)))
+        linked = identifier(inspector) if inspector else "not linked from error pages; to link it, set --inspector"
+        write(sheet.field("Inspector", linked))
+    elif host in ("0.0.0.0", "::"):  # noqa: S104 - a comparison
+        write(sheet.field("Prefix", f"{address}, not reachable from other machines; set --prefix"))
+    note = " (temporary; use --database to keep bindings)" if store.is_demo else ""
+    if bindings.is_file:
+        note = " (read again when it changes, never written)"
+    write(sheet.field("Bindings", f"{bindings.where}{note}"))
+    write(sheet.field("Names", _names(bindings)))
+    hosts = "also to other hosts; to forbid, set --no-trace-elsewhere" if trace_elsewhere else "to this site only"
+    write(sheet.field("Traces", hosts))
+    write(sheet.field("Stop", "Ctrl-C"))
+    sys.stdout.flush()
+
+
+def _warn_of_served(bindings: Bindings) -> None:
+    """Print a warning if the bindings contain served names, which this server cannot answer."""
+    from ...middleware import BindingsUnavailable
+
+    try:
+        with bindings.store.snapshot() as snapshot:
+            number, example = snapshot.served()
+    except BindingsUnavailable:
+        # The resolver logs this error with the first request.
+        return
+    if example is not None:
+        shown = example[:_LONGEST_EXAMPLE]
+        subject = f"the served name {shown}" if number == 1 else f"{number:,} served names, such as {shown},"
+        what = f"ararat: warning: {subject} cannot be answered here: {SERVED_ADVICE}"
+        write(Sheet.of(sys.stderr).prose(what, style="doubtful"), to=sys.stderr)
+        sys.stderr.flush()

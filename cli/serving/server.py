@@ -1,0 +1,302 @@
+"""The application of ``ararat serve`` and the server that runs it.
+
+:func:`compose` returns the WSGI application: inspector, resolver and demo. :func:`listen` opens a socket. :func:`run`
+serves the application until a signal arrives. The server is waitress. It reads requests and sends answers without a
+thread for each connection, so slow clients hold no thread. A request holds one of :data:`THREADS` only while the
+application answers it.
+"""
+
+from __future__ import annotations
+
+import errno
+import logging
+import select
+import signal
+import socket
+import threading
+import time
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from ipaddress import ip_address
+from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
+
+from waitress.server import create_server
+from werkzeug.middleware.dispatcher import DispatcherMiddleware
+from werkzeug.middleware.proxy_fix import ProxyFix
+
+from ...middleware import ResolverMiddleware
+from ...middleware.settings import SCHEMES
+from ...webapp import create_app
+from ...webapp.tracing.client.in_process import NamesOnly
+from .demo import MOUNT, create_demo
+from .logs import FOR_SERVERS, log_plainly
+
+if TYPE_CHECKING:
+    from types import FrameType
+
+    from _typeshed.wsgi import StartResponse, WSGIApplication, WSGIEnvironment
+
+    from ...identifiers.iri_policy import Profile
+    from ...middleware import Bindings
+
+FIRST_PORT = 8000
+THREADS = 96
+"""The number of worker threads. At most 50 traces hold one each, the rest answers other requests."""
+
+CONNECTIONS = 2000
+"""The maximum number of connections. waitress accepts no more until one of them closes."""
+
+SELECT_CONNECTIONS = 400
+"""The same on Windows, where select() watches at most 512 sockets."""
+
+OTHER_FILES = 512
+"""Files and sockets besides the connections: databases, traces, request bodies."""
+
+IDLE_SECONDS = 30
+"""A connection without data is closed after this time, unless its request is being answered."""
+
+CLEANUP_SECONDS = 5
+
+LONGEST_HEADER = 65536
+"""The maximum size of request line and header fields in bytes. A request line over 8,190 bytes gets 414."""
+
+LONGEST_BODY = 16 * 2**20
+"""The maximum size of a request body in bytes. The pages have lower limits, which their answer 413 explains."""
+
+LONGEST_UNREAD = 64 * 2**20
+"""The size of the output buffer of a connection in bytes. Only a longer answer holds a thread."""
+
+GRACE_SECONDS = 8
+"""How long a stopping server waits for running answers. Streams end at once."""
+
+TRIED = 100
+"""The number of ports to try if no port is given."""
+
+
+def compose(
+    bindings: Bindings,
+    *,
+    prefix: str,
+    address: str,
+    inspector: str | None = "/",
+    trusted_proxies: int = 0,
+    demo: bool = False,
+    trace_elsewhere: bool = True,
+    networks: Sequence[str] = (),
+    denied_networks: Sequence[str] = (),
+    trusted_hosts: Sequence[str] | None = None,
+    policies: Sequence[Profile] = (),
+    resolvers: Sequence[str] = (),
+    **settings: Any,
+) -> WSGIApplication:
+    """Return the WSGI application: the resolver in front of the inspector, and of the demo site with ``demo``.
+
+    ``prefix`` is the public resolver prefix. ``address`` is the URL of the server, which can be the same. Error pages
+    link to ``inspector``: "/" for the root of the prefix, a URL, or None for no link.
+
+    Hops of a trace to ``address`` are answered in process. At ``prefix`` only names are, unless the inspector is at the
+    root of the prefix: another application can answer the other paths.
+
+    ``trusted_proxies`` is the number of reverse proxies. The last values of X-Forwarded-For and X-Forwarded-Proto, one
+    for each proxy, are trusted. ``trusted_hosts`` are the host names of the inspector, None for any. IRIs are checked
+    against ``policies``. Users can select ``resolvers`` for a trace. ``settings`` are those of
+    :class:`~ararat.middleware.ResolverMiddleware`. Raises ValueError for an invalid setting, network or resolver.
+    """
+    local: dict[str, WSGIApplication] = {}
+    at_root = inspector is not None and inspector.rstrip("/") in ("", prefix.rstrip("/"))
+    on_prefix = at_root or (inspector or "").startswith("/")
+    app = create_app(
+        bindings,
+        prefix=prefix,
+        inspector=prefix if on_prefix else inspector or address,
+        local=local,
+        trace_elsewhere=trace_elsewhere,
+        networks=networks,
+        denied_networks=denied_networks,
+        trusted_hosts=trusted_hosts,
+        policies=policies,
+        resolvers=resolvers,
+    )
+    site = DispatcherMiddleware(app, {MOUNT: create_demo()} if demo else {})
+    also = (address, *settings.pop("also", ()))
+    whole = ResolverMiddleware(site, bindings, prefix=prefix, also=also, inspector=inspector, **settings)
+    names = NamesOnly(whole, settings.get("schemes") or SCHEMES)
+    # The inspector reads this dictionary when a trace starts. The values wrap the inspector, so they are added last.
+    local.update({prefix: whole if at_root else names, address: whole})
+    if not trusted_proxies:
+        return whole
+    # Header fields never set the host, port or path.
+    return ProxyFix(whole, x_for=trusted_proxies, x_proto=trusted_proxies, x_host=0, x_port=0, x_prefix=0)
+
+
+def hosts_of(listener: socket.socket, *addresses: str) -> list[str]:
+    """Return the host names of the inspector: of this machine, of the listener and of the URLs ``addresses``.
+
+    Raises ValueError if a URL is not valid.
+    """
+    listening = str(listener.getsockname()[0])
+    hosts = ["127.0.0.1", "localhost", "::1", listening, *(urlsplit(address).hostname or "" for address in addresses)]
+    return list(dict.fromkeys(f"[{host}]" if ":" in host else host for host in hosts if host))
+
+
+def is_loopback(listener: socket.socket) -> bool:
+    """Return whether a socket listens on a loopback address, which only this machine can reach."""
+    return ip_address(str(listener.getsockname()[0]).partition("%")[0]).is_loopback
+
+
+def listen(host: str, port: int | None) -> socket.socket:
+    """Return a socket that listens on ``host`` and ``port``.
+
+    Port 0 selects any free port, None the first free one from :data:`FIRST_PORT` on. Raises OSError if the port is in
+    use, or if the host is not an address of this machine.
+    """
+    family, _, _, _, _ = socket.getaddrinfo(host, None, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)[0]
+    ports = range(FIRST_PORT, FIRST_PORT + TRIED) if port is None else [port]
+    for each in ports:
+        try:
+            return socket.create_server((host, each), family=family, backlog=1024)
+        except OSError as error:
+            if error.errno != errno.EADDRINUSE or each == ports[-1]:
+                raise
+    raise AssertionError("no port was tried")
+
+
+def address_of(listener: socket.socket) -> str:
+    """Return the URL by which a browser on this machine reaches a listening socket.
+
+    >>> with listen("127.0.0.1", 0) as listener:
+    ...     address_of(listener) == f"http://127.0.0.1:{listener.getsockname()[1]}"
+    True
+    """
+    host, port = str(listener.getsockname()[0]), listener.getsockname()[1]
+    host = {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(host, host)  # noqa: S104 - a wildcard address includes loopback
+    return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
+
+
+def run(app: WSGIApplication, listener: socket.socket, ready: Callable[[], None]) -> None:
+    """Serve ``app`` until SIGTERM or SIGINT, then raise SystemExit. ``ready`` is called when the server listens.
+
+    At the end, open streams stop at once and other answers have :data:`GRACE_SECONDS` to finish.
+    """
+    log_plainly(FOR_SERVERS)
+    # waitress would log a line for each request that waits for a thread.
+    logging.getLogger("waitress.queue").setLevel(logging.ERROR)
+    stoppable = Stoppable(app)
+    server: Any = create_server(
+        stoppable,
+        sockets=[listener],
+        threads=THREADS,
+        connection_limit=_connection_limit(),
+        channel_timeout=IDLE_SECONDS,
+        cleanup_interval=CLEANUP_SECONDS,
+        max_request_header_size=LONGEST_HEADER,
+        max_request_body_size=LONGEST_BODY,
+        outbuf_high_watermark=LONGEST_UNREAD,
+        asyncore_use_poll=hasattr(select, "poll"),
+        # compose() decides how many proxies are trusted. Nothing else reads these fields.
+        clear_untrusted_proxy_headers=False,
+        # The host of a request without the field Host.
+        server_name=str(listener.getsockname()[0]),
+        ident=None,
+    )
+    # The main thread only waits for signals, so that a signal never interrupts the loop of the server.
+    serving = threading.Thread(target=server.run, name="ararat-server", daemon=True)
+    try:
+        _handle_signals()
+        serving.start()
+        ready()
+        while serving.is_alive():
+            serving.join(1)
+    except _StopRequested:
+        pass
+    stoppable.stopping.set()
+    _finish(server, listener)
+    raise SystemExit(0)
+
+
+class Stoppable:
+    """A WSGI application whose streams end when the server stops.
+
+    A stream is an answer with the field ``X-Accel-Buffering``. It yields data at least once a second, and ends after
+    that. An event stream ends with an event ``end``, so that its client does not reconnect.
+    """
+
+    def __init__(self, app: WSGIApplication) -> None:
+        self.app = app
+        self.stopping = threading.Event()
+
+    def __call__(self, environ: WSGIEnvironment, start_response: StartResponse) -> Iterable[bytes]:
+        fields: dict[str, str] = {}
+
+        def started(status: str, headers: list[tuple[str, str]], *exc_info: Any) -> Any:
+            fields.update((name.lower(), value) for name, value in headers)
+            return start_response(status, headers, *exc_info)
+
+        body = self.app(environ, started)
+        if "x-accel-buffering" not in fields:
+            return body
+        return self._until_stopped(body, fields.get("content-type", "").startswith("text/event-stream"))
+
+    def _until_stopped(self, body: Iterable[bytes], of_events: bool) -> Iterator[bytes]:
+        try:
+            for chunk in body:
+                yield chunk
+                if self.stopping.is_set():
+                    if of_events:
+                        yield b"event: end\ndata: shutdown\n\n"
+                    return
+        finally:
+            close = getattr(body, "close", None)
+            if close is not None:
+                close()
+
+
+class _StopRequested(BaseException):
+    """A signal asked the server to stop."""
+
+
+def _handle_signals() -> None:
+    """Stop the server on each signal that ends a process. Ignored signals stay ignored (nohup)."""
+
+    def stop(number: int, frame: FrameType | None) -> None:
+        # Ignore further signals, which would cut the stop short.
+        for each in signals:
+            signal.signal(each, signal.SIG_IGN)
+        raise _StopRequested
+
+    names = ("SIGTERM", "SIGINT", "SIGQUIT", "SIGHUP")
+    known = [getattr(signal, name) for name in names if hasattr(signal, name)]
+    signals = [each for each in known if signal.getsignal(each) is not signal.SIG_IGN]
+    for each in signals:
+        signal.signal(each, stop)
+
+
+def _finish(server: Any, listener: socket.socket) -> None:
+    """Refuse new connections, and wait until the running answers are sent."""
+    deadline = time.monotonic() + GRACE_SECONDS
+    server.del_channel()
+    listener.close()
+    # Wait for the worker threads. The loop of the server still sends their output.
+    server.task_dispatcher.shutdown(timeout=GRACE_SECONDS)
+    while time.monotonic() < deadline and _is_sending(server):
+        time.sleep(0.02)
+
+
+def _is_sending(server: Any) -> bool:
+    return any(channel.total_outbufs_len for channel in list(server.active_channels.values()))
+
+
+def _connection_limit() -> int:
+    """Return the maximum number of connections. Raise the limit of open files if the system permits it."""
+    if not hasattr(select, "poll"):
+        return SELECT_CONNECTIONS
+    import resource  # Not available on Windows.
+
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    wanted = CONNECTIONS + OTHER_FILES
+    if soft == resource.RLIM_INFINITY or soft >= wanted:
+        return CONNECTIONS
+    if hard != resource.RLIM_INFINITY:
+        wanted = max(soft, min(wanted, hard))
+    resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, hard))
+    return max(wanted - OTHER_FILES, wanted // 2)

@@ -1,0 +1,105 @@
+"""`ararat conformance`: our answers to the vectors, and the runner that puts them to any command."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner, Result
+
+from ararat.cli import main
+from ararat.cli.conformance.answers import KINDS, agrees, answer
+
+OURS = Path(sys.executable).with_name("ararat")
+
+
+@pytest.fixture
+def ararat() -> Callable[..., Result]:
+    """ararat(*arguments) runs `ararat conformance` in this process."""
+
+    def run(*arguments: str | Path, given: str | bytes = "") -> Result:
+        result = CliRunner().invoke(main.main, ["conformance", *map(str, arguments)], input=given)
+        if result.exception is not None and not isinstance(result.exception, SystemExit):
+            raise result.exception
+        return result
+
+    return run
+
+
+@pytest.mark.vectors(*KINDS)
+def test_our_own_answer_agrees(vector):
+    assert agrees(vector.expect, json.loads(json.dumps(answer(vector.kind, vector.input))))
+
+
+def test_the_runner_finds_that_we_agree(ararat, data):
+    ran = ararat("run", data / "vectors.jsonl", "--", OURS, "conformance", "answer")
+    assert ran.exit_code == 0, ran.output
+    assert ran.stdout.splitlines()[-1].endswith("agree.")
+    assert len(ran.stdout.splitlines()) == len(KINDS) + 1
+
+
+@pytest.mark.parametrize(
+    ("program", "code", "message"),
+    [
+        pytest.param('print(\'{"id": "V1", "result": {"equivalent": false}}\')', 1, "0 of 1 agree", id="wrong"),
+        pytest.param('print(\'{"id": "V1", "result": {"equivalent": 1}}\')', 1, "0 of 1 agree", id="1 is not true"),
+        pytest.param('print(\'{"id": "V1", "error": "\\\\u001b[2J"}\')', 1, "0 of 1 agree", id="an error"),
+        pytest.param('print(\'{"id": "V2"}\')', 3, "not a JSON object with this id", id="another id"),
+        pytest.param("print('\\x1b[31m no')", 3, "not a JSON object with this id", id="no JSON"),
+        pytest.param("pass", 3, "ended without an answer", id="nothing"),
+        pytest.param("input(); input()", 3, "no answer within 1 s", id="silence"),
+    ],
+)
+def test_what_another_command_says_is_compared_and_never_trusted(ararat, tmp_path, program, code, message):
+    file = tmp_path / "vectors.jsonl"
+    row = {
+        "id": "V1",
+        "kind": "ark-equivalent",
+        "input": ["ark:12345/x", "ark:/12345/x"],
+        "expect": {"equivalent": True},
+    }
+    file.write_text(json.dumps(row) + "\n", "ascii")
+    ran = ararat("run", "--seconds", "1", file, "--", sys.executable, "-S", "-c", program)
+    assert (ran.exit_code, message in " ".join(ran.output.split())) == (code, True), ran.output
+    assert ran.output.replace("\n", "").isprintable()
+
+
+def test_a_command_that_is_not_there_is_named(ararat, data):
+    ran = ararat("run", data / "vectors.jsonl", "--", "no-such-command-anywhere")
+    assert (ran.exit_code, "cannot run" in ran.stderr) == (3, True)
+
+
+def test_a_file_without_vectors_is_refused(ararat, tmp_path):
+    (tmp_path / "none").write_text('{"id": 1}\n')
+    assert ararat("run", tmp_path / "none", "--", "true").exit_code == 2
+    (tmp_path / "none").write_text("")
+    assert ararat("run", tmp_path / "none", "--", "true").exit_code == 2
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        b"",
+        b"{}",
+        b"[",
+        b"\xff",
+        b"[" * 100_000,
+        b'{"id": 1, "kind": "ark-parse", "input": "x"}',
+        b'{"id": "x", "kind": "http", "input": {}}',
+        *(json.dumps({"id": "x", "kind": kind, "input": given}).encode() for kind in KINDS for given in (1, None, [1])),
+    ],
+)
+def test_a_question_that_is_none_has_an_error_for_an_answer(ararat, line):
+    answered = json.loads(ararat("answer", given=line + b"\n").stdout)
+    assert "error" in answered
+
+
+def test_every_vector_is_as_the_schema_says(data):
+    schema = json.loads((data / "vectors.schema.json").read_text("ascii"))
+    rows = [json.loads(line) for line in (data / "vectors.jsonl").read_text("ascii").splitlines()]
+    assert {*schema["required"]} <= set.intersection(*map(set, rows))
+    assert set.union(*map(set, rows)) <= schema["properties"].keys()
+    assert len({row["id"] for row in rows}) == len(rows)

@@ -1,0 +1,693 @@
+"""`ararat serve` as a process: the whole story over real sockets, and how it starts and stops."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import re
+import signal
+import socket
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner, Result
+from werkzeug.test import Client
+
+from ararat.cli import main as command
+from ararat.cli.serving import server as serve
+from ararat.middleware import open_bindings
+from ararat.webapp.tracing.limits.concurrency import Busy, ConcurrencyLimit
+
+ARARAT = Path(sys.executable).with_name("ararat")
+
+
+@pytest.fixture
+def ararat(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., Result]:
+    """ararat(*arguments) runs the command in this process, up to where it would begin to serve."""
+
+    def begin(*_: object) -> None:
+        pytest.fail("it began to serve")
+
+    def run(*arguments: str) -> Result:
+        result = CliRunner().invoke(command.main, [*arguments])
+        if result.exception is not None and not isinstance(result.exception, SystemExit):
+            raise result.exception
+        return result
+
+    for name in [name for name in os.environ if name.startswith("ARARAT_")]:
+        monkeypatch.delenv(name)
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(serve, "run", begin)
+    return run
+
+
+# The story, on one server that all of this reads from -----------------------------------------------------------------
+
+
+def test_the_page_answers(ararat_server: Any) -> None:
+    answer = ararat_server.get("/")
+    assert answer.status == 200
+    assert "Ararat" in answer.text
+
+
+def test_the_demo_site_answers(ararat_server: Any) -> None:
+    assert "A small site and its persistent identifiers" in ararat_server.get("/demo/").text
+
+
+@pytest.mark.parametrize(
+    ("target", "status", "location"),
+    [
+        pytest.param("/ark:12345/mp39n", 302, "/demo/map", id="located"),
+        pytest.param("/ark:/12345/m-p39n", 302, "/demo/map", id="another spelling"),
+        pytest.param("/ark:12345/mp39n/1", 302, "/demo/map/1", id="a component"),
+        pytest.param("/ark:12345/mp39n.svg", 302, "/demo/map.svg", id="a variant"),
+        pytest.param("/ark:12345/m5137", 303, "/demo/mountain", id="related"),
+        pytest.param("/ark:12345/r7t2w", 303, "/ark:12345/r7t2w?info", id="described"),
+        pytest.param("/urn:example:ararat:guide", 302, "/demo/guide", id="a URN"),
+        pytest.param("/ark:12345/d0v3z", 410, None, id="withdrawn"),
+        pytest.param("/ark:12345/nothing", 404, None, id="not bound"),
+        pytest.param("/ark:12345", 400, None, id="no identifier"),
+    ],
+)
+def test_a_name_is_answered_as_it_is_bound(target: str, status: int, location: str | None, ararat_server: Any) -> None:
+    answer = ararat_server.get(target)
+    assert answer.status == status
+    assert answer.header("Location") == (location and ararat_server.origin + location)
+
+
+def test_a_served_name_is_answered_by_the_site_itself(ararat_server: Any) -> None:
+    answer = ararat_server.get("/ark:12345/h3v9b")
+    assert answer.status == 200
+    assert "Heights in metres" in answer.text
+    assert "describedby" in (answer.header("Link") or "")
+    (style,) = re.findall(r'rel="stylesheet" href="([^"]+)"', answer.text)
+    assert ararat_server.get(style).status == 200
+
+
+def test_a_name_is_described(ararat_server: Any) -> None:
+    described = ararat_server.get("/ark:12345/x8rd4?info", accept="application/json")
+    assert described.status == 200
+    assert "1829-10-09" in described.text
+
+
+def test_a_request_line_of_nearly_8190_octets_is_taken(ararat_server: Any) -> None:
+    assert ararat_server.get("/?q=" + "a" * 8000).status == 200
+
+
+def test_a_client_is_not_believed_about_where_the_site_is_mounted(ararat_server: Any) -> None:
+    answer = ararat_server.get(
+        "/ark:12345/mp39n", script_name="/evil", x_forwarded_proto="https", x_forwarded_host="evil.example"
+    )
+    assert answer.header("Location") == f"{ararat_server.origin}/demo/map"
+
+
+def read_events(server: Any, target: str) -> Iterator[str]:
+    """The names of the events of a stream, as they come."""
+    with socket.create_connection(("127.0.0.1", server.port), 10) as connection, connection.makefile("rb") as stream:
+        connection.sendall(
+            f"GET {target} HTTP/1.1\r\nHost: localhost\r\nAccept: text/event-stream\r\n"
+            "Connection: close\r\n\r\n".encode()
+        )
+        for line in stream:
+            if line.startswith(b"event: "):
+                yield line[7:].decode().strip()
+
+
+def test_a_trace_has_its_hops_and_ends_on_the_demo_page(ararat_server: Any) -> None:
+    names = list(read_events(ararat_server, "/trace?q=ark:12345/x8rd4"))
+    assert [name for name in names if name != "waiting"] == ["start", *["hop"] * 3, "verdict", "record", "end"]
+
+
+def test_the_command_line_traces_the_same_way(ararat_server: Any) -> None:
+    command = [ARARAT, "trace", "ark:12345/m5137", "--resolver", ararat_server.origin, "--allow-network", "127.0.0.0/8"]
+    result = subprocess.run(command, capture_output=True, timeout=30, check=False, text=True)
+    assert result.returncode == 0
+    assert "303 See Other" in result.stdout
+    assert re.search(rf"A related resource is at\s+{ararat_server.origin}/demo/mountain", result.stdout)
+
+
+def test_the_command_line_asks_no_private_address_unless_told(ararat_server: Any) -> None:
+    command = [ARARAT, "trace", "ark:12345/m5137", "--resolver", ararat_server.origin]
+    result = subprocess.run(command, capture_output=True, timeout=30, check=False, text=True)
+    assert result.returncode == 3
+    assert "--allow-network" in result.stderr
+
+
+# How it starts --------------------------------------------------------------------------------------------------------
+
+
+def test_it_says_where_it_is_and_what_it_serves(ararat_server: Any) -> None:
+    log = ararat_server.log()
+    words = " ".join(log.split())
+    assert len(re.findall(r"^Ararat .* at http://127\.0\.0\.1:\d+$", log, re.MULTILINE)) == 1
+    assert re.search(r"/bindings\.sqlite \(temporary", words)
+    assert f"Demo site {ararat_server.origin}/demo/" in words
+    assert log.isascii()
+
+
+def test_without_a_prefix_a_server_for_other_machines_warns(
+    ararat: Callable[..., Result], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(serve, "run", lambda app, listener, ready: ready())
+    everywhere = ("serve", "--port", "0", "--host", "0.0.0.0")  # noqa: S104 - nothing is served
+    assert "not reachable from other machines; set --prefix" in " ".join(ararat(*everywhere).stdout.split())
+    assert "--prefix" not in ararat(*everywhere, "--prefix", "https://ids.example").stdout
+    assert "--prefix" not in ararat("serve", "--port", "0").stdout
+
+
+def test_samples_are_never_put_into_a_database_of_the_users(serve_ararat: Callable[..., Any], tmp_path: Path) -> None:
+    with open_bindings(tmp_path / "mine.sqlite", create=True) as bindings:
+        bindings.bind("ark:12345/mine", "https://example.org/mine")
+    options = ["--database", str(tmp_path / "mine.sqlite"), "--cache", "7"]
+    server = serve_ararat(*options, environ={"ARARAT_PREFIX": "https://names.example.org"})
+    try:
+        assert server.get("/ark:12345/mine").header("Location") == "https://example.org/mine"
+        assert server.get("/ark:12345/mp39n").status == 404
+        assert server.get("/demo/").status == 404
+        assert server.get("/ark:12345/mine").header("Cache-Control") == "max-age=7"
+        # The announced prefix, not the address, begins every link.
+        assert "https://names.example.org/ark:12345/mine?info" in (server.get("/ark:12345/mine").header("Link") or "")
+        # And a trace of the name runs here all the same.
+        assert list(read_events(server, "/trace?q=ark:12345/mine"))[-1] == "end"
+    finally:
+        # Who closes the terminal stops it too.
+        assert server.stop(signal.SIGHUP) == 0
+    assert (tmp_path / "mine.sqlite").exists()
+
+
+def test_a_warning_is_printed_for_served_names(serve_ararat: Callable[..., Any], tmp_path: Path) -> None:
+    with open_bindings(tmp_path / "mine.sqlite", create=True) as bindings:
+        for name in ("b", "a", "gone"):
+            bindings.bind(f"ark:12345/{name}", "/about", kind="served")
+        bindings.withdraw("ark:12345/gone")
+        bindings.bind("ark:12345/0", "https://example.org/0")
+    server = serve_ararat("--database", str(tmp_path / "mine.sqlite"))
+    try:
+        warning = "ararat: warning: 2 served names, such as ark:12345/a, cannot be answered here: a served name"
+        until(lambda: warning in " ".join(server.log().split()))
+    finally:
+        assert server.stop(signal.SIGINT) == 0
+
+
+def test_a_file_of_any_name_is_served(
+    ararat: Callable[..., Result], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "names.txt").write_text("identifier,target\nark:12345/doc,https://example.org/doc\n")
+    locations: list[str | None] = []
+
+    def run(app: Any, listener: socket.socket, ready: Callable[[], None]) -> None:
+        locations.append(Client(app).get("/ark:12345/doc").location)
+        ready()
+
+    monkeypatch.setattr(serve, "run", run)
+    result = ararat("serve", "--port", "0", "--bindings", "names.txt")
+    assert (result.exit_code, locations) == (0, ["https://example.org/doc"])
+    assert "names.txt (read again when it changes, never written" in " ".join(result.stdout.split())
+
+
+@pytest.mark.parametrize("place", ["names.log", "-"])
+def test_the_access_log_has_a_line_for_each_identifier_that_is_asked_for(
+    place: str, ararat: Callable[..., Result], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "names.csv").write_text("identifier,target\nark:12345/doc,https://example.org/doc\n")
+
+    def run(app: Any, listener: socket.socket, ready: Callable[[], None]) -> None:
+        for path in ("/ark:/12345/d-oc", "/healthz", "/ark:12345/nope"):
+            Client(app).get(path)
+
+    monkeypatch.setattr(serve, "run", run)
+    result = ararat("serve", "--port", "0", "--bindings", "names.csv", "--access-log", place)
+    log = result.stdout if place == "-" else (tmp_path / place).read_text("ascii")
+    entries = [json.loads(line) for line in log.splitlines()]
+    assert [(entry["identifier"], entry["status"]) for entry in entries] == [
+        ("ark:12345/doc", 302),
+        ("ark:12345/nope", 404),
+    ]
+
+
+def test_a_file_is_served_and_read_again_when_it_changes(serve_ararat: Callable[..., Any], tmp_path: Path) -> None:
+    table = tmp_path / "names.csv"
+    table.write_text("identifier,target,resource\nark:12345/doc,https://example.org/doc,D\nark:12345/gone,/gone,G\n")
+    server = serve_ararat("--database", str(table))
+    try:
+        assert f"{table} (read again when it changes" in " ".join(server.log().split())
+        assert server.get("/ark:/12345/d-oc").header("Location") == "https://example.org/doc"
+        assert server.get("/ark:12345/mp39n").status == 404
+        table.write_text(
+            "identifier,target,resource,status\n"
+            "ark:12345/doc,/moved,D,\nark:12345/gone,,G,withdrawn\nark:12345/new,/new,,\n"
+        )
+        until(lambda: server.get("/ark:12345/new").status == 302)
+        assert server.get("/ark:12345/doc").header("Location") == f"{server.origin}/moved"
+        assert server.get("/ark:12345/gone").status == 410
+        table.write_text("identifier,target,resource\nark:12345/doc,/elsewhere,D\n")
+        until(lambda: server.get("/ark:12345/doc").status == 302 and "name-missing" in server.log())
+        assert server.get("/ark:12345/doc").header("Location") == f"{server.origin}/moved"
+        assert server.get("/ark:12345/new").status == 302
+    finally:
+        assert server.stop(signal.SIGINT) == 0
+    assert "Traceback" not in server.log()
+
+
+def until(condition: Callable[[], object], seconds: float = 20) -> None:
+    deadline = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < deadline
+        time.sleep(0.05)
+
+
+@pytest.mark.parametrize(
+    ("options", "cause"),
+    [
+        pytest.param(["--bindings", "names.csv"], "names.csv, line 3: lines 2 and 3 are both for", id="a bad line"),
+        pytest.param(["--database", "names.csv"], "names.csv, line 3: lines 2 and 3 are both for", id="in --database"),
+        pytest.param(["--bindings", "none.csv"], "No such file", id="no table"),
+        pytest.param(["--database", "none.sqlite"], "run: ararat init --database sqlite:", id="no database"),
+        pytest.param(["--database", "none/b.sqlite", "--create"], "No such file", id="no folder"),
+    ],
+)
+def test_it_serves_its_pages_without_bindings(
+    options: list[str], cause: str, start_server: Callable[..., Any], tmp_path: Path
+) -> None:
+    (tmp_path / "names.csv").write_text("identifier,target\nark:12345/a,/1\nark:/12345/-a,/2\n")
+    server = start_server([ARARAT, "serve", "--host", "127.0.0.1", "--port", "0", *options], None, tmp_path)
+    server.port = int(server.wait_for(r"http://127\.0\.0\.1:(\d+)"))
+    server.wait_for("Stop")
+    assert server.get("/").status == 200
+    name = server.get("/ark:12345/a", accept="application/json")
+    assert (name.status, name.json()["code"], name.header("Retry-After")) == (503, "bindings-unavailable", "10")
+    assert server.get("/healthz").status == 503
+    said = " ".join(server.log().split())
+    assert cause in said
+    assert "Names unknown" in said
+    assert not (tmp_path / "none.sqlite").exists()
+    server.stop()
+
+
+def test_the_banner_and_the_health_have_the_number_of_names(serve_ararat: Callable[..., Any]) -> None:
+    server = serve_ararat("--no-trace-elsewhere")
+    assert server.get("/healthz").json()["names"] == 11
+    assert re.search(r"Names +11", server.log())
+    server.stop()
+
+
+def test_a_restarted_server_serves_the_version_before_of_a_file_that_it_refuses(
+    serve_ararat: Callable[..., Any], tmp_path: Path
+) -> None:
+    table, state = tmp_path / "names.csv", tmp_path / "state"
+    table.write_text("identifier,target,resource\nark:12345/doc,/doc,D\n")
+    for target in ("/doc", "/evil"):
+        table.write_text(f"identifier,target,resource\nark:12345/doc,{target},{target}\n")
+        server = serve_ararat("--bindings", str(table), "--state", str(state))
+        try:
+            assert server.get("/ark:12345/doc").header("Location") == f"{server.origin}/doc"
+            assert ("other-resource" in server.log()) == (target == "/evil")
+            assert "\\u{a}" not in server.log()
+        finally:
+            assert server.stop(signal.SIGINT) == 0
+
+
+def test_the_inspector_answers_at_trusted_hosts_alone(tmp_path: Path) -> None:
+    with open_bindings(tmp_path / "bindings.sqlite", create=True) as bindings:
+        site = serve.compose(
+            bindings, prefix="https://ids.example", address="http://127.0.0.1:8000", trusted_hosts=["ids.example"]
+        )
+        client = Client(site)
+        assert client.get("/", base_url="http://ids.example").status_code == 200
+        assert client.get("/", base_url="http://evil.example").status_code == 400
+
+
+@pytest.fixture
+def composed(ararat: Callable[..., Result], monkeypatch: pytest.MonkeyPatch) -> Callable[..., Any]:
+    """composed(ask, *options) is what ask(client) returns for the application that `ararat serve` would serve."""
+
+    def start(ask: Callable[[Client], Any], *options: str) -> Any:
+        answers: list[Any] = []
+        monkeypatch.setattr(serve, "run", lambda app, listener, ready: answers.append(ask(Client(app))))
+        result = ararat("serve", "--port", "0", *options)
+        assert result.exit_code == 0, result.stderr
+        return answers[0]
+
+    return start
+
+
+@pytest.mark.parametrize(
+    ("options", "host", "status"),
+    [
+        pytest.param([], "127.0.0.1", 200, id="an address of this machine"),
+        pytest.param([], "localhost", 200, id="its name"),
+        pytest.param([], "LOCALHOST", 200, id="its name in capitals"),
+        pytest.param([], "[::1]", 200, id="its IPv6 address"),
+        pytest.param([], "[::1]:8000", 200, id="its IPv6 address with a port"),
+        pytest.param([], "evil.example", 400, id="a name that was rebound"),
+        pytest.param([], "[::2]", 400, id="another IPv6 address"),
+        pytest.param([], "localhost.evil.example", 400, id="a name that begins alike"),
+        pytest.param(["--prefix", "https://ids.example"], "ids.example", 200, id="the host of the prefix"),
+        pytest.param(["--inspector", "https://look.example"], "look.example", 200, id="the host of the inspector"),
+        pytest.param(["--also", "https://old.example"], "old.example", 200, id="the host of another prefix"),
+        pytest.param(["--trusted-host", "www.example"], "www.example", 200, id="a host that is added"),
+        pytest.param(["--trusted-host", "www.example"], "localhost", 200, id="a host that was known before"),
+        pytest.param(["--host", "0.0.0.0"], "evil.example", 200, id="a server for other machines"),  # noqa: S104
+        pytest.param(
+            ["--host", "0.0.0.0", "--allow-network", "10.0.0.0/8"],  # noqa: S104
+            "evil.example",
+            400,
+            id="traces into a network",
+        ),
+        pytest.param(
+            ["--host", "0.0.0.0", "--trusted-host", "www.example"],  # noqa: S104
+            "evil.example",
+            400,
+            id="other machines by a known name",
+        ),
+    ],
+)
+def test_the_inspector_answers_at_known_hosts_only(
+    options: list[str], host: str, status: int, composed: Callable[..., Any]
+) -> None:
+    def ask(client: Client) -> list[int]:
+        return [client.get(path, headers={"Host": host}).status_code for path in ("/", "/ark:12345/nothing")]
+
+    # The resolver answers at any host: its answers never depend on it.
+    assert composed(ask, *options) == [status, 404]
+
+
+@pytest.mark.parametrize(
+    ("proxies", "scheme", "field"),
+    [
+        pytest.param("0", "https", None, id="no proxy"),
+        pytest.param("1", "https", "max-age=1000", id="one proxy"),
+        pytest.param("1", "http, https", "max-age=1000", id="a client that says http"),
+        pytest.param("1", "https, http", None, id="a client that says https"),
+        pytest.param("2", "https, http", "max-age=1000", id="two proxies"),
+        pytest.param("2", "https", None, id="one proxy fewer than there should be"),
+    ],
+)
+def test_answers_are_secure_where_a_trusted_proxy_had_a_secure_request(
+    proxies: str, scheme: str, field: str | None, composed: Callable[..., Any]
+) -> None:
+    def ask(client: Client) -> str | None:
+        return client.get("/ark:12345/mp39n", headers={"X-Forwarded-Proto": scheme}).headers.get(
+            "Strict-Transport-Security"
+        )
+
+    assert composed(ask, "--hsts", "max-age=1000", "--trusted-proxies", proxies) == field
+
+
+@pytest.mark.parametrize(
+    ("proxies", "addresses", "client"),
+    [
+        pytest.param("0", "192.0.2.1", "10.0.0.2", id="no proxy"),
+        pytest.param("1", "192.0.2.1", "192.0.2.1", id="one proxy"),
+        pytest.param("1", "203.0.113.9, 192.0.2.1", "192.0.2.1", id="a client that names another"),
+        pytest.param("2", "203.0.113.9, 192.0.2.1, 10.0.0.1", "192.0.2.1", id="two proxies"),
+        pytest.param("2", "192.0.2.1", "10.0.0.2", id="one proxy fewer than there should be"),
+    ],
+)
+def test_clients_behind_trusted_proxies_are_told_apart(
+    proxies: str, addresses: str, client: str, composed: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    seen: list[str | None] = []
+
+    def acquire(places: ConcurrencyLimit, address: str | None) -> None:
+        seen.append(address)
+        raise Busy("busy", "no place is free")
+
+    monkeypatch.setattr(ConcurrencyLimit, "acquire", acquire)
+
+    def ask(asking: Client) -> None:
+        peer = {"REMOTE_ADDR": "10.0.0.2"}
+        asking.get("/api/trace?q=ark:12345/x", headers={"X-Forwarded-For": addresses}, environ_overrides=peer)
+
+    composed(ask, "--trusted-proxies", proxies)
+    assert seen == [client]
+
+
+@pytest.mark.parametrize(
+    ("options", "link"),
+    [
+        pytest.param([], "http://127.0.0.1:{port}/?q=", id="no prefix"),
+        pytest.param(["--prefix", "https://ids.example"], None, id="a prefix"),
+        pytest.param(["--inspector", "none"], None, id="none"),
+        pytest.param(["--inspector", "https://look.example"], "https://look.example/?q=", id="an address"),
+        pytest.param(
+            ["--prefix", "https://ids.example", "--inspector", "https://look.example/"],
+            "https://look.example/?q=",
+            id="a prefix and an address",
+        ),
+        pytest.param(
+            ["--prefix", "https://ids.example", "--inspector", "https://ids.example"],
+            "https://ids.example/?q=",
+            id="the inspector at the prefix",
+        ),
+    ],
+)
+def test_error_pages_link_to_the_inspector_where_it_is(
+    options: list[str], link: str | None, composed: Callable[..., Any]
+) -> None:
+    def ask(client: Client) -> tuple[str, str]:
+        refusal = client.get("/ark:12345/nothing", headers={"Accept": "text/html"})
+        return refusal.text, client.get("/?q=ark:12345/nothing").text
+
+    refusal, page = composed(ask, *options)
+    found = re.findall(r'href="([^"]*/\?q=)', refusal)
+    assert [re.sub(r"127\.0\.0\.1:\d+", "127.0.0.1:{port}", each) for each in found] == ([link] if link else [])
+    # Printed permalinks begin with the address of the inspector.
+    shown = re.findall(r'data-origin="([^"]*)"', page)
+    origin = (link or "http://127.0.0.1:{port}/?q=").removesuffix("/?q=")
+    assert [re.sub(r"127\.0\.0\.1:\d+", "127.0.0.1:{port}", each) for each in shown] == [origin]
+
+
+@pytest.mark.parametrize(
+    ("inspector", "page"),
+    [
+        pytest.param(None, "not-asked", id="names alone"),
+        pytest.param("https://look.example", "not-asked", id="an inspector elsewhere"),
+        pytest.param("https://ids.example", "error-status", id="the whole site"),
+    ],
+)
+def test_a_trace_is_answered_in_process_only_where_ararat_answers(
+    tmp_path: Path, inspector: str | None, page: str
+) -> None:
+    """Where the front server sends the names alone, another application has the pages of the prefix."""
+    with open_bindings(tmp_path / "bindings.sqlite", create=True) as bindings:
+        bindings.bind("ark:12345/page", "https://ids.example/maps/17")
+        bindings.bind("ark:12345/twice", "https://ids.example/ark:12345/here")
+        bindings.bind("ark:12345/here", "http://127.0.0.1:8000/healthz")
+        site = serve.compose(
+            bindings,
+            prefix="https://ids.example",
+            address="http://127.0.0.1:8000",
+            inspector=inspector,
+            trace_elsewhere=False,
+        )
+        client = Client(site)
+        codes = {}
+        for name in ("page", "twice"):
+            events = client.get(f"/api/trace?q=ark:12345/{name}").text.splitlines()
+            codes[name] = json.loads(events[-1])["code"]
+    assert codes == {"page": page, "twice": "found"}
+
+
+@pytest.mark.parametrize(
+    ("options", "code", "words"),
+    [
+        pytest.param(["--inspector", "ftp://example.org"], 64, "inspector", id="no inspector"),
+        pytest.param(["--trusted-proxies", "-1"], 64, "trusted-proxies", id="fewer proxies than none"),
+        pytest.param(["--prefix", "ftp://example.org"], 64, "prefix", id="no prefix"),
+        pytest.param(["--max-length", "10"], 64, "255", id="a limit below the draft's"),
+        pytest.param(["--allow-network", "everywhere"], 64, "everywhere", id="no network"),
+        pytest.param(["--access-log", "none/log"], 66, "cannot write none/log", id="no folder for the log"),
+        pytest.param(["--resolver", "ftp://example.org"], 64, "prefix", id="no resolver"),
+        pytest.param(["--host", "192.0.2.1"], 69, "192.0.2.1", id="a host of somebody else"),
+        pytest.param(["--host", "no.such.host.invalid"], 69, "no.such.host.invalid", id="no host"),
+    ],
+)
+def test_what_it_cannot_start_with_it_says(
+    options: list[str], code: int, words: str, ararat: Callable[..., Result]
+) -> None:
+    result = ararat("serve", "--port", "0", *options)
+    assert (result.exit_code, result.stdout) == (code, "")
+    assert words in result.stderr
+
+
+def test_a_port_that_is_taken_is_said_to_be_so(ararat_server: Any, ararat: Callable[..., Result]) -> None:
+    result = ararat("serve", "--port", str(ararat_server.port))
+    assert result.exit_code == 69
+    said = " ".join(result.stderr.split())
+    assert f"port {ararat_server.port} of 127.0.0.1 is used" in said
+    assert "in use" in said
+    assert "set --port 0 for any free port" in said
+
+
+def test_without_a_port_the_first_free_one_is_taken(monkeypatch: pytest.MonkeyPatch) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        monkeypatch.setattr(serve, "FIRST_PORT", taken.getsockname()[1])
+        with serve.listen("127.0.0.1", None) as listener:
+            assert taken.getsockname()[1] < listener.getsockname()[1] < taken.getsockname()[1] + 100
+
+
+@pytest.mark.parametrize(
+    ("host", "shown"),
+    [
+        pytest.param("127.0.0.1", "http://127.0.0.1:", id="loopback"),
+        pytest.param("0.0.0.0", "http://127.0.0.1:", id="everywhere"),  # noqa: S104 - for a moment
+        pytest.param("::1", "http://[::1]:", id="IPv6"),
+    ],
+)
+def test_the_address_is_one_a_browser_here_can_open(host: str, shown: str) -> None:
+    with contextlib.suppress(OSError), serve.listen(host, 0) as listener:
+        assert serve.address_of(listener) == f"{shown}{listener.getsockname()[1]}"
+
+
+# How it stops ---------------------------------------------------------------------------------------------------------
+
+
+def stopped(server: Any, number: signal.Signals) -> None:
+    """Stop a server that has bindings of its own, and see that they are gone, within the ten seconds stop() waits."""
+    (folder,) = {Path(found).parent for found in re.findall(r"sqlite:///(\S+\.sqlite)", server.log())}
+    assert folder.is_dir()
+    assert server.stop(number) == 0
+    assert not folder.exists()
+    assert "Traceback" not in server.log()
+
+
+STOPPED_AT_ONCE = """
+import os, signal
+from ararat.cli.serving.server import listen, run
+run(lambda environ, start_response: [], listen("127.0.0.1", 0), lambda: os.kill(os.getpid(), signal.SIGTERM))
+"""
+
+
+def test_it_stops_when_the_signal_arrives_before_the_first_request(start_server: Callable[..., Any]) -> None:
+    server = start_server([sys.executable, "-c", STOPPED_AT_ONCE])
+    assert server.process.wait(20) == 0
+    assert "Traceback" not in server.log()
+
+
+SLOW_TO_ANSWER = """
+import time
+from ararat.cli.serving.server import address_of, listen, run
+
+def application(environ, start_response):
+    print("asked", flush=True)
+    time.sleep(1)
+    start_response("200 OK", [("Content-Type", "text/plain"), ("Content-Length", "8000000")])
+    return [b"x" * 8000000]
+
+listener = listen("127.0.0.1", 0)
+print(address_of(listener), flush=True)
+run(application, listener, lambda: None)
+"""
+
+
+def test_an_answer_that_has_begun_is_sent_whole_before_the_server_stops(start_server: Callable[..., Any]) -> None:
+    server = start_server([sys.executable, "-c", SLOW_TO_ANSWER])
+    server.port = int(server.wait_for(r"http://127\.0\.0\.1:(\d+)"))
+    with socket.create_connection(("127.0.0.1", server.port), 10) as connection:
+        connection.sendall(b"GET / HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n")
+        server.wait_for("asked")
+        server.process.send_signal(signal.SIGTERM)
+        # A new client is refused at once.
+        until(lambda: not reachable(server.port))
+        answer = b"".join(iter(lambda: connection.recv(65536), b""))
+    assert answer.partition(b"\r\n\r\n")[2] == b"x" * 8000000
+    assert server.process.wait(10) == 0
+
+
+def reachable(port: int) -> bool:
+    try:
+        socket.create_connection(("127.0.0.1", port), 10).close()
+    except OSError:
+        return False
+    return True
+
+
+def test_it_stops_when_it_is_told_to_and_takes_its_samples_with_it(serve_ararat: Callable[..., Any]) -> None:
+    stopped(serve_ararat(), signal.SIGTERM)
+
+
+@pytest.fixture
+def silent() -> Iterator[str]:
+    """The address of a server that sends its first client on to itself, and answers nobody after that."""
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+
+        def answer_once() -> None:
+            with contextlib.suppress(OSError):
+                connection, _ = listener.accept()
+                with connection:
+                    connection.recv(65536)
+                    connection.sendall(b"HTTP/1.1 302 Found\r\nLocation: /silence\r\n\r\n")
+
+        answering = threading.Thread(target=answer_once, daemon=True)
+        answering.start()
+        yield f"http://127.0.0.1:{listener.getsockname()[1]}"
+    answering.join(10)
+
+
+def test_a_hop_arrives_while_the_next_is_waited_for_and_an_open_trace_ends_with_the_server(
+    serve_ararat: Callable[..., Any], silent: str
+) -> None:
+    server = serve_ararat("--allow-network", "127.0.0.0/8")
+    events = read_events(server, f"/trace?q=ark:12345/x&resolver={silent}")
+    # Nobody answers the second request: had the first hop been kept back, this would wait for ever.
+    assert next(name for name in events if name not in ("start", "waiting")) == "hop"
+    server.process.send_signal(signal.SIGTERM)
+    assert [name for name in events if name != "waiting"] == ["end"]
+    # Whoever is impatient says it again and again, up to its last moment.
+    while server.process.poll() is None:
+        server.process.send_signal(signal.SIGTERM)
+        time.sleep(0.002)
+    assert server.stop() == 0
+    assert "Traceback" not in server.log()
+
+
+class Stream:
+    """A stream that goes on and on."""
+
+    closed = False
+
+    def __call__(self, environ: dict[str, Any], start_response: Any) -> Iterator[bytes]:
+        start_response("200 OK", [("Content-Type", environ["type"]), ("X-Accel-Buffering", "no")])
+        return self._body()
+
+    def _body(self) -> Iterator[bytes]:
+        try:
+            for _ in range(100):
+                yield b": still waiting\n\n"
+        finally:
+            self.closed = True
+
+
+@pytest.mark.parametrize(
+    ("kind", "last"),
+    [
+        pytest.param("text/event-stream", [b": still waiting\n\n", b"event: end\ndata: shutdown\n\n"], id="events"),
+        pytest.param("text/html", [b": still waiting\n\n"], id="a page"),
+    ],
+)
+def test_a_stream_ends_at_its_next_word_when_the_server_stops(kind: str, last: list[bytes]) -> None:
+    stream = Stream()
+    stoppable = serve.Stoppable(stream)  # type: ignore[arg-type]
+    body = iter(stoppable({"type": kind}, lambda *_: lambda _octets: None))
+    assert next(body) == b": still waiting\n\n"
+    stoppable.stopping.set()
+    assert list(body) == last[1:]
+    assert stream.closed
+
+
+def test_what_is_no_stream_is_handed_on_untouched() -> None:
+    answer = [b"x"]
+
+    def app(environ: dict[str, Any], start_response: Any) -> list[bytes]:
+        start_response("200 OK", [("Content-Type", "text/plain")])
+        return answer
+
+    assert serve.Stoppable(app)({}, lambda *_: lambda _octets: None) is answer  # type: ignore[arg-type]

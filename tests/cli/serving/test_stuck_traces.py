@@ -1,0 +1,158 @@
+"""Traces of hosts that take a connection and never answer, while everybody else wants an answer of the site."""
+
+from __future__ import annotations
+
+import contextlib
+import signal
+import socket
+import statistics
+import time
+from collections.abc import Callable, Iterator
+from typing import Any, BinaryIO
+
+import pytest
+
+from ararat.cli.serving.server import THREADS
+
+
+@pytest.fixture
+def dead_hosts() -> Iterator[Callable[[int], list[str]]]:
+    """dead_hosts(number) are so many hosts on loopback, each at its own address; the kernel alone answers them."""
+    with contextlib.ExitStack() as stack:
+
+        def start(number: int) -> list[str]:
+            sockets = [
+                stack.enter_context(socket.create_server((f"127.0.1.{each}", 0))) for each in range(1, number + 1)
+            ]
+            return ["http://{}:{}".format(*each.getsockname()) for each in sockets]
+
+        yield start
+
+
+class Watching:
+    """A client at an address of its own that has asked for a trace and reads the stream."""
+
+    def __init__(self, server: Any, number: int, resolver: str) -> None:
+        address = ("127.0.0.1", server.port)
+        self.connection = socket.create_connection(address, 30, source_address=(f"127.0.2.{number}", 0))
+        self.connection.sendall(
+            f"GET /trace?q=ark:12345/x&resolver={resolver} HTTP/1.1\r\nHost: localhost\r\nAccept: text/event-stream\r\n"
+            "Connection: close\r\n\r\n".encode()
+        )
+        self.stream: BinaryIO = self.connection.makefile("rb")
+
+    def events(self) -> Iterator[str]:
+        """The names of the events, but for those that only say what is waited for."""
+        for line in self.stream:
+            if line.startswith(b"event: ") and not line.startswith(b"event: waiting"):
+                yield line[7:].decode().strip()
+
+    def close(self) -> None:
+        self.stream.close()
+        self.connection.close()
+
+
+@pytest.fixture
+def stuck(serve_ararat: Any, dead_hosts: Any) -> Iterator[Callable[[int], tuple[Any, list[Watching]]]]:
+    """stuck(number) is a server with so many traces that wait for a host, and those who watch them."""
+    with contextlib.ExitStack() as stack:
+
+        def start(number: int) -> tuple[Any, list[Watching]]:
+            server = serve_ararat("--allow-network", "127.0.0.0/8")
+            stack.callback(server.stop)
+            watching = []
+            for each, resolver in enumerate(dead_hosts(number), 1):
+                watching.append(Watching(server, each, resolver))
+                stack.callback(watching[-1].close)
+            assert {next(client.events()) for client in watching} == {"start"}
+            return server, watching
+
+        yield start
+
+
+# What the site does meanwhile -----------------------------------------------------------------------------------------
+
+
+def test_the_site_answers_while_traces_are_stuck_and_tells_them_when_it_stops(stuck: Any) -> None:
+    server, watching = stuck(6)
+    assert [server.get(target).status for target in ("/", "/demo/", "/ark:12345/mp39n", "/nowhere")] == [
+        200,
+        200,
+        302,
+        404,
+    ]
+    server.process.send_signal(signal.SIGTERM)
+    assert [[name for name in client.events() if name != "waiting"] for client in watching] == [["end"]] * 6
+    assert server.process.wait(10) == 0
+    assert "Traceback" not in server.log()
+
+
+def test_a_place_is_free_again_when_a_client_has_gone(stuck: Any) -> None:
+    server, watching = stuck(3)
+    # All of one client's places, and none that is left for it.
+    mine = [Watching(server, 99, "http://127.0.1.1:1") for _ in range(3)]
+    for client in [*watching, *mine]:
+        client.close()
+    # Each is noticed within about a second: at the next heartbeat, and when the wait looks at its stop.
+    deadline = time.monotonic() + 20
+    while server.get("/api/trace?q=ark:12345/mp39n").status == 503:
+        assert time.monotonic() < deadline
+        time.sleep(0.1)
+
+
+def test_clients_that_never_close_a_connection_hold_nobody_up(ararat_server: Any) -> None:
+    with contextlib.ExitStack() as stack:
+        address = ("127.0.0.1", ararat_server.port)
+        held = [stack.enter_context(socket.create_connection(address, 10)) for _ in range(20)]
+        for connection in held:
+            connection.sendall(b"GET /healthz HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n")
+        # Seen off one by one, they would take longer than this is waited for.
+        assert ararat_server.get("/healthz").status == 200
+
+
+@pytest.mark.parametrize(
+    "beginning",
+    [
+        pytest.param(b"", id="nothing"),
+        pytest.param(b"GET / HT", id="half of the request line"),
+        pytest.param(b"GET / HTTP/1.1\r\nHost: localhost\r\nX-a: b", id="half of the fields"),
+        pytest.param(b"POST / HTTP/1.1\r\nHost: localhost\r\nContent-Length: 100000\r\n\r\nq=a", id="half of the body"),
+    ],
+)
+def test_clients_that_send_half_a_request_hold_nobody_up(beginning: bytes, ararat_server: Any) -> None:
+    with contextlib.ExitStack() as stack:
+        address = ("127.0.0.1", ararat_server.port)
+        # More than the server has threads.
+        for _ in range(THREADS + 30):
+            stack.enter_context(socket.create_connection(address, 10)).sendall(beginning)
+        assert ararat_server.get("/healthz").status == 200
+
+
+@pytest.mark.long
+@pytest.mark.timeout(180)
+def test_fifty_stuck_traces_hold_nobody_up(stuck: Any, record_property: Any) -> None:
+    server, watching = stuck(50)
+    refused = server.get("/api/trace?q=ark:12345/mp39n")
+    took = []
+    for _ in range(100):
+        begun = time.monotonic()
+        assert server.get("/demo/").status == 200
+        assert server.get("/ark:12345/mp39n").status == 302
+        took.append((time.monotonic() - begun) / 2)
+    server.process.send_signal(signal.SIGTERM)
+    begun = time.monotonic()
+    last = [list(client.events())[-1:] for client in watching]
+    code = server.process.wait(10)
+    took.sort()
+    figures = {
+        "median_ms": round(statistics.median(took) * 1000, 1),
+        "p99_ms": round(took[98] * 1000, 1),
+        "stop_seconds": round(time.monotonic() - begun, 1),
+    }
+    for name, figure in figures.items():
+        record_property(name, figure)
+    print(figures)
+    assert (refused.status, refused.header("Retry-After")) == (503, "30")
+    assert refused.json()["code"] == "busy"
+    assert last == [["end"]] * 50
+    assert code == 0
