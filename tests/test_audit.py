@@ -1,0 +1,78 @@
+"""What `make audit` prints and returns for the answers of pip-audit, which a program in its place gives here."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+SCRIPT = Path(__file__).with_name("audit.py")
+FILES = sorted(path.name for path in SCRIPT.with_name("requirements").glob("*.txt"))
+INSTEAD = """
+import json, pathlib, sys
+options = sys.argv[1:]
+file = pathlib.Path(options[options.index("--requirement") + 1]).name
+answers = json.loads(pathlib.Path(__file__).with_name("answers.json").read_text())
+if file not in answers:
+    sys.exit("the name of the service cannot be looked up")
+print(json.dumps({"dependencies": answers[file], "fixes": []}))
+sys.exit(any(each.get("vulns") for each in answers[file]))
+"""
+CHECKED = {"name": "flask", "version": "3.1.2", "vulns": []}
+UNKNOWN = {"name": "arklet", "skip_reason": "Dependency not found on PyPI and could not be audited: arklet (0.2.3)"}
+VULNERABLE = {"name": "idna", "version": "3.6", "vulns": [{"id": "PYSEC-2024-60", "fix_versions": ["3.7"]}]}
+UNFIXED = {"name": "idna", "version": "3.6", "vulns": [{"id": "PYSEC-2024-60", "fix_versions": []}]}
+
+
+def audit(folder: Path, answers: dict[str, list[Any]]) -> subprocess.CompletedProcess[str]:
+    (folder / "pip_audit.py").write_text(INSTEAD, "utf-8")
+    (folder / "answers.json").write_text(json.dumps(answers), "utf-8")
+    environ = {**os.environ, "PYTHONPATH": str(folder)}
+    return subprocess.run([sys.executable, str(SCRIPT)], env=environ, capture_output=True, text=True, check=False)
+
+
+SUMMARY = "0 packages checked, 1 not checked, 0 known vulnerabilities"
+
+
+@pytest.mark.parametrize(
+    ("found", "code", "lines"),
+    [
+        pytest.param([CHECKED], 0, ["1 packages checked, 0 not checked, 0 known vulnerabilities"], id="no finding"),
+        pytest.param(
+            [UNKNOWN, CHECKED],
+            0,
+            [
+                "bench.txt: Dependency not found on PyPI and could not be audited: arklet (0.2.3)",
+                "1 packages checked, 1 not checked, 0 known vulnerabilities",
+            ],
+            id="unknown",
+        ),
+        pytest.param(
+            [VULNERABLE, CHECKED], 1, ["bench.txt: idna 3.6 has PYSEC-2024-60, fixed in 3.7"], id="vulnerable"
+        ),
+        pytest.param([UNFIXED], 1, ["bench.txt: idna 3.6 has PYSEC-2024-60, fixed in no version"], id="unfixed"),
+        pytest.param([UNKNOWN], 69, [SUMMARY], id="all unknown"),
+    ],
+)
+def test_make_audit_lists_what_is_found(tmp_path: Path, found: list[Any], code: int, lines: list[str]) -> None:
+    done = audit(tmp_path, {file: found if file == "bench.txt" else [] for file in FILES})
+    assert (done.returncode, [line for line in lines if line not in done.stdout.splitlines()]) == (code, []), done
+    assert bool(done.stderr) == bool(code)
+
+
+def test_make_audit_ends_where_the_service_cannot_be_asked(tmp_path: Path) -> None:
+    done = audit(tmp_path, {})
+    assert (done.returncode, done.stdout) == (69, "")
+    assert done.stderr == (
+        "make audit: the service could not be asked about bench.txt: the name of the service cannot be looked up\n"
+    )
+
+
+def test_each_file_of_pins_is_audited(tmp_path: Path) -> None:
+    answers = {file: [CHECKED | {"name": file}] for file in FILES}
+    assert f"{len(FILES)} packages checked" in audit(tmp_path, answers).stdout
