@@ -6,7 +6,7 @@ import sys
 from importlib.util import find_spec
 
 # One module of each package that the extra app installs and that a command imports.
-NEEDED = ("click", "flask", "h11", "httpcore2", "idna", "segno", "stdnum", "waitress")
+NEEDED = ("click", "flask", "h11", "idna", "segno", "stdnum", "waitress")
 
 
 def run() -> None:

@@ -60,11 +60,11 @@ def trace_command(
     """
     # The HTTP client loads slowly. Other commands do not need it.
     from ..webapp.tracing.algorithm import TraceError, trace
-    from ..webapp.tracing.client.guard import guarded_fetch
+    from ..webapp.tracing.client.guard import GuardedClient
     from ..webapp.tracing.comparison import compare_ends
 
     try:
-        fetch = guarded_fetch(networks=networks)
+        fetch = GuardedClient(networks=networks)
     except ValueError as error:
         raise click.BadParameter(str(error), param_hint="--allow-network") from None
     given = {"--resolver": resolver} | ({"--compare": other} if other else {})

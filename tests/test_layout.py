@@ -107,7 +107,7 @@ def test_inside_the_package_imports_are_relative(path):
         pytest.param(
             "ararat.middleware",
             {
-                *("ararat.cli", "ararat.webapp", "click", "flask", "gunicorn", "httpcore2", "waitress"),
+                *("ararat.cli", "ararat.webapp", "click", "flask", "gunicorn", "h11", "waitress"),
                 *("ararat.identifiers.iri_policy", "ararat.identifiers.scheme_registration"),
             },
             id="middleware",

@@ -26,7 +26,7 @@ from .config import Site, site
 from .errors import Refused
 from .report import inspection
 from .tracing.algorithm import TraceError, trace
-from .tracing.client.guard import LOOKUPS, guarded_fetch
+from .tracing.client.guard import LOOKUPS, GuardedClient
 from .tracing.client.in_process import HOP_KEY, local_fetch
 from .tracing.events import End, Event, Start
 from .tracing.hop import Fetch
@@ -184,7 +184,7 @@ def fetcher(
     """
     elsewhere = None
     if known.trace_elsewhere:
-        guarded = guarded_fetch(
+        guarded = GuardedClient(
             networks=known.networks,
             denied=known.denied,
             before_connect=functools.partial(known.pace.acquire, client),

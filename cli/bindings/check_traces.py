@@ -47,7 +47,7 @@ def check_by_trace(
     n2t.net resolves all others.
     """
     from ...webapp.tracing.algorithm import TraceError, trace
-    from ...webapp.tracing.client.guard import guarded_fetch
+    from ...webapp.tracing.client.guard import GuardedClient
     from ...webapp.tracing.known_resolvers import REGISTRY_KEYWORD, prefix_for
     from ...webapp.tracing.limits.throttle import PausableClock, PerHostThrottle
     from .own_names import OwnNames
@@ -56,7 +56,7 @@ def check_by_trace(
         raise click.UsageError("no identifiers are given; give FILE, - or --database URL")
     stop = threading.Event()
     try:
-        fetch = guarded_fetch(networks=networks, stop=stop)
+        fetch = GuardedClient(networks=networks, stop=stop)
     except ValueError as error:
         raise click.BadParameter(str(error), param_hint="--allow-network") from None
     throttle = PerHostThrottle(pause, stop=stop)

@@ -38,7 +38,7 @@ def others(monkeypatch) -> list[str]:
             return HopResponse(302, "Found", (("Location", f"{OTHER}/page"),))
         return HopResponse(200, "OK", (("Cache-Control", "no-store"),))
 
-    monkeypatch.setattr(trace_jobs, "guarded_fetch", lambda **settings: fetch)
+    monkeypatch.setattr(trace_jobs, "GuardedClient", lambda **settings: fetch)
     return asked
 
 

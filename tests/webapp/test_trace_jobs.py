@@ -135,7 +135,7 @@ def others(monkeypatch):
 
         return fetch
 
-    monkeypatch.setattr(trace_jobs, "guarded_fetch", guarded)
+    monkeypatch.setattr(trace_jobs, "GuardedClient", guarded)
     return asked
 
 

@@ -5,14 +5,15 @@ from __future__ import annotations
 import contextlib
 import socket
 import ssl
+import struct
 import threading
 from collections.abc import Callable, Iterator
 
 import pytest
 import trustme
 
-from ararat.cli.doctor import requests
 from ararat.cli.doctor.requests import RawResponse, raw_request
+from ararat.webapp.tracing.client import guard
 from ararat.webapp.tracing.client import url as weburl
 from ararat.webapp.tracing.client.url import WebURL
 from ararat.webapp.tracing.hop import HopFailed
@@ -22,12 +23,15 @@ Serve = Callable[..., tuple[WebURL, list[bytes]]]
 
 @pytest.fixture
 def serve() -> Iterator[Serve]:
-    """serve(*octets, hold=False, forever=False) answers one connection with these octets; its URL, and what it got."""
+    """serve(octets) answers one connection with these bytes. It returns its URL, and the list of received requests.
+
+    ``hold`` keeps the connection open, ``forever`` sends bytes without end, and ``reset`` resets the connection.
+    """
     listener = socket.create_server(("127.0.0.1", 0))
     done = threading.Event()
     threads: list[threading.Thread] = []
 
-    def run(octets: bytes, hold: bool, forever: bool, got: list[bytes]) -> None:
+    def run(octets: bytes, hold: bool, forever: bool, reset: bool, got: list[bytes]) -> None:
         with contextlib.suppress(OSError), listener.accept()[0] as connection:
             got.append(connection.recv(65536))
             connection.sendall(octets)
@@ -35,10 +39,14 @@ def serve() -> Iterator[Serve]:
                 connection.sendall(b"x" * 4096)
             if hold:
                 done.wait(10)
+            if reset:
+                connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
 
-    def start(octets: bytes, *, hold: bool = False, forever: bool = False) -> tuple[WebURL, list[bytes]]:
+    def start(
+        octets: bytes, *, hold: bool = False, forever: bool = False, reset: bool = False
+    ) -> tuple[WebURL, list[bytes]]:
         got: list[bytes] = []
-        threads.append(threading.Thread(target=run, args=(octets, hold, forever, got), daemon=True))
+        threads.append(threading.Thread(target=run, args=(octets, hold, forever, reset, got), daemon=True))
         threads[-1].start()
         return weburl.parse(f"http://127.0.0.1:{listener.getsockname()[1]}"), got
 
@@ -65,10 +73,24 @@ def test_the_target_goes_out_as_it_stands(serve: Serve, target: str) -> None:
         (b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nab\r\n0\r\n\r\n", b"ab"),
         (b"HTTP/1.0 200 OK\r\n\r\nab", b"ab"),
         (b"HTTP/1.1 103 Early Hints\r\n\r\nHTTP/1.1 200 OK\r\nContent-Length: 1\r\n\r\nc", b"c"),
+        (b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n1;x=y\r\na\r\n1\r\nb\r\n0\r\nZ: z\r\n\r\n", b"ab"),
     ],
 )
 def test_a_body_is_read_whole_however_its_end_is_told(serve: Serve, octets: bytes, body: bytes) -> None:
     assert raw_request(serve(octets)[0], "/").body == body
+
+
+def test_the_environment_names_no_proxy(serve: Serve, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("http_proxy", "HTTP_PROXY", "ALL_PROXY"):
+        monkeypatch.setenv(name, "http://127.0.0.1:1/")
+    assert raw_request(serve(b"HTTP/1.1 204 No Content\r\n\r\n")[0], "/").status == 204
+
+
+def test_a_body_that_is_reset_is_dropped(serve: Serve) -> None:
+    url, _ = serve(b"HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nab", reset=True)
+    with pytest.raises(HopFailed) as failed:
+        raw_request(url, "/")
+    assert failed.value.code == "dropped"
 
 
 def test_a_body_that_follows_an_answer_to_head_is_seen(serve: Serve) -> None:
@@ -93,7 +115,7 @@ def test_of_an_endless_body_no_more_than_the_limit_is_read(serve: Serve) -> None
         pytest.param(b"", {"hold": True}, "timeout", id="silence"),
         pytest.param(b"HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nab", {"hold": True}, "timeout", id="half a body"),
         pytest.param(b"\x00\x01 no HTTP at all\r\n\r\n", {}, "protocol", id="garbage"),
-        pytest.param(b"HTTP/1.1 200 OK\r\nA: ", {"forever": True}, "protocol", id="an endless header"),
+        pytest.param(b"HTTP/1.1 200 OK\r\nA: ", {"forever": True}, "too-large", id="an endless header"),
         pytest.param(b"HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nab", {}, "protocol", id="cut short"),
     ],
 )
@@ -117,7 +139,7 @@ def test_a_certificate_has_to_be_for_the_host(name: str, code: str | None, monke
     ours, theirs = ssl.create_default_context(), ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     authority.configure_trust(ours)
     authority.issue_cert(name).configure_cert(theirs)
-    monkeypatch.setattr(requests, "tls_context", lambda: ours)
+    monkeypatch.setattr(guard, "tls_context", lambda: ours)
 
     def answer() -> None:
         with contextlib.suppress(OSError), listener.accept()[0] as plain:

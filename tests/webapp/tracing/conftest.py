@@ -17,7 +17,7 @@ import pytest
 import trustme
 
 from ararat.webapp.tracing.client.dns import Lookups
-from ararat.webapp.tracing.client.guard import guarded_fetch
+from ararat.webapp.tracing.client.guard import GuardedClient
 from ararat.webapp.tracing.hop import Fetch, HopFailed
 
 LOOPBACK = ("127.0.0.0/8",)
@@ -45,7 +45,7 @@ def _answering(*answers: Sequence[str]) -> Lookups:
 
 
 def _local(**settings: Any) -> Fetch:
-    return guarded_fetch(networks=LOOPBACK, lookups=_answering(["127.0.0.1"]), **settings)
+    return GuardedClient(networks=LOOPBACK, lookups=_answering(["127.0.0.1"]), **settings)
 
 
 @pytest.fixture

@@ -11,7 +11,7 @@ import time
 
 import pytest
 
-from ararat.webapp.tracing.client.guard import guarded_fetch
+from ararat.webapp.tracing.client.guard import GuardedClient
 from ararat.webapp.tracing.curl import curl
 
 TARGETS = [
@@ -48,7 +48,7 @@ def received(ask) -> list[bytes]:
 @pytest.mark.parametrize("target", TARGETS)
 @pytest.mark.parametrize("method", ["GET", "HEAD"])
 def test_curl_sends_what_the_trace_sent(method, target):
-    fetch = guarded_fetch(networks=("127.0.0.0/8",))
+    fetch = GuardedClient(networks=("127.0.0.0/8",))
     sent = received(lambda origin: fetch(method, origin + target, time.monotonic() + 10))
     asked = received(
         lambda origin: subprocess.run(

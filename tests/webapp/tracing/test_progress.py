@@ -8,7 +8,7 @@ import time
 import pytest
 
 from ararat.webapp.tracing.client.dns import Lookups
-from ararat.webapp.tracing.client.guard import guarded_fetch
+from ararat.webapp.tracing.client.guard import GuardedClient
 from ararat.webapp.tracing.hop import HopFailed, HopResponse
 from ararat.webapp.tracing.progress import Progress
 
@@ -29,7 +29,7 @@ def test_each_stage_is_said_before_it_begins() -> None:
     with socket.create_server(("127.0.0.1", 0)) as listener:
         port = listener.getsockname()[1]
         fetch = stages.track_remote(
-            guarded_fetch(
+            GuardedClient(
                 networks=["127.0.0.0/8"], lookups=stages.lookups(Lookups(resolve)), connect=connect, hop_seconds=0.5
             )
         )

@@ -12,7 +12,7 @@ from click.testing import CliRunner, Result
 
 from ararat.cli import main
 from ararat.webapp.tracing.algorithm import End, Hop, Start, trace
-from ararat.webapp.tracing.client.guard import guarded_fetch
+from ararat.webapp.tracing.client.guard import GuardedClient
 from ararat.webapp.tracing.comparison import compare_ends
 
 PEER = """
@@ -64,7 +64,7 @@ def peer(start_server: Callable[..., Any], tmp_path_factory: pytest.TempPathFact
 
 
 def run(peer: Any, identifier: str, **parameters: Any) -> tuple[list[Hop], End]:
-    fetch = guarded_fetch(networks=["127.0.0.0/8"])
+    fetch = GuardedClient(networks=["127.0.0.0/8"])
     start, *hops, end = trace(identifier, resolver=peer.origin, fetch=fetch, **parameters)
     assert isinstance(start, Start)
     assert isinstance(end, End)

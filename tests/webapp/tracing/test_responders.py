@@ -24,7 +24,7 @@ from ararat.webapp import create_app
 from ararat.webapp.tracing.algorithm import CODES, End, Event, Hop, trace
 from ararat.webapp.tracing.client.addresses import Address
 from ararat.webapp.tracing.client.deadline import Deadline
-from ararat.webapp.tracing.client.guard import guarded_fetch
+from ararat.webapp.tracing.client.guard import GuardedClient
 from ararat.webapp.tracing.hop import FAILURES, HopResponse
 from ararat.webapp.tracing.keepalive import iter_with_keepalive
 from ararat.webapp.views.trace import Fragments
@@ -190,7 +190,7 @@ def play(listen, does, local, answering, authority, trusting) -> Callable[[Respo
             raise ConnectionRefusedError
 
         # The server stands where nobody may go; whatever it names is judged as it is for everybody.
-        beyond = guarded_fetch(lookups=answering(["127.0.0.1", "::1"]), connect=connect)
+        beyond = GuardedClient(lookups=answering(["127.0.0.1", "::1"]), connect=connect)
         here, origin = local(tls=trusting), f"{responder.scheme}://a.example:{server.port}"
 
         def fetch(method: str, url: str, deadline: float) -> HopResponse:

@@ -69,3 +69,17 @@ def test_the_default_context_checks_and_leaves_the_environment_out_of_account(mo
     assert context.check_hostname is True
     assert context.minimum_version >= ssl.TLSVersion.TLSv1_2
     assert context.keylog_filename is None
+
+
+def test_the_default_context_offers_http_1_1_and_no_other_protocol():
+    server = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    trustme.CA().issue_cert("a.example").configure_cert(server)
+    server.set_alpn_protocols(["h2", "http/1.1"])
+    to_server, to_client = ssl.MemoryBIO(), ssl.MemoryBIO()
+    client = tls_context().wrap_bio(to_client, to_server, server_hostname="a.example")
+    with pytest.raises(ssl.SSLWantReadError):
+        client.do_handshake()
+    accepted = server.wrap_bio(to_server, to_client, server_side=True)
+    with pytest.raises(ssl.SSLWantReadError):
+        accepted.do_handshake()
+    assert accepted.selected_alpn_protocol() == "http/1.1"

@@ -244,7 +244,7 @@ def elsewhere(bound, monkeypatch):
 
         return fetch
 
-    monkeypatch.setattr(trace_jobs, "guarded_fetch", guarded)
+    monkeypatch.setattr(trace_jobs, "GuardedClient", guarded)
     app = create_app(bound({}), prefix=HERE)
     pace = HostRateLimiter(2, 2, clock=lambda: now[0])
     pace.min_interval = 0.01

@@ -1,4 +1,4 @@
-"""A connection whose waits end at a deadline, and of which at most a header is read.
+"""A connection whose waits end at a deadline, and of which a limited number of bytes is read.
 
 The timeout of a socket applies to one call: a server that sends one byte before each timeout holds its reader
 permanently. Here sockets do not block, and all waits share one :class:`~.deadline.Deadline`.
@@ -15,9 +15,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from ipaddress import IPv6Address
 from pathlib import Path
-from typing import Any
-
-import httpcore2
+from typing import Any, TypeVar
 
 from ....identifiers.text import display
 from ..hop import HopFailed
@@ -26,7 +24,10 @@ from .deadline import Deadline
 
 log = logging.getLogger(__name__)
 
-HEADER_OCTETS = 65_536
+RESPONSE_BYTES = 65_536
+"""The number of bytes of a response that are read: interim responses, the header, and the beginning of the body."""
+
+T = TypeVar("T")
 
 
 @functools.cache
@@ -43,6 +44,7 @@ def tls_context() -> ssl.SSLContext:
         context.load_verify_locations(cafile, capath)
     else:
         context.load_default_certs()
+    context.set_alpn_protocols(["http/1.1"])
     return context
 
 
@@ -65,50 +67,45 @@ def open_socket(address: Address, port: int, deadline: Deadline) -> socket.socke
 
 
 @dataclass(slots=True)
-class Stream(httpcore2.NetworkStream):
-    """A connection that reads a limited number of bytes before a deadline."""
+class Connection:
+    """A connection to ``peer`` that reads at most ``bytes_left`` bytes before a deadline.
+
+    Its methods raise :class:`~.hop.HopFailed`: "timeout", "stopped", "tls", "dropped" or "too-large".
+    """
 
     sock: socket.socket
+    peer: Address
     deadline: Deadline
-    octets_left: int = HEADER_OCTETS
+    bytes_left: int = RESPONSE_BYTES
 
-    def read(self, max_bytes: int, timeout: float | None = None) -> bytes:
-        """Read up to ``max_bytes`` bytes, b"" at the end. Raises :class:`HopFailed` after the limit."""
-        if self.octets_left == 0:
-            raise HopFailed("too-large", f"the header of the response is longer than {HEADER_OCTETS // 1024} kB")
-        octets = self._when_ready(selectors.EVENT_READ, self.sock.recv, min(max_bytes, self.octets_left))
-        self.octets_left -= len(octets)
-        return octets
+    def read(self) -> bytes:
+        """Return the next bytes, or b"" at the end of the connection."""
+        if self.bytes_left == 0:
+            raise HopFailed("too-large", f"the header of the response is longer than {RESPONSE_BYTES // 1024} kB")
+        received = self._when_ready(selectors.EVENT_READ, self.sock.recv, self.bytes_left)
+        self.bytes_left -= len(received)
+        return received
 
-    def write(self, buffer: bytes, timeout: float | None = None) -> None:
-        """Send all of ``buffer``."""
-        while buffer:
-            buffer = buffer[self._when_ready(selectors.EVENT_WRITE, self.sock.send, buffer) :]
+    def write(self, data: bytes) -> None:
+        """Send all of ``data``."""
+        while data:
+            data = data[self._when_ready(selectors.EVENT_WRITE, self.sock.send, data) :]
 
     def close(self) -> None:
-        """Close the connection, at once."""
+        """Close the connection immediately."""
         self.sock.close()
 
-    def start_tls(
-        self, ssl_context: ssl.SSLContext, server_hostname: str | None = None, timeout: float | None = None
-    ) -> httpcore2.NetworkStream:
-        """Start TLS. The name is sent to the server (SNI) and verified in the certificate."""
+    def start_tls(self, context: ssl.SSLContext, host: str) -> None:
+        """Start TLS. Send ``host`` to the server (SNI) and verify it in the certificate."""
         try:
             # wrap_socket detaches the plain socket, so replace it.
-            self.sock = ssl_context.wrap_socket(
-                self.sock, server_hostname=server_hostname, do_handshake_on_connect=False
-            )
-            self._when_ready(selectors.EVENT_READ, self.sock.do_handshake)
+            self.sock = tls = context.wrap_socket(self.sock, server_hostname=host, do_handshake_on_connect=False)
+            self._when_ready(selectors.EVENT_READ, tls.do_handshake)
         except BaseException:
-            self.sock.close()
+            self.close()
             raise
-        return self
 
-    def get_extra_info(self, info: str) -> Any:
-        """Return None: httpcore2 needs no information."""
-        return None
-
-    def _when_ready(self, event: int, operation: Callable[..., Any], *arguments: Any) -> Any:
+    def _when_ready(self, event: int, operation: Callable[..., T], *arguments: Any) -> T:
         """Call ``operation`` when the socket is ready. TLS may have to read in order to write, and the reverse."""
         while True:
             self.deadline.remaining()

@@ -12,10 +12,10 @@ import pytest
 
 from ararat.webapp.tracing.algorithm import Start, trace
 from ararat.webapp.tracing.client.addresses import Address
-from ararat.webapp.tracing.client.connection import HEADER_OCTETS
+from ararat.webapp.tracing.client.connection import RESPONSE_BYTES
 from ararat.webapp.tracing.client.deadline import Deadline
 from ararat.webapp.tracing.client.dns import Lookups
-from ararat.webapp.tracing.client.guard import guarded_fetch
+from ararat.webapp.tracing.client.guard import GuardedClient
 from ararat.webapp.tracing.hop import USER_AGENT
 from ararat.webapp.tracing.keepalive import KeepAlive, iter_with_keepalive
 
@@ -76,9 +76,9 @@ def header_of(octets: int, first: bytes) -> bytes:
 
 
 def test_a_header_of_64_kb_is_read_and_not_one_octet_more(listen, deadline, failure, local, does):
-    server = listen(does.saying(header_of(HEADER_OCTETS, does.OK)))
+    server = listen(does.saying(header_of(RESPONSE_BYTES, does.OK)))
     assert local()("GET", f"http://a.example:{server.port}/", deadline()).status == 200
-    server = listen(does.saying(header_of(HEADER_OCTETS + 1, does.OK)))
+    server = listen(does.saying(header_of(RESPONSE_BYTES + 1, does.OK)))
     assert failure(local(), f"http://a.example:{server.port}/").code == "too-large"
 
 
@@ -109,7 +109,7 @@ HOSTILE_ANSWERS = {
     "one endless line": (lambda does: does.for_ever(b"x" * 10_000), "too-large"),
     "RST after accept": (lambda does: does.resetting(b""), "dropped"),
     "RST in mid header": (lambda does: does.resetting(does.OK + b"X: "), "dropped"),
-    "end after accept": (lambda does: does.saying(), "protocol"),
+    "end after accept": (lambda does: does.saying(), "dropped"),
     "end in mid header": (lambda does: does.saying(does.OK + b"X: "), "protocol"),
     "HTTP/0.9": (lambda does: does.saying(b"<html>"), "protocol"),
     "TLS on a port without": (lambda does: does.saying(b"\x15\x03\x01\x00\x02\x02\x46"), "protocol"),
@@ -174,6 +174,28 @@ def test_an_odd_answer_is_an_answer(name, listen, deadline, local, does):
     assert local(hop_seconds=5)("HEAD", f"http://a.example:{server.port}/", deadline()).status == status
 
 
+def test_an_ipv6_address_is_connected_to(deadline):
+    try:
+        server = socket.create_server(("::1", 0), family=socket.AF_INET6)
+    except OSError:
+        pytest.skip("this system has no IPv6")
+
+    def answer() -> None:
+        with server.accept()[0] as connection:
+            requests.append(connection.recv(65536))
+            connection.sendall(b"HTTP/1.1 204 No Content\r\n\r\n")
+
+    requests: list[bytes] = []
+    with server:
+        port = server.getsockname()[1]
+        thread = threading.Thread(target=answer, daemon=True)
+        thread.start()
+        response = GuardedClient(networks=["::1"])("GET", f"http://[0:0::1]:{port}/x", deadline())
+        thread.join(5)
+    assert (response.status, response.peer) == (204, "::1")
+    assert f"\r\nHost: [::1]:{port}\r\n".encode() in requests[0]
+
+
 def test_nobody_listening_is_a_failed_connection(failure, local):
     with socket.create_server(("127.0.0.1", 0)) as server:
         port = server.getsockname()[1]
@@ -185,7 +207,7 @@ def test_a_connection_that_is_never_accepted_ends_at_its_deadline(failure, answe
         while True:
             time.sleep(deadline.poll_interval() / 50)
 
-    fetch = guarded_fetch(lookups=answering(["93.184.216.34"]), connect=connect, connect_seconds=0.1)
+    fetch = GuardedClient(lookups=answering(["93.184.216.34"]), connect=connect, connect_seconds=0.1)
     assert failure(fetch, "http://a.example/").sentence == "the time limit of the connection was reached"
 
 
@@ -196,7 +218,7 @@ def test_a_lookup_that_hangs_ends_at_its_deadline(failure):
         assert gate.wait(30)
         return []
 
-    fetch = guarded_fetch(lookups=Lookups(resolve), lookup_seconds=0.1)
+    fetch = GuardedClient(lookups=Lookups(resolve), lookup_seconds=0.1)
     assert failure(fetch, "http://a.example/").sentence == "the time limit of the lookup was reached"
     gate.set()
 
@@ -214,7 +236,7 @@ def test_a_connection_to_another_address_than_the_judged_one_is_closed(listen, f
         return socket.create_connection(("127.0.0.1", server.port), 5)
 
     assert (
-        failure(guarded_fetch(lookups=answering(["93.184.216.34"]), connect=connect), "http://a.example/").code
+        failure(GuardedClient(lookups=answering(["93.184.216.34"]), connect=connect), "http://a.example/").code
         == "blocked"
     )
     assert server.ended.wait(5)
@@ -224,7 +246,7 @@ def test_an_error_of_the_client_is_a_failed_hop_and_the_log_knows_why(caplog, fa
     def connect(*_: object) -> socket.socket:
         raise LookupError("secret detail")
 
-    failed = failure(guarded_fetch(lookups=answering(["93.184.216.34"]), connect=connect), "http://a.example/")
+    failed = failure(GuardedClient(lookups=answering(["93.184.216.34"]), connect=connect), "http://a.example/")
     assert failed.code == "client-error"
     assert "secret" not in failed.sentence
     assert "secret detail" in caplog.text

@@ -25,7 +25,7 @@ from ararat.webapp.tracing.client import guard
 from ararat.webapp.tracing.client.addresses import Address
 from ararat.webapp.tracing.client.deadline import Deadline
 from ararat.webapp.tracing.client.dns import Lookups
-from ararat.webapp.tracing.client.guard import guarded_fetch
+from ararat.webapp.tracing.client.guard import GuardedClient
 from ararat.webapp.tracing.client.in_process import local_fetch
 from ararat.webapp.tracing.hop import HopFailed, HopResponse
 
@@ -73,14 +73,14 @@ hostile_hosts = pytest.mark.parametrize(
 
 @hostile_hosts
 def test_a_hostile_host_is_never_connected_to(host, connects, failure, answering):
-    failed = failure(guarded_fetch(lookups=answering(HOME)), f"http://{host}/")
+    failed = failure(GuardedClient(lookups=answering(HOME)), f"http://{host}/")
     assert failed.code in ("blocked", "bad-url", "port")
     assert connects == []
 
 
 @hostile_hosts
 def test_a_hostile_host_in_a_location_ends_the_run_without_a_connection(host, connects, deadline, answering):
-    guarded = guarded_fetch(lookups=answering(HOME))
+    guarded = GuardedClient(lookups=answering(HOME))
 
     def fetch(method: str, url: str, deadline: float) -> HopResponse:
         if url.startswith("https://n2t.net/"):
@@ -98,14 +98,14 @@ def test_a_hostile_host_in_a_location_ends_the_run_without_a_connection(host, co
 @hostile_hosts
 def test_a_hostile_host_as_the_resolver_is_refused_or_not_connected_to(host, connects, answering):
     with contextlib.suppress(ValueError):
-        *_, end = trace("ark:12345/x", resolver=f"http://{host}", fetch=guarded_fetch(lookups=answering(HOME)))
+        *_, end = trace("ark:12345/x", resolver=f"http://{host}", fetch=GuardedClient(lookups=answering(HOME)))
         assert isinstance(end, End)
         assert end.outcome == "failure"
     assert connects == []
 
 
 def test_a_hostile_host_that_a_name_is_bound_to_is_refused_or_not_connected_to(connects, tmp_path, answering):
-    guarded = guarded_fetch(lookups=answering(HOME))
+    guarded = GuardedClient(lookups=answering(HOME))
     bound = 0
     with open_bindings(tmp_path / "b.sqlite", create=True) as bindings:
         site = ResolverMiddleware(lambda environ, start_response: [], bindings, prefix="https://here.example.org")
@@ -140,7 +140,7 @@ def test_hostile_hosts_reach_no_listener_on_any_channel_of_the_page(listen, monk
     server = listen(does.silent)
     # Every name leads home, and the port is one that is asked.
     monkeypatch.setattr(guard.LOOKUPS, "_resolve", lambda host: ["127.0.0.1", "::1"])
-    monkeypatch.setattr(trace_jobs, "guarded_fetch", functools.partial(guarded_fetch, ports=(80, 443, server.port)))
+    monkeypatch.setattr(trace_jobs, "GuardedClient", functools.partial(GuardedClient, ports=(80, 443, server.port)))
     client = create_app().test_client()
     for host, *_ in table("ssrf-hosts.txt"):
         resolver = f"http://{host}:{server.port}"
@@ -153,7 +153,7 @@ def test_hostile_hosts_reach_no_listener_on_any_channel_of_the_page(listen, monk
 
 @pytest.mark.parametrize("row", [pytest.param(row, id=row["id"]) for row in objects("ssrf-urls.jsonl")])
 def test_a_hostile_url_is_never_connected_to(row, connects, failure, answering):
-    assert failure(guarded_fetch(lookups=answering(HOME)), row["url"]).code in ("blocked", "bad-url", "port")
+    assert failure(GuardedClient(lookups=answering(HOME)), row["url"]).code in ("blocked", "bad-url", "port")
     assert connects == []
 
 
@@ -163,7 +163,7 @@ def test_a_hostile_url_is_never_connected_to(row, connects, failure, answering):
 def test_a_public_host_is_not_refused(host, kind, connects, failure):
     asked = []
     lookups = Lookups(lambda name: asked.append(name) or ["93.184.216.34"])
-    assert failure(guarded_fetch(lookups=lookups), f"http://{host}/").code == "connect"
+    assert failure(GuardedClient(lookups=lookups), f"http://{host}/").code == "connect"
     expected = "93.184.216.34" if kind == "name" else str(ip_address(host.strip("[]")))
     assert connects == [(expected, 80)]
     assert len(asked) == (kind == "name")
@@ -173,7 +173,7 @@ def test_a_public_host_is_not_refused(host, kind, connects, failure):
     ("host", "only"), [pytest.param(*row[:2], id=ascii(row[0])) for row in table("ssrf-either.txt")]
 )
 def test_where_both_are_right_nothing_else_happens(host, only, connects, failure, answering):
-    failure(guarded_fetch(lookups=answering(["93.184.216.34"])), f"http://{host}/")
+    failure(GuardedClient(lookups=answering(["93.184.216.34"])), f"http://{host}/")
     assert {address for address, _ in connects} <= {only, "8.8.8.8", "2.2.2.2", "93.184.216.34"}
 
 
@@ -187,7 +187,7 @@ def test_whatever_is_looked_up_a_judged_address_is_connected_to(row, connects, f
 
     # The hosts of the scripts lie in .test, where no public name lies; another domain lets them reach the lookup.
     host = row["host"].replace(".test", ".example")
-    failed = failure(guarded_fetch(lookups=Lookups(resolve)), f"http://{host}/")
+    failed = failure(GuardedClient(lookups=Lookups(resolve)), f"http://{host}/")
     assert len(lookups) <= 1
     expected = {"rebind": "connect", "empty": "no-address", "amplification": "connect", "invalid": "bad-url"}
     assert failed.code == expected.get(row["class"], "blocked")
@@ -198,7 +198,7 @@ def test_whatever_is_looked_up_a_judged_address_is_connected_to(row, connects, f
 
 def test_one_refused_address_refuses_the_host(connects, caplog, failure, answering):
     with caplog.at_level(logging.INFO):
-        failed = failure(guarded_fetch(lookups=answering(["93.184.216.34", "10.0.0.1"])), "http://a.example/")
+        failed = failure(GuardedClient(lookups=answering(["93.184.216.34", "10.0.0.1"])), "http://a.example/")
     assert failed.code == "blocked"
     assert connects == []
     assert "10.0.0.1 is private use" in caplog.text
@@ -206,7 +206,7 @@ def test_one_refused_address_refuses_the_host(connects, caplog, failure, answeri
 
 def test_every_refused_address_gets_one_text(failure, answering):
     urls = ["http://127.0.0.1/", "http://[fd00::1]/", "http://localhost/", "http://db.internal/", "http://a.example/"]
-    fetch = guarded_fetch(lookups=answering(["169.254.169.254"]))
+    fetch = GuardedClient(lookups=answering(["169.254.169.254"]))
     assert {str(failure(fetch, url)) for url in urls} == {"the address is not allowed (blocked)"}
 
 
@@ -215,18 +215,18 @@ def test_a_name_that_is_never_public_is_not_even_looked_up(failure):
         raise AssertionError(host)
 
     for host in ("localhost", "db.internal", "printer.local", "intranet", "x.onion", "metadata.google.internal"):
-        assert failure(guarded_fetch(lookups=Lookups(never)), f"http://{host}/").code == "blocked"
+        assert failure(GuardedClient(lookups=Lookups(never)), f"http://{host}/").code == "blocked"
 
 
 @pytest.mark.parametrize("port", [21, 22, 25, 81, 8080, 65535])
 def test_other_ports_are_not_asked(port, connects, failure, answering):
-    failed = failure(guarded_fetch(lookups=answering(["93.184.216.34"])), f"http://a.example:{port}/")
+    failed = failure(GuardedClient(lookups=answering(["93.184.216.34"])), f"http://a.example:{port}/")
     assert failed.code == "port"
     assert connects == []
 
 
 def test_a_port_can_be_allowed_everywhere(connects, failure, answering):
-    fetch = guarded_fetch(lookups=answering(["93.184.216.34"]), ports=(80, 443, 8080))
+    fetch = GuardedClient(lookups=answering(["93.184.216.34"]), ports=(80, 443, 8080))
     assert failure(fetch, "http://a.example:8080/").code == "connect"
     assert connects == [("93.184.216.34", 8080)]
 
@@ -243,13 +243,13 @@ def test_a_port_can_be_allowed_everywhere(connects, failure, answering):
     ],
 )
 def test_a_network_of_the_operator_is_open_and_nothing_beside_it(url, answer, code, connects, failure, answering):
-    fetch = guarded_fetch(networks=["10.1.0.0/16"], lookups=answering([answer]))
+    fetch = GuardedClient(networks=["10.1.0.0/16"], lookups=answering([answer]))
     assert failure(fetch, url).code == code
     assert bool(connects) is (code == "connect")
 
 
 def test_a_host_half_inside_a_network_is_refused(connects, failure, answering):
-    fetch = guarded_fetch(networks=["10.1.0.0/16"], lookups=answering(["10.1.0.1", "93.184.216.34"]))
+    fetch = GuardedClient(networks=["10.1.0.0/16"], lookups=answering(["10.1.0.1", "93.184.216.34"]))
     assert failure(fetch, "http://db.internal/").code == "blocked"
     assert failure(fetch, "http://a.example:8080/").code == "port"
     assert connects == []
@@ -257,16 +257,16 @@ def test_a_host_half_inside_a_network_is_refused(connects, failure, answering):
 
 def test_nat64_is_refused_but_where_the_network_has_it(connects, failure, answering):
     lookups = answering(["64:ff9b::5db8:d822"])
-    assert failure(guarded_fetch(lookups=lookups), "http://a.example/").code == "blocked"
-    assert failure(guarded_fetch(lookups=lookups, nat64=True), "http://a.example/").code == "connect"
+    assert failure(GuardedClient(lookups=lookups), "http://a.example/").code == "blocked"
+    assert failure(GuardedClient(lookups=lookups, nat64=True), "http://a.example/").code == "connect"
     inside = answering(["64:ff9b::7f00:1"])
-    assert failure(guarded_fetch(lookups=inside, nat64=True), "http://a.example/").code == "blocked"
+    assert failure(GuardedClient(lookups=inside, nat64=True), "http://a.example/").code == "blocked"
     assert connects == [("64:ff9b::5db8:d822", 80)]
 
 
 def test_a_host_with_many_addresses_is_tried_a_few_times(connects, failure, answering):
     many = [f"93.184.216.{n}" for n in range(1, 100)] + [f"2606:2800::{n:x}" for n in range(1, 100)]
-    assert failure(guarded_fetch(lookups=answering(many)), "http://a.example/").code == "connect"
+    assert failure(GuardedClient(lookups=answering(many)), "http://a.example/").code == "connect"
     assert connects == [("93.184.216.1", 80), ("93.184.216.2", 80), ("2606:2800::1", 80), ("2606:2800::2", 80)]
 
 
@@ -279,7 +279,7 @@ def test_an_address_that_does_not_answer_leaves_time_for_the_next(failure, answe
             time.sleep(deadline.poll_interval() / 50)
         raise ConnectionRefusedError
 
-    fetch = guarded_fetch(lookups=answering(["2606:2800::1", "93.184.216.1"]), connect=connect, connect_seconds=0.2)
+    fetch = GuardedClient(lookups=answering(["2606:2800::1", "93.184.216.1"]), connect=connect, connect_seconds=0.2)
     failed = failure(fetch, "http://a.example/")
     assert tried == ["2606:2800::1", "93.184.216.1"]
     assert failed.sentence == "the time limit of the connection was reached"
@@ -288,7 +288,7 @@ def test_an_address_that_does_not_answer_leaves_time_for_the_next(failure, answe
 @pytest.mark.parametrize("networks", ["127.0.0.0", ["10.0.0.1/8"], ["all"]])
 def test_a_network_that_is_none_is_refused_when_the_client_is_made(networks):
     with pytest.raises(ValueError, match="CIDR"):
-        guarded_fetch(networks=networks)
+        GuardedClient(networks=networks)
 
 
 def test_who_admits_hears_of_what_was_judged_and_has_the_last_word(connects, failure, answering):
@@ -298,7 +298,7 @@ def test_who_admits_hears_of_what_was_judged_and_has_the_last_word(connects, fai
         heard.append((host, [str(address) for address in addresses]))
         raise HopFailed("too-often")
 
-    fetch = guarded_fetch(
+    fetch = GuardedClient(
         lookups=answering(["93.184.216.34", "93.184.216.35"], ["10.0.0.1"]), before_connect=before_connect
     )
     assert failure(fetch, "http://a.example/").code == "too-often"
@@ -313,9 +313,9 @@ def test_what_is_made_once_is_made_before_anybody_is_asked():
     program = """
 from ararat.identifiers.text import characters
 from ararat.webapp.tracing.client.connection import tls_context
-from ararat.webapp.tracing.client.guard import guarded_fetch
+from ararat.webapp.tracing.client.guard import GuardedClient
 
-guarded_fetch()
+GuardedClient()
 assert tls_context.cache_info().currsize == 1
 assert "HIDDEN" in vars(characters)
 """

@@ -1,0 +1,86 @@
+"""One HTTP/1.1 request over a connection, and its response (RFC 9112). h11 writes and reads the messages."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterable
+
+import h11
+
+from ....identifiers.text import display
+from ..hop import HopFailed, HopResponse
+from .connection import RESPONSE_BYTES, Connection
+from .url import WebURL
+
+log = logging.getLogger(__name__)
+
+HEADER_FIELDS = 100
+
+_LINGER_SECONDS = 1.0
+
+
+class Exchange:
+    """Send one request without a body. Then read the header of the response and, if needed, its body.
+
+    The target of ``url`` is sent unchanged. ``fields`` are header fields besides Host, Accept-Encoding and Connection.
+    All methods raise :class:`~.hop.HopFailed`: "protocol" if the response is not HTTP, and the codes of the connection.
+    """
+
+    def __init__(self, connection: Connection, method: str, url: WebURL, fields: Iterable[tuple[str, str]]) -> None:
+        self._connection = connection
+        # The connection reads fewer bytes than h11 could keep.
+        self._http = h11.Connection(h11.CLIENT, max_incomplete_event_size=RESPONSE_BYTES)
+        self._is_head = method == "HEAD"
+        # Without a content coding nothing must be decoded.
+        fields = [("Host", url.authority), *fields, ("Accept-Encoding", "identity"), ("Connection", "close")]
+        request = h11.Request(method=method, target=url.target, headers=fields)
+        connection.write((self._http.send(request) or b"") + (self._http.send(h11.EndOfMessage()) or b""))
+
+    def header(self) -> HopResponse:
+        """Read the header of the response. Skip interim responses."""
+        while not isinstance(response := self._next_event(), h11.Response):
+            pass
+        if len(response.headers) > HEADER_FIELDS:
+            raise HopFailed("too-large", f"the answer has more than {HEADER_FIELDS} header fields")
+        return HopResponse(
+            response.status_code,
+            response.reason.decode("latin-1"),
+            tuple((name.decode("latin-1"), value.decode("latin-1")) for name, value in response.headers.raw_items()),
+            peer=str(self._connection.peer),
+        )
+
+    def body(self) -> bytes:
+        """Read the body, up to the limit of the connection. Include a body that follows a response to HEAD."""
+        body = b""
+        try:
+            while isinstance(event := self._next_event(), h11.Data):
+                body += event.data
+        except HopFailed as failed:
+            if failed.code != "too-large":
+                raise
+        return body + self._http.trailing_data[0] + self._rest() if self._is_head else body
+
+    def _next_event(self) -> object:
+        while True:
+            try:
+                event = self._http.next_event()
+            except h11.RemoteProtocolError as error:
+                log.info("not HTTP: %s", display.escape(str(error)[:200]))
+                raise HopFailed("protocol") from None
+            if event is not h11.NEED_DATA:
+                return event
+            received = self._connection.read()
+            if not received and self._connection.bytes_left == RESPONSE_BYTES:
+                raise HopFailed("dropped")
+            self._http.receive_data(received)
+
+    def _rest(self) -> bytes:
+        """Read until the server closes the connection, for at most a second."""
+        self._connection.deadline = self._connection.deadline.sub_deadline(_LINGER_SECONDS, "this request")
+        rest = b""
+        try:
+            while more := self._connection.read():
+                rest += more
+        except HopFailed:
+            pass
+        return rest
