@@ -20,6 +20,7 @@ from .ark import embedded
 from .ark.grammar import ARK_UNRESERVED, ENCODED_LABEL_PATTERN, LABEL_PATTERN, LABELS, NAAN
 from .parsing import ASCII_SPACE, reads
 from .text import iri, lookalikes
+from .urn import model as urn
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,11 +58,12 @@ _ARK = re.compile(
 # URN draft, section 2.3.3: in text a NSS ends before the first excluded character (U-04, U-08). Slashes are accepted,
 # as in RFC 8141.
 _URN = re.compile(
-    rf"[Uu][Rr][Nn]:[A-Za-z0-9][A-Za-z0-9\-]{{1,31}}:{iri.run(iri.PCHAR)}(?:/{iri.run(iri.PCHAR + '/', least=0)})?"
+    rf"{urn.LABEL_PATTERN}[A-Za-z0-9][A-Za-z0-9\-]{{1,31}}:"
+    rf"{iri.run(iri.PCHAR)}(?:/{iri.run(iri.PCHAR + '/', least=0)})?"
     rf"(?:\?{iri.run(iri.PCHAR + '/?', least=0)})?(?:#{iri.run(iri.PCHAR + '/?', least=0)})?"
 )
 _ENCODED = re.compile(rf"{ENCODED_LABEL_PATTERN}(?:[{ARK_UNRESERVED}\-./]++|{iri.PCT_ENCODED})++")
-_LABEL = re.compile(f"(?<![A-Za-z0-9])(?:{LABEL_PATTERN}|{ENCODED_LABEL_PATTERN}|[Uu][Rr][Nn]:)")
+_LABEL = re.compile(f"(?<![A-Za-z0-9])(?:{LABEL_PATTERN}|{ENCODED_LABEL_PATTERN}|{urn.LABEL_PATTERN})")
 _ADDRESS = re.compile(rf"(?<![A-Za-z0-9+.\-])[A-Za-z][A-Za-z0-9+.\-]{{0,30}}://{_run(f'{iri.PCHAR}/', least=0)}")
 _IRI_END = re.compile(rf"(?:\?{_QUERY})?(?:#{_QUERY})?")
 _SCHEME = re.compile(rf"{embedded.SCHEME}:")

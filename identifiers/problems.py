@@ -115,13 +115,14 @@ def problem(code: str, start: int, end: int, message: str | None = None, **overr
     return replace(made, **overrides) if overrides else made
 
 
-def _catalogue(*rows: tuple[str, Severity, str, str, str, str | None]) -> dict[str, Definition]:
+def catalogue(*rows: tuple[str, Severity, str, str, str, str | None]) -> dict[str, Definition]:
+    """Return the entries by their codes."""
     return {row[0]: Definition(*row) for row in rows}
 
 
 _ARK, _URN, _IRI = "ARK draft", "URN draft", "RFC 3987"
 
-PROBLEMS: dict[str, Definition] = _catalogue(
+PROBLEMS: dict[str, Definition] = catalogue(
     # -- not an identifier -----------------------------------------------------------------------------------------
     ("empty", "error", "the text is empty", "an identifier", f"{_ARK}, section 4", ""),
     ("no-scheme", "error", "the text starts with neither ark: nor urn:", "an identifier that starts with ark: or urn:", f"{_ARK}, section 4", "ark"),

@@ -1,7 +1,6 @@
-"""The error codes of bindings, resolver prefixes, databases and tables.
+"""The error codes of the middleware: of bindings, databases and tables, and of refused requests.
 
-The codes of errors in an *identifier* are in :data:`ararat.identifiers.PROBLEMS`. The codes of refused requests are in
-:data:`~ararat.middleware.resolution.refusals.REFUSALS`.
+The codes of errors in an *identifier* are in :data:`ararat.identifiers.PROBLEMS`.
 """
 
 from __future__ import annotations
@@ -377,3 +376,77 @@ ERROR_CODES: dict[str, ErrorCode] = _catalogue(
     ),
 )
 """All codes of :class:`~ararat.middleware.errors.Refused` that are not in :data:`ararat.identifiers.PROBLEMS`."""
+
+REFUSALS: dict[str, ErrorCode] = _catalogue(
+    (
+        "not-bound",
+        "this resolver has no location for this identifier",
+        "an identifier that is bound here; it can be bound later, or another resolver can know it",
+        f"{_ARK}, section 7.1.2",
+    ),
+    (
+        "unknown-inflection",
+        "the identifier is bound here, but this inflection is unknown",
+        "the identifier without a query, or with ?, ?? or ?info for its description",
+        f"{_ARK}, section 3.4",
+    ),
+    (
+        "withdrawn",
+        "the resource of this identifier was withdrawn",
+        "a request for its description, which remains; the name is never given to another resource",
+        f"{_ARK}, section 7.1.2",
+    ),
+    (
+        "container-withdrawn",
+        "a name that contains this identifier was withdrawn",
+        "a request for the description of the withdrawn name; its withdrawal includes all names below it",
+        f"{_ARK}, section 7.1.2",
+    ),
+    (
+        "target-unusable",
+        "the stored location of this identifier cannot be used",
+        "a target that this resolver accepts; the operator must relocate the name",
+        f"{_ARK}, section 7.1.2",
+    ),
+    (
+        "method-not-allowed",
+        "this method cannot be used on identifiers",
+        "GET, HEAD or OPTIONS",
+        f"{_ARK}, section 7.1.3",
+    ),
+    (
+        "bindings-unavailable",
+        "the bindings cannot be read at the moment",
+        "the same request after some seconds",
+        f"{_ARK}, section 3.1",
+    ),
+    (
+        "internal-error",
+        "the resolver failed because of an error in its program",
+        "the same request after the operator of this site has corrected the error; the log of the site describes it",
+        "RFC 9110, section 15.6.1",
+    ),
+)
+"""The codes of refused requests, besides :data:`ararat.identifiers.PROBLEMS`. They describe the answer.
+
+No title blames the identifier, or the resource, for what this resolver does not know (ARK-115).
+"""
+
+HTTP_STATUS = {
+    "not-bound": 404,
+    "unknown-inflection": 404,
+    "withdrawn": 410,
+    "container-withdrawn": 410,
+    "target-unusable": 404,
+    "method-not-allowed": 405,
+    "bindings-unavailable": 503,
+    "internal-error": 500,
+    # X-06: NAAN 99999 is well-formed and never bound, so it is not found.
+    "naan-reserved-invalid": 404,
+    "too-long": 414,
+}
+"""The HTTP status of a refused request by its code; 400 for all other codes.
+
+"The resolver SHOULD reply with HTTP status code 400 if the request-part is not a Basic ARK and the server is unwilling
+to process it." (ARK draft, section 7.1.2; decision X-05)
+"""

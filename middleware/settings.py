@@ -9,12 +9,13 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import TypeVar
+from typing import TypedDict, TypeVar
 from urllib.parse import unquote
 
 from ..identifiers import Ark, IdentifierError, Urn
 from ..identifiers.ark import length
 from ..identifiers.ark import model as ark
+from ..identifiers.ark.grammar import METADATA_INFLECTIONS
 from ..identifiers.text import iri
 from .bindings import targets
 from .bindings.origins import check_prefix
@@ -24,9 +25,6 @@ from .errors import Refused
 SCHEMES = ("ark", "urn")
 """The schemes that Ararat resolves. Reserved paths "MUST be allocated only for defined identifier schemes (not
 necessarily an URI scheme) and MUST match the semantics of that scheme" (POL-038)."""
-
-METADATA_INFLECTIONS = ("?", "??", "?info")
-"""The inflections that request a description (ARK draft, section 3.4). No setting can change their meaning."""
 
 # fmt: off
 TRACKING = (
@@ -65,37 +63,30 @@ _INFLECTION = re.compile(rf"\?{iri.run(f'{iri.PCHAR}/?', least=0)}")
 _HSTS = re.compile(r"max-age=\"?[0-9]+\"?(?:[ \t]*;[ \t]*[a-z]+)*", re.IGNORECASE)
 
 
+class SettingsArguments(TypedDict, total=False):
+    """The types of the keyword arguments of :class:`Settings`, for editors and type checkers."""
+
+    prefix: str | None
+    also: Iterable[str]
+    naans: Collection[str] | None
+    forward: bool
+    schemes: Collection[str | OwnScheme]
+    max_length: int
+    ignore_trailing_slash: bool
+    ignored_parameters: Iterable[str]
+    forward_query: bool
+    inflections: Mapping[str, str]
+    cache: int
+    hsts: str | None
+    inspector: str | None
+    services: str | None
+    cors: bool | Iterable[str]
+    referrer_policy: str | None
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Settings:
-    """The settings of a resolver. They are keyword arguments of :class:`~ararat.middleware.ResolverMiddleware`.
-
-    ``prefix``                the public address of the resolver (``https://example.org``). Links begin with it.
-                              Without it, links are paths
-    ``also``                  other prefixes of the same resolver
-    ``naans``                 the NAANs that this resolver answers for. The default is all
-    ``forward``               redirect ARKs of other NAANs to the resolver in the registry of NAANs; needs ``naans``
-                              and ``prefix``
-    ``schemes``               the schemes to answer for: "ark", "urn", and schemes of the site (``OwnScheme``)
-    ``max_length``            the length in bytes, at least 255, above which an identifier can be refused with 414.
-                              Decision A-11 lists identifiers that are never refused
-    ``ignore_trailing_slash`` resolve ``ark:12345/x/`` as ``ark:12345/x`` (A-13)
-    ``ignored_parameters``    names of query parameters to ignore; ``utm_*`` matches all names that begin with ``utm_``
-    ``forward_query``         append an unknown query to the target of a located or related binding. Otherwise it is
-                              answered with 404
-    ``inflections``           inflections of the site (``?cite``), each with a description. They are appended to the
-                              target of a located or related binding, and listed in every description
-    ``cache``                 how many seconds clients can store a redirect or a description, from 0 to a year
-    ``hsts``                  the Strict-Transport-Security field of answers to https requests. Without it, the field
-                              is not sent
-    ``inspector``             the path or http(s) address of an inspector, to which error pages link. Without it, there
-                              are no such links
-    ``cors``                  the pages whose scripts can read the answers (CORS): True for the pages of every site,
-                              False for none, or a list of origins (``https://example.org``)
-    ``referrer_policy``       the Referrer-Policy field of all answers. With "no-referrer" the target does not see
-                              which page linked to the identifier; with "strict-origin-when-cross-origin" it sees the
-                              site of that page. With None the field is not sent, and the policy of that page applies
-    ``services``              the path of the services of RFC 2169 ("/uri-res"); needs ``prefix``. Without it, they do
-                              not exist
+    """The settings of a resolver, with their defaults and checks. ``ResolverMiddleware`` describes each.
 
     >>> Settings(prefix="HTTPS://Example.org/").prefix
     'https://example.org'
@@ -265,14 +256,14 @@ def _local(setting: str, given: str) -> str:
 
 def _naan(naan: str) -> str:
     try:
-        normal = ark.parse(f"ark:{naan}/x").basic.removesuffix("/x")[4:]
+        sample = ark.parse(f"ark:{naan}/x")
     except IdentifierError as error:
         raise ValueError(f"naans: {naan!r} is not a NAAN: {error.problem.message}") from None
-    if "/" in normal:
+    if sample.basic != f"ark:{sample.normal_naan}/x":
         raise ValueError(f"naans: {naan!r} is not a NAAN: it contains a slash")
-    if ark.parse(f"ark:{normal}/x").reserved_naan:
+    if sample.reserved_naan:
         raise ValueError("naans: NAAN 99999 is reserved for invalid ARKs; remove it (ARK draft, section 3.1)")
-    return normal
+    return sample.normal_naan
 
 
 def _schemes(schemes: tuple[str | OwnScheme, ...]) -> tuple[str | OwnScheme, ...]:

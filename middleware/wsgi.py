@@ -18,9 +18,9 @@ in an ``OwnScheme``, is logged with its traceback and answered with 500.
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Iterable
 from time import perf_counter
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Unpack
 
 from ..identifiers.text import display
 from .asgi_detection import REMEDY, is_asgi, named
@@ -35,7 +35,7 @@ from .http.rfc2169 import Service, as_redirect, parse_service_request
 from .resolution.refusals import refuse
 from .resolution.resolver import Rules, no_rules, resolve
 from .resolution.result import Resolution
-from .settings import SCHEMES, TRACKING, Settings
+from .settings import Settings, SettingsArguments
 from .storage.opening import AvailabilityLog
 
 if TYPE_CHECKING:
@@ -52,34 +52,41 @@ class ResolverMiddleware:
 
     :param app: the site, a WSGI application.
     :param bindings: the result of :func:`~ararat.middleware.open_bindings`, or an object with its method ``fetch``.
-    :param prefix: str or None (default). The public address of the resolver, ``https://example.org``. Links begin with
-        it. With None, links are paths.
+    :param prefix: str or None (default). The public address of the resolver (``https://example.org``). Links begin with
+        it. Without it, links are paths.
     :param also: iterable of str, default empty. Other prefixes of the same resolver.
-    :param naans: collection of str or None (default: all). The NAANs that this resolver answers for.
-    :param forward: bool, default False. Redirect ARKs of other NAANs to the resolver in the registry of NAANs. Needs
+    :param naans: collection of str or None (default). The NAANs that this resolver answers for. The default is all.
+    :param forward: bool, default False. Redirect ARKs of other NAANs to the resolver in the registry of NAANs; needs
         ``naans`` and ``prefix``.
     :param schemes: collection of str and :class:`~ararat.middleware.OwnScheme`, default ``("ark", "urn")``. The schemes
-        to answer for.
-    :param max_length: int, at least 255, default 3500. The length in bytes above which an identifier can be refused
-        with 414 (A-11).
+        to answer for: "ark", "urn", and schemes of the site (``OwnScheme``).
+    :param max_length: int, default 3500. The length in bytes, at least 255, above which an identifier can be refused
+        with 414. Decision A-11 lists identifiers that are never refused.
     :param ignore_trailing_slash: bool, default True. Resolve ``ark:12345/x/`` as ``ark:12345/x`` (A-13).
-    :param ignored_parameters: iterable of str, default the tracking parameters of large platforms. Query parameters to
-        ignore; ``utm_*`` matches all names that begin with ``utm_``.
+    :param ignored_parameters: iterable of str, default the tracking parameters of large platforms. Names of query
+        parameters to ignore; ``utm_*`` matches all names that begin with ``utm_``.
     :param forward_query: bool, default False. Append an unknown query to the target of a located or related binding.
-    :param inflections: mapping of str to str, default empty. Inflections of the site (``?cite``) with their
-        descriptions (ARK-044).
-    :param cache: int, 0 to 31536000, default 300. How many seconds clients can store a redirect or a description.
-    :param hsts: str or None (default). The Strict-Transport-Security field of answers to https requests.
+        Otherwise it is answered with 404.
+    :param inflections: mapping of str to str, default empty. Inflections of the site (``?cite``), each with a
+        description (ARK-044). They are appended to the target of a located or related binding, and listed in every
+        description.
+    :param cache: int, default 300. How many seconds clients can store a redirect or a description, from 0 to a year.
+    :param hsts: str or None (default). The Strict-Transport-Security field of answers to https requests. Without it,
+        the field is not sent.
+    :param inspector: str or None (default). The path or http(s) address of an inspector, to which error pages link; "/"
+        if the site itself is the inspector. Without it, there are no such links.
+    :param services: str or None (default). The path of the services of RFC 2169 (``/uri-res``); needs ``prefix``.
+        Without it, they do not exist.
+    :param cors: bool or iterable of str, default True. The pages whose scripts can read the answers (CORS): True for
+        the pages of every site, False for none, or a list of origins (``https://example.org``).
+    :param referrer_policy: str or None, default "no-referrer". The Referrer-Policy field of all answers. With
+        "no-referrer" the target does not see which page linked to the identifier; with
+        "strict-origin-when-cross-origin" it sees the site of that page. With None the field is not sent, and the policy
+        of that page applies.
     :param on_resolve: callable or None (default). It is called with the :class:`~ararat.middleware.Resolution` of each
         request for an identifier, before the answer is sent. ``status`` is the status of the answer (200 for a served
         name, whatever the site returns), ``seconds`` the duration. Its exceptions are logged and change no answer.
         :func:`~ararat.middleware.log_resolutions` returns such a callable for an access log.
-    :param inspector: str or None (default). The path or http(s) address of an inspector, to which error pages link; "/"
-        if the site itself is the inspector.
-    :param services: str or None (default). The path of the services of RFC 2169, like ``/uri-res``. Needs ``prefix``.
-    :param cors: bool or iterable of str, default True. The pages whose scripts can read the answers: True for all,
-        False for none, or a list of origins.
-    :param referrer_policy: str or None, default "no-referrer". The Referrer-Policy field of all answers.
 
     Raises ValueError if a setting is wrong, and TypeError if ``app`` is an ASGI application (FastAPI, Starlette, Quart,
     Django's ASGI application).
@@ -92,23 +99,8 @@ class ResolverMiddleware:
         app: WSGIApplication,
         bindings: Bindings,
         *,
-        prefix: str | None = None,
-        also: Iterable[str] = (),
-        naans: Collection[str] | None = None,
-        forward: bool = False,
-        schemes: Collection[str | OwnScheme] = SCHEMES,
-        max_length: int = 3500,
-        ignore_trailing_slash: bool = True,
-        ignored_parameters: Iterable[str] = TRACKING,
-        forward_query: bool = False,
-        inflections: Mapping[str, str] = {},
-        cache: int = 300,
-        hsts: str | None = None,
         on_resolve: Callable[[Resolution], object] | None = None,
-        inspector: str | None = None,
-        services: str | None = None,
-        cors: bool | Iterable[str] = True,
-        referrer_policy: str | None = "no-referrer",
+        **settings: Unpack[SettingsArguments],
     ) -> None:
         if is_asgi(app):
             raise TypeError(
@@ -116,24 +108,7 @@ class ResolverMiddleware:
             )
         self.app = app
         self.bindings = bindings
-        self.settings = Settings(
-            prefix=prefix,
-            also=also,
-            naans=naans,
-            forward=forward,
-            schemes=schemes,
-            max_length=max_length,
-            ignore_trailing_slash=ignore_trailing_slash,
-            ignored_parameters=ignored_parameters,
-            forward_query=forward_query,
-            inflections=inflections,
-            cache=cache,
-            hsts=hsts,
-            inspector=inspector,
-            services=services,
-            cors=cors,
-            referrer_policy=referrer_policy,
-        )
+        self.settings = Settings(**settings)
         self._availability = AvailabilityLog(getattr(bindings, "failure", None))
         self._rules: Rules = getattr(bindings, "binding_by_rule", no_rules)
         self._answers = Answers(self.settings)

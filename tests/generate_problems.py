@@ -9,7 +9,7 @@ import re
 from pathlib import Path
 
 from ararat.identifiers import PROBLEMS
-from ararat.middleware.error_codes import ERROR_CODES
+from ararat.middleware.error_codes import ERROR_CODES, HTTP_STATUS, REFUSALS
 
 PAGE = Path(__file__).parents[1] / "docs" / "problems.md"
 _TABLE = re.compile(r"^(?:\|.*\n)+", re.MULTILINE)
@@ -27,9 +27,15 @@ def bindings() -> str:
     return _table(("code", "meaning", "expected"), rows)
 
 
+def requests() -> str:
+    """Return the table of the requests that the resolver refuses."""
+    rows = [(f"`{each.code}`", str(HTTP_STATUS[each.code]), each.title, each.expected) for each in REFUSALS.values()]
+    return _table(("code", "status", "meaning", "expected"), rows)
+
+
 def page(text: str) -> str:
     """Return the text of the page with new tables."""
-    tables = iter((identifiers(), bindings()))
+    tables = iter((identifiers(), bindings(), requests()))
     return _TABLE.sub(lambda _: next(tables), text)
 
 

@@ -2,8 +2,8 @@
 
     .venv/bin/python tests/generate_settings.py
 
-The settings of the resolver come from the docstring of Settings and the defaults of its fields, those of the command
-from its options. A test compares the page with the code.
+The settings of the resolver come from the docstring of ResolverMiddleware and the defaults of Settings, those of the
+command from its options. A test compares the page with the code.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from typing import Any
 import click
 
 from ararat.cli.serving.serve import serve_command
+from ararat.middleware import ResolverMiddleware
 from ararat.middleware.settings import Settings
 
 PAGE = Path(__file__).parents[1] / "docs" / "settings.md"
@@ -31,7 +32,9 @@ _DEFAULTS = {
 
 def settings() -> str:
     """Return the table of the settings of ResolverMiddleware."""
-    texts = dict(re.findall(r"^    ``(\w+)``\s+((?:.+\n?)(?: {8,}.+\n?)*)", Settings.__doc__ or "", re.MULTILINE))
+    # ":param NAME: TYPE. TEXT", in which a type contains no full stop.
+    described = r"^    :param (\w+): (?:[^.]|\.(?!\s))+\.\s+((?:.+\n?)(?: {8,}.+\n?)*)"
+    texts = dict(re.findall(described, ResolverMiddleware.__doc__ or "", re.MULTILINE))
     fields = [field for field in dataclasses.fields(Settings) if field.init]
     rows = [(f"`{field.name}`", _default(field), _sentence(texts[field.name])) for field in fields]
     return _table(("setting", "default", "what it does"), rows)

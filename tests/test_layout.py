@@ -145,6 +145,25 @@ def test_the_front_door_of_the_package_leads_to_identifiers():
         _ = ararat.utils  # pyright: ignore[reportAttributeAccessIssue]
 
 
+@pytest.mark.parametrize(
+    ("text", "home"),
+    [
+        pytest.param('"bcdfghjkmnpqrstvwxz', "identifiers/ark/grammar.py", id="Base29"),
+        pytest.param("[Aa][Rr][Kk]:", "identifiers/ark/grammar.py", id="label of ARKs"),
+        pytest.param("[Uu][Rr][Nn]:", "identifiers/urn/model.py", id="label of URNs"),
+        pytest.param("(8, 4, 4, 4, 12)", "identifiers/urn/namespaces/technical.py", id="UUID"),
+        pytest.param('("?", "??", "?info")', "identifiers/ark/grammar.py", id="inflections"),
+        pytest.param("_DOT_SEGMENT = ", "identifiers/text/iri.py", id="dot-segments"),
+        pytest.param("def naan_of(", "identifiers/ark/grammar.py", id="NAAN of a key"),
+        pytest.param("class Definition", "identifiers/problems.py", id="entry of a catalogue of problems"),
+        pytest.param("class ErrorCode", "middleware/error_codes.py", id="entry of a catalogue of errors"),
+        pytest.param("max_length: int = ", "middleware/settings.py", id="defaults of the settings"),
+    ],
+)
+def test_a_definition_is_in_one_module(text, home):
+    assert [path.relative_to(ROOT).as_posix() for path in FILES if text in path.read_text("utf-8")] == [home]
+
+
 def test_the_version_is_the_same_everywhere():
     assert importlib.metadata.version("ararat") == ararat.__version__
     assert f"\n## {ararat.__version__} " in (ROOT / "CHANGELOG.md").read_text("utf-8")

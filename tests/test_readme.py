@@ -23,7 +23,7 @@ from werkzeug.test import Client
 from ararat.cli.main import main
 from ararat.identifiers import PROBLEMS
 from ararat.middleware import open_bindings
-from ararat.middleware.error_codes import ERROR_CODES
+from ararat.middleware.error_codes import ERROR_CODES, REFUSALS
 from ararat.middleware.tabular.columns import COLUMNS, proposal
 from ararat.middleware.tabular.formats import read_rows
 
@@ -191,7 +191,7 @@ def test_dependencies_page_lists_every_dependency():
 
 def test_problems_page_lists_every_code():
     listed = re.findall(r"^\| `([a-z0-9-]+)` \|", PAGES["problems.md"], re.MULTILINE)
-    assert listed == [*PROBLEMS, *ERROR_CODES], "run: python tests/generate_problems.py"
+    assert listed == [*PROBLEMS, *ERROR_CODES, *REFUSALS], "run: python tests/generate_problems.py"
 
 
 def test_commands_page_lists_every_command():

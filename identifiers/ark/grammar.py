@@ -22,6 +22,9 @@ ENCODED_LABEL_PATTERN = "[Aa][Rr][Kk]%3[Aa]"
 #               "v" / "w" / "x" / "z"
 BASE29_LETTERS = "bcdfghjkmnpqrstvwxz"
 BASE29 = f"0-9{BASE29_LETTERS}"
+BETANUMERIC = f"0123456789{BASE29_LETTERS}"
+"""The Base29 characters in the order of their values. They make no words, and l looks like 1, so it is not one."""
+BASE29_ONLY = re.compile(f"[{BASE29}]+")
 # NAAN = 1*(Base29-char / pct-encoded)
 # The grammar has no "-" here, but the example of section 7.1.1 needs it (A-03).
 NAAN = iri.run(rf"{BASE29}\-")
@@ -57,8 +60,6 @@ PLAIN_ARK = re.compile(
 )
 """A Basic ARK in which normalization changes only the label and the order of the variants. Nearly all ARKs are such."""
 
-_DOT_SEGMENT = re.compile(r"/(?:\.|%2E){1,2}(?:/|\Z)", re.IGNORECASE)
-
 RESERVED_NAAN = "ark:99999/"
 """The start of the normal form of an ARK with the reserved NAAN.
 
@@ -79,12 +80,3 @@ def naan_of(normal_form: str) -> str:
     '12345'
     """
     return normal_form[4:].partition("/")[0]
-
-
-def has_dot_segment(normal_form: str) -> bool:
-    """Return whether a part of an ARK in normal form is "." or "..", plain or percent-encoded (A-07).
-
-    >>> has_dot_segment("ark:12345/x/%2E%2E/y"), has_dot_segment("ark:12345/x.y")
-    (True, False)
-    """
-    return ("/." in normal_form or "/%2" in normal_form) and _DOT_SEGMENT.search(normal_form) is not None

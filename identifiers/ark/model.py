@@ -22,16 +22,15 @@ from ..text import characters, confusables, display, iri
 from . import diagnosis, length
 from .grammar import (
     BASE29,
+    BASE29_ONLY,
     EXTENDED_ARK,
     METADATA_INFLECTIONS,
     PLAIN_ARK,
     RESERVED_NAAN,
-    has_dot_segment,
     naan_of,
 )
 from .normalization import Parts, Step, hyphenless, normal, split_variants, steps
 
-_NORMAL_NAAN = re.compile(f"[{BASE29}]+")
 _OUTSIDE_BASE29 = re.compile(f"[^{BASE29}]")
 _ENCODED_DOT = re.compile("%2E", re.IGNORECASE)
 _BIDI_FORMATTING = re.compile(f"[{''.join(sorted(characters.BIDI_FORMATTING))}]")
@@ -232,7 +231,7 @@ class Ark:
     @property
     def dot_segment(self) -> bool:
         """Whether a part of the ARK is "." or "..", which browsers and servers remove from paths (A-07)."""
-        return has_dot_segment(self.basic)
+        return iri.has_dot_segment(self.basic)
 
     @property
     def reserved_naan(self) -> bool:
@@ -259,7 +258,7 @@ class Ark:
         naan = len(written.label), len(written.label) + len(written.naan)
         if "-" in written.naan:
             yield problem("naan-hyphen", *naan)
-        if "%" in written.naan and not _NORMAL_NAAN.fullmatch(self.normal_naan):
+        if "%" in written.naan and not BASE29_ONLY.fullmatch(self.normal_naan):
             yield problem("naan-not-base29", *naan)
         if "." in written.name or any("." in component for component in written.components):
             for segment in written.segments():

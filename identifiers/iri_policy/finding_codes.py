@@ -6,17 +6,12 @@ what is RECOMMENDED; a "note" is advice.
 
 from __future__ import annotations
 
-from ..problems import Definition, Problem, Severity
-
-
-def _catalogue(*rows: tuple[str, Severity, str, str, str, str | None]) -> dict[str, Definition]:
-    return {row[0]: Definition(*row) for row in rows}
-
+from ..problems import Definition, Problem, catalogue
 
 _P = "17beta policy"
 _SITE = "https://17beta.top"
 
-FINDINGS: dict[str, Definition] = _catalogue(
+FINDINGS: dict[str, Definition] = catalogue(
     # -- 1 General considerations ----------------------------------------------------------------------------------
     ("not-an-iri", "error", "a character stands where no IRI can have it", "an IRI", "RFC 3987, section 2.2", f"{_SITE}/en/a b"),
     ("undocumented", "error", "nothing documents the allocation", "a title, a resource or a reference to what documents it", f"{_P}, section 1", None),

@@ -13,8 +13,9 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from ..ark import embedded
-from ..ark.grammar import IFRAGMENT, IQUERY
+from ..ark.grammar import IFRAGMENT, IQUERY, LABEL_PATTERN
 from ..text import iri
+from ..urn.namespaces.technical import UUID_PATTERN
 from .profile import NAMESPACES, Profile
 
 MISCELLANEOUS = "miscellaneous"
@@ -36,7 +37,7 @@ LANG_TAG = f"(?:[A-Za-z]{{2,3}}(?:-{_IPCHARS})?|[xX]-{_IPCHARS})"
 #     hex-digit = DIGIT / %x41-5A / %x61-7A    ; 0-1A-Fa-f
 #     slug      = isegment-nz
 # P-02: %x41-5A is A to Z, where A to F is meant.
-UUID = "-".join(f"[0-9A-Fa-f]{{{digits}}}" for digits in (8, 4, 4, 4, 12))
+UUID = UUID_PATTERN
 _PRINTED_UUID = UUID.replace("A-Fa-f", "A-Za-z")
 
 # Section 6.3:
@@ -82,7 +83,7 @@ def repaired(profile: Profile) -> Productions:
     web = _web_prefix(profile)
     bare = f"{web}/{OPAQUE}"
     if profile.naan is not None:
-        bare = rf"(?:{web}/|{_ark_prefix(profile, web)}(?i:/ark:)/?{re.escape(profile.naan)}/){OPAQUE}"
+        bare = rf"(?:{web}/|{_ark_prefix(profile, web)}/{LABEL_PATTERN}/?{re.escape(profile.naan)}/){OPAQUE}"
     every = {
         "language": f"{web}/(?P<tag>{LANG_TAG}){_SEGMENTS}{TAIL}",
         "uuid": f"{web}/(?P<uuid>{UUID})(?:{embedded.ISEGMENT_NZ})?{TAIL}|(?i:urn:uuid:)(?P<named>{UUID})",
@@ -101,7 +102,7 @@ def printed(profile: Profile) -> Productions:
     every = {
         "language": f"{web}{LANG_TAG}{_SEGMENTS}{TAIL}",
         "uuid": f"{web}/{_PRINTED_UUID}(?:{embedded.ISEGMENT_NZ})?{TAIL}|(?i:urn:uuid:){_PRINTED_UUID}",
-        "opaque": f"(?:{web}/|{_ark_prefix(profile, web)}(?i:/ark:)/?){OPAQUE}{TAIL}",
+        "opaque": f"(?:{web}/|{_ark_prefix(profile, web)}/{LABEL_PATTERN}/?){OPAQUE}{TAIL}",
         "personal": f"{web}/~{NAME}(?:/{embedded.ISEGMENT_NZ})*+{TAIL}",
     }
     return Productions(_compiled(every, profile.namespaces), re.compile(_reserved(web)))

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import re
 
+from ..ark.grammar import LABEL_PATTERN
 from .iri_parts import split
 
 DEEPEST = 100
 """The most parents that are given, the root among them: a path may have any number of segments."""
 
 # Only what is below a NAAN is assigned by its holder: neither the label nor the NAAN is a name.
-_NO_NAME = re.compile("/ark:(?:/?[^/]*)?", re.IGNORECASE)
+_NO_NAME = re.compile(f"/{LABEL_PATTERN}(?:/?[^/]*)?")
 
 
 def components(text: str) -> tuple[str, ...]:

@@ -14,6 +14,7 @@ from dataclasses import dataclass, fields
 from importlib import resources
 from typing import Any
 
+from ..ark.grammar import BASE29
 from ..text import display, iri
 
 NAMESPACES = ("language", "uuid", "opaque", "datetime", "personal")
@@ -41,10 +42,9 @@ LARGEST = 64 * 1024
 _MOST = 200
 _HOST = re.compile(rf"(?=.{{1,253}}\Z)[a-z0-9{iri.UCSCHAR}](?:[a-z0-9\-.{iri.UCSCHAR}]*[a-z0-9{iri.UCSCHAR}])?")
 _WORD = re.compile(r"[a-z0-9][a-z0-9+\-._]{0,62}")
-_NAAN = re.compile("[0-9bcdfghjkmnpqrstvwxz]{1,32}")
+_BASE29 = re.compile(f"[{BASE29}]{{1,32}}")
 _RESOLVER = re.compile(r"https?://[a-z0-9\-.]{1,253}(?::[0-9]{1,5})?(?:/[A-Za-z0-9\-._~]+)*/?")
 _LANGUAGE = re.compile("[a-z]{2,3}")
-_SHOULDER = re.compile("[0-9bcdfghjkmnpqrstvwxz]{1,32}")
 
 
 class ProfileError(ValueError):
@@ -203,13 +203,13 @@ _KEYS: dict[str, Callable[[str, Any], Any]] = {
     "title": _title,
     "hosts": _each(_matching(_HOST, "a host name in lower case")),
     "schemes": lambda key, value: _schemes(key, value) or _schemes(key, None),
-    "naan": _matching(_NAAN, "a NAAN in lower case"),
+    "naan": _matching(_BASE29, "a NAAN in lower case"),
     "resolvers": _each(_resolver),
     "namespaces": _each(_one_of(NAMESPACES)),
     "languages": _each(_matching(_LANGUAGE, "a language subtag of two or three letters in lower case")),
     "reserved_schemes": _each(_word),
     "shoulders": _one_of(SHOULDERS),
-    "reserved_shoulders": _each(_matching(_SHOULDER, "a shoulder")),
+    "reserved_shoulders": _each(_matching(_BASE29, "a shoulder")),
     "availability": _each(_word),
     "default_availability": _word,
     "extensions": _each(_word),

@@ -9,6 +9,7 @@ from itertools import islice
 
 from ..problems import Problem
 from ..text import display, iri
+from ..urn.namespaces.technical import UUID_PATTERN
 from . import grammar, languages
 from .finding_codes import finding
 from .iri_parts import Parts
@@ -16,7 +17,7 @@ from .profile import Profile
 
 # What is meant for a language tag, whether it can be one or not.
 _TAG = re.compile("[A-Za-z]{2,3}(?:-.*)?|[xX]-.*", re.DOTALL)
-_LIKE_UUID = re.compile(grammar.UUID)
+_LIKE_UUID = re.compile(UUID_PATTERN)
 _LIKE_TIME = re.compile(grammar.TIMESPEC)
 _SPACE = re.compile("%20|%09")
 _OPAQUE = re.compile(grammar.OPAQUE)

@@ -62,8 +62,7 @@ def allows_shoulder(text: str, profile: Profile) -> bool:
 
 def naan_and_name(ark: Ark) -> tuple[str, str]:
     """The NAAN and the Name of an ARK, without components and variants, in normal form."""
-    naan, _, rest = ark.basic[4:].partition("/")
-    return naan, split_variants(rest.partition("/")[0])[0]
+    return ark.normal_naan, split_variants(ark.basic.split("/", 2)[1])[0]
 
 
 def meaning(name: str) -> str | None:

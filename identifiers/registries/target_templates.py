@@ -22,6 +22,7 @@ from functools import lru_cache
 from itertools import pairwise
 from typing import NamedTuple
 
+from ..ark.grammar import LABEL_PATTERN
 from ..ark.model import Ark
 from ..ark.normalization import RULES, Parts
 from ..text import iri
@@ -60,7 +61,8 @@ VARIABLES = ("content", "pid", "value", "prefix", "suffix", "scheme")
 _LEGACY = {"id": "content", "nlid": "value", "arkid": "pid", "arkpid": "pid"}
 _WRITTEN = re.compile(r"\$(?:\{(\w+)\}|(\w+))", re.ASCII)
 _VARIABLE = re.compile(r"\$\{(" + "|".join(VARIABLES) + r")\}")
-_LABEL = re.compile("(?<![A-Za-z0-9])[Aa][Rr][Kk]:/?")
+_LABEL = re.compile(f"(?<![A-Za-z0-9]){LABEL_PATTERN}/?")
+_FINAL_LABEL = re.compile(f"{LABEL_PATTERN}/?$")
 _WEB = re.compile(r"https?://(?P<authority>[^/?#]*)(?P<rest>.*)", re.IGNORECASE | re.DOTALL)
 _AUTHORITY = re.compile(r"(?P<user>[^@]*@)?(?P<host>[A-Za-z0-9.\-]+)(?::[0-9]{1,5})?")
 _URI_CHARS = re.compile(iri.run(f"{iri.PCHAR}/?#", least=0))
@@ -127,7 +129,7 @@ class Template:
         before = _VARIABLE.split(self.text, maxsplit=1)[0]
         if self.flaws or "?" in before or "#" in before:
             return None
-        return re.sub("[Aa][Rr][Kk]:/?$", "", before).removesuffix("/")
+        return _FINAL_LABEL.sub("", before).removesuffix("/")
 
     def expand(self, asked: Asked, shoulder: str = "") -> Expansion:
         """The address for an ARK, of which ``shoulder`` is the shoulder that matched, without the NAAN.

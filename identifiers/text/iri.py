@@ -33,6 +33,7 @@ TRIPLET = re.compile(PCT_ENCODED)
 NON_ASCII = re.compile("[^\x00-\x7f]+")
 """A run of characters outside ASCII."""
 
+_DOT_SEGMENT = re.compile(r"/(?:\.|%2[Ee]){1,2}(?:/|\Z)")
 _OCTETS = {octet: f"%{octet:02X}" for octet in range(0x80, 0x100)}
 
 
@@ -88,3 +89,15 @@ def encode(text: str) -> str:
     if text.isascii():
         return text
     return text.encode().decode("latin-1").translate(_OCTETS)
+
+
+def has_dot_segment(path: str) -> bool:
+    """Return whether a segment after a slash is ``.`` or ``..``, plain or percent-encoded (A-07).
+
+    Clients, proxies and servers remove such segments from a path (RFC 3986, section 5.2.4). ``path`` is a path, or an
+    identifier without its query and fragment.
+
+    >>> has_dot_segment("/a/%2e./b"), has_dot_segment("/a/.b"), has_dot_segment("ark:12345/x/%2E%2E")
+    (True, False, True)
+    """
+    return ("/." in path or "/%2" in path) and _DOT_SEGMENT.search(path) is not None

@@ -26,10 +26,11 @@ DRAFT = "urnbis-01"
 RFC8141 = "rfc8141"
 PROFILES = (DRAFT, RFC8141)
 
-LABEL = re.compile("[Uu][Rr][Nn]:")
+LABEL_PATTERN = "[Uu][Rr][Nn]:"
+LABEL = re.compile(LABEL_PATTERN)
 # Matches all URNs that are valid in at least one profile.
 _EITHER = re.compile(
-    rf"[Uu][Rr][Nn]:([A-Za-z0-9][A-Za-z0-9\-]{{1,31}}+):({iri.run(iri.PCHAR + '/')})"
+    rf"{LABEL_PATTERN}([A-Za-z0-9][A-Za-z0-9\-]{{1,31}}+):({iri.run(iri.PCHAR + '/')})"
     rf"(?:\?({iri.run(iri.PCHAR + '/?', least=0)}))?(?:#{iri.run(iri.PCHAR + '/?', least=0)})?"
 )
 

@@ -23,6 +23,7 @@ from urllib.parse import unquote
 
 from ...identifiers import Ark, Urn
 from ...identifiers.iri_policy import Known, Profile, judge, meaning
+from ...identifiers.text import iri
 from ..errors import BindingError, UnreadableBinding
 from . import names, targets, validation
 from .collection import Bindings
@@ -153,7 +154,7 @@ def _name_findings(
     if identifier is None:
         yield found("unreadable", "the name is not a valid identifier, so no request can resolve it")
         return
-    if any(segment.replace("%2E", ".") in (".", "..") for segment in key.split("/")):
+    if iri.has_dot_segment(key):
         yield found("dot-segment", "the name has a segment . or .., which clients remove from the request")
     if isinstance(identifier, Urn) and binding.is_live and (shared := names.key(identifier)) != key:
         remedy = f"{shared} is bound too: withdraw one of them, then run" if shared in bound else "run"
@@ -182,7 +183,7 @@ def _policy_findings(binding: Binding, profile: Profile) -> Iterator[Finding]:
     own = f"{profile.schemes[0]}://{profile.hosts[0]}"
     destinations = filter(None, (binding.target, *binding.alternates.values()))
     iris = dict.fromkeys(f"{own}{each}" if each.startswith("/") else each for each in destinations)
-    for verdict in (judge(binding.identifier, profile, facts), *(judge(iri, profile) for iri in iris)):
+    for verdict in (judge(binding.identifier, profile, facts), *(judge(each, profile) for each in iris)):
         for found in verdict.findings:
             if found.severity != "note":
                 shown = validation.shown(verdict.iri, 100)

@@ -24,7 +24,7 @@ from typing import TYPE_CHECKING
 
 from ...identifiers import registries
 from ...identifiers.ark import length as lengths
-from ...identifiers.ark.grammar import BASE29, LABEL_PATTERN, RESERVED_NAAN
+from ...identifiers.ark.grammar import BASE29, BETANUMERIC, LABEL_PATTERN, RESERVED_NAAN
 from ..errors import BindingError, BindingsUnavailable, Collision
 from . import validation
 from .collection import Bindings, check_actor
@@ -33,9 +33,6 @@ from .model import rfc3339
 if TYPE_CHECKING:
     from ...identifiers.iri_policy import Profile
     from ..storage.store import Transaction
-
-BETANUMERIC = "0123456789bcdfghjkmnpqrstvwxz"
-"""The characters of opaque names: no vowels, because they make words, and no l, because it looks like 1."""
 
 DEFAULT_LENGTH = 8
 """The number of characters after the shoulder. 29**8 are about 500,000,000,000 names."""

@@ -9,15 +9,14 @@ from urllib.parse import unquote
 from ...identifiers import Ark, EmbeddedArk, IdentifierError, Urn, parse
 from ...identifiers.ark import length
 from ...identifiers.ark import model as ark
-from ...identifiers.ark.grammar import BASE29, RESERVED_NAAN
-from ...identifiers.text import display
+from ...identifiers.ark.grammar import BASE29_ONLY, RESERVED_NAAN
+from ...identifiers.text import display, iri
 from ...identifiers.text.characters import BIDI_FORMATTING
 from ..errors import BindingError
 
 Name: TypeAlias = Ark | EmbeddedArk | Urn | str
 """A name in any spelling. In a URL that contains an ARK, the ARK is the name."""
 
-_BASE29 = re.compile(f"[{BASE29}]+")
 _ENCODED_NON_ASCII = re.compile("%[89A-Fa-f][0-9A-Fa-f]")
 # The characters that word processors and spreadsheets write for a hyphen, and characters that look like one.
 _DASHES = frozenset("\u2010\u2011\u2012\u2013\u2014\u2015\u2043\u2212\ufe58\ufe63\uff0d")
@@ -92,14 +91,13 @@ def _never_bound(name: Ark | Urn, key: str) -> str | None:
         return "inflected-ark" if isinstance(name, Ark) else "urn-not-assigned"
     if length.code_points(name.text) > length.ALWAYS_ACCEPTED:
         return "name-too-long"
-    if ("/." in key or "/%2E" in key) and any(segment.replace("%2E", ".") in (".", "..") for segment in key.split("/")):
+    if iri.has_dot_segment(key):
         return "dot-segment"
     if isinstance(name, Urn):
         return None
-    naan = key[4 : key.index("/")]
     if name.reserved_naan:
         return "naan-reserved-invalid"
-    if not _BASE29.fullmatch(naan):
+    if not BASE29_ONLY.fullmatch(name.normal_naan):
         return "naan-not-base29"
     # "IRIs MUST NOT contain bidirectional formatting characters" (RFC 3987, section 4.1). Encoded, they are only bytes.
     if not name.text.isascii() and BIDI_FORMATTING.intersection(name.text):

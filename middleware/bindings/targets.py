@@ -14,8 +14,10 @@ from functools import lru_cache
 from types import MappingProxyType
 from urllib.parse import quote, unquote
 
+from ...identifiers.ark import grammar as ark
 from ...identifiers.text import display, iri
 from ...identifiers.text.characters import BIDI_FORMATTING
+from ...identifiers.urn import model as urn
 from ..errors import BindingError
 from . import origins, validation
 from .model import NOTHING, Kind
@@ -33,14 +35,12 @@ _SCHEME = re.compile(r"([A-Za-z][A-Za-z0-9+.\-]*+):")
 _HTTP = re.compile("(https?)://([^/?#]*+)", re.ASCII | re.IGNORECASE)
 # A URL without its scheme, such as www.museum.example/x.
 _HOST_FIRST = re.compile(r"(?:[A-Za-z0-9-]+\.)+[A-Za-z]{2,63}(?::[0-9]+)?(?:[/?#]|$)")
-_ENCODED_DOT = re.compile("%2e", re.IGNORECASE)
 # RFC 3986, section 3.4:  query = *( pchar / "/" / "?" )
 AS_IT_IS = "%/?:@!$&'()*+,;=~"
 """The argument ``safe`` of ``urllib.parse.quote`` for a path or query; existing percent-encoding is kept."""
 
 _LONE_PERCENT = re.compile("%(?![0-9A-Fa-f]{2})")
-# re.ASCII: without it, U+212A KELVIN SIGN matches the k.
-_RESERVED = re.compile("/(?:ark|urn):", re.ASCII | re.IGNORECASE)
+_RESERVED = re.compile(f"/(?:{ark.LABEL_PATTERN}|{urn.LABEL_PATTERN})")
 
 # RFC 9110, section 8.3.1:  media-type = type "/" subtype parameters  (without the parameters)
 # RFC 6838, section 4.2:    type-name = restricted-name      subtype-name = restricted-name; at most 127 characters
@@ -123,15 +123,6 @@ def location(target: str, prefix: str | None = None) -> str:
     return prefix + checked if prefix and checked.startswith("/") else checked
 
 
-def has_dot_segment(path: str) -> bool:
-    """Return whether a segment of the path is ``.`` or ``..``, encoded or not. Clients and servers can remove it.
-
-    >>> has_dot_segment("/a/%2e./b"), has_dot_segment("/a/.b")
-    (True, False)
-    """
-    return any(segment in (".", "..") for segment in _ENCODED_DOT.sub(".", path).split("/"))
-
-
 def is_reserved(path: str) -> bool:
     """Return whether the resolver answers for a path of this site, percent-encoded or not.
 
@@ -176,7 +167,7 @@ def _check_path(target: str) -> str:
         why = "has no scheme: clients would use http or https, depending on the page"
         raise BindingError("target-relative", f"{validation.shown(target)} {why}")
     path = _check_characters(target).partition("#")[0].partition("?")[0]
-    if has_dot_segment(path):
+    if iri.has_dot_segment(path):
         message = f"the path {validation.shown(path)} has a segment . or .., which clients remove"
         raise BindingError("target-dot-segment", message)
     return iri.encode(target)

@@ -20,6 +20,8 @@ from itertools import product
 from typing import Any, NamedTuple
 from urllib.parse import quote, quote_from_bytes, unquote, unquote_to_bytes
 
+from ...identifiers.text import iri
+
 # RFC 3986, section 3.3:  pchar = unreserved / pct-encoded / sub-delims / ":" / "@"
 # Characters that are not quoted again. "%" is quoted, because the client sent it as %25.
 _PCHAR_AND_SLASH = "/:;@!$&'()*+,=~"
@@ -29,7 +31,6 @@ _HTTP_AUTHORITY = re.compile(r"[Hh][Tt][Tt][Pp][Ss]?://[^/?#]*")
 # A path with only one spelling: no triplet, no query, and no segment that begins with a dot.
 _PLAIN_PATH = re.compile(r"(?:/(?!\.)[A-Za-z0-9:;@!$&'()*+,=~_.\-]*+)++")
 _ENCODED_SLASH = re.compile(rb"(%2[Ff])")
-_ENCODED_DOT = re.compile("%2e", re.IGNORECASE)
 _NOT_ASCII = re.compile(rb"[^\x00-\x7f]")
 _DOT_SEGMENTS = {b".", b".."}
 
@@ -97,7 +98,7 @@ def recover(environ: Mapping[str, Any]) -> Target:
     for key in ("REQUEST_URI", "RAW_URI"):
         raw = _origin_form(_text(environ, key)).partition("#")[0]
         path, mark, query = raw.partition("?")
-        dotted = dotted or _has_dot_segment(path)
+        dotted = dotted or iri.has_dot_segment(path)
         for below in (_below(path, mount), path) if mount else (path,):
             if below and _agree(below, path_info):
                 query = _ascii(_octets(query))
@@ -183,9 +184,3 @@ def _slashes_left(octets: bytes) -> tuple[bytes, bytes]:
     between = _ENCODED_SLASH.split(octets)
     decoded = [part if _ENCODED_SLASH.fullmatch(part) else unquote_to_bytes(part) for part in between]
     return b"".join(decoded), b"%2F".join(decoded[::2])
-
-
-def _has_dot_segment(path: str) -> bool:
-    if "." not in path and "%2" not in path:
-        return False
-    return any(segment in (".", "..") for segment in _ENCODED_DOT.sub(".", path).split("/"))

@@ -11,6 +11,7 @@ from typing import NamedTuple
 
 from ...identifiers import Ark, registries
 from ...identifiers.ark import model as ark
+from ...identifiers.text import iri
 from ..bindings import targets
 from ..errors import BindingError
 from ..settings import Settings
@@ -42,7 +43,7 @@ def forwarding(identifier: Ark, settings: Settings) -> Forwarding:
         address = targets.location(resolver["address"])
     except BindingError:
         address = ""
-    if not address.startswith("http") or targets.has_dot_segment(address.partition("#")[0].partition("?")[0]):
+    if not address.startswith("http") or iri.has_dot_segment(address.partition("#")[0].partition("?")[0]):
         return Forwarding(None, f"the registry has no usable address for this ARK of NAAN {naan}")
     if _is_here(address, settings):
         message = f"the registry sends NAAN {naan} to this resolver, which does not answer for it"

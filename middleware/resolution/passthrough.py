@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 
 from ...identifiers.ark.normalization import split_variants
-from ..bindings import targets
+from ...identifiers.text import iri
 from ..bindings.model import NOTHING, Binding
 
 # RFC 3986, section 3:  hier-part = "//" authority path-abempty      (the path ends at "?" or "#")
@@ -66,7 +66,7 @@ def append_path(target: str, suffix: str) -> str | None:
         return None
     path += suffix
     # Two slashes at the start would begin an authority. Clients and proxies remove dot-segments.
-    if path.startswith("//") or targets.has_dot_segment(path):
+    if path.startswith("//") or iri.has_dot_segment(path):
         return None
     return origin + path + end
 

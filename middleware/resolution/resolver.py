@@ -24,11 +24,12 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from ...identifiers import Ark
+from ...identifiers.ark.grammar import METADATA_INFLECTIONS
 from ..bindings import targets
 from ..bindings.model import Binding, Kind
 from ..errors import BindingError
 from ..http.negotiation import ANYTHING, Accepted, choose
-from ..settings import METADATA_INFLECTIONS, Settings
+from ..settings import Settings
 from .forwarding import forwarding
 from .lookup import Fetch, find_above, find_exact
 from .passthrough import append_path, inherit, suffix_below

@@ -16,10 +16,11 @@ from datetime import datetime
 from typing import Any, Literal, NamedTuple, Protocol
 
 from ...identifiers import Ark, IdentifierError, Urn
+from ...identifiers.ark import grammar
 from ...identifiers.ark import model as ark
 from ...identifiers.registries import target_templates
 from ...identifiers.registries.target_templates import Asked, Template
-from ...identifiers.text import display
+from ...identifiers.text import display, iri
 from ..bindings import targets, validation
 from ..bindings.model import NOTHING, Binding, rfc3339
 from ..errors import BindingError, BindingsUnavailable
@@ -33,7 +34,7 @@ SECONDS_HELD = 1.0
 
 MOST_TEMPLATE = 2000
 
-_WITHOUT_LABEL = re.compile(f"[{ark.BASE29}-]+(?:/|$)")
+_WITHOUT_LABEL = re.compile(f"[{grammar.BASE29}-]+(?:/|$)")
 _HERE = "https://localhost"
 _SAMPLES = ("12345/0", "12345/0/0.0")
 
@@ -62,7 +63,7 @@ class Rule:
         # All spellings of an ARK have the same key, so the spelling of the request makes no difference.
         shoulder = self.prefix.partition("/")[2]
         address = read_template(self.template).expand(Asked("ark:", key[4:], ""), shoulder).address
-        if address is None or targets.has_dot_segment(address.partition("#")[0].partition("?")[0]):
+        if address is None or iri.has_dot_segment(address.partition("#")[0].partition("?")[0]):
             return None
         return Binding(
             key,

@@ -11,11 +11,11 @@ from itertools import islice
 
 from ...identifiers import Ark, IdentifierError
 from ...identifiers.ark import model as ark
-from ...identifiers.ark.grammar import LABEL
+from ...identifiers.ark.grammar import LABEL, METADATA_INFLECTIONS
 from ..bindings import targets
 from ..bindings.model import NOTHING, Binding
 from ..errors import BindingError
-from ..settings import METADATA_INFLECTIONS, Settings
+from ..settings import Settings
 from .lookup import MAX_CONTAINERS, Fetch, find_bound, withdrawing_keys
 from .passthrough import append_path, suffix_below
 from .request import ResolutionRequest, inflection

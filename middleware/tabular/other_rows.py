@@ -15,6 +15,7 @@ import re
 from collections.abc import Mapping
 from typing import NamedTuple
 
+from ...identifiers.urn.namespaces.technical import UUID_PATTERN
 from ..bindings import assignment, names, validation
 from ..errors import BindingError
 from ..resolution import rules
@@ -23,7 +24,7 @@ from . import columns
 # The setting of minting: its name is "next ark:12345/x5 10^4+check", its value the next number.
 _COUNTER = re.compile(r"next (ark:[0-9a-z]+/[0-9a-z]*) ((?:10|29)\^[1-9][0-9]{0,2}(?:\+check)?)")
 _NEXT = re.compile(r"next ([0-9]{1,400}) of (.+)")
-_UUID = re.compile(r"urn:uuid:([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})", re.IGNORECASE)
+_UUID = re.compile(f"(?i:urn:uuid:)({UUID_PATTERN})")
 
 
 class Reserved(NamedTuple):

@@ -2,24 +2,29 @@
 
 from __future__ import annotations
 
-import inspect
+import dataclasses
+import re
 
 import pytest
 
 from ararat.identifiers import parse
 from ararat.middleware import ResolverMiddleware
-from ararat.middleware.settings import Settings
+from ararat.middleware.settings import Settings, SettingsArguments
 
 
-def test_settings_have_the_names_and_defaults_of_the_middlewares_keywords():
-    keywords = inspect.signature(ResolverMiddleware).parameters
-    settings = inspect.signature(Settings).parameters
-    assert set(keywords) - set(settings) == {"app", "bindings", "on_resolve"}
-    for name, parameter in settings.items():
-        # A mapping that is made for each is one that is empty.
-        default = {} if name == "inflections" else parameter.default
-        assert keywords[name].default == default, name
-        assert keywords[name].annotation == parameter.annotation, name
+def test_arguments_of_the_middleware_have_the_names_and_types_of_the_settings():
+    types = {field.name: field.type for field in dataclasses.fields(Settings) if field.init}
+    assert {name: kind.__forward_arg__ for name, kind in SettingsArguments.__annotations__.items()} == types
+
+
+def test_middleware_describes_every_setting():
+    described = re.findall(r"^    :param (\w+):", ResolverMiddleware.__doc__ or "", re.MULTILINE)
+    assert set(described) == {"app", "bindings", "on_resolve", *SettingsArguments.__annotations__}
+
+
+def test_middleware_rejects_an_unknown_setting(held):
+    with pytest.raises(TypeError, match="unexpected keyword argument 'prefixes'"):
+        ResolverMiddleware(None, held(), prefixes="https://example.org")
 
 
 @pytest.mark.parametrize(

@@ -68,7 +68,7 @@ def prepare(identifier: str, *, normalize: bool) -> ResolutionTarget:
         iri.encode(written),
         iri.encode(fragment) if mark else None,
         name.inflection,
-        name.basic.removeprefix("ark:").partition("/")[0] if isinstance(name, Ark) else None,
+        name.normal_naan if isinstance(name, Ark) else None,
         expected(name),
         tuple(notes),
     )

@@ -12,7 +12,8 @@ from .model import Fault, Namespace
 #     hexOctet = HEXDIG HEXDIG
 #     "the alphabetic characters may be all uppercase, all lowercase, or mixed case"
 _HEXDIG = "[0-9A-Fa-f]"
-_UUID = re.compile("-".join(f"{_HEXDIG}{{{digits}}}" for digits in (8, 4, 4, 4, 12)))
+UUID_PATTERN = "-".join(f"{_HEXDIG}{{{digits}}}" for digits in (8, 4, 4, 4, 12))
+_UUID = re.compile(UUID_PATTERN)
 _UUID_FORM = "8, 4, 4, 4 and 12 hexadecimal digits with hyphens between them"
 
 # RFC 9562, sections 5.9 and 5.10

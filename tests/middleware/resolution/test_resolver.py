@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ararat.middleware import Resolution
-from ararat.middleware.resolution.refusals import REFUSALS
+from ararat.middleware.error_codes import REFUSALS
 from ararat.middleware.resolution.resolver import no_rules, resolve
 from ararat.middleware.resolution.rules import Ruled
 from ararat.middleware.settings import Settings
