@@ -59,6 +59,8 @@ FINISHED = (
     "middleware/views",
     "webapp",
     "webapp/report",
+    "webapp/tracing",
+    "webapp/tracing/client",
     "webapp/tracing/limits",
     "webapp/views",
 )

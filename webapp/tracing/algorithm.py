@@ -120,7 +120,7 @@ class _Run:
     redirects_left: int = field(init=False)
     started: float = field(init=False)
     fragment: str | None = field(init=False, default=None)
-    asked: list[str] = field(init=False, default_factory=list)
+    requested: list[str] = field(init=False, default_factory=list)
     trusted: list[str] = field(init=False, default_factory=list)
     circle: bool = field(init=False, default=False)
 
@@ -166,7 +166,7 @@ class _Run:
     def hop(self) -> tuple[Hop, End | None]:
         """Send one request and take one step. Return the hop, and the end if this was the last step."""
         url = self.uri
-        self.asked.append(str(url))
+        self.requested.append(str(url))
         at = self.clock()
         try:
             # "send a HTTP request to the resource identified by URI using HTTP method method"
@@ -174,7 +174,7 @@ class _Run:
         except HopFailed as failed:
             # "if sending this request fails then return failure"
             host = "this site" if failed.where == "here" else messages.host_of(url)
-            why = messages.no_answer(host, len(self.asked), failed.sentence)
+            why = messages.no_answer(host, len(self.requested), failed.sentence)
             return self._failed(url, at, failed), self.end("failure", failed.code, why)
         self.trusted.append("this site" if response.where == "here" else url.host)
         seconds = self.clock() - at
@@ -183,21 +183,21 @@ class _Run:
         self.redirects_left -= 1
         if target is not None:
             naan = self.target.naan
-            self.circle = naan is not None and messages.closes_circle(naan, target, self.asked)
+            self.circle = naan is not None and messages.closes_circle(naan, target, self.requested)
         context = messages.HopContext(
             self.method,
             url,
             response,
             target,
             self.target.request_path,
-            self.asked,
+            self.requested,
             self.fragment,
             self.circle,
             self.target.expected,
         )
         location = next(iter(response.all("location")), None)
         hop = Hop(
-            number=len(self.asked),
+            number=len(self.requested),
             method=self.method,
             url=str(url),
             where=response.where,
@@ -218,7 +218,7 @@ class _Run:
 
     def _dispatch(self, url: Reference, response: HopResponse) -> tuple[Reference | None, End | None]:
         """Return the next URL, or the end."""
-        status, number, host = response.status, len(self.asked), messages.answering(url, response)
+        status, number, host = response.status, len(self.requested), messages.answering(url, response)
         if status in REDIRECTS:
             try:
                 target = self._location(response)
@@ -260,7 +260,7 @@ class _Run:
 
     def _failed(self, url: Reference, at: float, failed: HopFailed) -> Hop:
         return Hop(
-            number=len(self.asked),
+            number=len(self.requested),
             method=self.method,
             url=str(url),
             where=failed.where,
@@ -287,11 +287,11 @@ class _Run:
         """Return the end after too many redirects. The draft does not stop at a loop, so neither does this (R-09)."""
         if self.circle:
             return self.end("failure", "naan-not-registered", messages.not_registered(self.target.naan or ""))
-        again = len(set(self.asked)) < len(self.asked)
+        again = len(set(self.requested)) < len(self.requested)
         return self.end("failure", "too-many-redirects", messages.too_many(self.max_redirects, seen_before=again))
 
     def end(self, outcome: Outcome, code: str, text: str) -> End:
-        seconds, hops = self.clock() - self.started, len(self.asked)
+        seconds, hops = self.clock() - self.started, len(self.requested)
         sentence = f"{text} {messages.closing(hops, seconds, self.trusted)}"
         return End(outcome, self.state, str(self.uri), self.fragment, hops, seconds, code, sentence)
 

@@ -12,7 +12,7 @@ def curl(method: str, url: str, where: Where = "elsewhere") -> str:
 
     The command is one line of printable ASCII, quoted for a POSIX shell. ``method`` is GET or HEAD; ``url`` is the URL
     of a hop: absolute, http or https, ASCII, without a fragment. The command ignores the curl settings of the user
-    (``-q``, no proxy) and keeps braces, brackets and dot-segments in the URL. For a hop in process it omits
+    (``-q``) and proxies. It keeps braces, brackets and dot-segments in the URL. For a hop in process it omits
     Accept-Encoding and Connection, which are not sent there.
 
     >>> shlex.split(curl("GET", "http://example.org/it's"))[-1]

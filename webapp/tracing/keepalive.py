@@ -1,7 +1,7 @@
 """Iterate over events from another thread, and yield a keep-alive event while nothing happens.
 
-A server notices that a client has disconnected only when it writes to it. A stream of a trace therefore needs something
-to write at least every second, even while a hop waits for a response, and a way to end that wait.
+A server notices only when it writes that a client has disconnected. The stream of a trace therefore writes at least
+every second, even while a hop waits for a response. When the client disconnects, the wait must end.
 """
 
 from __future__ import annotations

@@ -1,8 +1,7 @@
 """The known resolver of an identifier: that of the NAAN in the registry, or that of a URN namespace.
 
 No request is sent. The NAAN registry is in the tables of :mod:`~ararat.identifiers.registries`. The IANA registry of
-URN namespaces lists no resolvers; this module lists those of national bibliography numbers,
-which the libraries publish.
+URN namespaces lists no resolvers. This module lists those of national bibliography numbers.
 """
 
 from __future__ import annotations

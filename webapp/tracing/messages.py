@@ -42,7 +42,7 @@ class HopContext:
     """A response and the facts that its notes depend on.
 
     ``request_path`` is the identifier as it was sent; the URL of a request to a resolver ends in it. ``target`` is the
-    resolved Location with its fragment, or None if the trace ends here. ``asked`` lists the URL of every hop so far,
+    resolved Location with its fragment, or None if the trace ends here. ``requested`` lists the URLs of all hops,
     including this one. ``fragment`` is the fragment that is kept aside. ``circle`` is true if the hosts of the registry
     redirect to each other in a loop. ``expected`` is the known resolver of the identifier.
     """
@@ -52,7 +52,7 @@ class HopContext:
     response: HopResponse
     target: Reference | None
     request_path: str
-    asked: Sequence[str]
+    requested: Sequence[str]
     fragment: str | None
     circle: bool
     expected: ExpectedResolver | None = None
@@ -63,15 +63,15 @@ class HopContext:
         return str(self.url).endswith("/" + self.request_path)
 
 
-def closes_circle(naan: str, target: Reference, asked: Sequence[str]) -> bool:
+def closes_circle(naan: str, target: Reference, requested: Sequence[str]) -> bool:
     """Return whether a redirect to ``target`` closes a loop that contains only hosts of the registry.
 
-    ``asked`` lists the URL of every hop so far.
+    ``requested`` lists the URL of every hop so far.
     """
     again = str(target.without_fragment())
-    if naan not in again or again not in asked:
+    if naan not in again or again not in requested:
         return False
-    return all(reference.parse(each).host in REGISTRY_HOSTS for each in asked[asked.index(again) :])
+    return all(reference.parse(each).host in REGISTRY_HOSTS for each in requested[requested.index(again) :])
 
 
 def notes(context: HopContext) -> tuple[Note, ...]:
@@ -94,7 +94,7 @@ def _notes(context: HopContext) -> Iterator[Note]:
         yield Note("in-process", "This site answered, without a network request.")
     if (age := context.response.age) is not None:
         yield Note("reused", f"This response is {old(age)} s old: it was received for an earlier request.")
-    if (first := context.asked.index(str(context.url)) + 1) < len(context.asked):
+    if (first := context.requested.index(str(context.url)) + 1) < len(context.requested):
         yield Note("seen-before", f"This URL was already requested at hop {first}.")
     if context.expected is not None:
         yield from _expected_notes(context, context.expected)

@@ -1,8 +1,8 @@
 """URI references: grammar, parts and resolution (RFC 3986, sections 3 to 5).
 
-A ``Location`` field holds one, and a trace has to read it to the letter: an undefined query is not an empty one, so a
-bare ``?`` survives, and nothing is decoded, folded or removed but what section 5.2 removes. The standard library's
-urljoin drops a bare ``?`` and strips what it takes for noise, so it is not used.
+A ``Location`` field contains a URI reference. A trace must not change it: a bare ``?`` is kept, and nothing is decoded
+or removed, except dot-segments as in section 5.2. The function urljoin of the standard library is not used, because it
+removes a bare ``?`` and some characters.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from ...identifiers.text import display
 from ...identifiers.text.iri import PCHAR, PCT_ENCODED, SUB_DELIMS, UNRESERVED, run
 
-# RFC 3986, appendix B. Every string matches that has no second "#"; each component is then held against its production.
+# RFC 3986, appendix B. Every string without a second "#" matches. Each component is then matched with its production.
 _COMPONENTS = re.compile(
     r"(?:(?P<scheme>[^:/?#]+):)?(?://(?P<authority>[^/?#]*))?(?P<path>[^?#]*)(?:\?(?P<query>[^#]*))?(?:#(?P<fragment>[^#]*))?"
 )
@@ -23,7 +23,7 @@ _SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+\-.]*")
 #     userinfo = *( unreserved / pct-encoded / sub-delims / ":" )
 #     host = IP-literal / IPv4address / reg-name            port = *DIGIT
 #     IP-literal = "[" ( IPv6address / IPvFuture ) "]"      reg-name = *( unreserved / pct-encoded / sub-delims )
-# Whether an IP-literal is an address is not this module's question; only its characters are.
+# Only the characters of an IP-literal are checked here, not whether it is an address.
 _AUTHORITY = re.compile(
     rf"(?:{run(f'{UNRESERVED}{SUB_DELIMS}:', least=0)}@)?"
     rf"(?P<host>\[[{UNRESERVED}{SUB_DELIMS}:]+\]|{run(f'{UNRESERVED}{SUB_DELIMS}', least=0)})"
@@ -43,7 +43,7 @@ class BadReference(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class Reference:
-    """A URI reference in its five components, as written; None where one is undefined, which "" is not."""
+    """The five components of a URI reference, as written. None is an undefined component, and "" an empty one."""
 
     scheme: str | None
     authority: str | None
@@ -74,7 +74,7 @@ class Reference:
 
     @property
     def host(self) -> str:
-        """The host in lower case, without user information and port; "" where there is none.
+        """The host in lower case, without user information and port, or "".
 
         >>> parse("https://user@Example.ORG:8443/x").host
         'example.org'
@@ -88,10 +88,11 @@ class Reference:
 
 
 def parse(text: str) -> Reference:
-    """Read a URI reference: a URI, or a relative reference.
+    """Parse a URI reference: a URI, or a relative reference.
 
-    Raises :class:`BadReference` for what the grammar does not have, such as a space, a backslash, a control character,
-    a bracket in the path, or anything outside ASCII. Takes time linear in the length of ``text``.
+    Raises :class:`BadReference` for a character that the grammar does not allow. Examples are a space, a backslash, a
+    control character, a bracket in the path, and any character outside ASCII. The time is linear in the length of
+    ``text``.
 
     Source: RFC 3986, section 4.1 and appendix A; RFC 9110, section 10.2.2 (``Location = URI-reference``).
 
@@ -139,7 +140,7 @@ def resolve(base: Reference, reference: Reference) -> Reference:
 
 
 def remove_dot_segments(path: str) -> str:
-    """``path`` without its ``.`` and ``..`` segments (RFC 3986, section 5.2.4), which go with the segments they cancel.
+    """Return ``path`` without dot-segments (RFC 3986, section 5.2.4). A ``..`` also removes the segment before it.
 
     >>> remove_dot_segments("/a/b/c/./../../g"), remove_dot_segments("mid/content=5/../6"), remove_dot_segments("/a/..")
     ('/a/g', 'mid/6', '/')

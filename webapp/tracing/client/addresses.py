@@ -1,9 +1,8 @@
 """The addresses and names that a trace may request.
 
-An IPv4 address may be asked unless it lies in a range of the IANA
-special-purpose registry that is not globally reachable; an IPv6 address only if it is global unicast (2000::/3) and in
-none of the ranges there that are something else. What Python's ``ipaddress`` calls global is not used: it calls the
-IPv4-compatible, translated and NAT64 forms of 127.0.0.1 global, and its answers differ between releases.
+An IPv4 address is allowed unless the IANA special-purpose registry lists it as not globally reachable. An IPv6 address
+is allowed if it is global unicast (2000::/3) and in no special range there. The property ``is_global`` of Python is not
+used: it is true for the IPv4-compatible, translated and NAT64 forms of 127.0.0.1, and differs between releases.
 
 A verdict applies to the address of the connection, never to its spelling.
 """
@@ -20,7 +19,7 @@ Network = IPv4Network | IPv6Network
 
 @dataclass(frozen=True, slots=True)
 class Range:
-    """A range of addresses that has one meaning, with the document that gives it."""
+    """A range of addresses, its name, and the document that defines it."""
 
     network: Network
     name: str
@@ -29,7 +28,7 @@ class Range:
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """Whether an address or a name may be asked, and the name of the range or rule that decided."""
+    """Whether an address or a name is allowed, and the name of the range or rule that decides."""
 
     allowed: bool
     name: str
@@ -39,8 +38,8 @@ def _ranges(*rows: tuple[str, str, str]) -> tuple[Range, ...]:
     return tuple(Range(ip_network(network), name, source) for network, name, source in rows)
 
 
-# The IANA IPv4 Special-Purpose Address Registry without its globally reachable entries (the AS112 and AMT services),
-# which are ordinary servers of others; multicast and one cloud's address stand in registries of their own.
+# The IANA IPv4 Special-Purpose Address Registry without the globally reachable entries (the AS112 and AMT services),
+# which are ordinary servers. Multicast and the address of a cloud come from other registries.
 IPV4_REFUSED = _ranges(
     ("0.0.0.0/8", "this network", "RFC 791, section 3.2"),
     ("10.0.0.0/8", "private use", "RFC 1918"),
@@ -64,8 +63,8 @@ IPV4_REFUSED = _ranges(
 IPV6_GLOBAL_UNICAST = ip_network("2000::/3")
 """The only part of the IPv6 address space that has global unicast addresses (RFC 4291, section 2.4; IANA)."""
 
-# The first four lie inside 2000::/3 and are refused there; the others, outside of it, are refused anyway and are here
-# for their names. Where two ranges overlap the longer prefix stands first.
+# The first four ranges are inside 2000::/3. The others are outside and refused anyway; they are listed for their names.
+# If two ranges overlap, the longer prefix comes first.
 IPV6_REFUSED = _ranges(
     ("2001::/23", "IETF protocol assignments (Teredo, benchmarking, ORCHID)", "RFC 2928"),
     ("2001:db8::/32", "documentation", "RFC 3849"),
@@ -88,7 +87,7 @@ IPV6_REFUSED = _ranges(
 
 NAT64 = IPv6Network("64:ff9b::/96")
 
-# Domains that no public resolver answers for, by RFC 6761 and its successors, and those that networks use inside.
+# Domains without public addresses (RFC 6761 and its successors), and domains that private networks use.
 REFUSED_DOMAINS = {
     "localhost": "RFC 6761, section 6.3",
     "invalid": "RFC 6761, section 6.4",
@@ -100,7 +99,7 @@ REFUSED_DOMAINS = {
     "internal": "ICANN, reserved for private use",
     "lan": "used inside networks",
 }
-# Names under which clouds offer their machines' credentials, where the domain does not give them away.
+# Names of the metadata services of clouds, which contain credentials, in public domains.
 REFUSED_NAMES = frozenset(
     {"metadata.goog", "metadata.tencentyun.com", "metadata.packet.net", "metadata.platformequinix.com"}
 )
@@ -111,11 +110,12 @@ def verdict(
 ) -> Verdict:
     """Return whether an address may be requested.
 
-    ``networks`` are ranges that the operator allows despite the table; ``denied`` are ranges that the operator
-    refuses, which comes first. An IPv4-mapped IPv6 address is treated as the IPv4 address in it. An ISATAP address is
-    refused if the IPv4 address in it is. An address of the well-known NAT64 prefix is treated as the IPv4 address in it
-    where ``nat64`` says that this network has DNS64, and is refused otherwise. A zone ("%eth0") is ignored.
-    A string that is not an address is refused.
+    ``denied`` are ranges that the operator refuses; they are checked first. ``networks`` are ranges that the operator
+    allows despite the table. ``nat64`` is true if this network has DNS64.
+
+    An IPv4-mapped IPv6 address is treated as the IPv4 address in it. If ``nat64`` is true, so is an address of the
+    well-known NAT64 prefix; otherwise it is refused. An ISATAP address is refused if the IPv4 address in it is refused.
+    A zone ("%eth0") is ignored. A string that is not an address is refused.
 
     Source: RFC 6052, section 2.
 
@@ -158,8 +158,8 @@ def _is_isatap(address: IPv6Address) -> bool:
 def name_verdict(host: str) -> Verdict:
     """Return whether a name may be looked up. ``host`` consists of A-labels in lower case, without a final dot.
 
-    Names of one label and names in a non-public domain are refused. The caller may still allow a refused name if
-    every address of it lies in a network that the operator allows.
+    Names of one label and names in a non-public domain are refused. The caller can allow a refused name if the
+    operator allows the networks of all its addresses.
 
     >>> name_verdict("db.internal"), name_verdict("notlocalhost.com").allowed
     (Verdict(allowed=False, name='internal'), True)
@@ -175,9 +175,9 @@ def name_verdict(host: str) -> Verdict:
 
 
 def parse_networks(texts: Iterable[str | Network]) -> tuple[Network, ...]:
-    """Networks from their CIDR notation ("10.1.0.0/16", "fd00::/8", or one address).
+    """Read networks in CIDR notation ("10.1.0.0/16", "fd00::/8", or one address).
 
-    Raises ValueError naming the text that is none, or that has bits set outside its prefix.
+    Raises ValueError with the text that is not a network, or that has bits outside its prefix.
 
     >>> parse_networks(["10.1.0.0/16", "::1"])
     (IPv4Network('10.1.0.0/16'), IPv6Network('::1/128'))

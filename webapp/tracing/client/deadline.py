@@ -13,7 +13,7 @@ _SLOWEST = 10_000
 
 
 def share(seconds: float) -> float:
-    """Return the length of the bar for a duration, from 0 to 1, on a logarithmic scale that shows 2 ms and 2 s.
+    """Return the length of the bar for a duration, from 0 to 1. The scale is logarithmic, from 0 to 10 s.
 
     >>> share(0), share(10), share(60)
     (0.0, 1.0, 1.0)

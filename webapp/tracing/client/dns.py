@@ -2,7 +2,7 @@
 
 The resolver of the system has no time limit and cannot be cancelled. Each lookup therefore runs in its own thread, and
 the caller continues at the deadline. Threads of abandoned lookups count against a limit, above which no lookup starts.
-Each client has a share of the limit, so that its slow names do not stop the traces of other clients.
+Each client has a share of the limit. Slow names of one client therefore do not stop the traces of other clients.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ def system_addresses(host: str) -> list[str]:
 
 
 class Lookups:
-    """At most ``most`` simultaneous lookups, and ``each`` for one client. Abandoned ones count until they return.
+    """At most ``total`` simultaneous lookups, and ``per_client`` for one client. Abandoned ones count until they end.
 
     All threads of a process share one object.
 
@@ -39,10 +39,10 @@ class Lookups:
     ['192.0.2.1']
     """
 
-    def __init__(self, resolve: Resolve = system_addresses, most: int = 32, each: int = 8) -> None:
+    def __init__(self, resolve: Resolve = system_addresses, total: int = 32, per_client: int = 8) -> None:
         self._resolve = resolve
-        self.most = most
-        self.each = each
+        self.total = total
+        self.per_client = per_client
         self._running: Counter[str] = Counter()
         self._lock = threading.Lock()
 
@@ -56,7 +56,7 @@ class Lookups:
         """
         key = "" if client is None else client_key(client)
         with self._lock:
-            if self._running.total() >= self.most or (key and self._running[key] >= self.each):
+            if self._running.total() >= self.total or (key and self._running[key] >= self.per_client):
                 raise HopFailed("busy")
             self._running[key] += 1
         answer: queue.SimpleQueue[list[str] | None] = queue.SimpleQueue()

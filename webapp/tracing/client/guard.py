@@ -47,14 +47,19 @@ BeforeConnect = Callable[[str, Sequence[Address]], None]
 class GuardedClient:
     """A :data:`~.hop.Fetch` over the network. It is cheap: create one for each trace.
 
-    ``networks`` are ranges in CIDR notation that are allowed despite the table of addresses, the list of names and
-    the list of ports; ``denied`` are ranges that are never allowed. Only the operator may set them. ``ports`` are
-    allowed everywhere. ``nat64`` is true if this network has DNS64 (RFC 6147). ``tls`` replaces the default TLS
-    context. The three times are seconds for one lookup, one connection and one hop. ``before_connect`` is called
-    before each connection and can refuse it. Setting ``stop`` ends every wait at once. Raises ValueError for a text
-    that is not a network.
+    - ``networks``: ranges in CIDR notation that the operator allows. The rules for addresses, names and ports do not
+      apply to them.
+    - ``denied``: ranges that the operator refuses, even inside ``networks``.
+    - ``ports``: the ports that are allowed everywhere.
+    - ``nat64``: whether this network has DNS64 (RFC 6147).
+    - ``tls``: replaces the default TLS context.
+    - ``lookup_seconds``, ``connect_seconds``, ``hop_seconds``: time limits of one lookup, one connection and one hop.
+    - ``lookups``, ``connect``: replace the lookups and the connections.
+    - ``before_connect``: called before each connection; can refuse it.
+    - ``stop``: ends every wait when it is set.
 
-    A call raises only :class:`~.hop.HopFailed`, with any code except "site-error" and "not-asked".
+    Raises ValueError for a text that is not a network. A call raises only :class:`~.hop.HopFailed`, with any code
+    except "site-error" and "not-asked".
     """
 
     def __init__(

@@ -1,4 +1,4 @@
-"""Hops on this site, answered in process by its WSGI application.
+"""Send the requests to this site in process, to its WSGI application.
 
 A request over the network would need the public address of the site and a second worker. The application receives a
 plain request: the address of the client, the raw target, no cookie, no credentials and an empty body. The key
@@ -33,15 +33,15 @@ HOP_KEY = "ararat.hop"
 def local_fetch(local: Mapping[str, WSGIApplication], elsewhere: Fetch | None, remote_addr: str | None) -> Fetch:
     """Return a :data:`~.hop.Fetch` that calls this site in process, and ``elsewhere`` for everything else.
 
-    ``local`` maps resolver prefixes in stored form (no final slash) to the callables that answer under them. A URL
-    belongs to the longest prefix it lies under: scheme, host, port and whole path segments are compared. Of a
-    :class:`NamesOnly` application only the names below its prefix are asked. Any other URL goes ``elsewhere``, also
-    one on the same server: another application may answer there. Without ``elsewhere`` the hop fails with
-    "not-asked". ``remote_addr`` is the address of the client that asked for the trace. Raises ValueError for a prefix
-    that is no http or https URL, or has a query.
+    ``local`` maps resolver prefixes in stored form (no final slash) to WSGI applications. The longest prefix of a URL
+    selects the application: scheme, host, port and whole path segments are compared. A :class:`NamesOnly` application
+    receives only the names below its prefix. Any other URL goes ``elsewhere``, even on the same server, because another
+    application can answer there. Without ``elsewhere`` the hop fails with "not-asked". ``remote_addr`` is the address
+    of the client that started the trace. Raises ValueError for a prefix that is not an http or https URL, or that has
+    a query.
 
-    The callable runs in the calling thread, which cannot interrupt it; its answer is read up to its header and closed.
-    An exception of its own is the hop's failure "site-error", and in the log.
+    The application runs in the calling thread and cannot be interrupted. Its response is read up to the header and
+    closed. An exception of the application is logged, and the hop fails with "site-error".
 
     >>> def site(environ, start_response):
     ...     start_response("302 Found", [("Location", "/page")])
@@ -69,7 +69,7 @@ def local_fetch(local: Mapping[str, WSGIApplication], elsewhere: Fetch | None, r
 
 
 class NamesOnly:
-    """A WSGI application of which a prefix has only the names: the paths that begin with one of ``schemes``.
+    """A WSGI application that receives only names: paths below the prefix that begin with one of ``schemes``.
 
     >>> names = NamesOnly(lambda environ, start_response: [], ["ark", "urn"])
     >>> names.holds("/ARK:12345/x"), names.holds("/maps/17"), names.holds("/ark%3A12345/x")
@@ -81,17 +81,17 @@ class NamesOnly:
         self._labels = tuple(reserved_labels(schemes))
 
     def __call__(self, environ: WSGIEnvironment, start_response: StartResponse) -> Iterable[bytes]:
-        """Answer as the application does."""
+        """Call the application."""
         return self._app(environ, start_response)
 
     def holds(self, path: str) -> bool:
-        """Whether a path below the prefix is that of a name."""
+        """Return whether a path below the prefix is that of a name."""
         return path.startswith(self._labels)
 
 
 @dataclass(frozen=True, slots=True)
 class _Mount:
-    """A callable, the server it is on and the path below which it answers, without a final slash."""
+    """An application, its origin, and its path without a final slash."""
 
     origin: tuple[str, str, int]
     path: str
@@ -156,7 +156,7 @@ class _Header:
         if self.status is not None and exc_info is None:
             raise AssertionError("start_response was called a second time without exc_info")
         self.status, self.headers = status, list(headers)
-        return lambda octets: None
+        return lambda data: None
 
 
 def _ask(app: WSGIApplication, environ: WSGIEnvironment, deadline: float) -> HopResponse:
@@ -180,7 +180,7 @@ def _ask(app: WSGIApplication, environ: WSGIEnvironment, deadline: float) -> Hop
 
 
 def _until_begun(header: _Header, body: Iterable[bytes]) -> Iterator[bytes]:
-    """Chunks of ``body`` until the header is known. A generator gives its header with its first chunk only."""
+    """Yield chunks of ``body`` until the header is known. A generator sends its header with its first chunk."""
     chunks = iter(body)
     while header.status is None:
         chunk = next(chunks, None)

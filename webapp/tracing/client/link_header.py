@@ -1,7 +1,7 @@
-"""The addresses of descriptions that an answer names: ``Link`` fields with ``rel="describedby"`` (RFC 8288, section 3).
+"""Read the URLs of descriptions in a response: ``Link`` fields with ``rel="describedby"`` (RFC 8288, section 3).
 
-The parser is tolerant (RFC 8288, appendix B.2): it skips a malformed link up to the next comma and keeps the links
-before it. It needs one pass for any field.
+The parser is tolerant (RFC 8288, appendix B.2): it skips a malformed link up to the next comma and keeps the other
+links. Its time is linear in the length of the field.
 """
 
 from __future__ import annotations
@@ -9,14 +9,14 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 
-MOST = 10
-"""Links of one answer that are looked at."""
+MAX_LINKS = 10
+"""The number of links of one response that are read."""
 
 # RFC 8288, section 3:
 #     Link = #link-value
 #     link-value = "<" URI-Reference ">" *( OWS ";" OWS link-param )
 #     link-param = token BWS [ "=" BWS ( token / quoted-string ) ]
-# Possessive quantifiers, and separators that are skipped at once: each character is read a few times only.
+# Possessive quantifiers, and separators that are skipped together, so that each character is read only a few times.
 _TARGET = re.compile(r"[ \t,]*+<([^<>]*+)>")
 _PARAMETER = re.compile(
     r"[ \t]*+;[ \t]*+([^\s=;,\"<>]*+)[ \t]*+(?:=[ \t]*+(?:\"((?:[^\"\\]|\\.)*+)\"?|([^\s;,\"]*+)))?", re.DOTALL
@@ -26,18 +26,17 @@ _QUOTED_PAIR = re.compile(r"\\(.)", re.DOTALL)
 
 
 def describedby(fields: Iterable[str]) -> list[str]:
-    """The targets of all links, in the values of ``Link`` fields, whose relation is describedby, in order and as
-    written.
+    """Return the targets of the links with the relation describedby, as written and in order.
 
-    A link with an ``anchor`` describes another resource and is omitted (RFC 8288, section 3.2). Never
-    raises.
+    ``fields`` are the values of the ``Link`` fields. A link with an ``anchor`` describes another resource and is
+    omitted (RFC 8288, section 3.2). Never raises.
 
     >>> describedby(['<?info>; rel="alternate describedby", </css>; rel=preload'])
     ['?info']
     """
     found = []
     for number, (target, parameters) in enumerate(_links(fields)):
-        if number == MOST:
+        if number == MAX_LINKS:
             break
         if "anchor" not in parameters and "describedby" in parameters.get("rel", "").lower().split():
             found.append(target)

@@ -1,8 +1,8 @@
-"""An http or https URL, read once into the parts that are connected to (RFC 9110, section 4.2; RFC 3986, section 3).
+"""Parse an http or https URL once into the parts of a request (RFC 9110, section 4.2; RFC 3986, section 3).
 
-Parsers disagree on the host of ``http://127.0.0.1\\@example.com/``, which is how filters are bypassed. This module
-parses a URL once and returns its parts; no other code parses the text again. Nothing is stripped, decoded or
-repaired; an unusual URL is refused.
+Parsers disagree on the host of ``http://127.0.0.1\\@example.com/``, so a second parser could bypass a filter. The
+client therefore uses only the parts that this module returns. Nothing is stripped, decoded or repaired. An unusual URL
+is refused.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from ....identifiers.text import characters, display
 from ....identifiers.text.iri import PCHAR, run
 
 MAX_LENGTH = 4096
-"""Characters of a URL. No ARK of 255 code points is refused (ARK-099), and percent-encoded they are about 3,060."""
+"""The length of a URL in characters. An ARK of 255 code points (ARK-099) has up to about 3,060 when it is encoded."""
 
 DEFAULT_PORTS = {"http": 80, "https": 443}
 
@@ -28,10 +28,10 @@ _TARGET = re.compile(run(f"{PCHAR}/?", least=0))
 _BRACKETED = re.compile(r"\[(?P<host>[0-9A-Fa-f:.]+)\](?P<port>:[0-9]*)?")
 _NAMED = re.compile(r"(?P<host>[^:\[\]]*)(?P<port>:[0-9]*)?")
 
-# RFC 1123, section 2.1: letters, digits and inner hyphens; "_" is there because hosts have it. idna adds a rule on
-# hyphens in places 3 and 4 that names in use do not keep, so a name in ASCII is held against this one alone.
+# RFC 1123, section 2.1: letters, digits and inner hyphens. "_" is allowed because names of hosts contain it. A name in
+# ASCII is not passed to idna, which refuses hyphens at positions 3 and 4. Existing names contain them.
 _LABEL = re.compile(r"[a-z0-9_](?:[a-z0-9_\-]*[a-z0-9_])?")
-# WHATWG URL, section 3.5, "ends in a number": systems read such a host as an IPv4 address in some notation or other.
+# WHATWG URL, section 3.5, "ends in a number": systems read such a host as an IPv4 address.
 _NUMERIC_LABEL = re.compile(r"[0-9]+|0x[0-9a-f]*")
 
 
@@ -41,11 +41,13 @@ class BadURL(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class WebURL:
-    """The parts of a URL: what to look up or connect to, at which port, and what to ask for.
+    """The parts of a URL.
 
-    ``host`` is a name as A-labels in lower case without a final dot, or an IP address in its usual notation;
-    ``address`` is that address, None for a name. ``target`` goes into the request line octet by octet, and begins with
-    a slash.
+    - ``scheme``: "http" or "https".
+    - ``host``: a name as A-labels in lower case without a final dot, or an IP address in its usual notation.
+    - ``port``: 1 to 65535.
+    - ``target``: the path and query as written, for the request line. It begins with a slash.
+    - ``address``: the IP address, or None if the host is a name.
     """
 
     scheme: str
@@ -56,7 +58,7 @@ class WebURL:
 
     @property
     def authority(self) -> str:
-        """The value of the Host field: an IPv6 address in brackets, the port where it is not the scheme's own.
+        """The value of the Host field: an IPv6 address in brackets, and the port unless it is the default.
 
         >>> parse("http://[2001:DB9:0::1]:8080/x").authority
         '[2001:db9::1]:8080'
@@ -66,17 +68,17 @@ class WebURL:
 
     @property
     def origin(self) -> tuple[str, str, int]:
-        """Scheme, host and port: what two URLs share that are answered by the same server."""
+        """Scheme, host and port. Two URLs with the same origin are on the same server."""
         return self.scheme, self.host, self.port
 
 
 def parse(url: str) -> WebURL:
-    """Read an absolute http or https URL without a fragment.
+    """Parse an absolute http or https URL without a fragment.
 
-    The host may be an internationalized name (UTS 46, not transitional); everything else is ASCII. Raises
-    :class:`BadURL` for anything that is not plainly a URL: other schemes, user information, percent-encoding or hidden
-    characters in the host, numeric hosts that are not four decimal numbers, ports that are no number from 1 to 65535,
-    backslashes.
+    The host can be an internationalized name (UTS 46, not transitional). Everything else must be ASCII.
+
+    Raises :class:`BadURL` for other schemes, user information and backslashes; for percent-encoding or hidden
+    characters in the host; for numeric hosts that are not four decimal numbers; and for ports outside 1 to 65535.
 
     >>> parse("HTTPS://Example.ORG./a/../b%2E?")
     WebURL(scheme='https', host='example.org', port=443, target='/a/../b%2E?', address=None)
@@ -91,7 +93,7 @@ def parse(url: str) -> WebURL:
         raise BadURL("the address is not an http or https URL" + (" without a fragment" if "#" in url else ""))
     scheme = found["scheme"].lower()
     if _TARGET.fullmatch(found["target"]) is None:
-        raise BadURL("the path or query of the address holds a character that a URL cannot hold")
+        raise BadURL("the path or query of the address contains a character that is not allowed in a URL")
     host, port, address = _authority(found["authority"])
     target = found["target"]
     # RFC 9110, section 7.1: "If the target URI's path component is empty, the client MUST send "/" as the path within
@@ -103,7 +105,7 @@ def parse(url: str) -> WebURL:
 
 def _authority(authority: str) -> tuple[str, int | None, IPv4Address | IPv6Address | None]:
     if "@" in authority:
-        raise BadURL("the address holds user information before its host")
+        raise BadURL("the address contains user information before its host")
     bracketed = authority.startswith("[")
     found = (_BRACKETED if bracketed else _NAMED).fullmatch(authority)
     if found is None:
@@ -113,7 +115,7 @@ def _authority(authority: str) -> tuple[str, int | None, IPv4Address | IPv6Addre
 
 
 def _port(text: str | None) -> int | None:
-    # RFC 3986, section 3.2.3: an empty port is the scheme's own. A leading zero is how one port passes for another.
+    # RFC 3986, section 3.2.3: an empty port is the default port. A leading zero hides the port from a filter of texts.
     if text in (None, ":"):
         return None
     digits = text[1:6] if len(text) <= 6 else ""
@@ -126,7 +128,7 @@ def _literal_v6(text: str) -> tuple[str, IPv6Address]:
     try:
         address = IPv6Address(text)
     except ValueError:
-        raise BadURL("the brackets of the address do not hold an IPv6 address") from None
+        raise BadURL("the brackets of the address do not contain an IPv6 address") from None
     return str(address), address
 
 
@@ -141,10 +143,10 @@ def _host(text: str) -> tuple[str, IPv4Address | None]:
 
 
 def _a_labels(text: str) -> str:
-    """The host as A-labels in lower case, without the dot of the root."""
+    """Return the host as A-labels in lower case, without a final dot."""
     if not text or "%" in text or characters.HIDDEN.search(text):
-        raise BadURL("the host of the address is empty, percent-encoded or holds an invisible character")
-    # Before IDNA, whose work grows faster than the length of what it is given.
+        raise BadURL("the host of the address is empty, is percent-encoded or contains an invisible character")
+    # Check the length before IDNA, whose time grows faster than the length.
     if len(text) > 254 or max(map(len, re.split("[.\u3002\uff0e\uff61]", text))) > 63:
         raise BadURL("the host of the address is longer than a name can be")
     name = text.lower() if text.isascii() else _idna(text)

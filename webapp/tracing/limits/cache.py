@@ -20,13 +20,13 @@ from ..hop import Fetch, HopFailed, HopResponse
 
 
 class ResponseCache:
-    """Responses of the last ``seconds``, in about ``octets`` bytes of memory. All threads of a process share one."""
+    """Responses of the last ``seconds``, in about ``max_bytes`` bytes of memory. All threads of a process share one."""
 
     def __init__(
-        self, seconds: float = 60.0, octets: int = 4_000_000, *, clock: Callable[[], float] = time.monotonic
+        self, seconds: float = 60.0, max_bytes: int = 4_000_000, *, clock: Callable[[], float] = time.monotonic
     ) -> None:
         self.seconds = seconds
-        self.octets = octets
+        self.max_bytes = max_bytes
         self._clock = clock
         self._kept: OrderedDict[tuple[str, str], tuple[float, int, HopResponse]] = OrderedDict()
         self._held = 0
@@ -52,9 +52,9 @@ class ResponseCache:
         with self._lock:
             self._evict((method, url))
             self._evict_expired()
-            while self._kept and self._held + size > self.octets:
+            while self._kept and self._held + size > self.max_bytes:
                 self._evict(next(iter(self._kept)))
-            if size <= self.octets:
+            if size <= self.max_bytes:
                 self._kept[method, url] = (self._clock(), size, answer)
                 self._held += size
 

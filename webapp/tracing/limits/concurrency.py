@@ -97,8 +97,8 @@ class Slot:
 def client_key(address: str | None) -> str:
     """Return the key that identifies one client.
 
-    The key is an IPv4 address, the /56 of an IPv6 address, or the unchanged text of anything else. A provider gives one
-    customer a /64 or a /56, which contains 256 of them (RFC 6177), so the /56 counts as one client.
+    The key is an IPv4 address, the /56 of an IPv6 address, or the unchanged text of anything else. One customer of a
+    provider has a /64, or a /56 that contains 256 of them (RFC 6177). The /56 therefore counts as one client.
 
     >>> client_key("2001:db9:1:234:5::6"), client_key("::ffff:192.0.2.7"), client_key(None)
     ('2001:db9:1:200::/56', '192.0.2.7', '')

@@ -1,7 +1,7 @@
 """Throttle bulk traces: one request at a time for each host, and a pause after each request.
 
-The time that a trace waits for the throttle must not count against its time limit, nor as response time of the host.
-Each trace therefore has a :class:`PausableClock`, which stops meanwhile.
+A trace waits for the throttle. This wait must not count against its time limit, nor as response time of the host. Each
+trace therefore has a :class:`PausableClock`, which stops meanwhile.
 """
 
 from __future__ import annotations

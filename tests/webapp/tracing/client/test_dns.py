@@ -55,7 +55,9 @@ def test_no_address_is_not_a_failed_lookup():
     assert failed.value.code == "no-address"
 
 
-def hanging(gate: threading.Event, *, most: int = 32, each: int = 8, begun: threading.Event | None = None) -> Lookups:
+def hanging(
+    gate: threading.Event, *, total: int = 32, per_client: int = 8, begun: threading.Event | None = None
+) -> Lookups:
     """Lookups of which none comes back before the gate is open."""
 
     def resolve(host: str) -> Sequence[str]:
@@ -64,7 +66,7 @@ def hanging(gate: threading.Event, *, most: int = 32, each: int = 8, begun: thre
         assert gate.wait(30)
         return ["192.0.2.1"]
 
-    return Lookups(resolve, most, each)
+    return Lookups(resolve, total, per_client)
 
 
 def test_the_deadline_holds_though_the_lookup_hangs():
@@ -89,7 +91,7 @@ def test_a_stop_ends_the_wait():
 
 def test_lookups_that_hang_count_until_they_come_back():
     gate = threading.Event()
-    lookups = hanging(gate, most=3)
+    lookups = hanging(gate, total=3)
     for _ in range(3):
         with pytest.raises(HopFailed, match="timeout"):
             lookups.addresses("a.example", soon(0.01))
@@ -103,7 +105,7 @@ def test_lookups_that_hang_count_until_they_come_back():
 
 def test_a_client_has_a_share_of_the_lookups_until_they_return():
     gate = threading.Event()
-    lookups = hanging(gate, most=8, each=2)
+    lookups = hanging(gate, total=8, per_client=2)
     for client in ("192.0.2.1", "192.0.2.1", "2001:db8::1", "2001:db8::2"):
         with pytest.raises(HopFailed, match="timeout"):
             lookups.addresses("slow.example", soon(0.01), client)
@@ -121,7 +123,7 @@ def test_a_client_has_a_share_of_the_lookups_until_they_return():
 
 def test_without_a_client_all_lookups_can_be_used():
     gate = threading.Event()
-    lookups = hanging(gate, most=4, each=2)
+    lookups = hanging(gate, total=4, per_client=2)
     for _ in range(4):
         with pytest.raises(HopFailed, match="timeout"):
             lookups.addresses("slow.example", soon(0.01))
@@ -132,7 +134,7 @@ def test_a_lookup_that_fails_frees_its_place():
     def resolve(host: str) -> Sequence[str]:
         raise OSError
 
-    lookups = Lookups(resolve, most=1)
+    lookups = Lookups(resolve, total=1)
     for _ in range(10):
         with pytest.raises(HopFailed) as failed:
             lookups.addresses("a.example", soon())

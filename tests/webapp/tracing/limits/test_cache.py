@@ -99,7 +99,7 @@ def test_a_host_that_says_no_store_is_asked_each_time(field, kept, answers):
 
 
 def test_what_is_kept_is_bounded_and_the_latest_stays(clock):
-    answers = ResponseCache(octets=100_000, clock=clock)
+    answers = ResponseCache(max_bytes=100_000, clock=clock)
     for number in range(1000):
         answers.put("GET", f"{URL}{number}", HopResponse(200, "OK", (("X", "x" * 1000),)))
     assert 50 < len(answers) < 100
@@ -110,7 +110,7 @@ def test_what_is_kept_is_bounded_and_the_latest_stays(clock):
 
 
 def test_an_answer_in_place_of_another_takes_no_room_of_its_own(clock):
-    answers = ResponseCache(octets=10_000, clock=clock)
+    answers = ResponseCache(max_bytes=10_000, clock=clock)
     answers.put("GET", URL, HopResponse(200, "OK", ()))
     for _ in range(1000):
         answers.put("GET", URL + "b", HopResponse(200, "OK", (("X", "x" * 1000),)))
