@@ -7,13 +7,10 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, TextIO
 
-from ..identifiers import EmbeddedArk, IdentifierError, parse
-from .output import Sheet
-from .render.reports import problem_lines
-
 if TYPE_CHECKING:
-    from ..identifiers import Ark, Urn
+    from ..identifiers import Ark, IdentifierError, Urn
     from ..middleware import Binding
+    from .output import Sheet
 
 DONE = 0
 NO = 1
@@ -53,6 +50,8 @@ class Refused(Exception):
         """Return the lines for standard error."""
         yield from sheet.prose(f"ararat: {self.what}", style="bad")
         if self.error is not None:
+            from .render.reports import problem_lines
+
             yield from problem_lines(self.error.problem, self.error.text, sheet)
         for label, text in self.details:
             yield from sheet.field(label, text)
@@ -63,6 +62,8 @@ def read_name(text: str) -> Ark | Urn:
 
     Raises :class:`Refused` if ``text`` is not valid.
     """
+    from ..identifiers import EmbeddedArk, IdentifierError, parse
+
     try:
         identifier = parse(text)
     except IdentifierError as error:

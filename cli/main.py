@@ -18,11 +18,7 @@ from typing import Any, NoReturn
 import click
 
 from .. import __version__
-from ..identifiers.text import display
 from .errors import USAGE, Refused, write
-from .output import Sheet
-from .registries.registry_folder import consulted
-from .serving.logs import FOR_COMMANDS, log_plainly
 
 _COMMANDS = {
     "inspect": ("inspect", "Show the parts, normal form and problems of an identifier."),
@@ -73,12 +69,13 @@ class Commands(click.Group):
 
     def main(self, *args: Any, **extra: Any) -> NoReturn:
         """Run a command, and end the process with its exit code."""
-        log_plainly(FOR_COMMANDS)
         extra["standalone_mode"] = False
         extra["prog_name"] = "ararat"
         try:
             code = super().main(*args, **extra)
         except Refused as refused:
+            from .output import Sheet
+
             write(refused.lines(Sheet.of(sys.stderr)), to=sys.stderr)
             code = refused.exit_code
         except click.ClickException as error:
@@ -102,6 +99,8 @@ class Commands(click.Group):
                 # Python writes the rest of the buffer at exit, which would fail again with a traceback.
                 os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
                 raise Refused(f"cannot write the output: {error.strerror}", exit_code=_OUTPUT) from None
+            from ..identifiers.text import display
+
             # A traceback can quote untrusted text, which must not control the terminal.
             report = "\n".join(map(display.escape, traceback.format_exc().splitlines()))
             sys.stderr.write(f"{report}\nararat: internal error; report it with the lines above\n")
@@ -119,10 +118,17 @@ def main() -> None:
 
     Run `ararat COMMAND --help` for help. Usage errors end with exit code 64.
     """
+    # --version and --help end before this and load none of these.
+    from .registries.registry_folder import consulted
+    from .serving.logs import FOR_COMMANDS, log_plainly
+
+    log_plainly(FOR_COMMANDS)
     click.get_current_context().with_resource(consulted())
 
 
 def _complain(error: click.ClickException) -> None:
+    from .output import Sheet
+
     sheet = Sheet.of(sys.stderr)
     if isinstance(error, click.exceptions.NoArgsIsHelpError):
         write([error.format_message()], to=sys.stderr)

@@ -7,18 +7,20 @@ import os
 import sys
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from ..identifiers import iri_policy
-from ..identifiers.iri_policy import Profile, ProfileError
 from .errors import NO_INPUT, Refused
+
+if TYPE_CHECKING:
+    from ..identifiers.iri_policy import Profile
 
 POLICY_VARIABLE = "ARARAT_POLICY"
 DEFAULT_RESOLVER = "https://n2t.net"
 
-_POLICIES = " or ".join(iri_policy.SHIPPED)
+# The names in iri_policy.SHIPPED. Most commands do not need that package, which takes long to load.
+_POLICIES = "17beta"
 
 
 def _actor() -> str:
@@ -123,6 +125,8 @@ def policy_option(use: str, **attributes: Any) -> Callable[..., Any]:
 
 def load_policy(name_or_file: str) -> Profile:
     """Return the IRI policy with this name or in this file. Raises :class:`~ararat.cli.errors.Refused`."""
+    from ..identifiers import iri_policy
+
     if name_or_file in iri_policy.SHIPPED:
         return iri_policy.known(name_or_file)
     try:
@@ -140,7 +144,7 @@ def load_policy(name_or_file: str) -> Profile:
         ) from None
     try:
         return iri_policy.read(text)
-    except ProfileError as error:
+    except iri_policy.ProfileError as error:
         fix = "compare the file with the output of `ararat policy show`"
         raise Refused(f"{name_or_file}: {error}", ("Fix", fix)) from None
 

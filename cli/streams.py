@@ -15,11 +15,12 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, BinaryIO, NamedTuple
+from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple
 
-from ..identifiers import Match
-from ..identifiers.extraction import in_running_text
 from .errors import NO_INPUT, Refused
+
+if TYPE_CHECKING:
+    from ..identifiers import Match
 
 LONGEST_LINE = 64 * 1024 * 1024
 """The maximum length of an input line in bytes."""
@@ -76,6 +77,8 @@ def matches(file: str) -> Iterator[Found]:
 
     A text of more than a million characters is searched in pieces, which are cut at white space.
     """
+    from ..identifiers.extraction import in_running_text
+
     start, line, column = 0, 1, 1
     with _opened(file) as stream:
         for chunk in _chunks(stream):

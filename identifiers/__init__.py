@@ -10,20 +10,19 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING
 
-from .ark.embedded import EmbeddedArk
-from .ark.model import Ark
-from .ark.normalization import Step
-from .extraction import Match, find
-from .parsing import equivalent, normalize, parse
-from .problems import PROBLEMS, IdentifierError, Problem
-from .report import Report, examine
-from .segments import Segment
-from .urn import namespaces
-from .urn.model import Urn
-
 if TYPE_CHECKING:
     from . import iri_policy as policy
     from . import scheme_registration as schemes
+    from .ark.embedded import EmbeddedArk
+    from .ark.model import Ark
+    from .ark.normalization import Step
+    from .extraction import Match, find
+    from .parsing import equivalent, normalize, parse
+    from .problems import PROBLEMS, IdentifierError, Problem
+    from .report import Report, examine
+    from .segments import Segment
+    from .urn import namespaces
+    from .urn.model import Urn
 
 __all__ = [
     "PROBLEMS",
@@ -46,11 +45,31 @@ __all__ = [
     "schemes",
 ]
 
-# Loaded on first use, because the resolver does not need them.
-_LAZY = {"policy": "iri_policy", "schemes": "scheme_registration"}
+# The module of each name. It is loaded on first use: a resolver and most commands need few of them.
+_MODULES = {
+    **dict.fromkeys(("PROBLEMS", "IdentifierError", "Problem"), "problems"),
+    **dict.fromkeys(("equivalent", "normalize", "parse"), "parsing"),
+    **dict.fromkeys(("Match", "find"), "extraction"),
+    **dict.fromkeys(("Report", "examine"), "report"),
+    "Ark": "ark.model",
+    "EmbeddedArk": "ark.embedded",
+    "Segment": "segments",
+    "Step": "ark.normalization",
+    "Urn": "urn.model",
+}
+_PACKAGES = {"namespaces": "urn.namespaces", "policy": "iri_policy", "schemes": "scheme_registration"}
 
 
 def __getattr__(name: str) -> object:
-    if name in _LAZY:
-        return import_module(f".{_LAZY[name]}", __name__)
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    if name in _PACKAGES:
+        found = import_module(f".{_PACKAGES[name]}", __name__)
+    elif name in _MODULES:
+        found = getattr(import_module(f".{_MODULES[name]}", __name__), name)
+    else:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    globals()[name] = found
+    return found
+
+
+def __dir__() -> list[str]:
+    return __all__

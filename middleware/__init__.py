@@ -1,6 +1,7 @@
 """A resolver for ARKs and URNs in front of any WSGI site, and the bindings it resolves by.
 
 >>> import tempfile
+>>> from ararat.middleware import ResolverMiddleware, open_bindings
 >>> folder = tempfile.TemporaryDirectory()
 >>> bindings = open_bindings(f"{folder.name}/bindings.sqlite", create=True)
 >>> bindings.bind("ark:12345/x6np1", "https://example.org/map")
@@ -20,15 +21,19 @@
 
 from __future__ import annotations
 
-from .access_log import log_resolutions
-from .bindings.collection import Bindings, open_bindings
-from .bindings.minting import mint
-from .bindings.model import Binding
-from .custom_scheme import OwnScheme
-from .errors import BindingConflict, BindingError, BindingsUnavailable, ReadOnlyBindings
-from .resolution.result import Resolution
-from .tabular.importing import import_table
-from .wsgi import ResolverMiddleware
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from .access_log import log_resolutions
+    from .bindings.collection import Bindings, open_bindings
+    from .bindings.minting import mint
+    from .bindings.model import Binding
+    from .custom_scheme import OwnScheme
+    from .errors import BindingConflict, BindingError, BindingsUnavailable, ReadOnlyBindings
+    from .resolution.result import Resolution
+    from .tabular.importing import import_table
+    from .wsgi import ResolverMiddleware
 
 __all__ = [
     "Binding",
@@ -45,3 +50,28 @@ __all__ = [
     "mint",
     "open_bindings",
 ]
+
+# The module of each name. It is loaded on first use: most commands need few of them.
+_MODULES = {
+    **dict.fromkeys(("BindingConflict", "BindingError", "BindingsUnavailable", "ReadOnlyBindings"), "errors"),
+    **dict.fromkeys(("Bindings", "open_bindings"), "bindings.collection"),
+    "Binding": "bindings.model",
+    "OwnScheme": "custom_scheme",
+    "Resolution": "resolution.result",
+    "ResolverMiddleware": "wsgi",
+    "import_table": "tabular.importing",
+    "log_resolutions": "access_log",
+    "mint": "bindings.minting",
+}
+
+
+def __getattr__(name: str) -> object:
+    if name not in _MODULES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    found = getattr(import_module(f".{_MODULES[name]}", __name__), name)
+    globals()[name] = found
+    return found
+
+
+def __dir__() -> list[str]:
+    return __all__

@@ -33,7 +33,6 @@ REASONS: dict[str, str] = {
     "later": "not done yet",
 }
 _POLICY = iri_policy.known("17beta")
-_UCSCHAR = re.compile(f"[{iri.UCSCHAR}]")
 
 COUNTS = {"ARK": 146, "URN": 69, "POL": 60, "SCH": 55}
 """The number of requirements in each source document."""
@@ -198,7 +197,7 @@ def _bidi_char(given: str) -> dict[str, Any]:
     codes = {problem.code for problem in ark.parse(f"ark:12345/a{given}b").problems}
     return {
         "forbidden_by_rfc3987": given in BIDI_FORMATTING,
-        "in_ucschar": bool(_UCSCHAR.fullmatch(given)),
+        "in_ucschar": len(given) == 1 and iri.is_ucschar(given),
         "warn": "hidden-char" in codes,
     }
 

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from datetime import datetime
+from typing import TYPE_CHECKING
 
-from ...middleware import Binding
-from ...middleware.bindings.model import Event
-from ...middleware.resolution.rules import RuleEvent
 from ..output import Sheet, Style, identifier, words
+
+if TYPE_CHECKING:
+    from ...middleware import Binding
+    from ...middleware.bindings.model import Event
+    from ...middleware.resolution.rules import RuleEvent
 
 
 def binding_lines(binding: Binding, sheet: Sheet) -> Iterator[str]:

@@ -6,6 +6,7 @@ error, because its correction can change the meaning of everything after it.
 
 from __future__ import annotations
 
+import functools
 import re
 
 from ..problems import Problem, problem
@@ -13,11 +14,6 @@ from ..text import characters, display
 from .grammar import BASE29_LETTERS, IFRAGMENT, IQUERY, LABEL, NAAN_START, PATH_START
 
 _CONTROL = re.compile("[\x00-\x1f\x7f-\x9f]")
-# Each matches the longest start of a part that is allowed there.
-_NAAN_CHARS = re.compile(NAAN_START)
-_PATH_CHARS = re.compile(PATH_START)
-_QUERY_CHARS = re.compile(IQUERY)
-_FRAGMENT_CHARS = re.compile(IFRAGMENT)
 # C0 and DEL, and the first bytes of an encoded C1, bidi or other character that may be hidden.
 _ENCODED_SUSPECT = re.compile("%[01][0-9A-Fa-f]|%7[Ff]|(?:%[89A-Fa-f][0-9A-Fa-f]){2,}")
 
@@ -54,7 +50,7 @@ def _naan_problem(text: str, start: int) -> Problem:
     end = _find_first(text, "/?#", start)
     if end == start:
         return problem("no-naan", start, start)
-    wrong = _match_end(_NAAN_CHARS, text, start, end)
+    wrong = _match_end(NAAN_START, text, start, end)
     if wrong < end:
         return _naan_char_problem(text, wrong)
     if not text.startswith("/", end):
@@ -75,7 +71,7 @@ def _path_problem(text: str, start: int) -> Problem:
     end = _find_first(text, "?#", start)
     if end == start:
         return problem("empty-name", start, start)
-    wrong = _match_end(_PATH_CHARS, text, start, end)
+    wrong = _match_end(PATH_START, text, start, end)
     empty = text.find("//", start - 1, end)
     if 0 <= empty < wrong:
         return problem("empty-segment", empty, empty + 2)
@@ -88,8 +84,8 @@ def _path_problem(text: str, start: int) -> Problem:
 
 def _query_or_fragment_problem(text: str, start: int) -> Problem:
     for mark, allowed, code, part in (
-        ("?", _QUERY_CHARS, "bad-query", "a query"),
-        ("#", _FRAGMENT_CHARS, "bad-fragment", "a fragment"),
+        ("?", IQUERY, "bad-query", "a query"),
+        ("#", IFRAGMENT, "bad-fragment", "a fragment"),
     ):
         if text.startswith(mark, start):
             end = text.find("#", start + 1) if mark == "?" else len(text)
@@ -120,9 +116,13 @@ def _invalid_everywhere(text: str, index: int) -> Problem | None:
     return None
 
 
-def _match_end(allowed: re.Pattern[str], text: str, start: int, end: int) -> int:
-    """Return the index of the first character that the pattern does not allow, or ``end``."""
-    found = allowed.match(text, start, end)
+# To compile a class with all of ucschar takes milliseconds, so this is done for the first error and not on import.
+_compile = functools.cache(re.compile)
+
+
+def _match_end(allowed: str, text: str, start: int, end: int) -> int:
+    """Return the index of the first character that the expression does not allow, or ``end``."""
+    found = _compile(allowed).match(text, start, end)
     return found.end() if found else start
 
 

@@ -5,6 +5,7 @@ Decisions: E-01, E-02, E-03, E-04, E-05, E-06, E-07.
 
 from __future__ import annotations
 
+import functools
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -34,9 +35,13 @@ ISEGMENT_NZ = iri.run(iri.IPCHAR)
 # ARK draft, section 4.1:
 #     prefix = scheme ":" ["/" isegment-nz *("/" isegment)] /
 #              scheme "://" iauthority *("/" isegment)
-PREFIX = re.compile(
-    rf"(?P<scheme>{SCHEME}):(?://(?P<authority>{IAUTHORITY})(?P<path>(?:/{ISEGMENT})*+)|(?:/{ISEGMENT_NZ}(?:/{ISEGMENT})*+)?)"
-)
+_PREFIX = rf"(?P<scheme>{SCHEME}):(?://(?P<authority>{IAUTHORITY})(?P<path>(?:/{ISEGMENT})*+)|(?:/{ISEGMENT_NZ}(?:/{ISEGMENT})*+)?)"
+
+
+@functools.cache
+def _prefix() -> re.Pattern[str]:
+    # To compile this takes 10 ms, and most identifiers are not addresses.
+    return re.compile(_PREFIX)
 
 
 class Split(NamedTuple):
@@ -124,7 +129,7 @@ def split(text: str) -> Split | None:
     start = _last_label(text, _path_end(text))
     if start <= 0:
         return None
-    found = PREFIX.fullmatch(text, 0, start)
+    found = _prefix().fullmatch(text, 0, start)
     if found is None:
         return None
     if not ark.reads(text[start:]):
@@ -185,7 +190,7 @@ def _problem_of(text: str) -> Problem:
     end = _path_end(text)
     start = _last_label(text, end)
     if start > 0:
-        if PREFIX.fullmatch(text, 0, start) is None:
+        if _prefix().fullmatch(text, 0, start) is None:
             return problem("bad-prefix", 0, start)
         try:
             ark.parse(text[start:])

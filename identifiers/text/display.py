@@ -19,7 +19,6 @@ _UNPRINTABLE = re.compile(r"[^\x20-\x7e]")
 _SURROGATE = re.compile("[\ud800-\udfff]")
 _OCTETS = {octet: f"%{octet:02X}" for octet in (*range(0x20), *range(0x7F, 0x100))}
 _ENCODED_NON_ASCII = re.compile("(?:%[89A-Fa-f][0-9A-Fa-f])+")
-_UCSCHAR = re.compile(f"[{iri.UCSCHAR}]")
 _LONG_RUN = 16
 # More combining marks on one letter overlap the lines above and below. No language needs more.
 _MAX_MARKS = 4
@@ -225,7 +224,7 @@ def _visibly(octets: re.Match[str]) -> str:
 
 @functools.lru_cache(1024)
 def _visible_or_octets(char: str) -> str:
-    if _UCSCHAR.match(char) and not characters.is_hidden(char):
+    if iri.is_ucschar(char) and not characters.is_hidden(char):
         return char
     return "".join(f"%{octet:02X}" for octet in char.encode("utf-8", "surrogateescape"))
 

@@ -6,6 +6,7 @@ an expression.
 
 from __future__ import annotations
 
+import functools
 import re
 
 # RFC 3987, section 2.2:
@@ -50,6 +51,20 @@ UNRESERVED_TRIPLETS = triplets(ALPHANUMERIC + "-._~")
 """Matches the percent-encoding of an unreserved character."""
 
 _LOWER_TRIPLETS = re.compile("(?:%(?:[a-f][0-9A-Fa-f]|[0-9A-F][a-f]))++")
+
+
+@functools.cache
+def _ucschar() -> re.Pattern[str]:
+    return re.compile(f"[{UCSCHAR}]")
+
+
+def is_ucschar(char: str) -> bool:
+    """Return whether the character ``char`` is a ucschar (RFC 3987, section 2.2).
+
+    >>> is_ucschar("é"), is_ucschar("e"), is_ucschar("\ue000")
+    (True, False, False)
+    """
+    return _ucschar().match(char) is not None
 
 
 def run(inside: str, *, least: int = 1) -> str:

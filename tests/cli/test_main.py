@@ -86,6 +86,14 @@ def test_the_shell_can_complete_commands_and_options(words: str, expected: str) 
     assert (ran.returncode, ran.stdout) == (0, expected)
 
 
+def test_version_loads_none_of_the_large_packages(tmp_path):
+    command = [sys.executable, "-X", "importtime", "-m", "ararat", "--version"]
+    ran = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=30, check=True)
+    loaded = {line.rpartition("|")[2].strip() for line in ran.stderr.splitlines()}
+    large = {"flask", "h11", "jinja2", "sqlalchemy", "waitress", "werkzeug"}
+    assert loaded & {"click", "ararat.identifiers", "ararat.middleware", "ararat.webapp", *large} == {"click"}
+
+
 def test_version(ararat: Callable[..., Result]) -> None:
     assert ararat("--version").stdout == f"ararat {__version__}\n"
 

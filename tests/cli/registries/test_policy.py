@@ -126,3 +126,11 @@ def test_bind_and_import_hold_a_name_to_the_policy(ararat, tmp_path):
     table.write_text("identifier,target\nark:21206/bcd,/x\n", "utf-8")
     assert ararat("import", str(table), *database).exit_code == 1
     assert ararat("import", str(table), *database[:2]).exit_code == 0
+
+
+def test_the_option_names_each_built_in_policy(ararat):
+    assert [
+        name
+        for name in iri_policy.SHIPPED
+        if f"Give {name}, or a TOML or JSON file" not in " ".join(ararat("inspect", "--help").stdout.split())
+    ] == []

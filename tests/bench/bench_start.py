@@ -1,0 +1,31 @@
+"""How long the command takes to start: the processor time of the whole process."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+
+from ararat.middleware import open_bindings
+
+TURNS = 10
+
+
+def bench_start(tell, tmp_path, in_turns):
+    file = str(tmp_path / "bindings.sqlite")
+    with open_bindings(file, create=True) as bindings:
+        bindings.bind("ark:12345/x6np1", "https://example.org/map")
+    commands = {
+        "python -c pass": ["-c", "pass"],
+        "ararat --version": ["-m", "ararat", "--version"],
+        "ararat show ID, SQLite": ["-m", "ararat", "show", "ark:12345/x6np1", "--database", file],
+    }
+    taken = {name: [] for name in commands}
+    for _, name in in_turns(commands, TURNS):
+        process = subprocess.Popen([sys.executable, *commands[name]], cwd=tmp_path, stdout=subprocess.DEVNULL)
+        _, status, usage = os.wait4(process.pid, 0)
+        process.returncode = os.waitstatus_to_exitcode(status)
+        assert process.returncode == 0, name
+        taken[name].append((usage.ru_utime + usage.ru_stime) * 1000)
+    rows = {name: [times, [min(times)]] for name, times in taken.items()}
+    tell("Start the command", ["ms", "least ms"], rows, budget="the least below 150 ms")
