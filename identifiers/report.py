@@ -108,7 +108,7 @@ def examine(
 
     profiles = [policy.known(each) if isinstance(each, str) else each for each in policies]
     report = _report(text, prefix, profile)
-    verdict = next((found for each in profiles if (found := policy.judge(text, each)).in_scope), None)
+    verdict = next((found for each in profiles if (found := policy.evaluate(text, each)).in_scope), None)
     return report if verdict is None else _with_policy(report, verdict.as_dict())
 
 

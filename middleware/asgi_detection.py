@@ -19,8 +19,8 @@ REMEDY = (
 def is_asgi(app: object) -> bool:
     """Return whether ``app`` is an ASGI application, such as one of FastAPI, Starlette, Quart or Django's.
 
-    Such an application is a coroutine function of three arguments, or an object whose ``__call__`` is one. In doubt
-    the result is False: a WSGI application must never be refused. The application is not called.
+    Such an application is a coroutine function of three arguments, or an object whose ``__call__`` is one. If this is
+    unclear, the result is False: a WSGI application must never be refused. The application is not called.
 
     >>> is_asgi(lambda environ, start_response: [])
     False

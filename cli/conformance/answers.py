@@ -203,7 +203,7 @@ def _bidi_char(given: str) -> dict[str, Any]:
 
 
 def _policy_lint(given: str) -> dict[str, Any]:
-    verdict = iri_policy.judge(given, _POLICY)
+    verdict = iri_policy.evaluate(given, _POLICY)
     return {"allocatable": verdict.allocatable, "codes": list(verdict.codes)}
 
 

@@ -205,7 +205,7 @@ class _Deployment:
             return found("well", "Arrives unchanged.")
         # A path that was cleaned does no harm if the raw target shows the dot-segment, so that it is refused.
         if probe.code.endswith("dot-segment") and echo.code == "dot-segment":
-            return found("well", "Refused, although the path was cleaned on the way.")
+            return found("well", "Refused, although the path was cleaned in transit.")
         if _equivalent(sent, echo.identifier):
             return found("doubtful", f"Arrives as {received}, another spelling of the same name.")
         lost = f"Arrives as {received}: {probe.lost}."
@@ -227,7 +227,7 @@ class _Deployment:
         try:
             response = self._ask("x" * _TOO_LONG)
         except HopFailed as failed:
-            message = f"No answer: {failed.sentence}. The status 414 would tell the client the reason."
+            message = f"No answer: {failed.sentence}. The status 414 gives the client the reason."
             return Finding("url", code, "doubtful", shown, message, reference="ARK draft, section 7.1.1")
         if parse_echo(response) is None:
             message = f"{_status(response)} by a server in front of Ararat. Ararat answers 414."

@@ -98,9 +98,9 @@ def _verdicts(iris: tuple[str, ...], form: str, profile: Profile, complete: bool
         waiting.append(given.text)
         # Only --complete needs all IRIs at once. Otherwise the batches bound the memory.
         if len(waiting) >= _TOGETHER and not complete:
-            yield from iri_policy.judge_all(waiting, profile)
+            yield from iri_policy.evaluate_all(waiting, profile)
             waiting.clear()
-    yield from iri_policy.judge_all(waiting, profile, complete=complete)
+    yield from iri_policy.evaluate_all(waiting, profile, complete=complete)
 
 
 def _code(verdict: Verdict) -> int:

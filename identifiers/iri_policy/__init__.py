@@ -1,17 +1,17 @@
-"""The policy of 17beta on the use of IRIs: may this IRI be allocated, and if not, why.
+"""The 17beta policy on IRIs: check whether an IRI may be allocated, and report the rules that it breaks.
 
 >>> from ararat.identifiers import policy
->>> verdict = policy.judge("https://17beta.top/en/", policy.known("17beta"))
+>>> verdict = policy.evaluate("https://17beta.top/en/", policy.known("17beta"))
 >>> verdict.namespaces, verdict.allocatable, verdict.codes
 (('language',), False, ('empty-segment',))
 
-Which hosts, which NAAN, which namespaces: a :class:`Profile` says, which a site writes as a file (:func:`read`).
-Document 002 is the source; its defects and what is done about them are decisions P-01 to P-16.
+A :class:`Profile` sets the hosts, the NAAN and the namespaces. A site can write its own profile as a file
+(:func:`read`). The source is document 002. Decisions P-01 to P-16 explain its defects and their solutions.
 """
 
 from __future__ import annotations
 
-from .evaluation import Known, Verdict, judge, judge_all
+from .evaluation import Known, Verdict, evaluate, evaluate_all
 from .finding_codes import FINDINGS
 from .grammar import MISCELLANEOUS, is_reserved, namespaces, printed, repaired
 from .hierarchy import components, parents
@@ -32,9 +32,9 @@ __all__ = [
     "allows_shoulder",
     "components",
     "equivalence_class",
+    "evaluate",
+    "evaluate_all",
     "is_reserved",
-    "judge",
-    "judge_all",
     "known",
     "meaning",
     "namespaces",

@@ -1,6 +1,6 @@
-"""Whether an IRI may be allocated by a policy, and what speaks against it (POL-001 to POL-060).
+"""Check whether a policy permits the allocation of an IRI, and report the broken rules (POL-001 to POL-060).
 
-:func:`judge` takes any text and never raises. What cannot be read off an IRI, somebody can say (:class:`Known`).
+:func:`evaluate` accepts any text and never raises. The caller can add facts about the allocation (:class:`Known`).
 """
 
 from __future__ import annotations
@@ -26,12 +26,14 @@ PERMANENT_REDIRECTS = (301, 308)
 
 
 class Known(NamedTuple):
-    """What is known of an allocation beside its IRI. None is not known.
+    """Facts about an allocation that its IRI does not contain. None means unknown.
 
-    ``information``: whether the resource is one that a document can hold ("information resource"). ``status``: what a
-    request is answered with. ``persistent``, ``published``, ``availability``: what was promised. ``allocated``: when,
-    as ISO 8601 in UTC, in whole or in part. ``documented``: whether anything documents it. ``others``: the IRIs that
-    are allocated.
+    - ``information``: whether the resource is an information resource, which a document can contain.
+    - ``status``: the HTTP status of the answer.
+    - ``persistent``, ``published``, ``availability``: the promises about the name.
+    - ``allocated``: the time of the allocation in UTC, as a complete or partial ISO 8601 time.
+    - ``documented``: whether a document describes the allocation.
+    - ``others``: the other allocated IRIs.
     """
 
     information: bool | None = None
@@ -49,12 +51,14 @@ NOTHING = Known()
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """What a policy says of an IRI.
+    """The result of a check.
 
-    ``in_scope``: whether it says anything at all. ``namespaces``: the primary one first. ``reserved``: whether the path
-    belongs to the resolver of an identifier scheme. ``findings`` in the order of the text, with places in it.
-    ``hierarchy``: the first 100 components of the path; ``parents``: the more general IRIs, the nearest first.
-    ``readable``: whether the text is an IRI at all.
+    - ``in_scope``: whether the policy covers the text.
+    - ``namespaces``: the primary namespace first.
+    - ``reserved``: whether the path belongs to the resolver of an identifier scheme.
+    - ``findings``: in the order of the text, with positions.
+    - ``hierarchy``: the first 100 components of the path. ``parents``: the more general IRIs, the nearest first.
+    - ``readable``: whether the text is an IRI.
     """
 
     iri: str
@@ -69,16 +73,16 @@ class Verdict:
 
     @property
     def allocatable(self) -> bool:
-        """Whether nothing speaks against allocating it that the policy says MUST or MUST NOT of."""
+        """Whether the text breaks no MUST and no MUST NOT of the policy."""
         return not any(found.severity == "error" for found in self.findings)
 
     @property
     def codes(self) -> tuple[str, ...]:
-        """The codes of the findings, each once."""
+        """The codes of the findings, without duplicates."""
         return tuple(dict.fromkeys(found.code for found in self.findings))
 
     def as_dict(self) -> dict[str, Any]:
-        """The verdict as a report has it."""
+        """Return the verdict as JSON values."""
         return {
             "profile": self.profile,
             "namespaces": list(self.namespaces),
@@ -91,14 +95,15 @@ class Verdict:
         }
 
 
-def judge(text: str, profile: Profile, known: Known = NOTHING) -> Verdict:
-    """What a policy says of ``text``, taken as it is. Never raises for a str.
+def evaluate(text: str, profile: Profile, known: Known = NOTHING) -> Verdict:
+    """Check ``text`` against a policy, without trimming it. Accepts any str.
 
-    In scope are the IRIs of the profile's hosts, ARKs of its NAAN, bare or under its resolvers, and UUIDs as URNs;
-    of everything else nothing is said (POL-001).
+    The policy covers three kinds of text: IRIs of the hosts of the profile; ARKs of its NAAN, alone or under one of its
+    resolvers; and UUIDs as URNs. For any other text the verdict is "not in scope" (POL-001).
 
     >>> from .profile import known
-    >>> judge("https://17beta.top/en/", known("17beta")).codes, judge("https://example.org/en/", known("17beta")).codes
+    >>> profile = known("17beta")
+    >>> evaluate("https://17beta.top/en/", profile).codes, evaluate("https://example.org/en/", profile).codes
     (('empty-segment',), ())
     """
     parts = split(text)
@@ -108,7 +113,7 @@ def judge(text: str, profile: Profile, known: Known = NOTHING) -> Verdict:
     if not (at_host or ark or uuid):
         return Verdict(text, profile.name, False, readable=is_iri(text))
     if at_host and (place := first_fault(text)) is not None:
-        said = f"{display.named(text[place])} stands where no IRI can have it" if place < len(text) else None
+        said = f"{display.named(text[place])} is not allowed in an IRI" if place < len(text) else None
         found = (finding("not-an-iri", place, place + 1, said),)
         return Verdict(text, profile.name, True, (MISCELLANEOUS,), findings=found, readable=False)
     # A bare ARK is the same name as the ARK under a resolver.
@@ -129,14 +134,14 @@ def judge(text: str, profile: Profile, known: Known = NOTHING) -> Verdict:
     )
 
 
-def judge_all(texts: Iterable[str], profile: Profile, *, complete: bool = False) -> Iterator[Verdict]:
-    """What a policy says of several IRIs, in their order, and of each beside the others.
+def evaluate_all(texts: Iterable[str], profile: Profile, *, complete: bool = False) -> Iterator[Verdict]:
+    """Check several IRIs in order, each with regard to the others.
 
-    With ``complete`` they are all that are allocated, so that a missing parent is found (POL-010). A UUID in several,
-    or a time without a fraction in several, is pointed at (POL-048, POL-056).
+    Set ``complete`` if the list contains all allocated IRIs: missing parents are then reported (POL-010). A UUID in
+    several IRIs is reported, as is a time without a fraction in several IRIs (POL-048, POL-056).
 
     >>> from .profile import known
-    >>> [found.codes for found in judge_all(["https://17beta.top/en/a"], known("17beta"), complete=True)]
+    >>> [found.codes for found in evaluate_all(["https://17beta.top/en/a"], known("17beta"), complete=True)]
     [('parent-unallocated',)]
     """
     given = list(texts)
@@ -151,7 +156,7 @@ def judge_all(texts: Iterable[str], profile: Profile, *, complete: bool = False)
             uuids.setdefault((found["uuid"] or found["named"]).lower(), set()).add(text)
     twice = {text for some in uuids.values() if len(some) > 1 for text in some}
     for text in given:
-        verdict = judge(text, profile, known)
+        verdict = evaluate(text, profile, known)
         more = []
         if text in twice:
             more.append(finding("uuid-twice", 0, len(text)))
@@ -170,7 +175,7 @@ def _at_host(parts: Parts, profile: Profile) -> bool:
 
 
 def _own_ark(text: str, profile: Profile) -> Ark | None:
-    """The ARK in ``text``, where the NAAN is the profile's own."""
+    """Return the ARK in ``text`` if it has the NAAN of the profile."""
     if profile.naan is None:
         return None
     ark = shoulders.ark_of(text, profile)
@@ -178,16 +183,16 @@ def _own_ark(text: str, profile: Profile) -> Ark | None:
 
 
 def _at_a_host(text: str, parts: Parts, profile: Profile, known: Known, is_reserved: bool) -> Iterator[Problem]:
-    """What section 1 says of the IRIs of a host, and section 4 of those that are reserved."""
+    """Check the rules of section 1 for IRIs of a host, and those of section 4 for reserved IRIs."""
     scheme = (parts.scheme or "").lower()
     # "For identifiers not intended to be persistent in the span of decades, the scheme https SHOULD be used"
     if profile.schemes and scheme != profile.schemes[0] and not (is_reserved or known.persistent):
-        yield finding("prefer-https", 0, len(scheme), f"the scheme is {scheme}, and {profile.schemes[0]} is better")
+        yield finding("prefer-https", 0, len(scheme), f"the scheme is {scheme}, but {profile.schemes[0]} is preferred")
     yield from _authority(text, parts, profile)
     # "Allocated IRIs MUST be in normal form as described in [IRI] section 5.3.2."
     normal = normal_form(text)
     if normal != text:
-        shown = f": it would be {display.escape(normal)}" if normal and len(normal) <= 200 else ""
+        shown = f"; the normal form is{display.escape(normal)}" if normal and len(normal) <= 200 else ""
         yield finding("not-normal-form", 0, len(text), f"the IRI is not in normal form{shown}")
     start, path = parts.start, parts.path
     # "Allocated IRIs MUST have a non-empty path."
@@ -213,19 +218,19 @@ def _authority(text: str, parts: Parts, profile: Profile) -> Iterator[Problem]:
     start = text.index("//") + 2
     if parts.host not in profile.hosts:
         place = start + authority.rfind("@") + 1
-        said = f"www contributes nothing: {parts.host[4:]} is enough" if parts.host.isascii() else None
+        said = f"remove www.: use {parts.host[4:]}" if parts.host.isascii() else None
         yield finding("spurious-www", place, place + 4, said)
     if len(authority) != len(parts.host):
         yield finding("spurious-authority", start, start + len(authority))
 
 
 def _reserved(text: str, parts: Parts, profile: Profile) -> Iterator[Problem]:
-    """What "MUST be allocated only for defined identifier schemes ... and MUST match the semantics of that scheme"."""
+    """Check a reserved path: "allocated only for defined identifier schemes", with "the semantics of that scheme"."""
     start = parts.start + 1
     scheme = text[start : text.index(":", start)]
     known = scheme.lower() in profile.reserved_schemes
     if not known and registries.scheme(scheme) is None:
-        yield finding("undefined-scheme", start, start + len(scheme), f"no scheme is called {scheme[:60]}")
+        yield finding("undefined-scheme", start, start + len(scheme), f"the scheme {scheme[:60]} is not defined")
     if known and scheme.lower() in ("ark", "urn"):
         try:
             parsing.parse(text[start:])
@@ -235,7 +240,7 @@ def _reserved(text: str, parts: Parts, profile: Profile) -> Iterator[Problem]:
 
 
 def _everywhere(text: str, parts: Parts, profile: Profile, known: Known, ark: Ark | None) -> Iterator[Problem]:
-    """What holds of every identifier that the policy speaks of."""
+    """Check the rules for all identifiers that the policy covers."""
     whole = 0, len(text)
     if ark is not None:
         yield from _of_ark(text, ark, profile)
@@ -265,22 +270,22 @@ def _of_ark(text: str, ark: Ark, profile: Profile) -> Iterator[Problem]:
     elif shoulder.reserved:
         yield finding("reserved-name", *place)
     # "the Name part of allocated ARKs MUST NOT contain widely recognizable semantic information (to the extent
-    # possible)". Which it is only a person can tell.
+    # possible)". Only a person can decide this.
     if word := shoulders.meaning(shoulders.naan_and_name(ark)[1]):
         yield finding("not-opaque", *place, f"the name looks meaningful: {word[:60]}")
 
 
 def _availability(stated: str | None, profile: Profile, whole: tuple[int, int]) -> Iterator[Problem]:
-    """What "MUST have availability equal to lifetime or subinfinite; if none is explicitly stated ... lifetime"."""
+    """Check "MUST have availability equal to lifetime or subinfinite; if none is explicitly stated ... lifetime"."""
     if (stated or profile.default_availability) not in profile.availability:
         said = f"the availability is {display.escape(stated[:60])}" if stated else "no availability is stated"
         yield finding("availability-statement", *whole, said)
 
 
 def _of_a_thing(parts: Parts, status: int | None, whole: tuple[int, int]) -> Iterator[Problem]:
-    # Section 5, of non-information resources as its title says (P-06): they "MUST not include an IRI fragment part and
-    # MUST return either a 404 or a 303 status code on dereference".
+    # Section 5 applies to non-information resources, as its title states (P-06). They "MUST not include an IRI fragment
+    # and MUST return either a 404 or a 303 status code on dereference".
     if parts.fragment is not None:
         yield finding("non-information-fragment", whole[1] - len(parts.fragment) - 1, whole[1])
     if status is not None and status not in (303, 404):
-        yield finding("non-information-status", *whole, f"a non-information resource is answered with {status}")
+        yield finding("non-information-status", *whole, f"the status of a non-information resource is {status}")

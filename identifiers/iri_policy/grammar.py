@@ -1,8 +1,8 @@
-"""The namespaces of the policy (section 6) and its resolver-reserved paths (section 4), as two grammars.
+"""Two grammars for the namespaces (section 6) and the resolver-reserved paths (section 4) of the policy.
 
-The *repaired* grammar is the one that counts: it says what is meant where the printed one cannot (decisions P-01 to
-P-09). The *printed* grammar is taken by its letter and is there for comparison. Both are made from a profile's hosts,
-schemes, resolvers and NAAN; all quantifiers are possessive, so that a match takes one pass.
+The *repaired* grammar applies. It corrects the errors of the printed one (decisions P-01 to P-09). The *printed*
+grammar follows the document literally and is there for comparison. Both depend on the hosts, schemes, resolvers and
+NAAN of a profile. All quantifiers are possessive, so that a match takes one pass.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _IPCHARS = iri.run(iri.IPCHAR)
 # Section 6.1:
 #     lang-ns  = web-prefix lang-tag *("/" *ipchar) tail
 #     lang-tag = 2*3ALPHA ["-" 1*ipchar] / (("x-" / "X-") 1*ipchar)
-# P-01: a slash is missing after web-prefix; as printed, https://17beta.topen is in the namespace and nothing else is.
+# P-01: a slash is missing after web-prefix; as printed, the namespace contains only IRIs like https://17beta.topen.
 LANG_TAG = f"(?:[A-Za-z]{{2,3}}(?:-{_IPCHARS})?|[xX]-{_IPCHARS})"
 
 # Section 6.2:
@@ -46,15 +46,15 @@ _PRINTED_UUID = UUID.replace("A-Fa-f", "A-Za-z")
 #     opaque-digit = DIGIT / consonant
 #     consonant    = ALPHA - ("a" / "A" / "e" / "E" / "i" / "I" / "o" / "O" / "u" / "U")
 #     opaque-misc  = "-" / "_"
-# P-03: "-" binds looser than concatenation and tighter than "/": two or three letters alone are taken from the first
-# alternative. P-04: the NAAN is missing before opaque.
+# P-03: "-" binds weaker than concatenation and stronger than "/": the exclusion of two or three letters applies only
+# to the first alternative. P-04: the NAAN is missing before opaque.
 _CONSONANT = "B-DF-HJ-NP-TV-Zb-df-hj-np-tv-z"
 OPAQUE = f"(?:(?![A-Za-z]{{2,3}}(?![^?#]))[{_CONSONANT}][0-9{_CONSONANT}]*+(?:[-_][0-9{_CONSONANT}]++)*+|[0-9]++)"
 
 # Section 6.4:
 #     datetime-ns = prefix "/" timespec ["/" *ucschar] tail
 #     timespec    = 8DIGIT "T" 6DIGIT ["." 1*7DIGIT] "Z"
-# P-05: prefix is defined nowhere, so that nothing is in the namespace as printed, and *ucschar has no ASCII.
+# P-05: prefix is not defined, so the printed namespace is empty, and *ucschar has no ASCII.
 TIMESPEC = r"[0-9]{8}[Tt][0-9]{6}(?:\.[0-9]{1,7})?[Zz]"
 
 # Section 6.5:
@@ -67,19 +67,19 @@ NAME = f"[A-Za-z0-9\\-_{iri.UCSCHAR}]++"
 
 @dataclass(frozen=True, slots=True)
 class Productions:
-    """The expressions of one profile: of each namespace by its name, and of the reserved paths."""
+    """The patterns of one profile: one for each namespace by name, and one for the reserved paths."""
 
     namespaces: Mapping[str, re.Pattern[str]]
     reserved: re.Pattern[str]
 
     def matching(self, text: str) -> tuple[str, ...]:
-        """The namespaces whose production matches the whole of ``text``, in the order of section 6 (P-09)."""
+        """Return the namespaces whose production matches all of ``text``, in the order of section 6 (P-09)."""
         return tuple(name for name in NAMESPACES if (found := self.namespaces.get(name)) and found.fullmatch(text))
 
 
 @functools.lru_cache(maxsize=64)
 def repaired(profile: Profile) -> Productions:
-    """The grammar that counts, with the hosts of a profile and for the namespaces that it uses."""
+    """Return the grammar that applies, for the hosts and namespaces of a profile."""
     web = _web_prefix(profile)
     bare = f"{web}/{OPAQUE}"
     if profile.naan is not None:
@@ -91,13 +91,13 @@ def repaired(profile: Profile) -> Productions:
         "datetime": f"{web}/(?P<timespec>{TIMESPEC}){_SEGMENTS}{TAIL}",
         "personal": f"{web}/~(?P<name>{NAME})(?:/{embedded.ISEGMENT_NZ})*+{TAIL}",
     }
-    # P-08: the path decides, and a query does not make it another's: ...?info is asked of the same resolver.
+    # P-08: the path decides, without the query: a request with ...?info goes to the same resolver.
     return Productions(_compiled(every, profile.namespaces), re.compile(f"{_reserved(web)}{TAIL}"))
 
 
 @functools.lru_cache(maxsize=64)
 def printed(profile: Profile) -> Productions:
-    """The grammar by the letter of the document."""
+    """Return the grammar as the document prints it."""
     web = _web_prefix(profile)
     every = {
         "language": f"{web}{LANG_TAG}{_SEGMENTS}{TAIL}",
@@ -109,7 +109,7 @@ def printed(profile: Profile) -> Productions:
 
 
 def namespaces(text: str, profile: Profile) -> tuple[str, ...]:
-    """The namespaces that an IRI is in, the primary one first; never none: what matches nothing is miscellaneous.
+    """Return the namespaces of an IRI, the primary one first. An IRI in no other namespace is in "miscellaneous".
 
     Source: section 6; POL-042 to POL-060.
 
@@ -121,7 +121,7 @@ def namespaces(text: str, profile: Profile) -> tuple[str, ...]:
 
 
 def is_reserved(text: str, profile: Profile) -> bool:
-    """Whether an IRI is reserved for the resolver of an identifier scheme (section 4; POL-037).
+    """Return whether an IRI is reserved for the resolver of an identifier scheme (section 4; POL-037).
 
     >>> from .profile import known
     >>> is_reserved("https://17beta.top/ark:21206/10015?info", known("17beta"))

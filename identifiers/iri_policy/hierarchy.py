@@ -1,4 +1,4 @@
-"""The hierarchy of an IRI: the components of its path, and what is above it (section 1; POL-009 to POL-011)."""
+"""The hierarchy of an IRI: the components of its path, and its parents (section 1; POL-009 to POL-011)."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ from ..ark.grammar import LABEL_PATTERN
 from .iri_parts import split
 
 DEEPEST = 100
-"""The most parents that are given, the root among them: a path may have any number of segments."""
+"""The maximum number of parents, including the root."""
 
-# Only what is below a NAAN is assigned by its holder: neither the label nor the NAAN is a name.
+# A holder assigns only the names below its NAAN. The label and the NAAN are not names.
 _NO_NAME = re.compile(f"/{LABEL_PATTERN}(?:/?[^/]*)?")
 
 
 def components(text: str) -> tuple[str, ...]:
-    """The hierarchical components of an absolute path, or of an IRI's path: a slash, and then the segments.
+    """Return the hierarchical components of an absolute path or IRI: a slash, then the segments.
 
     >>> components("/en/mtf_pharmacology"), components("https://17beta.top/")
     (('/', 'en', 'mtf_pharmacology'), ('/',))
@@ -27,10 +27,10 @@ def components(text: str) -> tuple[str, ...]:
 
 
 def parents(text: str) -> tuple[str, ...]:
-    """The IRIs that are left when complete components are taken away, the nearest first; the last is the root.
+    """Return the IRIs that remain when complete components are removed, the nearest first; the last is the root.
 
-    Query and fragment go with the first. None for the root itself, and for what has no path. Of very deep ones the
-    nearest 99 and the root are given.
+    The first step also removes query and fragment. The root and an IRI without a path have no parents. For very long
+    paths, the result contains the nearest 99 parents and the root.
 
     >>> parents("https://17beta.top/en/some_book/introduction")
     ('https://17beta.top/en/some_book', 'https://17beta.top/en', 'https://17beta.top/')

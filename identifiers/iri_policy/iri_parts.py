@@ -1,4 +1,4 @@
-"""The parts of an IRI by its delimiters, and its normal form (RFC 3986, appendix B; RFC 3987, section 5.3.2)."""
+"""Split an IRI at its delimiters, and return its normal form (RFC 3986, appendix B; RFC 3987, section 5.3.2)."""
 
 from __future__ import annotations
 
@@ -17,16 +17,16 @@ _IRI = re.compile(
     rf"{embedded.SCHEME}://{embedded.IAUTHORITY}(?:/{embedded.ISEGMENT})*+(?:\?{IQUERY})?(?:#{IFRAGMENT})?"
 )
 
-# The same with any other scheme, by its characters alone
+# The same for any other scheme, by characters only
 _ANY = rf"{iri.IPCHAR}{iri.IPRIVATE}/?#\[\]"
 _ANY_IRI = re.compile(f"{embedded.SCHEME}:{iri.run(_ANY)}")
 
 LONGEST_COMPOSED = 2000
-"""Characters of the longest text that is composed."""
+"""The maximum length in characters of a text that is converted to Unicode normal form C."""
 
 
 class Parts(NamedTuple):
-    """The parts of an IRI reference; ``start`` is where its path begins. What is not there is None, the path apart."""
+    """The parts of an IRI reference. ``start`` is the index of the path. A missing part is None, except the path."""
 
     scheme: str | None
     authority: str | None
@@ -42,19 +42,19 @@ class Parts(NamedTuple):
 
 
 def split(text: str) -> Parts:
-    """The parts of any text, which need be no IRI.
+    """Split any text into the parts of an IRI reference. The text does not have to be an IRI.
 
     >>> split("https://17beta.top/en?x")
     Parts(scheme='https', authority='17beta.top', path='/en', query='x', fragment=None, start=18)
     """
     found = _PARTS.match(text)
     if found is None:
-        raise AssertionError("every text has such parts")
+        raise AssertionError("unreachable: the pattern matches every text")
     return Parts(*found.groups(), start=found.start(3))
 
 
 def first_fault(text: str) -> int | None:
-    """The place of the first character that keeps ``text`` from being an IRI with an authority, or None."""
+    """Return the index of the first character that is not allowed in an IRI with an authority, or None."""
     found = _IRI.match(text)
     if found is None:
         return 0
@@ -62,7 +62,7 @@ def first_fault(text: str) -> int | None:
 
 
 def is_iri(text: str) -> bool:
-    """Whether ``text`` may be an IRI of any scheme, by its characters.
+    """Return whether all characters of ``text`` are allowed in an IRI of any scheme.
 
     >>> is_iri("mailto:somebody@example.org"), is_iri("two words"), is_iri("/en")
     (True, False, False)
@@ -71,9 +71,9 @@ def is_iri(text: str) -> bool:
 
 
 def normal_form(text: str) -> str | None:
-    """The normal form of an IRI with an authority: case, character, percent-encoding and path segment normalization.
+    """Return the normal form of an IRI with an authority: case, character, percent-encoding and path segments.
 
-    None where it is not composed and longer than :data:`LONGEST_COMPOSED`: it is not in normal form, and to compose a
+    Return None if the text is not in Unicode normal form C and is longer than :data:`LONGEST_COMPOSED`: conversion of a
     long text can take quadratic time.
 
     >>> normal_form("HTTPS://17Beta.top/en/../x/%7e%2f")
@@ -97,7 +97,7 @@ def normal_form(text: str) -> str | None:
 
 
 def _without_dot_segments(path: str) -> str:
-    # RFC 3986, section 5.2.4, for a path that is empty or begins with a slash
+    # RFC 3986, section 5.2.4, for an empty path or a path that begins with a slash
     segments = path.split("/")
     if "." not in segments and ".." not in segments:
         return path
@@ -107,6 +107,6 @@ def _without_dot_segments(path: str) -> str:
             del kept[-1:]
         elif segment != ".":
             kept.append(segment)
-    # "/a/.." and "/a/." end in the slash that is before their last segment.
+    # "/a/.." and "/a/." end with the slash before their last segment.
     end = [""] if segments[-1] in (".", "..") else []
     return "/" + "/".join(kept + end)

@@ -1,27 +1,28 @@
-"""Language tags: whether one is valid by BCP 47, subtag for subtag."""
+"""Check language tags by BCP 47, one subtag after the other."""
 
 from __future__ import annotations
 
 from ..text import display
 
 LONGEST = 200
-"""Characters of the longest tag that is looked at; none that means something is half as long."""
+"""The maximum length of a checked tag in characters. Real tags are shorter than half of it."""
 
 
 def fault(tag: str) -> str | None:
-    """What is wrong with a language tag, in printable ASCII, or None for one that is valid.
+    """Return the error in a language tag as printable ASCII, or None if the tag is valid.
 
-    Valid is what is well-formed and made of subtags that are registered, deprecated ones too. RFC 5646, section 2.2.9.
+    A valid tag is well-formed, and all its subtags are registered. A deprecated subtag is valid. RFC 5646, section
+    2.2.9.
 
     >>> fault("es-MX"), fault("x-klingon")
     (None, None)
     >>> fault("zz-@")
     'zz is not a registered language subtag'
     """
-    # Half a megabyte of registry, read at the first tag: whoever has no policy never waits for it.
+    # The registry has half a megabyte. Read it at the first tag, so that processes without a policy do not wait.
     from iana_bcp47 import validate_bcp47
 
     if len(tag) > LONGEST:
-        return f"a language tag has at most {LONGEST} characters here"
+        return f"a language tag can have at most {LONGEST} characters"
     valid, said = validate_bcp47(tag)
     return None if valid else display.escape(said).removesuffix(".")

@@ -1,7 +1,7 @@
-"""A policy on IRIs as data: which hosts it speaks of, and how its rules are set (:class:`Profile`).
+"""The settings of an IRI policy: its hosts, and the parameters of its rules (:class:`Profile`).
 
-The rules themselves are those of the 17beta policy; a profile says for whom, and with which words. One ships with the
-package, ``17beta``; a site writes its own as TOML or JSON (:func:`read`).
+The rules are those of the 17beta policy. A profile sets the hosts and the words that they apply to. The package
+contains the profile ``17beta``. A site can write its own as TOML or JSON (:func:`read`).
 """
 
 from __future__ import annotations
@@ -18,13 +18,13 @@ from ..ark.grammar import BASE29
 from ..text import display, iri
 
 NAMESPACES = ("language", "uuid", "opaque", "datetime", "personal")
-"""The namespaces of section 6, in its order; what is in none of them is in "miscellaneous"."""
+"""The namespaces of section 6, in order. All other IRIs are in "miscellaneous"."""
 
 SHOULDERS = ("decimal", "any")
-"""How names are divided: by shoulders of the digits 2 to 9 and then one 0 or 1 (section 3.1), or in no given way."""
+"""The division of names: shoulders of digits 2 to 9 and then one 0 or 1 (section 3.1), or no fixed division."""
 
 SHIPPED = ("17beta",)
-"""The profiles that ship with the package."""
+"""The profiles in the package."""
 
 EXTENSIONS = (
     *("html", "htm", "xhtml", "xht", "shtml", "mht", "mhtml", "css", "js", "mjs", "json", "jsonld", "xml", "xsl"),
@@ -34,10 +34,10 @@ EXTENSIONS = (
 """Filename extensions of web formats."""
 
 TECHNOLOGY = ("php", "php3", "php4", "php5", "phtml", "asp", "aspx", "jsp", "jspx", "cgi", "pl", "cfm", "do")
-"""Filename extensions that name what a site is made with at the moment."""
+"""Filename extensions that name the technology of a site."""
 
 LARGEST = 64 * 1024
-"""Characters of the longest profile that is read."""
+"""The maximum length of a profile in characters."""
 
 _MOST = 200
 _HOST = re.compile(rf"(?=.{{1,253}}\Z)[a-z0-9{iri.UCSCHAR}](?:[a-z0-9\-.{iri.UCSCHAR}]*[a-z0-9{iri.UCSCHAR}])?")
@@ -48,21 +48,25 @@ _LANGUAGE = re.compile("[a-z]{2,3}")
 
 
 class ProfileError(ValueError):
-    """A text is no profile: the message says which key is wrong, and what was expected instead. Printable ASCII."""
+    """A text is not a profile. The message contains the wrong key and the expected value, in printable ASCII."""
 
 
 @dataclass(frozen=True, slots=True)
 class Profile:
-    """A policy's settings. Every field is a key of the file; only ``name`` and ``hosts`` have to be there.
+    """The settings of a policy. Every field is a key of the file. Only ``name`` and ``hosts`` are required.
 
-    ``hosts`` in lower case: the IRIs of these, and of "www." and these, are what the policy speaks of (POL-001).
-    ``schemes``: the best first. ``naan``: whose ARKs it speaks of. ``resolvers``: prefixes under which an ARK is the
-    same name (POL-025). ``namespaces``: those in use, of :data:`NAMESPACES`. ``languages``: the only primary language
-    subtags in use; none, all are. ``reserved_schemes``: identifier schemes whose resolver-reserved paths are in use
-    (POL-038). ``shoulders``: one of :data:`SHOULDERS`; ``reserved_shoulders`` are given to nobody (POL-030).
-    ``availability``: what may be said of a persistent name that is published, ``default_availability`` what is meant
-    where nothing is said (POL-018). ``extensions``, ``technology``: filename extensions that no IRI has. ``deepest``:
-    segments of the longest path that is not called long (POL-012).
+    - ``hosts``: host names in lower case. The policy covers IRIs of these hosts and of "www." before them (POL-001).
+    - ``schemes``: the preferred scheme first.
+    - ``naan``: the policy covers the ARKs of this NAAN.
+    - ``resolvers``: prefixes under which an ARK is the same name (POL-025).
+    - ``namespaces``: the namespaces in use, from :data:`NAMESPACES`.
+    - ``languages``: the allowed primary language subtags. Empty: all.
+    - ``reserved_schemes``: identifier schemes whose resolver-reserved paths are in use (POL-038).
+    - ``shoulders``: one of :data:`SHOULDERS`. ``reserved_shoulders`` must not be used (POL-030).
+    - ``availability``: the allowed availabilities of a published persistent name.
+    - ``default_availability``: the availability if no availability is stated (POL-018).
+    - ``extensions``, ``technology``: filename extensions that are not allowed.
+    - ``deepest``: the maximum number of segments of a path that is not reported as long (POL-012).
 
     >>> known("17beta").naan
     '21206'
@@ -86,27 +90,27 @@ class Profile:
     deepest: int = 6
 
     def as_dict(self) -> dict[str, Any]:
-        """The profile as JSON holds it, which :func:`read` reads back."""
+        """Return the profile as JSON values, which :func:`read` accepts."""
         whole = {field.name: getattr(self, field.name) for field in fields(self)}
         return {key: list(value) if isinstance(value, tuple) else value for key, value in whole.items()}
 
     @classmethod
     def of(cls, settings: Mapping[str, Any]) -> Profile:
-        """The profile with these settings. Raises :class:`ProfileError` for the first that cannot be.
+        """Create a profile from settings. Raises :class:`ProfileError` for the first invalid setting.
 
         >>> Profile.of({"name": "ours", "hosts": ["Example.org"]})
         Traceback (most recent call last):
-        ararat...ProfileError: hosts: "Example.org" is none; expected a host name in lower case
+        ararat...ProfileError: hosts: "Example.org" is not valid; expected a host name in lower case
         """
         for key in settings:
             if key not in _KEYS:
-                raise ProfileError(f"there is no key {_shown(key)}; expected {', '.join(_KEYS)}")
+                raise ProfileError(f"the key {_shown(key)} is unknown; expected {', '.join(_KEYS)}")
         for key in ("name", "hosts"):
             if key not in settings:
-                raise ProfileError(f"there is no {key}; a profile has at least a name and hosts")
+                raise ProfileError(f"{key} is missing; a profile needs at least a name and hosts")
         checked = {key: check(key, settings[key]) for key, check in _KEYS.items() if key in settings}
         if not checked["hosts"]:
-            raise ProfileError("hosts: there is none; expected at least one host name")
+            raise ProfileError("hosts: the list is empty; expected at least one host name")
         profile = cls(**checked)
         default = profile.default_availability
         if default is not None and default not in profile.availability:
@@ -116,34 +120,34 @@ class Profile:
 
 
 def read(text: str) -> Profile:
-    """The profile that a text holds: JSON where it begins with a brace, TOML otherwise.
+    """Read a profile: JSON if the text begins with a brace, else TOML.
 
-    Raises :class:`ProfileError`, with line and column where it is neither.
+    Raises :class:`ProfileError`, with line and column of a syntax error.
 
     >>> read('name = "ours"\\nhosts = ["example.org"]').hosts
     ('example.org',)
     """
     if len(text) > LARGEST:
-        raise ProfileError(f"a profile has at most {LARGEST:,} characters")
-    # It takes a moment to load, and few processes read a profile.
+        raise ProfileError(f"the profile is too long; the maximum is {LARGEST:,} characters")
+    # Imported late: tomllib is slow to load, and few processes read a profile.
     import tomllib
 
     try:
         settings = json.loads(text) if text.lstrip()[:1] == "{" else tomllib.loads(text)
     except json.JSONDecodeError as error:
-        raise ProfileError(f"line {error.lineno}, column {error.colno}: this is no JSON") from None
+        raise ProfileError(f"line {error.lineno}, column {error.colno}: the text is not JSON") from None
     except tomllib.TOMLDecodeError as error:
-        raise ProfileError(f"this is no TOML: {display.escape(str(error))}") from None
+        raise ProfileError(f"the text is not TOML: {display.escape(str(error))}") from None
     except (RecursionError, ValueError):
-        raise ProfileError("this is no profile: it is nested too deeply, or holds a number that is too long") from None
+        raise ProfileError("the profile is nested too deeply, or contains a number that is too long") from None
     return Profile.of(settings)
 
 
 @functools.cache
 def known(name: str) -> Profile:
-    """A profile that ships with the package. Raises ValueError for a name that is none of :data:`SHIPPED`."""
+    """Return a profile of the package. Raises ValueError for a name that is not in :data:`SHIPPED`."""
     if name not in SHIPPED:
-        raise ValueError(f"there is no policy profile {_shown(name)}: those that ship are {', '.join(SHIPPED)}")
+        raise ValueError(f"the policy profile {_shown(name)} does not exist; expected one of{', '.join(SHIPPED)}")
     package = __spec__.parent.rpartition(".")[0]
     return read(resources.files(package).joinpath("data", f"policy-{name}.toml").read_text("utf-8"))
 
@@ -156,7 +160,7 @@ def _shown(value: object) -> str:
 def _matching(pattern: re.Pattern[str], expected: str) -> Callable[[str, Any], str]:
     def check(key: str, value: Any) -> str:
         if not isinstance(value, str) or not pattern.fullmatch(value):
-            raise ProfileError(f"{key}: {_shown(value)} is none; expected {expected}")
+            raise ProfileError(f"{key}: {_shown(value)} is not valid; expected {expected}")
         return value
 
     return check
@@ -168,7 +172,7 @@ def _each(check: Callable[[str, Any], str]) -> Callable[[str, Any], tuple[str, .
             raise ProfileError(f"{key}: expected a list of at most {_MOST} texts")
         checked = tuple(check(key, each) for each in value)
         if len(set(checked)) < len(checked):
-            raise ProfileError(f"{key}: something stands in it twice")
+            raise ProfileError(f"{key}: a value is repeated")
         return checked
 
     return check_all
@@ -191,7 +195,7 @@ def _title(key: str, value: Any) -> str:
 
 def _number(key: str, value: Any) -> int:
     if not isinstance(value, int) or isinstance(value, bool) or not 1 <= value <= 100:
-        raise ProfileError(f"{key}: {_shown(value)} is none; expected a number from 1 to 100")
+        raise ProfileError(f"{key}: {_shown(value)} is not valid; expected a number from 1 to 100")
     return value
 
 

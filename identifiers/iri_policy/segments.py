@@ -1,4 +1,4 @@
-"""What the policy says of the segments of a path: of their style (section 1), and in each namespace (section 6)."""
+"""Check the segments of a path: their style (section 1), and the rules of their namespaces (section 6)."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from .finding_codes import finding
 from .iri_parts import Parts
 from .profile import Profile
 
-# What is meant for a language tag, whether it can be one or not.
+# A segment that is probably meant as a language tag, valid or not.
 _TAG = re.compile("[A-Za-z]{2,3}(?:-.*)?|[xX]-.*", re.DOTALL)
 _LIKE_UUID = re.compile(UUID_PATTERN)
 _LIKE_TIME = re.compile(grammar.TIMESPEC)
@@ -23,11 +23,11 @@ _SPACE = re.compile("%20|%09")
 _OPAQUE = re.compile(grammar.OPAQUE)
 _MADE_WITH = ("cgi-bin", "cgi", "servlet", "wp-content")
 MOST = 20
-"""Findings on the segments of one path that are given, of each kind."""
+"""The maximum number of reported findings of each kind for one path."""
 
 
 def findings(text: str, parts: Parts, profile: Profile, allocated: str | None) -> Iterator[Problem]:
-    """What is to be said of the segments of an IRI with a path, which begins at ``parts.start``."""
+    """Yield the findings about the segments of an IRI. Its path begins at ``parts.start``."""
     places = list(_places(parts))
     first, start = places[0]
     yield from _namespaces(first, start, profile, allocated)
@@ -39,7 +39,7 @@ def findings(text: str, parts: Parts, profile: Profile, allocated: str | None) -
 
 
 def uuid(text: str, start: int) -> Iterator[Problem]:
-    """What is to be said of the UUID that begins at ``start``, where one does (section 6.2; POL-046, POL-047)."""
+    """Yield the findings about the UUID at ``start``, if there is one (section 6.2; POL-046, POL-047)."""
     found = _LIKE_UUID.match(text, start)
     if found is None:
         return
@@ -49,11 +49,11 @@ def uuid(text: str, start: int) -> Iterator[Problem]:
         yield finding("uuid-case", *span)
     # RFC 9562, sections 5.9, 5.10, 4.1 and 4.2
     if not number.strip("0-") or not number.strip("f-"):
-        yield finding("uuid-unassigned", *span, f"the {'nil' if number[0] == '0' else 'max'} UUID names nothing")
+        yield finding("uuid-unassigned", *span, f"the {'nil' if number[0] == '0' else 'max'} UUID has no referent")
     elif number[19] not in "89ab":
         yield finding("uuid-invalid", span[0] + 19, span[0] + 20)
     elif number[14] not in "12345678":
-        yield finding("uuid-unassigned", span[0] + 14, span[0] + 15, f"there is no version {number[14]} of UUIDs")
+        yield finding("uuid-unassigned", span[0] + 14, span[0] + 15, f"UUID version {number[14]} is not defined")
 
 
 def _places(parts: Parts) -> Iterator[tuple[str, int]]:
@@ -80,7 +80,7 @@ def _moved(found: Problem, by: int) -> Problem:
 def _language(tag: str, span: tuple[int, int], profile: Profile) -> Iterator[Problem]:
     # "the lang-tag part MUST be a valid language tag as defined in BCP 47 or its successor"
     if (fault := languages.fault(tag)) is not None:
-        yield finding("bad-language-tag", *span, f"{display.escape(tag[:40])} is no language tag: {fault[:100]}")
+        yield finding("bad-language-tag", *span, f"{display.escape(tag[:40])} is not a language tag: {fault[:100]}")
     elif profile.languages and tag[1:2] != "-" and tag.partition("-")[0].lower() not in profile.languages:
         yield finding("language-unlisted", *span)
 
@@ -89,7 +89,7 @@ def _time(timespec: str, span: tuple[int, int], allocated: str | None) -> Iterat
     # "IRIs allocated within this namespace MUST be valid according to ISO 8601, MUST have a timespec that is the time
     # when they were allocated"
     upper = timespec.upper()
-    # ISO 8601 has a second 60, the leap second, which datetime has not.
+    # ISO 8601 has a second 60, the leap second. datetime does not.
     plain = f"{upper[:13]}59" if upper[9:15] == "235960" else upper[:15]
     try:
         datetime.strptime(plain, "%Y%m%dT%H%M%S")  # noqa: DTZ007 - only whether there is such a time
@@ -102,7 +102,7 @@ def _time(timespec: str, span: tuple[int, int], allocated: str | None) -> Iterat
 
 
 def _is_code(first: str, profile: Profile) -> bool:
-    """Whether the first segment is a tag, a UUID, a number or a time, and no phrase."""
+    """Return whether the first segment is a tag, a UUID, a number or a time, and not a phrase."""
     used = profile.namespaces
     return bool(
         ("language" in used and _TAG.fullmatch(first))
@@ -118,7 +118,7 @@ def _styles(places: Iterable[tuple[str, int]]) -> Iterator[Problem]:
     for segment, place in places:
         written = iri.TRIPLET.sub("", segment)
         if _SPACE.search(segment):
-            yield finding("phrase-style", place, place + len(segment), "a phrase has a space, where _ is to stand")
+            yield finding("phrase-style", place, place + len(segment), "a phrase has a space, which must be _")
         elif written != written.lower():
             yield finding("phrase-style", place, place + len(segment), "a phrase has an upper-case letter")
 

@@ -1,4 +1,4 @@
-"""ARKs under a policy: shoulders, opacity, and under which addresses one is the same name (section 3)."""
+"""ARKs under a policy: shoulders, opaque names, and the equivalent URLs of an ARK (section 3)."""
 
 from __future__ import annotations
 
@@ -16,21 +16,21 @@ from .profile import Profile
 # Section 3.1: "The shoulder is a sequence of zero or more digits that are 2-9 and exactly 1 digit that is 0-1."
 _DECIMAL = re.compile("[2-9]*+[01]")
 
-# Opaque names have no vowels, and chance makes few words of four letters. Hexadecimal names (of UUIDs) are no words.
+# Opaque names have no vowels, so words of four letters are rare. Hexadecimal names (of UUIDs) do not count as words.
 _LETTERS = re.compile("[A-Za-z]{4,}")
 _VOWEL = re.compile("[AEIOUaeiou]")
 _HEXADECIMAL = re.compile("[0-9A-Fa-f]{16,}")
 
 
 class Shoulder(NamedTuple):
-    """What a Name begins with, None where that is no shoulder; ``reserved``: whether the name is kept for later."""
+    """The shoulder of a Name, or None if it has none. ``reserved``: whether the name must not be used yet."""
 
     shoulder: str | None
     reserved: bool
 
 
 def shoulder(ark: Ark, profile: Profile) -> Shoulder:
-    """The shoulder of an ARK, read from its normal form: hyphens are void (P-16).
+    """Return the shoulder of an ARK, from its normal form: hyphens are ignored (P-16).
 
     Source: section 3.1; POL-028 to POL-031.
 
@@ -49,7 +49,7 @@ def shoulder(ark: Ark, profile: Profile) -> Shoulder:
 
 
 def allows_shoulder(text: str, profile: Profile) -> bool:
-    """Whether new names may be made under a shoulder: whole, and not a reserved one.
+    """Return whether new names can be created under a shoulder. It must be complete and not reserved.
 
     >>> from .profile import known
     >>> [allows_shoulder(text, known("17beta")) for text in ("73", "730", "0", "")]
@@ -61,14 +61,15 @@ def allows_shoulder(text: str, profile: Profile) -> bool:
 
 
 def naan_and_name(ark: Ark) -> tuple[str, str]:
-    """The NAAN and the Name of an ARK, without components and variants, in normal form."""
+    """Return the NAAN and the Name of an ARK in normal form, without components and variants."""
     return ark.normal_naan, split_variants(ark.basic.split("/", 2)[1])[0]
 
 
 def meaning(name: str) -> str | None:
-    """What of a name looks like a word: its first run of four ASCII letters or more with a vowel among them, or None.
+    """Return the part of a name that looks like a word, or None: four or more ASCII letters that include a vowel.
 
-    Names of 16 hexadecimal digits or more are opaque however they look. A heuristic: "tmp1" passes, "x5deaf" does not.
+    A name of 16 or more hexadecimal digits counts as opaque. This is a heuristic: it accepts "tmp1" and reports
+    "x5deaf".
 
     >>> meaning("mtf_pharmacology"), meaning("x6np1"), meaning("00deadbeef00cafe")
     ('pharmacology', None, None)
@@ -79,7 +80,7 @@ def meaning(name: str) -> str | None:
 
 
 def ark_of(text: str, profile: Profile) -> Ark | None:
-    """The ARK that ``text`` is, alone or under one of the profile's resolvers; None for anything else."""
+    """Return the ARK if ``text`` is one, alone or under a resolver of the profile, else None."""
     try:
         identifier = parsing.parse(text)
     except IdentifierError:
@@ -92,10 +93,10 @@ def ark_of(text: str, profile: Profile) -> Ark | None:
 
 
 def equivalence_class(text: str, profile: Profile) -> tuple[str, ...]:
-    """The canonical members of the class that an ARK is in: the ARK, and it under each resolver of the profile.
+    """Return the canonical members of the equivalence class of an ARK: the ARK, and its URL at each resolver.
 
-    Every equivalent spelling of a member is in the class too. Empty for what is in none: no ARK, or one under another
-    resolver.
+    Every equivalent spelling of a member is in the class, too. The result is empty for a text that is not an ARK and
+    for an ARK under another resolver.
 
     Source: section 3; POL-025, POL-026.
 

@@ -1,12 +1,11 @@
-"""Target templates: the address that a registry has for the ARKs of a NAAN or a shoulder, with variables in it.
+"""Target templates: the address of the ARKs of a NAAN or shoulder in the registry, with variables.
 
-A template comes from whoever asked for the NAAN. Most are right; some hold a typing error, an example that was left in,
-or no variable at all, and some would send a resolver back to itself. Such a one is *flawed*: its flaws are named, and
-it is never expanded, so that nobody is led to a place that nobody meant.
+A template is the input of a holder. Most are correct. Some contain a typing error or an example, have no variable, or
+redirect back to the official resolver. Such a template is *flawed*: its flaws are reported, and it is never expanded.
 
 Variables, for ark:/12345/x6np1/c3?q: ``${content}`` 12345/x6np1/c3?q, ``${pid}`` ark:/12345/x6np1/c3?q, ``${value}``
 x6np1/c3?q, ``${prefix}`` 12345, ``${suffix}`` what follows the NAAN and the shoulder that matched, ``${scheme}`` ark.
-The variables of the older resolver of N2T are read too.
+The variables of the older resolver of N2T are accepted, too.
 
 >>> from ararat.identifiers.ark import model as ark
 >>> read("https://example.museum/ark:/${content}").expand(Asked.of(ark.parse("ark:12345/x6-np1"))).address
@@ -28,33 +27,34 @@ from ..ark.normalization import RULES, Parts
 from ..text import iri
 
 FLAWS = {
-    "bad-character": "The template holds a character that no address can hold.",
-    "doubled-label": "The template would put two ark: labels in a row.",
-    "doubled-variable": "The template would put the ARK in more than once.",
-    "example-left-in": "An example stands in the template where the ARK should be.",
-    "glued": "The template would put the ARK right after a letter or digit, with nothing between them.",
+    "bad-character": "The template contains a character that is not allowed in a URL.",
+    "doubled-label": "The address would contain two consecutive ark: labels.",
+    "doubled-variable": "The address would contain the ARK more than once.",
+    "example-left-in": "The template contains an example in the place of the ARK.",
+    "glued": "The ARK would directly follow a letter or digit.",
     "loop": "The template leads back to the official resolver, which asks the registry again.",
-    "no-variable": "The template has no place for the ARK: every ARK would lead to one address.",
-    "not-web": "The template is no http or https address with a host.",
+    "no-variable": "The template has no variable for the ARK, so every ARK would lead to the same address.",
+    "not-web": "The template is not an http or https URL with a host.",
     "reserved-host": "The host of the template is reserved for examples or for local use.",
-    "unknown-variable": "The template has a variable that nobody knows.",
-    "userinfo": "The template holds a user name or password.",
-    "variable-in-host": "The ARK would become a part of the host.",
-    # -- what is the ARK's fault, not the template's -------------------------------------------------------------------
-    "dot-segment": "The ARK has a dot-segment, so that software on the way would change the address.",
-    "reserved-naan": "Nothing under this NAAN is ever resolved.",
-    "too-long": "The address would be too long to be of use.",
+    "unknown-variable": "The template has a variable that is not defined.",
+    "userinfo": "The template contains a user name or password.",
+    "variable-in-host": "The ARK would be a part of the host name.",
+    # -- flaws of the ARK, not of the template
+    # --------------------------------------------------------------------------
+    "dot-segment": "The ARK has a dot-segment, so browsers and proxies would change the address.",
+    "reserved-naan": "ARKs with this NAAN must not be resolved.",
+    "too-long": "The address would be too long.",
 }
-"""Why a template, or a template for a certain ARK, gives no address."""
+"""The reasons why a template has no address for an ARK."""
 
 LONGEST_ADDRESS = 4000
-# A percent-encoded octet may be decoded.
+# A percent-encoded byte may be decoded.
 _LONGEST_ARK = 3 * LONGEST_ADDRESS
 
 OFFICIAL_HOSTS = frozenset({"arks.org", "www.arks.org", "n2t.net", "www.n2t.net"})
-"""Hosts of the official resolver, which looks into the NAAN registry itself."""
+"""Hosts of the official resolver, which uses the NAAN registry itself."""
 
-# RFC 6761, RFC 6762, RFC 2606: names that lead nowhere, or somewhere else for everybody.
+# RFC 6761, RFC 6762, RFC 2606: names that are not resolved, or differ between networks.
 _RESERVED_HOST = re.compile(r"(?:.*\.)?(?:example(?:\.(?:com|net|org|edu))?|invalid|test|local|localhost|internal)\.?")
 
 VARIABLES = ("content", "pid", "value", "prefix", "suffix", "scheme")
@@ -66,15 +66,15 @@ _FINAL_LABEL = re.compile(f"{LABEL_PATTERN}/?$")
 _WEB = re.compile(r"https?://(?P<authority>[^/?#]*)(?P<rest>.*)", re.IGNORECASE | re.DOTALL)
 _AUTHORITY = re.compile(r"(?P<user>[^@]*@)?(?P<host>[A-Za-z0-9.\-]+)(?::[0-9]{1,5})?")
 _URI_CHARS = re.compile(iri.run(f"{iri.PCHAR}/?#", least=0))
-# What makes a text equal to what was asked for whatever its spelling, and ASCII, but leaves the order of variants.
+# The normalizations that a resolver applies before a lookup. They keep the order of variants.
 _EQUALIZING = [rule for rule in RULES if rule.name in ("percent-decoding", "hex-case", "hyphens", "non-ascii")]
 
 
 class Asked(NamedTuple):
-    """An ARK as a resolver looks it up: the label as it was asked for, the path without hyphens, the query untouched.
+    """An ARK as a resolver looks it up: the label as given, the path without hyphens, the query unchanged.
 
-    The path is NAAN, slash, Name and Qualifier; the query has its question mark. There is no fragment: it stays with
-    whoever asks. ``problems`` has the codes of why nobody should be sent anywhere for this ARK.
+    The path is NAAN, slash, Name and Qualifier. The query includes its question mark. The fragment is omitted, because
+    clients do not send it. ``problems`` contains the codes of the reasons why this ARK must not be resolved.
     """
 
     label: str
@@ -84,7 +84,7 @@ class Asked(NamedTuple):
 
     @classmethod
     def of(cls, ark: Ark) -> Asked:
-        """What is asked for with an ARK.
+        """Return the parts of an ARK that a resolver looks up.
 
         >>> from ararat.identifiers.ark import model as ark
         >>> Asked.of(ark.parse("ark:/12345/x-5/%61-b?q-r#f"))
@@ -93,7 +93,7 @@ class Asked(NamedTuple):
         text, too_long = ark.text, len(ark.text) > _LONGEST_ARK
         # "ark:", or "ark:/" in the classic form
         label = text[: 5 if text[4] == "/" else 4]
-        # Of an ARK beyond all measure the beginning is enough: a shoulder is found in it.
+        # The beginning of an extremely long ARK is enough to find its shoulder.
         requested = text[len(label) : _LONGEST_ARK].partition("#")[0]
         body, mark, query = requested.partition("?")
         if "%" in body or "-" in body or not body.isascii():
@@ -106,7 +106,7 @@ class Asked(NamedTuple):
 
 
 class Expansion(NamedTuple):
-    """The address that a template gives for an ARK, or None and the codes of :data:`FLAWS` that say why not."""
+    """The address of an ARK, or None and the codes of :data:`FLAWS` that explain it."""
 
     address: str | None
     problems: tuple[str, ...] = ()
@@ -114,14 +114,14 @@ class Expansion(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Template:
-    """A target template in today's form, and what is wrong with it (codes of :data:`FLAWS`)."""
+    """A target template in the current syntax, and its flaws (codes of :data:`FLAWS`)."""
 
     text: str
     flaws: tuple[str, ...]
 
     @property
     def prefix(self) -> str | None:
-        """The resolver prefix that the template announces, or None where there is none to be seen.
+        """The resolver prefix in the template, or None if the template has another form.
 
         >>> read("https://example.museum/ids/ark:/${content}").prefix
         'https://example.museum/ids'
@@ -132,7 +132,7 @@ class Template:
         return _FINAL_LABEL.sub("", before).removesuffix("/")
 
     def expand(self, asked: Asked, shoulder: str = "") -> Expansion:
-        """The address for an ARK, of which ``shoulder`` is the shoulder that matched, without the NAAN.
+        """Return the address of an ARK. ``shoulder`` is the matching shoulder without the NAAN.
 
         >>> asked = Asked("ark:/", "12345/fk4/a", "?b")
         >>> read("https://vocab.museum/terms${suffix}").expand(asked, "fk4")
@@ -149,7 +149,7 @@ class Template:
 
 @lru_cache(maxsize=1024)
 def read(text: str) -> Template:
-    """Read a target template, in today's form or with the variables of N2T. Never raises: what is wrong is a flaw.
+    """Read a target template in the current syntax or with the variables of N2T. Never raises: errors become flaws.
 
     >>> read("https://data.museum/ark:$id")
     Template(text='https://data.museum/ark:/${content}', flaws=())
@@ -161,7 +161,7 @@ def read(text: str) -> Template:
 
 
 def from_base(where: str) -> tuple[int, str]:
-    """Status and target template of a NAAN for which the registry has just a base URL (its text form's ``where``).
+    """Return status and target template of a NAAN that has only a base URL (``where`` in the text form).
 
     >>> from_base("303 http://n2t.net"), from_base("https://example.museum/id?ark=")
     ((303, 'http://arks.org/ark:/${content}'), (302, 'https://example.museum/id?ark=${pid}'))
@@ -183,7 +183,7 @@ def _renamed(found: re.Match[str]) -> str:
     name = _LEGACY.get(braced or bare, braced or bare)
     if name not in VARIABLES:
         return found[0]
-    # N2T put a slash before what it put in for a bare $id.
+    # N2T inserted a slash before the value of a bare $id.
     before = found.string[max(0, found.start() - 1) : found.start()]
     slash = "/" if bare == "id" and before != "/" else ""
     return f"{slash}${{{name}}}"
@@ -204,7 +204,7 @@ def _values(asked: Asked, shoulder: str) -> dict[str, str]:
 
 
 def _flaws(text: str) -> Iterator[str]:
-    # Literals and names of variables by turns: the first and the last are literals.
+    # Literals and names of variables alternate. The first and the last are literals.
     pieces = _VARIABLE.split(text)
     literals, names = pieces[::2], pieces[1::2]
     if any("$" in literal for literal in literals):
@@ -250,7 +250,7 @@ def _host_flaws(authority: str) -> Iterator[str]:
 
 
 def _label_flaws(literal: str, name: str) -> Iterator[str]:
-    """What is wrong with the labels of a literal that is followed by a variable, or by nothing ("")."""
+    """Yield the flaws in the labels of a literal. ``name`` is the next variable, or "" at the end."""
     places = [found.span() for found in _LABEL.finditer(literal)]
     for (_, end), (following, _) in pairwise([*places, (len(literal), 0)]):
         last = following == len(literal)

@@ -1,7 +1,7 @@
-"""Registration of URI/IRI schemes: names, records, what is wrong with a record, and who may change its status.
+"""Registrations of URI/IRI schemes: check names and records, and find out who can change the status of a record.
 
-The rules bind registration documents (document 003, section 2; SCH-054), so the subject of everything here is a record:
-:class:`Registration`. Records of ``ark`` and ``urn`` ship with the package.
+The rules apply to registration documents (document 003, section 2; SCH-054), so all functions work on a record:
+:class:`Registration`. The package contains the records of ``ark`` and ``urn``.
 
 >>> [finding.field for finding in lint(registration("ark"), update=True)]
 ['syntax', 'semantics', 'encoding', 'interoperability', 'security']

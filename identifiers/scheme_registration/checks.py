@@ -1,7 +1,7 @@
-"""What a record of a scheme lacks or has wrong, by the rules of a profile.
+"""Check a scheme record by the rules of a profile.
 
-Two profiles: "4395bis", document 003 with the eleven fields of RFC 4395, and "7595", the BCP of today, whose template
-has six and leaves the rest to the specification (S-01).
+There are two profiles. "4395bis" is document 003 with the eleven fields of RFC 4395. "7595" is the current BCP. Its
+template has six fields and leaves the rest to the specification (S-01).
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ Severity = Literal["error", "warning", "note"]
 
 
 class Profile(NamedTuple):
-    """A document that rules registrations: its fields, and those that a provisional registration cannot do without."""
+    """A document with rules for registrations: its fields, and the fields that a provisional registration needs."""
 
     name: str
     title: str
@@ -36,7 +36,8 @@ PROFILES = {
         "4395bis",
         "draft-ietf-iri-4395bis-irireg-04",
         tuple(field.name for field in FIELDS),
-        # RFC 4395, section 3: a name, a contact, security considerations, and the specification or why there is none.
+        # RFC 4395, section 3: a name, a contact, security considerations, and the specification or the reason why it
+        # does not exist.
         ("name", "status", "security", "contact", "references"),
     ),
     "7595": Profile(
@@ -47,9 +48,9 @@ PROFILES = {
     ),
 }
 
-# What stands in a field that is still to be filled in.
+# The content of a field that is not filled in yet.
 _PLACEHOLDER = re.compile(r"\[?(?:tb[dcs]|todo|fixme|x{3,}|\?+|-+|\.{3,}|<[^<>:/@]*>)[.!]?\]?", re.IGNORECASE)
-# In ABNF, quoted or by its number:
+# In ABNF, as a string or as a number:
 _FRAGMENT = re.compile(r'"[^"\n]{0,200}#[^"\n]{0,200}"|%x0*23(?![0-9A-Fa-f])')
 _DOUBLE_SLASH = re.compile(r'"[^"\n]{0,200}//[^"\n]{0,200}"|"/"[ \t]+"/"')
 _AUTHORITY = re.compile(r"\b(?:i?authority|i?hier-part)\b")
@@ -60,8 +61,9 @@ _SHOWN_NAMES = 5
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """Something wrong with a record, or worth a word: a code of :data:`RULES`, the field,
-    and what was found. ``message`` is printable ASCII and repeats nothing of the record but registered names.
+    """A broken rule: its code in :data:`RULES`, the field and a message.
+
+    ``message`` is printable ASCII. It contains no text of the record except registered names.
     """
 
     code: str
@@ -73,14 +75,14 @@ class Finding:
     reference: str
 
     def as_dict(self) -> dict[str, Any]:
-        """The finding as JSON holds it."""
+        """Return the finding as JSON values."""
         return {name: getattr(self, name) for name in self.__slots__}
 
 
 def missing(record: Registration, profile: str = "4395bis") -> list[str]:
-    """The fields of the profile in which the record says nothing, in the template's order (SCH-048).
+    """Return the fields of the profile that are empty in the record, in the order of the template (SCH-048).
 
-    A field that holds nothing but "TBD" and its kind says nothing; "None known" is a statement.
+    A field that contains only "TBD" or similar counts as empty. "None known" is a statement.
 
     >>> missing(Registration(name="atlas", status="provisional", contact="TBD"), "7595")
     ['applications', 'contact', 'controller', 'references']
@@ -89,14 +91,14 @@ def missing(record: Registration, profile: str = "4395bis") -> list[str]:
 
 
 def lint(record: Registration, profile: str = "4395bis", *, update: bool = False) -> list[Finding]:
-    """What is wrong with a record, in the order of the template's fields.
+    """Check a record and return the findings in the order of its fields.
 
     The guidelines are errors for a permanent registration and warnings for another (document 003, section 3: "Meeting
     these guidelines is REQUIRED for permanent scheme registration. Meeting these guidelines is also RECOMMENDED for
-    provisional registration"; SCH-006). A historical one needs no more than its name and a reference. ``update`` says
-    that the record changes an entry of the registry, whose name may then be taken, but whose status has its ways.
+    provisional registration"; SCH-006). A historical registration needs only its name and a reference. Set ``update``
+    if the record changes a registered entry: the name must then not be free, but the change of status must be allowed.
 
-    Raises ValueError for a profile that is none of :data:`PROFILES`.
+    Raises ValueError for a profile that is not in :data:`PROFILES`.
 
     >>> [(finding.code, finding.severity) for finding in lint(Registration(name="URN", status="historical"))]
     [('scheme-name-case', 'error'), ('scheme-name-taken', 'error'), ('history-missing', 'warning')]
@@ -115,7 +117,7 @@ def lint(record: Registration, profile: str = "4395bis", *, update: bool = False
 
 def _profile(name: str) -> Profile:
     if name not in PROFILES:
-        raise ValueError(f"{name!r} is no profile; expected one of {', '.join(PROFILES)}")
+        raise ValueError(f"{name!r} is not a profile; expected one of {', '.join(PROFILES)}")
     return PROFILES[name]
 
 
@@ -142,11 +144,11 @@ def _of_name(name: str, reading: NameReading, *, update: bool) -> Iterator[Findi
     if name.lower() == RESERVED:
         yield _found("scheme-name-reserved", "name", "")
     elif reading.status and not update:
-        yield _found("scheme-name-taken", "name", "", f"the name is registered, as {reading.status}")
+        yield _found("scheme-name-taken", "name", "", f"the name is already registered as {reading.status}")
     if reading.similar and not update:
         names = ", ".join(reading.similar[:_SHOWN_NAMES])
-        yield _found("scheme-name-similar", "name", "", f"registered names are easily taken for it: {names}")
-    # A name below a domain has the length of the domain.
+        yield _found("scheme-name-similar", "name", "", f"the name is easily confused with: {names}")
+    # A private name is as long as its domain.
     if len(name) > LONGEST_ADVISED and not reading.private:
         yield _found("scheme-name-long", "name", "", f"the name has {len(name):,} characters")
     if name.lower() in GENERAL:

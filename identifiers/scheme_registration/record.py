@@ -1,14 +1,14 @@
-"""A registration of a URI/IRI scheme, its eleven fields, and its two written forms: the template and JSON.
+"""The registration of a URI/IRI scheme: its eleven fields, and its two forms, template and JSON.
 
-The template is what is sent in: lines that begin with a label, and lines that go on::
+The template is the form for a request. A line begins a field with its label, or continues the field before it::
 
     Scheme name: atlas
     Status: provisional
     Contact: The map room,
        maps@example.org
 
-A line that begins with a label, and not with a space, begins a field. Labels are those of RFC 4395, of document 003 or
-of RFC 7595, in either case. What is written is read back as it was: ``read(record.text()) == record``.
+A line that begins with a label, without a space before it, begins a field. Labels are those of RFC 4395, document 003
+or RFC 7595, in upper or lower case. A round trip changes nothing: ``read(record.text()) == record``.
 """
 
 from __future__ import annotations
@@ -24,12 +24,12 @@ from typing import Any
 from ..text import display
 
 LARGEST = 200_000
-"""Characters of the longest record that is read."""
+"""The maximum length of a record in characters."""
 
 
 @dataclass(frozen=True, slots=True)
 class Field:
-    """A field of the template: its name here, its label, other labels it is known by, and what belongs into it."""
+    """A field of the template: its name here, its label, its other labels, and a description of its content."""
 
     name: str
     label: str
@@ -37,19 +37,24 @@ class Field:
     hint: str
 
 
-# The template's fields were lost from our copy of document 003 (T-01); these are RFC 4395's, which the registration of
+# The template's fields are missing in our copy of document 003 (T-01); these are RFC 4395's, which the registration of
 # "urn" in document 001, section 7.1, was written to (S-01, SCH-048, SCH-051).
 FIELDS = (
     Field("name", "Scheme name", ("uri/iri scheme name", "uri scheme name", "name"), "in lower case, without a colon"),
     Field("status", "Status", (), "permanent, provisional or historical"),
-    Field("syntax", "Scheme syntax", ("uri/iri scheme syntax", "uri scheme syntax", "syntax"), "ABNF, or where it is"),
+    Field(
+        "syntax",
+        "Scheme syntax",
+        ("uri/iri scheme syntax", "uri scheme syntax", "syntax"),
+        "ABNF, or a reference to it",
+    ),
     Field(
         "semantics",
         "Scheme semantics",
         ("uri/iri scheme semantics", "uri scheme semantics", "semantics"),
-        "what it identifies, how that is found, which operations there are",
+        "the kind of resource, how to find it, and the operations on it",
     ),
-    Field("encoding", "Encoding considerations", ("encoding",), "how text becomes characters of the identifier"),
+    Field("encoding", "Encoding considerations", ("encoding",), "the encoding of text as characters of the identifier"),
     Field(
         "applications",
         "Applications/protocols that use this scheme name",
@@ -62,13 +67,18 @@ FIELDS = (
             "applications/protocols",
             "applications",
         ),
-        "who uses it",
+        "the programs and protocols",
     ),
-    Field("interoperability", "Interoperability considerations", ("interoperability",), "what may clash, or None"),
-    Field("security", "Security considerations", ("security",), "what whoever uses it has to beware of"),
-    Field("contact", "Contact", (), "whom to ask"),
-    Field("controller", "Change controller", ("author/change controller",), "who may change this registration"),
-    Field("references", "References", ("reference",), "the specification; or why there is none"),
+    Field("interoperability", "Interoperability considerations", ("interoperability",), "possible conflicts, or None"),
+    Field("security", "Security considerations", ("security",), "the risks for users, or None"),
+    Field("contact", "Contact", (), "the person to ask"),
+    Field(
+        "controller",
+        "Change controller",
+        ("author/change controller",),
+        "the person or organization that may change this registration",
+    ),
+    Field("references", "References", ("reference",), "the specification, or why it does not exist"),
 )
 
 _NOTE = "note"
@@ -78,7 +88,7 @@ _INDENT = "   "
 
 
 class RegistrationError(ValueError):
-    """A text is no registration. ``line`` counts from 1, or is None where the whole is meant; printable ASCII."""
+    """A text is not a registration. ``line`` counts from 1, or is None for the whole text. Printable ASCII."""
 
     def __init__(self, message: str, line: int | None = None) -> None:
         super().__init__(message, line)
@@ -91,12 +101,11 @@ class RegistrationError(ValueError):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Registration:
-    """A registration: a text for each field of :data:`FIELDS`, empty where nothing is said.
+    """A registration: one text for each field of :data:`FIELDS`, empty if not stated.
 
-    ``notes`` are what was added later: "new vulnerabilities ... may need to be attached to existing documentation"
-    (document 003, section 9; SCH-053). White space around lines and empty lines at the ends are dropped, several empty
-    lines become one. Nothing else is judged here; :func:`lint` does that. A record has no
-    date at which it ends (SCH-036).
+    ``notes`` are later additions: "new vulnerabilities ... may need to be attached to existing documentation"
+    (document 003, section 9; SCH-053). White space around lines and empty lines at both ends are removed. Several empty
+    lines become one. Use :func:`lint` for all other checks. A record has no end date (SCH-036).
 
     >>> Registration(name="atlas", contact=" maps@example.org\\n").contact
     'maps@example.org'
@@ -121,7 +130,7 @@ class Registration:
         object.__setattr__(self, "notes", tuple(note for each in self.notes if (note := _tidied(each))))
 
     def text(self) -> str:
-        """The record in the form of the template; fields without a text are left out.
+        """Return the record as a template, without empty fields.
 
         >>> print(Registration(name="atlas", contact="The map room,\\nmaps@example.org").text(), end="")
         Scheme name: atlas
@@ -133,18 +142,18 @@ class Registration:
         return "".join(f"{label}: {_continued(text)}\n" for label, text in pairs if text)
 
     def as_dict(self) -> dict[str, Any]:
-        """The record as JSON holds it: every field, and the list of notes."""
+        """Return the record as JSON values: every field, and the list of notes."""
         return {field.name: getattr(self, field.name) for field in FIELDS} | {"notes": list(self.notes)}
 
     def json(self) -> str:
-        """The record as a JSON object in printable ASCII, with a line break at its end."""
+        """Return the record as a JSON object in printable ASCII with a final line break."""
         return json.dumps(self.as_dict(), indent=2) + "\n"
 
 
 def read(text: str) -> Registration:
-    """Read a record in either form: JSON where it begins with a brace, the template otherwise.
+    """Read a record: JSON if the text begins with a brace, else a template.
 
-    Raises :class:`RegistrationError`, and nothing else, for a text that is neither.
+    Raises :class:`RegistrationError`, and no other error, for any other text.
 
     >>> read("URI scheme name: atlas\\nStatus: provisional\\n").status
     'provisional'
@@ -152,23 +161,25 @@ def read(text: str) -> Registration:
     True
     >>> read("Status: permanent\\nstatus: historical")
     Traceback (most recent call last):
-    ararat...RegistrationError: line 2: Status stands a second time; it was in line 1
+    ararat...RegistrationError: line 2: Status is repeated; it is already in line 1
     """
     if len(text) > LARGEST:
-        raise RegistrationError(f"it has {len(text):,} characters, more than {LARGEST:,}")
+        raise RegistrationError(f"the record has {len(text):,} characters; at most {LARGEST:,} are allowed")
     text = text.removeprefix("\ufeff")
     return _read_json(text) if text.lstrip()[:1] == "{" else _read_template(text)
 
 
 def registered_names() -> tuple[str, ...]:
-    """The schemes whose records ship with the package."""
+    """Return the schemes whose records are in the package."""
     return ("ark", "urn")
 
 
 @functools.cache
 def registration(name: str) -> Registration | None:
-    """The record that ships with the package, or None: that of ``ark`` is the ARK draft's (section 9), that of ``urn``
-    the URN draft's (section 7.1), with pointers in place of long texts.
+    """Return the record of a scheme from the package, or None.
+
+    The record of ``ark`` is that of the ARK draft (section 9), that of ``urn`` is that of the URN draft (section 7.1).
+    References replace long texts.
 
     >>> registration("urn").status, registration("https")
     ('permanent', None)
@@ -185,7 +196,7 @@ def _tidied(text: str) -> str:
 
 
 def _continued(text: str) -> str:
-    # Spaces before each line: none can be taken for the beginning of a field.
+    # Indent each line, so that no line looks like the beginning of a field.
     first, *others = text.split("\n")
     return "\n".join([first, *(f"{_INDENT}{line}" if line else "" for line in others)])
 
@@ -203,7 +214,7 @@ def _read_template(text: str) -> Registration:
         elif label and key:
             if key in found:
                 named = next(field.label for field in FIELDS if field.name == key)
-                raise RegistrationError(f"{named} stands a second time; it was in line {found[key][0]:,}", number)
+                raise RegistrationError(f"{named} is repeated; it is already in line {found[key][0]:,}", number)
             current = [label[2]]
             found[key] = number, current
         elif current is not None:
@@ -211,7 +222,7 @@ def _read_template(text: str) -> Registration:
         elif line.strip():
             raise RegistrationError("this line belongs to no field; a record begins with 'Scheme name: ...'", number)
     if not found and not notes:
-        raise RegistrationError("there is no field in it; a record begins with 'Scheme name: ...'")
+        raise RegistrationError("the text has no field; a record begins with 'Scheme name: ...'")
     texts = {key: "\n".join(pieces) for key, (_, pieces) in found.items()}
     return Registration(**texts, notes=tuple("\n".join(pieces) for pieces in notes))
 
@@ -224,11 +235,15 @@ def _read_json(text: str) -> Registration:
     try:
         value = json.loads(text)
     except (ValueError, RecursionError) as error:
-        raise RegistrationError("it begins like JSON and is none", getattr(error, "lineno", None)) from None
+        raise RegistrationError(
+            "the text begins like JSON but is not valid JSON", getattr(error, "lineno", None)
+        ) from None
     known = {each.name for each in fields(Registration)}
     for key, each in value.items():
         if key not in known:
-            raise RegistrationError(f"{key[:60]!r} is no field of a record; there are {', '.join(sorted(known))}")
+            raise RegistrationError(
+                f"{key[:60]!r} is not a field of a record; expected one of {', '.join(sorted(known))}"
+            )
         texts = each if key == "notes" and isinstance(each, list) else [each]
         if (key == "notes" and not isinstance(each, list)) or not all(isinstance(item, str) for item in texts):
             raise RegistrationError(f"{key!r} is not {'a list of texts' if key == 'notes' else 'a text'}")

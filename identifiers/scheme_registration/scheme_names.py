@@ -1,7 +1,7 @@
-"""Names of URI/IRI schemes: which strings are one, which could be registered, and which others they are like.
+"""Names of URI/IRI schemes: check the syntax, whether a name can be registered, and which names are similar.
 
-Whether a name is *valid* is a matter of its letters. Whether it is *registrable* asks the registry too, as of the day
-of its table.
+The syntax decides whether a name is *valid*. Whether it is *registrable* also depends on the registry, on the date of
+its table.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from ..registries.tables import SCHEMES
 
 # RFC 3986, section 3.1:  scheme = ALPHA *( ALPHA / DIGIT / "+" / "-" / "." )
 VALID = re.compile(SCHEME)
-"""What a scheme name is, in ASCII letters of either case (SCH-030); for ``fullmatch``."""
+"""The syntax of a scheme name in ASCII letters of either case (SCH-030). Use it with ``fullmatch``."""
 
 RESERVED = "example"
 """The scheme "that can be used for examples in documentation without fear of conflicts" (document 003, section 7)."""
@@ -30,9 +30,9 @@ GENERAL = frozenset({
     "site", "standard", "system", "text", "uniform", "universal", "uri", "web", "world",
 })
 # fmt: on
-"""Words that say nothing of what a scheme is for, or claim too much (SCH-034)."""
+"""Words that do not describe the purpose of a scheme, or are too general (SCH-034)."""
 
-# A name below a reversed domain: a top-level domain, the domain, and what the owner adds.
+# A private name: a top-level domain, the domain, and the addition of the owner.
 _PRIVATE = {"4395bis": re.compile("[a-z]{2,}(?:-[a-z0-9]+){2,}"), "7595": re.compile(r"[a-z]{2,}(?:\.[a-z0-9\-]+){2,}")}
 _TOP_LEVEL = {"com", "org", "net", "edu", "gov", "mil", "int", "info", "biz", "arpa"}
 _DOMAIN = re.compile(r"(?:[a-z0-9](?:[a-z0-9\-]{0,61}[a-z0-9])?\.)+[a-z](?:[a-z0-9\-]{0,61}[a-z0-9])?", re.IGNORECASE)
@@ -43,13 +43,13 @@ _SHORTEST_LIKENED = 4
 
 @dataclass(frozen=True, slots=True)
 class NameReading:
-    """What a string is as the name of a scheme.
+    """The properties of a string as the name of a scheme.
 
-    ``valid``        it has the syntax of one
-    ``registrable``  it could be registered: valid, in lower case, free, and not kept for examples
-    ``status``       "permanent", "provisional" or "historical" where the registry has it; None where not
-    ``private``      it begins with a reversed domain, with hyphens or with dots
-    ``similar``      registered names that are easily taken for it, in their order
+    - ``valid``: whether the syntax is correct.
+    - ``registrable``: whether it can be registered: valid, in lower case, not registered, not reserved for examples.
+    - ``status``: "permanent", "provisional" or "historical" if it is registered, else None.
+    - ``private``: whether it begins with a reversed domain, with hyphens or dots.
+    - ``similar``: registered names that are easily confused with it, in order.
     """
 
     name: str
@@ -61,7 +61,7 @@ class NameReading:
 
 
 def read_name(name: str) -> NameReading:
-    """What ``name`` is as the name of a scheme. Total: any str has a reading.
+    """Return the properties of ``name`` as the name of a scheme. Accepts any str.
 
     Source: document 003, section 3.8; SCH-030, SCH-031, SCH-049.
 
@@ -79,7 +79,7 @@ def read_name(name: str) -> NameReading:
 
 
 def is_private(name: str) -> bool:
-    """Whether a name begins with a reversed domain, as in 4395bis (hyphens) or in RFC 7595 (dots) (SCH-035).
+    """Return whether a name begins with a reversed domain, as in 4395bis (hyphens) or RFC 7595 (dots) (SCH-035).
 
     >>> is_private("com-example-info"), is_private("com.example.info"), is_private("view-source-of")
     (True, True, False)
@@ -92,12 +92,14 @@ def is_private(name: str) -> bool:
 
 
 def private_name(domain: str, name: str, profile: str = "4395bis") -> str:
-    """A name of one's own below a domain: "encouraged to use a prefix based on their domain name, expressed in reverse
-    order" (document 003, section 3.8; SCH-035).
+    """Return a private name below a domain: "encouraged to use a prefix based on their domain name, expressed in
+    reverse order" (document 003, section 3.8; SCH-035).
 
-    ``domain`` is a domain name of ASCII letters with at least one dot, ``name`` what is added to it, ``profile``
-    "4395bis" (hyphens between) or "7595" (dots). Raises ValueError for a domain that is none, an addition that makes no
-    scheme name, or another profile.
+    - ``domain``: a domain name of ASCII letters with at least one dot.
+    - ``name``: the addition to the domain.
+    - ``profile``: "4395bis" (separated by hyphens) or "7595" (by dots).
+
+    Raises ValueError for an invalid domain, addition or profile.
 
     >>> private_name("example.com", "info"), private_name("Example.COM", "info", "7595")
     ('com-example-info', 'com.example.info')
@@ -105,18 +107,18 @@ def private_name(domain: str, name: str, profile: str = "4395bis") -> str:
     if profile not in _PRIVATE:
         raise ValueError(f"{profile!r} is not one of {', '.join(_PRIVATE)}")
     if len(domain) > 253 or _DOMAIN.fullmatch(domain) is None:
-        raise ValueError(f"{domain!r} is no domain name of ASCII letters with a dot in it")
+        raise ValueError(f"{domain!r} is not a domain name of ASCII letters with at least one dot")
     whole = ("-" if profile == "4395bis" else ".").join([*reversed(domain.lower().split(".")), name])
     if not name or not whole.islower() or VALID.fullmatch(whole) is None:
-        raise ValueError(f"{whole!r} is no scheme name in lower case")
+        raise ValueError(f"{whole!r} is not a scheme name in lower case")
     return whole
 
 
 def similar_names(name: str) -> Iterator[str]:
-    """Registered names that are easily taken for this one, itself left out (SCH-008).
+    """Yield the registered names that are easily confused with this one, without the name itself (SCH-008).
 
-    They differ in case, in separators, in digits that look like letters, or, where both have four characters or more,
-    in one character, one more or one fewer.
+    They differ in case, separators or digits that look like letters. Names of four or more characters can also differ
+    in one character, added, removed or changed.
 
     >>> list(similar_names("mail-to")), list(similar_names("gopherr")), list(similar_names("ark"))
     (['mailto'], ['gopher'], [])

@@ -1,7 +1,7 @@
-"""The status of a registration, and who may have it changed: permanent, provisional, historical.
+"""The status of a registration (permanent, provisional, historical), and who can request a change.
 
-The rules are document 003, section 6.3 (SCH-044 to SCH-047). Whoever acts is one of :data:`ACTORS`; whether somebody is
-who they say is not asked here.
+The rules are those of document 003, section 6.3 (SCH-044 to SCH-047). The requester is one of :data:`ACTORS`. This
+module does not verify the identity of the requester.
 """
 
 from __future__ import annotations
@@ -11,14 +11,14 @@ from dataclasses import dataclass, replace
 from .record import Registration
 
 STATUSES = ("permanent", "provisional", "historical")
-"""SCH-002; an entry has one of them."""
+"""The statuses. An entry has one of them (SCH-002)."""
 
 ACTORS = {
     "registrant": "the original registrant",
-    "designee": "whom the original registrant designated",
+    "designee": "a person designated by the original registrant",
     "expert": "the Designated Expert",
     "iesg": "the IESG",
-    "anyone": "anybody else",
+    "anyone": "anyone else",
 }
 
 _EVERYBODY = tuple(ACTORS)
@@ -27,7 +27,7 @@ _UPDATERS = ("registrant", "designee", "iesg")
 
 @dataclass(frozen=True, slots=True)
 class Transition:
-    """A change that there is: from a status (None: not registered yet) to one, for whom, and what it takes."""
+    """An allowed change: the old status (None: not registered), the new status, the requesters, and the condition."""
 
     before: str | None
     after: str
@@ -38,14 +38,14 @@ class Transition:
 
 TRANSITIONS = (
     Transition(None, "permanent", _EVERYBODY, "Expert Review against the rules for permanent schemes", "SCH-039"),
-    Transition(None, "provisional", _EVERYBODY, "Expert Review against the least that is required", "SCH-037"),
+    Transition(None, "provisional", _EVERYBODY, "Expert Review against the minimum requirements", "SCH-037"),
     Transition(None, "historical", _EVERYBODY, "a reference to where it was defined", "SCH-038"),
     # "Provisional registrations may be updated by the original registrant or anyone designated by the original
     # registrant. In addition, the IESG may ... request specific changes to a scheme registration."
     Transition("provisional", "provisional", _UPDATERS, "the same mechanism as a first registration", "SCH-046"),
     # "Transition from 'provisional' to 'permanent' status may be requested and approved in the same manner as a new
     # 'permanent' registration."  "the Designated Expert or IESG may request the upgrade"
-    Transition("provisional", "permanent", _EVERYBODY, "Expert Review, as of a new permanent one", "SCH-047"),
+    Transition("provisional", "permanent", _EVERYBODY, "Expert Review, as for a new permanent registration", "SCH-047"),
     # "Transition from 'provisional' to 'historical' may be requested by anyone authorized to update the provisional
     # registration."
     Transition("provisional", "historical", _UPDATERS, "a reference to where it was defined", "SCH-047"),
@@ -54,17 +54,17 @@ TRANSITIONS = (
     Transition("permanent", "historical", ("iesg",), "approval by the IESG", "SCH-047"),
     Transition("historical", "historical", _UPDATERS, "the same mechanism as a first registration", "SCH-045"),
 )
-"""Every change there is; what is not here is not allowed (SCH-047)."""
+"""All allowed changes (SCH-047)."""
 
 
 def is_way(before: str | None, after: str) -> bool:
-    """Whether there is a change from one status to another at all, whoever asks for it."""
+    """Return whether any requester can change one status to another."""
     return any((each.before, each.after) == (before, after) for each in TRANSITIONS)
 
 
 @dataclass(frozen=True, slots=True)
 class Decision:
-    """Whether a change is allowed, why or why not in a sentence, and the requirement that says so."""
+    """Whether a change is allowed, the reason as a sentence, and the requirement."""
 
     allowed: bool
     reason: str
@@ -72,36 +72,36 @@ class Decision:
 
 
 def transition(before: str | None, after: str, actor: str) -> Decision:
-    """Whether ``actor`` may ask for the change of a registration from a status (None: there is none yet) to another.
+    """Decide whether ``actor`` can request a change of status. ``before`` is None for a first registration.
 
-    Raises ValueError for a status or an actor that is none.
+    Raises ValueError for an unknown status or actor.
 
     >>> transition("provisional", "historical", "registrant").allowed
     True
     >>> transition("historical", "permanent", "iesg").allowed
     False
     >>> transition("permanent", "historical", "expert").reason
-    'from permanent to historical takes the IESG, not the Designated Expert'
+    'a change from permanent to historical can be requested by the IESG, not by the Designated Expert'
     """
     for status in (before, after):
         if status is not None and status not in STATUSES:
-            raise ValueError(f"{status!r} is no status; expected one of {', '.join(STATUSES)}")
+            raise ValueError(f"{status!r} is not a status; expected one of {', '.join(STATUSES)}")
     if actor not in ACTORS:
-        raise ValueError(f"{actor!r} is nobody; expected one of {', '.join(ACTORS)}")
-    change = f"from {before} to {after}" if before else f"a first registration as {after}"
+        raise ValueError(f"{actor!r} is not a requester; expected one of {', '.join(ACTORS)}")
+    change = f"a change from {before} to {after}" if before else f"a first registration as {after}"
     found = next((each for each in TRANSITIONS if (each.before, each.after) == (before, after)), None)
     if found is None:
-        return Decision(False, f"there is no way {change}", "SCH-047")
+        return Decision(False, f"{change} is not allowed", "SCH-047")
     if actor not in found.actors:
         expected = " or ".join(ACTORS[each] for each in found.actors)
-        return Decision(False, f"{change} takes {expected}, not {ACTORS[actor]}", found.requirement)
-    return Decision(True, f"{change}: {ACTORS[actor]} may ask for it; it takes {found.takes}", found.requirement)
+        return Decision(False, f"{change} can be requested by {expected}, not by {ACTORS[actor]}", found.requirement)
+    return Decision(True, f"{change}: {ACTORS[actor]} can request it; required: {found.takes}", found.requirement)
 
 
 def moved(record: Registration, status: str, actor: str) -> Registration:
-    """The record in another status, with a note of what it was, so that its history stays with it (SCH-044).
+    """Return the record with another status and a note of the old one, which keeps the history (SCH-044).
 
-    Raises ValueError where :func:`transition` says no.
+    Raises ValueError if :func:`transition` does not allow the change.
 
     >>> moved(Registration(name="atlas", status="provisional"), "historical", "registrant").notes
     ('Moved from provisional to historical, at the request of the original registrant.',)

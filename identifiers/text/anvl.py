@@ -1,8 +1,8 @@
 """ANVL: records of labels and values in plain text (A Name-Value Language, draft-kunze-anvl).
 
-A blank line ends a record, a line that begins with white space continues the value before it, a line that begins with
-``#`` is a comment. ``%HH`` stands for the characters that have a meaning: percent sign, colon, CR and LF in a label;
-percent sign, CR and LF in a value. Other octets that look so are left alone, since addresses are full of them.
+A blank line ends a record. A line that begins with white space continues the value before it. A line that begins with
+``#`` is a comment. ``%HH`` encodes the characters with a special meaning: percent sign, colon, CR and LF in a label;
+percent sign, CR and LF in a value. All other percent-encoded bytes are left unchanged, because URLs contain many.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 
 class Element(NamedTuple):
-    """A label with its value, and the number of the line (from 1) it begins in."""
+    """A label with its value, and the number of its first line (from 1)."""
 
     label: str
     value: str
@@ -21,7 +21,7 @@ class Element(NamedTuple):
 
 
 class Record(NamedTuple):
-    """The elements between two blank lines, in their order; a label may stand more than once."""
+    """The elements between two blank lines, in order. A label can occur more than once."""
 
     elements: tuple[Element, ...]
 
@@ -31,7 +31,7 @@ class Record(NamedTuple):
         return self.elements[0].line
 
     def values(self, label: str) -> list[Element]:
-        """Every element with this label.
+        """Return the elements with this label.
 
         >>> [element.value for element in next(parse("who: A\\nwhere: x\\nwhere: y")).values("where")]
         ['x', 'y']
@@ -40,7 +40,7 @@ class Record(NamedTuple):
 
 
 class AnvlError(ValueError):
-    """A text is no ANVL; ``line`` is the number of the line (from 1) that is none."""
+    """A text is not ANVL. ``line`` is the number of the wrong line (from 1)."""
 
     def __init__(self, message: str, line: int) -> None:
         super().__init__(message, line)
@@ -54,7 +54,7 @@ _IN_VALUES = re.compile("%(25|0[Aa]|0[Dd])")
 
 
 def parse(text: str) -> Iterator[Record]:
-    """The records of a text, one by one. Raises :class:`AnvlError` at the first line that belongs to none.
+    """Yield the records of a text. Raises :class:`AnvlError` at the first invalid line.
 
     >>> [record] = parse("erc:\\nwho:  A\\n  and B\\n# no element\\nwhat: 100%25\\n")
     >>> record.elements
@@ -70,7 +70,7 @@ def parse(text: str) -> Iterator[Record]:
             elements = []
         elif line[0].isspace():
             if not elements:
-                raise AnvlError("a line that begins with white space continues nothing", number)
+                raise AnvlError("a line that begins with white space has no value to continue", number)
             elements[-1][1].append(line.strip())
         else:
             label, colon, value = line.partition(":")
@@ -82,7 +82,7 @@ def parse(text: str) -> Iterator[Record]:
 
 
 def element(label: str, value: str) -> str:
-    r"""The line of an element, from which :func:`parse` makes it again; white space around label or value is lost.
+    r"""Return an element as a line, which :func:`parse` can read. White space around label and value is removed.
 
     >>> element("what", "100% flood:\nthe Ark")
     'what: 100%25 flood:%0Athe Ark\n'

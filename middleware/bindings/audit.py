@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from urllib.parse import unquote
 
 from ...identifiers import Ark, Urn
-from ...identifiers.iri_policy import Known, Profile, judge, meaning
+from ...identifiers.iri_policy import Known, Profile, evaluate, meaning
 from ...identifiers.text import iri
 from ..errors import BindingError, UnreadableBinding
 from . import names, targets, validation
@@ -183,7 +183,7 @@ def _policy_findings(binding: Binding, profile: Profile) -> Iterator[Finding]:
     own = f"{profile.schemes[0]}://{profile.hosts[0]}"
     destinations = filter(None, (binding.target, *binding.alternates.values()))
     iris = dict.fromkeys(f"{own}{each}" if each.startswith("/") else each for each in destinations)
-    for verdict in (judge(binding.identifier, profile, facts), *(judge(each, profile) for each in iris)):
+    for verdict in (evaluate(binding.identifier, profile, facts), *(evaluate(each, profile) for each in iris)):
         for found in verdict.findings:
             if found.severity != "note":
                 shown = validation.shown(verdict.iri, 100)

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from ararat.identifiers import examine, iri_policy
 from ararat.identifiers.ark import model as ark
-from ararat.identifiers.iri_policy import FINDINGS, Known, judge, judge_all, languages
+from ararat.identifiers.iri_policy import FINDINGS, Known, evaluate, evaluate_all, languages
 from ararat.identifiers.iri_policy.iri_parts import first_fault, normal_form
 
 P = iri_policy.known("17beta")
@@ -36,7 +36,7 @@ def test_parents_come_from_taking_components_away(vector):
 
 @pytest.mark.vectors("policy-lint")
 def test_an_iri_is_allocatable_or_not_for_these_reasons(vector):
-    verdict = judge(vector.input, P)
+    verdict = evaluate(vector.input, P)
     assert (verdict.allocatable, list(verdict.codes)) == (vector.expect["allocatable"], vector.expect["codes"])
 
 
@@ -94,7 +94,7 @@ def test_namespaces_beside_the_vectors(iri, namespaces, literal):
 
 @pytest.mark.parametrize("code", [code for code, known in FINDINGS.items() if known.example is not None])
 def test_the_example_of_a_code_has_that_finding(code):
-    found = {each.code: each for each in judge(FINDINGS[code].example or "", P).findings}
+    found = {each.code: each for each in evaluate(FINDINGS[code].example or "", P).findings}
     assert code in found
     assert found[code].severity == FINDINGS[code].severity
 
@@ -130,7 +130,7 @@ def test_codes_are_kebab_case_and_their_words_are_plain_ascii(code):
     ],
 )
 def test_what_is_known_of_an_allocation_counts(known, iri, code):
-    assert judge(iri, P, known).codes == ((code,) if code else ())
+    assert evaluate(iri, P, known).codes == ((code,) if code else ())
 
 
 @pytest.mark.parametrize(
@@ -164,7 +164,7 @@ def test_what_is_known_of_an_allocation_counts(known, iri, code):
     ],
 )
 def test_findings_beside_the_vectors(iri, codes):
-    assert judge(iri, P).codes == codes
+    assert evaluate(iri, P).codes == codes
 
 
 @pytest.mark.parametrize(
@@ -175,20 +175,20 @@ def test_findings_beside_the_vectors(iri, codes):
     ],
 )
 def test_of_everything_else_nothing_is_said(text):
-    verdict = judge(text, P)
+    verdict = evaluate(text, P)
     assert (verdict.in_scope, verdict.codes) == (False, ())
     assert examine(text, policies=["17beta"]).policy is None
 
 
 def test_a_finding_points_at_its_place():
     text = f"{SITE}/en/Some-Book/x.html"
-    marked = {found.code: text[found.start : found.end] for found in judge(text, P).findings}
+    marked = {found.code: text[found.start : found.end] for found in evaluate(text, P).findings}
     assert marked == {"phrase-style": "Some-Book", "filename-extension": ".html"}
 
 
 def test_several_iris_are_judged_beside_each_other():
     given = [f"{SITE}/{UUID}_a", f"{SITE}/{UUID}_b", f"{SITE}/20201004T120000Z/a", f"{SITE}/20201004T120000Z/b", SITE]
-    codes = [verdict.codes for verdict in judge_all(given, P)]
+    codes = [verdict.codes for verdict in evaluate_all(given, P)]
     assert codes == [("uuid-twice",)] * 2 + [("coarse-timespec",)] * 2 + [("empty-path",)]
 
 
@@ -233,7 +233,7 @@ def test_classification_is_total(text):
 
 @given(texts)
 def test_judging_never_fails_and_its_places_are_in_the_text(text):
-    verdict = judge(text, P, Known(information=False, status=200, persistent=True, others=()))
+    verdict = evaluate(text, P, Known(information=False, status=200, persistent=True, others=()))
     for found in verdict.findings:
         assert found.code in FINDINGS
         assert 0 <= found.start <= found.end <= len(text)
@@ -262,7 +262,7 @@ def test_no_input_makes_it_fail(every_naughty):
     for naughty in every_naughty:
         # Long ones have a test of their own.
         for text in (naughty.input[:10_000], f"{SITE}/{naughty.input[:10_000]}"):
-            assert judge(text, P).iri == text
+            assert evaluate(text, P).iri == text
 
 
 @pytest.mark.parametrize(
@@ -279,7 +279,7 @@ def test_no_input_makes_it_fail(every_naughty):
 )
 @pytest.mark.timeout(10)
 def test_a_long_text_is_judged_in_time_and_its_verdict_is_short(text):
-    verdict = judge(text, P)
+    verdict = evaluate(text, P)
     assert len(verdict.findings) < 100
     assert len(verdict.hierarchy) <= 100
     assert len(verdict.parents) <= 100

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ararat.identifiers import iri_policy
-from ararat.identifiers.iri_policy import Profile, ProfileError, judge
+from ararat.identifiers.iri_policy import Profile, ProfileError, evaluate
 
 OURS = """
 name = "library"
@@ -43,12 +43,12 @@ def test_the_profile_that_ships_has_the_settings_of_the_document():
     ],
 )
 def test_a_site_writes_its_own(iri, codes):
-    assert judge(iri, iri_policy.read(OURS)).codes == codes
+    assert evaluate(iri, iri_policy.read(OURS)).codes == codes
 
 
 def test_a_profile_without_a_naan_speaks_of_no_ark():
     profile = Profile("plain", ("example.org",))
-    assert judge("ark:21206/bcd", profile).in_scope is False
+    assert evaluate("ark:21206/bcd", profile).in_scope is False
     assert iri_policy.namespaces("https://example.org/ark:/1/bcdf", profile) == ("miscellaneous",)
 
 
@@ -60,28 +60,28 @@ def test_json_and_toml_say_the_same():
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        pytest.param("", "there is no name", id="empty"),
-        pytest.param("name", "this is no TOML", id="no TOML"),
-        pytest.param("{", "line 1, column 2: this is no JSON", id="no JSON"),
-        pytest.param('{"name": "x", "hosts": []}', "hosts: there is none", id="no host"),
-        pytest.param('{"name": "x", "hosts": ["A.org"]}', 'hosts: "A.org" is none', id="upper case"),
-        pytest.param('{"name": "x", "hosts": ["a|b"]}', 'hosts: "a|b" is none', id="an expression"),
+        pytest.param("", "name is missing", id="empty"),
+        pytest.param("name", "the text is not TOML", id="no TOML"),
+        pytest.param("{", "line 1, column 2: the text is not JSON", id="no JSON"),
+        pytest.param('{"name": "x", "hosts": []}', "hosts: the list is empty", id="no host"),
+        pytest.param('{"name": "x", "hosts": ["A.org"]}', 'hosts: "A.org" is not valid', id="upper case"),
+        pytest.param('{"name": "x", "hosts": ["a|b"]}', 'hosts: "a|b" is not valid', id="an expression"),
         pytest.param('{"name": "x", "hosts": "a.org"}', "hosts: expected a list", id="no list"),
-        pytest.param('{"name": "x", "hosts": ["a.org", "a.org"]}', "hosts: something stands in it twice", id="twice"),
-        pytest.param('{"name": "X", "hosts": ["a.org"]}', 'name: "X" is none', id="name"),
-        pytest.param('{"name": "x", "hosts": ["a.org"], "host": 1}', 'there is no key "host"', id="unknown key"),
-        pytest.param('{"name": "x", "hosts": ["a.org"], "naan": 21206}', 'naan: "21206" is none', id="a number"),
-        pytest.param('{"name": "x", "hosts": ["a.org"], "deepest": 0}', 'deepest: "0" is none', id="deepest"),
-        pytest.param('{"name": "x", "hosts": ["a.org"], "deepest": true}', 'deepest: "True" is none', id="truth"),
+        pytest.param('{"name": "x", "hosts": ["a.org", "a.org"]}', "hosts: a value is repeated", id="twice"),
+        pytest.param('{"name": "X", "hosts": ["a.org"]}', 'name: "X" is not valid', id="name"),
+        pytest.param('{"name": "x", "hosts": ["a.org"], "host": 1}', 'the key "host"', id="unknown key"),
+        pytest.param('{"name": "x", "hosts": ["a.org"], "naan": 21206}', 'naan: "21206" is not valid', id="a number"),
+        pytest.param('{"name": "x", "hosts": ["a.org"], "deepest": 0}', 'deepest: "0" is not valid', id="deepest"),
+        pytest.param('{"name": "x", "hosts": ["a.org"], "deepest": true}', 'deepest: "True" is not valid', id="truth"),
         pytest.param('{"name": "x", "hosts": ["a.org"], "schemes": []}', "schemes: expected a list", id="no scheme"),
         pytest.param('{"name": "x", "hosts": ["a.org"], "schemes": ["ftp"]}', "expected https or http", id="scheme"),
         pytest.param('{"name": "x", "hosts": ["a.org"], "resolvers": ["n2t.net"]}', "resolvers:", id="resolver"),
         pytest.param('{"name": "x", "hosts": ["a.org"], "namespaces": ["x"]}', "namespaces:", id="namespace"),
         pytest.param('{"name": "x", "hosts": ["a.org"], "default_availability": "day"}', "is not in", id="default"),
         pytest.param('{"name": "x", "hosts": ["a.org"], "title": "a\\nb"}', "title: expected one line", id="title"),
-        pytest.param("[" * 5000, "this is no", id="nested"),
-        pytest.param('{"a":' * 5000, "this is no profile", id="nested JSON"),
-        pytest.param("#" * 70_000, "at most 65,536 characters", id="long"),
+        pytest.param("[" * 5000, "the text is not TOML", id="nested"),
+        pytest.param('{"a":' * 5000, "the profile is nested too deeply", id="nested JSON"),
+        pytest.param("#" * 70_000, "the maximum is 65,536 characters", id="long"),
     ],
 )
 def test_a_file_that_is_none_is_refused_with_the_reason(text, said):
@@ -98,5 +98,5 @@ def test_any_text_is_a_profile_or_refused(text):
 
 
 def test_a_name_that_ships_with_nothing_is_the_callers_mistake():
-    with pytest.raises(ValueError, match='there is no policy profile "18beta"'):
+    with pytest.raises(ValueError, match='the policy profile "18beta"'):
         iri_policy.known("18beta")

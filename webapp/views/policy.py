@@ -119,7 +119,7 @@ def _profile(name: str | None) -> Profile:
 
 def _judged(text: str, profile: Profile, complete: bool) -> tuple[list[Verdict], bool]:
     given = addresses(text, most=MOST_JUDGED + 1)
-    judged = iri_policy.judge_all(given[:MOST_JUDGED], profile, complete=complete)
+    judged = iri_policy.evaluate_all(given[:MOST_JUDGED], profile, complete=complete)
     return list(judged), len(given) > MOST_JUDGED
 
 

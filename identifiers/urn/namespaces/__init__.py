@@ -1,4 +1,4 @@
-"""URN namespaces: what is known of the names in them, beyond the syntax that all URNs share.
+"""URN namespaces: the rules of a namespace, in addition to the syntax of all URNs.
 
 >>> from ararat.identifiers.urn import namespaces
 >>> isbn = namespaces.lookup("isbn")
@@ -7,8 +7,8 @@
 >>> [problem.message for problem in isbn.check("0451450524")]
 ['the check digit is wrong: a character was mistyped']
 
-A namespace is a :class:`Namespace`, a record. A site adds its own with :func:`register`; :func:`lint` says what a
-record lacks. Nothing here makes a URN invalid: that is the syntax's business.
+A namespace is a record, :class:`Namespace`. A site can add its own with :func:`register`. :func:`lint` reports missing
+parts of a record. No rule of a namespace makes a URN invalid, because only the syntax decides validity.
 """
 
 from __future__ import annotations

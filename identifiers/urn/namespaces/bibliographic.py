@@ -1,7 +1,7 @@
 """The namespaces of libraries: ISBN, ISSN and National Bibliography Numbers.
 
-The keys of bindings depend on check digits, so that these are computed here. python-stdnum has the ranges of ISBNs, by
-which hyphens are set; without it, which the extra ``app`` installs, an ISBN is shown without hyphens.
+Check digits are computed here, because the keys of bindings depend on them. The optional library python-stdnum (extra
+``app``) knows the ISBN ranges, which set the hyphens. Without it an ISBN is shown without hyphens.
 """
 
 from __future__ import annotations
@@ -12,8 +12,8 @@ from collections.abc import Callable, Iterator, Mapping
 from ...text import display, iri
 from .model import Fault, GeneralFragments, Namespace
 
-# RFC 8254, section 2.1: "the old ten-character ISBN numbers ... and the thirteen-character identifiers". Hyphens stand
-# between groups of digits; where, does not matter here.
+# RFC 8254, section 2.1: "the old ten-character ISBN numbers ... and the thirteen-character identifiers". Hyphens
+# separate groups of digits. Their positions do not matter here.
 _ISBN = re.compile("(?:[0-9]-?){9}[0-9Xx]|97[89]-?(?:[0-9]-?){9}[0-9]")
 # RFC 3044, section 2.2: "eight digits in arabic numerals 0 to 9, except the last digit which is a check digit and can
 # be sometimes an X"
@@ -30,7 +30,7 @@ _NBN_PREFIX = re.compile("[A-Za-z]{2}(?::[A-Za-z0-9]++)*+")
 
 def _compact(nss: str) -> str:
     # RFC 3187, section 3.2: "Prior to comparing two ISBN URNs for equivalence, it is appropriate to remove all hyphens,
-    # and to convert any occurrences of the letter X to upper case." RFC 3044, section 3.1, says so of the ISSN.
+    # and to convert any occurrences of the letter X to upper case." RFC 3044, section 3.1, has the same rule for ISSNs.
     return nss.replace("-", "").replace("x", "X")
 
 
@@ -41,7 +41,7 @@ def _mod_11_digit(digits: str) -> str:
 
 
 def _ean_digit(digits: str) -> str:
-    """Return the check digit of an ISBN-13: the weights are 1 and 3 in turn (ISO 2108)."""
+    """Return the check digit of an ISBN-13: the weights are 1 and 3 alternately (ISO 2108)."""
     return str(-sum(int(digit) * (3 if place % 2 else 1) for place, digit in enumerate(digits)) % 10)
 
 
@@ -50,8 +50,8 @@ def _isbn_digit(digits: str) -> str:
 
 
 def _isbn_folds(nss: str) -> str:
-    # One book, two spellings: 978 before the first nine digits, and a check digit of its own. A number with a wrong
-    # check digit is not the ISBN of anything, so no ISBN-13 is made of it.
+    # A book can have two spellings: the ISBN-13 has 978 before the first nine digits, and another check digit. A number
+    # with a wrong check digit is not an ISBN, so it is not converted to an ISBN-13.
     number = _compact(nss)
     if len(number) != 10 or not _is_isbn(nss):
         return number
@@ -61,7 +61,10 @@ def _isbn_folds(nss: str) -> str:
 def _isbn_checks(nss: str) -> Iterator[Fault]:
     if not _ISBN.fullmatch(nss):
         yield Fault(
-            0, len(nss), "this is no ISBN", "10 digits, the last of which may be X, or 13 that begin with 978 or 979"
+            0,
+            len(nss),
+            "this is not an ISBN",
+            "10 digits, the last of which may be X, or 13 that begin with 978 or 979",
         )
     else:
         yield from _check_digit_faults(nss, _isbn_digit)
@@ -103,7 +106,7 @@ def _issn_folds(nss: str) -> str:
 def _issn_checks(nss: str) -> Iterator[Fault]:
     if not _ISSN.fullmatch(nss):
         yield Fault(
-            0, len(nss), "this is no ISSN", "8 digits, the last of which may be X, and a hyphen after the fourth"
+            0, len(nss), "this is not an ISSN", "8 digits, the last of which may be X, and a hyphen after the fourth"
         )
     else:
         yield from _check_digit_faults(nss, _mod_11_digit)
@@ -139,11 +142,11 @@ def _nbn_checks(nss: str) -> Iterator[Fault]:
         )
     elif not hyphen:
         yield Fault(
-            len(nss), len(nss), "there is no hyphen after the prefix", "a hyphen and a number of the library's own"
+            len(nss), len(nss), "there is no hyphen after the prefix", "a hyphen and a number assigned by the library"
         )
     elif not string or string.startswith("/"):
         yield Fault(
-            len(prefix), len(prefix) + 1, "there is no number after the hyphen", "a number of the library's own"
+            len(prefix), len(prefix) + 1, "there is no number after the hyphen", "a number assigned by the library"
         )
 
 
@@ -161,11 +164,10 @@ ISBN = Namespace(
     reference="RFC 8254, section 2.1",
     special="",
     delimiter=None,
-    equivalence="Hyphens and the case of x do not matter, and an ISBN of 10 digits equals that of 13 made from it.",
-    functional="Each format and each edition of a book has an ISBN of its own, so that a work has many. Which they "
-    "are, only a catalogue can tell.",
-    security="A check digit catches slips, not forgeries: a well-formed ISBN may never have been assigned, and some "
-    "stand in two different books.",
+    equivalence="Hyphens and the case of x do not matter, and an ISBN-10 equals the ISBN-13 made from it.",
+    functional="Each format and edition of a book has its own ISBN, so a work has many. Only a catalogue lists them.",
+    security="A check digit detects typing errors, not forgeries. A well-formed ISBN may not be assigned, and some "
+    "ISBNs are printed in two different books.",
     example="0451450523",
     folds=_isbn_folds,
     checks=_isbn_checks,
@@ -180,9 +182,9 @@ ISSN = Namespace(
     special="",
     delimiter=None,
     equivalence="The hyphen and the case of x do not matter.",
-    functional="A serial has an ISSN for each medium it appears on; its linking ISSN (ISSN-L) names it on all of them. "
-    "Which belong together, only the ISSN register can tell.",
-    security="A check digit catches slips, not forgeries: a well-formed ISSN may never have been assigned.",
+    functional="A serial has an ISSN for each medium. Its linking ISSN (ISSN-L) identifies the serial on all media. "
+    "Only the ISSN register knows which ISSNs belong together.",
+    security="A check digit detects typing errors, not forgeries. A well-formed ISSN may not be assigned.",
     example="0167-6423",
     folds=_issn_folds,
     checks=_issn_checks,
@@ -194,19 +196,19 @@ NBN = Namespace(
     title="National Bibliography Numbers",
     reference="RFC 8458, section 4",
     special="",
-    # The parts of a name are divided by colons, then a hyphen, then whatever the library likes.
+    # Colons separate the parts of a name. After a hyphen the library can use any characters.
     delimiter=None,
     # RFC 8458, section 4.2.2: "The URN:NBN namespace does not impose any restrictions of its own on f-component usage."
     fragments=(
         GeneralFragments(
             re.compile(iri.run(f"{iri.PCHAR}/?", least=0)),
-            "The whole resource is retrieved, and no place in it is shown.",
+            "The whole resource is retrieved, without a position in it.",
         ),
     ),
     equivalence="The case of the prefix, up to the first hyphen, does not matter; that of the rest does.",
-    functional="A resource may have several numbers, and each of its manifestations one of its own; the library that "
-    "assigned them knows.",
-    security="The prefix says which national library is responsible, not that it has ever heard of the number.",
+    functional="A resource may have several numbers, and each of its manifestations its own number. The library "
+    "that assigned them knows them.",
+    security="The prefix names the responsible national library. It does not prove an assignment.",
     example="fi-fe201003181510",
     folds=_nbn_folds,
     checks=_nbn_checks,

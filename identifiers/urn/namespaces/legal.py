@@ -25,20 +25,20 @@ _ELEMENTS = (("jurisdiction", _JURISDICTION), ("authority", _AUTHORITY), ("measu
 
 
 def _folds(nss: str) -> str:
-    # RFC 9676, section 3.3: "names that differ only in case ... MUST be considered equivalent". What is percent-encoded
-    # stays as it is: the case of letters outside ASCII is the business of each jurisdiction.
+    # RFC 9676, section 3.3: "names that differ only in case ... MUST be considered equivalent". Percent-encoded
+    # characters are not changed: each jurisdiction has its own rules for the case of letters outside ASCII.
     return nss.lower()
 
 
 def _checks(nss: str) -> Iterator[Fault]:
-    # Only the elements that every name begins with. Published names go on in ways of their own, such as the "!" before
-    # an article, which RFC 9676 keeps for the future.
+    # Check only the elements at the start of every name. Published names continue in other forms, for example with a
+    # "!" before an article, which RFC 9676 reserves.
     start = 0
     for name, element in _ELEMENTS:
         end = nss.find(":", start)
         end = len(nss) if end < 0 else end
         if not element.fullmatch(nss, start, end):
-            said = f"this is no {name}" if start < end else f"there is no {name}"
+            said = f"this is not a valid {name}" if start < end else f"the {name} is missing"
             yield Fault(start, end, said, f"letters, digits and dots as the {name}, and a colon")
             return
         start = min(end + 1, len(nss))
@@ -61,10 +61,10 @@ LEX = Namespace(
     # RFC 9676, section 3.2, less "|", which no URN can hold
     special=":@$+;,~*!",
     equivalence="The case of ASCII letters does not matter.",
-    functional="One act may have aliases, such as its number, its title or a name in another language; the registrar "
-    "of the jurisdiction keeps them.",
-    security="Anybody can compose a well-formed name: that there is such a law, only the registrar of the jurisdiction "
-    "can tell.",
+    functional="An act may have aliases, such as its number, its title or a name in another language. The registrar "
+    "of the jurisdiction has the list.",
+    security="Anyone can compose a well-formed name. Only the registrar of the jurisdiction knows whether the law "
+    "exists.",
     example="it:stato:legge:2003-09-21;456",
     folds=_folds,
     checks=_checks,

@@ -1,12 +1,12 @@
-"""What one URN namespace says of the names in it, as a record of facts and a few small functions.
+"""The record of a URN namespace: the facts of its registration, and a few small functions.
 
-A registration says which characters are special in its names, which of them are equivalent beyond the general rule,
-whether fragments may follow them and what an attacker could do (URN draft, sections 2, 5, 6 and 8). :class:`Namespace`
-holds that. Its functions get a namespace-specific string (NSS) and return something about it; they are given nothing
-else, change nothing, never raise, and take time linear in its length.
+A registration states which characters are special in its names and which names are equivalent in addition to the
+general rule. It also states whether fragments are allowed, and the possible attacks (URN draft, sections 2, 5, 6 and
+8). :class:`Namespace` contains all this. Its functions receive only a namespace-specific string (NSS). They must have
+no side effects, never raise, and take linear time.
 
-What holds for every namespace is done here and cannot be got wrong by a record: a check that fails is a warning, extra
-equivalences only ever add equalities, and a canonical name is an NSS in ASCII.
+The rules for all namespaces are here, so a record cannot break them: a failed check is only a warning, an additional
+equivalence never separates equal URNs, and a canonical name is an NSS in ASCII.
 """
 
 from __future__ import annotations
@@ -24,11 +24,11 @@ from ...text import display, iri
 NSS = re.compile("(?!/)" + iri.run(f"{iri.PCHAR}/"))
 
 MOST_FAULTS = 10
-"""Faults of one name that are reported, however many a check finds."""
+"""The maximum number of reported faults of one name."""
 
 
 class Fault(NamedTuple):
-    """Why an NSS is not a name of its namespace: ``nss[start:end]`` is wrong. Both texts are printable ASCII."""
+    """A fault in a name: ``nss[start:end]`` is wrong. Both texts are printable ASCII."""
 
     start: int
     end: int
@@ -38,9 +38,9 @@ class Fault(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class AssignedFragments:
-    """The first option of the URN draft, section 2: fragments are assigned one by one, with the name they belong to.
+    """The first option of the URN draft, section 2: each fragment is assigned together with its name.
 
-    ``syntax`` is what a fragment has to match as a whole, ``process`` says in words how one is assigned (URN-021).
+    ``syntax`` must match the whole fragment. ``process`` describes the assignment in words (URN-021).
 
     >>> AssignedFragments(re.compile("p[0-9]+"), "The publisher numbers the plates.").allows("p12")
     True
@@ -50,16 +50,16 @@ class AssignedFragments:
     process: str = ""
 
     def allows(self, fragment: str) -> bool:
-        """Whether this can be a fragment that was assigned."""
+        """Return whether this can be an assigned fragment."""
         return self.syntax is not None and self.syntax.fullmatch(fragment) is not None
 
 
 @dataclass(frozen=True, slots=True)
 class GeneralFragments:
-    """The second option of the URN draft, section 2: the same fragments are for every name of the namespace.
+    """The second option of the URN draft, section 2: the same fragments are allowed for all names of the namespace.
 
-    ``allowed`` is a finite set or the exact rule, matched as a whole (URN-022). ``meaningless`` says what becomes of
-    one that is allowed and means nothing for the name it follows; "the default is to ignore" it (URN-023).
+    ``allowed`` is a finite set or a pattern that must match the whole fragment (URN-022). ``meaningless`` describes the
+    effect of an allowed fragment that has no meaning for a name; "the default is to ignore" it (URN-023).
 
     >>> GeneralFragments(frozenset({"toc", "index"})).allows("cover")
     False
@@ -69,7 +69,7 @@ class GeneralFragments:
     meaningless: str = "It is ignored."
 
     def allows(self, fragment: str) -> bool:
-        """Whether the namespace provides for this fragment."""
+        """Return whether the namespace allows this fragment."""
         if isinstance(self.allowed, re.Pattern):
             return self.allowed.fullmatch(fragment) is not None
         return fragment in (self.allowed or ())
@@ -77,22 +77,22 @@ class GeneralFragments:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Namespace:
-    """A URN namespace: the facts of its registration, and what can be done with its names.
+    """A URN namespace: the facts of its registration, and functions on its names.
 
-    ``nid``           its identifier, in lower case
-    ``title``         what its names are, in a few words
-    ``reference``     the document that registers it
-    ``special``       the characters with a meaning of their own in its names, "" if there are none (URN-042)
-    ``delimiter``     the character between the parts of a name, or None where names are not made of parts
-    ``fragments``     how fragments may be used; () if they may not (URN-019 to URN-026)
-    ``equivalence``   its own lexical equivalences in words, "" if there are none (URN-053)
-    ``functional``    how to tell whether two names that differ name one thing (URN-055)
-    ``security``      what to beware of (URN-061)
-    ``example``       an NSS that is a name of the namespace
-    ``folds``         what its own equivalences make of an NSS: names of which it makes one are equivalent
-    ``checks``        the faults of an NSS
-    ``shows``         an NSS as people like to read it
-    ``tells``         what can be read off an NSS, under short labels, for eyes alone
+    - ``nid``: the namespace identifier in lower case.
+    - ``title``: the kind of names, in a few words.
+    - ``reference``: the document that registers the namespace.
+    - ``special``: the characters with a special meaning in its names, or "" (URN-042).
+    - ``delimiter``: the character between the parts of a name, or None if names have no parts.
+    - ``fragments``: the rules for fragments; () if they are not allowed (URN-019 to URN-026).
+    - ``equivalence``: its additional lexical equivalences in words, or "" (URN-053).
+    - ``functional``: how to find out whether two different names identify the same thing (URN-055).
+    - ``security``: the security considerations (URN-061).
+    - ``example``: an NSS in the namespace.
+    - ``folds``: maps an NSS to a representative; names with the same representative are equivalent.
+    - ``checks``: yields the faults of an NSS.
+    - ``shows``: returns a readable form of an NSS, for display only.
+    - ``tells``: returns the facts in an NSS by label, for display only.
 
     >>> shelf = Namespace(
     ...     nid="example-shelf", title="Shelf marks", reference="our handbook", special="", security="None known.",
@@ -118,9 +118,9 @@ class Namespace:
     tells: Callable[[str], Mapping[str, str]] | None = None
 
     def check(self, nss: str, start: int = 0) -> tuple[Problem, ...]:
-        """What is wrong with a name, each a warning "nss-invalid"; () if nothing is.
+        """Check a name. Return a warning "nss-invalid" for each fault.
 
-        Spans are counted from the beginning of ``nss``, or of the text in which it stands at ``start``.
+        Positions count from the start of ``nss``, or of a text that contains ``nss`` at ``start``.
         """
         return tuple(
             Problem(
@@ -136,29 +136,29 @@ class Namespace:
         )
 
     def canonical(self, nss: str) -> str:
-        """The one NSS that stands for all those the namespace holds equivalent to this one.
+        """Return the NSS that represents all names equivalent to this one in the namespace.
 
-        "they MUST NOT say that two URNs are not equivalent if the procedure above says they are equivalent": what is
-        the same by the general rule is made the same before the namespace's own rule is asked (URN-053). Where that
-        makes something of the name that is no NSS, it has nothing to say of it.
+        "they MUST NOT say that two URNs are not equivalent if the procedure above says they are equivalent": the
+        general rule is applied before the rule of the namespace (URN-053). If the rule of the namespace returns a text
+        that is not an NSS, it is ignored.
         """
         general = iri.upper_hex(nss)
         folded = iri.upper_hex(self.folds(general)) if self.folds else general
         return folded if NSS.fullmatch(folded) else general
 
     def display(self, nss: str) -> str:
-        """The name as people like to read it: for eyes alone, and through :func:`display.atoms` (URN-049)."""
+        """Return a readable form of the name. Show it only, and through :func:`display.atoms` (URN-049)."""
         return self.shows(nss) if self.shows else display.decoded(nss)
 
     def details(self, nss: str) -> dict[str, str]:
-        """What can be read off the name, under short labels, in the order it is to be shown; {} if nothing can."""
+        """Return the facts in the name by short label, in display order."""
         return dict(self.tells(nss)) if self.tells else {}
 
     def allows(self, fragment: str) -> bool:
-        """Whether a fragment like this one may follow the names of the namespace."""
+        """Return whether this fragment may follow the names of the namespace."""
         return any(option.allows(fragment) for option in self.fragments)
 
     def as_dict(self) -> dict[str, Any]:
-        """The facts as JSON holds them."""
+        """Return the facts as JSON values."""
         told = ("nid", "title", "reference", "special", "delimiter", "equivalence", "functional", "security", "example")
         return {name: getattr(self, name) for name in told} | {"fragments": bool(self.fragments)}

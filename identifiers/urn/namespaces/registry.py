@@ -1,4 +1,4 @@
-"""The namespaces that are known here, and what a record has to say before it becomes one of them."""
+"""The registered namespaces, and the checks of a record before its registration."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _known: dict[str, Namespace] = {namespace.nid: namespace for namespace in (IETF,
 
 
 class Finding(NamedTuple):
-    """What is to be said of a field of a record: an "error" keeps it from being registered, a "warning" does not."""
+    """A fault in a field of a record. An "error" prevents the registration, a "warning" does not."""
 
     severity: Literal["error", "warning"]
     field: str
@@ -29,7 +29,7 @@ class Finding(NamedTuple):
 
 
 def lookup(nid: str) -> Namespace | None:
-    """The namespace of this NID, in any case of its letters, or None where nothing is known of it.
+    """Return the namespace with this NID, in any case, or None if it is not registered.
 
     >>> lookup("ISBN").title
     'International Standard Book Numbers'
@@ -38,7 +38,7 @@ def lookup(nid: str) -> Namespace | None:
 
 
 def special(nid: str) -> str:
-    """The special characters of the namespace of this NID, its delimiter among them; a colon where nothing is known.
+    """Return the special characters and the delimiter of a namespace by NID. An unknown namespace has a colon.
 
     >>> special("oid"), special("foo")
     ('.', ':')
@@ -48,15 +48,15 @@ def special(nid: str) -> str:
 
 
 def registered() -> tuple[Namespace, ...]:
-    """All the namespaces that are known, in the order of their NIDs."""
+    """Return all registered namespaces in the order of their NIDs."""
     return tuple(_known[nid] for nid in sorted(_known))
 
 
 def register(namespace: Namespace, *, replace: bool = False) -> None:
-    """Make a namespace known to this process, for parsing, building, comparing and reporting from now on.
+    """Register a namespace in this process, for parsing, building, comparing and reporting.
 
-    Meant for the start of a program. Raises ValueError, which names every fault, where :func:`lint` has errors, and
-    where the NID is known already unless it is to be replaced.
+    Call it at the start of a program. Raises ValueError with all faults if :func:`lint` finds errors, or if the NID is
+    already registered and ``replace`` is false.
 
     Source: URN-009, URN-062.
 
@@ -68,14 +68,14 @@ def register(namespace: Namespace, *, replace: bool = False) -> None:
         f"{found.field}: {found.message} ({found.reference})" for found in lint(namespace) if found.severity == "error"
     ]
     if not replace and namespace.nid in _known:
-        faults.append("nid: it is registered already, and replace=True was not given")
+        faults.append("nid: the namespace is already registered; pass replace=True to replace it")
     if faults:
         raise ValueError(f"{namespace.nid} cannot be registered: {'; '.join(faults)}")
     _known[namespace.nid] = namespace
 
 
 def lint(namespace: Namespace) -> tuple[Finding, ...]:
-    """What a registration would have to say and this record does not, errors and warnings.
+    """Check a namespace record and return errors and warnings.
 
     >>> [found.field for found in lint(Namespace(nid="example-shelf", title="Shelf marks", reference="our handbook"))]
     ['special', 'security', 'functional']
@@ -94,10 +94,10 @@ def _identity(namespace: Namespace) -> Iterator[Finding]:
         # "the NID "urn" is permanently reserved by this RFC and MUST NOT be used or registered"
         yield Finding("error", "nid", "the namespace identifier urn is reserved", "URN draft, section 2.1")
     elif not _NID.fullmatch(namespace.nid):
-        yield Finding("error", "nid", "it is no namespace identifier in lower case", "URN draft, section 2.1")
+        yield Finding("error", "nid", "the text is not a namespace identifier in lower case", "URN draft, section 2.1")
     for field in ("title", "reference"):
         if not getattr(namespace, field):
-            yield Finding("error", field, "it is missing", "URN draft, section 2")
+            yield Finding("error", field, "the value is missing", "URN draft, section 2")
 
 
 def _characters(namespace: Namespace) -> Iterator[Finding]:
@@ -105,23 +105,25 @@ def _characters(namespace: Namespace) -> Iterator[Finding]:
     if namespace.special is None:
         # "registering a namespace identifier shall include publication of a definition of which characters have a
         # special meaning to that namespace"
-        yield Finding("error", "special", 'it is missing: give the special characters, or ""', where)
+        yield Finding("error", "special", 'the value is missing; set the special characters, or ""', where)
     for field, chars in (("special", namespace.special or ""), ("delimiter", namespace.delimiter or "")):
-        # Letters and digits are what names are made of, and what a percent-encoded octet is written with.
+        # Names consist of letters and digits, and percent-encoding uses them, so they cannot be special.
         if not all(_REPERTOIRE.fullmatch(char) and not char.isalnum() for char in chars):
-            yield Finding("error", field, "a character is a letter or digit, or cannot stand in a URN", where)
+            yield Finding("error", field, "a character is a letter or digit, or is not allowed in a URN", where)
     if namespace.delimiter is not None and len(namespace.delimiter) != 1:
-        yield Finding("error", "delimiter", "it is not one character", where)
+        yield Finding("error", "delimiter", "the value is not one character", where)
 
 
 def _words(namespace: Namespace) -> Iterator[Finding]:
     if not namespace.security:
-        yield Finding("error", "security", "it is missing", "URN draft, section 8")
+        yield Finding("error", "security", "the value is missing", "URN draft, section 8")
     if namespace.folds and not namespace.equivalence:
         # "Additional lexical equivalences MUST be documented"
-        yield Finding("error", "equivalence", "the equivalences are not told in words", "URN draft, section 5")
+        yield Finding("error", "equivalence", "the equivalences are not described in words", "URN draft, section 5")
     if not namespace.functional:
-        yield Finding("warning", "functional", "there is no guidance on functional equivalence", "URN draft, section 6")
+        yield Finding(
+            "warning", "functional", "the guidance on functional equivalence is missing", "URN draft, section 6"
+        )
 
 
 def _fragments(namespace: Namespace) -> Iterator[Finding]:
@@ -131,26 +133,26 @@ def _fragments(namespace: Namespace) -> Iterator[Finding]:
             # "its specification MUST describe the additional syntax restrictions to be adhered and the particulars of
             # the (per-URN) assignment process"
             if option.syntax is None or not option.process:
-                yield Finding("error", "fragments", "their syntax or the process of their assignment is missing", where)
+                yield Finding("error", "fragments", "the syntax or the process of the assignment is missing", where)
         elif not option.allowed:
             # "the specification document MUST specify a finite set of values, or precise, generic rules"
-            yield Finding("error", "fragments", "there is neither a finite set of them nor a rule", where)
+            yield Finding("error", "fragments", "a finite set of fragments or a rule is missing", where)
     if len({type(option) for option in namespace.fragments}) > 1:
         # "in general, only one of these methods is possible within a given URN Namespace"
         yield Finding("warning", "fragments", "both options are used: assigned one by one, and general", where)
 
 
 def _functions(namespace: Namespace) -> Iterator[Finding]:
-    """Whether the functions do to the example what they promise to do to every name."""
+    """Check that the functions treat the example correctly."""
     if not namespace.example:
         if namespace.folds or namespace.checks:
-            yield Finding("warning", "example", "there is no name to try the functions on", "URN draft, section 2")
+            yield Finding(
+                "warning", "example", "an example for a test of the functions is missing", "URN draft, section 2"
+            )
         return
     if not NSS.fullmatch(namespace.example) or namespace.check(namespace.example):
-        yield Finding("error", "example", "it is no name of the namespace", "URN draft, section 2")
+        yield Finding("error", "example", "the example is not a name of the namespace", "URN draft, section 2")
         return
     once = namespace.canonical(namespace.example)
     if namespace.canonical(once) != once:
-        yield Finding(
-            "error", "folds", "what it gives for the example is not what it gives for that", "URN draft, section 5"
-        )
+        yield Finding("error", "folds", "applying it twice to the example gives another result", "URN draft, section 5")

@@ -18,8 +18,8 @@ _UUID_FORM = "8, 4, 4, 4 and 12 hexadecimal digits with hyphens between them"
 
 # RFC 9562, sections 5.9 and 5.10
 _SPECIAL_UUIDS = {
-    "00000000-0000-0000-0000-000000000000": "the nil UUID, which names nothing",
-    "ffffffff-ffff-ffff-ffff-ffffffffffff": "the max UUID, which names nothing",
+    "00000000-0000-0000-0000-000000000000": "the nil UUID, which has no referent",
+    "ffffffff-ffff-ffff-ffff-ffffffffffff": "the max UUID, which has no referent",
 }
 
 # RFC 9562, section 4.1: the variant by the first digit of the fourth group.
@@ -28,18 +28,18 @@ _VARIANTS = {
     **dict.fromkeys("01234567", "NCS, for compatibility"),
     **dict.fromkeys("89ab", _THIS_VARIANT),
     **dict.fromkeys("cd", "Microsoft, for compatibility"),
-    **dict.fromkeys("ef", "reserved for the future"),
+    **dict.fromkeys("ef", "reserved"),
 }
 # RFC 9562, section 4.2: the version by the first digit of the third group.
 _VERSIONS = {
     "1": "from a time since 1582 and a node",
     "2": "DCE security",
-    "3": "from a name, by MD5",
+    "3": "from a name, with MD5",
     "4": "random",
-    "5": "from a name, by SHA-1",
-    "6": "from a time since 1582, in an order that sorts",
-    "7": "from a Unix time, in an order that sorts",
-    "8": "of a maker's own kind",
+    "5": "from a name, with SHA-1",
+    "6": "from a time since 1582, sortable",
+    "7": "from a Unix time, sortable",
+    "8": "vendor-specific",
 }
 
 # RFC 3061, section 2:
@@ -63,9 +63,9 @@ def _uuid_folds(nss: str) -> str:
 def _uuid_checks(nss: str) -> Iterator[Fault]:
     found = _UUID.match(nss)
     if found is None:
-        yield Fault(0, len(nss), "this is no UUID", _UUID_FORM)
+        yield Fault(0, len(nss), "this is not a UUID", _UUID_FORM)
     elif found.end() < len(nss):
-        yield Fault(found.end(), len(nss), "something follows the UUID", _UUID_FORM)
+        yield Fault(found.end(), len(nss), "there are characters after the UUID", _UUID_FORM)
 
 
 def _uuid_tells(nss: str) -> Mapping[str, str]:
@@ -75,10 +75,10 @@ def _uuid_tells(nss: str) -> Mapping[str, str]:
     if special := _SPECIAL_UUIDS.get(number):
         return {"kind": special}
     variant, version = _VARIANTS[number[19]], number[14]
-    # The other variants have no version in this place.
+    # Other variants have no version at this position.
     if variant != _THIS_VARIANT:
         return {"variant": variant}
-    return {"variant": variant, "version": f"{version}, {_VERSIONS.get(version, 'reserved for the future')}"}
+    return {"variant": variant, "version": f"{version}, {_VERSIONS.get(version, 'reserved')}"}
 
 
 def _oid_checks(nss: str) -> Iterator[Fault]:
@@ -97,7 +97,7 @@ def _number_fault(number: str, *, first: bool) -> tuple[str, str] | None:
     if len(number) > 1 and number.startswith("0"):
         return "the number begins with a zero", "a number without leading zeros"
     if first and number not in _ROOTS:
-        return "there is no such root", "0, 1 or 2 as the first number"
+        return "this root arc does not exist", "0, 1 or 2 as the first number"
     return None
 
 
@@ -106,14 +106,14 @@ def _oid_tells(nss: str) -> Mapping[str, str]:
 
 
 def _ietf_folds(nss: str) -> str:
-    # RFC 2648: "The entire URN is case-insensitive." But RFC 3553, of what begins with params: "Lexical equivalence is
-    # achieved by exact string match".
+    # RFC 2648: "The entire URN is case-insensitive." But RFC 3553, for names that begin with params: "Lexical
+    # equivalence is achieved by exact string match".
     series = nss.partition(":")[0].lower()
     return nss if series == "params" else nss.lower()
 
 
 def _ietf_checks(nss: str) -> Iterator[Fault]:
-    # Only the series that RFC 2648 defines; "any system ... should be written with the awareness that" more may come.
+    # Check only the series of RFC 2648; "any system ... should be written with the awareness that" more may come.
     series, _, rest = nss.partition(":")
     start = len(series) + 1
     if series.lower() in _SERIES and not _DIGITS.fullmatch(rest):
@@ -122,7 +122,7 @@ def _ietf_checks(nss: str) -> Iterator[Fault]:
         yield Fault(
             min(start, len(nss)),
             len(nss),
-            "this names no draft or meeting",
+            "this is not the name of a draft or meeting",
             "letters, digits and hyphens after the series",
         )
 
@@ -140,9 +140,9 @@ UUID = Namespace(
     special="",
     delimiter=None,
     equivalence="The case of the letters does not matter.",
-    functional="None: two UUIDs that differ name two things, as far as they say.",
-    security="A UUID is not a secret, and one of version 1 or 6 may tell when and on which machine it was made; a "
-    "forged one cannot be told from a real one.",
+    functional="None. Different UUIDs are different names.",
+    security="A UUID is not a secret. Version 1 or 6 can reveal the time and the machine of its creation. A forged "
+    "UUID cannot be detected.",
     example="f81d4fae-7dec-11d0-a765-00a0c91e6bf6",
     folds=_uuid_folds,
     checks=_uuid_checks,
@@ -155,8 +155,8 @@ OID = Namespace(
     reference="RFC 3061, section 2",
     special="",
     delimiter=".",
-    functional="None: names are compared as they are written, and one arc of the tree is never given out twice.",
-    security="Nothing in an object identifier proves that the holder of an arc has assigned it.",
+    functional="None. Names are compared as written, and an arc of the tree is never assigned twice.",
+    security="An object identifier does not prove that the holder of an arc assigned it.",
     example="1.3.6.1.4.1",
     checks=_oid_checks,
     tells=_oid_tells,
@@ -168,9 +168,9 @@ IETF = Namespace(
     reference="RFC 2648, section 2",
     special="",
     equivalence="The case of the letters does not matter, except in names that begin with params (RFC 3553).",
-    functional="An STD, BCP or FYI consists of one or more RFCs, and of others in other years; the index of the RFC "
-    "Editor tells which.",
-    security="Only names that are written without percent-encoding can be names of documents.",
+    functional="An STD, BCP or FYI consists of one or more RFCs, which change over time. The index of the RFC Editor "
+    "lists them.",
+    security="Only names without percent-encoding can be names of documents.",
     example="rfc:2648",
     folds=_ietf_folds,
     checks=_ietf_checks,

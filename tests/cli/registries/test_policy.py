@@ -94,7 +94,7 @@ def test_a_profile_is_shown_as_a_profile(ararat, tmp_path):
     ("content", "code", "said"),
     [
         pytest.param(None, 66, "cannot read the policy", id="no file"),
-        pytest.param(b"name = 'x'", 2, "there is no hosts", id="no profile"),
+        pytest.param(b"name = 'x'", 2, "hosts is missing", id="no profile"),
         pytest.param(b"\xff", 2, "byte 0 is not UTF-8", id="no text"),
     ],
 )

@@ -55,8 +55,8 @@ def test_a_file_is_judged_as_the_record_it_holds(ararat, tmp_path):
     ("given", "code", "message"),
     [
         pytest.param(b"\xff\xfe", 2, "belongs to no field", id="no UTF-8"),
-        pytest.param(b"", 2, "there is no field", id="nothing"),
-        pytest.param(b"x" * 900_000, 2, "more than 200,000", id="too much"),
+        pytest.param(b"", 2, "the text has no field", id="nothing"),
+        pytest.param(b"x" * 900_000, 2, "at most 200,000", id="too much"),
         pytest.param(b'{"name": "\\u001b[2J"}', 1, "scheme-name-syntax", id="an escape sequence"),
     ],
 )
@@ -93,5 +93,5 @@ def test_a_new_record_lacks_everything_but_its_name(ararat):
     assert isinstance(record, Registration)
     assert (record.name, record.status) == ("atlas", "provisional")
     assert ararat("lint", "-", given=made.stdout).stdout.count("-missing") == 9
-    assert made.stderr.startswith("1. Look for the name")
+    assert made.stderr.startswith("1. Search the registry")
     assert [ararat("new", name).exit_code for name in ("urn", "example", "at_las")] == [1, 1, 2]

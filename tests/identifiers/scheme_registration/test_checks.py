@@ -181,7 +181,7 @@ def test_hostile_texts_are_judged_like_others(every_naughty):
 
 
 def test_a_profile_that_is_none_is_refused():
-    with pytest.raises(ValueError, match="'2717' is no profile; expected one of 4395bis, 7595"):
+    with pytest.raises(ValueError, match="'2717' is not a profile; expected one of 4395bis, 7595"):
         lint(WHOLE, "2717")
 
 

@@ -97,19 +97,19 @@ def test_an_indented_label_is_part_of_the_text():
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        pytest.param("", "there is no field", id="nothing"),
-        pytest.param("\n \n", "there is no field", id="white space"),
+        pytest.param("", "the text has no field", id="nothing"),
+        pytest.param("\n \n", "the text has no field", id="white space"),
         pytest.param("atlas\nStatus: x", "line 1: this line belongs to no field", id="something before"),
-        pytest.param("Contact: a\nContact: b", "line 2: Contact stands a second time; it was in line 1", id="twice"),
-        pytest.param("{", "line 1: it begins like JSON and is none", id="broken JSON"),
+        pytest.param("Contact: a\nContact: b", "line 2: Contact is repeated; it is already in line 1", id="twice"),
+        pytest.param("{", "line 1: the text begins like JSON but is not valid JSON", id="broken JSON"),
         pytest.param('{"name": 1}', "'name' is not a text", id="a number"),
         pytest.param('{"name": null}', "'name' is not a text", id="null"),
         pytest.param('{"notes": "x"}', "'notes' is not a list of texts", id="notes that are none"),
         pytest.param('{"notes": [1]}', "'notes' is not a list of texts", id="a note that is none"),
-        pytest.param('{"url": "x"}', "'url' is no field of a record", id="another field"),
-        pytest.param('{"a":' * 100_000, "more than 200,000", id="too long"),
+        pytest.param('{"url": "x"}', "'url' is not a field of a record", id="another field"),
+        pytest.param('{"a":' * 100_000, "at most 200,000 are allowed", id="too long"),
         pytest.param('{"a":' * 30_000, "begins like JSON", id="too deep"),
-        pytest.param("Name: \u202ex\nname: y", r"line 2: Scheme name stands", id="hidden characters"),
+        pytest.param("Name: \u202ex\nname: y", r"line 2: Scheme name is repeated", id="hidden characters"),
     ],
 )
 def test_what_is_no_record_is_refused_with_its_place(text, message):

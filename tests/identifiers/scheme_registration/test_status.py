@@ -36,17 +36,20 @@ def test_every_change_is_listed_once():
 
 def test_a_refusal_says_whom_it_takes():
     assert transition("permanent", "historical", "registrant").reason == (
-        "from permanent to historical takes the IESG, not the original registrant"
+        "a change from permanent to historical can be requested by the IESG, not by the original registrant"
     )
-    assert transition("historical", "provisional", "iesg").reason == "there is no way from historical to provisional"
+    assert (
+        transition("historical", "provisional", "iesg").reason
+        == "a change from historical to provisional is not allowed"
+    )
 
 
 @pytest.mark.parametrize(
     ("before", "after", "actor", "message"),
     [
-        ("eternal", "permanent", "iesg", "'eternal' is no status"),
-        ("permanent", "gone", "iesg", "'gone' is no status"),
-        ("permanent", "historical", "me", "'me' is nobody"),
+        ("eternal", "permanent", "iesg", "'eternal' is not a status"),
+        ("permanent", "gone", "iesg", "'gone' is not a status"),
+        ("permanent", "historical", "me", "'me' is not a requester"),
     ],
 )
 def test_what_is_no_status_or_nobody_is_refused(before, after, actor, message):
@@ -64,5 +67,5 @@ def test_a_record_keeps_what_it_was():
 
 
 def test_a_change_that_is_not_allowed_changes_nothing():
-    with pytest.raises(ValueError, match="takes the IESG"):
+    with pytest.raises(ValueError, match="can be requested by the IESG"):
         moved(Registration(name="atlas", status="permanent"), "historical", "registrant")

@@ -42,8 +42,8 @@ def test_text_is_read_as_records(text, expected):
     [
         pytest.param("who: A\nno colon\n", 2, id="no colon"),
         pytest.param("\n: B", 2, id="no label"),
-        pytest.param("\n  continues nothing", 2, id="continues nothing"),
-        pytest.param("who: A\n\n  continues nothing", 3, id="continues a record that has ended"),
+        pytest.param("\n  has no value to continue", 2, id="has no value to continue"),
+        pytest.param("who: A\n\n  has no value to continue", 3, id="continues a record that has ended"),
     ],
 )
 def test_what_is_no_record_is_refused_with_its_line(text, line):

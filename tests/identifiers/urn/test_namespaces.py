@@ -113,34 +113,41 @@ def test_names_that_are_well_formed_are_not_complained_of(text):
     ("text", "place", "message"),
     [
         pytest.param("urn:isbn:0451450524", "4", "the check digit is wrong", id="ISBN-10 mistyped"),
-        pytest.param("urn:isbn:978-951-0-18435-X", "978-951-0-18435-X", "this is no ISBN", id="ISBN-13 with X"),
+        pytest.param("urn:isbn:978-951-0-18435-X", "978-951-0-18435-X", "this is not an ISBN", id="ISBN-13 with X"),
         pytest.param("urn:isbn:9789510184357", "7", "the check digit is wrong", id="ISBN-13 mistyped"),
-        pytest.param("urn:isbn:978-952", "978-952", "this is no ISBN", id="ISBN cut off"),
-        pytest.param("urn:isbn:9771234567898", "9771234567898", "this is no ISBN", id="an EAN of another kind"),
-        pytest.param("urn:isbn:345180901", "345180901", "this is no ISBN", id="nine digits"),
-        pytest.param("urn:isbn:0%3451450523", "0%3451450523", "this is no ISBN", id="percent-encoded"),
+        pytest.param("urn:isbn:978-952", "978-952", "this is not an ISBN", id="ISBN cut off"),
+        pytest.param("urn:isbn:9771234567898", "9771234567898", "this is not an ISBN", id="an EAN of another kind"),
+        pytest.param("urn:isbn:345180901", "345180901", "this is not an ISBN", id="nine digits"),
+        pytest.param("urn:isbn:0%3451450523", "0%3451450523", "this is not an ISBN", id="percent-encoded"),
         pytest.param("urn:issn:0167-6424", "4", "the check digit is wrong", id="ISSN mistyped"),
-        pytest.param("urn:issn:01676-423", "01676-423", "this is no ISSN", id="ISSN with its hyphen elsewhere"),
-        pytest.param("urn:uuid:1234", "1234", "this is no UUID", id="UUID cut off"),
+        pytest.param("urn:issn:01676-423", "01676-423", "this is not an ISSN", id="ISSN with its hyphen elsewhere"),
+        pytest.param("urn:uuid:1234", "1234", "this is not a UUID", id="UUID cut off"),
         pytest.param(
-            "urn:uuid:f81d4fae-7dec-11d0-a765-00a0c91e6bf6/a", "/a", "something follows the UUID", id="UUID with more"
+            "urn:uuid:f81d4fae-7dec-11d0-a765-00a0c91e6bf6/a",
+            "/a",
+            "there are characters after the UUID",
+            id="UUID with more",
         ),
-        pytest.param("urn:uuid:f81d4fae7dec11d0a76500a0c91e6bf6", None, "this is no UUID", id="UUID without hyphens"),
+        pytest.param(
+            "urn:uuid:f81d4fae7dec11d0a76500a0c91e6bf6", None, "this is not a UUID", id="UUID without hyphens"
+        ),
         pytest.param("urn:oid:1.03.6", "03", "the number begins with a zero", id="OID with a leading zero"),
         pytest.param("urn:oid:1..6", "", "this is not a number", id="OID with two dots"),
         pytest.param("urn:oid:1.3.x", "x", "this is not a number", id="OID with a letter"),
-        pytest.param("urn:oid:3.1", "3", "there is no such root", id="OID below nothing"),
+        pytest.param("urn:oid:3.1", "3", "this root arc does not exist", id="OID below nothing"),
         pytest.param("urn:nbn:fi", "", "there is no hyphen after the prefix", id="NBN without a hyphen"),
         pytest.param("urn:nbn:fi-", "-", "there is no number after the hyphen", id="NBN without a number"),
         pytest.param("urn:nbn:fin:a-1", "fin:a", "this is not a country code", id="NBN of three letters"),
         pytest.param("urn:nbn:de::a-1", "de::a", "this is not a country code", id="NBN with an empty sub-namespace"),
-        pytest.param("urn:lex:br", "", "there is no authority", id="LEX jurisdiction alone"),
-        pytest.param("urn:lex:b:x:y:z", "b", "this is no jurisdiction", id="LEX jurisdiction of one letter"),
+        pytest.param("urn:lex:br", "", "the authority is missing", id="LEX jurisdiction alone"),
+        pytest.param("urn:lex:b:x:y:z", "b", "this is not a valid jurisdiction", id="LEX jurisdiction of one letter"),
         pytest.param("urn:lex:br:x:y:", "", "the date and number of the measure are missing", id="LEX without details"),
-        pytest.param("urn:lex:br:x-y:z:1", "x-y", "this is no authority", id="LEX authority with a hyphen"),
+        pytest.param("urn:lex:br:x-y:z:1", "x-y", "this is not a valid authority", id="LEX authority with a hyphen"),
         pytest.param("urn:ietf:rfc:2648bis", "2648bis", "this is not the number of a document", id="RFC with letters"),
         pytest.param("urn:ietf:std", "", "this is not the number of a document", id="STD without number"),
-        pytest.param("urn:ietf:id:a%2Db", "a%2Db", "this names no draft or meeting", id="draft percent-encoded"),
+        pytest.param(
+            "urn:ietf:id:a%2Db", "a%2Db", "this is not the name of a draft or meeting", id="draft percent-encoded"
+        ),
     ],
 )
 def test_a_name_that_breaks_a_rule_of_its_namespace_is_a_valid_urn_with_a_warning(text, place, message):
@@ -299,11 +306,11 @@ def test_what_is_shown_begins_with_urn_and_hides_nothing(name):
         ("urn:uuid:f81d4fae-7dec-41d0-a765-00a0c91e6bf6", {"variant": "RFC 9562", "version": "4, random"}),
         (
             "urn:uuid:f81d4fae-7dec-f1d0-a765-00a0c91e6bf6",
-            {"variant": "RFC 9562", "version": "f, reserved for the future"},
+            {"variant": "RFC 9562", "version": "f, reserved"},
         ),
         ("urn:uuid:f81d4fae-7dec-41d0-C765-00a0c91e6bf6", {"variant": "Microsoft, for compatibility"}),
-        ("urn:uuid:00000000-0000-0000-0000-000000000000", {"kind": "the nil UUID, which names nothing"}),
-        ("urn:uuid:FFFFFFFF-ffff-ffff-ffff-ffffffffffff", {"kind": "the max UUID, which names nothing"}),
+        ("urn:uuid:00000000-0000-0000-0000-000000000000", {"kind": "the nil UUID, which has no referent"}),
+        ("urn:uuid:FFFFFFFF-ffff-ffff-ffff-ffffffffffff", {"kind": "the max UUID, which has no referent"}),
         ("urn:uuid:1", {}),
         ("urn:oid:2.5.4.3", {"root": "ISO and ITU-T together"}),
         ("urn:oid:9", {}),
@@ -467,7 +474,7 @@ def test_what_a_record_lacks_is_said_and_an_error_keeps_it_out(register, fields,
 
 def test_a_known_namespace_is_replaced_only_when_that_is_said(register):
     register()
-    with pytest.raises(ValueError, match="registered already"):
+    with pytest.raises(ValueError, match="already registered"):
         register(title="Other marks")
     namespaces.register(shelf(title="Other marks"), replace=True)
     assert known("example-shelf").title == "Other marks"
