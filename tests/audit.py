@@ -1,8 +1,8 @@
 """Check each package that tests/requirements pins for known vulnerabilities, and list those that cannot be checked.
 
-``make audit`` runs it. pip-audit asks PyPI, or the service that its options name, such as
+``make audit`` runs it. pip-audit queries PyPI, or the service in its options, such as
 ``make audit ARGS='--vulnerability-service osv'``. A package that the service does not know
-is listed, and is no failure.
+is listed and does not fail the audit.
 
 Exit code: 0 no known vulnerability, 1 a known vulnerability, 69 the service answered for no package.
 """
@@ -24,7 +24,7 @@ def main() -> int:
     checked: set[str] = set()
     unknown: dict[str, str] = {}
     vulnerable: dict[str, str] = {}
-    # One file at a time, since the pins of the sites differ from the others, and pip-audit refuses that.
+    # One file at a time: the pins of the sites differ from the others, and pip-audit refuses different pins.
     for file in sorted(FOLDER.glob("*.txt")):
         for package in audited(file):
             if "skip_reason" in package:

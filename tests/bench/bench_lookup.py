@@ -1,4 +1,4 @@
-"""How long it takes to look one name up, among few and among many, with the file in the memory of the system."""
+"""Measure the lookup of one name in small and large stores, with the file in the page cache."""
 
 from __future__ import annotations
 
@@ -24,12 +24,12 @@ def bench_lookup(tell, plot, filled, name, most, in_turns):
             found = stores[size].fetch((key,))
             taken.append((time.perf_counter() - begun) * 1e6)
             assert found[key].target == f"https://example.org/{number}"
-        # The first turn is for the pages of the upper levels of the tree, which are in memory ever after.
+        # The first turn loads the pages of the upper levels of the tree into memory.
         if turn:
             medians[size].append(statistics.median(taken))
             slowest[size].append(statistics.quantiles(taken, n=100)[-1])
     tell(
-        "Look one name up at random, SQLite, the file in memory",
+        "Look up one random name, SQLite, file in the page cache",
         ["p50 us", "p99 us"],
         {f"among {size:,}": [medians[size], slowest[size]] for size in sizes},
         "among 10,000",

@@ -1,4 +1,4 @@
-"""What the resolver costs the site it stands before, beside other middleware that looks at every path."""
+"""Measure the cost of the resolver for requests to the site, compared with other middleware that checks every path."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def bench_pass_through(race, tell, filled):
     )
     bare = turns.pop("bare")
     tell(
-        "What is added to a request that is not for the resolver",
+        "Additional time of a request that is not for the resolver",
         ["ns"],
         {name: [[taken - alone for taken, alone in zip(each, bare, strict=True)]] for name, each in turns.items()},
         "WhiteNoise",

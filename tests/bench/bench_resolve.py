@@ -1,4 +1,4 @@
-"""How many redirects a server gives, beside a constant one, on each kind of bindings and beside arklet."""
+"""Measure redirects per second, compared with a constant redirect, for each kind of store and for arklet."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ import psycopg
 from ararat.middleware import open_bindings
 
 FEWER = 100_000
-"""How many names PostgreSQL and the CSV file have: a file of text is for no more."""
+"""The number of names in PostgreSQL and in the CSV file. A text file is for small collections."""
 
 CONSTANT = """
 def application(environ, start_response):
     start_response("302 Found", [("Location", "https://example.org/1"), ("Content-Length", "0")])
     return []
 """
-# What the database alone costs, and the fields of our answers.
+# The cost of the database alone, with the header fields of our answers.
 SELECT = """
 import sqlite3, threading
 HEADERS = [
@@ -44,7 +44,7 @@ from ararat.middleware import ResolverMiddleware, open_bindings
 from werkzeug.exceptions import NotFound
 application = ResolverMiddleware(NotFound(), open_bindings({database!r}, create=True))
 """
-# Its settings as they come; then with one more line, for connections that are kept.
+# With its default settings, and with one more line that keeps connections open.
 ARKLET = """
 from arklet.entrypoints import settings
 {more}
@@ -54,11 +54,11 @@ KEPT = 'settings.DATABASES["default"]["CONN_MAX_AGE"] = None'
 
 
 def bench_resolve_sqlite(load, filled, name, most):
-    # Names that nobody asks for again soon: what is asked for often is faster, since its pages are in memory.
+    # Use random names. A name that is requested often is faster, because its pages are in memory.
     sizes = [size for size in (10_000, 1_000_000, 10_000_000) if size <= most]
     sources, among = {"a constant 302": CONSTANT}, {"a constant 302": most}
     for size in sizes:
-        alone, ours = f"no more than a SELECT, {size:,} names", f"Ararat, SQLite, {size:,} names"
+        alone, ours = f"a SELECT only, {size:,} names", f"Ararat, SQLite, {size:,} names"
         sources[alone] = SELECT.format(file=filled(size).removeprefix("sqlite:///"))
         sources[ours] = RESOLVER.format(database=filled(size))
         among |= {alone: size, ours: size}
@@ -101,7 +101,7 @@ def bench_resolve_beside_arklet(load, cluster, tmp_path, name):
 
 
 def fill_postgresql(url):
-    """Names as those of ``filled`` are."""
+    """Insert names like those of ``filled``."""
     with open_bindings(url, create=True) as bindings:
         bindings.bind("ark:12345/x", "https://example.org/x")
     with psycopg.connect(url) as connection:
@@ -126,7 +126,7 @@ def arklet_environ(url):
 
 
 def fill_arklet(url, environ):
-    """The same names and targets, in arklet's tables as its migrations make them."""
+    """Insert the same names and targets into the tables that the migrations of arklet create."""
     command = [sys.executable, "-m", "django", "migrate", "--verbosity", "0"]
     subprocess.run(command, env=os.environ | environ, check=True, timeout=120)
     with psycopg.connect(url) as connection:

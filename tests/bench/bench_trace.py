@@ -1,4 +1,4 @@
-"""What traces cost: those who want something else of the site meanwhile, and by the length of the way."""
+"""Measure traces: the delay of other requests during traces, and the time by number of redirects."""
 
 from __future__ import annotations
 
@@ -17,15 +17,15 @@ TURNS = 15
 
 
 def bench_stuck_traces(tell, plot, serve_ararat, asked, in_turns):
-    """As many traces as may run wait for hosts that never answer, while one client asks for something else.
+    """Measure other requests while the maximum number of traces waits for hosts that never answer.
 
-    All four servers run all the time, and one is asked.
+    All four servers run all the time. One of them is measured.
     """
     seen = {(name, number): [] for name in ASKED for number in STREAMS}
     with contextlib.ExitStack() as stack:
         servers = {number: serve_ararat("--allow-network", "127.0.0.0/8") for number in STREAMS}
         watching = [stack.enter_context(Watchers(server.port, number)) for number, server in servers.items()]
-        # Before those who watch: then there is nothing left to watch.
+        # Take samples before the traces start.
         for server in servers.values():
             stack.callback(server.stop)
         deadline = time.monotonic() + 20
@@ -69,7 +69,7 @@ def application(environ, start_response):
 
 
 def bench_hops(tell, plot, wsgi_server, serve_ararat, in_turns):
-    # Another host in each turn: one alone would not be asked so often in a minute.
+    # Use another host in each turn, because of the rate limit per host.
     binds = [option for turn in range(TURNS + 1) for option in ("--bind", f"127.0.4.{turn + 1}:0")]
     way, server = wsgi_server(CHAIN, threads=4, options=binds), serve_ararat("--allow-network", "127.0.0.0/8")
     hosts = re.findall(r"http://127\.0\.4\.\d+:\d+", way.log())
@@ -83,7 +83,7 @@ def bench_hops(tell, plot, wsgi_server, serve_ararat, in_turns):
         seconds = time.perf_counter() - begun
         assert traced.status == 200, traced.text
         assert f"{hosts[turn]}/way/0" in traced.text, traced.text
-        # The first turn is for all that is done once.
+        # The first turn includes the work that is done once.
         if turn:
             taken[number].append(seconds * 1e3)
     tell(

@@ -1,11 +1,10 @@
-"""How fast it is, side by side with what it is compared with, in one run on one machine: `make bench`.
+"""Fixtures of the benchmarks, which compare Ararat with alternatives on one machine: `make bench`.
 
-Nothing here fails for being slow. Each benchmark tells what was measured beside the budget, and checks that what it
-measured did what it should. All of it goes to a folder of bench-results/: speed.md, speed.json and a picture for each
-growth.
+No benchmark fails because it is slow. Each one prints its results beside a budget, and checks that the measured code
+works. A folder in bench-results/ contains all results: speed.md, speed.json and a picture for each growth.
 
-Things that are compared are measured in turns, in one order and then in the other. ARARAT_BENCH_MOST is the most
-bindings or rows (1,000,000 unless it is set; 10,000,000 takes an hour more, and 20 GB).
+Alternatives are measured alternately, in one order and then in the reverse order. ARARAT_BENCH_MOST is the maximum
+number of bindings or rows (default: 1,000,000; 10,000,000 takes an hour more and 20 GB).
 """
 
 from __future__ import annotations
@@ -29,7 +28,7 @@ import pytest
 
 from ararat.middleware import open_bindings
 
-# The PostgreSQL server is of the kind that the middleware's tests have; test folders are no packages to import from.
+# The PostgreSQL server is that of the middleware's tests. Test folders are not packages, so it is loaded by path.
 _middleware = run_path(str(Path(__file__).parents[1] / "middleware" / "conftest.py"))
 _report = run_path(str(Path(__file__).with_name("report.py")))
 Table, Plot = _report["Table"], _report["Plot"]
@@ -48,13 +47,13 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
 
 @pytest.fixture(scope="session")
 def most() -> int:
-    """The most bindings or rows of this run."""
+    """Return the maximum number of bindings or rows of this run."""
     return int(os.environ.get("ARARAT_BENCH_MOST", "1000000"))
 
 
 @pytest.fixture(scope="session")
 def cluster() -> Iterator[Any]:
-    """A PostgreSQL server with its own settings: what it has said is done is on the disk."""
+    """Return a PostgreSQL server with default settings: committed data is on disk."""
     binaries = _middleware["_required_binaries"]()
     made, server = (_middleware["Cluster"](binaries, hasty=False) for _ in range(2))
     try:
@@ -67,7 +66,7 @@ def cluster() -> Iterator[Any]:
 
 
 def _in_turns(names: Iterable[str], rounds: int) -> Iterator[tuple[int, str]]:
-    """Each of the names in each round: what comes first in one is last in the next."""
+    """Yield each name in each round. The order is reversed in every second round."""
     order = [*names]
     for number in range(rounds):
         yield from ((number, name) for name in order)
@@ -76,12 +75,12 @@ def _in_turns(names: Iterable[str], rounds: int) -> Iterator[tuple[int, str]]:
 
 @pytest.fixture(scope="session")
 def in_turns() -> Callable[[Iterable[str], int], Iterator[tuple[int, str]]]:
-    """in_turns(names, rounds) gives the number of the round, and the name whose turn it is."""
+    """in_turns(names, rounds) yields the number of the round and the name."""
     return _in_turns
 
 
 def _seconds(work: Callable[[], object], times: int) -> float:
-    # Of this thread alone: what else the machine does then takes its time, and not ours.
+    # Measure the CPU time of this thread, so that other processes do not count.
     begun = time.thread_time()
     for _ in range(times):
         work()
@@ -89,7 +88,7 @@ def _seconds(work: Callable[[], object], times: int) -> float:
 
 
 def _times(work: Callable[[], object]) -> int:
-    """How often makes 10 ms: long against the clock, and short against what else the machine does."""
+    """Return how many repetitions take 10 ms: long compared with the clock, short compared with other processes."""
     times = 1
     while (seconds := _seconds(work, times)) < 0.01:
         times = max(times + 1, min(2 * times, int(times * 0.011 / max(seconds, 1e-6))))
@@ -101,10 +100,11 @@ _UNITS = {"ns": 1e9, "us": 1e6, "ms": 1e3}
 
 @pytest.fixture
 def race(tell: Tell) -> Race:
-    """race(title, runners, beside, budget="", per=1, unit="ns", rounds=40) times callables in turns and tells the time
-    of the processor that each takes for one of ``per`` things.
+    """race(title, runners, beside, budget="", per=1, unit="ns", rounds=40) measures callables alternately, and prints
+    the
+    CPU time of each, divided by ``per``.
 
-    ``beside`` names the one that the others are compared with. The answer is the time of each turn, by name.
+    The others are compared with ``beside``. Returns the times of all turns by name.
     """
 
     def run(
@@ -128,8 +128,8 @@ def race(tell: Tell) -> Race:
 
 @pytest.fixture
 def tell(capsys: pytest.CaptureFixture[str]) -> Tell:
-    """tell(title, columns, rows, beside="", more=False, budget="") puts a table on record and prints it, whatever
-    pytest captures (`report.Table`).
+    """tell(title, columns, rows, beside="", more=False, budget="") records and prints a table (`report.Table`), even if
+    pytest captures the output.
     """
 
     def out(*args: Any, **kwargs: Any) -> None:
@@ -144,7 +144,7 @@ def tell(capsys: pytest.CaptureFixture[str]) -> Tell:
 
 @pytest.fixture
 def plot() -> Callable[..., None]:
-    """plot(name, title, across, up, series, tenfold=False) draws how something grows (`report.Plot`)."""
+    """plot(name, title, across, up, series, tenfold=False) draws a growth curve (`report.Plot`)."""
 
     def draw(name: str, *args: Any, **kwargs: Any) -> None:
         _RESULTS.plots[name] = Plot(*args, **kwargs)
@@ -154,30 +154,30 @@ def plot() -> Callable[..., None]:
 
 
 def _memory(pid: int) -> float:
-    """The megabytes that a process has in memory, with what it shares."""
+    """Return the memory of a process in megabytes, including shared memory."""
     status = Path(f"/proc/{pid}/status").read_text()
     return next(int(line.split()[1]) / 1000 for line in status.splitlines() if line.startswith("VmRSS:"))
 
 
 def _processor(pid: int) -> float:
-    """The seconds of a processor that a process has used, with its threads and the system's part."""
+    """Return the CPU seconds of a process, with its threads and the system time."""
     return sum(int(stat.read_text().split()[0]) for stat in Path(f"/proc/{pid}/task").glob("*/schedstat")) / 1e9
 
 
 def _workers(pid: int) -> list[int]:
-    """The processes that a process has started and that run."""
+    """Return the running child processes of a process."""
     return [int(child) for child in Path(f"/proc/{pid}/task/{pid}/children").read_text().split()]
 
 
 class Asked(NamedTuple):
-    """What a client saw of a server: answers a second, and seconds."""
+    """The measurements of a client: answers per second, and latencies in seconds."""
 
     rate: float
     p50: float
     p99: float
 
 
-# Numbers at random, others in each turn, as load.py draws them.
+# Random numbers, different in each turn, like those of load.py.
 _SCRIPT = """
 function init(arguments) math.randomseed(arguments[1]) end
 function request() return wrk.format("GET", string.format("{path}", math.random(0, {most} - 1))) end
@@ -187,11 +187,11 @@ _IN_SECONDS = {"us": 1e-6, "ms": 1e-3, "s": 1.0, "m": 60.0}
 
 
 def _by_wrk(script: Path, port: int, turn: int) -> Asked:
-    """What four connections see for a second, each asking again as soon as it has an answer."""
+    """Measure a second with four connections. Each sends its next request after an answer."""
     command = ["wrk", "--threads", "1", "--connections", "4", "--latency", "--duration", "1s"]
     command += ["--script", str(script), f"http://127.0.0.1:{port}", "--", str(turn)]
     said = subprocess.run(command, capture_output=True, text=True, timeout=60, check=True).stdout
-    # wrk counts what is neither 2xx nor 3xx.
+    # wrk counts all statuses except 2xx and 3xx.
     assert "Non-2xx" not in said, said
     assert "Socket errors" not in said, said
     latency = {share: float(number) * _IN_SECONDS[unit] for share, number, unit in _LATENCY.findall(said)}
@@ -201,7 +201,7 @@ def _by_wrk(script: Path, port: int, turn: int) -> Asked:
 
 
 def _by_ours(port: int, status: str, path: str, most: int = 1, turn: int = 0, seconds: float = 1) -> Asked:
-    """What one connection sees."""
+    """Measure with one connection."""
     command = [sys.executable, str(Path(__file__).with_name("load.py"))]
     command += [str(port), str(seconds), status, path, str(most), str(turn)]
     said = subprocess.run(command, capture_output=True, text=True, timeout=60 + seconds, check=True).stdout
@@ -211,19 +211,20 @@ def _by_ours(port: int, status: str, path: str, most: int = 1, turn: int = 0, se
 
 @pytest.fixture
 def asked() -> Callable[..., Asked]:
-    """asked(port, status, path, seconds=1) is what one connection sees of a server."""
+    """asked(port, status, path, seconds=1) measures a server with one connection."""
     return _by_ours
 
 
 @pytest.fixture
 def load(tell: Tell, wsgi_server: Any, tmp_path: Path) -> Callable[..., None]:
-    """load(title, sources, beside, status="200", path="/", most={}, budget="", environ={}, threads=4) serves each
-    source of a WSGI application by a gunicorn of its own, all alike with one worker, and asks them in turns, each for
-    names at random: ``most`` says of how many, for each source.
+    """load(title, sources, beside, status="200", path="/", most={}, budget="", environ={}, threads=4) runs each source
+    of
+    a WSGI application in its own gunicorn with one worker, and measures them alternately with random names. ``most`` is
+    the number of names for each source.
 
-    The load is wrk's, where that is installed (apt-get install wrk), else that of load.py. It is all that the worker
-    can do, so that latencies are those of a queue. A second table has the time of the processor that the worker took
-    for each request; a database server's time is not in it.
+    The client is wrk if it is installed (apt-get install wrk), else load.py. The load is the maximum of the worker, so
+    latencies include waiting. A second table has the CPU time of the worker per request, without that of a database
+    server.
     """
 
     def run(
@@ -244,7 +245,7 @@ def load(tell: Tell, wsgi_server: Any, tmp_path: Path) -> Callable[..., None]:
         wrk = shutil.which("wrk") is not None
         for name, server in servers.items():
             scripts[name].write_text(_SCRIPT.format(path=path, most=most.get(name, 1)))
-            # Everything that a server does once, and whether it answers as it should.
+            # Work that a server does once. Also check that it answers correctly.
             assert _by_ours(server.port, status, path, most.get(name, 1)).rate, name
         seen: dict[str, list[Asked]] = {name: [] for name in servers}
         used: dict[str, list[float]] = {name: [] for name in servers}
@@ -260,7 +261,7 @@ def load(tell: Tell, wsgi_server: Any, tmp_path: Path) -> Callable[..., None]:
             seen[name].append(found)
             used[name].append((_processor(worker) - before) / found.rate * 1e6)
 
-        # Each has a turn of what it is compared with right before it or right after it.
+        # Measure each alternative directly before or after the one that it is compared with.
         pairs: dict[str, list[int]] = {name: [] for name in servers if name != beside}
         for turn, name in _in_turns(pairs, rounds):
             pairs[name].append(len(seen[beside]))
@@ -275,8 +276,8 @@ def load(tell: Tell, wsgi_server: Any, tmp_path: Path) -> Callable[..., None]:
             ]
             for name, turns in seen.items()
         }
-        by = "wrk, 4 connections" if wrk else "a client of ours, 1 connection, whose own time is in it"
-        columns = ["requests/s", "p50 ms", "p99 ms", "MB a worker"]
+        by = "wrk, 4 connections" if wrk else "load.py, 1 connection, including the time of the client"
+        columns = ["requests/s", "p50 ms", "p99 ms", "MB per worker"]
         paired = {name: [seen[beside][place].rate for place in places] for name, places in pairs.items()}
         tell(f"{title} ({by})", columns, rows, beside, True, budget, paired)
         taken = {name: [turns] for name, turns in used.items()}
@@ -291,15 +292,15 @@ NAME = "ark:12345/x%08d"
 
 @pytest.fixture(scope="session")
 def name() -> str:
-    """What names look like, and only the number differs."""
+    """Return the format of the names. Only the number differs."""
     return NAME
 
 
 @pytest.fixture(scope="session")
 def filled(tmp_path_factory: pytest.TempPathFactory) -> Callable[[int], str]:
-    """filled(rows) is the URL of an SQLite database with so many bindings, made once.
+    """filled(rows) returns the URL of an SQLite database with this number of bindings. Each one is created once.
 
-    Each is a copy of one that was bound, but for its name and target; the history has that one alone.
+    All bindings are copies of one, with other names and targets. The history contains only the first.
     """
 
     @functools.cache
@@ -308,7 +309,7 @@ def filled(tmp_path_factory: pytest.TempPathFactory) -> Callable[[int], str]:
         with open_bindings(path, create=True) as bindings:
             bindings.bind("ark:12345/x", "https://example.org/x")
         connection = sqlite3.connect(path, isolation_level=None)
-        # Nobody else is there, and what is half made is made anew.
+        # No other process uses the file. An incomplete file is created again.
         for pragma in ("journal_mode = DELETE", "journal_mode = OFF", "synchronous = OFF"):
             connection.execute(f"PRAGMA {pragma}")
         columns = [row[1] for row in connection.execute("PRAGMA table_info(bindings)")]

@@ -1,10 +1,10 @@
-"""One connection that asks a server for names at random, one after another, and says how long each answer took.
+"""Request random names from a server over one connection, one after another, and print the duration of each answer.
 
     python load.py PORT SECONDS STATUS PATH MOST TURN
 
-Where PATH holds ``%08d`` it gets a number below MOST, another one each time and others in each turn. Where the server
-closes its connection, opening another one is part of the next answer's time. Prints one line of JSON. It is a process
-of its own, so that it does not wait for the interpreter of whoever measures.
+``%08d`` in PATH is replaced by a random number below MOST, different in each turn. If the server closes the connection,
+the time of the next answer includes a new connection. Prints one line of JSON. This is a separate process, so that it
+does not wait for the interpreter of the benchmark.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ import time
 
 
 def main(port: int, seconds: float, status: str, path: str, most: int, turn: int) -> None:
-    """Ask for so long."""
+    """Send requests for a number of seconds."""
     connection: socket.socket | None = None
     taken: list[float] = []
     draw = random.Random(turn)  # noqa: S311 - the same names in the same turn
@@ -38,7 +38,7 @@ def main(port: int, seconds: float, status: str, path: str, most: int, turn: int
         answers.read(length)
         taken.append(time.perf_counter() - begun)
         if not line.startswith(f"HTTP/1.1 {status}".encode()):
-            sys.exit(f"{asked}: {line!r} and not {status}")
+            sys.exit(f"{asked}: {line!r}, expected {status}")
         if closing:
             connection.close()
             connection = None

@@ -1,18 +1,17 @@
-"""One move of rows into or out of a database, in a process of its own: how long it took, and its memory at most.
+"""Move rows into or out of a database in a separate process, and print the time and the maximum memory.
 
     python moving.py WHAT URL SIZE FILE
 
-WHAT is "import", "export csv" or "export jsonl", which are ours; a key of `PLAIN`, with which they are compared; or
-"open", which opens the bindings and moves nothing. FILE is the table that is read, or the file that is written. Prints
-one line of JSON at the end: seconds, and megabytes.
+WHAT is "import", "export csv" or "export jsonl" (Ararat), a key of `PLAIN` (a plain copy for comparison), or "open"
+(open the bindings only). FILE is the table to read or the file to write. Prints one line of JSON at the end, with
+seconds and megabytes.
 
-Several take turns, so that whatever else the machine does befalls all of them: before it begins, and after every
-so many rows, a process prints an empty line and waits for one. The time until that comes is not counted.
+Several processes alternate, so that other load affects all of them equally. At the start and after every :data:`TURN`
+rows, a process prints an empty line and waits for one. The waiting time is not counted.
 
-What is compared writes the rows without any of our code: into the same empty tables, as wide as an import stores them
-and under the same constraints, but with no check and no history. Its rows are tuples before its time begins to run. One
-transaction is committed, into a file with a write-ahead log and synchronous=FULL, or at a server, each with its own
-settings otherwise.
+A plain copy writes the rows without code of Ararat, into the same empty tables with the same columns and constraints,
+but without checks and history. Its tuples are created before the measurement. It commits one transaction: into a file
+with a write-ahead log and synchronous=FULL, or to a server. Other settings are the defaults.
 """
 
 from __future__ import annotations
@@ -49,12 +48,12 @@ ALL = f"SELECT {COLUMNS} FROM bindings ORDER BY key"  # noqa: S608
 
 
 def named(number: int) -> tuple[str, str]:
-    """Identifier and target of a row of the table."""
+    """Return the identifier and the target of a row of the table."""
     return f"ark:12345/x{number}", f"https://example.org/{number}"
 
 
 def stored(size: int) -> Iterator[tuple[int, list[Row]]]:
-    """The rows of `bindings` that such a table becomes, many at once, and how many there are with these."""
+    """Yield the rows of `bindings` for such a table in batches, with the number of rows so far."""
     for start in range(0, size, AT_ONCE):
         yield start + AT_ONCE, [as_stored(*named(number)) for number in range(start, start + AT_ONCE)]
 
@@ -64,7 +63,7 @@ def as_stored(identifier: str, target: str) -> Row:
 
 
 class Watch:
-    """The seconds within a with, all of them together, but for those in which others have their turn."""
+    """The time within ``with`` blocks, without the turns of other processes."""
 
     seconds = 0.0
 
@@ -75,7 +74,7 @@ class Watch:
         self.seconds += time.perf_counter() - self._begun
 
     def moved(self, number: int) -> None:
-        """Say within the with how many rows were moved so far; after each :data:`TURN` of them it is another's turn."""
+        """Report the number of moved rows. After each :data:`TURN` rows another process runs."""
         if number % TURN == 0:
             paused = time.perf_counter()
             wait()
@@ -130,7 +129,7 @@ def select(url: str, size: int, file: Path, watch: Watch) -> None:
         if isinstance(connection, sqlite3.Connection):
             cursor: Any = connection.execute(ALL)
         else:
-            # One that the server holds, so that not all rows are in memory.
+            # A server-side cursor, so that not all rows are in memory.
             cursor = psycopg.ServerCursor(connection, "everything")
             cursor.itersize = AT_ONCE
             cursor.execute(ALL)
@@ -144,7 +143,7 @@ def select(url: str, size: int, file: Path, watch: Watch) -> None:
 def copy_out(url: str, size: int, file: Path, watch: Watch) -> None:
     statement = f"COPY ({ALL}) TO STDOUT (FORMAT csv)"
     with connected(url) as connection, file.open("wb") as out, watch, connection.cursor().copy(statement) as taken:
-        # libpq gives a row in a block.
+        # libpq returns one row per block.
         for number, block in enumerate(taken, 1):
             out.write(block)
             watch.moved(number)
@@ -170,8 +169,8 @@ def ours(what: str, url: str, file: Path, watch: Watch) -> None:
 
 
 def main(what: str, url: str, size: int, file: Path) -> None:
-    """Move them, and print what it took."""
-    # As the commands do.
+    """Move the rows, and print the results."""
+    # As in the commands.
     gc.freeze()
     watch = Watch()
     wait()
@@ -179,8 +178,7 @@ def main(what: str, url: str, size: int, file: Path) -> None:
         PLAIN[what](url, size, file, watch)
     else:
         ours(what, url, file, watch)
-    # What a process needed at most is asked of the kernel. The figure of getrusage will not do: it begins with what
-    # the process had that started this one.
+    # The kernel has the maximum memory of this process. getrusage starts with the memory of the parent process.
     peak = re.search(r"VmHWM:\s+(\d+) kB", Path("/proc/self/status").read_text())
     print(json.dumps([watch.seconds, int(peak[1]) / 1000 if peak else 0.0]))
 

@@ -1,9 +1,9 @@
-"""What a run of the benchmarks has measured, as text, Markdown, JSON and plots.
+"""The results of a benchmark run as text, Markdown, JSON and plots.
 
-Ratios are what can be compared between two runs; the figures beside them are of one machine on one day.
+Compare the ratios of two runs. The absolute numbers depend on the machine and the day.
 
-    python tests/bench/report.py [RUN...]   the least and the greatest of each ratio, in these folders of bench-results/
-                                            or in all of them
+    python tests/bench/report.py [RUN...]   print the minimum and maximum of each ratio, for these folders of
+                                            bench-results/ or for all
 """
 
 from __future__ import annotations
@@ -37,11 +37,11 @@ Ratios = Mapping[tuple[str, str], float]
 
 
 class Table(NamedTuple):
-    """One benchmark: a cell for each row and column, and how the first column compares with that of the row ``beside``.
+    """One benchmark: a cell for each row and column, and the comparison of the first column with the row ``beside``.
 
-    A cell is what was measured in each turn, in the order of the turns; what is shown of it is the median. ``more``
-    says whether more is better, so that a ratio above 1 is always the better one. Where ``beside`` is "", nothing is
-    compared. ``paired`` has what ``beside`` took in each turn of a row, where it had a turn for each of the others.
+    A cell contains the measurement of each turn; its median is shown. Set ``more`` if more is better, so that a ratio
+    above 1 is always better. If ``beside`` is "", nothing is compared. ``paired`` contains the measurements of
+    ``beside`` next to each turn of a row.
     """
 
     title: str
@@ -53,10 +53,10 @@ class Table(NamedTuple):
     paired: Mapping[str, Sequence[float]] = MappingProxyType({})
 
     def ratios(self) -> dict[str, float]:
-        """How many times as good each row is as that beside which it stands: the median of what it was in each turn.
+        """Return how many times as good each row is as ``beside``: the median over all turns.
 
-        What a machine does for others lasts longer than a turn, and then is in both terms; between two medians it would
-        be the greater part of the difference.
+        Other load lasts longer than a turn, so it affects both terms of a ratio. It would dominate the difference of
+        two medians.
         """
         return {row: self._ratio(row) for row in self.rows if row != self.beside} if self.beside else {}
 
@@ -68,7 +68,7 @@ class Table(NamedTuple):
         return median(quotients)
 
     def lines(self) -> list[list[str]]:
-        """The cells as text, the heads first."""
+        """Return the cells as text, the header first."""
         ratios = self.ratios()
         lines = [["", *self.columns, *([f"times as good as {self.beside}"] if ratios else [])]]
         for row, cells in self.rows.items():
@@ -77,7 +77,7 @@ class Table(NamedTuple):
         return lines
 
     def as_text(self) -> str:
-        """The table for a terminal."""
+        """Return the table for a terminal."""
         lines = self.lines()
         widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
         body = [
@@ -88,7 +88,7 @@ class Table(NamedTuple):
         return "\n".join(["", self.title, *(f"  {line}" for line in body), *budget])
 
     def as_markdown(self) -> str:
-        """The table for a page."""
+        """Return the table for a page."""
         heads, *lines = self.lines()
         rule = ["---", *("--:" for _ in heads[1:])]
         rows = ["| " + " | ".join(cell.replace("|", "\\|") for cell in line) + " |" for line in (heads, rule, *lines)]
@@ -97,7 +97,7 @@ class Table(NamedTuple):
 
 
 def figure(number: float) -> str:
-    """A number with three digits that mean something."""
+    """Format a number with three significant digits."""
     return f"{number:,.0f}" if abs(number) >= 100 else f"{number:.3g}"
 
 
@@ -113,7 +113,7 @@ text { fill: currentColor }
 
 
 class Plot(NamedTuple):
-    """How something grows: a line for each series of points, on axes that begin at 0, or in tenfold steps."""
+    """A growth curve: a line for each series of points, on linear axes from 0 or on logarithmic axes."""
 
     title: str
     across: str
@@ -122,7 +122,7 @@ class Plot(NamedTuple):
     tenfold: bool = False
 
     def as_svg(self) -> str:
-        """A picture of 500 by 260 units that takes its colours from the reader's choice of light or dark."""
+        """Return an SVG of 500 by 260 units. Its colours follow the light or dark mode of the reader."""
         left, right, top, bottom = 62, 462, 34, 212
         points = [point for line in self.series.values() for point in line]
         most_up = max(up for _, up in points) * 1.1 or 1
@@ -155,7 +155,7 @@ class Plot(NamedTuple):
 
 
 class Results:
-    """All tables and plots of a run, in a folder that is named by its time."""
+    """All tables and plots of a run, in a folder named after its time."""
 
     def __init__(self) -> None:
         self.folder = FOLDER / time.strftime("%Y-%m-%dT%H-%M-%SZ", time.gmtime())
@@ -164,7 +164,7 @@ class Results:
         self._about: dict[str, str] = {}
 
     def write(self) -> None:
-        """Write what there is so far: speed.md, speed.json and one SVG a plot."""
+        """Write the results so far: speed.md, speed.json and one SVG per plot."""
         self.folder.mkdir(parents=True, exist_ok=True)
         self._about = self._about or machine()
         told = [f"- {name}: {value}" for name, value in self._about.items()]
@@ -181,7 +181,7 @@ class Results:
             (self.folder / f"{name}.svg").write_text(plot.as_svg(), "utf-8")
 
     def differences(self) -> list[str]:
-        """How many ratios are within a tenth of those of the last run that had them, and which are not."""
+        """Count the ratios that changed by at most a tenth since the previous run, and list the others."""
         before: dict[tuple[str, str], float] = {}
         for folder in runs():
             if folder != self.folder:
@@ -191,23 +191,26 @@ class Results:
         apart = {place: pair for place, pair in both.items() if not 0.9 * pair[0] <= pair[1] <= pair[0] / 0.9}
         if not both:
             return []
-        told = [f"{title}, {row}: {was:.2f}, and now {is_now:.2f}" for (title, row), (was, is_now) in apart.items()]
-        return [f"{len(both) - len(apart)} of {len(both)} ratios are within a tenth of those of the run before", *told]
+        told = [f"{title}, {row}: {was:.2f}, now {is_now:.2f}" for (title, row), (was, is_now) in apart.items()]
+        return [
+            f"{len(both) - len(apart)} of {len(both)} ratios changed by at most a tenth since the previous run",
+            *told,
+        ]
 
 
 def runs() -> list[Path]:
-    """The folders of all runs, the oldest first."""
+    """Return the folders of all runs, the oldest first."""
     return sorted(record.parent for record in FOLDER.glob("*/speed.json"))
 
 
 def ratios_of(run: Path) -> Ratios:
-    """What a run has on record."""
+    """Return the ratios of a run."""
     tables = json.loads((run / "speed.json").read_text("utf-8"))["tables"]
     return {(table["title"], row): ratio for table in tables for row, ratio in table["ratios"].items()}
 
 
 def machine() -> dict[str, str]:
-    """What the figures are of."""
+    """Describe the machine of the measurements."""
     cpu = Path("/proc/cpuinfo")
     models = [line.partition(":")[2].strip() for line in cpu.read_text().splitlines() if line.startswith("model name")]
     found = {"date": time.strftime("%Y-%m-%d %H:%M UTC", time.gmtime())}
@@ -236,7 +239,7 @@ def _said(*command: str) -> str:
 
 
 def ranges(several: Iterable[Path]) -> list[str]:
-    """Each ratio of these runs, one line each, with the least and the greatest where they differ."""
+    """Return one line for each ratio of these runs, with minimum and maximum if they differ."""
     seen: dict[tuple[str, str], list[float]] = {}
     for run in several:
         for place, ratio in ratios_of(run).items():
@@ -252,5 +255,5 @@ def ranges(several: Iterable[Path]) -> list[str]:
 if __name__ == "__main__":
     chosen = [Path(name) for name in sys.argv[1:]] or runs()
     if not chosen:
-        sys.exit(f"nothing is in {FOLDER}: run make bench")
+        sys.exit(f"{FOLDER} is empty: run make bench")
     print(*ranges(chosen), sep="\n")

@@ -1,6 +1,6 @@
-"""Which tests there are, without running or importing any; as a program (`make conformance`), the whole table.
+"""List the tests without running or importing them. As a program (`make conformance`), print the whole table.
 
-Tests are read with ast: collecting them all would take longer than what is asked here.
+The tests are read with ast, because collecting them takes longer.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ _WIDTH = 96
 
 @functools.cache
 def tests_there_are() -> tuple[frozenset[str], Mapping[str, tuple[str, ...]]]:
-    """Every test as `file::name`, and the tests that run the vectors of each kind."""
+    """Return every test as `file::name`, and the tests that run the vectors of each kind."""
     names: set[str] = set()
     by_kind: defaultdict[str, list[str]] = defaultdict(list)
     for path in sorted(TESTS.rglob("test_*.py")):
@@ -42,7 +42,7 @@ def _kinds(test: ast.FunctionDef) -> Iterator[str]:
 
 
 def lacking(requirement: Requirement) -> list[str]:
-    """What is named for a requirement and does not exist; all of nothing where nothing is named."""
+    """Return the tests of a requirement that do not exist."""
     if requirement.reason is not None:
         return []
     names, by_kind = tests_there_are()
@@ -56,7 +56,7 @@ def there_are() -> tuple[frozenset[str], Mapping[str, tuple[str, ...]]]:
 
 
 def main() -> int:
-    """Print the table; 1 where a requirement has neither a test that exists nor a reason."""
+    """Print the table. Return 1 if a requirement has neither an existing test nor a reason."""
     gaps = 0
     for requirement in requirements():
         missing = lacking(requirement)
@@ -65,7 +65,7 @@ def main() -> int:
         title = requirement.title if len(requirement.title) <= _WIDTH else f"{requirement.title[: _WIDTH - 3]}..."
         print(f"{requirement.id}  {title.ljust(_WIDTH)}  {'GAP' if missing else shown}")
         for name in missing:
-            print(f"         there is no {name}")
+            print(f"         {name} does not exist")
         if requirement.why:
             print(f"         {requirement.why}")
     said = ", ".join(f"{count} {word}" for word, count in counts().items())

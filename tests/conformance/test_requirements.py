@@ -1,4 +1,4 @@
-"""The table of conformance: every requirement is in it, and all that it names exists."""
+"""Check the table of requirements: each requirement has one row, and all tests in it exist."""
 
 from __future__ import annotations
 

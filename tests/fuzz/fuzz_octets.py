@@ -1,10 +1,10 @@
-"""The target for atheris: octets that it changes by what of our code they reach, put to every invariant.
+"""The fuzz target for atheris, which creates bytes by code coverage. Each input is checked with one invariant.
 
-    .venv/bin/python tests/fuzz/fuzz_octets.py -runs=100000 FOLDER        (other options are libFuzzer's)
+    .venv/bin/python tests/fuzz/fuzz_octets.py -runs=100000 FOLDER        (all options of libFuzzer)
 
-FOLDER keeps what reaches new code, from one run to the next; an empty one is filled with what the tests know already,
-since chance alone seldom writes an identifier. The first octet says which invariant. What is found is written to a file
-`crash-…`, and stands in full in the traceback.
+FOLDER keeps the inputs that reach new code between runs. An empty folder is filled with the inputs of the tests,
+because random bytes are seldom an identifier. The first byte selects the invariant. A failing input is written to a
+file `crash-…`, and the traceback contains it.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
-# By name, since only `make fuzz` installs it.
+# Imported by name, because only `make fuzz` installs it.
 atheris = importlib.import_module("atheris")
 
 
@@ -34,11 +34,11 @@ with atheris.instrument_imports(include=["ararat"]):
 
 
 def one_input(octets: bytes) -> None:
-    """Put an input to the invariant that its first octet names."""
+    """Check an input with the invariant that its first byte selects."""
     which, rest = (octets[0] if octets else 0), octets[1:]
     text = rest.decode("utf-8", "surrogateescape")
     targets = "".join(character for character in text if "!" <= character <= "~")
-    # Of a request the first two octets choose what else there is.
+    # The first two bytes of a request select its other properties.
     raw = "".join(character for character in rest[2:].decode("latin-1") if character > " " and character != "\x7f")
     method, accept = (
         among[(rest[place : place + 1] or b"\0")[0] % len(among)]
@@ -64,7 +64,7 @@ TABLES = {
 
 
 def sow(folder: Path) -> None:
-    """Fill a folder with inputs to begin with: every vector and every hostile identifier, for each invariant."""
+    """Fill a folder with the first inputs: every vector and every hostile identifier, for each invariant."""
     rows = map(json.loads, (DATA / "vectors.jsonl").read_text("utf-8").splitlines())
     hostile = map(json.loads, (DATA / "hostile" / "naughty-identifiers.jsonl").read_text("utf-8").splitlines())
     known = [row["input"] for row in (*rows, *hostile)]
@@ -75,7 +75,7 @@ def sow(folder: Path) -> None:
         if table
     ]
     registries = [b"\x05" + path.read_bytes() for path in sorted((DATA / "registries").iterdir())]
-    # "which" of one_input: 0 to 3 take an identifier, before which a request has two octets more.
+    # "which" of one_input: 0 to 3 take an identifier. For a request, two more bytes precede it.
     names = [bytes([number % 4]) + (b"\0\0" if number % 4 == 2 else b"") + text for number, text in enumerate(texts)]
     for number, octets in enumerate([*names, *tables, *registries]):
         (folder / f"seed-{number}").write_bytes(octets)

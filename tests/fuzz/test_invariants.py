@@ -1,8 +1,7 @@
-"""What holds for every input there is, tried with as many as there is time for: `make fuzz FUZZ=1000000`.
+"""Invariants for all inputs, checked with a large number of them: `make fuzz FUZZ=1000000`.
 
-Each `check_` takes one input and fails where something does not hold; the tests draw inputs for it, and the target for
-atheris (fuzz_octets.py) hands it octets. What either finds becomes a test of the part that was wrong.
-"""
+Each `check_` function takes one input and fails if an invariant is broken. The tests draw the inputs, and the target of
+atheris (fuzz_octets.py) passes bytes. Each failure that is found becomes a test of the faulty part."""
 
 from __future__ import annotations
 
@@ -41,7 +40,7 @@ REGISTRIES = sorted((Path(__file__).parents[1] / "data" / "registries").iterdir(
 
 # Inputs ---------------------------------------------------------------------------------------------------------------
 
-# Text from nowhere seldom gets past a label, so most of it is made of the pieces that grammars are made of.
+# Random text seldom gets past a label, so most inputs consist of pieces of the grammars.
 PIECES = (
     *(
         "ark:",
@@ -98,7 +97,7 @@ PIECES = (
 )
 texts = st.lists(st.sampled_from(PIECES) | st.text(max_size=8), max_size=24).map("".join)
 ascii_targets = texts.map(lambda text: "".join(character for character in text if "!" <= character <= "~"))
-# As WSGI has them: a character for each octet. A server ends the target at a space, and refuses controls.
+# As in WSGI: one character for each byte. A server ends the target at a space and refuses control characters.
 raw_targets = texts.map(lambda text: text.encode("utf-8", "surrogatepass").decode("latin-1")).map(
     lambda text: "".join(character for character in text if character > " " and character != "\x7f")
 )
@@ -165,7 +164,7 @@ def check_find(text: str) -> None:
 
 
 class Nothing:
-    """Bindings of which there are none."""
+    """Bindings without any name."""
 
     def fetch(self, keys: Iterable[str]) -> dict[str, Binding]:
         return {}
@@ -195,14 +194,14 @@ SORTS = (
     LOCATED._replace(kind="served", target="/served", alternates={}),
     LOCATED._replace(kind="served", target="/served/", scope="subtree", alternates={}),
     LOCATED._replace(status="withdrawn", reason="gone\u200b"),
-    # What somebody wrote into the database by other means.
+    # A row that another program wrote into the database.
     LOCATED._replace(target="javascript:alert(1)", alternates={}),
     LOCATED._replace(kind="served", target="/served/../etc", alternates={}),
 )
 
 
 class Everything:
-    """Bindings and rules of every sort: which one a name has, if any, is decided by its key."""
+    """Bindings and rules of all kinds. The key decides which one a name has, if any."""
 
     def __init__(self) -> None:
         self.binding_by_rule = Rulebook(lambda: self).binding_for
@@ -237,7 +236,7 @@ ACCEPTED = ("", "text/html", "application/json", "text/plain;q=0.1, */*;q=\u00e9
 
 
 def check_request_target(target: str, method: str = "GET", accept: str = "") -> None:
-    """A request as a server hands it on: the raw target, and the path decoded once."""
+    """Check a request as a server passes it on: the raw target, and the path decoded once."""
     path, _, query = target.partition("?")
     environ = {
         "REQUEST_METHOD": method,
@@ -256,7 +255,7 @@ def check_request_target(target: str, method: str = "GET", accept: str = "") -> 
         assert status[:3] in STATUSES
         for name, value in headers:
             assert_printable(name + value)
-            # Whoever bound a name says where it leads, and nobody who asks for it can change more than the path.
+            # The operator sets the target of a name. A client can change only its path.
             if name == "Location":
                 assert value.startswith(("https://e.example/", "https://r.example/")), value
         assert not any(byte < 32 and byte not in b"\n\t" for byte in body)
@@ -271,14 +270,14 @@ def answer(application: Any, environ: dict[str, Any]) -> tuple[str, list[tuple[s
 
 
 def check_verdicts(identifier: str) -> None:
-    """The resolver takes for an identifier what the inspector calls one, and nothing else."""
+    """The resolver and the inspector accept the same identifiers."""
     core = identifier.partition("?")[0].partition("#")[0]
     if core[:4].lower() not in ("ark:", "urn:"):
         return
     resolution = resolve(core, lambda keys: {}, no_rules, Settings())
     assert resolution.problem is not None
     if resolution.problem.code == "not-bound":
-        # A-13: a slash at the end is let go.
+        # A-13: a final slash is ignored.
         assert is_identifier(core) or is_identifier(core.removesuffix("/")), core
     elif resolution.status == 400 and resolution.problem.code not in ("naan-reserved-invalid", "dot-segment"):
         assert not is_identifier(core), (core, resolution.problem)
@@ -288,8 +287,8 @@ def is_identifier(text: str) -> bool:
     report = examine(text)
     if report.form != "embedded":
         return report.valid
-    # What follows a prefix that happens to begin like an identifier (ark:ark:12345/x, urn:ark:12345/x) is an ARK to
-    # whoever reads an address. To a resolver the whole is asked for, and of these "urn:ark:12345/x" is a URN.
+    # In an address, the text after a prefix that looks like an identifier (ark:ark:12345/x, urn:ark:12345/x) is an ARK.
+    # The resolver receives the whole text, of which "urn:ark:12345/x" is a URN.
     try:
         urn.parse(text)
     except IdentifierError:
@@ -329,7 +328,7 @@ def check_registry(content: bytes) -> None:
     except RegistryError as error:
         assert_printable(str(error))
     else:
-        # What is kept of it is read as the same.
+        # Reading the written table again gives the same table.
         assert [read_registry(table.text(), table.registry) for table in found] == [*found]  # type: ignore[arg-type]
 
 
