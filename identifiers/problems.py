@@ -8,6 +8,7 @@ code point and never repeat it.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
@@ -85,10 +86,19 @@ class IdentifierError(ValueError):
         )
 
 
-def caret(text: str, start: int, end: int, *, width: int = 60, indent: str = "    ") -> str:
-    r"""Return two lines of printable ASCII: the context of ``text[start:end]``, and carets under that place.
+def caret(
+    text: str,
+    start: int,
+    end: int,
+    *,
+    width: int = 60,
+    indent: str = "    ",
+    shown: Callable[[str], str] = display.escape,
+) -> str:
+    r"""Return two lines: the context of ``text[start:end]``, and carets under that place.
 
-    Show at most about ``width`` characters of the text and mark each cut with three dots.
+    Show at most about ``width`` characters of the text and mark each cut with three dots. ``shown`` escapes the text,
+    by default to printable ASCII.
 
     >>> print(caret("ark:12345/a\u202eb", 11, 12, indent=""))
     ark:12345/a\u{202e}b
@@ -97,11 +107,11 @@ def caret(text: str, start: int, end: int, *, width: int = 60, indent: str = "  
     left = max(0, start - width // 2)
     right = min(len(text), max(end, left + width))
     marked_end = min(end, start + width)
-    before = ("..." if left else "") + display.escape(text[left:start])
-    marked = display.escape(text[start:marked_end])
-    after = display.escape(text[marked_end : max(marked_end, min(right, marked_end + width))])
+    before = ("..." if left else "") + shown(text[left:start])
+    marked = shown(text[start:marked_end])
+    after = shown(text[marked_end : max(marked_end, min(right, marked_end + width))])
     cut = "..." if marked_end + len(text[marked_end:right]) < len(text) or right < len(text) else ""
-    return f"{indent}{before}{marked}{after}{cut}\n{indent}{' ' * len(before)}{'^' * max(1, len(marked))}"
+    return f"{indent}{before}{marked}{after}{cut}\n{indent}{' ' * display.columns(before)}{'^' * max(1, display.columns(marked))}"
 
 
 def problem(code: str, start: int, end: int, message: str | None = None, **overrides: Any) -> Problem:

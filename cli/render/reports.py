@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import unicodedata
 from collections.abc import Iterator
 
 from ...identifiers import Match, Problem, Report
@@ -166,10 +167,14 @@ def _problems(report: Report, sheet: Sheet) -> Iterator[str]:
 
 
 def _pointed(text: str, start: int, end: int, sheet: Sheet) -> list[str]:
+    # A terminal reorders right-to-left letters, so the caret would be under another letter.
+    near = text[max(0, start - 60) : start + 120]
+    letters = sheet.letters and not any(unicodedata.bidirectional(each) in ("R", "AL", "AN") for each in near)
+    shown = words if letters else display.escape
     # Escapes are longer than the characters. Shorten the excerpt until it fits into the line.
     for most in (60, 44, 32, 22, 14, 8, 4):
-        lines = caret(text, start, end, width=most, indent="").split("\n")
-        if max(map(len, lines)) <= sheet.room:
+        lines = caret(text, start, end, width=most, indent="", shown=shown).split("\n")
+        if max(map(display.columns, lines)) <= sheet.room:
             break
     return lines
 

@@ -72,8 +72,10 @@ class Columns(NamedTuple):
         message = f"unknown column{'' if len(names) == 1 else 's'} {shown}"
         if re.match("(?:https?://|ark:|urn:)", names[0].strip(), re.IGNORECASE):
             return f"{message}; the first line must contain the names of the columns"
-        example = validation.shown(names[0].strip(), 20)
-        return f"{message}; map it to a column (--map {example}=identifier) or ignore it (--ignore-unknown)"
+        # A name that the message has to escape could not be copied to the option.
+        example = f"{next((name.strip() for name in names if validation.shown(name) == name), 'NAME')[:20]}=identifier"
+        option = f'--map "{example}"' if " " in example else f"--map {example}"
+        return f"{message}; map it to a column ({option}) or ignore it (--ignore-unknown)"
 
 
 def _suggestion(name: str) -> str:

@@ -240,6 +240,22 @@ def test_letters_are_printed_and_what_cannot_be_seen_is_escaped(text, shown):
     assert Sheet().paint(text).isascii()
 
 
+@pytest.mark.parametrize(
+    ("text", "excerpt"),
+    [
+        pytest.param("ark:/12345/M\u00fcller 7", ["ark:/12345/M\u00fcller 7", " " * 17 + "^"], id="letters"),
+        pytest.param("ark:/12345/\u674e 7", ["ark:/12345/\u674e 7", " " * 13 + "^"], id="wide"),
+        pytest.param("ark:/12345/\u00fc\u202e 7", ["ark:/12345/\u00fc\\u{202e} 7", " " * 20 + "^"], id="override"),
+        pytest.param("ark:/12345/\u05d0 7", ["ark:/12345/\\u{5d0} 7", " " * 18 + "^"], id="right to left"),
+    ],
+)
+def test_a_caret_is_under_the_character_among_letters(text, excerpt):
+    (problem,) = (found for found in examine(text).problems if found.severity == "error")
+    lines = [line.strip("\n") for line in reports.problem_lines(problem, text, Sheet(letters=True))]
+    assert [line[16:] for line in lines[1:3]] == excerpt
+    assert all(line.isascii() for line in reports.problem_lines(problem, text, Sheet()))
+
+
 def test_words_keep_escapes_apart_from_text_that_looks_like_one():
     assert Sheet().paint(words("\\u{fc}\u00fc")) == "\\\\u{fc}\\u{fc}"
     assert LETTERS.paint(words("\\u{fc}\u00fc")) == "\\\\u{fc}\u00fc"

@@ -243,6 +243,22 @@ def test_unknown_columns_are_listed_at_once_with_suggestions(format: str) -> Non
     assert ", ".join(COLUMNS) in fault.value.expected
 
 
+@pytest.mark.parametrize(
+    ("headings", "option"),
+    [
+        pytest.param("Ident", "--map Ident=identifier", id="a word"),
+        pytest.param("Inv no", '--map "Inv no=identifier"', id="two words"),
+        pytest.param("R\u00e9f,Ident", "--map Ident=identifier", id="the first one in ASCII"),
+        pytest.param("R\u00e9f", "--map NAME=identifier", id="no name in ASCII"),
+    ],
+)
+def test_the_option_for_an_unknown_column_can_be_copied(headings: str, option: str) -> None:
+    with pytest.raises(TableError) as fault:
+        list(read_rows(BytesIO(f"{headings}\nx,y\n".encode()), "csv"))
+    assert f"({option})" in fault.value.message
+    assert fault.value.message.isascii()
+
+
 def test_a_table_without_a_header_is_told_so() -> None:
     with pytest.raises(TableError, match="the first line must contain the names of the columns"):
         list(read_rows(BytesIO(b"ark:12345/a,/1\n"), "csv"))
