@@ -1,9 +1,9 @@
-"""What pyproject.toml cannot say about a build: the rooms of the package, what stays out, and htmx.
+"""The parts of the build that pyproject.toml cannot express: the packages, the excluded files, and htmx.
 
-The root of the repository is the package ``ararat``, so this file lies inside it; :class:`BuildPy` keeps it out of
-wheels. htmx and its extension for server-sent events are never committed. They come from the distribution
-``django-htmx``, a build requirement pinned to one version, and go into a wheel, or for an editable install into the
-git-ignored ``static/vendor/``, if their hashes are the ones below.
+The root of the repository is the package ``ararat``, so this file is in it; :class:`BuildPy` excludes it from wheels.
+htmx and its extension for server-sent events are not in the repository. They come from the distribution
+``django-htmx``, a build requirement with a fixed version, and their hashes are checked. They are copied into a wheel
+or, for an editable install, into the folder ``static/vendor/``, which git ignores.
 """
 
 from __future__ import annotations
@@ -26,15 +26,15 @@ VENDORED = {
 
 
 class BuildPy(build_py):
-    """Builds the package without the root's scripts and with the two vendored files."""
+    """Build the package without the scripts of the root, and with the two vendored files."""
 
     def find_package_modules(self, package: str, package_dir: str) -> list[tuple[str, str, str]]:
-        """Return the modules of a package; at the root only ``__init__`` and ``__main__`` belong to it."""
+        """Return the modules of a package; of the root only ``__init__`` and ``__main__``."""
         modules = super().find_package_modules(package, package_dir)
         return [found for found in modules if package != "ararat" or found[1] in ("__init__", "__main__")]
 
     def run(self) -> None:
-        """Build, then put the vendored files where this kind of build looks for them."""
+        """Build, then copy the vendored files to the place for this kind of build."""
         super().run()
         vendor = self._vendor_folder()
         for path, sha256 in VENDORED.items():
@@ -43,7 +43,7 @@ class BuildPy(build_py):
             (vendor / Path(path).name).write_bytes(content)
 
     def get_outputs(self, include_bytecode: bool = True) -> list[str]:
-        """Every file this command writes below the build folder, the vendored ones too."""
+        """Return all files that this command writes below the build folder, including the vendored ones."""
         vendored = [] if self.editable_mode else [str(self._vendor_folder() / Path(path).name) for path in VENDORED]
         return [*super().get_outputs(include_bytecode), *vendored]
 
@@ -53,10 +53,10 @@ class BuildPy(build_py):
 
 
 def reviewed(path: str, sha256: str) -> bytes:
-    """Return the content of a file of the installed django-htmx, or end the build if it is not the one with this hash.
+    """Return the content of a file of the installed django-htmx, or end the build if its hash is wrong.
 
-    The end is a SystemExit: setuptools turns an Exception of build_py into a warning when the install is editable, and
-    what is not the file that was reviewed must never pass with a warning.
+    This raises SystemExit, because setuptools turns an Exception of build_py into a warning for an editable install. A
+    file that was not reviewed must never be installed.
     """
     try:
         source = Path(str(metadata.distribution("django-htmx").locate_file("django_htmx")), path)

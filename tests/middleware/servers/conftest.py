@@ -1,6 +1,6 @@
-"""Every server that a site is put behind, each with what it keeps from the resolver: one table for all who need it.
+"""The servers and proxies in the tests, each with the requests that it changes: one table for tests and documentation.
 
-The tests hold each server to it, what is lost as well as what is not. As a program it prints the page docs/servers.md:
+The tests check every entry, and that nothing else changes. As a program it prints the page docs/servers.md:
 
     .venv/bin/python tests/middleware/servers/conftest.py > docs/servers.md
 """
@@ -28,18 +28,18 @@ HERE = Path(__file__).parent
 DATA = HERE.parents[1] / "data"
 
 
-# What is asked --------------------------------------------------------------------------------------------------------
+# Requests -------------------------------------------------------------------------------------------------------------
 
 
 class Outcome(NamedTuple):
-    """The status of an answer, and where it leads: its Location, or the raw path that reached the site."""
+    """The status of an answer, and its Location or the raw path that reached the site."""
 
     status: int
     where: str | None = None
 
 
 class Question(NamedTuple):
-    """A request target, one octet in each character, what is right for it, and what else is known, by a word each."""
+    """A request target (a character per byte), the correct result, and other known results by keyword."""
 
     target: str
     says: str
@@ -52,9 +52,9 @@ DESCRIBED = Outcome(200)
 REFUSED = Outcome(400)
 
 QUESTIONS = {
-    "?info": Question("/ark:12345/doc?info", "gives the description", DESCRIBED, {}),
-    "??": Question("/ark:12345/doc??", "gives the description", DESCRIBED, {}),
-    "a bare ?": Question("/ark:12345/doc?", "gives the description", DESCRIBED, {"lost": DOC}),
+    "?info": Question("/ark:12345/doc?info", "returns the description", DESCRIBED, {}),
+    "??": Question("/ark:12345/doc??", "returns the description", DESCRIBED, {}),
+    "a bare ?": Question("/ark:12345/doc?", "returns the description", DESCRIBED, {"lost": DOC}),
     "%2F": Question(
         "/ark:12345/s%2Ft",
         "is not a slash",
@@ -76,11 +76,11 @@ QUESTIONS = {
     "%3A": Question("/ark%3A12345/doc", "is a path of the site", Outcome(200, "/ark%3A12345/doc"), {"becomes :": DOC}),
     "%ff": Question(
         "/ark:12345/img/%ff%c3%a9",
-        "reaches a served site as it is spelled",
+        "reaches a served site unchanged",
         Outcome(200, "/i/7/%ff%c3%a9"),
         {"becomes %FF": Outcome(200, "/i/7/%FF%C3%A9")},
     ),
-    "%00": Question("/ark:12345/doc%00", "is an octet like others", Outcome(404), {"refused": REFUSED}),
+    "%00": Question("/ark:12345/doc%00", "is a byte like others", Outcome(404), {"refused": REFUSED}),
     "//": Question(
         "/ark:12345/img/a//b",
         "reaches a served site as two slashes",
@@ -95,27 +95,27 @@ QUESTIONS = {
     ),
     "..": Question("/ark:12345/x/../doc", "is refused", REFUSED, {"resolved": DOC}),
     "%2e%2e": Question("/ark:12345/%2E%2E", "is refused", REFUSED, {"resolved": Outcome(200, "/")}),
-    "an octet that is no ASCII": Question(
+    "a byte that is not ASCII": Question(
         "/ark:12345/img/\xc3\xa9",
         "is read as if it were percent-encoded",
         Outcome(200, "/i/7/%C3%A9"),
         {"refused": REFUSED, "encoded twice": Outcome(200, "/i/7/%C3%83%C2%A9")},
     ),
     "#": Question("/ark:12345/doc#f", "is cut off", DOC, {"refused": REFUSED, "in the name": Outcome(404)}),
-    "http://": Question("http://site.test/ark:12345/doc", "is read from its path on", DOC, {"refused": REFUSED}),
-    "a long path": Question(f"/ark:12345/{'y/' * 1700}y", "is looked up (of 3,400 octets)", Outcome(404), {}),
+    "http://": Question("http://site.test/ark:12345/doc", "uses the path", DOC, {"refused": REFUSED}),
+    "a long path": Question(f"/ark:12345/{'y/' * 1700}y", "is looked up (3,400 bytes)", Outcome(404), {}),
 }
 
 
-# Who is asked ---------------------------------------------------------------------------------------------------------
+# Servers --------------------------------------------------------------------------------------------------------------
 
 
 class ServerRow(NamedTuple):
-    """A server: how it is run, and what is known to be otherwise behind it; everything else is right.
+    """A server: its command, and the requests that it changes. All other results are correct.
 
-    ``{folder}``, ``{port}`` and ``{program}`` stand in its command. Whoever chooses a port says which in its log, where
-    ``port`` finds it. ``tested`` is the name of its distribution, or of the program of a server that is put in front of
-    gunicorn; that one has a ``configuration``. One with ``ranges`` may send what a Range asks for.
+    The command can contain ``{folder}``, ``{port}`` and ``{program}``. A server that selects its own port prints it,
+    and the pattern ``port`` finds it. ``tested`` is the name of the distribution, or of the program of a proxy in front
+    of gunicorn, which has a ``configuration``. A server with ``ranges`` can answer Range requests.
     """
 
     command: tuple[str, ...]
@@ -149,7 +149,7 @@ http {{
 }}
 """
 RUN_NGINX = ("{program}", "-p", "{folder}", "-c", "front.conf")
-# What Apache needs to run in a folder of its own, whatever it serves. The modules lie where Debian has them.
+# The settings that Apache needs to run in its own folder. The modules are where Debian installs them.
 APACHE_PROCESS = """\
 PidFile apache.pid
 ErrorLog /dev/stderr
@@ -179,7 +179,7 @@ http://:{port} {{
 }}
 """
 
-# Of a target without its percent-encoding nobody can tell what was encoded.
+# Servers that pass the decoded path only. The original encoding is lost.
 _NO_RAW_TARGET = {
     "a bare ?": "lost",
     "%2F": "becomes /",
@@ -193,7 +193,7 @@ SERVERS = {
     "gunicorn, sync": ServerRow(
         (*GUNICORN, "site_under_test:application"),
         "gunicorn",
-        {"an octet that is no ASCII": "refused"},
+        {"a byte that is not ASCII": "refused"},
         "`gunicorn --limit-request-line 8190 site:application`",
         quick=True,
         port=GUNICORN_PORT,
@@ -201,7 +201,7 @@ SERVERS = {
     "gunicorn, gthread": ServerRow(
         (*GUNICORN, "--threads", "4", "site_under_test:application"),
         "gunicorn",
-        {"an octet that is no ASCII": "refused"},
+        {"a byte that is not ASCII": "refused"},
         "`gunicorn --threads 4 --limit-request-line 8190 site:application`",
         quick=True,
         port=GUNICORN_PORT,
@@ -209,7 +209,7 @@ SERVERS = {
     "waitress": ServerRow(
         (PYTHON, "-m", "waitress", "--listen=127.0.0.1:0", "site_under_test:application"),
         "waitress",
-        {"an octet that is no ASCII": "refused"},
+        {"a byte that is not ASCII": "refused"},
         "`waitress-serve site:application`",
         quick=True,
         port=PORT,
@@ -217,7 +217,7 @@ SERVERS = {
     "cheroot": ServerRow(
         (PYTHON, "site_under_test.py", "cheroot"),
         "cheroot",
-        {"// in front": "refused", "an octet that is no ASCII": "refused", "#": "refused", "http://": "refused"},
+        {"// in front": "refused", "a byte that is not ASCII": "refused", "#": "refused", "http://": "refused"},
         "`cheroot site:application`",
         port=PORT,
     ),
@@ -243,7 +243,7 @@ SERVERS = {
     "werkzeug, for development": ServerRow(
         (PYTHON, "site_under_test.py", "werkzeug"),
         "werkzeug",
-        {"// in front": "becomes /", "an octet that is no ASCII": "encoded twice"},
+        {"// in front": "becomes /", "a byte that is not ASCII": "encoded twice"},
         "`flask run`",
         quick=True,
         port=PORT,
@@ -258,7 +258,7 @@ SERVERS = {
     "nginx before gunicorn": ServerRow(
         RUN_NGINX,
         "nginx",
-        {"an octet that is no ASCII": "refused", "%00": "refused"},
+        {"a byte that is not ASCII": "refused", "%00": "refused"},
         "`proxy_pass http://up;`",
         configuration=NGINX.replace("PROXIED", "http://up"),
     ),
@@ -271,7 +271,7 @@ SERVERS = {
             "// in front": "becomes /",
             "..": "resolved",
             "%2e%2e": "resolved",
-            "an octet that is no ASCII": "refused",
+            "a byte that is not ASCII": "refused",
             "%00": "refused",
         },
         "`proxy_pass http://up/;`",
@@ -280,7 +280,7 @@ SERVERS = {
     "Apache before gunicorn": ServerRow(
         ("{program}", "-D", "FOREGROUND", "-d", "{folder}", "-f", "front.conf"),
         "apache2",
-        {"// in front": "becomes /", "an octet that is no ASCII": "refused", "#": "refused"},
+        {"// in front": "becomes /", "a byte that is not ASCII": "refused", "#": "refused"},
         "`ProxyPass / http://127.0.0.1:8000/ nocanon`",
         configuration=APACHE,
         ranges=True,
@@ -296,7 +296,7 @@ SERVERS = {
 
 
 def known(name: str, target: str) -> Outcome | None:
-    """What becomes of a target behind a server, where it is known to be otherwise than right."""
+    """Return the known result of a target behind a server if it is not the correct one."""
     for question, word in SERVERS[name].otherwise.items():
         if QUESTIONS[question].target == target:
             return QUESTIONS[question].otherwise[word]
@@ -304,11 +304,11 @@ def known(name: str, target: str) -> Outcome | None:
 
 
 def program(row: ServerRow) -> str | None:
-    """The version of what would be run, or None where it is not installed."""
+    """Return the version of the program, or None if it is not installed."""
     if row.tested == "wsgiref":
         return f"Python {sys.version_info.major}.{sys.version_info.minor}"
     if row.configuration:
-        # It may be where only root looks for programs.
+        # It can be in a folder that is on the path of root only.
         return shutil.which(row.tested, path=f"{os.environ.get('PATH', '')}:/usr/sbin:/usr/local/sbin")
     try:
         return metadata.version(row.tested)
@@ -331,10 +331,10 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
-    """The table, as it was found, where all servers were asked."""
+    """Print the table of the results if all servers were tested."""
     if not _asked.keys() - {name for name, row in SERVERS.items() if row.quick}:
         return
-    terminalreporter.section("what is not right behind each server, as found in this run")
+    terminalreporter.section("differences behind each server in this run")
     for name in [name for name in SERVERS if name in _asked]:
         found = _asked[name]
         said = "; ".join(f"{key} {found[key]}" for key in QUESTIONS if found.get(key, "right") != "right")
@@ -344,7 +344,7 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
 
 @pytest.fixture(scope="session")
 def bindings_file() -> str:
-    """The bindings of the fixture FX1, and what the questions need, as JSON Lines."""
+    """Return the bindings of the fixture FX1 and those of the requests, as JSON Lines."""
     fixture = json.loads((DATA / "fixture_FX1.json").read_text("ascii"))
     rows = [{"identifier": name, **row} for part in ("bindings", "urn_bindings") for name, row in fixture[part].items()]
     places = {"x": "t", "s%2Ft": "encoded-slash", "s/t": "slash", "s%2Et": "encoded-dot", "s.t": "dot"}
@@ -360,14 +360,14 @@ def server(
     tmp_path_factory: pytest.TempPathFactory,
     bindings_file: str,
 ) -> Iterator[Any]:
-    """Each server in turn, with the site behind it; one that is not installed fails, since it is not tested."""
+    """Yield each server with the site behind it. Fail if a server is not installed, because it is then not tested."""
     row = SERVERS[request.param]
     found = program(row)
     if found is None:
         pytest.fail(f"{request.param} IS NOT TESTED: {row.tested} is not installed. `make long` installs it.")
     folder = tmp_path_factory.mktemp("site")
     (folder / "bindings.jsonl").write_text(bindings_file, "ascii")
-    # A change of the last two seconds is sent without Last-Modified, so that two answers could differ.
+    # A change in the last two seconds is sent without Last-Modified, so two answers could differ.
     an_hour_ago = time.time() - 3600
     os.utime(folder / "bindings.jsonl", (an_hour_ago, an_hour_ago))
     shutil.copy(HERE / "site.py", folder / "site_under_test.py")
@@ -393,31 +393,31 @@ def server(
 
 @pytest.fixture(scope="session")
 def servers() -> SimpleNamespace:
-    """The table: its `rows`, its `questions`, `known(name, target)` and `page()`."""
+    """Return the table: its `rows`, its `questions`, `known(name, target)` and `page()`."""
     return SimpleNamespace(rows=SERVERS, questions=QUESTIONS, known=known, page=page)
 
 
 @pytest.fixture
 def question(request: pytest.FixtureRequest) -> str:
-    """Each question in turn, by its name."""
+    """Return the name of each request."""
     return request.param
 
 
 @pytest.fixture
 def name(request: pytest.FixtureRequest) -> str:
-    """The name of the server that is asked."""
+    """Return the name of the tested server."""
     return request.node.callspec.params["server"]
 
 
 @pytest.fixture
 def expected(name: str, question: str) -> Outcome:
-    """What the table says of this server and this question."""
+    """Return the expected result of this server and this request."""
     return known(name, QUESTIONS[question].target) or QUESTIONS[question].right
 
 
 @pytest.fixture
 def note(name: str, question: str) -> Callable[[Outcome], None]:
-    """note(outcome) keeps what was found, for the table that `make long` prints."""
+    """note(outcome) records a result for the table that `make long` prints."""
     asked = QUESTIONS[question]
     words = {asked.right: "right"} | {outcome: word for word, outcome in asked.otherwise.items()}
 
@@ -429,14 +429,14 @@ def note(name: str, question: str) -> Callable[[Outcome], None]:
 
 
 def free_port() -> int:
-    """A port that nobody listened at a moment ago, for a server that does not say which it has chosen."""
+    """Return a port that was free a moment ago, for a server that does not report its own."""
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         return free.getsockname()[1]
 
 
 def wait_until_it_answers(server: Any) -> None:
-    """Return as soon as the resolver answers; fail with the server's log after twenty seconds."""
+    """Wait until the resolver answers. After twenty seconds fail with the log of the server."""
     deadline = time.monotonic() + 20
     while True:
         try:
@@ -469,7 +469,7 @@ ADVICE = """\
 
 
 def version(row: ServerRow) -> str:
-    """The version that is asked."""
+    """Return the version of the tested program."""
     found = program(row) or "not installed"
     if row.configuration is None or not Path(found).is_absolute():
         return found
@@ -503,7 +503,7 @@ def page() -> str:
 
 
 def coded(words: str) -> str:
-    """Words as they are, and what stands in a request as code."""
+    """Return words unchanged, and parts of a request as code."""
     return re.sub(r"[^\s,]*[?%/.#:][^\s,]*", r"`\g<0>`", words)
 
 
