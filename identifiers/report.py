@@ -11,8 +11,8 @@ from itertools import islice
 from typing import TYPE_CHECKING, Any, Literal
 
 from . import registries, suggestions
+from .ark import check_character, kunze
 from .ark import embedded as embedding
-from .ark import kunze
 from .ark.embedded import EmbeddedArk
 from .ark.grammar import EXTENDED_ARK
 from .ark.model import Ark
@@ -47,6 +47,7 @@ class Report:
     - ``valid``: whether the grammar accepts the text; for a URN, that of at least one profile.
     - ``parts``: the parts as written.
     - ``normal_form``, ``hierarchy``, ``variant_of``: in normal form; for an embedded ARK, those of the ARK inside.
+    - ``check_character``: the check character of the Name, if its last character is one (:mod:`.ark.check_character`).
     - ``kunze``: the normal form by draft-kunze-ark and the rules that make the difference, if it differs.
     - ``suggestion``: a repaired identifier. It is never applied automatically.
     """
@@ -68,6 +69,7 @@ class Report:
     embedding: Mapping[str, Any] | None = None
     profiles: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     registry: Mapping[str, Any] | None = None
+    check_character: Mapping[str, str] | None = None
     policy: Mapping[str, Any] | None = None
     problems: tuple[Problem, ...] = ()
     suggestion: str | None = None
@@ -162,9 +164,15 @@ def _ark_report(identifier: Ark | EmbeddedArk, prefix: str | None) -> Report:
         equivalents=_unique(_ark_spellings(identifier.text, ark.normal_form, prefix)),
         embedding=embedded and {"prefix": embedded.prefix, "ark": ark.text, "boundary": embedded.boundary},
         registry=registries.of_ark(ark),
+        check_character=_check_character(ark),
         problems=identifier.problems,
         suggestion=suggestions.visible(identifier.text),
     )
+
+
+def _check_character(ark: Ark) -> Mapping[str, str] | None:
+    found = check_character.find(ark.normal_form)
+    return found and found.as_dict()
 
 
 def _nearest_containers(ark: Ark) -> Iterator[str]:

@@ -19,6 +19,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Iterable
+from dataclasses import replace
 from time import perf_counter
 from typing import TYPE_CHECKING, Unpack
 
@@ -32,9 +33,10 @@ from .http.negotiation import Accepted
 from .http.request_target import Target, mount_path, recover, reserved_labels
 from .http.responses import Answer, Answers, last_resort
 from .http.rfc2169 import Service, as_redirect, parse_service_request
+from .resolution import mistyped
 from .resolution.refusals import refuse
 from .resolution.resolver import Rules, no_rules, resolve
-from .resolution.result import Resolution
+from .resolution.result import Identifier, Resolution
 from .settings import Settings, SettingsArguments
 from .storage.opening import AvailabilityLog
 
@@ -111,6 +113,7 @@ class ResolverMiddleware:
         self.settings = Settings(**settings)
         self._availability = AvailabilityLog(getattr(bindings, "failure", None))
         self._rules: Rules = getattr(bindings, "binding_by_rule", no_rules)
+        self._is_mistyped: Callable[[Identifier], bool] = getattr(bindings, "is_mistyped", _never)
         self._answers = Answers(self.settings)
         self._on_resolve = on_resolve
         self._labels = reserved_labels(scheme for scheme in self.settings.schemes if isinstance(scheme, str))
@@ -238,11 +241,18 @@ class ResolverMiddleware:
             if own := self._own_scheme(target):
                 return own.answer(given, self.settings.max_length)
             fetch = self._fetch_and_note if self._availability.failing else self.bindings.fetch
-            return resolve(given, fetch, self._rules, self.settings, accepted)
+            return self._with_hint(resolve(given, fetch, self._rules, self.settings, accepted))
         except BindingsUnavailable as error:
             # 503, because 404 would mean that the identifier is not bound.
             self._availability.failed(str(error))
             return refuse(given, "bindings-unavailable")
+
+    def _with_hint(self, resolution: Resolution) -> Resolution:
+        """Return the refusal of an unknown name with a hint at a typing error, if its check character is wrong."""
+        problem, identifier = resolution.problem, resolution.identifier
+        if problem is None or identifier is None or problem.code != "not-bound" or not self._is_mistyped(identifier):
+            return resolution
+        return resolution._replace(problem=replace(problem, message=mistyped.MESSAGE))
 
     def _fetch_and_note(self, keys: Iterable[str]) -> dict[str, Binding]:
         found = self.bindings.fetch(keys)
@@ -259,6 +269,10 @@ class ResolverMiddleware:
             self._on_resolve(resolution._replace(status=status, seconds=perf_counter() - began))
         except Exception:  # noqa: BLE001 - it is logged
             _log.exception("on_resolve raised an exception")
+
+
+def _never(identifier: Identifier) -> bool:
+    return False
 
 
 def _is_secure(environ: WSGIEnvironment) -> bool:

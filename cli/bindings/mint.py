@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 import click
 
+from ...identifiers.ark.check_character import COVERAGES, Coverage
 from ...identifiers.text import display
 from .. import streams
 from ..errors import DONE, Refused, store_errors, write
@@ -20,11 +21,33 @@ if TYPE_CHECKING:
 _AGENCY = "register it with the ARK Maintenance Agency, or omit --strict"
 
 
-@click.command("mint", short_help="Create new opaque identifiers.")
+class _MintCommand(click.Command):
+    """The command, for which ``--check`` without a value is ``--check noid``."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        following = [*args[1:], ""]
+        checks = (*COVERAGES, "none")
+        return super().parse_args(
+            ctx,
+            [
+                "--check=noid" if arg == "--check" and after not in checks else arg
+                for arg, after in zip(args, following, strict=False)
+            ],
+        )
+
+
+@click.command("mint", cls=_MintCommand, short_help="Create new opaque identifiers.")
 @click.argument("namespace", metavar="NAAN[/SHOULDER]")
 @click.option("--count", type=int, default=1, show_default=True, help="The number of names, at most 10,000.")
 @click.option("--length", type=int, default=8, show_default=True, help="The number of characters after the shoulder.")
-@click.option("--check", is_flag=True, help="Add a NOID check character, which detects typing errors.")
+@click.option(
+    "--check",
+    type=click.Choice([*COVERAGES, "none"]),
+    default="none",
+    show_default=True,
+    help="Add a check character, which detects typing errors. noid: it covers NAAN and Name. name: it covers the Name "
+    "only. Without a value: noid.",
+)
 @click.option("--digits", is_flag=True, help="Use digits only.")
 @click.option("--sequential", is_flag=True, help="Count up instead of choosing at random.")
 @click.option("--under-rule", is_flag=True, help="Allow names that a redirect rule already resolves.")
@@ -38,7 +61,7 @@ def mint_command(
     namespace: str,
     count: int,
     length: int,
-    check: bool,
+    check: Coverage | Literal["none"],
     digits: bool,
     sequential: bool,
     under_rule: bool,
@@ -63,7 +86,8 @@ def mint_command(
     if target is not None and count != 1:
         raise click.UsageError("--bind needs --count 1; to bind several names, use `ararat import`")
     with store_errors():
-        naan = read_pattern(namespace, length=length, check=check, digits=digits).naan
+        coverage = None if check == "none" else check
+        naan = read_pattern(namespace, length=length, check=coverage, digits=digits).naan
         if target is not None:
             # A minted name is used up, so check the target first.
             targets.check(target, "located")
@@ -75,7 +99,7 @@ def mint_command(
             namespace,
             count=count,
             length=length,
-            check=check,
+            check=coverage,
             digits=digits,
             sequential=sequential,
             under_rule=under_rule,

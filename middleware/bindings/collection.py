@@ -25,6 +25,7 @@ from typing import TYPE_CHECKING, Literal, Self, TypeVar
 from ...identifiers import Ark, Urn
 from ..errors import BindingError, BindingsUnavailable, Collision
 from ..resolution import rules
+from ..resolution.mistyped import is_mistyped
 from ..resolution.rules import Rule, Rulebook, Ruled, RuleEvent
 from ..storage.opening import Opening
 from ..tabular.formats import SUFFIXES
@@ -305,6 +306,10 @@ class Bindings:
     def binding_by_rule(self, identifier: Ark | Urn) -> Ruled | None:
         """Return the binding that the rule with the longest prefix makes, and the prefix; None without a rule."""
         return self._rulebook.binding_for(identifier)
+
+    def is_mistyped(self, identifier: Ark | Urn) -> bool:
+        """Return whether the check character of an ARK is wrong by the names that were minted here with one."""
+        return isinstance(identifier, Ark) and is_mistyped(identifier.basic, self._rulebook.patterns())
 
     def close(self) -> None:
         """Close the store. The bindings cannot be used afterwards."""

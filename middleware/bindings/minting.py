@@ -4,7 +4,7 @@
 >>> from .collection import open_bindings
 >>> folder = tempfile.TemporaryDirectory()
 >>> bindings = open_bindings(f"{folder.name}/bindings.sqlite", create=True)
->>> [name] = mint(bindings, "12345/x5", check=True)
+>>> [name] = mint(bindings, "12345/x5", check="noid")
 >>> name[:12], len(name)
 ('ark:12345/x5', 21)
 >>> mint(bindings, "12345/t1", count=3, length=2, digits=True, sequential=True)
@@ -24,22 +24,19 @@ from typing import TYPE_CHECKING
 
 from ...identifiers import registries
 from ...identifiers.ark import length as lengths
-from ...identifiers.ark.grammar import BASE29, BETANUMERIC, LABEL_PATTERN, RESERVED_NAAN
+from ...identifiers.ark.check_character import Coverage
+from ...identifiers.ark.grammar import BASE29, LABEL_PATTERN, RESERVED_NAAN
 from ..errors import BindingError, BindingsUnavailable, Collision
 from . import validation
 from .collection import Bindings, check_actor
 from .model import rfc3339
+from .patterns import DEFAULT_LENGTH, Pattern
 
 if TYPE_CHECKING:
     from ...identifiers.iri_policy import Profile
     from ..storage.store import Transaction
 
-DEFAULT_LENGTH = 8
-"""The number of characters after the shoulder. 29**8 are about 500,000,000,000 names."""
-
 MAX_COUNT = 10_000
-
-_VALUES = {character: value for value, character in enumerate(BETANUMERIC)}
 
 # An ARK as users copy it, up to the end of the shoulder. Hyphens are insignificant.
 _NAMESPACE = re.compile(f"(?:{LABEL_PATTERN}/?)?([{BASE29}]+)(?:/([{BASE29}]*))?")
@@ -52,75 +49,13 @@ _BATCH = 500
 _log = logging.getLogger(__name__)
 
 
-def check_character(text: str) -> str:
-    """Return the check character of ``text``, one of :data:`BETANUMERIC`. The text is usually "NAAN/Name".
-
-    The value of a character is its index in :data:`BETANUMERIC`, or 0. Each value is multiplied by its position,
-    counted from 1. The sum of the products modulo 29 is the value of the check character. It detects one wrong
-    character, or one exchange of two neighbouring characters, in a text shorter than 29 characters.
-
-    Source: NOID (nice opaque identifier) minter, "NOID Check Digit Algorithm".
-
-    >>> check_character("13030/xf93gt2")
-    'q'
-    """
-    total = sum(position * _VALUES.get(character, 0) for position, character in enumerate(text, 1))
-    return BETANUMERIC[total % len(BETANUMERIC)]
-
-
-@dataclass(frozen=True, slots=True)
-class Pattern:
-    """The form of the names to mint: ``length`` characters after a shoulder, and a check character with ``check``.
-
-    With ``digits`` all characters are digits, including the check character: numbers are skipped if their check
-    character is a letter.
-    """
-
-    naan: str
-    shoulder: str
-    length: int = DEFAULT_LENGTH
-    check: bool = False
-    digits: bool = False
-
-    @property
-    def beginning(self) -> str:
-        """The beginning of every name, including the shoulder."""
-        return f"ark:{self.naan}/{self.shoulder}"
-
-    @property
-    def radix(self) -> int:
-        """The number of different characters."""
-        return 10 if self.digits else len(BETANUMERIC)
-
-    @property
-    def numbers(self) -> int:
-        """The number of numbers; each makes one name, or is skipped."""
-        return self.radix**self.length
-
-    def name(self, number: int) -> str | None:
-        """Return the ARK for a number from 0 to ``numbers`` - 1, or None if the number is skipped.
-
-        >>> Pattern("13030", "xf9", 4, check=True).name(3 * 29**3 + 14 * 29**2 + 24 * 29 + 2)
-        'ark:13030/xf93gt2q'
-        """
-        characters = []
-        for _ in range(self.length):
-            number, value = divmod(number, self.radix)
-            characters.append(BETANUMERIC[value])
-        name = f"{self.beginning}{''.join(reversed(characters))}"
-        if not self.check:
-            return name
-        last = check_character(name.removeprefix("ark:"))
-        return None if self.digits and not last.isdigit() else name + last
-
-
 def mint(
     bindings: Bindings,
     namespace: str,
     *,
     count: int = 1,
     length: int = DEFAULT_LENGTH,
-    check: bool = False,
+    check: Coverage | bool | None = None,
     digits: bool = False,
     sequential: bool = False,
     under_rule: bool = False,
@@ -129,8 +64,9 @@ def mint(
     """Mint ``count`` (1 to 10,000) new names, all or none. Return them as ARKs in normal form.
 
     ``namespace`` is a NAAN, or a NAAN, a slash and a shoulder; "ark:" can precede it. ``length`` is the number of
-    characters after the shoulder, without the check character that ``check`` adds. With ``digits`` all characters are
-    digits. Names are random and unpredictable; with ``sequential`` they are numbered.
+    characters after the shoulder, without the check character. ``check`` is "noid" for a check character that covers
+    the NAAN and the Name, "name" for one that covers the Name, or None; True is "noid". With ``digits`` all characters
+    are digits. Names are random and unpredictable; with ``sequential`` they are numbered.
 
     A minted name is recorded, bound or not, and is never minted again. Names are skipped if they were ever bound,
     including withdrawn names, or if a name below them is bound. Names that a rule answers are skipped too, unless
@@ -166,7 +102,7 @@ def read_pattern(
     namespace: str,
     *,
     length: int = DEFAULT_LENGTH,
-    check: bool = False,
+    check: Coverage | bool | None = None,
     digits: bool = False,
     profile: Profile | None = None,
 ) -> Pattern:
@@ -182,7 +118,8 @@ def read_pattern(
     if match is None:
         message = f"{shown} is not a NAAN with or without a shoulder" if namespace else "the NAAN is missing"
         raise BindingError("shoulder-characters", message)
-    pattern = Pattern(match[1], match[2] or "", length, check, digits)
+    coverage = "noid" if check is True else check or None
+    pattern = Pattern(match[1], match[2] or "", length, coverage, digits)
     if pattern.beginning.startswith(RESERVED_NAAN):
         raise BindingError("naan-reserved-invalid", identifier=pattern.beginning)
     from ...identifiers import iri_policy
@@ -192,7 +129,7 @@ def read_pattern(
     if own_profile and not iri_policy.allows_shoulder(pattern.shoulder, own_profile):
         raise BindingError("shoulder-reserved", identifier=pattern.beginning)
     # Other resolvers need not accept longer ARKs (ARK-057, L-01).
-    if length < 1 or len(pattern.beginning) + length + check > lengths.ALWAYS_ACCEPTED:
+    if length < 1 or len(pattern.beginning) + length + bool(check) > lengths.ALWAYS_ACCEPTED:
         message = f"{length:,} characters after {shown} are too {'few' if length < 1 else 'many'}"
         raise BindingError("mint-length", message, identifier=pattern.beginning)
     return pattern
@@ -240,6 +177,8 @@ def _mint_names(pattern: Pattern, count: int, ledger: _Ledger, *, sequential: bo
         names += unused
     if sequence:
         sequence.save()
+    elif pattern.check and ledger.transaction.setting(pattern.counter) is None:
+        ledger.transaction.set_setting(pattern.counter, "0")
     return names
 
 
@@ -261,8 +200,7 @@ class _Sequence:
     def __init__(self, pattern: Pattern, transaction: Transaction) -> None:
         self._pattern = pattern
         self._transaction = transaction
-        self._counter = f"next {pattern.beginning} {pattern.radix}^{pattern.length}{'+check' if pattern.check else ''}"
-        self._next = int(transaction.setting(self._counter) or "0")
+        self._next = int(transaction.setting(pattern.counter) or "0")
 
     def __iter__(self) -> Iterator[str]:
         return self
@@ -275,4 +213,4 @@ class _Sequence:
         raise StopIteration
 
     def save(self) -> None:
-        self._transaction.set_setting(self._counter, str(self._next))
+        self._transaction.set_setting(self._pattern.counter, str(self._next))

@@ -23,6 +23,7 @@ from ...identifiers.registries.target_templates import Asked, Template
 from ...identifiers.text import display, iri
 from ..bindings import targets, validation
 from ..bindings.model import NOTHING, Binding, rfc3339
+from ..bindings.patterns import Pattern
 from ..errors import BindingError, BindingsUnavailable
 from ..fork_safety import ForkSafeLock
 from ..storage.opening import next_attempt
@@ -112,6 +113,8 @@ class Source(Protocol):
 
     def rules(self) -> list[Rule]: ...
 
+    def patterns(self) -> list[Pattern]: ...
+
 
 class Rulebook:
     """The rules of one source in the memory of this process. Can be used by all threads."""
@@ -122,6 +125,7 @@ class Rulebook:
         self._lock = ForkSafeLock()
         self._version: str | None = None
         self._rules: Sequence[Rule] = ()
+        self._patterns: Sequence[Pattern] = ()
         self._next_look = float("-inf")
         self._failure: str | None = None
 
@@ -138,6 +142,14 @@ class Rulebook:
                 binding = rule.binding(key)
                 return None if binding is None else Ruled(binding, rule.prefix)
         return None
+
+    def patterns(self) -> Sequence[Pattern]:
+        """Return the patterns of the names that this site minted with a check character.
+
+        Raises :class:`BindingsUnavailable` if they were never read.
+        """
+        self._current()
+        return self._patterns
 
     def _current(self) -> Sequence[Rule]:
         # One thread checks for changes while the others use the old rules. All threads wait for the first check.
@@ -159,6 +171,7 @@ class Rulebook:
             version = source.rules_version()
             if version != self._version:
                 self._rules = sorted(source.rules(), key=lambda rule: -len(rule.prefix))
+                self._patterns = source.patterns()
                 self._version = version
         except BindingsUnavailable as error:
             # Remember the failure, so that not every request waits for it.

@@ -37,6 +37,7 @@ from typing import NamedTuple, NoReturn
 
 from ..bindings import assignment, validation
 from ..bindings.model import Binding, Event, NameCount
+from ..bindings.patterns import Pattern
 from ..bindings.policy import ChangeCheck, TemporarySettings, no_policy
 from ..errors import BindingConflict, BindingError, BindingsUnavailable, ReadOnlyBindings, TableError, UnreadableBinding
 from ..resolution.rules import Rule, RuleEvent
@@ -171,6 +172,11 @@ class FileStore:
         """Return the rules of the file, with the time of the file."""
         table = self._current()
         return [Rule(*row, table.changed, None) for row in table.others if isinstance(row, RuleRow)]
+
+    def patterns(self) -> list[Pattern]:
+        """Return the patterns of the names that were minted with a check character, by the counters of the file."""
+        found = (Pattern.of_counter(row.name) for row in self._current().others if isinstance(row, Setting))
+        return [pattern for pattern in found if pattern and pattern.check]
 
     def rule_history(self, prefix: str) -> list[RuleEvent]:
         """Return an empty list: the history of a file is in Git."""

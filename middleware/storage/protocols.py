@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from sqlalchemy import Engine
 
     from ..bindings.model import Binding, Event, NameCount
+    from ..bindings.patterns import Pattern
     from ..errors import BindingsUnavailable, UnreadableBinding
     from ..resolution.rules import Rule, RuleEvent
     from ..tabular.other_rows import Reserved, RuleRow, Setting
@@ -93,6 +94,10 @@ class Store(Protocol):
 
     def rules(self) -> list[Rule]:
         """Return all rules."""
+        ...
+
+    def patterns(self) -> list[Pattern]:
+        """Return the patterns of the names that were minted with a check character."""
         ...
 
     def rule_history(self, prefix: str) -> list[RuleEvent]:

@@ -17,6 +17,7 @@ from sqlalchemy.exc import DBAPIError
 
 from ..bindings.assignment import Change
 from ..bindings.model import Binding, Event, NameCount, rfc3339
+from ..bindings.patterns import Pattern
 from ..errors import BindingError, BindingsUnavailable, Collision, ReadOnlyBindings, UnreadableBinding
 from ..resolution.rules import Rule, RuleEvent
 from ..tabular.other_rows import Reserved, RuleRow, Setting, setting
@@ -88,6 +89,11 @@ class DatabaseStore:
     def rules(self) -> list[Rule]:
         """Return all rules of shoulders and NAANs."""
         return [rule_of(row) for row in self._readers.rows(self._statements.rules, ())]
+
+    def patterns(self) -> list[Pattern]:
+        """Return the patterns of the names that were minted with a check character."""
+        found = (Pattern.of_counter(name) for name, _ in self._readers.rows(self._statements.settings, ()))
+        return [pattern for pattern in found if pattern and pattern.check]
 
     def rule_history(self, prefix: str) -> list[RuleEvent]:
         """Return the changes of the rule for a prefix, oldest first."""
@@ -338,6 +344,9 @@ class Transaction:
         ).rowcount
         if not updated:
             self.connection.execute(insert(schema.meta).values(name=name, value=value))
+            if name.startswith("next "):
+                # The resolver reads the patterns of minted names together with the rules.
+                self.connection.exec_driver_sql(_NEXT_RULES_VERSION)
 
     def rollback(self) -> None:
         """Undo all changes of this transaction."""

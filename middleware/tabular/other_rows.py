@@ -17,12 +17,11 @@ from typing import NamedTuple
 
 from ...identifiers.urn.namespaces.technical import UUID_PATTERN
 from ..bindings import assignment, names, validation
+from ..bindings.patterns import COUNTER
 from ..errors import BindingError
 from ..resolution import rules
 from . import columns
 
-# The setting of minting: its name is "next ark:12345/x5 10^4+check", its value the next number.
-_COUNTER = re.compile(r"next (ark:[0-9a-z]+/[0-9a-z]*) ((?:10|29)\^[1-9][0-9]{0,2}(?:\+check)?)")
 _NEXT = re.compile(r"next ([0-9]{1,400}) of (.+)")
 _UUID = re.compile(f"(?i:urn:uuid:)({UUID_PATTERN})")
 
@@ -59,8 +58,9 @@ class Setting(NamedTuple):
     value: str
 
     def cells(self) -> dict[str, str]:
-        if counter := _COUNTER.fullmatch(self.name):
-            return {"identifier": counter[1], "target": f"next {self.value} of {counter[2]}", "kind": "counter"}
+        if COUNTER.fullmatch(self.name):
+            _, beginning, form = self.name.split(" ")
+            return {"identifier": beginning, "target": f"next {self.value} of {form}", "kind": "counter"}
         return {"identifier": f"urn:uuid:{self.name[5:]}", "kind": "uuid", "resource": self.value}
 
 
@@ -69,7 +69,7 @@ OtherRow = Reserved | RuleRow | Setting
 
 def setting(name: str, value: str) -> Setting | None:
     """Return the row of a setting, or None if it is not exported."""
-    known = _COUNTER.fullmatch(name) or _UUID.fullmatch(f"urn:uuid:{name.removeprefix('uuid ')}")
+    known = COUNTER.fullmatch(name) or _UUID.fullmatch(f"urn:uuid:{name.removeprefix('uuid ')}")
     return Setting(name, value) if known else None
 
 
@@ -114,7 +114,7 @@ def _rule(prefix: str, cells: Mapping[str, str]) -> RuleRow:
 def _counter(beginning: str, cells: Mapping[str, str]) -> Setting:
     counter = _NEXT.fullmatch(cells.get("target", ""))
     name = f"next {beginning} {counter[2]}" if counter else ""
-    if counter is None or not _COUNTER.fullmatch(name):
+    if counter is None or not COUNTER.fullmatch(name):
         raise BindingError("counter-text", f"the target {validation.shown(cells.get('target', ''))} is not a counter")
     return Setting(name, str(int(counter[1])))
 

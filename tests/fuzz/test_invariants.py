@@ -25,7 +25,9 @@ from ararat.identifiers.registries.tables import read as read_registry
 from ararat.identifiers.urn import model as urn
 from ararat.middleware import ResolverMiddleware
 from ararat.middleware.bindings.model import Binding
+from ararat.middleware.bindings.patterns import Pattern
 from ararat.middleware.errors import BindingError, TableError
+from ararat.middleware.resolution.mistyped import is_mistyped
 from ararat.middleware.resolution.resolver import no_rules, resolve
 from ararat.middleware.resolution.rules import Rule, Rulebook
 from ararat.middleware.settings import Settings
@@ -204,7 +206,9 @@ class Everything:
     """Bindings and rules of all kinds. The key decides which one a name has, if any."""
 
     def __init__(self) -> None:
-        self.binding_by_rule = Rulebook(lambda: self).binding_for
+        book = Rulebook(lambda: self)
+        self.binding_by_rule = book.binding_for
+        self.is_mistyped = lambda identifier: is_mistyped(identifier.normal_form, book.patterns())
 
     def fetch(self, keys: Iterable[str]) -> dict[str, Binding]:
         places = {key: crc32(key.encode()) % (len(SORTS) + 3) for key in keys}
@@ -216,6 +220,9 @@ class Everything:
     def rules(self) -> list[Rule]:
         templates = {"ark:12345/": "https://e.example/of/${value}", "ark:12148/": "/local/of?id=${content}"}
         return [Rule(prefix, template, 302, LOCATED.changed, None) for prefix, template in templates.items()]
+
+    def patterns(self) -> list[Pattern]:
+        return [Pattern("12345", "x5", 4, "noid")]
 
 
 def site(environ: Any, start_response: Any) -> list[bytes]:

@@ -33,6 +33,7 @@ FIELDS = [
         "embedding",
         "profiles",
         "registry",
+        "check_character",
         "policy",
         "problems",
         "suggestion",

@@ -49,6 +49,8 @@ def known(report: Report) -> tuple[Facts, ...]:
     if report.form == "urn" and report.parts.get("details"):
         title = f"Namespace {report.parts['nid'].lower()}"
         found.append(Facts(title, tuple(_namespace(report.parts))))
+    if report.check_character:
+        found.append(Facts("Check character", tuple(_check_character(report.check_character))))
     if report.kunze:
         found.append(Facts("draft-kunze-ark", tuple(_kunze(report.kunze))))
     if report.policy:
@@ -111,6 +113,12 @@ def _namespace(parts: Mapping[str, Any]) -> Iterator[Fact]:
         yield Fact("Display form", parts["display"], identifier=True)
     if parts["canonical"] != parts["assigned_name"]:
         yield Fact("Canonical", parts["canonical"], identifier=True)
+
+
+def _check_character(check: Mapping[str, str]) -> Iterator[Fact]:
+    covers = "the NAAN and the Name" if check["covers"] == "noid" else "the Name"
+    yield Fact("Character", f"{check['character']}, which is right for {check['text']} (NOID, {covers})")
+    yield Fact("", "One of 29 names without a check character matches by chance.")
 
 
 def _kunze(form: Mapping[str, Any]) -> Iterator[Fact]:

@@ -13,6 +13,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from ararat.cli import main
+from ararat.identifiers.ark.check_character import check_character
 
 
 @pytest.fixture
@@ -29,6 +30,26 @@ def test_names_are_printed_one_a_line(ararat: Callable[..., Result]) -> None:
     assert result.exit_code == 0
     assert re.fullmatch(r"(ark:12345/x5[0-9b-df-hj-kmnp-tv-xz]{6}\n){3}", result.stdout)
     assert result.stderr == ""
+
+
+@pytest.mark.parametrize(
+    ("arguments", "covered"),
+    [
+        pytest.param(["--check", "noid", "12345/x5"], "12345/x5", id="NAAN and Name"),
+        pytest.param(["--check", "name", "12345/x5"], "x5", id="the Name alone"),
+        pytest.param(["--check", "12345/x5"], "12345/x5", id="without a value"),
+        pytest.param(["12345/x5", "--check"], "12345/x5", id="without a value, at the end"),
+        pytest.param(["12345/x5", "--check=none"], None, id="none"),
+        pytest.param(["12345/x5"], None, id="by default"),
+    ],
+)
+def test_mint_adds_the_requested_check_character(
+    ararat: Callable[..., Result], arguments: list[str], covered: str | None
+) -> None:
+    result = ararat("mint", "--length", "4", *arguments)
+    name = result.stdout.strip().removeprefix("ark:12345/x5")
+    assert (result.exit_code, len(name)) == (0, 4 if covered is None else 5)
+    assert covered is None or check_character(covered + name[:-1]) == name[-1]
 
 
 def test_a_name_can_be_made_and_bound_at_once(ararat: Callable[..., Result]) -> None:

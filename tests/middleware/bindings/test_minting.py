@@ -11,15 +11,14 @@ from itertools import chain
 from typing import Any, cast
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 from sqlalchemy import event, text
 from sqlalchemy.exc import DBAPIError
 
 from ararat.identifiers import normalize
+from ararat.identifiers.ark.check_character import check_character
 from ararat.middleware.bindings import minting
 from ararat.middleware.bindings.collection import Bindings
-from ararat.middleware.bindings.minting import BETANUMERIC, check_character, mint
+from ararat.middleware.bindings.minting import mint
 from ararat.middleware.errors import BindingError, BindingsUnavailable
 from ararat.middleware.storage.store import DatabaseStore
 
@@ -35,9 +34,10 @@ def has_check_character(text: str) -> bool:
     [
         pytest.param({}, f"{OPAQUE}{{8}}", id="by default"),
         pytest.param({"length": 3}, f"{OPAQUE}{{3}}", id="short"),
-        pytest.param({"check": True}, f"{OPAQUE}{{9}}", id="with a check character"),
+        pytest.param({"check": "noid"}, f"{OPAQUE}{{9}}", id="with a check character"),
+        pytest.param({"check": True}, f"{OPAQUE}{{9}}", id="with a check character, by the older value"),
         pytest.param({"digits": True}, "[0-9]{8}", id="of digits"),
-        pytest.param({"digits": True, "check": True, "length": 4}, "[0-9]{5}", id="of digits, the check character too"),
+        pytest.param({"digits": True, "check": "noid", "length": 4}, "[0-9]{5}", id="of digits, all of them"),
     ],
 )
 def test_names_are_opaque_and_normal(bindings: Bindings, options: dict[str, Any], expected: str) -> None:
@@ -47,6 +47,24 @@ def test_names_are_opaque_and_normal(bindings: Bindings, options: dict[str, Any]
         assert re.fullmatch(f"ark:12345/x5{expected}", name)
         assert normalize(name) == name
         assert has_check_character(name.removeprefix("ark:")) or not options.get("check")
+
+
+@pytest.mark.parametrize("digits", [False, True])
+def test_mint_adds_a_check_character_that_covers_the_name(bindings: Bindings, digits: bool) -> None:
+    for name in mint(bindings, "12345/x5", count=20, check="name", digits=digits):
+        assert has_check_character(name.removeprefix("ark:12345/"))
+        assert not digits or name.removeprefix("ark:12345/x").isdigit()
+
+
+def test_sequences_with_different_check_characters_have_their_own_counters(bindings: Bindings) -> None:
+    arguments = {"length": 3, "sequential": True}
+    made = [mint(bindings, "12345/x5", check=check, **arguments) for check in (None, "noid", "name", "noid")]
+    assert [name[:-1] if len(name) == 16 else name for [name] in made] == [
+        "ark:12345/x5000",
+        "ark:12345/x5000",
+        "ark:12345/x5000",
+        "ark:12345/x5001",
+    ]
 
 
 @pytest.mark.parametrize(
@@ -84,7 +102,7 @@ def test_a_name_begins_with_its_shoulder(bindings: Bindings, namespace: str, beg
         pytest.param("21206/73", {}, "shoulder-reserved", id="17beta and half a shoulder"),
         pytest.param("12345/x5", {"length": 0}, "mint-length", id="no characters"),
         pytest.param("12345/x5", {"length": 244}, "mint-length", id="256 in all"),
-        pytest.param("12345/x5", {"length": 243, "check": True}, "mint-length", id="256 with the check character"),
+        pytest.param("12345/x5", {"length": 243, "check": "noid"}, "mint-length", id="256 with the check character"),
         pytest.param("12345/x5", {"count": 0}, "mint-count", id="none"),
         pytest.param("12345/x5", {"count": 10_001}, "mint-count", id="too many"),
         pytest.param("12345/x5", {"length": 1, "count": 30}, "names-exhausted", id="more than there are"),
@@ -246,39 +264,3 @@ def test_two_processes_never_make_one_name(database: str, bindings: Bindings) ->
         names += process.communicate(timeout=50)[0].split()
         assert process.returncode == 0
     assert len(names) == len(set(names)) == 400
-
-
-TEXTS = st.text(BETANUMERIC, min_size=2, max_size=27)
-
-
-@pytest.mark.parametrize(
-    ("text", "expected"),
-    [
-        pytest.param("13030/xf93gt2", "q", id="the example of the NOID documentation"),
-        # The National Library of France takes its control character over the name alone.
-        pytest.param("btv1b8449691", "v", id="a manuscript of the National Library of France"),
-        pytest.param("", "0", id="nothing"),
-        pytest.param("///", "0", id="characters without a value"),
-        pytest.param("/1", "2", id="which have a position all the same"),
-        pytest.param("z", "z", id="the last character"),
-    ],
-)
-def test_it_is_that_of_published_names(text: str, expected: str) -> None:
-    assert check_character(text) == expected
-
-
-@given(TEXTS, st.data())
-def test_one_wrong_character_is_found_out(text: str, data: st.DataObject) -> None:
-    right = text + check_character(text)
-    place = data.draw(st.integers(0, len(right) - 1))
-    wrong = data.draw(st.sampled_from(BETANUMERIC.replace(right[place], "")))
-    assert has_check_character(right)
-    assert not has_check_character(right[:place] + wrong + right[place + 1 :])
-
-
-@given(TEXTS, st.data())
-def test_two_neighbours_that_changed_places_are_found_out(text: str, data: st.DataObject) -> None:
-    right = text + check_character(text)
-    place = data.draw(st.integers(0, len(right) - 2))
-    pair = right[place : place + 2]
-    assert has_check_character(right[:place] + pair[::-1] + right[place + 2 :]) == (pair[0] == pair[1])

@@ -123,6 +123,9 @@ class Kept:
         self.asked.append("rules")
         return self.kept
 
+    def patterns(self):
+        return []
+
 
 def test_the_longest_prefix_counts():
     source = Kept(*(Rule(prefix, f"https://{len(prefix) - 10}x.org/${{value}}", 302, NOW, None) for prefix in PREFIXES))
@@ -176,6 +179,9 @@ class Stuck:
 
     def rules(self):
         return [Rule("ark:12345/", "https://a.org/${value}", 302, NOW, None)]
+
+    def patterns(self):
+        return []
 
 
 def test_one_thread_reads_the_rules_and_the_others_use_the_old_ones():

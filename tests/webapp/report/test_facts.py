@@ -35,6 +35,15 @@ def test_a_urn_tells_of_its_registration_and_of_what_its_namespace_reads_in_it()
     assert known["Namespace isbn"]["Canonical"] == "urn:isbn:9780451450524"
 
 
+def test_a_check_character_is_shown_with_the_text_that_it_covers():
+    found = told("ark:/12148/btv1b8449691v")["Check character"]
+    assert found["Character"] == "v, which is right for btv1b8449691 (NOID, the Name)"
+    assert told("ark:13030/xf93gt2q")["Check character"]["Character"].endswith(
+        "13030/xf93gt2 (NOID, the NAAN and the Name)"
+    )
+    assert "Check character" not in told("ark:13030/xf93tg2q")
+
+
 def test_the_other_normal_form_stands_beside_ours_with_the_rule_that_differs():
     known = told("ark:12345/x.pdf.en")["draft-kunze-ark"]
     assert known["Normal form"] == "ark:12345/x.pdf.en"

@@ -1,0 +1,86 @@
+"""Patterns of minted names: a NAAN, a shoulder, a number of opaque characters, and a check character or none."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from ...identifiers.ark.check_character import Coverage, check_character, covered
+from ...identifiers.ark.grammar import BETANUMERIC
+
+DEFAULT_LENGTH = 8
+"""The number of characters after the shoulder. 29**8 are about 500,000,000,000 names."""
+
+_SUFFIXES: dict[Coverage | None, str] = {None: "", "noid": "+check", "name": "+name"}
+
+COUNTER = re.compile(r"next ark:([0-9a-z]+)/([0-9a-z]*) (10|29)\^([1-9][0-9]{0,2})(\+check|\+name)?")
+"""The name of the counter of a pattern, such as ``next ark:12345/x5 10^4+check``."""
+
+
+@dataclass(frozen=True, slots=True)
+class Pattern:
+    """The form of the names to mint: ``length`` characters after a shoulder, then a check character.
+
+    ``check`` is what the check character covers, or None for names without one. With ``digits`` all characters are
+    digits, including the check character: numbers are skipped if their check character is a letter.
+    """
+
+    naan: str
+    shoulder: str
+    length: int = DEFAULT_LENGTH
+    check: Coverage | None = None
+    digits: bool = False
+
+    @property
+    def beginning(self) -> str:
+        """The beginning of every name, including the shoulder."""
+        return f"ark:{self.naan}/{self.shoulder}"
+
+    @property
+    def radix(self) -> int:
+        """The number of different characters."""
+        return 10 if self.digits else len(BETANUMERIC)
+
+    @property
+    def numbers(self) -> int:
+        """The number of numbers; each makes one name, or is skipped."""
+        return self.radix**self.length
+
+    def name(self, number: int) -> str | None:
+        """Return the ARK for a number from 0 to ``numbers`` - 1, or None if the number is skipped.
+
+        >>> Pattern("13030", "xf9", 4, check="noid").name(3 * 29**3 + 14 * 29**2 + 24 * 29 + 2)
+        'ark:13030/xf93gt2q'
+        """
+        characters = []
+        for _ in range(self.length):
+            number, value = divmod(number, self.radix)
+            characters.append(BETANUMERIC[value])
+        name = f"{self.shoulder}{''.join(reversed(characters))}"
+        last = check_character(covered(self.naan, name, self.check)) if self.check else ""
+        return None if self.digits and last.isalpha() else f"ark:{self.naan}/{name}{last}"
+
+    @property
+    def counter(self) -> str:
+        """The name of the setting that has the next number of a sequence.
+
+        It also records that names of this pattern were minted, so that the resolver can detect typing errors.
+
+        >>> Pattern("12345", "x5", 4, "noid").counter, Pattern("12345", "x5", 4, "name", digits=True).counter
+        ('next ark:12345/x5 29^4+check', 'next ark:12345/x5 10^4+name')
+        """
+        return f"next {self.beginning} {self.radix}^{self.length}{_SUFFIXES[self.check]}"
+
+    @classmethod
+    def of_counter(cls, counter: str) -> Pattern | None:
+        """Return the pattern of a counter, or None for another setting.
+
+        >>> Pattern.of_counter("next ark:12345/x5 29^4+check")
+        Pattern(naan='12345', shoulder='x5', length=4, check='noid', digits=False)
+        """
+        parts = COUNTER.fullmatch(counter)
+        if parts is None:
+            return None
+        naan, shoulder, radix, length, suffix = parts.groups("")
+        check = next(check for check, text in _SUFFIXES.items() if text == suffix)
+        return cls(naan, shoulder, int(length), check, radix == "10")
