@@ -20,6 +20,8 @@ from ipaddress import ip_address
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
+from waitress.channel import HTTPChannel
+from waitress.parser import HTTPRequestParser, ParsingError
 from waitress.server import create_server
 from werkzeug.middleware.dispatcher import DispatcherMiddleware
 from werkzeug.middleware.proxy_fix import ProxyFix
@@ -199,6 +201,7 @@ def run(app: WSGIApplication, listener: socket.socket, ready: Callable[[], None]
         server_name=str(listener.getsockname()[0]),
         ident=None,
     )
+    server.channel_class = _Channel
     # The main thread only waits for signals, so that a signal never interrupts the loop of the server.
     serving = threading.Thread(target=server.run, name="ararat-server", daemon=True)
     try:
@@ -212,6 +215,22 @@ def run(app: WSGIApplication, listener: socket.socket, ready: Callable[[], None]
     stoppable.stopping.set()
     _finish(server, listener)
     raise SystemExit(0)
+
+
+class _Parser(HTTPRequestParser):
+    """A parser that refuses a request with both Content-Length and Transfer-Encoding (RFC 9112, section 6.1).
+
+    waitress 3.0 reads the next request on the connection, which a proxy can have taken for the body.
+    """
+
+    def parse_header(self, header_plus: bytes) -> None:
+        super().parse_header(header_plus)
+        if self.chunked and "CONTENT_LENGTH" in self.headers:
+            raise ParsingError("Content-Length and Transfer-Encoding in one request")
+
+
+class _Channel(HTTPChannel):
+    parser_class = _Parser
 
 
 class Stoppable:

@@ -101,6 +101,18 @@ def test_a_request_line_of_nearly_8190_octets_is_taken(ararat_server: Any) -> No
     assert ararat_server.get("/?q=" + "a" * 8000).status == 200
 
 
+def test_a_request_with_two_lengths_is_refused_and_the_connection_closed(ararat_server: Any) -> None:
+    # RFC 9112, section 6.1: a proxy that reads the other length sees another end of the request.
+    lengths = b"Content-Length: 4\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n"
+    with socket.create_connection(("127.0.0.1", ararat_server.port), 5) as connection:
+        connection.sendall(b"POST / HTTP/1.1\r\nHost: localhost\r\n" + lengths)
+        connection.sendall(b"GET /smuggled HTTP/1.1\r\nHost: localhost\r\n\r\n")
+        with connection.makefile("rb") as answers:
+            received = answers.read()
+    assert received.startswith(b"HTTP/1.1 400 ")
+    assert received.count(b"HTTP/1.1 ") == 1
+
+
 def test_a_client_is_not_believed_about_where_the_site_is_mounted(ararat_server: Any) -> None:
     answer = ararat_server.get(
         "/ark:12345/mp39n", script_name="/evil", x_forwarded_proto="https", x_forwarded_host="evil.example"
