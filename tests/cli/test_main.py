@@ -71,7 +71,7 @@ def process(*arguments: str | bytes, given: bytes = b"", **options: Any) -> subp
 
 
 @pytest.mark.parametrize("program", [[ARARAT], [sys.executable, "-m", "ararat"]], ids=["script", "module"])
-def test_the_script_and_the_module_run_the_command(program: list[str | Path], tmp_path: Path) -> None:
+def test_the_script_and_the_module_run_the_same_command(program: list[str | Path], tmp_path: Path) -> None:
     ran = subprocess.run([*program, "--version"], cwd=tmp_path, capture_output=True, text=True, timeout=30, check=False)
     assert (ran.returncode, ran.stdout, ran.stderr) == (0, f"ararat {__version__}\n", "")
 
@@ -80,13 +80,13 @@ def test_the_script_and_the_module_run_the_command(program: list[str | Path], tm
     ("words", "expected"),
     [("ararat migr", "plain,migrate\n"), ("ararat check --resu", "plain,--resume\n")],
 )
-def test_the_shell_can_complete_commands_and_options(words: str, expected: str) -> None:
+def test_shell_completion_lists_commands_and_options(words: str, expected: str) -> None:
     environ = {"_ARARAT_COMPLETE": "bash_complete", "COMP_WORDS": words, "COMP_CWORD": str(words.count(" "))}
     ran = subprocess.run([ARARAT], env=os.environ | environ, capture_output=True, text=True, timeout=30, check=False)
     assert (ran.returncode, ran.stdout) == (0, expected)
 
 
-def test_version_loads_none_of_the_large_packages(tmp_path):
+def test_version_loads_no_large_packages(tmp_path):
     command = [sys.executable, "-X", "importtime", "-m", "ararat", "--version"]
     ran = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=30, check=True)
     loaded = {line.rpartition("|")[2].strip() for line in ran.stderr.splitlines()}
@@ -94,11 +94,11 @@ def test_version_loads_none_of_the_large_packages(tmp_path):
     assert loaded & {"click", "ararat.identifiers", "ararat.middleware", "ararat.webapp", *large} == {"click"}
 
 
-def test_version(ararat: Callable[..., Result]) -> None:
+def test_version_prints_the_version(ararat: Callable[..., Result]) -> None:
     assert ararat("--version").stdout == f"ararat {__version__}\n"
 
 
-def test_help_names_every_command_in_one_screen(ararat: Callable[..., Result]) -> None:
+def test_help_lists_every_command_on_one_screen(ararat: Callable[..., Result]) -> None:
     shown = ararat("--help")
     assert shown.exit_code == 0
     assert re.findall(r"^  ([a-z]+)  ", shown.stdout, re.MULTILINE) == COMMANDS
@@ -106,7 +106,7 @@ def test_help_names_every_command_in_one_screen(ararat: Callable[..., Result]) -
 
 
 @pytest.mark.parametrize("name", COMMANDS)
-def test_every_command_explains_itself(name: str, ararat: Callable[..., Result]) -> None:
+def test_every_command_has_a_help_text(name: str, ararat: Callable[..., Result]) -> None:
     shown = ararat(name, "--help")
     assert shown.exit_code == 0
     assert shown.stdout.isascii()
@@ -131,7 +131,7 @@ def test_every_command_explains_itself(name: str, ararat: Callable[..., Result])
         pytest.param(["serve", "--port", "70000"], id="no port"),
     ],
 )
-def test_a_usage_error_ends_with_64_and_says_so_on_standard_error(
+def test_a_usage_error_ends_with_64_and_a_message_on_standard_error(
     arguments: list[str], ararat: Callable[..., Result]
 ) -> None:
     result = ararat(*arguments)
@@ -140,13 +140,13 @@ def test_a_usage_error_ends_with_64_and_says_so_on_standard_error(
     assert result.stderr
 
 
-def test_a_usage_error_repeats_nothing_raw(ararat: Callable[..., Result]) -> None:
+def test_a_usage_error_contains_no_raw_text(ararat: Callable[..., Result]) -> None:
     result = ararat("no\x1b[2J\u202esuch")
     assert result.exit_code == 64
     assert re.fullmatch(r"[\n\x20-\x7e]*", result.stderr)
 
 
-def test_a_missing_database_is_named_with_its_variable(ararat: Callable[..., Result]) -> None:
+def test_a_missing_database_option_is_reported_with_its_variable(ararat: Callable[..., Result]) -> None:
     said = ararat("show", "ark:12345/x").stderr
     assert "--database" in said
     assert "ARARAT_DATABASE" in said
@@ -177,7 +177,7 @@ def test_the_exit_code_of_inspect_is_the_worst_verdict(
     assert ararat("inspect", "--json", "--", *texts).exit_code == code
 
 
-def test_inspect_says_the_normal_form_and_the_steps(ararat: Callable[..., Result]) -> None:
+def test_inspect_prints_the_normal_form_and_the_steps(ararat: Callable[..., Result]) -> None:
     shown = ararat("inspect", "ark:/12345/x6-np1.pdf.en").stdout
     assert "ark:12345/x6np1.en.pdf" in shown
     assert "Remove hyphens" in shown
@@ -189,14 +189,14 @@ def test_inspect_shows_a_bidi_override_percent_encoded(ararat: Callable[..., Res
     assert "\u202e" not in shown
 
 
-def test_inspect_json_is_the_report_on_one_ascii_line(ararat: Callable[..., Result]) -> None:
+def test_inspect_json_prints_the_report_as_one_ascii_line(ararat: Callable[..., Result]) -> None:
     (line,) = ararat("inspect", "--json", "ark:12345/a\u202eb").stdout.splitlines()
     assert line.isascii()
     assert json.loads(line)["input"] == "ark:12345/a\u202eb"
     assert json.loads(line)["normal_form"] == "ark:12345/a%E2%80%AEb"
 
 
-def test_inspect_reads_one_identifier_a_line(ararat: Callable[..., Result]) -> None:
+def test_inspect_reads_one_identifier_per_line(ararat: Callable[..., Result]) -> None:
     result = ararat("inspect", "-", given="ark:12345/x\r\n\nark:/12345/y-z\nfoo")
     assert [line.split() for line in result.stdout.splitlines()][:3] == [
         ["strict", "ark:12345/x"],
@@ -206,7 +206,7 @@ def test_inspect_reads_one_identifier_a_line(ararat: Callable[..., Result]) -> N
     assert result.exit_code == 2
 
 
-def test_inspect_reads_json_strings_so_that_any_text_can_be_given(ararat: Callable[..., Result]) -> None:
+def test_inspect_reads_json_strings(ararat: Callable[..., Result]) -> None:
     given = '"ark:12345/a\\nb"\n"ark:12345/\\ud800"\n"ark:12345/x"\n'
     result = ararat("inspect", "--json", "--input", "json", "-", given=given)
     assert [json.loads(line)["input"] for line in result.stdout.splitlines()] == [
@@ -219,9 +219,7 @@ def test_inspect_reads_json_strings_so_that_any_text_can_be_given(ararat: Callab
 @pytest.mark.parametrize(
     "bad", ["12", "{", "[" * 100_000, '["ark:12345/x"]', "ark:12345/x", '"\\'], ids=lambda bad: bad[:12]
 )
-def test_a_line_that_is_no_json_string_is_named_and_the_others_are_still_read(
-    bad: str, ararat: Callable[..., Result]
-) -> None:
+def test_an_invalid_json_line_is_reported_and_the_others_are_read(bad: str, ararat: Callable[..., Result]) -> None:
     result = ararat("inspect", "--json", "--input", "json", "-", given=f'"ark:12345/x"\n{bad}\n"ark:12345/y"\n')
     said = " ".join(result.stderr.split())
     assert said.startswith("ararat: line 2 of standard input: not ")
@@ -230,7 +228,7 @@ def test_a_line_that_is_no_json_string_is_named_and_the_others_are_still_read(
     assert result.exit_code == 2
 
 
-def test_inspect_takes_octets_that_are_no_utf8() -> None:
+def test_inspect_accepts_bytes_that_are_not_utf8() -> None:
     result = process(b"inspect", b"--json", b"ark:12345/a\xff", b"-", given=b"ark:12345/\xfe\xff\n")
     assert result.returncode == 2
     assert [json.loads(line)["input"] for line in result.stdout.splitlines()] == [
@@ -240,7 +238,7 @@ def test_inspect_takes_octets_that_are_no_utf8() -> None:
     assert result.stderr == b""
 
 
-def test_inspect_without_an_input_says_so() -> None:
+def test_inspect_reports_a_missing_input() -> None:
     result = process("inspect", "-", preexec_fn=lambda: os.close(0))
     assert result.returncode == 66
     assert b"standard input is closed" in result.stderr
@@ -257,7 +255,7 @@ def naughty_rows(data: Path) -> list[dict[str, Any]]:
 
 
 @pytest.mark.parametrize("options", [["--json"], []], ids=["json", "for people"])
-def test_naughty_identifiers_get_their_verdict_and_leave_nothing_raw(options: list[str], data: Path) -> None:
+def test_hostile_identifiers_get_a_verdict_and_are_not_printed_raw(options: list[str], data: Path) -> None:
     # What is very long costs seconds, and shows people nothing that programs do not get.
     rows = [row for row in naughty_rows(data) if options or len(row["input"]) < 20_000]
     lines = "".join(json.dumps(row["input"]) + "\n" for row in rows).encode()
@@ -289,7 +287,9 @@ def test_naughty_identifiers_get_their_verdict_and_leave_nothing_raw(options: li
         pytest.param("foo", "foo", 2, "Neither", id="neither can be read"),
     ],
 )
-def test_equal(a: str, b: str, code: int, words: str, ararat: Callable[..., Result]) -> None:
+def test_equal_prints_the_difference_and_sets_the_exit_code(
+    a: str, b: str, code: int, words: str, ararat: Callable[..., Result]
+) -> None:
     result = ararat("equal", a, b)
     assert result.exit_code == code
     assert words in result.stdout
@@ -298,7 +298,7 @@ def test_equal(a: str, b: str, code: int, words: str, ararat: Callable[..., Resu
 # find -----------------------------------------------------------------------------------------------------------------
 
 
-def test_find_lists_what_is_in_a_text_with_line_and_column(ararat: Callable[..., Result]) -> None:
+def test_find_prints_identifiers_with_line_and_column(ararat: Callable[..., Result]) -> None:
     text = "See ark:/12345/x-1, and\n(https://n2t.net/ark:12345/y?info).\n  urn:isbn:0451450523."
     assert ararat("find", given=text).stdout.splitlines() == [
         "1:5      ark:/12345/x-1 = ark:12345/x1",
@@ -310,7 +310,7 @@ def test_find_lists_what_is_in_a_text_with_line_and_column(ararat: Callable[...,
     ]
 
 
-def test_find_json_has_the_places_in_code_points(ararat: Callable[..., Result]) -> None:
+def test_find_json_counts_code_points(ararat: Callable[..., Result]) -> None:
     text = "\U0001f3d4 ark:12345/x and more"
     (line,) = ararat("find", "--json", given=text).stdout.splitlines()
     found = json.loads(line)
@@ -327,20 +327,20 @@ def test_find_reads_a_file(ararat: Callable[..., Result], tmp_path: Path) -> Non
     assert ararat("find", str(tmp_path / "letter.txt")).stdout == "1:3      ark:12345/x\n"
 
 
-def test_find_says_when_there_is_nothing(ararat: Callable[..., Result]) -> None:
+def test_find_reports_that_nothing_was_found(ararat: Callable[..., Result]) -> None:
     assert ararat("find", given="nothing here").exit_code == 1
     assert ararat("find", given="nothing").exit_code == 1
     assert ararat("find", given="").exit_code == 1
 
 
-def test_find_says_when_a_file_cannot_be_read(ararat: Callable[..., Result], tmp_path: Path) -> None:
+def test_find_reports_an_unreadable_file(ararat: Callable[..., Result], tmp_path: Path) -> None:
     result = ararat("find", str(tmp_path / "none\x1b.txt"))
     assert result.exit_code == 66
     assert re.fullmatch(r"[\n\x20-\x7e]*", result.stderr)
     assert "No such file" in result.stderr
 
 
-def test_find_cuts_a_long_text_between_words_and_keeps_count(ararat: Callable[..., Result]) -> None:
+def test_find_splits_a_long_text_at_white_space_with_correct_positions(ararat: Callable[..., Result]) -> None:
     text = "".join(f"{'filler ' * 1000} ark:12345/\u0431{number}\n" for number in range(500))
     lines = ararat("find", "--json", given=text).stdout.splitlines()
     assert len(lines) == 500
@@ -374,7 +374,7 @@ def in_a_terminal(columns: int, *arguments: str, **environ: str) -> str:
 
 
 @pytest.mark.parametrize("columns", [40, 80])
-def test_a_terminal_gets_colours_and_lines_that_fit(columns: int) -> None:
+def test_terminal_output_has_colours_and_fits_the_width(columns: int) -> None:
     shown = in_a_terminal(columns, "inspect", "https://n2t.net/ark:/12345/x6-np1/a-component/another.pdf.en?info")
     assert "\x1b[" in shown
     lines = re.sub(r"\x1b\[[0-9;]*m", "", shown).splitlines()
@@ -382,7 +382,7 @@ def test_a_terminal_gets_colours_and_lines_that_fit(columns: int) -> None:
     assert "\x1b" not in in_a_terminal(columns, "inspect", "ark:12345/x", NO_COLOR="1")
 
 
-def test_a_long_import_shows_how_far_it_is(tmp_path: Path) -> None:
+def test_a_long_import_prints_its_progress(tmp_path: Path) -> None:
     lines = "".join(f"ark:12345/x{number},/x\n" for number in range(2500))
     (tmp_path / "names.csv").write_text(f"identifier,target\n{lines}")
     shown = in_a_terminal(80, "import", str(tmp_path / "names.csv"), ARARAT_DATABASE=str(tmp_path / "names.sqlite"))
@@ -394,7 +394,7 @@ def test_a_long_import_shows_how_far_it_is(tmp_path: Path) -> None:
 # How it ends ----------------------------------------------------------------------------------------------------------
 
 
-def test_a_reader_that_leaves_ends_it_quietly_by_the_signal() -> None:
+def test_a_closed_pipe_ends_the_command_by_sigpipe() -> None:
     lines = b"ark:12345/x\n" * 200_000
     with subprocess.Popen(
         [ARARAT, "inspect", "-"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE
@@ -413,7 +413,7 @@ def test_a_reader_that_leaves_ends_it_quietly_by_the_signal() -> None:
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM], ids=["SIGINT", "SIGTERM"])
-def test_a_signal_ends_it_by_that_signal_without_a_traceback(number: signal.Signals) -> None:
+def test_a_signal_ends_the_command_without_a_traceback(number: signal.Signals) -> None:
     with subprocess.Popen(
         [ARARAT, "inspect", "-"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, bufsize=0
     ) as running:
@@ -430,7 +430,7 @@ def test_a_signal_ends_it_by_that_signal_without_a_traceback(number: signal.Sign
         assert b"Traceback" not in running.stderr.read()
 
 
-def test_a_full_disk_is_said_in_a_sentence() -> None:
+def test_a_full_disk_is_reported_in_one_sentence() -> None:
     with Path("/dev/full").open("wb") as full:
         result = subprocess.run(
             [ARARAT, "inspect", "ark:12345/x"], stdout=full, stderr=subprocess.PIPE, timeout=30, check=False

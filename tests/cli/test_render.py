@@ -32,7 +32,7 @@ class Screen(io.StringIO):
         return True
 
 
-def test_a_line_is_as_wide_as_the_sheet_at_most() -> None:
+def test_a_line_is_not_wider_than_the_sheet() -> None:
     text = "one two three four five six seven eight nine ten"
     lines = list(Sheet(20).prose(text, indent=2))
     assert max(map(len, lines)) <= 20
@@ -40,7 +40,7 @@ def test_a_line_is_as_wide_as_the_sheet_at_most() -> None:
 
 
 @pytest.mark.parametrize("width", [20, 33, 40, 80, 100])
-def test_a_word_too_long_for_a_terminal_is_cut_and_loses_nothing(width: int) -> None:
+def test_a_long_word_is_split_without_loss_on_a_terminal(width: int) -> None:
     text = "https://example.org/" + "%E2%80%AE" * 40 + "/x.y?z#" + "w" * 300
     lines = list(Sheet(width, cut=True).prose(text))
     assert max(map(len, lines)) <= width
@@ -48,17 +48,17 @@ def test_a_word_too_long_for_a_terminal_is_cut_and_loses_nothing(width: int) -> 
     assert not any(re.search("%[0-9A-F]?$", line) for line in lines), "a triplet was cut in two"
 
 
-def test_a_word_is_left_whole_where_no_terminal_reads_it() -> None:
+def test_a_long_word_is_not_split_in_a_pipe() -> None:
     text = "ark:12345/" + "x" * 300
     assert list(Sheet(80, cut=False).prose(text)) == [text]
 
 
-def test_a_label_stands_beside_its_text_or_above_it_where_columns_are_few() -> None:
+def test_a_label_is_beside_its_text_or_above_it_on_a_narrow_terminal() -> None:
     assert list(Sheet(80).field("Name", "x6")) == ["  Name          x6"]
     assert list(Sheet(40).field("Name", "x6")) == ["  Name", "    x6"]
 
 
-def test_the_second_column_of_a_table_hangs() -> None:
+def test_the_second_column_of_a_table_is_indented() -> None:
     assert list(Sheet(60).table("Parts", [("NAAN", "12345"), ("component", "one two " * 6)])) == [
         "  Parts         NAAN       12345",
         "                component  one two one two one two one two",
@@ -75,7 +75,7 @@ def test_the_second_column_of_a_table_hangs() -> None:
         pytest.param({"TERM": "dumb"}, False, id="a dumb terminal"),
     ],
 )
-def test_colour_is_for_terminals_that_want_it(
+def test_colour_is_used_only_on_terminals_that_permit_it(
     environ: dict[str, str], coloured: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.delenv("NO_COLOR", raising=False)
@@ -86,36 +86,36 @@ def test_colour_is_for_terminals_that_want_it(
     assert Sheet.of(io.StringIO()).paint("x", "bad") == "x"
 
 
-def test_colour_adds_nothing_that_the_words_do_not_say() -> None:
+def test_colour_carries_no_extra_information() -> None:
     report = examine("ark:/12345/x6-np1/map\u202e.pdf.en?info")
     coloured = "\n".join(reports.report_lines(report, Sheet(80, colour=True)))
     assert re.sub(r"\x1b\[[0-9;]*m", "", coloured) == "\n".join(reports.report_lines(report, Sheet(80)))
 
 
 @pytest.mark.parametrize("show", [identifier, words, Sheet().paint], ids=["identifier", "words", "paint"])
-def test_what_is_shown_is_printable_ascii(show: Callable[[str], str]) -> None:
+def test_output_is_printable_ascii(show: Callable[[str], str]) -> None:
     assert PRINTABLE.fullmatch(show(HOSTILE))
 
 
 @given(st.text())
-def test_no_text_reaches_the_terminal_raw(text: str) -> None:
+def test_identifiers_are_never_printed_raw(text: str) -> None:
     for line in [*reports.report_lines(examine(text), Sheet(40, cut=True)), *reports.row(examine(text), Sheet())]:
         assert PRINTABLE.fullmatch(line), line
 
 
 @given(st.text(), st.text())
-def test_no_comparison_reaches_the_terminal_raw(a: str, b: str) -> None:
+def test_comparisons_are_never_printed_raw(a: str, b: str) -> None:
     for line in reports.comparison_lines(compare(f"ark:12345/{a}", f"ark:12345/{b}"), Sheet(40, cut=True)):
         assert PRINTABLE.fullmatch(line), line
 
 
 @pytest.mark.parametrize("width", [40, 60, 80, 100])
-def test_a_report_keeps_to_the_width(width: int) -> None:
+def test_a_report_fits_the_width(width: int) -> None:
     report = examine("https://n2t.net/ark:/12-345/" + "x/" * 30 + "\u202e" * 20 + ".b.a?" + "q" * 200)
     assert max(map(len, reports.report_lines(report, Sheet(width, cut=True)))) <= width
 
 
-def test_the_caret_stands_under_the_place() -> None:
+def test_the_caret_is_below_the_position() -> None:
     lines = list(reports.report_lines(examine("ark:12345/a\u202eb!c"), Sheet(80)))
     shown = next(line for line in lines if "!" in line and "cannot" not in line and line.startswith(" "))
     carets = lines[lines.index(shown) + 1]
@@ -123,7 +123,7 @@ def test_the_caret_stands_under_the_place() -> None:
     assert shown[carets.index("^")] == "!"
 
 
-def test_a_report_says_what_it_is_and_how_to_the_normal_form() -> None:
+def test_a_report_has_the_verdict_and_the_steps_to_the_normal_form() -> None:
     said = "\n".join(reports.report_lines(examine("ark:/12345/x6-np1.pdf.en"), Sheet(80)))
     for part in (
         "not in normal form",
@@ -142,18 +142,18 @@ def test_a_report_of_a_huge_identifier_is_short() -> None:
     assert "200,011 characters in total" in "".join(lines)
 
 
-def test_a_row_gives_the_verdict_in_one_word() -> None:
+def test_a_row_has_a_verdict_of_one_word() -> None:
     assert list(reports.row(examine("ark:/12345/x-1"), Sheet())) == ["strict   ark:12345/x1"]
     assert next(reports.row(examine("ark:12345"), Sheet())) == "invalid  ark:12345"
 
 
-def test_two_different_names_are_shown_with_the_place_where_they_part() -> None:
+def test_a_comparison_shows_the_first_difference() -> None:
     *_, first, second, carets = reports.comparison_lines(compare("ark:12345/x6a", "ark:/12345/x-7a"), Sheet(80))
     assert (first.split()[-1], second.strip()) == ("ark:12345/x6a", "ark:12345/x7a")
     assert (first[carets.index("^")], second[carets.index("^")]) == ("6", "7")
 
 
-def test_a_match_is_shown_where_it_stands() -> None:
+def test_a_match_is_printed_with_its_position() -> None:
     assert (
         reports.match_line(Match(4, 20, "ark:/12345/x-1", None), 3, 5, "ark:12345/x1", Sheet())
         == "3:5      ark:/12345/x-1 = ark:12345/x1"
@@ -181,7 +181,7 @@ def hop(**changed: Any) -> Hop:
     return replace(usual, **changed)
 
 
-def test_a_hop_is_shown_with_its_answer_its_state_and_where_it_leads() -> None:
+def test_a_hop_is_printed_with_status_state_and_target() -> None:
     assert list(traces.event_lines(hop(), Sheet(80))) == [
         "  1   GET https://n2t.net/ark:12345/x",
         "      at 1,250 ms: 303 See Other in 182 ms, related -> https://n2t.net/about",
@@ -190,13 +190,13 @@ def test_a_hop_is_shown_with_its_answer_its_state_and_where_it_leads() -> None:
     ]
 
 
-def test_a_terminal_gets_a_bar_for_the_time_that_a_hop_took() -> None:
+def test_a_terminal_shows_a_bar_for_the_duration_of_a_hop() -> None:
     bars = [list(traces.event_lines(hop(seconds=seconds), Sheet(80, cut=True)))[2] for seconds in (0.002, 0.2, 20)]
     assert [set(bar.strip()) for bar in bars] == [{"="}] * 3
     assert len(bars[0]) < len(bars[1]) < len(bars[2]) <= 46
 
 
-def test_a_hop_without_an_answer_says_why() -> None:
+def test_a_hop_without_an_answer_has_a_reason() -> None:
     lines = list(traces.event_lines(hop(status=None, failure=Note("blocked", "the address is not allowed")), Sheet(80)))
     assert lines[1] == "      at 1,250 ms: no answer after 182 ms: the address is not allowed"
 
@@ -209,7 +209,7 @@ def test_a_hop_without_an_answer_says_why() -> None:
         pytest.param(End("failure", "direct", HOSTILE, HOSTILE, 1, 0.1, "blocked", HOSTILE), id="end"),
     ],
 )
-def test_nothing_a_server_says_reaches_the_terminal_raw(event: Start | Hop | End) -> None:
+def test_texts_of_a_server_are_never_printed_raw(event: Start | Hop | End) -> None:
     for line in traces.event_lines(event, Sheet(40, cut=True)):
         assert PRINTABLE.fullmatch(line), line
 
@@ -233,7 +233,7 @@ LETTERS = Sheet(width=40, letters=True)
         pytest.param("a" + "\u0301" * 6, "a" + "\u0301" * 4 + "\\u{301}" * 2, id="many combining marks"),
     ],
 )
-def test_letters_are_printed_and_what_cannot_be_seen_is_escaped(text, shown):
+def test_letters_are_printed_and_hidden_characters_escaped(text, shown):
     assert LETTERS.paint(text) == shown
     assert LETTERS.paint(words(text)) == shown
     assert LETTERS.paint(LETTERS.paint(text)) == shown
@@ -256,12 +256,12 @@ def test_a_caret_is_under_the_character_among_letters(text, excerpt):
     assert all(line.isascii() for line in reports.problem_lines(problem, text, Sheet()))
 
 
-def test_words_keep_escapes_apart_from_text_that_looks_like_one():
+def test_backslashes_are_doubled_so_that_escapes_are_unambiguous():
     assert Sheet().paint(words("\\u{fc}\u00fc")) == "\\\\u{fc}\\u{fc}"
     assert LETTERS.paint(words("\\u{fc}\u00fc")) == "\\\\u{fc}\u00fc"
 
 
-def test_wide_characters_are_counted_as_two_columns():
+def test_wide_characters_count_as_two_columns():
     assert list(Sheet(width=12, letters=True).prose("\u674e\u674e\u674e \u674e\u674e\u674e")) == [
         "\u674e\u674e\u674e",
         "\u674e\u674e\u674e",
@@ -280,7 +280,7 @@ def test_wide_characters_are_counted_as_two_columns():
         pytest.param({"LC_ALL": "C.UTF-8", "PYTHONIOENCODING": "latin-1"}, "M\\u{fc}ller", id="Latin-1"),
     ],
 )
-def test_a_terminal_shows_letters_by_its_locale(environ, shown, tmp_path):
+def test_non_ascii_letters_are_printed_only_in_a_utf8_locale(environ, shown, tmp_path):
     database = f"sqlite:///{tmp_path}/bindings.sqlite"
     bindings = open_bindings(database, create=True)
     bindings.bind("ark:12345/x", "https://example.org/", metadata={"who": "M\u00fcller\u202e"})

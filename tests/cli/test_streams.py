@@ -11,7 +11,7 @@ import pytest
 from ararat.cli.streams import replaced
 
 
-def test_a_file_is_replaced_when_all_is_written(tmp_path: Path) -> None:
+def test_a_file_is_replaced_after_a_complete_write(tmp_path: Path) -> None:
     path = tmp_path / "table.csv"
     path.write_bytes(b"old")
     path.chmod(0o640)
@@ -22,7 +22,7 @@ def test_a_file_is_replaced_when_all_is_written(tmp_path: Path) -> None:
     assert path.stat().st_mode & 0o777 == 0o640
 
 
-def test_a_failure_leaves_the_old_file(tmp_path: Path) -> None:
+def test_a_failure_keeps_the_old_file(tmp_path: Path) -> None:
     path = tmp_path / "table.csv"
     path.write_bytes(b"old")
 
@@ -37,7 +37,7 @@ def test_a_failure_leaves_the_old_file(tmp_path: Path) -> None:
     assert [each.name for each in tmp_path.iterdir()] == ["table.csv"]
 
 
-def test_a_link_stays_a_link(tmp_path: Path) -> None:
+def test_a_symbolic_link_remains_a_link(tmp_path: Path) -> None:
     (tmp_path / "target.csv").write_bytes(b"old")
     link = tmp_path / "link.csv"
     link.symlink_to("target.csv")
@@ -48,7 +48,7 @@ def test_a_link_stays_a_link(tmp_path: Path) -> None:
 
 
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="there are no pipes in the file system")
-def test_a_pipe_is_written_and_not_replaced(tmp_path: Path) -> None:
+def test_a_pipe_is_written_directly(tmp_path: Path) -> None:
     pipe = tmp_path / "pipe"
     os.mkfifo(pipe)
     read: list[bytes] = []

@@ -21,30 +21,30 @@ def test_every_requirement_has_one_row_in_order():
 
 
 @pytest.mark.parametrize("document", COUNTS)
-def test_every_test_that_is_named_exists(document, there_are):
+def test_every_test_in_the_table_exists(document, there_are):
     names, by_kind = there_are
     kinds = {f"kind:{kind}" for kind in by_kind}
     named = {name for row in requirements() if row.id.startswith(document) for name in row.tests}
     assert sorted(named - names - kinds) == []
 
 
-def test_a_row_has_tests_or_a_reason_in_words():
+def test_a_row_has_tests_or_a_reason():
     for row in requirements():
         assert bool(row.tests) != (row.reason in REASONS), row.id
         assert (row.why is None) == (row.reason is None), row.id
         assert row.title.strip() == row.title != ""
 
 
-def test_little_is_left_for_later():
+def test_few_requirements_are_left_for_later():
     assert Counter(row.reason for row in requirements())["later"] <= MOST_LATER
 
 
-def test_every_kind_of_vector_is_run_by_a_test(data, there_are):
+def test_every_kind_of_vector_has_a_test(data, there_are):
     kinds = {json.loads(line)["kind"] for line in (data / "vectors.jsonl").read_text("ascii").splitlines()}
     assert kinds <= there_are[1].keys()
 
 
-def test_a_requirement_that_a_vector_names_has_the_test_that_runs_it(data):
+def test_a_requirement_of_a_vector_lists_the_test_of_its_kind(data):
     rows = {row.id: row for row in requirements()}
     for vector in map(json.loads, (data / "vectors.jsonl").read_text("ascii").splitlines()):
         for number in vector["req"]:

@@ -168,7 +168,7 @@ def each(states):
     "all_of_it", [pytest.param(False, id="first rows"), pytest.param(True, id="all of it", marks=pytest.mark.long)]
 )
 @pytest.mark.timeout(180)
-def test_axe_finds_nothing(page, page_watch, state, all_of_it):
+def test_axe_finds_no_problems(page, page_watch, state, all_of_it):
     page_watch.expect("404")
     state(page)
     if not all_of_it:
@@ -181,7 +181,7 @@ def test_axe_finds_nothing(page, page_watch, state, all_of_it):
 
 
 @pytest.mark.parametrize("state", each(REFERENCE))
-def test_the_reference_fits_a_narrow_screen(page, state):
+def test_the_reference_pages_fit_a_narrow_screen(page, state):
     page.set_viewport_size({"width": 320, "height": 640})
     state(page)
     assert page.evaluate("document.documentElement.scrollWidth") == 320
@@ -195,7 +195,7 @@ def test_the_reference_fits_a_narrow_screen(page, state):
         pytest.param({"media": "print"}, id="print"),
     ],
 )
-def test_in_every_mode_the_segments_keep_their_borders(page, media):
+def test_segments_keep_their_borders_in_every_colour_mode(page, media):
     page.emulate_media(**media)
     one(page)
     styles = page.locator(".segments > li > bdi").evaluate_all(
@@ -208,7 +208,7 @@ def test_in_every_mode_the_segments_keep_their_borders(page, media):
     assert len(set(styles)) >= 5
 
 
-def test_in_print_the_permalink_is_written_out_and_what_can_be_pressed_is_gone(page):
+def test_print_shows_the_permalink_and_no_controls(page):
     page.emulate_media(media="print")
     one(page)
     expect(page.locator("form.box")).to_be_hidden()
@@ -220,7 +220,7 @@ def test_in_print_the_permalink_is_written_out_and_what_can_be_pressed_is_gone(p
     assert re.search(r", 20\d\d-\d\d-\d\d$", page.locator(".version").inner_text())
 
 
-def test_all_of_it_can_be_reached_by_keyboard(page):
+def test_all_controls_can_be_reached_by_keyboard(page):
     page.goto("/?q=ark:/12345/mp-39n.svg")
     reached = set()
     for _ in range(36):

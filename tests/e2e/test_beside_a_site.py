@@ -28,7 +28,7 @@ application = DispatcherMiddleware(get_wsgi_application(), {"/tools/inspector": 
 """
 
 
-def test_mounted_beside_a_django_site_both_work(page, wsgi_server, page_watch):
+def test_the_inspector_and_a_django_site_work_side_by_side(page, wsgi_server, page_watch):
     server = wsgi_server(SITE, threads=2)
     page_watch.origins.add(server.origin)
     page.goto(f"{server.origin}/compare")

@@ -9,7 +9,7 @@ MOST = 100_000
 """Octets of page, styles and scripts together, compressed as a server in front would."""
 
 
-def test_a_first_load_is_small_and_its_answer_takes_one_round_trip(page):
+def test_the_first_load_is_small_and_needs_one_round_trip(page):
     answers = []
     page.on("response", lambda answer: answers.append(answer))
     page.goto("/?q=ark:/12345/mp-39n/1.pdf%E2%80%AE.en?info")

@@ -58,7 +58,7 @@ def test_paste_an_ark_and_read_its_normal_form(page, inspect):
     expect(page).to_have_title("ark:/12345/mp-39n.svg - Ararat")
 
 
-def test_the_answer_gets_the_focus_and_is_announced(page, inspect):
+def test_the_result_gets_the_focus_and_is_announced(page, inspect):
     answer = inspect("ark:/12345/mp-39n.svg")
     expect(answer.get_by_role("heading", level=2)).to_be_focused()
     expect(page.get_by_role("status").first).to_have_text("Valid, not in normal form, bound here")
@@ -71,7 +71,7 @@ def test_paste_a_urn(inspect):
     expect(answer.get_by_role("row", name="Valid")).to_contain_text("yes")
 
 
-def test_paste_a_paragraph_that_holds_several(page, inspect):
+def test_paste_a_paragraph_with_several_identifiers(page, inspect):
     answer = inspect(PARAGRAPH)
     heading = answer.get_by_role("heading", level=2)
     expect(heading).to_have_text("Four identifiers, all valid, one with a warning")
@@ -83,13 +83,13 @@ def test_paste_a_paragraph_that_holds_several(page, inspect):
     expect(page.locator("#i4")).to_be_in_viewport()
 
 
-def test_what_is_wrong_is_pointed_at(inspect):
+def test_a_problem_is_shown_at_its_position(inspect):
     answer = inspect("ark:12345/x!y")
     expect(answer.locator(".verdict")).to_contain_text("Not a valid ARK")
     expect(answer.locator(".given mark")).to_have_text("!")
 
 
-def test_where_nothing_is_found_the_page_says_so(inspect):
+def test_the_page_reports_that_nothing_was_found(inspect):
     expect(inspect("nothing of the kind").get_by_role("heading", level=2)).to_have_text(
         "No identifier in these 19 characters"
     )
@@ -98,7 +98,7 @@ def test_where_nothing_is_found_the_page_says_so(inspect):
 # What cannot be disturbed ---------------------------------------------------------------------------------------------
 
 
-def test_an_override_does_not_disturb_its_neighbours(page, inspect):
+def test_a_bidi_override_does_not_change_its_surroundings(page, inspect):
     spoofed = inspect("ark:12345/a\u202eb/c.en").locator(".segments > li > bdi")
     expect(spoofed.nth(3).locator(".cp")).to_have_text("U+202E RLO")
     with_override = boxes(spoofed)
@@ -126,7 +126,7 @@ LABELLED = (
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_segments_touch_and_are_as_wide_as_plain_text(page, inspect, scheme):
+def test_segments_have_no_gaps_and_the_width_of_plain_text(page, inspect, scheme):
     page.emulate_media(color_scheme=scheme)
     page.set_viewport_size({"width": 1180, "height": 900})
     for text in LABELLED:
@@ -150,7 +150,7 @@ def test_segments_touch_and_are_as_wide_as_plain_text(page, inspect, scheme):
         assert abs(found[-1][2] - found[0][0] - plain) <= 1, text
 
 
-def test_segments_in_right_to_left_letters_stand_in_logical_order(inspect):
+def test_right_to_left_segments_are_in_logical_order(inspect):
     segments = inspect(HEBREW).locator(".segments > li > bdi")
     expect(segments).to_have_count(7)
     found = boxes(segments)
@@ -158,7 +158,7 @@ def test_segments_in_right_to_left_letters_stand_in_logical_order(inspect):
     assert overlapping(found) == []
 
 
-def test_pieces_of_a_line_stand_in_logical_order(page, inspect):
+def test_pieces_of_a_line_are_in_logical_order(page, inspect):
     inspect(HEBREW)
     step = page.locator(".steps code > bdi").first
     # Of a piece that is broken over two lines, where it begins.
@@ -182,7 +182,7 @@ NARROW = (
 )
 
 
-def test_at_320_pixels_nothing_overlaps_and_nothing_sticks_out(page, inspect):
+def test_nothing_overlaps_or_overflows_at_320_pixels(page, inspect):
     page.set_viewport_size({"width": 320, "height": 640})
     for text in NARROW:
         answer = inspect(text)
@@ -207,7 +207,7 @@ HOSTILE = (
 )
 
 
-def test_no_paste_brings_an_element_of_its_own(page, inspect):
+def test_pasted_text_creates_no_elements(page, inspect):
     for text in HOSTILE:
         inspect(text)
         assert page.locator("#q").input_value() == text, ascii(text)
@@ -220,7 +220,7 @@ def test_no_paste_brings_an_element_of_its_own(page, inspect):
 # Going about ----------------------------------------------------------------------------------------------------------
 
 
-def test_follow_the_hierarchy_and_come_back(page, inspect):
+def test_follow_the_hierarchy_and_go_back(page, inspect):
     answer = inspect("ark:12345/mp39n/1.txt")
     first = page.url
     expect(answer.locator(".tree small").first).to_have_text("container, bound here")
@@ -241,14 +241,14 @@ def test_follow_the_hierarchy_and_come_back(page, inspect):
     expect(page.locator(".normal code")).to_have_text("ark:12345/m5137")
 
 
-def test_the_address_shows_the_same_to_whoever_it_is_sent_to(page, inspect):
+def test_the_permalink_shows_the_same_result(page, inspect):
     answer = inspect("ark:/12345/mp-39n.svg?info#f & more")
     shown = answer.inner_text()
     page.goto(page.url)
     assert page.locator("#answer").inner_text() == shown
 
 
-def test_each_example_of_the_empty_page_is_answered(page):
+def test_each_example_of_the_home_page_works(page):
     page.goto("/")
     expect(page.locator("#q")).to_be_focused()
     for number in range(page.locator(".examples a").count()):
@@ -289,7 +289,7 @@ def test_no_single_key_is_a_shortcut(page, context, inspect):
     ],
 )
 @pytest.mark.parametrize("chord", ["Control+Enter", "Meta+Enter"])
-def test_a_box_for_several_lines_is_sent_with_ctrl_or_cmd_and_enter(page, address, first, second, shown, chord):
+def test_ctrl_enter_or_cmd_enter_submits_a_textarea(page, address, first, second, shown, chord):
     page.goto(address)
     page.locator("#q").press_sequentially(first)
     page.keyboard.press("Enter")
@@ -301,14 +301,14 @@ def test_a_box_for_several_lines_is_sent_with_ctrl_or_cmd_and_enter(page, addres
 
 
 @pytest.mark.parametrize("chord", ["Enter", "Control+Enter"])
-def test_the_box_of_the_start_page_is_sent_with_enter(page, chord):
+def test_enter_submits_the_text_box_of_the_home_page(page, chord):
     page.goto("/")
     page.locator("#q").press_sequentially("ark:12345/x8rd4")
     page.keyboard.press(chord)
     expect(page.locator(".card")).to_be_visible()
 
 
-def test_what_is_given_is_copied_in_ascii(page, context, inspect):
+def test_the_copy_button_copies_ascii(page, context, inspect):
     context.grant_permissions(["clipboard-read", "clipboard-write"])
     answer = inspect("ark:/12345/a\u202eb")
     answer.locator(".spellings .copy").first.click()
@@ -316,7 +316,7 @@ def test_what_is_given_is_copied_in_ascii(page, context, inspect):
     assert page.evaluate("navigator.clipboard.readText()") == "ark:/12345/a%E2%80%AEb"
 
 
-def test_shift_and_enter_make_a_new_line(page):
+def test_shift_enter_inserts_a_line_break(page):
     page.goto("/")
     page.locator("#q").press_sequentially("ark:12345/x8rd4")
     page.keyboard.press("Shift+Enter")
@@ -325,7 +325,7 @@ def test_shift_and_enter_make_a_new_line(page):
     expect(page.locator(".found h2")).to_have_text("Two identifiers, both valid")
 
 
-def test_too_much_is_refused_in_plain_words(page, page_watch):
+def test_a_text_that_is_too_long_is_refused_with_a_reason(page, page_watch):
     page_watch.expect("413")
     page.goto("/")
     page.locator("#q").evaluate("box => { box.value = 'x'.repeat(1200000) }")
@@ -333,7 +333,7 @@ def test_too_much_is_refused_in_plain_words(page, page_watch):
     expect(page.locator("#answer")).to_contain_text("longer than 1,048,576 bytes")
 
 
-def test_nothing_is_kept_and_nobody_else_is_asked(page, context, inspect):
+def test_the_page_stores_nothing_and_requests_no_other_host(page, context, inspect):
     inspect(PARAGRAPH)
     assert context.cookies() == []
     assert page.evaluate("[localStorage.length, sessionStorage.length]") == [0, 0]
@@ -350,7 +350,7 @@ def numbers(answer: Locator) -> Locator:
     return answer.locator(".list tbody tr:not([hidden]) td:nth-child(2)")
 
 
-def test_a_table_is_narrowed_and_sorted_where_it_stands(page, inspect):
+def test_a_table_is_filtered_and_sorted_in_place(page, inspect):
     answer = inspect(COLUMN)
     expect(numbers(answer)).to_have_text(["1", "2", "3", "4", "5", "6", "7"])
     answer.get_by_label("Select number 4").check()
@@ -376,7 +376,7 @@ def test_a_table_is_narrowed_and_sorted_where_it_stands(page, inspect):
     expect(answer.locator(".list tbody tr:not([hidden])")).to_have_count(8)
 
 
-def test_what_is_ticked_is_compared_and_what_is_shown_is_taken_away(page, inspect):
+def test_selected_rows_are_compared_and_shown_rows_are_downloaded(page, inspect):
     answer = inspect(COLUMN)
     page.get_by_label("Show").select_option("same")
     with page.expect_download() as download:
@@ -392,7 +392,7 @@ def test_what_is_ticked_is_compared_and_what_is_shown_is_taken_away(page, inspec
     expect(page.get_by_role("heading", level=2)).to_be_focused()
 
 
-def test_a_part_lights_up_with_its_row_its_problem_and_its_steps(page, inspect):
+def test_a_part_is_highlighted_with_its_row_problem_and_steps(page, inspect):
     answer = inspect("ark:/12345/mp-39n/a\u202e")
     answer.locator(".segments .component").hover()
     expect(answer.locator(".parts .lit")).to_contain_text("component")
@@ -406,7 +406,7 @@ def test_a_part_lights_up_with_its_row_its_problem_and_its_steps(page, inspect):
     expect(page.locator("#i1-p4:target")).to_be_in_viewport()
 
 
-def test_the_qr_code_is_drawn_when_it_is_asked_for(page, inspect):
+def test_the_qr_code_is_loaded_on_demand(page, inspect):
     answer = inspect("ark:12345/x8rd4")
     answer.locator(".qr summary").click()
     picture = answer.get_by_role("img", name="QR code of")

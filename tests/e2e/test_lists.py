@@ -47,7 +47,7 @@ def server(wsgi_server, page_watch):
     return server
 
 
-def test_fifty_identifiers_make_a_table_that_can_be_saved(page, server):
+def test_a_list_of_fifty_identifiers_can_be_saved(page, server):
     names = [f"ark:12345/x{number}" for number in range(50)]
     page.goto(f"{server.origin}/traces")
     page.locator("#q").fill("\n".join(names))
@@ -62,7 +62,7 @@ def test_fifty_identifiers_make_a_table_that_can_be_saved(page, server):
         assert sorted(row["identifier"] for row in csv.DictReader(table)) == sorted(names)
 
 
-def test_a_list_that_is_stopped_goes_on_with_what_is_left(page, server):
+def test_a_stopped_list_can_be_resumed(page, server):
     page.goto(f"{server.origin}/traces")
     # A site is asked one thing at a time, and of those begun together any may come first: not the last of nine.
     names = [*(f"ark:12345/x{number}" for number in range(8)), "ark:12345/slow"]
@@ -88,7 +88,7 @@ def test_a_list_that_is_stopped_goes_on_with_what_is_left(page, server):
     ],
     ids=["one", "several", "policy", "schemes"],
 )
-def test_on_a_narrow_screen_no_table_is_moved_sideways_and_each_stays_a_table(page, address):
+def test_tables_do_not_scroll_sideways_on_a_narrow_screen(page, address):
     page.set_viewport_size({"width": 320, "height": 640})
     page.goto(address)
     tables = page.locator(".scroll:has(.stacks)")

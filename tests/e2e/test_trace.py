@@ -71,7 +71,7 @@ def slow_server(wsgi_server, page_watch):
     return server
 
 
-def test_hops_arrive_one_after_another(page, streams):
+def test_hops_appear_one_after_another(page, streams):
     page.add_init_script(ARRIVALS)
     page.goto("/?q=ark:12345/x8rd4")
     page.get_by_role("link", name="Run the trace").click()
@@ -85,7 +85,7 @@ def test_hops_arrive_one_after_another(page, streams):
     assert len(streams) == 1
 
 
-def test_each_hop_says_what_was_asked_and_what_was_answered(page):
+def test_each_hop_shows_request_and_response(page):
     page.goto("/?q=ark:12345/m5137")
     page.get_by_role("link", name="Run the trace").click()
     hop = page.locator(".hop").first
@@ -96,7 +96,7 @@ def test_each_hop_says_what_was_asked_and_what_was_answered(page):
     expect(page.locator(".ended .sentence")).to_contain_text("A related resource is at")
 
 
-def test_after_the_end_nothing_runs_again_by_itself(page, streams):
+def test_a_finished_trace_does_not_run_again(page, streams):
     page.goto("/?q=ark:12345/m5137")
     page.get_by_role("link", name="Run the trace").click()
     expect(page.locator(".ended")).to_contain_text(re.compile(r"Finished \d\d:\d\d:\d\d UTC"))
@@ -110,7 +110,7 @@ def test_after_the_end_nothing_runs_again_by_itself(page, streams):
     assert len(streams) == 2
 
 
-def test_the_trace_ends_on_the_page_that_the_name_is_bound_to(page):
+def test_the_trace_ends_at_the_bound_page(page):
     page.goto("/?q=ark:12345/x8rd4")
     page.get_by_role("link", name="Run the trace").click()
     page.get_by_role("link", name="Open target").click()
@@ -119,7 +119,7 @@ def test_the_trace_ends_on_the_page_that_the_name_is_bound_to(page):
     expect(page.locator(".normal code")).to_have_text("ark:12345/x8rd4")
 
 
-def test_a_withdrawn_name_says_so_without_blame(page):
+def test_a_withdrawn_name_is_reported_without_blame(page):
     page.goto("/?q=ark:12345/d0v3z")
     expect(page.locator(".chip b").last).to_have_text("withdrawn here")
     page.get_by_role("link", name="Run the trace").click()
@@ -127,14 +127,14 @@ def test_a_withdrawn_name_says_so_without_blame(page):
     expect(page.locator(".ended")).to_contain_text("unspecified whether")
 
 
-def test_a_name_that_is_not_bound_here_names_the_command_line(page):
+def test_an_unbound_name_shows_the_command(page):
     page.goto("/?q=ark:12345/nobody")
     expect(page.locator(".command code")).to_have_text("ararat trace ark:12345/nobody")
     page.get_by_role("link", name="Trace with this site anyway").click()
     expect(page.locator(".hop .answer b")).to_contain_text("404")
 
 
-def test_while_a_hop_waits_the_page_waits_and_says_so(page, slow_server):
+def test_a_pending_hop_is_shown(page, slow_server):
     page.goto(f"{slow_server.origin}/?q=ark:12345/x")
     page.get_by_role("link", name="Run the trace").click()
     expect(page.locator(".hop")).to_have_count(1)
@@ -156,7 +156,7 @@ def test_the_end_is_announced_and_the_hops_are_not(page):
     assert live is False
 
 
-def test_the_record_is_what_is_printed_and_can_be_saved(page):
+def test_the_record_can_be_printed_and_saved(page):
     page.goto("/?q=ark:12345/m5137")
     page.get_by_role("link", name="Run the trace").click()
     page.locator(".record > summary").click()
@@ -171,7 +171,7 @@ def test_the_record_is_what_is_printed_and_can_be_saved(page):
     expect(page.locator(".hops")).to_be_hidden()
 
 
-def test_a_busy_stream_is_asked_once_and_not_in_a_loop(page, context, slow_server, streams):
+def test_a_busy_server_is_requested_once(page, context, slow_server, streams):
     other = context.new_page()
     other.goto(f"{slow_server.origin}/?q=ark:12345/x")
     other.get_by_role("link", name="Run the trace").click()
@@ -187,7 +187,7 @@ def test_a_busy_stream_is_asked_once_and_not_in_a_loop(page, context, slow_serve
     expect(page.locator(".ended .sentence")).to_contain_text("The resource is at")
 
 
-def test_a_connection_that_breaks_does_not_run_the_trace_again(page, slow_server, streams, page_watch):
+def test_a_broken_connection_does_not_run_the_trace_again(page, slow_server, streams, page_watch):
     page_watch.expect("ERR_")
     page_watch.expect("[object Event]")
     page.goto(f"{slow_server.origin}/?q=ark:12345/x")
@@ -201,7 +201,7 @@ def test_a_connection_that_breaks_does_not_run_the_trace_again(page, slow_server
     assert len(streams) == 1
 
 
-def test_the_focus_stays_with_a_trace_that_starts_and_ends(page):
+def test_the_focus_stays_in_the_trace(page):
     page.goto("/?q=ark:12345/m5137")
     page.get_by_role("link", name="Run the trace").focus()
     page.keyboard.press("Enter")
@@ -215,14 +215,14 @@ def test_the_focus_stays_with_a_trace_that_starts_and_ends(page):
     expect(page.locator(".trace")).to_be_focused()
 
 
-def test_the_page_of_a_trace_has_the_focus_at_its_heading(page):
+def test_the_heading_of_a_trace_gets_the_focus(page):
     page.goto("/trace")
     page.locator("#q").fill("ark:12345/m5137")
     page.keyboard.press("Enter")
     expect(page.locator("#hops")).to_be_focused()
 
 
-def test_another_resolver_is_asked_in_the_place_of_the_trace(page, serve_ararat, page_watch, streams):
+def test_another_resolver_replaces_the_trace(page, serve_ararat, page_watch, streams):
     # Nobody listens at the port of the second one.
     server = serve_ararat("--allow-network", "127.0.0.0/8", "--resolver", "http://127.0.0.1:9/mirror")
     page_watch.origins.add(server.origin)

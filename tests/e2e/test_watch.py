@@ -41,7 +41,7 @@ def complaints_about(wsgi_server, browser, page_watch):
     return visit
 
 
-def test_a_calm_page_brings_no_complaint(complaints_about):
+def test_a_page_without_errors_passes(complaints_about):
     assert complaints_about("/calm") == []
 
 
@@ -55,11 +55,11 @@ def test_a_calm_page_brings_no_complaint(complaints_about):
         pytest.param("/stranger", "request outside: GET http://127.0.0.1:9/pixel.png", id="request to a stranger"),
     ],
 )
-def test_the_watch_sees(complaints_about, path, words):
+def test_errors_of_a_page_are_detected(complaints_about, path, words):
     assert any(words in line for line in complaints_about(path))
 
 
-def test_what_a_test_expects_is_no_complaint(page_watch):
+def test_expected_errors_are_ignored(page_watch):
     watch = type(page_watch)()
     watch.seen = ["console error: 404", "console error: 500"]
     watch.expect("404")

@@ -46,12 +46,12 @@ def test_paste_a_urn(inspect):
     expect(inspect("URN:ISBN:0451450523").locator(".normal code")).to_have_text("urn:isbn:0451450523")
 
 
-def test_paste_a_paragraph_that_holds_several(inspect):
+def test_paste_a_paragraph_with_several_identifiers(inspect):
     answer = inspect("See ark:12345/x8rd4, then urn:example:ararat:guide; not ark:99999/x")
     expect(answer.get_by_role("heading", level=2)).to_have_text("Three identifiers, all valid, one with a warning")
 
 
-def test_an_override_does_not_disturb_its_neighbours(inspect):
+def test_a_bidi_override_does_not_change_its_surroundings(inspect):
     segments = inspect("ark:12345/a\u202eb/c.en").locator(".segments > li > bdi")
     expect(segments.nth(3).locator(".cp")).to_have_text("U+202E RLO")
     boxes = [segment.bounding_box() for segment in segments.all()]
@@ -66,13 +66,13 @@ def test_follow_the_hierarchy(page, inspect):
     expect(page.locator(".normal code")).to_have_text("ark:12345/mp39n/1.txt")
 
 
-def test_a_text_too_long_for_an_address_is_answered_all_the_same(page, inspect):
+def test_a_text_without_a_permalink_is_answered(page, inspect):
     answer = inspect("ark:12345/x8rd4 " + "and so on " * 400)
     expect(answer.locator(".notice")).to_contain_text("no permalink")
     expect(answer.locator(".normal code")).to_have_text("ark:12345/x8rd4")
 
 
-def test_the_trace_is_a_page_that_grows(page):
+def test_the_page_of_a_trace_grows(page):
     page.goto("/?q=ark:12345/x8rd4")
     # The page is there, and its first hop, while the old shelf of the demo still keeps the second waiting.
     page.get_by_role("link", name="Run the trace").click(no_wait_after=True)
@@ -83,14 +83,14 @@ def test_the_trace_is_a_page_that_grows(page):
     expect(page.locator(".ended .sentence")).to_be_visible()
 
 
-def test_what_was_waited_for_is_hidden_when_it_came(page):
+def test_pending_elements_are_hidden_after_the_answer(page):
     page.goto("/trace?q=ark:12345/x8rd4")
     expect(page.locator(".ended")).to_be_visible()
     assert page.locator(".pending").count() >= 2
     assert [one.is_visible() for one in page.locator(".pending").all()] == [False] * page.locator(".pending").count()
 
 
-def test_a_list_is_traced_row_by_row_and_goes_on(page):
+def test_a_list_is_traced_row_by_row_and_can_be_resumed(page):
     page.goto("/trace")
     page.get_by_role("link", name="Trace a list of identifiers").click()
     page.locator("#q").fill("ark:12345/m5137\nark:12345/d0v3z")
@@ -104,7 +104,7 @@ def test_a_list_is_traced_row_by_row_and_goes_on(page):
     expect(page.locator(".round .ended")).to_contain_text("3 traced: 1 resolves, 1 related, 1 dead.")
 
 
-def test_a_trace_from_another_site_waits_for_a_click(page, base_url, wsgi_server, page_watch):
+def test_a_trace_from_another_site_needs_a_click(page, base_url, wsgi_server, page_watch):
     other = wsgi_server(OTHER_SITE.format(trace=f"{base_url}/trace?q=ark:12345/m5137"))
     page_watch.origins.add(other.origin)
     page.goto(other.origin)
@@ -115,7 +115,7 @@ def test_a_trace_from_another_site_waits_for_a_click(page, base_url, wsgi_server
     expect(page.locator(".ended .sentence")).to_contain_text("A related resource is at")
 
 
-def test_too_much_is_refused_in_plain_words(page, page_watch):
+def test_a_text_that_is_too_long_is_refused_with_a_reason(page, page_watch):
     page_watch.expect("413")
     page.goto("/")
     page.locator("#q").fill("x" * 1_200_000, timeout=20_000)
@@ -123,7 +123,7 @@ def test_too_much_is_refused_in_plain_words(page, page_watch):
     expect(page.get_by_role("alert")).to_contain_text("longer than 1,048,576 bytes")
 
 
-def test_a_long_column_is_narrowed_sorted_and_compared(page, inspect):
+def test_a_long_table_is_filtered_sorted_and_compared(page, inspect):
     answer = inspect("ark:12345/c ark:/12345/a- ark:99999/x ark:12345/a urn:foo:a ark:12345/b" + " and so on" * 300)
     page.get_by_label("Show").select_option("same")
     page.get_by_role("button", name="Apply").click()
@@ -142,7 +142,7 @@ def test_a_part_and_its_row_are_linked(page, inspect):
     expect(page.locator(".segments li:target")).to_contain_text("mp-39n")
 
 
-def test_a_million_octets_are_answered(page, inspect):
+def test_a_million_bytes_are_answered(page, inspect):
     text = ("ark:12345/x8rd4 and so on " * 40_330)[: 2**20 - 8]
     page.goto("/")
     page.locator("#q").fill(text, timeout=20_000)

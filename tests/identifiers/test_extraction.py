@@ -43,7 +43,7 @@ def test_identifiers_are_found_in_a_sentence(vector):
         ),
     ],
 )
-def test_what_is_found(text, literals):
+def test_the_vectors_are_found(text, literals):
     assert [match.literal for match in find(text)] == literals
 
 
@@ -93,7 +93,7 @@ def test_what_is_found(text, literals):
         ),
     ],
 )
-def test_what_a_person_would_read_is_suggested_with_the_reason(text, literal, suggestion, why):
+def test_the_probable_end_is_suggested_with_a_reason(text, literal, suggestion, why):
     (match,) = find(text)
     assert (match.literal, match.suggestion, " ".join(match.why)) == (literal, suggestion, why)
 
@@ -108,17 +108,17 @@ def test_what_a_person_would_read_is_suggested_with_the_reason(text, literal, su
         pytest.param("x ark:12345/urn:foo:bar z", ["urn:foo:bar"], id="another scheme"),
     ],
 )
-def test_the_letters_of_a_following_label_belong_to_no_name_before_it(text, literals):
+def test_letters_of_a_following_label_are_not_part_of_the_name_before(text, literals):
     assert [match.literal for match in find(text)] == literals
 
 
-def test_a_faulty_identifier_in_a_list_is_not_passed_over():
+def test_an_invalid_identifier_in_a_list_is_reported():
     column = ["ark:12345/x1", "ark:B5072/x2", "ark:12345", "https://n2t.net/ark:1234l/x3", "ark:12345//x4", "urn:a:b"]
     assert [match.literal for match in find("\n".join(column))] == column
     assert find("Noah's ark: a boat. The urn: old. A park:12345 nearby") == []
 
 
-def test_a_transliterated_label_is_a_match_though_a_space_follows_it():
+def test_a_transliterated_label_matches_even_before_a_space():
     (match,) = find("\u0410\u0420\u041a: 12345/437719")
     assert examine(match.literal).suggestion == "ark:12345/437719"
 
@@ -140,12 +140,12 @@ def test_a_transliterated_label_is_a_match_though_a_space_follows_it():
         ),
     ],
 )
-def test_the_iris_of_a_policys_hosts_are_found_where_they_are_asked_for(text, literals):
+def test_iris_of_a_policy_are_found_on_request(text, literals):
     assert [match.literal for match in find(text, scope=["17beta.top", "male-to-female.org"])] == literals
     assert all("/en" not in match.literal for match in find(text))
 
 
-def test_several_identifiers_without_white_space_between_them_are_several():
+def test_adjacent_identifiers_are_separated():
     assert [match.literal for match in find("ark:12345/x,ark:12345/y;urn:foo:a")] == [
         "ark:12345/x",
         "ark:12345/y",
@@ -153,7 +153,7 @@ def test_several_identifiers_without_white_space_between_them_are_several():
     ]
 
 
-def test_a_word_ends_at_a_no_break_space_too():
+def test_a_word_ends_at_a_no_break_space():
     assert [match.literal for match in find("see ark:12345/x\u00a0and ark:12345/y\u3000now")] == [
         "ark:12345/x",
         "ark:12345/y",
@@ -167,7 +167,7 @@ def test_a_word_ends_at_a_no_break_space_too():
         )
     ).map("".join)
 )
-def test_matches_lie_in_order_within_the_text_and_overlap_nowhere(text):
+def test_matches_are_ordered_and_do_not_overlap(text):
     end = 0
     for match in find(text):
         assert end <= match.start < match.end
@@ -209,7 +209,7 @@ HOSTILE = [
 @pytest.mark.parametrize("before", ["word ", "word ark:12345/x?a&", "http://a/ark:12345/"])
 @pytest.mark.parametrize("unit", HOSTILE)
 @pytest.mark.timeout(120)
-def test_twice_the_text_takes_at_most_about_twice_the_time(unit, before):
+def test_the_running_time_is_linear(unit, before):
     assert growth(lambda text: find(text, scope=["a"]), before, unit) < 3
     assert growth(examine, before.strip(), unit) < 3
 
@@ -258,7 +258,7 @@ def test_character_references_are_decoded_once():
         pytest.param("-ark%3Aaa-ark%3A1/x z", ["ark%3A1/x"], id="an encoded label"),
     ],
 )
-def test_identifiers_inside_a_match_that_cannot_be_read_are_found(text, literals):
+def test_identifiers_in_an_invalid_match_are_found(text, literals):
     assert [match.literal for match in find(f"a {text}")] == literals
 
 
@@ -305,9 +305,9 @@ def test_one_identifier_with_a_rest_is_reported_whole(text, place, suggestion):
         pytest.param("See ark:12345/x 1", "ark:12345/x", id="not at the start"),
     ],
 )
-def test_one_identifier_in_running_text_ends_where_it_cannot_be_read_on(text, literal):
+def test_one_identifier_in_running_text_ends_at_the_first_invalid_character(text, literal):
     assert [match.literal for match in find(text)] == [literal]
 
 
-def test_several_identifiers_on_a_line_are_several():
+def test_several_identifiers_on_a_line_are_separated():
     assert [match.literal for match in find("ark:12345/x ark:12345/y")] == ["ark:12345/x", "ark:12345/y"]

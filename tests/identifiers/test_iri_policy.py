@@ -25,41 +25,41 @@ texts = st.one_of(
 
 
 @pytest.mark.vectors("policy-hierarchy")
-def test_the_components_of_a_path_are_the_slash_and_its_segments(vector):
+def test_components_are_a_slash_and_the_segments(vector):
     assert list(iri_policy.components(vector.input)) == vector.expect["components"]
 
 
 @pytest.mark.vectors("policy-parents")
-def test_parents_come_from_taking_components_away(vector):
+def test_parents_have_fewer_components(vector):
     assert list(iri_policy.parents(vector.input)) == vector.expect["parents"]
 
 
 @pytest.mark.vectors("policy-lint")
-def test_an_iri_is_allocatable_or_not_for_these_reasons(vector):
+def test_iris_are_allocatable_as_the_vectors_state(vector):
     verdict = evaluate(vector.input, P)
     assert (verdict.allocatable, list(verdict.codes)) == (vector.expect["allocatable"], vector.expect["codes"])
 
 
 @pytest.mark.vectors("policy-namespace")
-def test_a_namespace_is_told_by_the_repaired_and_by_the_printed_grammar(vector):
+def test_namespaces_of_both_grammars_agree_with_the_vectors(vector):
     assert list(iri_policy.namespaces(vector.input, P)) == vector.expect["namespaces"]
     assert list(iri_policy.printed(P).matching(vector.input)) == vector.expect.get("literal_abnf", [])
 
 
 @pytest.mark.vectors("reserved-iri")
-def test_a_path_is_reserved_for_a_resolver(vector):
+def test_reserved_paths_agree_with_the_vectors(vector):
     assert (iri_policy.printed(P).reserved.fullmatch(vector.input) is not None) == vector.expect["literal"]
     assert iri_policy.is_reserved(vector.input, P) == vector.expect["decided"]
 
 
 @pytest.mark.vectors("shoulder")
-def test_a_shoulder_is_read_off_the_normal_form(vector):
+def test_shoulders_agree_with_the_vectors(vector):
     found = iri_policy.shoulder(ark.parse(vector.input), P)
     assert found == (vector.expect["shoulder"], vector.expect.get("reserved", False))
 
 
 @pytest.mark.vectors("policy-equivalence-class")
-def test_an_ark_is_the_same_name_under_each_resolver(vector):
+def test_an_ark_is_equivalent_under_each_resolver(vector):
     members = iri_policy.equivalence_class(vector.input, P)
     assert list(members) == vector.expect["members"]
     assert {iri_policy.equivalence_class(member, P) for member in members} == {members}
@@ -87,7 +87,7 @@ def test_an_ark_is_the_same_name_under_each_resolver(vector):
         pytest.param(f"{SITE}/bcdfg-{'0' * 20}-cccccccccccc", ("opaque",), ("opaque",), id="groups of digits"),
     ],
 )
-def test_namespaces_beside_the_vectors(iri, namespaces, literal):
+def test_namespaces_of_further_iris(iri, namespaces, literal):
     assert iri_policy.namespaces(iri, P) == namespaces
     assert iri_policy.printed(P).matching(iri) == literal
 
@@ -100,7 +100,7 @@ def test_the_example_of_a_code_has_that_finding(code):
 
 
 @pytest.mark.parametrize("code", FINDINGS)
-def test_codes_are_kebab_case_and_their_words_are_plain_ascii(code):
+def test_codes_are_kebab_case_and_texts_are_ascii(code):
     known = FINDINGS[code]
     assert re.fullmatch("[a-z0-9]+(-[a-z0-9]+)*", code)
     for words in (known.title, known.expected, known.reference):
@@ -129,7 +129,7 @@ def test_codes_are_kebab_case_and_their_words_are_plain_ascii(code):
         pytest.param(Known(others={f"{SITE}/en", f"{SITE}/"}), f"{SITE}/en/x", None, id="POL-010"),
     ],
 )
-def test_what_is_known_of_an_allocation_counts(known, iri, code):
+def test_known_facts_of_an_allocation_are_checked(known, iri, code):
     assert evaluate(iri, P, known).codes == ((code,) if code else ())
 
 
@@ -163,7 +163,7 @@ def test_what_is_known_of_an_allocation_counts(known, iri, code):
         pytest.param("https://user@www.17beta.top:80/en", ("spurious-authority", "spurious-www"), id="authority"),
     ],
 )
-def test_findings_beside_the_vectors(iri, codes):
+def test_further_iris_have_the_expected_findings(iri, codes):
     assert evaluate(iri, P).codes == codes
 
 
@@ -174,29 +174,29 @@ def test_findings_beside_the_vectors(iri, codes):
         "https://17beta.top./en/",
     ],
 )
-def test_of_everything_else_nothing_is_said(text):
+def test_other_identifiers_are_not_in_scope(text):
     verdict = evaluate(text, P)
     assert (verdict.in_scope, verdict.codes) == (False, ())
     assert examine(text, policies=["17beta"]).policy is None
 
 
-def test_a_finding_points_at_its_place():
+def test_a_finding_has_a_position():
     text = f"{SITE}/en/Some-Book/x.html"
     marked = {found.code: text[found.start : found.end] for found in evaluate(text, P).findings}
     assert marked == {"phrase-style": "Some-Book", "filename-extension": ".html"}
 
 
-def test_several_iris_are_judged_beside_each_other():
+def test_several_iris_are_compared_with_each_other():
     given = [f"{SITE}/{UUID}_a", f"{SITE}/{UUID}_b", f"{SITE}/20201004T120000Z/a", f"{SITE}/20201004T120000Z/b", SITE]
     codes = [verdict.codes for verdict in evaluate_all(given, P)]
     assert codes == [("uuid-twice",)] * 2 + [("coarse-timespec",)] * 2 + [("empty-path",)]
 
 
-def test_only_below_the_naan_has_an_ark_parents_of_its_own():
+def test_only_names_below_a_naan_are_parents_of_an_ark():
     assert iri_policy.parents(f"{SITE}/ark:/21206/1b/x.en?info") == (f"{SITE}/ark:/21206/1b", f"{SITE}/")
 
 
-def test_a_report_has_the_verdict_of_the_first_policy_that_speaks_of_it():
+def test_a_report_contains_the_verdict_of_the_first_policy_in_scope():
     ours = iri_policy.Profile("ours", ("example.org",))
     report = examine("https://example.org/en/", policies=[P, ours])
     assert report.policy is not None
@@ -223,7 +223,7 @@ def test_language_tags_are_those_of_bcp_47(tag, valid):
 
 
 @given(texts)
-def test_classification_is_total(text):
+def test_every_text_has_a_namespace(text):
     found = iri_policy.namespaces(text, P)
     assert found
     assert set(found) <= {*iri_policy.NAMESPACES, iri_policy.MISCELLANEOUS}
@@ -232,7 +232,7 @@ def test_classification_is_total(text):
 
 
 @given(texts)
-def test_judging_never_fails_and_its_places_are_in_the_text(text):
+def test_evaluation_never_fails_and_positions_are_in_the_text(text):
     verdict = evaluate(text, P, Known(information=False, status=200, persistent=True, others=()))
     for found in verdict.findings:
         assert found.code in FINDINGS
@@ -252,13 +252,13 @@ def test_parents_end_at_the_root_and_get_shorter(text):
 
 
 @given(texts)
-def test_a_normal_form_is_its_own(text):
+def test_the_normal_form_is_idempotent(text):
     once = normal_form(text)
     if once is not None and first_fault(text) is None:
         assert normal_form(once) == once
 
 
-def test_no_input_makes_it_fail(every_naughty):
+def test_no_input_raises_an_error(every_naughty):
     for naughty in every_naughty:
         # Long ones have a test of their own.
         for text in (naughty.input[:10_000], f"{SITE}/{naughty.input[:10_000]}"):
@@ -278,7 +278,7 @@ def test_no_input_makes_it_fail(every_naughty):
     ],
 )
 @pytest.mark.timeout(10)
-def test_a_long_text_is_judged_in_time_and_its_verdict_is_short(text):
+def test_a_long_text_is_evaluated_in_time_and_the_verdict_is_short(text):
     verdict = evaluate(text, P)
     assert len(verdict.findings) < 100
     assert len(verdict.hierarchy) <= 100

@@ -28,17 +28,17 @@ def parses(text):
 @example("ark:ark:12345/x")
 @example("urn:ark:12345/x")
 @example("http://a/park:12345/x")
-def test_reads_is_true_for_what_parse_reads(text):
+def test_reads_agrees_with_parse(text):
     assert reads(text) == parses(text)
 
 
-def test_reads_is_true_for_what_parse_reads_of_hostile_texts(every_naughty):
+def test_reads_agrees_with_parse_for_hostile_texts(every_naughty):
     for naughty in every_naughty:
         assert reads(naughty.input) == parses(naughty.input)
 
 
 @pytest.mark.parametrize("text", ["", "ark:12345", "urn:foo", "hello", "https://example.org/"])
-def test_what_cannot_be_read_is_equivalent_to_nothing(text):
+def test_an_invalid_text_is_equivalent_to_no_other(text):
     assert not equivalent(text, text)
     assert not equivalent(text, "ark:12345/x")
     assert not equivalent("ark:12345/x", text)

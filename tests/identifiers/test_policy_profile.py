@@ -24,7 +24,7 @@ extensions = ["html"]
 """
 
 
-def test_the_profile_that_ships_has_the_settings_of_the_document():
+def test_the_built_in_profile_has_the_settings_of_the_document():
     profile = iri_policy.known("17beta")
     assert profile.hosts == ("17beta.top", "male-to-female.org")
     assert (profile.naan, profile.resolvers) == ("21206", ("https://17beta.top", "https://n2t.net"))
@@ -42,17 +42,17 @@ def test_the_profile_that_ships_has_the_settings_of_the_document():
         pytest.param("https://17beta.top/en/", (), id="the other policy's host"),
     ],
 )
-def test_a_site_writes_its_own(iri, codes):
+def test_a_site_can_write_a_profile(iri, codes):
     assert evaluate(iri, iri_policy.read(OURS)).codes == codes
 
 
-def test_a_profile_without_a_naan_speaks_of_no_ark():
+def test_a_profile_without_a_naan_covers_no_arks():
     profile = Profile("plain", ("example.org",))
     assert evaluate("ark:21206/bcd", profile).in_scope is False
     assert iri_policy.namespaces("https://example.org/ark:/1/bcdf", profile) == ("miscellaneous",)
 
 
-def test_json_and_toml_say_the_same():
+def test_json_and_toml_give_the_same_profile():
     profile = iri_policy.read(OURS)
     assert iri_policy.read(json.dumps(profile.as_dict())) == profile
 
@@ -84,7 +84,7 @@ def test_json_and_toml_say_the_same():
         pytest.param("#" * 70_000, "the maximum is 65,536 characters", id="long"),
     ],
 )
-def test_a_file_that_is_none_is_refused_with_the_reason(text, said):
+def test_an_invalid_profile_is_refused_with_a_reason(text, said):
     with pytest.raises(ProfileError) as refused:
         iri_policy.read(text)
     assert said in str(refused.value)
@@ -92,11 +92,11 @@ def test_a_file_that_is_none_is_refused_with_the_reason(text, said):
 
 
 @given(st.text(max_size=80))
-def test_any_text_is_a_profile_or_refused(text):
+def test_every_text_is_a_profile_or_refused(text):
     with pytest.raises(ProfileError):
         iri_policy.read(text)
 
 
-def test_a_name_that_ships_with_nothing_is_the_callers_mistake():
+def test_an_unknown_profile_name_raises_value_error():
     with pytest.raises(ValueError, match='the policy profile "18beta"'):
         iri_policy.known("18beta")

@@ -18,7 +18,7 @@ def test_the_example_of_a_code_has_that_problem(code):
 
 
 @pytest.mark.parametrize("code", PROBLEMS)
-def test_codes_are_kebab_case_and_their_words_are_plain_ascii(code):
+def test_codes_are_kebab_case_and_texts_are_ascii(code):
     known = PROBLEMS[code]
     assert re.fullmatch("[a-z0-9]+(-[a-z0-9]+)*", code)
     for words in (known.title, known.expected, known.reference):
@@ -27,7 +27,7 @@ def test_codes_are_kebab_case_and_their_words_are_plain_ascii(code):
         assert not words.endswith(".")
 
 
-def test_the_codes_without_an_example_need_a_smaller_function_or_a_site_s_own_namespace():
+def test_codes_without_an_example_are_listed_with_the_reason():
     without = [code for code, known in PROBLEMS.items() if known.example is None]
     assert without == ["not-an-extended-ark", "fragment-unknown"]
     with pytest.raises(IdentifierError) as refused:
@@ -35,7 +35,7 @@ def test_the_codes_without_an_example_need_a_smaller_function_or_a_site_s_own_na
     assert refused.value.problem.code == "not-an-extended-ark"
 
 
-def test_an_error_points_at_the_character_with_a_caret():
+def test_an_error_shows_a_caret_at_the_character():
     with pytest.raises(IdentifierError) as refused:
         ark.parse("ark:12345/ab\x1bc")
     assert str(refused.value).splitlines() == [
@@ -47,7 +47,7 @@ def test_an_error_points_at_the_character_with_a_caret():
 
 
 @pytest.mark.parametrize("length", [10, 1_000, 1_000_000])
-def test_an_error_shows_the_surroundings_of_the_place_and_no_more(length):
+def test_an_error_shows_an_excerpt_around_the_position(length):
     with pytest.raises(IdentifierError) as refused:
         ark.parse("ark:12345/" + "x" * length + "!" + "y" * length)
     _, shown, carets, _ = str(refused.value).splitlines()
@@ -101,5 +101,5 @@ def test_an_error_shows_the_surroundings_of_the_place_and_no_more(length):
         ),
     ],
 )
-def test_each_problem_points_at_its_place(text, places):
+def test_each_problem_has_its_position(text, places):
     assert [(found.code, found.start, found.end) for found in examine(text).problems] == places

@@ -53,23 +53,23 @@ def of_ark(text: str):
 
 
 @every_registry
-def test_a_bundled_table_is_as_it_is_written(registry):
+def test_a_bundled_table_has_the_written_form(registry):
     assert (registries.BUNDLED / registry.file).read_text("utf-8") == bundled(registry).text()
 
 
 @every_registry
-def test_a_bundled_table_says_of_which_day_it_is_and_from_where(registry):
+def test_a_bundled_table_contains_its_date_and_source(registry):
     snapshot = bundled(registry).snapshot
     assert datetime.date.fromisoformat(snapshot.date) >= datetime.date(2026, 7, 14)
     assert snapshot.source.startswith("https://")
 
 
 @every_registry
-def test_a_bundled_table_holds_no_mail_address(registry):
+def test_a_bundled_table_contains_no_mail_address(registry):
     assert not re.search(r"[\w.]@[\w-]+\.\w", bundled(registry).text())
 
 
-def test_the_bundled_registries_are_whole():
+def test_the_bundled_registries_are_complete():
     counts = {registry.name: len(bundled(registry).records) for registry in REGISTRIES}
     assert counts["naan"] >= 1863
     assert counts["naan-shoulders"] >= 369
@@ -78,7 +78,7 @@ def test_the_bundled_registries_are_whole():
 
 
 @pytest.mark.parametrize("registry", [NAANS, SHOULDERS], ids=lambda each: each.name)
-def test_every_registered_template_expands_or_is_flagged(registry):
+def test_every_registered_template_is_expanded_or_flawed(registry):
     flawed = 0
     for holder in bundled(registry).records.values():
         naan, _, shoulder = holder.key.partition("/")
@@ -94,7 +94,7 @@ def test_every_registered_template_expands_or_is_flagged(registry):
     assert flawed < len(bundled(registry).records) / 20
 
 
-def test_nothing_is_read_before_the_first_lookup():
+def test_tables_are_read_at_the_first_lookup():
     program = """if True:
         import pathlib, sys
         from ararat.identifiers import examine, registries
@@ -114,7 +114,7 @@ def test_nothing_is_read_before_the_first_lookup():
 # Lookups --------------------------------------------------------------------------------------------------------------
 
 
-def test_names_are_found_in_either_case():
+def test_lookups_ignore_case():
     assert registries.namespace("ISBN") is registries.namespace("isbn")
     assert registries.scheme("HTTP") is registries.scheme("http") is not None
     assert registries.scheme("machineProvisioningProgressReporter") is not None
@@ -123,7 +123,7 @@ def test_names_are_found_in_either_case():
 
 
 @pytest.mark.parametrize("tables", ["none", "older", "broken", "not UTF-8", "a folder"])
-def test_tables_of_a_site_come_first_and_broken_ones_are_passed_over(tables, tmp_path):
+def test_tables_of_a_site_take_precedence_and_broken_ones_are_skipped(tables, tmp_path):
     path = tmp_path / NAMESPACES.file
     snapshot = registry_tables.Snapshot("1999-01-01", "x")
     match tables:
@@ -161,7 +161,7 @@ def test_tables_of_a_site_come_first_and_broken_ones_are_passed_over(tables, tmp
         pytest.param("ark:b9999/w6", None, id="under another NAAN"),
     ],
 )
-def test_the_longest_shoulder_is_matched(text, shoulder, folder):
+def test_the_longest_shoulder_matches(text, shoulder, folder):
     found = of_ark(text)["shoulder"]
     assert (found and found["shoulder"]) == shoulder
 
@@ -169,7 +169,7 @@ def test_the_longest_shoulder_is_matched(text, shoulder, folder):
 # Answers --------------------------------------------------------------------------------------------------------------
 
 
-def test_of_an_ark_the_holder_the_shoulder_and_the_address_are_known(folder):
+def test_an_ark_has_holder_shoulder_and_address(folder):
     assert of_ark("ark:/10-101/w6-np1?q") == {
         "registry": "naan",
         "key": "10101",
@@ -210,14 +210,14 @@ def test_of_an_ark_the_holder_the_shoulder_and_the_address_are_known(folder):
     }
 
 
-def test_an_ark_of_a_naan_that_is_not_registered_says_so():
+def test_an_ark_with_an_unregistered_naan_is_reported():
     known = of_ark("ark:00000/x")
     assert not known["registered"]
     assert known["snapshot"]["date"]
     assert known["holder"] is known["shoulder"] is known["resolver"] is None
 
 
-def test_a_broken_template_says_why_it_gives_no_address(folder):
+def test_a_flawed_template_gives_reasons_instead_of_an_address(folder):
     resolver = of_ark("ark:20202/x")["resolver"]
     assert resolver["address"] is None
     assert {problem["code"] for problem in resolver["problems"]} == {"unknown-variable", "example-left-in"}
@@ -225,7 +225,7 @@ def test_a_broken_template_says_why_it_gives_no_address(folder):
 
 
 @pytest.mark.parametrize("text", ["ark:99999/x", "ark:/9-9999/x", "ark:%39%39999/fk4"])
-def test_the_invalid_naan_is_explained_and_leads_nowhere(text):
+def test_naan_99999_is_explained_and_has_no_address(text):
     # "Applications that handle ARKs ... SHOULD recognize NAAN 99999 as being invalid"
     known = of_ark(text)
     assert "invalid" in known["explanation"]["text"]
@@ -233,13 +233,13 @@ def test_the_invalid_naan_is_explained_and_leads_nowhere(text):
     assert [problem["code"] for problem in known["resolver"]["problems"]] == ["reserved-naan"]
 
 
-def test_the_example_naan_is_explained_and_otherwise_like_any_other():
+def test_the_example_naan_is_explained_and_not_special_otherwise():
     known = of_ark(f"ark:{EXAMPLE_NAAN}/x")
     assert "example" in known["explanation"]["text"]
     assert known["resolver"]["address"]
 
 
-def test_no_code_treats_the_example_naan_in_any_special_way():
+def test_no_code_handles_the_example_naan_specially():
     # "Applications that handle ARKs SHOULD NOT handle 12345 in any special way" (ARK-018). Whole ARKs are examples, and
     # so is the catalogue of problems.
     alone = re.compile(rf"(?<!\d){EXAMPLE_NAAN}(?!\d)(?!/\w)")
@@ -255,7 +255,7 @@ def test_no_code_treats_the_example_naan_in_any_special_way():
     assert [place for place in found if not place.startswith("problems.py")] == []
 
 
-def test_every_explanation_has_its_words_and_their_source():
+def test_every_explanation_has_a_text_and_a_source():
     explanations = json.loads((registries.BUNDLED / "explanations.json").read_text("utf-8"))
     assert set(explanations) <= {registry.name for registry in REGISTRIES}
     assert {EXAMPLE_NAAN, "99999"} <= explanations["naan"].keys()
@@ -265,7 +265,7 @@ def test_every_explanation_has_its_words_and_their_source():
             assert words["reference"]
 
 
-def test_of_a_urn_the_namespace_is_known_with_its_reference():
+def test_a_urn_has_its_namespace_with_a_reference():
     known = registries.of_urn(urn.parse("urn:URN-7:x"))
     assert known["registered"]
     assert known["kind"] == "informal"
@@ -273,7 +273,7 @@ def test_of_a_urn_the_namespace_is_known_with_its_reference():
     assert known["updated"] == "2015-03-25"
 
 
-def test_a_namespace_that_is_not_registered_says_so():
+def test_an_unregistered_namespace_is_reported():
     known = registries.of_urn(urn.parse("urn:no-such-nid:x"))
     assert (known["key"], known["registered"], known["kind"], known["references"]) == ("no-such-nid", False, None, [])
 
@@ -289,14 +289,14 @@ def test_a_namespace_that_is_not_registered_says_so():
         ("no-such+scheme.1:x", "no-such+scheme.1", None),
     ],
 )
-def test_of_a_scheme_the_status_is_known(text, key, status):
+def test_a_scheme_has_its_status(text, key, status):
     known = registries.of_scheme(text)
     assert known is not None
     assert (known["key"], known["status"], known["registered"]) == (key, status, status is not None)
 
 
 @pytest.mark.parametrize("text", ["", "no scheme", ":", "1a:x", "\u0430rk:x", "a b:c", "x" * 65 + ":"])
-def test_what_begins_with_no_scheme_has_none(text):
+def test_a_text_without_a_scheme_has_no_entry(text):
     assert registries.of_scheme(text) is None
 
 
@@ -320,7 +320,7 @@ def test_the_example_scheme_is_explained():
         ("something else", "something else", None),
     ],
 )
-def test_a_reference_has_a_text_and_where_there_is_one_an_address(written, text, url, tmp_path):
+def test_a_reference_has_a_text_and_a_url_if_known(written, text, url, tmp_path):
     snapshot = registry_tables.Snapshot("2026-01-01", "x")
     table = Table.of(SCHEMES, snapshot, [registry_tables.Scheme("a", "permanent", references=(written,))])
     (tmp_path / SCHEMES.file).write_text(table.text())
@@ -350,7 +350,7 @@ def test_a_reference_has_a_text_and_where_there_is_one_an_address(written, text,
         pytest.param("\ud800", None, id="half a character"),
     ],
 )
-def test_a_report_says_what_the_registry_of_its_scheme_knows(text, registry):
+def test_a_report_contains_the_registry_entry_of_its_scheme(text, registry):
     known = examine(text).registry
     assert (known and known["registry"]) == registry
 
@@ -359,7 +359,7 @@ def test_a_report_says_what_the_registry_of_its_scheme_knows(text, registry):
     st.sampled_from(["ark:/12148/", "ark:99166/w6", "https://n2t.net/ark:19156/tkt42", "urn:isbn:", "doi:", ""]),
     st.text() | st.text("-%2D./?#x6$", max_size=20) | st.just("x" * 100_000),
 )
-def test_the_registry_of_a_report_is_small_and_json(start, text):
+def test_the_registry_part_of_a_report_is_small_and_json(start, text):
     known = examine(start + text).registry
     assert len(json.dumps(known)) < 8000
     assert json.loads(json.dumps(known)) == known
@@ -389,7 +389,7 @@ def test_the_registry_of_a_report_is_small_and_json(start, text):
         pytest.param("00000", ["https://a"], None, [("naan", "00000", None)], id="not registered"),
     ],
 )
-def test_what_a_site_says_of_itself_is_compared_with_the_registry(
+def test_settings_of_a_site_are_compared_with_the_registry(
     naan: str, prefixes: list[str], name: str | None, expected: list[tuple[str, str, str]], folder: Callable
 ):
     # ARK-022, ARK-088

@@ -29,7 +29,7 @@ def ararat(tmp_path: Path) -> Callable[..., Result]:
 DOUBTS = [("ark:54321/annual_report", "not-opaque"), ("ark:54321/annual_report", "naan-unregistered")]
 
 
-def test_what_is_found_is_a_table(ararat: Callable[..., Result]) -> None:
+def test_check_prints_the_findings_as_a_table(ararat: Callable[..., Result]) -> None:
     result = ararat("check")
     assert (result.exit_code, result.stderr) == (1, "")
     lines = result.stdout.splitlines()
@@ -38,14 +38,14 @@ def test_what_is_found_is_a_table(ararat: Callable[..., Result]) -> None:
     assert lines[-1] == "2 found."
 
 
-def test_as_csv_and_json_it_is_the_same(ararat: Callable[..., Result]) -> None:
+def test_check_prints_the_same_findings_as_csv_and_json(ararat: Callable[..., Result]) -> None:
     rows = list(csv.DictReader(ararat("check", "--csv").stdout.splitlines()))
     lines = [json.loads(line) for line in ararat("check", "--json").stdout.splitlines()]
     assert rows == lines
     assert [(row["identifier"], row["code"]) for row in rows] == DOUBTS
 
 
-def test_what_the_site_knows_of_itself_can_be_said(ararat: Callable[..., Result]) -> None:
+def test_check_uses_the_naan_and_the_prefix_of_the_site(ararat: Callable[..., Result]) -> None:
     result = ararat("check", "--naan", "54321", "--prefix", "https://example.org/", "--json")
     assert [json.loads(line)["code"] for line in result.stdout.splitlines()] == ["not-opaque", "reserved-target"]
 
@@ -58,26 +58,26 @@ def test_what_the_site_knows_of_itself_can_be_said(ararat: Callable[..., Result]
         pytest.param(["--database", "nowhere.sqlite"], 69, id="no database"),
     ],
 )
-def test_what_cannot_be_done_is_said(ararat: Callable[..., Result], arguments: list[str], code: int) -> None:
+def test_check_reports_errors(ararat: Callable[..., Result], arguments: list[str], code: int) -> None:
     result = ararat("check", *arguments)
     assert (result.exit_code, result.stdout) == (code, "")
 
 
-def test_nothing_doubtful_is_said_too(tmp_path: Path) -> None:
+def test_check_reports_that_there_are_no_findings(tmp_path: Path) -> None:
     runner = CliRunner(env={"ARARAT_DATABASE": str(tmp_path / "bindings.sqlite")})
     runner.invoke(main.main, ["bind", "ark:12345/x5", "/x"])
     result = runner.invoke(main.main, ["check"])
     assert (result.exit_code, result.stdout) == (0, "No problems found.\n")
 
 
-def test_a_table_of_nothing_doubtful_names_its_columns(tmp_path: Path) -> None:
+def test_csv_without_findings_has_a_header(tmp_path: Path) -> None:
     runner = CliRunner(env={"ARARAT_DATABASE": str(tmp_path / "bindings.sqlite")})
     runner.invoke(main.main, ["bind", "ark:12345/x5", "/x"])
     result = runner.invoke(main.main, ["check", "--csv"])
     assert (result.exit_code, result.stdout) == (0, "identifier,code,message\n")
 
 
-def test_a_policy_is_asked_too_where_it_is_named(ararat: Callable[..., Result]) -> None:
+def test_check_applies_the_given_policy(ararat: Callable[..., Result]) -> None:
     alternates = ("--alternate", "text/html=/en/x.html", "--alternate", "es=https://17beta.top/en/")
     assert ararat("bind", "ark:21206/bcd", "https://17beta.top/en/", *alternates).exit_code == 0
     assert ararat("bind", "ark:21206/1b", "https://17beta.top/en", "--metadata", "what=A title").exit_code == 0

@@ -59,19 +59,19 @@ def ararat(*arguments: str, given: str = "") -> Result:
 FIVE = "ark:12345/x1\nark:12345/x3\n\nark:12345/x4\nnonsense\nark:12345/x1\n"
 
 
-def test_each_line_has_a_verdict_and_the_whole_a_count(options):
+def test_every_line_has_a_verdict_and_the_last_line_a_count(options):
     result = ararat(*options, "-", given=FIVE)
     assert (result.exit_code, result.stderr) == (1, "")
     assert "related      ark:12345/x3\n" in result.stdout
     assert result.stdout.endswith("4 traced: 1 resolves, 1 related, 1 dead, 1 unreadable.\n")
 
 
-def test_where_all_lead_somewhere_nothing_was_found(options, tmp_path):
+def test_exit_code_is_0_if_all_identifiers_resolve(options, tmp_path):
     (tmp_path / "names").write_text("ark:12345/x1\nark:12345/x3\n")
     assert ararat(*options, str(tmp_path / "names")).exit_code == 0
 
 
-def test_as_csv_and_json_it_is_the_same(options):
+def test_csv_and_json_have_the_same_rows(options):
     rows = list(csv.DictReader(ararat(*options, "-", "--csv", given=FIVE).stdout.splitlines()))
     lines = [json.loads(line) for line in ararat(*options, "-", "--json", given=FIVE).stdout.splitlines()]
     assert sorted((row["identifier"], row["verdict"], row["hops"]) for row in rows) == sorted(
@@ -82,7 +82,7 @@ def test_as_csv_and_json_it_is_the_same(options):
     }
 
 
-def test_without_a_file_the_names_of_the_database_are_traced_but_those_withdrawn(options, tmp_path):
+def test_without_a_file_all_live_names_are_traced(options, tmp_path):
     database = ["--database", str(tmp_path / "bindings.sqlite")]
     for name in ("x1", "x2", "x4"):
         assert ararat("bind", f"ark:12345/{name}", "/x", "--resource", name, *database).exit_code == 0
@@ -145,7 +145,7 @@ def test_paths_and_served_names_are_requested_at_the_prefix(bound, site):
     assert "/ark:12345/path" not in site.asked
 
 
-def test_names_of_a_file_are_resolved_by_the_database_where_it_has_an_answer(bound, site, monkeypatch):
+def test_names_of_a_file_are_resolved_by_the_database_if_it_knows_them(bound, site, monkeypatch):
     official = f"http://127.0.0.1:{site.server_port}"
     monkeypatch.setattr("ararat.cli.bindings.check_traces.OFFICIAL_PREFIX", official)
     given = "ark:/12345/x-1\nhttps://n2t.net/ark:12345/v/2\nark:67890/x1\nnonsense\n"
@@ -154,7 +154,7 @@ def test_names_of_a_file_are_resolved_by_the_database_where_it_has_an_answer(bou
     assert [path for path in site.asked if "ark" in path] == ["/ark:67890/x1"]
 
 
-def test_the_resolver_that_is_known_for_each_name_can_be_asked(site, monkeypatch):
+def test_resolver_registry_selects_the_known_resolver_of_each_name(site, monkeypatch):
     def known(name: str) -> str | None:
         return f"http://127.0.0.1:{site.server_port}/known" if name == "ark:12148/x1" else None
 
@@ -188,7 +188,7 @@ def test_resume_replaces_its_file_in_one_step(options, tmp_path, monkeypatch):
     assert kept.stat().st_mode & 0o777 == 0o640
 
 
-def test_what_an_earlier_round_did_is_not_asked_again(options, site, tmp_path):
+def test_results_of_an_earlier_run_are_not_traced_again(options, site, tmp_path):
     kept = tmp_path / "traced.jsonl"
     first = ararat(*options, "-", "--resume", str(kept), "--json", given="ark:12345/x1\nark:12345/x3\n")
     assert kept.read_text() == first.stdout
@@ -216,13 +216,13 @@ def test_what_an_earlier_round_did_is_not_asked_again(options, site, tmp_path):
         pytest.param(["check", "--trace", "--database", "nowhere.sqlite"], 69, id="no database"),
     ],
 )
-def test_what_cannot_be_done_is_said(arguments, code):
+def test_check_trace_reports_errors(arguments, code):
     result = ararat(*arguments)
     assert (result.exit_code, result.stdout) == (code, "")
     assert result.stderr
 
 
-def test_a_file_that_is_no_result_is_not_touched(options, tmp_path):
+def test_resume_does_not_change_a_file_without_results(options, tmp_path):
     kept = tmp_path / "names.csv"
     kept.write_text("identifier,target\n")
     result = ararat(*options, "-", "--resume", str(kept), given=FIVE)
@@ -230,7 +230,7 @@ def test_a_file_that_is_no_result_is_not_touched(options, tmp_path):
     assert "line 1: not JSON" in " ".join(result.stderr.split())
 
 
-def test_an_interrupt_leaves_what_was_done(options, tmp_path):
+def test_results_are_kept_after_an_interrupt(options, tmp_path):
     (tmp_path / "names").write_text("".join(f"ark:12345/x{number}\n" for number in range(50)))
     kept = tmp_path / "traced.jsonl"
     program = [Path(sys.executable).with_name("ararat"), *options, "names", "--resume", kept.name]

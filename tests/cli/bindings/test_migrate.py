@@ -29,7 +29,7 @@ def ararat(*arguments: str | Path) -> Result:
     return CliRunner().invoke(main.main, [*map(str, arguments)])
 
 
-def test_an_old_database_names_the_command_and_the_command_helps(file: Path) -> None:
+def test_commands_report_an_old_database_and_migrate_upgrades_it(file: Path) -> None:
     bind = ("bind", "ark:12345/doc", "/x", "--database", file)
     refused = ararat(*bind)
     assert refused.exit_code == 2
@@ -41,7 +41,7 @@ def test_an_old_database_names_the_command_and_the_command_helps(file: Path) -> 
 
 
 @pytest.mark.parametrize("create", [False, True], ids=["served", "created"])
-def test_no_server_migrates(file: Path, caplog: pytest.LogCaptureFixture, create: bool) -> None:
+def test_serve_does_not_migrate_a_database(file: Path, caplog: pytest.LogCaptureFixture, create: bool) -> None:
     before = file.read_bytes()
     with open_bindings(file, create=create) as bindings, pytest.raises(BindingsUnavailable, match="ararat migrate"):
         bindings.fetch(["ark:12345/x"])
@@ -49,13 +49,13 @@ def test_no_server_migrates(file: Path, caplog: pytest.LogCaptureFixture, create
     assert file.read_bytes() == before
 
 
-def test_a_database_that_is_not_there_is_said(tmp_path: Path) -> None:
+def test_migrate_reports_a_missing_database(tmp_path: Path) -> None:
     result = ararat("migrate", "--database", tmp_path / "none.sqlite")
     assert (result.exit_code, result.stdout) == (69, "")
     assert "there is no database" in result.stderr
 
 
-def test_triggers_that_are_missing_are_reported_and_added(file: Path) -> None:
+def test_missing_triggers_are_reported_and_added(file: Path) -> None:
     ararat("migrate", "--database", file)
     ararat("bind", "ark:12345/x5", "/x", "--database", file)
     with closing(sqlite3.connect(file)) as connection:

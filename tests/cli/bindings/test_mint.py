@@ -25,7 +25,7 @@ def ararat(tmp_path: Path) -> Callable[..., Result]:
     return run
 
 
-def test_names_are_printed_one_a_line(ararat: Callable[..., Result]) -> None:
+def test_mint_prints_one_name_per_line(ararat: Callable[..., Result]) -> None:
     result = ararat("mint", "12345/x5", "--count", "3", "--check", "--length", "5")
     assert result.exit_code == 0
     assert re.fullmatch(r"(ark:12345/x5[0-9b-df-hj-kmnp-tv-xz]{6}\n){3}", result.stdout)
@@ -52,7 +52,7 @@ def test_mint_adds_the_requested_check_character(
     assert covered is None or check_character(covered + name[:-1]) == name[-1]
 
 
-def test_a_name_can_be_made_and_bound_at_once(ararat: Callable[..., Result]) -> None:
+def test_a_name_can_be_minted_and_bound_in_one_command(ararat: Callable[..., Result]) -> None:
     result = ararat("mint", "12345/x5", "--json", "--bind", "https://example.org/1")
     name = json.loads(result.stdout)["identifier"]
     shown = json.loads(ararat("show", "--json", name).stdout)
@@ -60,7 +60,7 @@ def test_a_name_can_be_made_and_bound_at_once(ararat: Callable[..., Result]) -> 
     assert json.loads(ararat("history", "--json", name).stdout)["actor"] == "a librarian"
 
 
-def test_a_target_that_cannot_be_spends_no_name(ararat: Callable[..., Result]) -> None:
+def test_an_invalid_target_mints_no_name(ararat: Callable[..., Result]) -> None:
     arguments = ("mint", "12345/x5", "--length", "1", "--digits", "--sequential")
     refused = ararat(*arguments, "--bind", "ftp://example.org/")
     assert (refused.exit_code, refused.stdout) == (2, "")
@@ -81,13 +81,15 @@ def test_a_target_that_cannot_be_spends_no_name(ararat: Callable[..., Result]) -
         pytest.param([], 64, "Missing argument", id="nothing"),
     ],
 )
-def test_what_cannot_be_made_is_said(ararat: Callable[..., Result], arguments: list[str], code: int, said: str) -> None:
+def test_mint_reports_names_that_cannot_be_minted(
+    ararat: Callable[..., Result], arguments: list[str], code: int, said: str
+) -> None:
     result = ararat("mint", *arguments)
     assert (result.exit_code, result.stdout) == (code, "")
     assert said in result.stderr
 
 
-def test_a_naan_that_is_not_registered_is_warned_of(tmp_path: Path) -> None:
+def test_an_unregistered_naan_causes_a_warning(tmp_path: Path) -> None:
     database = ["--database", tmp_path / "x.sqlite"]
     script = Path(sys.executable).with_name("ararat")
     subprocess.run([script, "init", *database], check=True, timeout=30, capture_output=True)
@@ -98,7 +100,7 @@ def test_a_naan_that_is_not_registered_is_warned_of(tmp_path: Path) -> None:
     assert "register with the ARK Maintenance Agency" in done.stderr
 
 
-def test_names_that_a_rule_answers_need_an_option(ararat: Callable[..., Result]) -> None:
+def test_minting_under_a_rule_requires_an_option(ararat: Callable[..., Result]) -> None:
     assert ararat("rule", "set", "ark:12345/x5", "/x/${value}").exit_code == 0
     refused = ararat("mint", "12345/x5")
     assert (refused.exit_code, refused.stdout, "mint-under-rule" in refused.stderr) == (2, "", True)

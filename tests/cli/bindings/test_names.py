@@ -55,7 +55,7 @@ def test_a_name_is_bound_under_its_normal_form(ararat: Callable[..., Result]) ->
     assert shown["metadata"] == {"who": "A library", "what": "A=B"}
 
 
-def test_an_address_with_an_ark_in_it_stands_for_the_ark(ararat: Callable[..., Result]) -> None:
+def test_a_url_that_contains_an_ark_is_read_as_the_ark(ararat: Callable[..., Result]) -> None:
     assert ararat("bind", "https://n2t.net/ark:/12345/doc", "/doc").exit_code == 0
     assert ararat("show", DOC).exit_code == 0
 
@@ -73,7 +73,7 @@ def test_an_address_with_an_ark_in_it_stands_for_the_ark(ararat: Callable[..., R
         pytest.param(["urn:example:a", "/a"], {"identifier": "urn:example:a"}, id="a URN"),
     ],
 )
-def test_everything_a_binding_can_say_can_be_said(
+def test_bind_accepts_all_fields_of_a_binding(
     arguments: list[str], expected: dict[str, object], ararat: Callable[..., Result]
 ) -> None:
     assert ararat("bind", *arguments).exit_code == 0
@@ -87,7 +87,7 @@ def test_a_note_is_printed_when_a_served_name_is_bound(ararat: Callable[..., Res
     assert ararat("bind", DOC, "/a", "--kind", "served").stderr == ""
 
 
-def test_what_was_said_of_a_name_is_shown_escaped(ararat: Callable[..., Result]) -> None:
+def test_show_escapes_the_texts_of_a_binding(ararat: Callable[..., Result]) -> None:
     assert (
         ararat(
             "bind", DOC, "/a", "--metadata", "what=a\u202eb", "--resource", "\u2066r", "--actor", "\u200bme"
@@ -99,11 +99,11 @@ def test_what_was_said_of_a_name_is_shown_escaped(ararat: Callable[..., Result])
     assert json.loads(ararat("show", "--json", DOC).stdout)["metadata"] == {"what": "a\u202eb"}
 
 
-def test_the_same_again_changes_nothing(bound: Callable[..., Result]) -> None:
+def test_binding_the_same_again_changes_nothing(bound: Callable[..., Result]) -> None:
     assert bound("bind", DOC, "https://example.org/1").stdout.startswith("unchanged ")
 
 
-def test_a_name_that_is_taken_is_not_moved_and_both_sides_are_shown(bound: Callable[..., Result]) -> None:
+def test_a_conflict_shows_the_recorded_and_the_requested_binding(bound: Callable[..., Result]) -> None:
     result = bound("bind", DOC, "https://example.org/2")
     assert result.exit_code == 1
     for words in ("bound-otherwise", "https://example.org/1", "https://example.org/2", "report 7", "relocate"):
@@ -111,18 +111,18 @@ def test_a_name_that_is_taken_is_not_moved_and_both_sides_are_shown(bound: Calla
     assert "https://example.org/1" in bound("show", DOC).stdout
 
 
-def test_the_resource_on_record_lets_a_name_move(bound: Callable[..., Result]) -> None:
+def test_the_recorded_resource_permits_a_new_target(bound: Callable[..., Result]) -> None:
     assert bound("bind", DOC, "https://example.org/2", "--resource", "report 7").stdout.startswith("relocated ")
 
 
-def test_one_element_is_changed_or_deleted_and_the_others_stay(bound: Callable[..., Result]) -> None:
+def test_bind_changes_or_deletes_one_metadata_element(bound: Callable[..., Result]) -> None:
     assert bound("bind", DOC, "https://example.org/1", "--metadata", "who=Me", "--metadata", "when=1").exit_code == 0
     assert bound("bind", DOC, "https://example.org/1", "--metadata", "who=").stdout.startswith("updated ")
     shown = json.loads(bound("show", "--json", DOC).stdout)["metadata"]
     assert (shown["when"], "who" in shown) == ("1", False)
 
 
-def test_another_alternate_requires_the_resource_on_record(bound: Callable[..., Result]) -> None:
+def test_changing_an_alternate_requires_the_recorded_resource(bound: Callable[..., Result]) -> None:
     moved = "bind", DOC, "https://example.org/1", "--alternate", "en=/en"
     result = bound(*moved)
     assert result.exit_code == 1
@@ -137,7 +137,7 @@ def test_relocate_changes_alternates(bound: Callable[..., Result]) -> None:
     assert json.loads(bound("show", "--json", DOC).stdout)["alternates"] == {"en": "/en"}
 
 
-def test_a_command_prints_what_came_of_it(bound: Callable[..., Result]) -> None:
+def test_commands_print_their_outcome(bound: Callable[..., Result]) -> None:
     words = [
         bound(*arguments).stdout.partition(" ")[0]
         for arguments in (
@@ -151,7 +151,7 @@ def test_a_command_prints_what_came_of_it(bound: Callable[..., Result]) -> None:
     assert words == ["withdrawn", "unchanged", "updated", "restored", "unchanged"]
 
 
-def test_a_life(bound: Callable[..., Result]) -> None:
+def test_a_name_can_be_bound_relocated_withdrawn_and_restored(bound: Callable[..., Result]) -> None:
     assert bound("relocate", DOC, "/elsewhere", "--actor", "second").exit_code == 0
     assert bound("withdraw", DOC, "--reason", "Replaced").exit_code == 0
     assert "Replaced" in bound("show", DOC).stdout
@@ -165,7 +165,7 @@ def test_a_life(bound: Callable[..., Result]) -> None:
         assert words in told
 
 
-def test_who_did_it_is_the_user_of_the_machine_unless_said(
+def test_the_default_actor_is_the_user_of_the_process(
     ararat: Callable[..., Result], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("LOGNAME", "somebody")
@@ -173,7 +173,7 @@ def test_who_did_it_is_the_user_of_the_machine_unless_said(
     assert json.loads(ararat("history", "--json", DOC).stdout)["actor"] == "somebody"
 
 
-def test_no_statement_of_persistence_is_made_up(bound: Callable[..., Result]) -> None:
+def test_show_states_that_no_persistence_statement_is_known(bound: Callable[..., Result]) -> None:
     assert "no persistence statement known" in bound("show", DOC).stdout
     bound("bind", DOC, "https://example.org/1", "--metadata", "persistence=lifetime")
     assert "no persistence statement known" not in bound("show", DOC).stdout
@@ -182,7 +182,7 @@ def test_no_statement_of_persistence_is_made_up(bound: Callable[..., Result]) ->
 @pytest.mark.parametrize(
     "arguments", [["show"], ["history"], ["withdraw"], ["restore"]], ids=lambda arguments: arguments[0]
 )
-def test_what_is_not_bound_is_said_to_be_so(arguments: list[str], bound: Callable[..., Result]) -> None:
+def test_show_reports_an_unbound_name(arguments: list[str], bound: Callable[..., Result]) -> None:
     result = bound(*arguments, "ark:12345/other")
     assert result.exit_code == 1
     assert "bound" in result.stderr
@@ -204,7 +204,7 @@ def test_what_is_not_bound_is_said_to_be_so(arguments: list[str], bound: Callabl
         pytest.param(["ark:12345/x", "/a", "--resource", "a\x1b[2J"], "resource-text", id="a control character"),
     ],
 )
-def test_what_cannot_be_bound_says_code_and_rule(
+def test_a_refused_binding_is_reported_with_code_and_rule(
     arguments: list[str], words: str, ararat: Callable[..., Result]
 ) -> None:
     result = ararat("bind", *arguments, *(["--kind", "served"] if words == "reserved-target" else []))
@@ -213,13 +213,13 @@ def test_what_cannot_be_bound_says_code_and_rule(
     assert "expected" in result.stderr.lower()
 
 
-def test_an_identifier_that_cannot_be_read_is_pointed_at(ararat: Callable[..., Result]) -> None:
+def test_an_invalid_identifier_is_reported_with_a_caret(ararat: Callable[..., Result]) -> None:
     lines = ararat("show", "ark:12345/x!y").stderr.splitlines()
     shown = next(number for number, line in enumerate(lines) if line.strip() == "ark:12345/x!y")
     assert lines[shown][lines[shown + 1].index("^")] == "!"
 
 
-def test_a_slip_of_the_pen_makes_no_database(ararat: Callable[..., Result], tmp_path: Path) -> None:
+def test_an_invalid_command_creates_no_database(ararat: Callable[..., Result], tmp_path: Path) -> None:
     missing = tmp_path / "typo.sqlite"
     for url in (str(missing), f"sqlite:///{missing}"):
         result = ararat("show", DOC, "--database", url)
@@ -238,9 +238,7 @@ def test_a_slip_of_the_pen_makes_no_database(ararat: Callable[..., Result], tmp_
         pytest.param("names.csv", 69, "no database", id="a table that is not there"),
     ],
 )
-def test_a_database_that_cannot_be_used_is_said_to_be_so(
-    url: str, code: int, words: str, ararat: Callable[..., Result]
-) -> None:
+def test_an_unusable_database_is_reported(url: str, code: int, words: str, ararat: Callable[..., Result]) -> None:
     if url.startswith("postgresql"):
         pytest.importorskip("psycopg")
     result = ararat("show", DOC, "--database", url)
@@ -249,7 +247,7 @@ def test_a_database_that_cannot_be_used_is_said_to_be_so(
     assert "secret" not in result.output
 
 
-def test_a_table_is_named_as_what_import_is_for(ararat: Callable[..., Result], tmp_path: Path) -> None:
+def test_bind_suggests_import_for_a_table(ararat: Callable[..., Result], tmp_path: Path) -> None:
     (tmp_path / "names.csv").write_text("identifier,target\n")
     result = ararat("bind", DOC, "/a", "--database", str(tmp_path / "names.csv"))
     assert result.exit_code == 2
@@ -257,7 +255,7 @@ def test_a_table_is_named_as_what_import_is_for(ararat: Callable[..., Result], t
     assert ararat("show", DOC, "--database", str(tmp_path / "names.csv")).exit_code == 1
 
 
-def test_a_table_is_shown_as_a_database_is(ararat: Callable[..., Result], tmp_path: Path) -> None:
+def test_show_reads_a_table_like_a_database(ararat: Callable[..., Result], tmp_path: Path) -> None:
     (tmp_path / "names.csv").write_text(f"identifier,target\n{DOC},/1\n")
     assert json.loads(ararat("show", "--json", DOC, "--database", str(tmp_path / "names.csv")).stdout)["target"] == "/1"
     event = json.loads(ararat("history", "--json", DOC, "--database", str(tmp_path / "names.csv")).stdout)
@@ -272,7 +270,7 @@ TABLE = (
 )
 
 
-def test_a_table_is_imported_whole(ararat: Callable[..., Result], tmp_path: Path, database: Path) -> None:
+def test_import_binds_all_lines_of_a_table(ararat: Callable[..., Result], tmp_path: Path, database: Path) -> None:
     (tmp_path / "names.csv").write_text(TABLE)
     result = ararat("import", str(tmp_path / "names.csv"))
     assert (result.exit_code, result.stdout) == (0, "Written. 2 lines: 2 added.\n")
@@ -287,7 +285,7 @@ def test_a_table_is_imported_from_standard_input(ararat: Callable[..., Result]) 
     assert ararat("import", "-", given=TABLE).stdout == "Written. 2 lines: 2 unchanged.\n"
 
 
-def test_a_dry_run_says_what_would_happen_and_changes_nothing(bound: Callable[..., Result], tmp_path: Path) -> None:
+def test_dry_run_prints_the_changes_and_writes_nothing(bound: Callable[..., Result], tmp_path: Path) -> None:
     lines = "ark:12345/new,/new,\nark:12345/doc,/moved,report 7\nark:12345/doc2,//bad,\nark:12345,/x,\n"
     (tmp_path / "names.csv").write_text(f"identifier,target,resource\n{lines}")
     result = bound("import", "--dry-run", str(tmp_path / "names.csv"))
@@ -302,20 +300,20 @@ def test_a_dry_run_says_what_would_happen_and_changes_nothing(bound: Callable[..
     assert bound("show", "ark:12345/new").exit_code == 1
 
 
-def test_a_name_that_may_be_taken_for_another_is_warned_of(ararat: Callable[..., Result]) -> None:
+def test_import_warns_of_names_that_are_easily_confused(ararat: Callable[..., Result]) -> None:
     result = ararat("import", "-", given="identifier,target\nark:12345/a.b,/1\nark:12345/a%2Eb,/2\n")
     assert result.exit_code == 0
     assert re.search(r"^warning +line 3 ", result.stderr, re.MULTILINE)
 
 
-def test_one_refused_line_keeps_out_all_the_others(ararat: Callable[..., Result]) -> None:
+def test_one_refused_line_prevents_the_import_of_all_lines(ararat: Callable[..., Result]) -> None:
     result = ararat("import", "-", given="identifier,target\nark:12345/a,/a\nark:12345,/b\n")
     assert result.exit_code == 1
     assert "line 3" in result.stderr
     assert ararat("show", "ark:12345/a").exit_code == 1
 
 
-def test_batches_are_kept_and_said(ararat: Callable[..., Result]) -> None:
+def test_batches_are_kept_and_reported(ararat: Callable[..., Result]) -> None:
     lines = "".join(f"ark:12345/x{number},/1\n" for number in range(5))
     result = ararat("import", "--batch", "2", "-", given=f"identifier,target\n{lines}ark:99999/x,/1\n")
     assert result.exit_code == 1
@@ -330,7 +328,9 @@ def test_batches_are_kept_and_said(ararat: Callable[..., Result]) -> None:
     assert result.stdout == "Written. 5 lines: 1 added, 4 unchanged.\n"
 
 
-def test_a_line_that_cannot_be_read_names_file_line_and_column(ararat: Callable[..., Result], tmp_path: Path) -> None:
+def test_an_unreadable_line_is_reported_with_file_line_and_column(
+    ararat: Callable[..., Result], tmp_path: Path
+) -> None:
     (tmp_path / "names.csv").write_text('identifier,target\nark:12345/a,/a\nark:12345/b,"/b\n')
     result = ararat("import", str(tmp_path / "names.csv"))
     assert result.exit_code == 2
@@ -338,7 +338,7 @@ def test_a_line_that_cannot_be_read_names_file_line_and_column(ararat: Callable[
     assert ararat("show", "ark:12345/a").exit_code == 1
 
 
-def test_a_file_that_is_not_there_is_said_to_be_so(ararat: Callable[..., Result], tmp_path: Path) -> None:
+def test_import_reports_a_missing_file(ararat: Callable[..., Result], tmp_path: Path) -> None:
     result = ararat("import", str(tmp_path / "nothing.csv"))
     assert result.exit_code == 66
     assert "No such file" in result.stderr
@@ -370,19 +370,19 @@ def test_the_encoding_and_the_separator_are_reported(ararat: Callable[..., Resul
     assert (result.exit_code, result.stdout.splitlines()[0]) == (0, "Read as cp1252, separator tab.")
 
 
-def test_a_usual_table_is_not_reported_on(ararat: Callable[..., Result]) -> None:
+def test_the_usual_encoding_and_separator_are_not_reported(ararat: Callable[..., Result]) -> None:
     assert ararat("import", "-", given=TABLE).stdout == "Written. 2 lines: 2 added.\n"
 
 
 @pytest.mark.parametrize("value", ["ARK", "=identifier", "ARK=identifer"])
-def test_a_map_has_a_name_and_a_known_column(value: str, ararat: Callable[..., Result]) -> None:
+def test_map_requires_a_name_and_a_known_column(value: str, ararat: Callable[..., Result]) -> None:
     result = ararat("import", "--map", value, "-", given=TABLE)
     assert result.exit_code == 64
     said = " ".join(result.stderr.split())
     assert "did you mean identifier?" in said or "is not NAME=COLUMN" in said
 
 
-def test_unknown_columns_are_all_named_with_the_known_ones(ararat: Callable[..., Result]) -> None:
+def test_import_lists_all_unknown_and_all_known_columns(ararat: Callable[..., Result]) -> None:
     result = ararat("import", "-", given="Identifer,URL,what\n")
     said = " ".join(result.stderr.split())
     assert result.exit_code == 2
@@ -400,12 +400,12 @@ def test_warnings_are_printed_in_a_dry_run_too(ararat: Callable[..., Result]) ->
     assert result.stdout.endswith("151 to add, 1 warning.\n")
 
 
-def test_a_dash_in_a_name_is_warned_of_when_it_is_bound(ararat: Callable[..., Result], caplog) -> None:
+def test_bind_warns_of_a_dash_in_a_name(ararat: Callable[..., Result], caplog) -> None:
     assert ararat("bind", "ark:/12345/inv\u20131990", "/1").exit_code == 0
     assert "U+2013 EN DASH, which is not a hyphen" in caplog.text
 
 
-def test_every_refused_line_is_in_the_report(ararat: Callable[..., Result], tmp_path: Path) -> None:
+def test_the_report_contains_every_refused_line(ararat: Callable[..., Result], tmp_path: Path) -> None:
     many = "".join(f"ark:99999/x{number},/{number},\u00c9\n" for number in range(150))
     report = tmp_path / "report.csv"
     table = tmp_path / "names.csv"
@@ -430,7 +430,7 @@ def test_a_report_does_not_replace_its_table(ararat: Callable[..., Result], tmp_
     assert ararat("import", "--report", str(tmp_path / "no" / "r.csv"), str(tmp_path / "names.csv")).exit_code == 66
 
 
-def test_an_import_is_printed_as_json(bound: Callable[..., Result]) -> None:
+def test_import_prints_json(bound: Callable[..., Result]) -> None:
     table = f"identifier,target,what,kind\n{DOC},https://example.org/1,New,\nark:99999/x,/1,,\nark:12345/,/${{value}},,rule\n"
     result = bound("import", "--dry-run", "--json", "-", given=table)
     assert result.exit_code == 1
@@ -442,7 +442,7 @@ def test_an_import_is_printed_as_json(bound: Callable[..., Result]) -> None:
     assert summary["read_as"]["encoding"] == "UTF-8"
 
 
-def test_every_change_is_counted_and_listed(bound: Callable[..., Result]) -> None:
+def test_import_counts_and_lists_every_change(bound: Callable[..., Result]) -> None:
     for name in "abc":
         bound("bind", f"ark:12345/{name}", "/1", "--metadata", "what=Old")
     table = (
@@ -466,7 +466,7 @@ def test_every_change_is_counted_and_listed(bound: Callable[..., Result]) -> Non
     assert " ".join(result.stdout.split()) == ("Written. 6 lines: 2 added, 1 updated, 1 claimed, 1 moved, 1 unchanged.")
 
 
-def test_long_line_numbers_keep_their_distance() -> None:
+def test_long_line_numbers_are_separated_from_the_text() -> None:
     noted = NotedLine(14863, "ark:/12345/" + "x" * 90, "empty", "why")
     summary = Summary(refusals=1, refused=[noted])
     first = next(iter(import_table.refused_lines(summary, Sheet(80))))
@@ -476,7 +476,7 @@ def test_long_line_numbers_keep_their_distance() -> None:
     assert max(map(len, lines)) <= 60
 
 
-def test_a_copy_of_a_database_mints_no_name_twice(ararat: Callable[..., Result], tmp_path: Path) -> None:
+def test_a_copied_database_mints_no_name_twice(ararat: Callable[..., Result], tmp_path: Path) -> None:
     mint = ["mint", "12345/x5", "--digits", "--length", "4", "--sequential", "--count", "2"]
     assert ararat("init").exit_code == 0
     assert ararat(*mint).stdout == "ark:12345/x50000\nark:12345/x50001\n"
@@ -503,7 +503,7 @@ def test_a_copy_of_a_database_mints_no_name_twice(ararat: Callable[..., Result],
 
 
 @pytest.mark.parametrize("format", ["csv", "tsv", "jsonl"])
-def test_an_export_is_imported_again(bound: Callable[..., Result], format: str, tmp_path: Path, database: Path) -> None:
+def test_an_export_can_be_imported(bound: Callable[..., Result], format: str, tmp_path: Path, database: Path) -> None:
     assert bound("withdraw", DOC, "--reason", "Lost").exit_code == 0
     file = tmp_path / f"all.{format}"
     result = bound("export", str(file))
@@ -521,7 +521,7 @@ def test_an_export_is_imported_again(bound: Callable[..., Result], format: str, 
         assert (found.status, found.reason, found.target) == ("withdrawn", "Lost", "https://example.org/1")
 
 
-def test_an_export_replaces_a_file_whole_or_not_at_all(bound: Callable[..., Result], tmp_path: Path) -> None:
+def test_export_replaces_a_file_completely_or_not_at_all(bound: Callable[..., Result], tmp_path: Path) -> None:
     (tmp_path / "all.csv").write_text("before")
     result = bound("export", "--database", str(tmp_path / "none.sqlite"), str(tmp_path / "all.csv"))
     assert (result.exit_code, (tmp_path / "all.csv").read_text()) == (69, "before")
@@ -531,9 +531,7 @@ def test_an_export_replaces_a_file_whole_or_not_at_all(bound: Callable[..., Resu
     assert list(tmp_path.glob(".*")) == []
 
 
-def test_a_naan_that_is_not_registered_is_warned_of_unless_it_is_ones_own(
-    ararat: Callable[..., Result], tmp_path: Path
-) -> None:
+def test_an_unregistered_naan_causes_a_warning_unless_declared(ararat: Callable[..., Result], tmp_path: Path) -> None:
     (tmp_path / "names.csv").write_text("identifier,target\nark:54321/a,/1\nark:54321/b,/1\nark:12148/c,/1\n")
     for arguments in (["bind", "ark:54321/x", "/x"], ["import", str(tmp_path / "names.csv")]):
         result = ararat(*arguments)
@@ -543,7 +541,7 @@ def test_a_naan_that_is_not_registered_is_warned_of_unless_it_is_ones_own(
         assert ararat(*arguments, "--naans", "54321").stderr == ""
 
 
-def test_strictly_a_naan_that_is_not_registered_is_refused(ararat: Callable[..., Result], tmp_path: Path) -> None:
+def test_strict_refuses_an_unregistered_naan(ararat: Callable[..., Result], tmp_path: Path) -> None:
     (tmp_path / "names.csv").write_text("identifier,target\nark:12148/c,/1\nark:54321/a,/1\n")
     bound = ararat("bind", "ark:54321/x", "/x", "--strict")
     assert (bound.exit_code, bound.stdout) == (2, "")

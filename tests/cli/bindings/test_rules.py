@@ -78,7 +78,7 @@ def test_a_changed_rule_is_printed_with_the_rule_before(ararat: Callable[..., Re
     ]
 
 
-def test_a_rule_that_never_was_has_no_history(ararat: Callable[..., Result]) -> None:
+def test_a_prefix_that_never_had_a_rule_has_no_history(ararat: Callable[..., Result]) -> None:
     assert ararat("rule", "set", "ark:12345", "/all/${content}").exit_code == 0
     nothing = ararat("rule", "history", "ark:12345/x5")
     assert (nothing.exit_code, nothing.stdout) == (1, "")
@@ -94,7 +94,7 @@ def test_a_rule_that_never_was_has_no_history(ararat: Callable[..., Result]) -> 
         (("remove", "ark:12345/x5"), "rule-unknown"),
     ],
 )
-def test_what_is_refused_is_said_with_its_code(ararat: Callable[..., Result], arguments, code: str) -> None:
+def test_a_refused_rule_is_reported_with_its_code(ararat: Callable[..., Result], arguments, code: str) -> None:
     assert ararat("rule", "set", "ark:67531", "/${value}").exit_code == 0
     refused = ararat("rule", *arguments)
     assert (refused.exit_code, code in refused.stderr) == (2, True)

@@ -30,11 +30,11 @@ def ararat() -> Callable[..., Result]:
 
 
 @pytest.mark.vectors(*KINDS)
-def test_our_own_answer_agrees(vector):
+def test_the_answers_of_this_package_agree_with_the_vectors(vector):
     assert agrees(vector.expect, json.loads(json.dumps(answer(vector.kind, vector.input))))
 
 
-def test_the_runner_finds_that_we_agree(ararat, data):
+def test_run_reports_that_the_answers_of_this_package_agree(ararat, data):
     ran = ararat("run", data / "vectors.jsonl", "--", OURS, "conformance", "answer")
     assert ran.exit_code == 0, ran.output
     assert ran.stdout.splitlines()[-1].endswith("agree.")
@@ -53,7 +53,7 @@ def test_the_runner_finds_that_we_agree(ararat, data):
         pytest.param("input(); input()", 3, "no answer within 1 s", id="silence"),
     ],
 )
-def test_what_another_command_says_is_compared_and_never_trusted(ararat, tmp_path, program, code, message):
+def test_run_compares_and_escapes_the_answers_of_another_command(ararat, tmp_path, program, code, message):
     file = tmp_path / "vectors.jsonl"
     row = {
         "id": "V1",
@@ -67,7 +67,7 @@ def test_what_another_command_says_is_compared_and_never_trusted(ararat, tmp_pat
     assert ran.output.replace("\n", "").isprintable()
 
 
-def test_a_command_that_is_not_there_is_named(ararat, data):
+def test_run_reports_a_missing_command(ararat, data):
     ran = ararat("run", data / "vectors.jsonl", "--", "no-such-command-anywhere")
     assert (ran.exit_code, "cannot run" in ran.stderr) == (3, True)
 
@@ -92,12 +92,12 @@ def test_a_file_without_vectors_is_refused(ararat, tmp_path):
         *(json.dumps({"id": "x", "kind": kind, "input": given}).encode() for kind in KINDS for given in (1, None, [1])),
     ],
 )
-def test_a_question_that_is_none_has_an_error_for_an_answer(ararat, line):
+def test_an_invalid_line_is_answered_with_an_error(ararat, line):
     answered = json.loads(ararat("answer", given=line + b"\n").stdout)
     assert "error" in answered
 
 
-def test_every_vector_is_as_the_schema_says(data):
+def test_every_vector_matches_the_schema(data):
     schema = json.loads((data / "vectors.schema.json").read_text("ascii"))
     rows = [json.loads(line) for line in (data / "vectors.jsonl").read_text("ascii").splitlines()]
     assert {*schema["required"]} <= set.intersection(*map(set, rows))

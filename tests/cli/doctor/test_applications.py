@@ -77,26 +77,26 @@ WELL = [("resolver", "well"), ("routes", "well")]
         pytest.param(resolver(flask("/urn:<x>"), schemes=["ark"]), id="a scheme that is not reserved here"),
     ],
 )
-def test_a_resolver_is_found_however_it_is_put_in_front(app: Any) -> None:
+def test_the_resolver_is_found_in_all_kinds_of_wrappers(app: Any) -> None:
     assert found(app) == WELL
 
 
 @pytest.mark.parametrize("route", ["/ark:<path:x>", "/ARK:/12345/<x>", "/urn:isbn:<x>"])
-def test_a_route_under_a_reserved_path_is_named(route: str) -> None:
+def test_routes_under_reserved_paths_are_reported(route: str) -> None:
     (well, hidden) = applications.examine(inside_flask(flask(route)))
     assert (well.state, hidden.code, hidden.state) == ("well", "route-hidden", "bad")
     assert f"The route {route} is never reached" in hidden.message
     assert "served" in (hidden.remedy or "")
 
 
-def test_routes_of_a_blueprint_count() -> None:
+def test_routes_of_a_blueprint_are_checked() -> None:
     app, parts = Flask("site"), Blueprint("parts", "parts", url_prefix="/ark:")
     parts.add_url_rule("/<x>", view_func=lambda x: x, endpoint="x")
     app.register_blueprint(parts)
     assert ("route-hidden", "bad") in found(resolver(app))
 
 
-def test_many_routes_are_counted_not_listed() -> None:
+def test_many_routes_are_counted_instead_of_listed() -> None:
     findings = list(applications.examine(resolver(flask(*(f"/ark:{n}" for n in range(50))))))
     assert len(findings) == 22
     assert "30 more" in findings[-1].message
@@ -116,7 +116,7 @@ def test_many_routes_are_counted_not_listed() -> None:
         ),
     ],
 )
-def test_what_is_not_as_it_should_be_is_said(app: Any, expected: list[tuple[str, str]]) -> None:
+def test_problems_of_an_application_are_reported(app: Any, expected: list[tuple[str, str]]) -> None:
     assert found(app) == expected
 
 
@@ -144,13 +144,13 @@ def test_a_resolver_inside_of_a_converted_application_is_found() -> None:
     assert found(Converted(resolver(flask()))) == WELL
 
 
-def test_wrappers_that_hold_each_other_have_an_end() -> None:
+def test_wrappers_that_contain_each_other_end_the_search() -> None:
     one, two = ProxyFix(bare), ProxyFix(bare)
     one.app, two.app = two, one
     assert found(one)[0] == ("resolver", "bad")
 
 
-def test_what_runs_code_when_it_is_looked_at_is_not_looked_at() -> None:
+def test_properties_are_not_evaluated() -> None:
     class Trap:
         @property
         def app(self) -> Any:
@@ -221,7 +221,7 @@ def test_the_routes_of_pyramid_are_listed(tmp_path: Path) -> None:
     assert ran.returncode == 1
 
 
-def test_a_framework_that_cannot_list_them_is_no_failure(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_unlistable_routes_are_not_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
     def fail(app: Any) -> Any:
         raise RuntimeError("not\x1b[2J now")
 

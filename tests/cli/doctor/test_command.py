@@ -51,7 +51,7 @@ def wsgiref(tmp_path: Path) -> Iterator[str]:
         server.server_close()
 
 
-def test_our_own_server_is_well(ararat: Callable[..., Result], ararat_server: Any) -> None:
+def test_ararat_serve_has_no_findings(ararat: Callable[..., Result], ararat_server: Any) -> None:
     ran = ararat("--url", ararat_server.origin)
     assert ran.exit_code == 0, ran.output
     lines = ran.stdout.splitlines()
@@ -60,7 +60,7 @@ def test_our_own_server_is_well(ararat: Callable[..., Result], ararat_server: An
     assert not [line for line in lines if line.startswith(("bad", "doubtful"))]
 
 
-def test_behind_wsgiref_the_bare_question_mark_is_lost_and_the_remedy_named(
+def test_wsgiref_loses_the_bare_question_mark_and_the_fix_is_printed(
     ararat: Callable[..., Result], wsgiref: str
 ) -> None:
     ran = ararat("--url", wsgiref, "--json")
@@ -76,14 +76,14 @@ def test_behind_wsgiref_the_bare_question_mark_is_lost_and_the_remedy_named(
     assert found["hsts"].keys() == {"part", "code", "state", "message"}
 
 
-def test_a_remedy_is_said_once_for_all_that_need_it(ararat: Callable[..., Result], wsgiref: str) -> None:
+def test_a_fix_is_printed_once_for_all_its_findings(ararat: Callable[..., Result], wsgiref: str) -> None:
     said = ararat("--url", wsgiref).stdout
     assert "To change, for raw target, %2F, a bare ?:\n" in said
     assert said.count("gunicorn") == 1
     assert said.splitlines()[-1] == "1 to change, 1 doubtful."
 
 
-def test_what_is_no_ararat_is_named(ararat: Callable[..., Result], ararat_server: Any) -> None:
+def test_a_server_that_is_not_ararat_is_reported(ararat: Callable[..., Result], ararat_server: Any) -> None:
     # The demo site answers below this path, and no resolver.
     ran = ararat("--url", f"{ararat_server.origin}/demo")
     assert ran.exit_code == 1
@@ -120,7 +120,7 @@ def test_a_usage_error_ends_with_64(ararat: Callable[..., Result], arguments: li
         (["--app", "json:__name__"], "it is not a WSGI application but builtins.str"),
     ],
 )
-def test_what_cannot_be_reached_ends_with_69(ararat: Callable[..., Result], arguments: list[str], message: str) -> None:
+def test_an_unreachable_server_ends_with_69(ararat: Callable[..., Result], arguments: list[str], message: str) -> None:
     ran = ararat(*arguments)
     assert ran.exit_code == 69
     assert message in " ".join(ran.stderr.split())
@@ -162,7 +162,7 @@ app.wsgi_app = ResolverMiddleware(
 """
 
 
-def test_the_settings_of_an_application_are_compared_with_the_registry_and_its_store_is_looked_at(
+def test_the_settings_of_an_application_are_compared_with_the_registry_and_its_store_is_checked(
     ararat: Callable[..., Result], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)

@@ -10,7 +10,7 @@ from ararat.cli.render.findings import finding_lines, summary_lines
 
 
 @pytest.mark.parametrize("width", [40, 60, 80])
-def test_lines_fit_and_hold_nothing_raw(width: int) -> None:
+def test_lines_fit_the_width_and_contain_no_raw_text(width: int) -> None:
     finding = Finding("url", "x", "bad", "a bare ?", "lost \x1b[2J\u202e " * 9 + "x" * 99, "nginx: \u202e" * 9, "RFC 1")
     sheet = Sheet(width, cut=True)
     for line in [*finding_lines(finding, sheet), *summary_lines([finding, finding], sheet)]:
@@ -27,7 +27,7 @@ def test_lines_fit_and_hold_nothing_raw(width: int) -> None:
         (["bad", "doubtful", "bad"], "2 to change, 1 doubtful."),
     ],
 )
-def test_the_last_line_says_how_it_stands(states: list[State], last: str) -> None:
+def test_the_last_line_counts_the_findings(states: list[State], last: str) -> None:
     findings = [Finding("url", "x", state, "x", "It is so.") for state in states]
     assert [*summary_lines(findings, Sheet())][-1] == last
 
@@ -39,6 +39,6 @@ def test_the_last_line_says_how_it_stands(states: list[State], last: str) -> Non
         (["one line", "another line", "one line"], "2 to change, 0 doubtful."),
     ],
 )
-def test_a_change_that_several_findings_need_is_counted_once(fixes: list[str], last: str) -> None:
+def test_a_fix_of_several_findings_is_counted_once(fixes: list[str], last: str) -> None:
     findings = [Finding("url", "x", "bad", "x", "It is so.", remedy) for remedy in fixes]
     assert [*summary_lines(findings, Sheet())][-1] == last

@@ -103,24 +103,24 @@ def refused_beyond(octets: int) -> Callable[[str], str | RawResponse]:
     return lambda target: RawResponse(400, (("Server", "gunicorn"),), b"") if len(target) > octets else target
 
 
-def test_where_all_arrives_all_is_well() -> None:
+def test_an_unchanged_request_is_reported_as_well() -> None:
     found = examined(Deployment(hsts="max-age=60"))
     assert codes(found, "well") == ALL
 
 
-def test_digits_of_a_triplet_may_be_written_in_capitals() -> None:
+def test_lower_case_percent_encoding_is_accepted() -> None:
     found = examined(Deployment(before=lambda target: target.replace("%ff", "%FF"), hsts="max-age=60"))
     assert codes(found, "well") == ALL
 
 
-def test_of_a_resolver_for_urns_alone_urns_are_asked() -> None:
+def test_a_resolver_for_urns_only_is_probed_with_urns() -> None:
     found = examined(Deployment(schemes=["urn"], hsts="max-age=60"))
     assert not codes(found, "bad")
     assert found["encoded-slash"].sent == "urn:example:ararat-a%2Fb"
     assert found["prefix"].state == "doubtful"
 
 
-def test_below_a_path_all_is_asked_below_it() -> None:
+def test_a_mounted_resolver_is_probed_below_its_path() -> None:
     deployment = Deployment(prefix=f"{PREFIX}/app", hsts="max-age=60")
     asked = []
 
@@ -213,16 +213,14 @@ def cleaned(target: str) -> str:
         ),
     ],
 )
-def test_what_is_lost_is_found_and_nothing_else_and_its_remedy_is_named(
-    deployment: dict[str, Any], bad: set[str], remedy: str
-) -> None:
+def test_each_change_is_reported_with_its_fix(deployment: dict[str, Any], bad: set[str], remedy: str) -> None:
     found = examined(Deployment(**deployment))
     assert codes(found, "bad") == bad
     for code in bad:
         assert re.search(remedy, found[code].remedy or ""), found[code].remedy
 
 
-def test_who_is_in_front_is_known_by_an_answer_of_its_own_where_others_hide_it() -> None:
+def test_the_proxy_is_recognized_by_its_own_answers() -> None:
     behind = with_field("Server", "gunicorn")
     found = examined(Deployment(before=answered_by_apache("%2F"), after=behind))
     remedy = found["encoded-slash"].remedy or ""
@@ -230,22 +228,22 @@ def test_who_is_in_front_is_known_by_an_answer_of_its_own_where_others_hide_it()
     assert "nginx" not in remedy
 
 
-def test_a_dot_segment_that_is_refused_though_it_was_cleaned_did_no_harm() -> None:
+def test_a_refused_dot_segment_is_well_even_if_the_path_was_cleaned() -> None:
     found = examined(Deployment(path_info=lambda path: re.sub("/a/../", "/", path)))
     assert {found[code].state for code in ("dot-segment", "encoded-dot-segment")} == {"well"}
 
 
-def test_another_spelling_of_the_same_name_is_doubtful_alone() -> None:
+def test_an_equivalent_spelling_is_doubtful() -> None:
     found = examined(Deployment(before=lambda target: target.replace("%2D", "-")))
     assert found["encoded-hyphen"].state == "doubtful"
     assert not codes(found, "bad")
 
 
-def test_what_is_beyond_the_limit_may_be_refused_by_others_but_should_be_by_414() -> None:
+def test_a_name_beyond_the_limit_should_be_answered_by_414() -> None:
     assert examined(Deployment(before=refused_beyond(3600)))["too-long"].state == "doubtful"
 
 
-def test_an_older_ararat_does_not_say_whether_the_target_was_exact() -> None:
+def test_an_older_version_does_not_report_the_exact_target() -> None:
     def forget(method: str, said: RawResponse) -> RawResponse:
         if (said.field("Content-Type") or "") != "application/problem+json":
             return said
@@ -284,7 +282,7 @@ def test_the_announced_prefix_is_compared(announced: str | None, url: str, expec
         ("http://r.example", "max-age=31536000", "bad"),
     ],
 )
-def test_hsts_belongs_to_https_alone(url: str, field: str | None, state: str) -> None:
+def test_hsts_must_be_sent_over_https_only(url: str, field: str | None, state: str) -> None:
     after = with_field("Strict-Transport-Security", field) if field else lambda method, said: said
     assert examined(Deployment(after=after), url)["hsts"].state == state
 
@@ -308,7 +306,7 @@ def with_health(**health: Any) -> Callable[[str], str | RawResponse]:
         pytest.param({"names": 10**6, "names_exact": False}, "names", "well", "About 1,000,000", id="about so many"),
     ],
 )
-def test_what_the_inspector_reports_about_its_bindings_is_reported(
+def test_the_health_document_of_the_inspector_is_reported(
     health: dict[str, Any], code: str, state: str, message: str
 ) -> None:
     found = examined(Deployment(before=with_health(**health)))
@@ -346,7 +344,7 @@ PROBLEM = (("Content-Type", "application/problem+json"),)
         pytest.param(RawResponse(200, (("Server", "evil\x1b[2J\u202e" * 50),), b""), id="a hostile server"),
     ],
 )
-def test_what_is_not_answered_by_ararat_is_said_to_be_not(said: RawResponse) -> None:
+def test_an_answer_of_another_program_is_reported(said: RawResponse) -> None:
     found = examined(lambda method, target: said)
     assert [*found] == ["answered"]
     assert found["answered"].state == "bad"
@@ -354,7 +352,7 @@ def test_what_is_not_answered_by_ararat_is_said_to_be_not(said: RawResponse) -> 
 
 
 @pytest.mark.parametrize("status", [502, 503, 504])
-def test_a_front_server_without_the_server_behind_it_is_named(status: int) -> None:
+def test_a_proxy_without_a_running_server_is_reported(status: int) -> None:
     found = examined(lambda method, target: RawResponse(status, (("Server", "nginx/1.22.1"),), b"<h1>Bad Gateway</h1>"))
     assert [*found] == ["backend"]
     assert f"Answered by {status}" in found["backend"].message
@@ -370,13 +368,13 @@ def test_a_front_server_without_the_server_behind_it_is_named(status: int) -> No
         ("https://r.example", "https://www.r.example/\x1b[2J", "with that address"),
     ],
 )
-def test_a_redirect_is_not_followed_but_named(url: str, location: str, remedy: str) -> None:
+def test_a_redirect_is_reported_and_not_followed(url: str, location: str, remedy: str) -> None:
     found = examined(lambda method, target: RawResponse(301, (("Location", location),), b""), url)
     assert found["answered"].state == "bad"
     assert remedy in (found["answered"].remedy or "")
 
 
-def test_a_hostile_resolver_is_repeated_in_ascii_and_cut() -> None:
+def test_texts_of_a_hostile_resolver_are_escaped_and_shortened() -> None:
     hostile = "\u202e\x1b]0;" + "x" * 5000
 
     def lie(method: str, target: str) -> RawResponse:
@@ -387,7 +385,7 @@ def test_a_hostile_resolver_is_repeated_in_ascii_and_cut() -> None:
     assert all(len(finding.message) < 500 for finding in found.values())
 
 
-def test_a_store_that_cannot_be_read_is_bad() -> None:
+def test_an_unreadable_store_is_bad() -> None:
     class Gone:
         def fetch(self, keys: Any) -> dict[str, Any]:
             raise BindingsUnavailable("gone")
@@ -397,7 +395,7 @@ def test_a_store_that_cannot_be_read_is_bad() -> None:
     assert codes(examined(deployment), "bad") == {"bindings"}
 
 
-def test_nothing_at_all_is_no_finding() -> None:
+def test_no_answer_raises_not_answered() -> None:
     def dead(method: str, target: str) -> RawResponse:
         raise HopFailed("connect")
 
@@ -405,7 +403,7 @@ def test_nothing_at_all_is_no_finding() -> None:
         examined(dead)
 
 
-def test_who_falls_silent_later_is_bad_probe_by_probe() -> None:
+def test_probes_without_an_answer_are_bad() -> None:
     deployment = Deployment()
 
     def faint(method: str, target: str) -> RawResponse:

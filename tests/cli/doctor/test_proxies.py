@@ -158,7 +158,7 @@ def without(line: str) -> Callable[[str], str]:
 
 @pytest.mark.long
 @pytest.mark.parametrize("name", FRONTS)
-def test_a_front_server_as_the_document_has_it_is_well(behind: Callable[..., str], name: str) -> None:
+def test_a_proxy_configured_as_documented_is_well(behind: Callable[..., str], name: str) -> None:
     code, found = examined(behind(name))
     assert (code, [row for row in found.values() if row["state"] != "well"]) == (0, [])
 
@@ -172,7 +172,7 @@ PASSES_ALL = {
 
 @pytest.mark.long
 @pytest.mark.parametrize("name", FRONTS)
-def test_a_front_server_that_sends_the_names_alone_is_well_too(behind: Callable[..., str], name: str) -> None:
+def test_a_proxy_that_forwards_only_names_is_well(behind: Callable[..., str], name: str) -> None:
     _, names_alone = shown(name)
 
     def change(configuration: str) -> str:
@@ -199,7 +199,7 @@ def asking(front: str, visitor: str, path: str, **fields: str) -> Iterator[HTTPR
 
 @pytest.mark.long
 @pytest.mark.parametrize("name", FRONTS)
-def test_ararat_serve_tells_visitors_behind_a_front_server_apart(
+def test_ararat_serve_distinguishes_clients_behind_a_proxy(
     behind: Callable[..., str], serve_ararat: Callable[..., Any], name: str
 ) -> None:
     options = ("--trusted-proxies", "1", "--hsts", "max-age=1000", "--allow-network", "127.0.0.0/8")
@@ -264,7 +264,7 @@ def test_nginx_before_a_server_that_does_not_run(behind: Callable[..., str]) -> 
 
 
 @pytest.mark.long
-def test_nginx_with_a_slash_after_the_address_is_not_and_the_line_is_named(behind: Callable[..., str]) -> None:
+def test_nginx_with_a_path_in_proxy_pass_is_bad_and_the_line_is_named(behind: Callable[..., str]) -> None:
     code, found = examined(behind("nginx", lambda shown: shown.replace("proxy_pass http://ararat;", SLASH)))
     assert code == 1
     assert bad(found) == {"encoded-slash", "double-slash", "dot-segment", "encoded-dot-segment", "question-mark"}
@@ -276,7 +276,7 @@ SLASH = "proxy_pass http://ararat/;"
 
 
 @pytest.mark.long
-def test_nginx_with_a_location_for_labels_in_lower_case_is_told_of_capitals(behind: Callable[..., str]) -> None:
+def test_nginx_with_lower_case_labels_loses_capital_labels(behind: Callable[..., str]) -> None:
     only_lower = "location / { return 404; }\n    location ~ ^/(ark|urn): {"
     code, found = examined(behind("nginx", lambda shown: shown.replace("location / {", only_lower)))
     assert (code, found["label"]["state"], found["classic"]["state"]) == (1, "bad", "well")
@@ -294,7 +294,7 @@ def test_apache_without_nodecode_answers_an_encoded_slash_itself(behind: Callabl
 
 
 @pytest.mark.long
-def test_apache_without_nocanon_sends_on_a_path_of_its_own_making(behind: Callable[..., str]) -> None:
+def test_apache_without_nocanon_changes_the_path(behind: Callable[..., str]) -> None:
     code, found = examined(behind("apache", without(" nocanon")))
     assert (code, bad(found)) == (1, {"double-slash", "dot-segment", "encoded-dot-segment"})
     assert (found["encoded-hyphen"]["state"], found["encoded-hyphen"]["seen"]) == ("doubtful", "ark:99999/a-b")
@@ -305,7 +305,7 @@ def test_apache_without_nocanon_sends_on_a_path_of_its_own_making(behind: Callab
 @pytest.mark.parametrize(
     "line", ["uri strip_prefix /nothing", "@all path_regexp all ^/(.*)$\n    rewrite @all /{re.all.1}"]
 )
-def test_caddy_that_changes_addresses_cleans_them_too(behind: Callable[..., str], line: str) -> None:
+def test_caddy_with_a_rewrite_cleans_the_path(behind: Callable[..., str], line: str) -> None:
     code, found = examined(behind("caddy", lambda shown: shown.replace("reverse_proxy", f"{line}\n    reverse_proxy")))
     assert code == 1
     assert bad(found) >= {"double-slash", "dot-segment"}
@@ -315,7 +315,7 @@ def test_caddy_that_changes_addresses_cleans_them_too(behind: Callable[..., str]
 
 @pytest.mark.long
 @pytest.mark.parametrize(("matcher", "state"), [('"(?i)^/(ark|urn):"', "well"), ('"^/(ark|urn):"', "bad")])
-def test_caddy_with_a_matcher_for_labels_is_told_of_capitals(
+def test_caddy_with_lower_case_labels_loses_capital_labels(
     behind: Callable[..., str], matcher: str, state: str
 ) -> None:
     def change(configuration: str) -> str:
@@ -330,7 +330,7 @@ def test_caddy_with_a_matcher_for_labels_is_told_of_capitals(
     assert state == "well" or 'path_regexp "(?i)^/(ark|urn):"' in found["label"]["remedy"]
 
 
-def test_every_line_that_a_remedy_names_stands_in_the_document() -> None:
+def test_every_line_of_a_fix_is_in_the_documentation() -> None:
     plain = " ".join(DOCUMENT.split())
     for line in ("large_client_header_buffers 4 16k;", "merge_slashes off;", "AllowEncodedSlashes NoDecode", "nocanon"):
         assert line in plain

@@ -20,7 +20,7 @@ BNF = "https://ark.bnf.fr"
         pytest.param("54321", [BNF], None, [("naan-unregistered", "doubtful")], id="registered for nobody"),
     ],
 )
-def test_that_the_resolver_differs_is_bad_and_all_else_a_note(
+def test_a_different_resolver_is_bad_and_other_differences_are_doubtful(
     naan: str, prefixes: list[str], name: str | None, found: list[tuple[str, str]]
 ) -> None:
     findings = list(examine([naan], prefixes, name))
@@ -30,10 +30,10 @@ def test_that_the_resolver_differs_is_bad_and_all_else_a_note(
         assert finding.shown == f"NAAN {naan}"
 
 
-def test_each_naan_is_looked_at_once_in_any_spelling() -> None:
+def test_each_naan_is_compared_once_in_any_spelling() -> None:
     assert [finding.shown for finding in examine(["b5072", "12148", "12148", "b-5072"])] == ["NAAN 12148", "NAAN b5072"]
 
 
-def test_what_is_no_naan_is_refused() -> None:
+def test_an_invalid_naan_is_refused() -> None:
     with pytest.raises(ValueError, match="is not a NAAN"):
         list(examine(["x/y"]))

@@ -33,7 +33,7 @@ def test_several_servers_need_one_primary(
     assert [(finding.code, finding.state) for finding in stores.examine("x")] == found
 
 
-def test_an_old_schema_names_the_command(tmp_path: Path) -> None:
+def test_an_old_schema_is_reported_with_the_command(tmp_path: Path) -> None:
     database = tmp_path / "bindings.sqlite"
     with open_bindings(database, create=True) as bindings, bindings.store.transaction() as transaction:
         transaction.set_setting("schema", "1")
@@ -42,13 +42,13 @@ def test_an_old_schema_names_the_command(tmp_path: Path) -> None:
     assert "ararat migrate" in (finding.remedy or "")
 
 
-def test_what_names_no_store_is_bad() -> None:
+def test_an_invalid_store_is_bad() -> None:
     [finding] = stores.examine("bindings\x1b[2J")
     assert (finding.code, finding.state) == ("database-url", "bad")
     assert finding.message.isprintable()
 
 
-def test_a_file_with_a_fault_is_named_as_it_is_spelled(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_invalid_file_is_reported_with_its_name(monkeypatch: pytest.MonkeyPatch) -> None:
     fault = Condition("names.csv", False, False, table=True, fault="names.csv, line 3: missing", code="name-missing")
     monkeypatch.setattr(stores, "conditions", lambda url: iter([fault]))
     [finding] = stores.examine("names.csv")

@@ -22,7 +22,7 @@ def ararat() -> Callable[..., Result]:
     return run
 
 
-def test_an_empty_segment_is_named_and_pointed_at(ararat):
+def test_an_empty_segment_is_reported_with_its_position(ararat):
     result = ararat("policy", "lint", "https://17beta.top/en/")
     assert (result.exit_code, result.stderr) == (1, "")
     lines = result.stdout.splitlines()
@@ -45,13 +45,13 @@ def test_an_empty_segment_is_named_and_pointed_at(ararat):
         pytest.param([], 64, id="nothing given"),
     ],
 )
-def test_the_exit_code_is_that_of_the_worst(ararat, iris, code):
+def test_the_exit_code_is_that_of_the_worst_finding(ararat, iris, code):
     result = ararat("policy", "lint", *iris)
     assert result.exit_code == code
     assert result.output.isascii()
 
 
-def test_lines_of_standard_input_are_judged_beside_each_other(ararat):
+def test_lines_of_standard_input_are_compared_with_each_other(ararat):
     given = "https://17beta.top/en/a\n\nhttps://17beta.top/\n"
     result = ararat("policy", "lint", "--complete", "--json", "-", given=given)
     rows = [json.loads(line) for line in result.stdout.splitlines()]
@@ -61,7 +61,7 @@ def test_lines_of_standard_input_are_judged_beside_each_other(ararat):
     ]
 
 
-def test_an_iri_can_be_given_as_json_so_that_any_string_can_be(ararat):
+def test_an_iri_can_be_a_json_string(ararat):
     given = '"https://17beta.top/en/a\\ud800\\n"\n17\n"https://17beta.top/en"\n'
     result = ararat("policy", "lint", "--json", "--input", "json", "-", given=given)
     assert result.exit_code == 2
@@ -72,7 +72,7 @@ def test_an_iri_can_be_given_as_json_so_that_any_string_can_be(ararat):
     assert "line 2 of standard input" in result.stderr
 
 
-def test_new_names_are_made_under_the_shoulders_of_the_policy(ararat, tmp_path):
+def test_mint_uses_the_shoulders_of_the_policy(ararat, tmp_path):
     database = ("--database", str(tmp_path / "bindings.sqlite"))
     assert ararat("init", *database).exit_code == 0
     for shoulder in ("0", "x5"):
@@ -82,7 +82,7 @@ def test_new_names_are_made_under_the_shoulders_of_the_policy(ararat, tmp_path):
     assert (made.exit_code, made.stdout.startswith("ark:21206/20")) == (0, True)
 
 
-def test_a_profile_is_shown_as_a_profile(ararat, tmp_path):
+def test_show_prints_a_valid_profile(ararat, tmp_path):
     for name, arguments in {"ours.toml": [], "ours.json": ["--json"]}.items():
         file = tmp_path / name
         file.write_text(ararat("policy", "show", *arguments).stdout, "utf-8")
@@ -98,7 +98,7 @@ def test_a_profile_is_shown_as_a_profile(ararat, tmp_path):
         pytest.param(b"\xff", 2, "byte 0 is not UTF-8", id="no text"),
     ],
 )
-def test_a_profile_that_cannot_be_read_is_refused(ararat, tmp_path, content, code, said):
+def test_an_unreadable_profile_is_refused(ararat, tmp_path, content, code, said):
     file = tmp_path / "p"
     if content is not None:
         file.write_bytes(content)
@@ -107,7 +107,7 @@ def test_a_profile_that_cannot_be_read_is_refused(ararat, tmp_path, content, cod
     assert said in " ".join(result.stderr.split())
 
 
-def test_inspect_judges_too_where_it_is_asked_to(ararat):
+def test_inspect_checks_the_given_policy(ararat):
     result = ararat("inspect", "--json", "--policy", "17beta", "https://17beta.top/en/")
     assert json.loads(result.stdout)["policy"]["codes"] == ["empty-segment"]
     assert json.loads(ararat("inspect", "--json", "https://17beta.top/en/").stdout)["policy"] is None
@@ -115,7 +115,7 @@ def test_inspect_judges_too_where_it_is_asked_to(ararat):
     assert "language namespace of 17beta: must not be allocated" in " ".join(page.split())
 
 
-def test_bind_and_import_hold_a_name_to_the_policy(ararat, tmp_path):
+def test_bind_and_import_refuse_names_that_break_the_policy(ararat, tmp_path):
     database = ("--database", str(tmp_path / "bindings.sqlite"), "--policy", "17beta")
     result = ararat("bind", "ark:21206/bcd", "/x", *database)
     assert (result.exit_code, "name-reserved" in result.stderr) == (2, True)
@@ -128,7 +128,7 @@ def test_bind_and_import_hold_a_name_to_the_policy(ararat, tmp_path):
     assert ararat("import", str(table), *database[:2]).exit_code == 0
 
 
-def test_the_option_names_each_built_in_policy(ararat):
+def test_the_help_names_each_built_in_policy(ararat):
     assert [
         name
         for name in iri_policy.SHIPPED

@@ -43,7 +43,7 @@ def table(tmp_path: Path) -> Callable[..., Any]:
     return read
 
 
-def test_a_first_file_is_compared_with_the_tables_of_the_package(update, tmp_path):
+def test_the_first_file_is_compared_with_the_built_in_tables(update, tmp_path):
     result = update("naan-v2.json")
     assert result.exit_code == 1
     assert re.search(r"^  Added .*10101", result.stdout, re.MULTILINE)
@@ -52,14 +52,14 @@ def test_a_first_file_is_compared_with_the_tables_of_the_package(update, tmp_pat
     assert not (tmp_path / "tables").exists()
 
 
-def test_forced_it_is_written_all_the_same(update, table):
+def test_force_writes_the_tables_although_naans_are_missing(update, table):
     result = update("naan-v2.json", "--force")
     assert result.exit_code == 0
     assert list(table(NAANS).records) == ["10101", "20202", "99999", "b9999"]
     assert table(tables.SHOULDERS).records["10101/w6"].status == 303
 
 
-def test_a_naan_that_vanished_ends_with_1_and_nothing_is_written(update, table, tmp_path):
+def test_a_missing_naan_ends_with_1_and_writes_nothing(update, table, tmp_path):
     update("naan-v2.json", "--force")
     before = table(NAANS)
     result = update("naan.txt")
@@ -72,28 +72,28 @@ def test_a_naan_that_vanished_ends_with_1_and_nothing_is_written(update, table, 
     assert table(NAANS) == before
 
 
-def test_the_text_form_says_nothing_of_shoulders(update, table):
+def test_the_text_form_changes_no_shoulders(update, table):
     update("naan-v2.json", "--force")
     update("naan.txt", "--force")
     assert "b9999" not in table(NAANS).records
     assert "10101/w6" in table(tables.SHOULDERS).records
 
 
-def test_the_same_file_again_changes_nothing(update):
+def test_installing_the_same_file_again_changes_nothing(update):
     update("naan-v2.json", "--force")
     again = update("naan-v2.json")
     assert again.exit_code == 0
     assert len(re.findall(r"Changed +nothing", again.stdout)) == 2
 
 
-def test_what_vanishes_from_another_registry_is_said_and_written(update, table):
+def test_missing_records_of_other_registries_are_reported_and_removed(update, table):
     result = update("uri-schemes.xml")
     assert result.exit_code == 0
     assert re.search(r"Missing +\d+: aaa, aaas, .* and \d+ more", " ".join(result.stdout.split()))
     assert "upt" in table(SCHEMES).records
 
 
-def test_json_has_one_object_for_each_table(update, tmp_path):
+def test_json_output_has_one_object_per_table(update, tmp_path):
     update("naan-v2.json", "--force")
     result = update("naan.txt", "--json")
     assert result.exit_code == 1
@@ -122,7 +122,7 @@ def test_json_has_one_object_for_each_table(update, tmp_path):
         ),
     ],
 )
-def test_a_file_that_cannot_be_used_is_refused_and_nothing_written(content, code, words, tmp_path):
+def test_an_unusable_file_is_refused_and_nothing_is_written(content, code, words, tmp_path):
     file = tmp_path / "a\u202efile"
     if content is not None:
         file.write_bytes(content)
@@ -134,7 +134,7 @@ def test_a_file_that_cannot_be_used_is_refused_and_nothing_written(content, code
     assert not (tmp_path / "tables").exists()
 
 
-def test_a_folder_that_cannot_be_written_is_named(data, tmp_path):
+def test_a_folder_that_cannot_be_written_is_reported(data, tmp_path):
     (tmp_path / "tables").write_text("a file")
     file = str(data / "registries" / "urn-namespaces.xml")
     result = CliRunner().invoke(main.main, ["registry", "update", file, "--out", str(tmp_path / "tables")])
@@ -142,7 +142,7 @@ def test_a_folder_that_cannot_be_written_is_named(data, tmp_path):
     assert str(tmp_path / "tables") in "".join(result.stderr.split("\n  ")[0].split())
 
 
-def test_a_broken_table_in_use_is_refused_not_replaced(update, tmp_path):
+def test_a_broken_installed_table_is_refused_and_kept(update, tmp_path):
     (tmp_path / "tables").mkdir()
     broken = tmp_path / "tables" / NAMESPACES.file
     broken.write_text("{}\n")
@@ -157,7 +157,7 @@ def test_a_usage_error_ends_with_64(options, update):
     assert update("naan.txt", *options).exit_code == 64
 
 
-def test_what_a_command_consults_it_leaves_behind_for_nobody(update, monkeypatch, tmp_path):
+def test_a_command_does_not_change_the_tables_of_the_process(update, monkeypatch, tmp_path):
     update("urn-namespaces.xml")
     monkeypatch.setenv("ARARAT_REGISTRIES", str(tmp_path / "tables"))
     result = CliRunner().invoke(main.main, ["inspect", "--json", "urn:ark-sea:x"])
@@ -165,7 +165,7 @@ def test_what_a_command_consults_it_leaves_behind_for_nobody(update, monkeypatch
     assert registries.namespace("ark-sea") is None
 
 
-def test_a_broken_table_in_use_is_said_at_the_end_of_any_command(monkeypatch, tmp_path):
+def test_every_command_reports_a_broken_installed_table(monkeypatch, tmp_path):
     (tmp_path / NAMESPACES.file).write_text("{}\n")
     monkeypatch.setenv("ARARAT_REGISTRIES", str(tmp_path))
     result = CliRunner().invoke(main.main, ["inspect", "--json", "urn:isbn:0451450523"])
@@ -175,7 +175,7 @@ def test_a_broken_table_in_use_is_said_at_the_end_of_any_command(monkeypatch, tm
     assert "the built-in table was used instead" in result.stderr
 
 
-def test_the_users_data_folder_is_the_default_and_is_read_before_the_package(data, tmp_path):
+def test_the_user_data_folder_is_used_before_the_package(data, tmp_path):
     environ = {"XDG_DATA_HOME": str(tmp_path), "PATH": "", "HOME": str(tmp_path)}
 
     def ararat(*arguments: str) -> str:

@@ -31,17 +31,17 @@ TABLES = (
         pytest.param({"LOCALAPPDATA": "/local"}, "win32", "/local/ararat/registries", id="Windows"),
     ],
 )
-def test_the_folder_is_in_the_users_data_folder_unless_named(environ, platform, folder, monkeypatch):
+def test_the_default_folder_is_in_the_user_data_folder(environ, platform, folder, monkeypatch):
     monkeypatch.setattr(Path, "home", lambda: Path("/home/me"))
     assert registry_folder.registry_folder(environ, platform) == Path(folder)
 
 
-def test_the_tests_read_no_folder_of_who_runs_them():
+def test_the_tests_use_no_folder_of_the_developer():
     assert not registry_folder.registry_folder().is_relative_to(Path.home())
     assert not registry_folder.registry_folder().exists()
 
 
-def test_who_has_no_home_uses_the_tables_of_the_package(monkeypatch):
+def test_without_a_home_folder_the_built_in_tables_are_used(monkeypatch):
     def no_home():
         raise RuntimeError("Could not determine home directory.")
 
@@ -53,7 +53,7 @@ def test_who_has_no_home_uses_the_tables_of_the_package(monkeypatch):
         assert registries.current() is before
 
 
-def test_what_is_written_is_read_and_consulted(tmp_path, monkeypatch):
+def test_written_tables_are_read_and_used(tmp_path, monkeypatch):
     folder = tmp_path / "new" / "folder"
     assert write_tables(folder, TABLES) == [folder / "urn-namespaces.jsonl", folder / "uri-schemes.jsonl"]
     assert table_in(folder, SCHEMES) == TABLES[1]
@@ -65,19 +65,19 @@ def test_what_is_written_is_read_and_consulted(tmp_path, monkeypatch):
     assert registries.scheme("old") is None
 
 
-def test_where_there_is_no_table_that_of_the_package_is_read(tmp_path):
+def test_a_missing_table_is_replaced_by_the_built_in_table(tmp_path):
     assert table_in(tmp_path / "nowhere", SCHEMES).records["http"].status == "permanent"
 
 
 @pytest.mark.parametrize("content", [b"", b"\xff", b"{}\n"])
-def test_a_table_that_cannot_be_read_is_named(content, tmp_path):
+def test_an_unreadable_table_is_reported(content, tmp_path):
     (tmp_path / SCHEMES.file).write_bytes(content)
     with pytest.raises(RegistryError) as refused:
         table_in(tmp_path, SCHEMES)
     assert str(refused.value).startswith(str(tmp_path / SCHEMES.file))
 
 
-def test_a_disk_that_is_full_leaves_the_folder_as_it_was(tmp_path, monkeypatch):
+def test_a_full_disk_does_not_change_the_folder(tmp_path, monkeypatch):
     write_tables(tmp_path, TABLES)
     before = {path.name: path.read_bytes() for path in tmp_path.iterdir()}
     synced = []
@@ -94,7 +94,7 @@ def test_a_disk_that_is_full_leaves_the_folder_as_it_was(tmp_path, monkeypatch):
     assert {path.name: path.read_bytes() for path in tmp_path.iterdir()} == before
 
 
-def test_tables_are_as_readable_as_other_files(tmp_path):
+def test_tables_have_the_usual_file_permissions(tmp_path):
     [path, _] = write_tables(tmp_path, TABLES)
     (tmp_path / "other").touch()
     assert path.stat().st_mode == (tmp_path / "other").stat().st_mode

@@ -27,7 +27,7 @@ def ararat() -> Callable[..., Result]:
     return run
 
 
-def test_of_ark_exactly_the_omissions_are_named(ararat):
+def test_lint_lists_exactly_the_missing_fields_of_ark(ararat):
     said = ararat("lint", "ark")
     rows = [line.split() for line in said.stdout.splitlines() if not line.startswith(" ")]
     assert rows[:-1] == [
@@ -41,7 +41,7 @@ def test_of_ark_exactly_the_omissions_are_named(ararat):
     assert ararat("lint", "ark", "--profile", "7595").exit_code == ararat("lint", "urn").exit_code == 0
 
 
-def test_a_file_is_judged_as_the_record_it_holds(ararat, tmp_path):
+def test_lint_reads_a_record_from_a_file(ararat, tmp_path):
     file = tmp_path / "atlas.txt"
     file.write_text(ATLAS, "utf-8")
     findings = [json.loads(line) for line in ararat("lint", str(file), "--json").stdout.splitlines()]
@@ -60,13 +60,13 @@ def test_a_file_is_judged_as_the_record_it_holds(ararat, tmp_path):
         pytest.param(b'{"name": "\\u001b[2J"}', 1, "scheme-name-syntax", id="an escape sequence"),
     ],
 )
-def test_hostile_input_is_refused_or_judged_and_never_repeated_raw(ararat, given, code, message):
+def test_hostile_input_is_refused_or_checked_and_never_printed_raw(ararat, given, code, message):
     said = ararat("lint", "-", given=given)
     assert (said.exit_code, message in said.output) == (code, True)
     assert said.output.replace("\n", "").isprintable()
 
 
-def test_a_file_that_is_not_there_is_named(ararat, tmp_path):
+def test_a_missing_file_is_reported(ararat, tmp_path):
     said = ararat("lint", str(tmp_path / "none.txt"))
     assert (said.exit_code, "cannot read" in said.stderr) == (66, True)
     assert ararat("lint", "https").exit_code == 66
@@ -79,14 +79,14 @@ def test_a_record_is_shown_and_exported(ararat):
     assert "(empty)" in ararat("show", "-", given=ATLAS).stdout
 
 
-def test_of_a_scheme_without_a_record_the_registry_is_asked(ararat):
+def test_show_uses_the_registry_for_a_scheme_without_a_record(ararat):
     assert ararat("show", "https").exit_code == 0
     unknown = ararat("show", "mail-to")
     assert (unknown.exit_code, "mailto" in unknown.stdout) == (1, True)
     assert ararat("show", "https", "--json").exit_code == 1
 
 
-def test_a_new_record_lacks_everything_but_its_name(ararat):
+def test_a_new_record_contains_only_its_name(ararat):
     made = ararat("new", "atlas")
     assert made.exit_code == 0
     record = read(made.stdout)

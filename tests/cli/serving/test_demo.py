@@ -31,13 +31,13 @@ PAGES = [sample for sample in demo.SAMPLES if sample.target is not None]
 
 
 @pytest.mark.parametrize("sample", PAGES, ids=lambda sample: sample.identifier)
-def test_every_name_leads_to_a_page_that_is_there(sample: demo.Sample, site: Client) -> None:
+def test_every_sample_leads_to_an_existing_page(sample: demo.Sample, site: Client) -> None:
     assert sample.target is not None
     assert site.get(sample.target, follow_redirects=True, buffered=True).status_code == 200
 
 
 @pytest.mark.parametrize("path", ["/", "/ascent", "/map", "/map/1", "/map/2", "/mountain", "/heights", "/guide"])
-def test_a_page_stands_alone_and_links_only_to_what_is_there(path: str, site: Client) -> None:
+def test_a_page_needs_no_other_files_and_its_links_exist(path: str, site: Client) -> None:
     page = site.get(demo.MOUNT + path, buffered=True).text
     assert "<script" not in page
     assert "style=" not in page
@@ -50,35 +50,35 @@ def test_a_page_stands_alone_and_links_only_to_what_is_there(path: str, site: Cl
             assert re.match(r"/(?:$|\?q=|ark:|urn:)", link), link
 
 
-def test_a_page_tells_its_own_name(site: Client) -> None:
+def test_a_page_shows_its_name(site: Client) -> None:
     assert 'href="/ark:12345/m5137"' in site.get("/demo/mountain", buffered=True).text
 
 
-def test_a_page_that_is_not_there_is_the_sites_own_404(site: Client) -> None:
+def test_a_missing_page_gets_the_404_of_the_demo_site(site: Client) -> None:
     answer = site.get("/demo/nothing", buffered=True)
     assert answer.status_code == 404
     assert "not from the resolver" in answer.text
 
 
-def test_every_answer_forbids_what_the_page_does_not_need(site: Client) -> None:
+def test_every_answer_has_a_strict_content_security_policy(site: Client) -> None:
     for path in ("/demo/", "/demo/nothing", "/demo/map.svg"):
         headers = site.get(path, buffered=True).headers
         assert headers["Content-Security-Policy"].startswith("default-src 'none'")
         assert headers["X-Content-Type-Options"] == "nosniff"
 
 
-def test_the_variants_of_the_map_are_what_they_say(site: Client) -> None:
+def test_the_variants_of_the_map_have_their_media_types(site: Client) -> None:
     assert site.get("/demo/map.svg", buffered=True).mimetype == "image/svg+xml"
     assert site.get("/demo/map.txt", buffered=True).mimetype == "text/plain"
 
 
-def test_the_old_shelf_redirects_for_now_and_only_to_pages_of_the_site(site: Client) -> None:
+def test_the_shelf_redirects_temporarily_to_pages_of_the_demo_site(site: Client) -> None:
     answer = site.get("/demo/shelf/ascent", buffered=True)
     assert (answer.status_code, answer.headers["Location"]) == (302, "/demo/ascent")
     assert site.get("/demo/shelf/evil.example", buffered=True).status_code == 404
 
 
-def test_the_samples_show_everything_a_binding_can_say() -> None:
+def test_the_samples_use_all_features_of_a_binding() -> None:
     assert {sample.kind for sample in demo.SAMPLES} == {"located", "related", "described", "served"}
     assert any(sample.withdrawn for sample in demo.SAMPLES)
     names = [parse(sample.identifier) for sample in demo.SAMPLES]

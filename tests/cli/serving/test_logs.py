@@ -25,14 +25,14 @@ def begin(monkeypatch: pytest.MonkeyPatch) -> Callable[[], io.StringIO]:
     return begin
 
 
-def test_a_line_of_a_log_cannot_be_forged(begin: Callable[[], io.StringIO]) -> None:
+def test_a_log_line_cannot_be_forged(begin: Callable[[], io.StringIO]) -> None:
     written = begin()
     log_plainly("%(levelname)s %(message)s")
     logging.getLogger("ararat.test").warning("for %s", "x\nERROR all is lost\x1b[2J\u202e")
     assert written.getvalue() == "WARNING for x\\u{a}ERROR all is lost\\u{1b}[2J\\u{202e}\n"
 
 
-def test_a_traceback_is_kept_line_by_line_and_escaped(begin: Callable[[], io.StringIO]) -> None:
+def test_a_traceback_is_escaped_line_by_line(begin: Callable[[], io.StringIO]) -> None:
     written = begin()
     log_plainly("%(message)s")
     try:
@@ -44,7 +44,7 @@ def test_a_traceback_is_kept_line_by_line_and_escaped(begin: Callable[[], io.Str
     assert lines[-1] == "ValueError: \\u{1b}[31m"
 
 
-def test_a_server_changes_the_form_and_adds_no_second_line(begin: Callable[[], io.StringIO]) -> None:
+def test_serve_sets_the_log_format_once(begin: Callable[[], io.StringIO]) -> None:
     written = begin()
     log_plainly("ararat: %(message)s")
     log_plainly("server: %(message)s")

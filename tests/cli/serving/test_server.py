@@ -51,7 +51,7 @@ def ararat(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., Res
 # The story, on one server that all of this reads from -----------------------------------------------------------------
 
 
-def test_the_page_answers(ararat_server: Any) -> None:
+def test_the_inspector_answers(ararat_server: Any) -> None:
     answer = ararat_server.get("/")
     assert answer.status == 200
     assert "Ararat" in answer.text
@@ -76,7 +76,7 @@ def test_the_demo_site_answers(ararat_server: Any) -> None:
         pytest.param("/ark:12345", 400, None, id="no identifier"),
     ],
 )
-def test_a_name_is_answered_as_it_is_bound(target: str, status: int, location: str | None, ararat_server: Any) -> None:
+def test_a_name_is_answered_by_its_binding(target: str, status: int, location: str | None, ararat_server: Any) -> None:
     answer = ararat_server.get(target)
     assert answer.status == status
     assert answer.header("Location") == (location and ararat_server.origin + location)
@@ -97,7 +97,7 @@ def test_a_name_is_described(ararat_server: Any) -> None:
     assert "1829-10-09" in described.text
 
 
-def test_a_request_line_of_nearly_8190_octets_is_taken(ararat_server: Any) -> None:
+def test_a_request_line_of_8190_bytes_is_accepted(ararat_server: Any) -> None:
     assert ararat_server.get("/?q=" + "a" * 8000).status == 200
 
 
@@ -113,7 +113,7 @@ def test_a_request_with_two_lengths_is_refused_and_the_connection_closed(ararat_
     assert received.count(b"HTTP/1.1 ") == 1
 
 
-def test_a_client_is_not_believed_about_where_the_site_is_mounted(ararat_server: Any) -> None:
+def test_header_fields_of_a_client_do_not_change_the_mount_point(ararat_server: Any) -> None:
     answer = ararat_server.get(
         "/ark:12345/mp39n", script_name="/evil", x_forwarded_proto="https", x_forwarded_host="evil.example"
     )
@@ -132,12 +132,12 @@ def read_events(server: Any, target: str) -> Iterator[str]:
                 yield line[7:].decode().strip()
 
 
-def test_a_trace_has_its_hops_and_ends_on_the_demo_page(ararat_server: Any) -> None:
+def test_a_trace_ends_at_the_page_of_the_demo_site(ararat_server: Any) -> None:
     names = list(read_events(ararat_server, "/trace?q=ark:12345/x8rd4"))
     assert [name for name in names if name != "waiting"] == ["start", *["hop"] * 3, "verdict", "record", "end"]
 
 
-def test_the_command_line_traces_the_same_way(ararat_server: Any) -> None:
+def test_the_command_trace_gets_the_same_result(ararat_server: Any) -> None:
     command = [ARARAT, "trace", "ark:12345/m5137", "--resolver", ararat_server.origin, "--allow-network", "127.0.0.0/8"]
     result = subprocess.run(command, capture_output=True, timeout=30, check=False, text=True)
     assert result.returncode == 0
@@ -145,7 +145,7 @@ def test_the_command_line_traces_the_same_way(ararat_server: Any) -> None:
     assert re.search(rf"A related resource is at\s+{ararat_server.origin}/demo/mountain", result.stdout)
 
 
-def test_the_command_line_asks_no_private_address_unless_told(ararat_server: Any) -> None:
+def test_the_command_trace_refuses_private_addresses_by_default(ararat_server: Any) -> None:
     command = [ARARAT, "trace", "ark:12345/m5137", "--resolver", ararat_server.origin]
     result = subprocess.run(command, capture_output=True, timeout=30, check=False, text=True)
     assert result.returncode == 3
@@ -155,7 +155,7 @@ def test_the_command_line_asks_no_private_address_unless_told(ararat_server: Any
 # How it starts --------------------------------------------------------------------------------------------------------
 
 
-def test_it_says_where_it_is_and_what_it_serves(ararat_server: Any) -> None:
+def test_serve_prints_its_address_and_its_bindings(ararat_server: Any) -> None:
     log = ararat_server.log()
     words = " ".join(log.split())
     assert len(re.findall(r"^Ararat .* at http://127\.0\.0\.1:\d+$", log, re.MULTILINE)) == 1
@@ -164,7 +164,7 @@ def test_it_says_where_it_is_and_what_it_serves(ararat_server: Any) -> None:
     assert log.isascii()
 
 
-def test_without_a_prefix_a_server_for_other_machines_warns(
+def test_serve_warns_if_other_machines_reach_it_without_a_prefix(
     ararat: Callable[..., Result], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(serve, "run", lambda app, listener, ready: ready())
@@ -174,7 +174,7 @@ def test_without_a_prefix_a_server_for_other_machines_warns(
     assert "--prefix" not in ararat("serve", "--port", "0").stdout
 
 
-def test_samples_are_never_put_into_a_database_of_the_users(serve_ararat: Callable[..., Any], tmp_path: Path) -> None:
+def test_serve_never_writes_samples_into_a_given_database(serve_ararat: Callable[..., Any], tmp_path: Path) -> None:
     with open_bindings(tmp_path / "mine.sqlite", create=True) as bindings:
         bindings.bind("ark:12345/mine", "https://example.org/mine")
     options = ["--database", str(tmp_path / "mine.sqlite"), "--cache", "7"]
@@ -194,7 +194,7 @@ def test_samples_are_never_put_into_a_database_of_the_users(serve_ararat: Callab
     assert (tmp_path / "mine.sqlite").exists()
 
 
-def test_a_warning_is_printed_for_served_names(serve_ararat: Callable[..., Any], tmp_path: Path) -> None:
+def test_serve_warns_of_served_names(serve_ararat: Callable[..., Any], tmp_path: Path) -> None:
     with open_bindings(tmp_path / "mine.sqlite", create=True) as bindings:
         for name in ("b", "a", "gone"):
             bindings.bind(f"ark:12345/{name}", "/about", kind="served")
@@ -208,7 +208,7 @@ def test_a_warning_is_printed_for_served_names(serve_ararat: Callable[..., Any],
         assert server.stop(signal.SIGINT) == 0
 
 
-def test_a_file_of_any_name_is_served(
+def test_serve_accepts_a_file_with_any_name(
     ararat: Callable[..., Result], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (tmp_path / "names.txt").write_text("identifier,target\nark:12345/doc,https://example.org/doc\n")
@@ -225,7 +225,7 @@ def test_a_file_of_any_name_is_served(
 
 
 @pytest.mark.parametrize("place", ["names.log", "-"])
-def test_the_access_log_has_a_line_for_each_identifier_that_is_asked_for(
+def test_the_access_log_has_a_line_for_each_requested_identifier(
     place: str, ararat: Callable[..., Result], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (tmp_path / "names.csv").write_text("identifier,target\nark:12345/doc,https://example.org/doc\n")
@@ -244,7 +244,7 @@ def test_the_access_log_has_a_line_for_each_identifier_that_is_asked_for(
     ]
 
 
-def test_a_file_is_served_and_read_again_when_it_changes(serve_ararat: Callable[..., Any], tmp_path: Path) -> None:
+def test_a_file_is_read_again_when_it_changes(serve_ararat: Callable[..., Any], tmp_path: Path) -> None:
     table = tmp_path / "names.csv"
     table.write_text("identifier,target,resource\nark:12345/doc,https://example.org/doc,D\nark:12345/gone,/gone,G\n")
     server = serve_ararat("--database", str(table))
@@ -285,7 +285,7 @@ def until(condition: Callable[[], object], seconds: float = 20) -> None:
         pytest.param(["--database", "none/b.sqlite", "--create"], "No such file", id="no folder"),
     ],
 )
-def test_it_serves_its_pages_without_bindings(
+def test_serve_starts_without_bindings(
     options: list[str], cause: str, start_server: Callable[..., Any], tmp_path: Path
 ) -> None:
     (tmp_path / "names.csv").write_text("identifier,target\nark:12345/a,/1\nark:/12345/-a,/2\n")
@@ -303,14 +303,14 @@ def test_it_serves_its_pages_without_bindings(
     server.stop()
 
 
-def test_the_banner_and_the_health_have_the_number_of_names(serve_ararat: Callable[..., Any]) -> None:
+def test_the_banner_and_healthz_contain_the_number_of_names(serve_ararat: Callable[..., Any]) -> None:
     server = serve_ararat("--no-trace-elsewhere")
     assert server.get("/healthz").json()["names"] == 11
     assert re.search(r"Names +11", server.log())
     server.stop()
 
 
-def test_a_restarted_server_serves_the_version_before_of_a_file_that_it_refuses(
+def test_a_restarted_server_serves_the_previous_version_of_a_refused_file(
     serve_ararat: Callable[..., Any], tmp_path: Path
 ) -> None:
     table, state = tmp_path / "names.csv", tmp_path / "state"
@@ -326,7 +326,7 @@ def test_a_restarted_server_serves_the_version_before_of_a_file_that_it_refuses(
             assert server.stop(signal.SIGINT) == 0
 
 
-def test_the_inspector_answers_at_trusted_hosts_alone(tmp_path: Path) -> None:
+def test_the_inspector_answers_at_trusted_hosts_only(tmp_path: Path) -> None:
     with open_bindings(tmp_path / "bindings.sqlite", create=True) as bindings:
         site = serve.compose(
             bindings, prefix="https://ids.example", address="http://127.0.0.1:8000", trusted_hosts=["ids.example"]
@@ -402,7 +402,7 @@ def test_the_inspector_answers_at_known_hosts_only(
         pytest.param("2", "https", None, id="one proxy fewer than there should be"),
     ],
 )
-def test_answers_are_secure_where_a_trusted_proxy_had_a_secure_request(
+def test_answers_are_secure_if_a_trusted_proxy_received_https(
     proxies: str, scheme: str, field: str | None, composed: Callable[..., Any]
 ) -> None:
     def ask(client: Client) -> str | None:
@@ -423,7 +423,7 @@ def test_answers_are_secure_where_a_trusted_proxy_had_a_secure_request(
         pytest.param("2", "192.0.2.1", "10.0.0.2", id="one proxy fewer than there should be"),
     ],
 )
-def test_clients_behind_trusted_proxies_are_told_apart(
+def test_clients_behind_trusted_proxies_are_distinguished(
     proxies: str, addresses: str, client: str, composed: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     seen: list[str | None] = []
@@ -461,9 +461,7 @@ def test_clients_behind_trusted_proxies_are_told_apart(
         ),
     ],
 )
-def test_error_pages_link_to_the_inspector_where_it_is(
-    options: list[str], link: str | None, composed: Callable[..., Any]
-) -> None:
+def test_error_pages_link_to_the_inspector(options: list[str], link: str | None, composed: Callable[..., Any]) -> None:
     def ask(client: Client) -> tuple[str, str]:
         refusal = client.get("/ark:12345/nothing", headers={"Accept": "text/html"})
         return refusal.text, client.get("/?q=ark:12345/nothing").text
@@ -485,7 +483,7 @@ def test_error_pages_link_to_the_inspector_where_it_is(
         pytest.param("https://ids.example", "error-status", id="the whole site"),
     ],
 )
-def test_a_trace_is_answered_in_process_only_where_ararat_answers(
+def test_a_trace_is_answered_in_process_only_for_paths_of_ararat(
     tmp_path: Path, inspector: str | None, page: str
 ) -> None:
     """Where the front server sends the names alone, another application has the pages of the prefix."""
@@ -522,7 +520,7 @@ def test_a_trace_is_answered_in_process_only_where_ararat_answers(
         pytest.param(["--host", "no.such.host.invalid"], 69, "no.such.host.invalid", id="no host"),
     ],
 )
-def test_what_it_cannot_start_with_it_says(
+def test_serve_reports_why_it_cannot_start(
     options: list[str], code: int, words: str, ararat: Callable[..., Result]
 ) -> None:
     result = ararat("serve", "--port", "0", *options)
@@ -530,7 +528,7 @@ def test_what_it_cannot_start_with_it_says(
     assert words in result.stderr
 
 
-def test_a_port_that_is_taken_is_said_to_be_so(ararat_server: Any, ararat: Callable[..., Result]) -> None:
+def test_serve_reports_a_port_in_use(ararat_server: Any, ararat: Callable[..., Result]) -> None:
     result = ararat("serve", "--port", str(ararat_server.port))
     assert result.exit_code == 69
     said = " ".join(result.stderr.split())
@@ -539,7 +537,7 @@ def test_a_port_that_is_taken_is_said_to_be_so(ararat_server: Any, ararat: Calla
     assert "set --port 0 for any free port" in said
 
 
-def test_without_a_port_the_first_free_one_is_taken(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_a_port_the_first_free_port_is_used(monkeypatch: pytest.MonkeyPatch) -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:
         monkeypatch.setattr(serve, "FIRST_PORT", taken.getsockname()[1])
         with serve.listen("127.0.0.1", None) as listener:
@@ -554,7 +552,7 @@ def test_without_a_port_the_first_free_one_is_taken(monkeypatch: pytest.MonkeyPa
         pytest.param("::1", "http://[::1]:", id="IPv6"),
     ],
 )
-def test_the_address_is_one_a_browser_here_can_open(host: str, shown: str) -> None:
+def test_the_printed_address_can_be_opened_on_this_machine(host: str, shown: str) -> None:
     with contextlib.suppress(OSError), serve.listen(host, 0) as listener:
         assert serve.address_of(listener) == f"{shown}{listener.getsockname()[1]}"
 
@@ -578,7 +576,7 @@ run(lambda environ, start_response: [], listen("127.0.0.1", 0), lambda: os.kill(
 """
 
 
-def test_it_stops_when_the_signal_arrives_before_the_first_request(start_server: Callable[..., Any]) -> None:
+def test_the_server_stops_if_the_signal_precedes_the_first_request(start_server: Callable[..., Any]) -> None:
     server = start_server([sys.executable, "-c", STOPPED_AT_ONCE])
     assert server.process.wait(20) == 0
     assert "Traceback" not in server.log()
@@ -600,7 +598,7 @@ run(application, listener, lambda: None)
 """
 
 
-def test_an_answer_that_has_begun_is_sent_whole_before_the_server_stops(start_server: Callable[..., Any]) -> None:
+def test_a_started_answer_is_completed_before_the_server_stops(start_server: Callable[..., Any]) -> None:
     server = start_server([sys.executable, "-c", SLOW_TO_ANSWER])
     server.port = int(server.wait_for(r"http://127\.0\.0\.1:(\d+)"))
     with socket.create_connection(("127.0.0.1", server.port), 10) as connection:
@@ -622,7 +620,7 @@ def reachable(port: int) -> bool:
     return True
 
 
-def test_it_stops_when_it_is_told_to_and_takes_its_samples_with_it(serve_ararat: Callable[..., Any]) -> None:
+def test_the_server_stops_on_a_signal_and_deletes_the_demo_database(serve_ararat: Callable[..., Any]) -> None:
     stopped(serve_ararat(), signal.SIGTERM)
 
 
@@ -644,7 +642,7 @@ def silent() -> Iterator[str]:
     answering.join(10)
 
 
-def test_a_hop_arrives_while_the_next_is_waited_for_and_an_open_trace_ends_with_the_server(
+def test_hops_arrive_one_by_one_and_an_open_trace_ends_with_the_server(
     serve_ararat: Callable[..., Any], silent: str
 ) -> None:
     server = serve_ararat("--allow-network", "127.0.0.0/8")
@@ -685,7 +683,7 @@ class Stream:
         pytest.param("text/html", [b": still waiting\n\n"], id="a page"),
     ],
 )
-def test_a_stream_ends_at_its_next_word_when_the_server_stops(kind: str, last: list[bytes]) -> None:
+def test_a_stream_ends_at_its_next_event_when_the_server_stops(kind: str, last: list[bytes]) -> None:
     stream = Stream()
     stoppable = serve.Stoppable(stream)  # type: ignore[arg-type]
     body = iter(stoppable({"type": kind}, lambda *_: lambda _octets: None))
@@ -695,7 +693,7 @@ def test_a_stream_ends_at_its_next_word_when_the_server_stops(kind: str, last: l
     assert stream.closed
 
 
-def test_what_is_no_stream_is_handed_on_untouched() -> None:
+def test_an_answer_that_is_not_a_stream_is_not_changed() -> None:
     answer = [b"x"]
 
     def app(environ: dict[str, Any], start_response: Any) -> list[bytes]:

@@ -200,7 +200,7 @@ def many_descriptors() -> Iterator[None]:
 
 @pytest.mark.long
 @pytest.mark.timeout(SECONDS + 240)
-def test_a_soak_leaves_memory_and_descriptors_as_they_were(
+def test_memory_and_descriptors_do_not_grow_under_load(
     serve_ararat: Any, tmp_path: Path, many_descriptors: None, capsys: pytest.CaptureFixture[str]
 ) -> None:
     file = tmp_path / "names.csv"

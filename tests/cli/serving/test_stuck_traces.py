@@ -73,7 +73,7 @@ def stuck(serve_ararat: Any, dead_hosts: Any) -> Iterator[Callable[[int], tuple[
 # What the site does meanwhile -----------------------------------------------------------------------------------------
 
 
-def test_the_site_answers_while_traces_are_stuck_and_tells_them_when_it_stops(stuck: Any) -> None:
+def test_the_site_answers_during_stuck_traces_and_ends_them_when_it_stops(stuck: Any) -> None:
     server, watching = stuck(6)
     assert [server.get(target).status for target in ("/", "/demo/", "/ark:12345/mp39n", "/nowhere")] == [
         200,
@@ -87,7 +87,7 @@ def test_the_site_answers_while_traces_are_stuck_and_tells_them_when_it_stops(st
     assert "Traceback" not in server.log()
 
 
-def test_a_place_is_free_again_when_a_client_has_gone(stuck: Any) -> None:
+def test_a_slot_is_free_after_its_client_disconnects(stuck: Any) -> None:
     server, watching = stuck(3)
     # All of one client's places, and none that is left for it.
     mine = [Watching(server, 99, "http://127.0.1.1:1") for _ in range(3)]
@@ -100,7 +100,7 @@ def test_a_place_is_free_again_when_a_client_has_gone(stuck: Any) -> None:
         time.sleep(0.1)
 
 
-def test_clients_that_never_close_a_connection_hold_nobody_up(ararat_server: Any) -> None:
+def test_clients_that_keep_connections_open_do_not_delay_others(ararat_server: Any) -> None:
     with contextlib.ExitStack() as stack:
         address = ("127.0.0.1", ararat_server.port)
         held = [stack.enter_context(socket.create_connection(address, 10)) for _ in range(20)]
@@ -119,7 +119,7 @@ def test_clients_that_never_close_a_connection_hold_nobody_up(ararat_server: Any
         pytest.param(b"POST / HTTP/1.1\r\nHost: localhost\r\nContent-Length: 100000\r\n\r\nq=a", id="half of the body"),
     ],
 )
-def test_clients_that_send_half_a_request_hold_nobody_up(beginning: bytes, ararat_server: Any) -> None:
+def test_clients_that_send_half_a_request_do_not_delay_others(beginning: bytes, ararat_server: Any) -> None:
     with contextlib.ExitStack() as stack:
         address = ("127.0.0.1", ararat_server.port)
         # More than the server has threads.
@@ -130,7 +130,7 @@ def test_clients_that_send_half_a_request_hold_nobody_up(beginning: bytes, arara
 
 @pytest.mark.long
 @pytest.mark.timeout(180)
-def test_fifty_stuck_traces_hold_nobody_up(stuck: Any, record_property: Any) -> None:
+def test_fifty_stuck_traces_do_not_delay_other_requests(stuck: Any, record_property: Any) -> None:
     server, watching = stuck(50)
     refused = server.get("/api/trace?q=ark:12345/mp39n")
     took = []

@@ -10,7 +10,7 @@ from ararat.identifiers import EmbeddedArk, IdentifierError, examine, parse
 
 
 @pytest.mark.vectors("embedded-split")
-def test_an_address_is_cut_at_the_last_label_of_its_path(vector):
+def test_a_url_is_split_at_the_last_label_of_its_path(vector):
     expected = (
         {part: vector.expect[part] for part in ("prefix", "ark", "boundary")} if vector.expect["embedded"] else None
     )
@@ -31,7 +31,7 @@ def test_an_address_is_cut_at_the_last_label_of_its_path(vector):
         pytest.param("foo bar ark:12345/x", "none", "bad-prefix", id="no address"),
     ],
 )
-def test_where_no_ark_is_embedded_it_is_said_why(text, form, code):
+def test_a_url_without_an_embedded_ark_is_refused_with_a_reason(text, form, code):
     report = examine(text)
     assert (report.form, report.valid, report.problems[0].code) == (form, False, code)
     with pytest.raises(IdentifierError):
@@ -56,7 +56,7 @@ def test_where_no_ark_is_embedded_it_is_said_why(text, form, code):
         pytest.param("ark:12345", None, id="nothing to offer"),
     ],
 )
-def test_a_repair_is_offered_where_one_can_be_read(text, suggestion):
+def test_a_corrected_ark_is_suggested(text, suggestion):
     assert examine(text).suggestion == suggestion
 
 
@@ -66,13 +66,13 @@ def test_a_label_after_punctuation_in_its_segment_is_embedded_with_a_warning():
     assert "label-inside-segment" in {problem.code for problem in report.problems}
 
 
-def test_a_bidi_character_in_the_prefix_is_as_bad_as_one_in_the_ark():
+def test_a_bidi_character_in_the_prefix_is_an_error():
     report = examine("https://example.org/a\u202eb/ark:12345/x")
     assert (report.form, report.conformance) == ("embedded", "liberal")
     assert report.problems[0].code == "bidi-formatting"
 
 
-def test_only_the_ark_counts_when_addresses_are_compared():
+def test_comparison_of_urls_ignores_the_prefix():
     a, b = parse("https://n2t.net/ark:/12345/x-1"), parse("http://example.org/a/ark:12345/x1")
     assert isinstance(a, EmbeddedArk)
     assert a == b
@@ -83,7 +83,7 @@ def test_only_the_ark_counts_when_addresses_are_compared():
     st.sampled_from(["https://n2t.net/", "http://a.example:80//b/", "urn:", "file:///srv/"]),
     st.sampled_from(["x", "x/y.pdf?info#f"]),
 )
-def test_prefix_and_ark_joined_are_the_address(prefix, rest):
+def test_prefix_and_ark_joined_give_the_url(prefix, rest):
     found = parse(f"{prefix}ark:/12345/{rest}")
     assert isinstance(found, EmbeddedArk)
     assert found.prefix + found.ark.text == found.text

@@ -29,7 +29,7 @@ ROWS = [
 
 
 @pytest.mark.parametrize(("text", "normal_form", "rules"), ROWS)
-def test_the_other_draft_has_another_normal_form_and_it_is_said_by_which_rule(text, normal_form, rules):
+def test_the_normal_form_of_draft_kunze_differs_by_the_listed_rules(text, normal_form, rules):
     assert kunze.normalize(text) == normal_form
     beside = examine(text).kunze
     assert (beside is not None) is bool(rules)
@@ -39,21 +39,21 @@ def test_the_other_draft_has_another_normal_form_and_it_is_said_by_which_rule(te
 
 
 @pytest.mark.parametrize("text", ["", "foo", "urn:isbn:0451450523", "https://n2t.net/12345/x", "ark:", "ark:/?x"])
-def test_what_has_no_ark_in_it_has_no_such_form(text):
+def test_a_text_without_an_ark_has_no_normal_form(text):
     with pytest.raises(ValueError, match="no"):
         kunze.normalize(text)
     assert examine(text).kunze is None
 
 
 @given(st.lists(st.sampled_from([*"aB1-./:?#\u0431ark", "%2d", "%7E"])).map("".join))
-def test_it_is_idempotent(rest):
+def test_normalization_is_idempotent(rest):
     text = f"ark:12345/x{rest}"
     once = kunze.normalize(text)
     assert kunze.normalize(once) == once
 
 
 @given(st.text())
-def test_nothing_but_a_value_error_comes_of_any_text(text):
+def test_only_value_error_is_raised(text):
     for given_text in (text, f"ark:{text}"):
         with contextlib.suppress(ValueError):
             assert kunze.normalize(given_text).startswith("ark:")

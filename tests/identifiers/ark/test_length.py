@@ -10,7 +10,7 @@ from ararat.identifiers.ark import length
 
 
 @pytest.mark.vectors("length")
-def test_no_ark_of_up_to_255_code_points_is_ever_refused(vector):
+def test_an_ark_of_up_to_255_code_points_is_never_refused(vector):
     text, limit = (
         (vector.input["ark"], vector.input["configured_limit"])
         if isinstance(vector.input, dict)
@@ -24,7 +24,7 @@ def test_no_ark_of_up_to_255_code_points_is_ever_refused(vector):
 
 
 @pytest.mark.parametrize("limit", [254, 0, -1])
-def test_a_limit_below_255_is_a_mistake(limit):
+def test_a_limit_below_255_raises_an_error(limit):
     with pytest.raises(ValueError, match="255"):
         length.may_refuse("ark:12345/x", limit)
 
@@ -42,11 +42,11 @@ def test_a_limit_below_255_is_a_mistake(limit):
         pytest.param("ark:12345/" + "%D0%B1" * 240 + "?other", True, id="256 with another inflection"),
     ],
 )
-def test_what_may_be_refused_above_the_least_limit(ark, refused):
+def test_longer_arks_can_be_refused_above_the_minimum_limit(ark, refused):
     assert length.may_refuse(ark, 255) is refused
 
 
-def test_what_is_as_long_as_a_higher_limit_is_accepted():
+def test_an_ark_at_a_higher_limit_is_accepted():
     assert not length.may_refuse("ark:12345/" + "x" * 390, 400)
     assert length.may_refuse("ark:12345/" + "x" * 391, 400)
     assert not length.may_refuse("ark:12345/" + "x" * 3490)
@@ -54,6 +54,6 @@ def test_what_is_as_long_as_a_higher_limit_is_accepted():
 
 
 @given(st.text(max_size=245, alphabet=st.characters(exclude_categories=["Cs"])))
-def test_the_octets_are_those_of_the_percent_encoded_text(text):
+def test_the_length_counts_percent_encoded_bytes(text):
     assert length.octets(text) == sum(1 if char < "\x80" else 3 * len(char.encode()) for char in text)
     assert not length.may_refuse("ark:12345/" + text.replace("%", ""), 255)

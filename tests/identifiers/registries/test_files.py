@@ -25,7 +25,7 @@ def octets(data):
 
 
 @pytest.mark.parametrize(("name", "date", "records", "day"), FORMS)
-def test_every_official_form_is_known_by_its_content(name, date, records, day, octets):
+def test_each_official_form_is_recognized_by_its_content(name, date, records, day, octets):
     tables = read(octets(name), name="a-file", date=date)
     assert {table.registry.name: len(table.records) for table in tables} == records
     assert {table.snapshot.date for table in tables} == {day}
@@ -33,7 +33,7 @@ def test_every_official_form_is_known_by_its_content(name, date, records, day, o
 
 
 @pytest.mark.parametrize("name", [row.values[0] for row in FORMS])
-def test_no_person_is_taken(name, octets):
+def test_persons_are_dropped(name, octets):
     [*tables] = read(octets(name), name=name, date="2026-08-14")
     for table in tables:
         assert "never kept" not in table.text()
@@ -42,7 +42,7 @@ def test_no_person_is_taken(name, octets):
 
 
 @pytest.mark.parametrize("name", [row.values[0] for row in FORMS])
-def test_a_byte_order_mark_and_other_line_ends_change_nothing(name, octets):
+def test_byte_order_mark_and_line_ends_do_not_matter(name, octets):
     plain = read(octets(name), name=name, date="2026-08-14")
     marked = b"\xef\xbb\xbf" + octets(name).replace(b"\n", b"\r\n")
     assert [table.records for table in read(marked, name=name, date="2026-08-14")] == [each.records for each in plain]
@@ -61,18 +61,18 @@ def test_a_byte_order_mark_and_other_line_ends_change_nothing(name, octets):
         ),
     ],
 )
-def test_what_is_none_of_them_is_refused_with_its_place(content, message):
+def test_any_other_file_is_refused_with_a_position(content, message):
     with pytest.raises(RegistryError, match=message):
         read(content, name="a-file")
 
 
-def test_a_file_larger_than_any_registry_is_not_read(monkeypatch):
+def test_a_file_that_is_too_large_is_refused(monkeypatch):
     monkeypatch.setattr(files, "LARGEST", 10)
     with pytest.raises(RegistryError, match="larger than 10 bytes"):
         read(b"x" * 11, name="a-file")
 
 
-def test_a_date_that_is_none_is_the_callers_mistake():
+def test_an_invalid_date_raises_value_error():
     with pytest.raises(ValueError, match="expected a date") as refused:
         read(b"", name="a-file", date="yesterday")
     assert not isinstance(refused.value, RegistryError)
@@ -93,18 +93,18 @@ def test_a_date_that_is_none_is_the_callers_mistake():
         ("\ud800A", "A"),
     ],
 )
-def test_a_text_is_made_visible(value, text):
+def test_hidden_characters_are_removed_from_texts(value, text):
     assert text_of(value) == text
 
 
 @pytest.mark.parametrize("value", [1, ["a"], {"a": 1}, "x" * (LONGEST_TEXT + 1)])
-def test_what_is_no_text_is_refused(value):
+def test_a_value_that_is_not_a_text_is_refused(value):
     with pytest.raises(ValueError, match="text"):
         text_of(value)
 
 
 @given(st.text())
-def test_a_visible_text_stays_as_it_is_and_can_be_written(text):
+def test_a_visible_text_is_unchanged_and_can_be_encoded(text):
     assert visible(visible(text)) == visible(text)
     visible(text).encode()
 
@@ -119,12 +119,12 @@ def test_a_visible_text_stays_as_it_is_and_can_be_written(text):
         ("2020-06-04T00:00:00+00:00", "2020-06-04"),
     ],
 )
-def test_a_day_is_read_in_either_form(value, day):
+def test_dates_are_read_in_both_forms(value, day):
     assert day_of(value) == day
 
 
 @pytest.mark.parametrize("value", ["2005", "2005-13-01", "2005.02.30", "yesterday", "\u0662\u0660\u0662\u0660-01-01"])
-def test_what_is_no_day_is_refused(value):
+def test_an_invalid_day_is_refused(value):
     with pytest.raises(ValueError, match=r"date|month|day"):
         day_of(value)
 
@@ -135,14 +135,14 @@ starts = st.sampled_from(
 
 
 @given(starts, st.binary(max_size=40) | st.text(max_size=40).map(lambda text: text.encode(errors="ignore")))
-def test_no_other_error_ever_leaves(start, rest):
+def test_only_registry_error_is_raised(start, rest):
     said = refusal(start + rest)
     assert said is None or said.startswith("a-file")
     assert said is None or (said.isascii() and said.isprintable())
 
 
 @given(st.sampled_from([row.values[0] for row in FORMS]), st.floats(0, 1), st.integers(0, 40), st.binary(max_size=3))
-def test_a_file_that_was_cut_or_changed_is_read_or_refused(data, name, part, gone, put):
+def test_a_damaged_file_is_read_or_refused(data, name, part, gone, put):
     content = (data / "registries" / name).read_bytes()
     place = int(part * len(content))
     changed = content[:place] + put + content[place + gone :]

@@ -63,7 +63,7 @@ def test_schemes_are_read_with_status_and_references(records):
     )
 
 
-def test_a_scheme_is_known_in_lower_case_and_without_what_is_said_of_it(records):
+def test_a_scheme_has_a_lower_case_key_without_obsolete(records):
     found = records("uri-schemes.xml")
     assert found["shttp"].name == "shttp (OBSOLETE)"
     assert found["shttp"].references == ("Status change <https://datatracker.ietf.org/doc/status-change>",)
@@ -71,7 +71,7 @@ def test_a_scheme_is_known_in_lower_case_and_without_what_is_said_of_it(records)
     assert found["coap"].name is None
 
 
-def test_other_registries_in_the_same_file_are_passed_over(records):
+def test_other_registries_in_the_file_are_ignored(records):
     assert len(records("uri-schemes.xml")) == 4
 
 
@@ -122,10 +122,10 @@ def test_other_registries_in_the_same_file_are_passed_over(records):
         ),
     ],
 )
-def test_what_is_not_the_xml_form_is_refused(text, message):
+def test_a_file_that_is_not_xml_of_iana_is_refused(text, message):
     assert message in refusal(text)
 
 
-def test_entities_cannot_grow_without_bound():
+def test_entities_are_refused():
     laughs = "".join(f'<!ENTITY a{n} "{f"&a{n - 1};" * 10}">' for n in range(1, 10))
     assert "document type" in refusal(f'<!DOCTYPE x [<!ENTITY a0 "ha">{laughs}]><x>&a9;</x>')

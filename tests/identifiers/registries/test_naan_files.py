@@ -20,7 +20,7 @@ def tables(data):
 # JSON -----------------------------------------------------------------------------------------------------------------
 
 
-def test_a_naan_of_the_json_form_has_all_its_facts(tables):
+def test_the_json_form_has_all_facts_of_a_naan(tables):
     assert tables("naan-v2.json")["naan"].records["10101"] == Authority(
         key="10101",
         name="Museum of the Mountain",
@@ -36,26 +36,26 @@ def test_a_naan_of_the_json_form_has_all_its_facts(tables):
     )
 
 
-def test_a_shoulder_of_the_json_form_is_known_by_naan_and_shoulder(tables):
+def test_the_json_form_has_shoulders(tables):
     shoulders = tables("naan-v2.json")["naan-shoulders"].records
     assert list(shoulders) == ["10101/s6.sea", "10101/w6", "10101/w6x2"]
     assert shoulders["10101/w6"].status == 303
     assert shoulders["10101/w6"].policy == ()
 
 
-def test_a_list_of_policies_is_read_without_the_prose_in_it(tables):
+def test_codes_of_a_policy_are_read_and_prose_is_ignored(tables):
     records = tables("naan-v2.json")["naan"].records
     assert records["b9999"].policy == ("NR", "LC")
     assert records["20202"].policy == ()
 
 
-def test_what_cannot_be_seen_is_left_out_and_an_empty_text_is_none(tables):
+def test_hidden_characters_are_removed_and_empty_texts_are_none(tables):
     record = tables("naan-v2.json")["naan"].records["20202"]
     assert record.name == "Typing Error"
     assert record.acronym is None
 
 
-def test_a_broken_template_is_kept_as_it_is_registered(tables):
+def test_an_invalid_template_is_kept_unchanged(tables):
     record = tables("naan-v2.json")["naan"].records["20202"]
     assert record.template == "https://data.typing-error.ararat/ark:/$(content)${pid}"
 
@@ -75,7 +75,7 @@ def refusal(text: str) -> str:
     return str(refused.value)
 
 
-def test_a_naan_that_stands_twice_is_an_error_with_both_places():
+def test_a_repeated_naan_is_an_error_with_both_positions():
     text = whole(record(), record(what="20202"), record())
     first, _, second = [number for number, line in enumerate(text.split("\n"), 1) if line == "  {"]
     assert (
@@ -89,7 +89,7 @@ def test_two_records_on_one_line_have_their_columns():
     assert refusal(text) == f"naan.json, line 1, column {second}: the key 10101 is repeated; it is first in line 1"
 
 
-def test_of_two_values_with_one_name_the_last_is_the_one_that_counts_and_is_pointed_at():
+def test_the_last_of_two_equal_json_names_counts():
     text = '{"data": [1],\n "metadata": {},\n "data":\n [\n' + json.dumps(record(what="!")) + "]}"
     assert refusal(text).startswith("naan.json, line 5, column 1: in the record that begins here: what: '!' is neither")
 
@@ -116,7 +116,7 @@ def test_of_two_values_with_one_name_the_last_is_the_one_that_counts_and_is_poin
         pytest.param({"na_policy": "NR"}, "na_policy is not an object", id="a text for a policy"),
     ],
 )
-def test_a_record_that_cannot_be_read_is_refused_with_its_place(changes, why):
+def test_an_invalid_record_is_refused_with_its_position(changes, why):
     text = whole(record(what="20202"), record(**changes))
     if why is None:
         read(text.encode(), name="naan.json")
@@ -147,19 +147,19 @@ def test_a_record_that_cannot_be_read_is_refused_with_its_place(changes, why):
         pytest.param('{"metadata": {}, "data": [1]}', "line 1, column 27: in the record that begins", id="no record"),
     ],
 )
-def test_what_is_not_the_json_form_is_refused(text, message):
+def test_a_file_that_is_not_the_json_form_is_refused(text, message):
     assert message in refusal(text)
 
 
 # Text -----------------------------------------------------------------------------------------------------------------
 
 
-def test_the_text_form_says_of_itself_of_which_day_it_is_and_where(tables):
+def test_the_text_form_contains_its_date_and_source(tables):
     snapshot = tables("naan.txt")["naan"].snapshot
     assert (snapshot.date, snapshot.source) == ("2020-01-29", "https://n2t.net/e/pub/naan_registry.txt")
 
 
-def test_a_naan_of_the_text_form_has_all_its_facts(tables):
+def test_the_text_form_has_all_facts_of_a_naan(tables):
     assert tables("naan.txt")["naan"].records["10101"] == Authority(
         key="10101",
         name="Museum of the Mountain",
@@ -174,21 +174,21 @@ def test_a_naan_of_the_text_form_has_all_its_facts(tables):
     )
 
 
-def test_a_base_url_of_the_text_form_becomes_status_and_template(tables):
+def test_a_base_url_becomes_status_and_template(tables):
     records = tables("naan.txt")["naan"].records
     assert (records["30303"].status, records["30303"].template) == (303, "http://arks.org/ark:/${content}")
     assert records["40404"].template == "https://light.ararat/ark:/${content}"
     assert records["50505"].template == "N/A/ark:/${content}"
 
 
-def test_names_stand_in_one_two_or_three_parts_and_may_be_unknown(tables):
+def test_names_have_one_two_or_three_parts(tables):
     records = tables("naan.txt")["naan"].records
     assert (records["30303"].name, records["30303"].acronym) == ("Harbour Office", "HARBOUR")
     assert (records["40404"].name, records["40404"].acronym) == ("Lighthouse", None)
     assert (records["50505"].name, records["50505"].acronym) == ("50505", "NOWHERE")
 
 
-def test_a_policy_may_be_written_as_python_writes_a_list(tables):
+def test_a_policy_can_be_a_python_list(tables):
     assert tables("naan.txt")["naan"].records["40404"].policy == ("NR", "OP", "LC")
 
 
@@ -214,13 +214,13 @@ def test_a_policy_may_be_written_as_python_writes_a_list(tables):
         pytest.param("naa:\nwhat: 1\n", "the file does not contain its date", id="no head"),
     ],
 )
-def test_what_is_not_the_text_form_is_refused(text, message):
+def test_a_file_that_is_not_the_text_form_is_refused(text, message):
     with pytest.raises(RegistryError) as refused:
         read(text.encode(), name="naan.txt")
     assert f"naan.txt, {message}" in str(refused.value) or f"naan.txt: {message}" in str(refused.value)
 
 
-def test_a_source_that_is_no_address_is_not_repeated():
+def test_an_invalid_source_is_not_repeated():
     text = "erc:\nwhen: 2020.01.29\nwhere: javascript:alert(1)\n\nnaa:\nwhat: 1\n"
     [table] = read(text.encode(), name="naan.txt")
     assert table.snapshot.source == "https://n2t.net/e/pub/naan_registry.txt"

@@ -44,5 +44,5 @@ def table(tmp_path: Path):
         pytest.param("\ud800\u202e\0", ["12025", "12148", "b5060"], id="no text at all"),
     ],
 )
-def test_who_is_found(query, found):
+def test_holders_are_found_by_parts_of_their_names(query, found):
     assert [holder.key for holder in holders(query)] == found

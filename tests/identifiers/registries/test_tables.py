@@ -40,7 +40,7 @@ authorities = st.builds(
 
 
 @given(st.lists(authorities, max_size=5, unique_by=lambda each: each.key))
-def test_what_is_written_is_read_again(records):
+def test_a_written_table_is_read_unchanged(records):
     table = Table.of(NAANS, DAY, records)
     assert read(table.text(), NAANS) == table
     assert read(table.text(), NAANS).text() == table.text()
@@ -76,14 +76,14 @@ def test_every_line_is_json_and_the_keys_ascend():
         pytest.param(HEAD + '["a","permanent"]\n\n["b","permanent"]\n', None, "not JSON Lines", id="an empty line"),
     ],
 )
-def test_what_is_no_table_is_refused(text, line, why):
+def test_an_invalid_table_is_refused(text, line, why):
     with pytest.raises(RegistryError, match=why) as refused:
         read(text, SCHEMES)
     assert (refused.value.file, refused.value.line) == ("uri-schemes.jsonl", line)
 
 
 @given(st.text() | st.text().map(HEAD.__add__) | st.recursive(st.none() | st.text(), st.lists).map(json.dumps))
-def test_no_other_error_ever_leaves(text):
+def test_only_registry_error_is_raised(text):
     said = ""
     try:
         read(text, SCHEMES)
@@ -93,7 +93,7 @@ def test_no_other_error_ever_leaves(text):
     assert not said or said.isprintable()
 
 
-def test_an_error_says_where():
+def test_an_error_contains_file_line_and_column():
     assert str(RegistryError("no \u202e", "a\x1b.json", 1234, 5)) == r"a\u{1b}.json, line 1,234, column 5: no \u{202e}"
 
 
@@ -107,5 +107,5 @@ def test_two_snapshots_are_compared():
     assert compare(new, new) == ((), {}, ())
 
 
-def test_only_naans_may_never_vanish():
+def test_only_the_naan_registry_is_permanent():
     assert [registry.name for registry in REGISTRIES if registry.permanent] == ["naan"]

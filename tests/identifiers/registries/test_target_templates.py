@@ -42,11 +42,11 @@ def expand(template: str, text: str = ARK, shoulder: str = ""):
         pytest.param("${arkpid}", "ark:/12345/x6np1/c3?q", id="arkpid of N2T in braces"),
     ],
 )
-def test_every_variable_is_filled_in(variable, value):
+def test_every_variable_is_replaced(variable, value):
     assert expand(f"{HOST}/{variable}").address == f"{HOST}/{value}"
 
 
-def test_the_suffix_is_what_follows_the_shoulder():
+def test_the_suffix_follows_the_shoulder():
     assert expand(f"{HOST}/brunner${{suffix}}", "ark:/12345/tkt42/03n01", "tkt42").address == f"{HOST}/brunner/03n01"
 
 
@@ -62,7 +62,7 @@ def test_the_suffix_is_what_follows_the_shoulder():
         pytest.param("ark:12345/x?info", "ark:12345/x?info", id="an inflection goes along"),
     ],
 )
-def test_the_identifier_is_put_in_as_a_resolver_would_send_it(text, address):
+def test_the_identifier_is_inserted_as_a_resolver_sends_it(text, address):
     assert expand(f"{HOST}/${{pid}}", text).address == f"{HOST}/{address}"
 
 
@@ -107,7 +107,7 @@ FLAWED = [
 
 
 @pytest.mark.parametrize(("text", "flaws"), FLAWED)
-def test_a_broken_template_is_flagged_and_never_followed(text, flaws):
+def test_a_flawed_template_is_reported_and_never_expanded(text, flaws):
     template = read(text)
     assert set(template.flaws) == flaws
     assert expand(text) == (None, template.flaws)
@@ -132,7 +132,7 @@ def test_every_flaw_has_an_example():
         "HTTPS://Data.Museum/ark:/${prefix}/${value}",
     ],
 )
-def test_an_unusual_template_is_no_broken_one(text):
+def test_an_unusual_template_has_no_flaw(text):
     assert read(text).flaws == ()
     assert expand(text).address
 
@@ -145,7 +145,7 @@ def test_an_unusual_template_is_no_broken_one(text):
         pytest.param("ark:12345/" + "x-" * 10 * LONGEST_ADDRESS, "too-long", id="beyond all measure"),
     ],
 )
-def test_an_ark_that_no_address_should_hold_gets_none(text, code):
+def test_an_ark_that_must_not_be_resolved_has_no_address(text, code):
     assert expand(f"{HOST}/${{pid}}", text) == (None, (code,))
 
 
@@ -166,12 +166,12 @@ def test_an_ark_that_no_address_should_hold_gets_none(text, code):
         pytest.param("https://d.museum/${nlid}", (302, "https://d.museum/${value}"), id="a variable in braces"),
     ],
 )
-def test_a_base_url_is_made_a_template(where, expected):
+def test_a_base_url_becomes_a_template(where, expected):
     assert from_base(where) == expected
 
 
 @pytest.mark.parametrize("where", ["museum.ararat", "N/A", "http//museum.ararat"])
-def test_what_is_no_base_url_becomes_a_flawed_template(where):
+def test_an_invalid_base_url_becomes_a_flawed_template(where):
     assert "not-web" in read(from_base(where)[1]).flaws
 
 
@@ -185,7 +185,7 @@ def test_what_is_no_base_url_becomes_a_flawed_template(where):
         ("https://data.museum/#${pid}", None),
     ],
 )
-def test_a_template_announces_a_resolver_prefix(text, prefix):
+def test_a_template_contains_a_resolver_prefix(text, prefix):
     assert read(text).prefix == prefix
 
 
@@ -195,7 +195,7 @@ template_pieces = st.sampled_from(
 
 
 @given(st.lists(template_pieces | st.text(max_size=3), max_size=12).map("".join))
-def test_whatever_stands_in_a_template_an_address_is_a_web_address_or_none(text):
+def test_an_expanded_address_is_always_a_web_address(text):
     address, problems = expand(text)
     assert (address is None) is bool(problems)
     assert set(problems) <= set(FLAWS)
@@ -217,7 +217,7 @@ QUERIES = st.just("") | st.from_regex(r"\?[a-z]*", fullmatch=True)
 
 
 @given(st.builds("ark:{}12345/{}{}".format, st.sampled_from(["", "/"]), NAMES, QUERIES))
-def test_every_ark_expands_or_is_said_not_to(text):
+def test_every_ark_has_an_address_or_a_reason(text):
     try:
         asked = Asked.of(ark.parse(text))
     except ValueError:

@@ -36,7 +36,7 @@ def codes(record: Registration, profile: str = "4395bis", **keywords: bool) -> l
 
 
 @pytest.mark.vectors("scheme-lint")
-def test_the_records_of_ark_and_urn_lack_what_the_table_says(vector):
+def test_the_built_in_records_lack_the_listed_fields(vector):
     section = NOTED.search(vector.input)
     assert section
     record = registration(section[2])
@@ -45,7 +45,7 @@ def test_the_records_of_ark_and_urn_lack_what_the_table_says(vector):
     assert missing(record, "7595") == vector.expect.get("missing_rfc7595", [])
 
 
-def test_of_ark_exactly_the_omissions_are_found():
+def test_the_record_of_ark_has_exactly_the_known_findings():
     record = registration("ark")
     assert record is not None
     omitted = ["syntax", "semantics", "encoding", "interoperability", "security"]
@@ -57,13 +57,13 @@ def test_of_ark_exactly_the_omissions_are_found():
 
 
 @pytest.mark.parametrize("profile", PROFILES)
-def test_of_urn_nothing_is_found(profile):
+def test_the_record_of_urn_has_no_findings(profile):
     record = registration("urn")
     assert record is not None
     assert lint(record, profile, update=True) == []
 
 
-def test_a_record_in_which_all_is_said_has_no_findings():
+def test_a_complete_record_has_no_findings():
     assert lint(WHOLE) == lint(WHOLE, "7595") == []
 
 
@@ -76,13 +76,13 @@ def test_guidelines_are_errors_for_a_permanent_record_and_warnings_for_a_provisi
 
 
 @pytest.mark.parametrize("name", ["name", "status", "security", "contact", "references"])
-def test_what_a_provisional_record_cannot_do_without_is_an_error(name):
+def test_a_missing_minimum_of_a_provisional_record_is_an_error(name):
     # SCH-037, SCH-039
     record = replace(WHOLE, **({"status": "provisional"} | {name: ""}))
     assert codes(record) == [("minimum-missing", "error", name)]
 
 
-def test_a_historical_record_says_where_it_was_defined_and_needs_no_more():
+def test_a_historical_record_needs_only_a_reference():
     # SCH-038
     record = Registration(name="atlas", status="historical")
     assert codes(record) == [("history-missing", "warning", "references")]
@@ -112,12 +112,12 @@ SHOWN = {
 }
 
 
-def test_every_rule_has_a_record_that_breaks_it():
+def test_each_rule_has_a_record_that_breaks_it():
     assert SHOWN.keys() == RULES.keys()
 
 
 @pytest.mark.parametrize("code", SHOWN)
-def test_a_rule_finds_the_record_that_breaks_it_and_that_alone(code):
+def test_a_rule_reports_only_the_record_that_breaks_it(code):
     found = [finding.code for finding in lint(SHOWN[code], update=code == "status-not-allowed")]
     assert found == [code]
 
@@ -131,7 +131,7 @@ def test_a_rule_finds_the_record_that_breaks_it_and_that_alone(code):
         pytest.param("name = %x61-7A", id="ASCII"),
     ],
 )
-def test_a_syntax_without_fault_has_no_finding(syntax):
+def test_a_correct_syntax_has_no_finding(syntax):
     assert codes(replace(WHOLE, syntax=syntax)) == []
 
 
@@ -145,24 +145,24 @@ def test_a_syntax_without_fault_has_no_finding(syntax):
         *(pytest.param(text, True, id=text) for text in ("None known", "[RFC3986]", "<https://example.org/>", "n/a")),
     ],
 )
-def test_what_is_still_to_be_filled_in_counts_as_missing(text, says):
+def test_a_placeholder_counts_as_missing(text, says):
     assert ("references" not in missing(replace(WHOLE, references=text))) is says
 
 
-def test_a_name_that_is_taken_may_stand_in_a_change_of_its_own_entry():
+def test_update_permits_a_registered_name():
     record = replace(WHOLE, name="ark")
     assert codes(record) == [("scheme-name-taken", "error", "name")]
     assert codes(record, update=True) == []
 
 
-def test_a_syntax_may_be_given_in_characters_of_iris():
+def test_a_syntax_can_use_iri_characters():
     # SCH-003
     record = read('Scheme name: atlas\nStatus: provisional\nScheme syntax: atlas = "atlas:" 1*( "\u00e9" / "\u5c71" )')
     assert not [found for found in lint(record) if found.field == "syntax"]
 
 
 @given(st.dictionaries(st.sampled_from([field.name for field in FIELDS]), st.text(max_size=40)), st.booleans())
-def test_any_record_is_judged_and_nothing_of_it_is_repeated_raw(texts, update):
+def test_every_record_is_checked_and_never_repeated_raw(texts, update):
     fields: dict[str, Any] = texts
     record = Registration(**fields)
     for profile in PROFILES:
@@ -172,7 +172,7 @@ def test_any_record_is_judged_and_nothing_of_it_is_repeated_raw(texts, update):
             assert finding.message.isprintable()
 
 
-def test_hostile_texts_are_judged_like_others(every_naughty):
+def test_hostile_texts_are_checked_like_others(every_naughty):
     for naughty in every_naughty:
         # How long a record may be is for who reads it.
         text = naughty.input[:10_000]
@@ -180,18 +180,18 @@ def test_hostile_texts_are_judged_like_others(every_naughty):
         assert all(finding.message.isprintable() for finding in lint(record)), naughty.id
 
 
-def test_a_profile_that_is_none_is_refused():
+def test_an_unknown_profile_is_refused():
     with pytest.raises(ValueError, match="'2717' is not a profile; expected one of 4395bis, 7595"):
         lint(WHOLE, "2717")
 
 
-def test_who_reviews_has_questions_and_who_registers_a_list():
+def test_there_are_questions_for_reviewers_and_steps_for_registrants():
     assert {number for number, _ in QUESTIONS} & {rule.requirement for rule in RULES.values()} == set()
     assert all(text.endswith("?") for _, text in QUESTIONS)
     assert len(CHECKLIST) == 5
 
 
-def test_every_entry_of_the_registry_has_a_status_there_is():
+def test_every_registered_scheme_has_a_known_status():
     # SCH-002, SCH-050
     entries = registries.current().table(SCHEMES).records.values()
     assert {entry.status for entry in entries} == {"permanent", "provisional", "historical"}

@@ -36,7 +36,7 @@ def test_the_template_has_eleven_fields():
 
 
 @given(records)
-def test_what_is_written_is_read_back(record):
+def test_a_written_record_is_read_unchanged(record):
     assert read(record.json()) == record
     if record != Registration():
         assert read(record.text()) == record
@@ -60,7 +60,7 @@ def test_a_text_is_a_record_or_refused(text):
     assert read_or_refused(text) is None or ":" in text or "{" in text
 
 
-def test_no_hostile_text_makes_reading_fail_otherwise(every_naughty):
+def test_hostile_texts_raise_only_registration_error(every_naughty):
     for naughty in every_naughty:
         for text in (naughty.input, f"Scheme name: {naughty.input}", f'{{"name": {json.dumps(naughty.input)}}}'):
             read_or_refused(text)
@@ -79,11 +79,11 @@ def test_no_hostile_text_makes_reading_fail_otherwise(every_naughty):
         pytest.param("   References", "references", id="indented as a whole"),
     ],
 )
-def test_labels_of_all_three_documents_are_known(label, name):
+def test_labels_of_all_three_documents_are_accepted(label, name):
     assert getattr(read(f"{label}: some text"), name) == "some text"
 
 
-def test_a_field_goes_on_until_the_next_label():
+def test_a_field_continues_until_the_next_label():
     record = read(
         "Scheme name: atlas\r\nSecurity considerations:\r\n\r\n  One: two.\r\n\r\n\r\n\r\n  Three.\r\nContact: me"
     )
@@ -112,29 +112,29 @@ def test_an_indented_label_is_part_of_the_text():
         pytest.param("Name: \u202ex\nname: y", r"line 2: Scheme name is repeated", id="hidden characters"),
     ],
 )
-def test_what_is_no_record_is_refused_with_its_place(text, message):
+def test_an_invalid_record_is_refused_with_its_position(text, message):
     with pytest.raises(RegistrationError) as caught:
         read(text)
     assert message in str(caught.value)
 
 
-def test_a_long_record_takes_no_long_time():
+def test_a_long_record_is_read_in_linear_time():
     assert read("Scheme name: a\n" + "x: y\n" * 39_000).name.startswith("a")
 
 
-def test_later_notes_can_be_attached():
+def test_notes_can_be_added():
     # SCH-053
     record = read("Scheme name: atlas\nNote: A flaw was found.\n   It is mended.\nNote: Another.")
     assert record.notes == ("A flaw was found.\nIt is mended.", "Another.")
 
 
 @pytest.mark.parametrize("name", registered_names())
-def test_a_record_that_ships_with_the_package_bears_its_name(name):
+def test_a_built_in_record_has_its_name(name):
     record = registration(name)
     assert record is not None
     assert (record.name, record.status) == (name, "permanent")
 
 
-def test_no_record_expires():
+def test_records_have_no_end_date():
     # SCH-036: "There is no time limit for provisional registration."
     assert not [name for name in Registration().as_dict() if "expir" in name or "date" in name]

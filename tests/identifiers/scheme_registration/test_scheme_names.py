@@ -13,12 +13,12 @@ from ararat.identifiers.scheme_registration.scheme_names import is_private
 
 
 @pytest.mark.vectors("scheme-name")
-def test_a_name_is_valid_and_registrable_as_the_table_says(vector):
+def test_names_are_valid_and_registrable_as_the_vectors_state(vector):
     reading = read_name(vector.input)
     assert (reading.valid, reading.registrable) == (vector.expect["valid"], vector.expect["registrable"])
 
 
-def test_no_hostile_text_is_the_name_of_a_scheme_unless_its_letters_are(every_naughty):
+def test_a_hostile_text_is_a_name_only_if_its_characters_are(every_naughty):
     for naughty in every_naughty:
         reading = read_name(naughty.input)
         assert reading.valid == bool(VALID.fullmatch(naughty.input)), naughty.id
@@ -26,17 +26,17 @@ def test_no_hostile_text_is_the_name_of_a_scheme_unless_its_letters_are(every_na
 
 
 @given(st.text())
-def test_every_text_has_a_reading(text):
+def test_every_text_has_properties(text):
     reading = read_name(text)
     assert reading.registrable <= reading.valid
 
 
 @pytest.mark.parametrize("name", ["ark\n", "\u212aark", "a\u0440k", "ark ", "a:b", "-a", "+", "a_b", "a/b"])
-def test_what_is_almost_a_name_is_none(name):
+def test_an_almost_valid_name_is_not_valid(name):
     assert not read_name(name).valid
 
 
-def test_every_registered_name_is_valid_and_taken():
+def test_every_registered_name_is_valid_and_not_available():
     for name in registries.current().table(SCHEMES).records:
         reading = read_name(name)
         assert reading.status
@@ -53,11 +53,11 @@ def test_every_registered_name_is_valid_and_taken():
         pytest.param("g0pher", "gopher", id="a digit for a letter"),
     ],
 )
-def test_names_that_are_easily_taken_for_it_are_found(name, similar):
+def test_similar_registered_names_are_found(name, similar):
     assert similar in list(similar_names(name))
 
 
-def test_a_name_is_not_like_itself():
+def test_a_name_is_not_similar_to_itself():
     assert [name for name in ("ark", "urn", "HTTPS", "example") if name.lower() in list(similar_names(name))] == []
 
 
@@ -88,6 +88,6 @@ def test_a_private_name_begins_with_the_domain_reversed(domain, name, profile, w
         pytest.param(f"{'a.' * 200}com", "x", "7595", id="too long"),
     ],
 )
-def test_a_private_name_of_nothing_is_refused(domain, name, profile):
+def test_an_invalid_private_name_is_refused(domain, name, profile):
     with pytest.raises(ValueError, match=r"is no|is not one of"):
         private_name(domain, name, profile)

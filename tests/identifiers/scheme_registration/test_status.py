@@ -24,7 +24,7 @@ MAY = {
 
 
 @pytest.mark.parametrize(("before", "after"), list(product([None, *STATUSES], STATUSES)))
-def test_only_who_may_change_a_status_may(before, after):
+def test_only_permitted_requesters_can_change_a_status(before, after):
     # SCH-045, SCH-046, SCH-047
     allowed = {actor for actor in ACTORS if transition(before, after, actor).allowed}
     assert allowed == MAY.get((before, after), set())
@@ -34,7 +34,7 @@ def test_every_change_is_listed_once():
     assert sorted(map(str, MAY)) == sorted(str((each.before, each.after)) for each in TRANSITIONS)
 
 
-def test_a_refusal_says_whom_it_takes():
+def test_a_refusal_names_the_permitted_requesters():
     assert transition("permanent", "historical", "registrant").reason == (
         "a change from permanent to historical can be requested by the IESG, not by the original registrant"
     )
@@ -52,12 +52,12 @@ def test_a_refusal_says_whom_it_takes():
         ("permanent", "historical", "me", "'me' is not a requester"),
     ],
 )
-def test_what_is_no_status_or_nobody_is_refused(before, after, actor, message):
+def test_an_unknown_status_or_requester_is_refused(before, after, actor, message):
     with pytest.raises(ValueError, match=message):
         transition(before, after, actor)
 
 
-def test_a_record_keeps_what_it_was():
+def test_a_note_keeps_the_old_status():
     # SCH-044
     record = Registration(name="atlas", status="Provisional", notes=("First.",))
     upgraded = moved(record, "permanent", "expert")

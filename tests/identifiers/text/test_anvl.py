@@ -33,7 +33,7 @@ def elements(text: str) -> list[list[tuple[str, str]]]:
         pytest.param("who: A\u2028B\x0bC", [[("who", "A\u2028B\x0bC")]], id="other line breaks are none"),
     ],
 )
-def test_text_is_read_as_records(text, expected):
+def test_text_is_parsed_into_records(text, expected):
     assert elements(text) == expected
 
 
@@ -46,14 +46,14 @@ def test_text_is_read_as_records(text, expected):
         pytest.param("who: A\n\n  has no value to continue", 3, id="continues a record that has ended"),
     ],
 )
-def test_what_is_no_record_is_refused_with_its_line(text, line):
+def test_an_invalid_line_is_refused_with_its_number(text, line):
     with pytest.raises(AnvlError) as refused:
         list(parse(text))
     assert refused.value.line == line
 
 
 @given(st.text(st.sampled_from("ab:# \t\r\n%3A") | st.characters()))
-def test_no_other_error_ever_leaves(text):
+def test_only_anvl_error_is_raised(text):
     line = 1
     try:
         list(parse(text))
@@ -66,7 +66,7 @@ names = st.text(st.characters(codec="utf-8", exclude_characters="%:\r\n#"), min_
 
 
 @given(st.lists(st.tuples(names, names), min_size=1))
-def test_what_is_written_is_read_again(pairs):
+def test_a_written_record_is_read_unchanged(pairs):
     text = "".join(f"{label}: {value}\n" for label, value in pairs)
     assert elements(text) == [pairs]
 
@@ -79,5 +79,5 @@ def test_what_is_written_is_read_again(pairs):
         ("who", "", "who:\n"),
     ],
 )
-def test_an_element_is_written_as_it_is_read(label, value, line):
+def test_a_read_element_is_written_unchanged(label, value, line):
     assert element(label, value) == line

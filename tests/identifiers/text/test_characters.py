@@ -48,15 +48,15 @@ def committed() -> str:
     return Path(characters.__file__).parents[1].joinpath("data", "characters.json").read_text("ascii")
 
 
-def test_the_generator_makes_the_committed_table_again(generator, committed):
+def test_the_generator_reproduces_the_committed_table(generator, committed):
     assert committed == generator.text(), "run tests/identifiers/generate_characters.py and look at what changed"
 
 
-def test_the_table_is_of_unicode_17_or_later(committed):
+def test_the_table_has_unicode_17_or_later(committed):
     assert int(json.loads(committed)["unicode"].partition(".")[0]) >= 17
 
 
-def test_every_code_point_is_of_one_kind_at_most(committed):
+def test_every_code_point_has_at_most_one_kind(committed):
     members = [
         chr(code_point) for spans in json.loads(committed)["classes"].values() for code_point in _code_points(spans)
     ]
@@ -109,11 +109,11 @@ def test_every_code_point_is_of_one_kind_at_most(committed):
         pytest.param("\U0001f600", None, "", "GRINNING FACE", id="emoji"),
     ],
 )
-def test_a_character_has_its_kind_and_names(char, kind, short, full):
+def test_a_character_has_a_kind_and_names(char, kind, short, full):
     assert (classify(char), short_name(char), name(char)) == (kind, short, full)
 
 
-def test_a_character_newer_than_the_running_python_is_not_taken_for_unassigned():
+def test_a_character_newer_than_python_is_not_unassigned():
     newcomer = "\u088f"  # ARABIC LETTER NOON WITH RING ABOVE, new in Unicode 17
     assert classify(newcomer) is None
     assert name(newcomer) in {"ARABIC LETTER NOON WITH RING ABOVE", "<unnamed>"}
@@ -125,7 +125,7 @@ def test_the_characters_forbidden_by_rfc_3987_are_known(vector):
     assert classify(vector.input) == "bidi"
 
 
-def test_every_octet_control_is_a_control():
+def test_every_control_byte_is_a_control():
     assert [code_point for code_point in range(0x110000) if classify(chr(code_point)) == "control"] == [
         *range(0x20),
         *range(0x7F, 0xA0),
@@ -140,7 +140,7 @@ def test_hidden_matches_exactly_the_hidden_characters():
 
 
 @given(st.text(st.sampled_from("ab \u0431\U0001f600\u200b\u200c\u202e\x00\ud800\U0010ffff\U000e0041"), max_size=40))
-def test_hidden_cuts_a_text_into_runs_of_one_hidden_character(text):
+def test_hidden_matches_runs_of_one_character(text):
     runs = list(characters.HIDDEN.finditer(text))
     assert all(is_hidden(run[1]) and set(run[0]) == {run[1]} for run in runs)
     assert not any(map(is_hidden, characters.HIDDEN.sub("", text)))
@@ -155,7 +155,7 @@ def test_every_character_has_a_name_in_printable_ascii(char):
 
 
 @given(st.characters(exclude_categories=["Cn"]))
-def test_what_the_running_python_knows_is_not_called_unassigned(char):
+def test_a_character_known_to_python_is_not_unassigned(char):
     assert classify(char) != "unassigned", unicodedata.name(char, "")
 
 

@@ -21,11 +21,11 @@ from ararat.identifiers.text import confusables
         ("a", None),
     ],
 )
-def test_a_character_is_known_by_what_it_looks_like(char, twin):
+def test_looks_like_returns_the_ascii_character(char, twin):
     assert confusables.looks_like(char) == twin
 
 
-def test_a_look_alike_is_pointed_at_and_changes_no_verdict():
+def test_a_lookalike_is_reported_and_does_not_change_the_verdict():
     report = examine("ark:12345/p\u0430ris")
     (found,) = [problem for problem in report.problems if problem.code == "confusable"]
     assert (found.severity, found.start, found.end) == ("warning", 11, 12)
@@ -35,5 +35,5 @@ def test_a_look_alike_is_pointed_at_and_changes_no_verdict():
 
 
 @pytest.mark.naughty("confusable-scheme")
-def test_no_look_alike_of_a_label_is_a_label(naughty):
+def test_a_lookalike_label_is_not_a_label(naughty):
     assert not examine(naughty.input).valid

@@ -15,7 +15,7 @@ def hex_of(char):
 
 
 @pytest.mark.vectors("display")
-def test_a_bidi_override_is_shown_as_a_chip_and_never_raw(vector):
+def test_a_bidi_override_becomes_a_chip(vector):
     hidden = vector.expect["terminal_must_not_contain"]
     assert hidden not in display.escape(vector.input)
     assert hidden not in display.percent(vector.input)
@@ -31,7 +31,7 @@ def test_escaped_and_percent_encoded_text_is_printable_ascii(text):
 
 
 @given(st.text(st.characters(exclude_categories=[])))
-def test_atoms_keep_every_character_and_show_none_of_the_hidden(text):
+def test_atoms_contain_every_character_and_show_no_hidden_ones(text):
     atoms = display.atoms(text)
     assert "".join(atom.text for atom in atoms) == text
     for atom in atoms:
@@ -43,20 +43,20 @@ octets = st.integers(0, 255).map("%{:02x}".format) | st.sampled_from([*"%a\u00e9
 
 
 @given(st.text(st.characters(exclude_categories=[])), st.lists(octets).map("".join))
-def test_what_is_decoded_for_eyes_is_seen_and_gives_the_identifier_back_when_encoded(text, encoded):
+def test_decoded_text_can_be_encoded_again(text, encoded):
     for identifier in (display.percent(text), encoded):
         shown = display.decoded(identifier)
         assert iri.upper_hex(display.percent(shown)) == iri.upper_hex(display.percent(identifier))
         assert not characters.HIDDEN.search(shown)
 
 
-def test_a_long_run_of_one_hidden_character_is_one_chip():
+def test_a_run_of_one_hidden_character_is_one_chip():
     (chip,) = display.atoms("\u200b" * 1000)
     assert (chip.chip, chip.count) == ("U+200B ZWSP", 1000)
     assert len(display.atoms("\u200b" * 16)) == 16
 
 
-def test_unusual_characters_are_listed_with_their_place_octets_and_why_they_matter():
+def test_unusual_characters_are_listed_with_position_and_reason():
     (override, letter) = display.unusual("ark:12345/a\u202e\u00e9")
     assert (override.index, override.code_point, override.utf8, override.percent) == (
         11,
@@ -69,18 +69,18 @@ def test_unusual_characters_are_listed_with_their_place_octets_and_why_they_matt
     assert len(display.unusual("\u200b" * 1000)) == 200
 
 
-def test_a_backslash_is_escaped_so_that_no_escape_can_be_forged():
+def test_backslashes_are_escaped_so_that_no_escape_can_be_forged():
     assert display.escape(r"\u{202e}") == r"\\u{202e}"
 
 
 @pytest.mark.parametrize("char", [chr(code) for code in (*range(0x20), *range(0x7F, 0xA1), 0xFF)], ids=hex_of)
-def test_each_character_beside_printable_ascii_is_escaped_and_percent_encoded(char):
+def test_characters_outside_printable_ascii_are_escaped_and_percent_encoded(char):
     assert display.escape(f"a{char}b") == f"a\\u{{{ord(char):x}}}b"
     assert display.percent(f"a{char}b") == "a" + "".join(f"%{octet:02X}" for octet in char.encode()) + "b"
     assert display.visible(f"a{char}b", ascii_only=True) == display.escape(f"a{char}b")
 
 
-def test_printable_ascii_stays_as_it_is():
+def test_printable_ascii_is_unchanged():
     printable = "".join(map(chr, range(0x20, 0x7F)))
     assert display.percent(printable) == display.visible(printable) == printable
     assert display.visible(printable, ascii_only=True) == printable
@@ -100,13 +100,13 @@ def test_printable_ascii_stays_as_it_is():
         pytest.param("\u200b\u0301", "\\u{200b}\\u{301}", id="mark after an escape"),
     ],
 )
-def test_what_cannot_be_seen_is_escaped_and_letters_stay(text, shown):
+def test_visible_escapes_hidden_characters_and_keeps_letters(text, shown):
     assert display.visible(text) == shown
     assert display.visible(shown) == shown
 
 
 @given(st.text(st.characters(exclude_categories=[])))
-def test_visible_text_holds_nothing_hidden(text):
+def test_visible_text_contains_no_hidden_characters(text):
     assert not characters.HIDDEN.search(display.visible(text))
     assert display.visible(text, ascii_only=True).isascii()
 
@@ -115,5 +115,5 @@ def test_visible_text_holds_nothing_hidden(text):
     ("text", "columns"),
     [("", 0), ("abc", 3), ("\u00e9", 1), ("\u674e", 2), ("\uff21", 2), ("\uff71", 1), ("e\u0301", 1), ("a\u20dd", 1)],
 )
-def test_columns_are_those_of_a_terminal(text, columns):
+def test_columns_agree_with_terminals(text, columns):
     assert display.columns(text) == columns

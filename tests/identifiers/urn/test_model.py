@@ -33,7 +33,7 @@ def urns(draw: st.DrawFn) -> Urn:
 
 
 @pytest.mark.vectors("urn-parse")
-def test_each_profile_says_for_itself_what_it_reads(vector):
+def test_each_specification_has_its_own_verdict(vector):
     profiles: dict[str, dict[str, Any]] = {profile: {"valid": False} for profile in urn.PROFILES}
     with contextlib.suppress(IdentifierError):
         profiles = urn.parse(vector.input).profiles
@@ -45,7 +45,7 @@ def test_each_profile_says_for_itself_what_it_reads(vector):
 
 
 @pytest.mark.vectors("urn-equivalent")
-def test_urns_are_equivalent_by_the_draft_unless_another_profile_is_named(vector):
+def test_urns_are_compared_by_the_draft_by_default(vector):
     a, b = map(urn.parse, vector.input)
     assert equivalent(*vector.input) is vector.expect["equivalent"]
     if "rfc8141" in vector.expect:
@@ -53,7 +53,7 @@ def test_urns_are_equivalent_by_the_draft_unless_another_profile_is_named(vector
 
 
 @pytest.mark.vectors("urn-equivalence-classes")
-def test_the_examples_of_the_draft_fall_into_its_classes(vector):
+def test_the_examples_of_the_draft_are_in_its_classes(vector):
     classes: dict[Urn, list[int]] = {}
     for index, text in enumerate(vector.input):
         classes.setdefault(urn.parse(text), []).append(index)
@@ -61,7 +61,7 @@ def test_the_examples_of_the_draft_fall_into_its_classes(vector):
 
 
 @pytest.mark.vectors("urn-build")
-def test_a_builder_encodes_what_a_urn_cannot_hold(vector):
+def test_build_encodes_characters_that_are_not_allowed(vector):
     assert urn.build(vector.input["nid"], vector.input["raw_nss"]) == vector.expect["urn"]
 
 
@@ -83,7 +83,7 @@ def test_a_builder_encodes_what_a_urn_cannot_hold(vector):
         pytest.param("urn:is\u00adbn:1", "non-ascii", id="soft hyphen in the NID"),
     ],
 )
-def test_what_no_profile_takes_is_refused_by_its_first_fault(text, code):
+def test_a_text_that_is_valid_in_no_specification_is_refused(text, code):
     with pytest.raises(IdentifierError) as refused:
         parse(text)
     assert refused.value.problem.code == code
@@ -103,7 +103,7 @@ def test_what_no_profile_takes_is_refused_by_its_first_fault(text, code):
         pytest.param("urn:foo:a?=/q", urn.RFC8141, "query-component", id="q-component begins with a slash"),
     ],
 )
-def test_what_one_profile_takes_is_valid_and_the_other_says_why_not(text, profile, code):
+def test_a_text_that_is_valid_in_one_specification_is_accepted(text, profile, code):
     found = urn.parse(text)
     assert not found.profiles[profile]["valid"]
     assert code in found.profiles[profile]["problems"]
@@ -113,13 +113,13 @@ def test_what_one_profile_takes_is_valid_and_the_other_says_why_not(text, profil
     assert examine(text).conformance == ("liberal" if profile == urn.DRAFT else "strict")
 
 
-def test_an_unknown_profile_is_a_mistake_of_the_caller():
+def test_an_unknown_specification_raises_value_error():
     with pytest.raises(ValueError, match="urnbis-01, rfc8141"):
         urn.parse("urn:foo:a", "rfc2141")
 
 
 @given(urns())
-def test_the_normal_form_of_a_urn_is_normal_and_decodes_nothing(found):
+def test_the_normal_form_is_idempotent_and_decodes_nothing(found):
     again = urn.parse(found.normal_form)
     assert again.normal_form == found.normal_form
     assert again == found
@@ -134,7 +134,7 @@ def test_the_segments_of_a_urn_cover_it(found):
 
 
 @given(nids, st.text(min_size=1))
-def test_whatever_is_built_is_a_urn_of_the_draft_or_refused(nid, raw):
+def test_a_built_urn_is_valid_in_the_draft_or_refused(nid, raw):
     try:
         built = urn.build(nid, raw)
     except IdentifierError:
@@ -143,7 +143,7 @@ def test_whatever_is_built_is_a_urn_of_the_draft_or_refused(nid, raw):
 
 
 @given(st.text())
-def test_only_our_error_ever_leaves_the_urn_parser(text):
+def test_parse_raises_only_identifier_error(text):
     for given_text in (text, f"urn:{text}", f"urn:foo:{text}", f"urn:foo:a?{text}"):
         with contextlib.suppress(IdentifierError):
             urn.parse(given_text)

@@ -104,7 +104,7 @@ tails = st.sampled_from(["", "", "", "?+r", "#f", "?=a%2f#B%2f"])
         "urn:ietf:a-series-to-come:1",
     ],
 )
-def test_names_that_are_well_formed_are_not_complained_of(text):
+def test_well_formed_names_have_no_warning(text):
     assert [problem.code for problem in examine(text).problems if problem.severity == "warning"] in ([], ["nss-slash"])
     assert urn.parse(text).findings == ()
 
@@ -150,7 +150,7 @@ def test_names_that_are_well_formed_are_not_complained_of(text):
         ),
     ],
 )
-def test_a_name_that_breaks_a_rule_of_its_namespace_is_a_valid_urn_with_a_warning(text, place, message):
+def test_a_name_that_breaks_a_rule_of_its_namespace_is_valid_with_a_warning(text, place, message):
     report = examine(text)
     [found] = [problem for problem in report.problems if problem.code == "nss-invalid"]
     assert (report.valid, report.form, found.severity) == (True, "urn", "warning")
@@ -159,13 +159,13 @@ def test_a_name_that_breaks_a_rule_of_its_namespace_is_a_valid_urn_with_a_warnin
     assert found.reference == known(report.parts["nid"]).reference
 
 
-def test_a_wrong_check_digit_is_told_with_the_right_one():
+def test_a_wrong_check_digit_is_reported_with_the_correct_one():
     assert [found.expected for found in urn.parse("urn:isbn:0-8044-2957-1").findings] == ["the check digit X"]
     assert [found.expected for found in urn.parse("urn:issn:0167-6424").findings] == ["the check digit 3"]
 
 
 @every_namespace
-def test_a_name_of_a_hundred_thousand_characters_is_read_like_any_other(nid):
+def test_a_name_of_100000_characters_is_checked(nid):
     for long in ("1" * 100_000, "a:" * 50_000, "1." * 50_000, "-" * 100_000, "a;" * 50_000, "%C3" * 30_000):
         name = urn.parse(f"urn:{nid}:{long}")
         assert urn.parse(name.canonical).canonical == name.canonical
@@ -200,7 +200,7 @@ def test_a_name_of_a_hundred_thousand_characters_is_read_like_any_other(nid):
         pytest.param("urn:ietf:RFC:2648", "urn:ietf:rfc:2648", ("urnbis-01", "ietf"), id="RFC case"),
     ],
 )
-def test_an_equivalence_names_by_whose_rule_it_holds(a, b, by):
+def test_an_equivalence_names_its_rule(a, b, by):
     answer = urn.equivalence(urn.parse(a), urn.parse(b))
     assert answer
     assert answer.by == by
@@ -222,14 +222,14 @@ def test_an_equivalence_names_by_whose_rule_it_holds(a, b, by):
         pytest.param("urn:uuid:ABC", "urn:uuid:abc", ("urnbis-01", "rfc8141", "uuid"), id="no UUID"),
     ],
 )
-def test_where_no_rule_makes_them_equal_all_that_were_asked_are_named(a, b, asked):
+def test_a_difference_names_all_applied_rules(a, b, asked):
     answer = urn.equivalence(urn.parse(a), urn.parse(b))
     assert not answer
     assert answer.by == asked
 
 
 @given(names(), names())
-def test_a_namespace_only_ever_adds_equalities(a, b):
+def test_a_namespace_only_adds_equivalences(a, b):
     # URN draft, section 5: "they MUST NOT say that two URNs are not equivalent if the procedure above says they are"
     answer = urn.equivalence(a, b)
     assert answer or a != b
@@ -239,7 +239,7 @@ def test_a_namespace_only_ever_adds_equalities(a, b):
 
 
 @given(names(), st.functions(like=lambda nss: "", returns=st.text(), pure=True))
-def test_whatever_the_rule_of_a_record_it_adds_equalities_and_gives_names(name, rule):
+def test_any_record_adds_equivalences_and_returns_names(name, rule):
     record = shelf(folds=rule, equivalence="Whatever.")
     folded = record.canonical(name.nss)
     other_case = re.sub("%..", lambda octet: octet[0].swapcase(), name.nss)
@@ -248,7 +248,7 @@ def test_whatever_the_rule_of_a_record_it_adds_equalities_and_gives_names(name, 
 
 
 @given(names())
-def test_a_canonical_urn_is_a_urn_in_ascii_that_stays_as_it_is(name):
+def test_a_canonical_urn_is_ascii_and_idempotent(name):
     again = urn.parse(name.canonical)
     assert again.canonical == name.canonical
     assert urn.equivalence(name, again)
@@ -257,7 +257,7 @@ def test_a_canonical_urn_is_a_urn_in_ascii_that_stays_as_it_is(name):
     assert name.findings or not again.findings, "what is a name stays one"
 
 
-def test_nothing_is_ever_said_of_functional_equivalence():
+def test_functional_equivalence_is_never_claimed():
     # URN draft, section 6; URN-055: only the guidance of the namespace is shown.
     pairs = [
         ("urn:isbn:0451450523", "urn:isbn:9780451450524"),
@@ -286,13 +286,13 @@ def test_nothing_is_ever_said_of_functional_equivalence():
         pytest.param("urn:foo:%E2%80%AEx", "urn:foo:%E2%80%AEx", "urn:foo:%E2%80%AEx", id="an override stays encoded"),
     ],
 )
-def test_a_report_holds_the_canonical_urn_and_beside_it_one_for_eyes(text, canonical, shown):
+def test_a_report_contains_a_canonical_and_a_readable_urn(text, canonical, shown):
     parts = examine(text).parts
     assert (parts["canonical"], parts["display"]) == (canonical, shown)
 
 
 @given(names())
-def test_what_is_shown_begins_with_urn_and_hides_nothing(name):
+def test_the_readable_urn_begins_with_urn_and_has_no_hidden_characters(name):
     # URN-065: "display the complete URN (including the "urn:" tag)"
     assert name.display.startswith(f"urn:{name.nid.lower()}:")
     assert not characters.HIDDEN.search(name.display)
@@ -324,12 +324,12 @@ def test_what_is_shown_begins_with_urn_and_hides_nothing(name):
         ("urn:foo:x", {}),
     ],
 )
-def test_a_report_tells_what_can_be_read_off_a_name(text, details):
+def test_a_report_contains_the_facts_in_a_name(text, details):
     assert examine(text).parts["details"] == details
 
 
 @given(names())
-def test_what_a_namespace_says_is_json_and_its_findings_have_their_place(name):
+def test_a_namespace_is_json_and_its_findings_have_positions(name):
     report = examine(name.text)
     assert json.loads(json.dumps(report.as_dict()))["parts"]["canonical"] == name.canonical
     assert set(name.findings) <= set(report.problems)
@@ -342,7 +342,7 @@ def test_what_a_namespace_says_is_json_and_its_findings_have_their_place(name):
 
 
 @every_namespace
-def test_the_words_of_a_record_are_there_and_are_ascii(nid):
+def test_texts_of_a_record_are_ascii(nid):
     facts = known(nid).as_dict()
     json.dumps(facts)
     for field in ("title", "reference", "functional", "security", "example"):
@@ -368,12 +368,12 @@ def test_the_words_of_a_record_are_there_and_are_ascii(nid):
         pytest.param("ietf", ("rfc", "2648"), "urn:ietf:rfc:2648", id="IETF"),
     ],
 )
-def test_in_parts_what_is_special_is_meant_literally(nid, name, built):
+def test_parts_encode_special_characters(nid, name, built):
     assert urn.build(nid, name) == built
 
 
 @given(st.sampled_from(["foo", "oid", "lex", "ietf"]), st.lists(st.text(min_size=1), min_size=1).map(tuple))
-def test_the_parts_of_a_built_name_can_be_had_again(nid, parts):
+def test_a_name_built_from_parts_can_be_split_again(nid, parts):
     try:
         built = urn.build(nid, parts)
     except IdentifierError:
@@ -394,7 +394,7 @@ def test_names_without_parts_are_not_built_from_parts():
     assert refused.value.problem.code == "empty-nss"
 
 
-def test_what_is_special_in_a_namespace_may_be_percent_encoded(register):
+def test_special_characters_can_be_percent_encoded(register):
     def needless(text: str) -> list[str]:
         return [text[found.start : found.end] for found in urn.parse(text).problems if "needless" in found.code]
 
@@ -408,11 +408,11 @@ def test_what_is_special_in_a_namespace_may_be_percent_encoded(register):
 
 
 @every_namespace
-def test_the_included_records_lack_nothing(nid):
+def test_the_included_records_have_no_findings(nid):
     assert lint(known(nid)) == ()
 
 
-def test_a_complete_record_lacks_nothing_and_all_that_are_known_are_listed(register):
+def test_a_complete_record_has_no_findings_and_all_records_are_listed(register):
     record = register()
     assert lint(record) == ()
     assert namespaces.lookup("EXAMPLE-Shelf") is record
@@ -459,7 +459,7 @@ def test_a_complete_record_lacks_nothing_and_all_that_are_known_are_listed(regis
         pytest.param({"folds": lambda nss: nss + "x", "equivalence": "Odd."}, "error", "folds", id="never at its end"),
     ],
 )
-def test_what_a_record_lacks_is_said_and_an_error_keeps_it_out(register, fields, severity, field):
+def test_errors_in_a_record_prevent_its_registration(register, fields, severity, field):
     [found] = lint(shelf(**fields))
     assert (found.severity, found.field) == (severity, field)
     assert found.reference.startswith("URN draft, section ")
@@ -472,7 +472,7 @@ def test_what_a_record_lacks_is_said_and_an_error_keeps_it_out(register, fields,
     assert namespaces.registered() == before
 
 
-def test_a_known_namespace_is_replaced_only_when_that_is_said(register):
+def test_a_registered_namespace_is_replaced_only_with_replace(register):
     register()
     with pytest.raises(ValueError, match="already registered"):
         register(title="Other marks")
@@ -482,7 +482,7 @@ def test_a_known_namespace_is_replaced_only_when_that_is_said(register):
         namespaces.register(shelf(nid="urn"), replace=True)
 
 
-def test_a_record_of_a_site_takes_part_in_everything(register):
+def test_a_record_of_a_site_affects_all_functions(register):
     register(
         equivalence="The case of the letters does not matter.",
         folds=str.upper,
@@ -510,7 +510,7 @@ def fragment_codes(text: str) -> tuple[list[str], list[str]]:
     return of_report, [code for code in report.profiles[urn.DRAFT]["problems"] if "fragment" in code]
 
 
-def test_a_fragment_is_complained_of_unless_the_namespace_provides_for_it():
+def test_a_fragment_causes_a_warning_unless_allowed():
     assert fragment_codes("urn:foo:a#sec1") == (["fragment-not-opted-in"], ["fragment-not-opted-in"])
     assert fragment_codes("urn:isbn:0451450523#sec1") == (["fragment-not-opted-in"], ["fragment-not-opted-in"])
     assert fragment_codes("urn:nbn:fi-fe19981001#sec1") == ([], [])
@@ -524,7 +524,7 @@ def test_a_fragment_is_complained_of_unless_the_namespace_provides_for_it():
         pytest.param(AssignedFragments(re.compile("[a-z]+"), "By the cataloguers."), "plate", "P", id="one by one"),
     ],
 )
-def test_a_fragment_the_namespace_does_not_know_is_noted_and_the_urn_stays_valid(register, option, known, unknown):
+def test_an_unknown_fragment_causes_a_note(register, option, known, unknown):
     register(fragments=(option,))
     assert fragment_codes(f"urn:example-shelf:a#{known}") == ([], [])
     assert fragment_codes(f"urn:example-shelf:a#{unknown}") == (["fragment-unknown"], ["fragment-unknown"])
