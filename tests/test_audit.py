@@ -59,13 +59,13 @@ SUMMARY = "0 packages checked, 1 not checked, 0 known vulnerabilities"
         pytest.param([UNKNOWN], 69, [SUMMARY], id="all unknown"),
     ],
 )
-def test_make_audit_lists_what_is_found(tmp_path: Path, found: list[Any], code: int, lines: list[str]) -> None:
+def test_make_audit_lists_the_findings(tmp_path: Path, found: list[Any], code: int, lines: list[str]) -> None:
     done = audit(tmp_path, {file: found if file == "bench.txt" else [] for file in FILES})
     assert (done.returncode, [line for line in lines if line not in done.stdout.splitlines()]) == (code, []), done
     assert bool(done.stderr) == bool(code)
 
 
-def test_make_audit_ends_where_the_service_cannot_be_asked(tmp_path: Path) -> None:
+def test_make_audit_fails_if_the_service_cannot_be_reached(tmp_path: Path) -> None:
     done = audit(tmp_path, {})
     assert (done.returncode, done.stdout) == (69, "")
     assert done.stderr == (
@@ -73,6 +73,6 @@ def test_make_audit_ends_where_the_service_cannot_be_asked(tmp_path: Path) -> No
     )
 
 
-def test_each_file_of_pins_is_audited(tmp_path: Path) -> None:
+def test_each_file_of_pins_is_checked(tmp_path: Path) -> None:
     answers = {file: [CHECKED | {"name": file}] for file in FILES}
     assert f"{len(FILES)} packages checked" in audit(tmp_path, answers).stdout

@@ -96,13 +96,13 @@ def package(tree: list[str]) -> set[str]:
     }
 
 
-def test_the_wheel_is_the_package_and_htmx(wheel, package):
+def test_the_wheel_contains_the_package_and_htmx(wheel, package):
     with zipfile.ZipFile(wheel) as archive:
         files = {name for name in archive.namelist() if ".dist-info/" not in name}
     assert files == package | VENDORED
 
 
-def test_the_source_distribution_holds_the_package_and_no_third_party_file(dist, package):
+def test_the_source_distribution_contains_no_third_party_file(dist, package):
     [sdist] = dist.glob("*.tar.gz")
     with tarfile.open(sdist) as archive:
         files = {name.partition("/")[2] for name in archive.getnames()}
@@ -110,7 +110,7 @@ def test_the_source_distribution_holds_the_package_and_no_third_party_file(dist,
     assert not [name for name in files if "vendor" in name or name.endswith(".min.js")]
 
 
-def test_the_wheel_alone_runs_the_whole_of_ararat(wheel: Path, tmp_path: Path, start_server: Callable[..., Any]):
+def test_the_wheel_runs_without_the_checkout(wheel: Path, tmp_path: Path, start_server: Callable[..., Any]):
     place = tmp_path / "empty"
     venv.create(place, with_pip=False)
     python = place / "bin" / "python"
@@ -168,7 +168,7 @@ print(sqlalchemy.__version__, django.__version__)
 
 
 @pytest.mark.long
-def test_the_middleware_is_installed_beside_older_frameworks(wheel: Path, tmp_path: Path):
+def test_the_middleware_works_with_older_frameworks(wheel: Path, tmp_path: Path):
     place = tmp_path / "empty"
     venv.create(place, with_pip=False)
     python = place / "bin" / "python"
@@ -188,7 +188,7 @@ def test_the_middleware_is_installed_beside_older_frameworks(wheel: Path, tmp_pa
 
 
 @pytest.mark.parametrize("hook", ["build_wheel", "build_editable"])
-def test_a_file_that_is_not_the_reviewed_one_ends_the_build(hook, checkout, tmp_path):
+def test_an_unreviewed_htmx_file_ends_the_build(hook, checkout, tmp_path):
     static = tmp_path / "django_htmx" / "static" / "django_htmx"
     static.mkdir(parents=True)
     (static / "htmx-2.min.js").write_text("alert(1)")

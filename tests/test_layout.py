@@ -63,12 +63,12 @@ def imports(path: Path, *, on_loading: bool = False) -> Iterator[str]:
             yield from [base] if node.module else [f"{base}.{alias.name}" for alias in node.names]
 
 
-def test_what_is_tested_is_this_checkout():
+def test_the_tests_use_this_checkout():
     assert Path(ararat.__file__).parent == ROOT
 
 
 @every_module
-def test_a_room_depends_on_itself_and_the_rooms_before_it(path):
+def test_packages_import_only_themselves_and_earlier_ones(path):
     room = path.relative_to(ROOT).parts[0]
     allowed = ROOMS[: ROOMS.index(room) + 1] if room in ROOMS else ROOMS
     own = {name.split(".")[1] for name in imports(path) if name.startswith("ararat.")}
@@ -78,7 +78,7 @@ def test_a_room_depends_on_itself_and_the_rooms_before_it(path):
 @pytest.mark.parametrize(
     "path", [pytest.param(path, id=module_name(path)) for path in FILES if path.is_relative_to(ROOT / "identifiers")]
 )
-def test_identifiers_needs_the_standard_library_only(path):
+def test_identifiers_imports_only_the_standard_library(path):
     part = path.relative_to(ROOT / "identifiers").parts[0].removesuffix(".py")
     lent = LENT.get(part, set())
     assert {name.split(".")[0] for name in imports(path)} <= {"ararat", *sys.stdlib_module_names, *lent}
@@ -86,7 +86,7 @@ def test_identifiers_needs_the_standard_library_only(path):
 
 
 @every_module
-def test_inside_the_package_imports_are_relative(path):
+def test_imports_inside_the_package_are_relative(path):
     found = [
         node for node in ast.walk(ast.parse(path.read_bytes())) if isinstance(node, ast.ImportFrom) and node.level == 0
     ]
@@ -114,7 +114,7 @@ def test_inside_the_package_imports_are_relative(path):
         ),
     ],
 )
-def test_importing_a_room_loads_nothing_it_does_not_need(module, unwanted):
+def test_importing_a_package_loads_no_unneeded_modules(module, unwanted):
     program = f"import json, sys, {module}; print(json.dumps(list(sys.modules)))"
     # -P: do not import from the current folder.
     done = subprocess.run(
@@ -123,7 +123,7 @@ def test_importing_a_room_loads_nothing_it_does_not_need(module, unwanted):
     assert not unwanted & set(json.loads(done.stdout))
 
 
-def test_no_module_is_loaded_under_a_second_name():
+def test_no_module_is_loaded_twice():
     below = {
         name: Path(file) for name, module in sys.modules.copy().items() if (file := getattr(module, "__file__", None))
     }
@@ -132,13 +132,13 @@ def test_no_module_is_loaded_under_a_second_name():
 
 
 @pytest.mark.parametrize("module", FRONT_DOORS)
-def test_the_front_door_has_the_promised_names(module):
+def test_public_packages_export_the_documented_names(module):
     door = importlib.import_module(module)
     assert FRONT_DOORS[module] <= set(door.__all__)
     assert [name for name in door.__all__ if not hasattr(door, name)] == []
 
 
-def test_the_front_door_of_the_package_leads_to_identifiers():
+def test_the_package_exports_identifiers():
     assert ararat.parse is importlib.import_module("ararat.identifiers").parse
     assert dir(ararat) == ararat.__all__
     with pytest.raises(AttributeError, match="'ararat' has no attribute 'utils'"):
@@ -170,7 +170,7 @@ def test_the_version_is_the_same_everywhere():
 
 
 @every_module
-def test_the_examples_in_the_docstrings_are_true(path):
+def test_docstring_examples_are_correct(path):
     # Not with --doctest-modules, which would load each module a second time under the name of the folder.
     module = importlib.import_module(module_name(path))
     results = doctest.testmod(module, optionflags=doctest.ELLIPSIS)

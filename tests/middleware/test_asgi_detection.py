@@ -121,7 +121,7 @@ WSGI = [
 
 
 @pytest.mark.parametrize("app", ASGI)
-def test_an_asgi_application_is_refused_with_the_remedy(app: Any) -> None:
+def test_an_asgi_application_is_refused_with_the_fix(app: Any) -> None:
     assert is_asgi(app)
     with pytest.raises(TypeError, match=r"is an ASGI application.*ararat serve.*a2wsgi") as raised:
         ResolverMiddleware(app, Mock())

@@ -10,7 +10,7 @@ from pathlib import Path
 BACKUP_PAGE = Path(__file__).parents[2] / "docs" / "backup.md"
 
 
-def test_a_dump_is_restored_with_all_of_the_history(cluster, open_store, tmp_path):
+def test_a_dump_can_be_restored_with_its_history(cluster, open_store, tmp_path):
     chapter = BACKUP_PAGE.read_text("utf-8").partition("## PostgreSQL")[2]
     (commands, *_) = re.findall(r"^```sh\n(.*?)^```$", chapter, re.MULTILINE | re.DOTALL)
     first, second = cluster.new_database(), cluster.new_database()

@@ -82,7 +82,7 @@ def resolver(request):
         pytest.param(None, id="no environ at all"),
     ],
 )
-def test_what_cannot_be_read_is_the_sites_as_it_came(resolver, environ):
+def test_an_unreadable_request_reaches_the_site_unchanged(resolver, environ):
     def start_response(*answer):
         raise AssertionError(answer)
 
@@ -113,7 +113,7 @@ ODD = [None, b"GET", 17, ["GET"], object(), "\ud800", "", MISSING]
 
 @pytest.mark.parametrize("path", ["/ark:12345/doc", "/ark:12345/doc?info", "/ark:12345/page", "/ark:12345/nope"])
 @pytest.mark.parametrize("key", KEYS)
-def test_whatever_one_key_of_a_request_for_an_identifier_holds_an_answer_is_made(held, binding, path, key):
+def test_any_value_of_an_environ_key_gets_an_answer(held, binding, path, key):
     store = held(
         binding("ark:12345/doc", "https://example.org/doc", alternates={"de": "https://example.org/de"}),
         binding("ark:12345/page", "/page", kind="served"),

@@ -36,7 +36,7 @@ def client(resolve=located, *, name: str = "atlas", **settings) -> Client:
 
 
 @pytest.mark.parametrize("name", ["atlas", "map", "x", "org-example-maps"])
-def test_the_path_of_an_own_scheme_is_reserved_in_either_case_and_handed_over_raw(name):
+def test_the_path_of_an_own_scheme_is_reserved_and_its_identifier_is_passed_raw(name):
     asked = []
     answers = client(lambda identifier: asked.append(identifier) or located(identifier), name=name)
     for label in (name, name.upper()):
@@ -49,11 +49,11 @@ def test_the_path_of_an_own_scheme_is_reserved_in_either_case_and_handed_over_ra
     "path",
     ["/", "/atlas", "/atlas/17", "/maps:17", "/atlas%3A17", "/x/atlas:17", "/\u0430tlas:17", "/urn:foo:bar", "/atla:1"],
 )
-def test_all_else_is_the_sites(path):
+def test_other_paths_reach_the_site(path):
     assert client().get(path).text == "the site"
 
 
-def test_the_schemes_known_here_are_answered_beside_it():
+def test_ark_and_urn_are_resolved_beside_an_own_scheme():
     assert client().get("/ark:12345").status_code == 400
 
 
@@ -70,14 +70,14 @@ def test_the_schemes_known_here_are_answered_beside_it():
         pytest.param(lambda identifier: 1 / 0, 500, id="a defect"),
     ],
 )
-def test_what_an_own_resolver_may_not_answer_is_refused(resolve, status):
+def test_an_invalid_result_of_an_own_resolver_is_refused(resolve, status):
     answer = client(resolve).get("/atlas:17")
     assert (answer.status_code, answer.location) == (status, None)
     assert "Set-Cookie" not in answer.headers
     assert "Retry-After" not in answer.headers
 
 
-def test_what_is_no_identifier_is_said_in_the_words_of_its_resolver():
+def test_an_invalid_identifier_is_reported_with_the_text_of_its_resolver():
     def resolve(identifier: str) -> Resolution:
         raise IdentifierError(identifier, problem("bad-char", 6, 7, "a sheet has a number"))
 
@@ -85,7 +85,7 @@ def test_what_is_no_identifier_is_said_in_the_words_of_its_resolver():
     assert (answer.status_code, answer.get_json(force=True)["detail"]) == (400, "A sheet has a number.")
 
 
-def test_what_the_resolver_refuses_never_gets_to_it():
+def test_a_refused_identifier_does_not_reach_the_own_resolver():
     def never(identifier: str) -> Resolution:
         raise AssertionError(identifier)
 
@@ -97,7 +97,7 @@ def test_what_the_resolver_refuses_never_gets_to_it():
 
 
 @pytest.mark.naughty
-def test_no_hostile_identifier_breaks_an_answer(naughty):
+def test_hostile_identifiers_get_an_answer(naughty):
     text = naughty.input[:300].encode("utf-8", "surrogatepass").decode("latin-1")
     for resolve in (located, lambda identifier: None):
         answer = client(resolve).get("/", environ_overrides={"PATH_INFO": f"/atlas:{text}"})
@@ -116,12 +116,12 @@ def test_no_hostile_identifier_breaks_an_answer(naughty):
         pytest.param(replace(RECORD, status="permanent"), "applications, controller, references", id="a lot"),
     ],
 )
-def test_a_scheme_without_a_record_that_will_do_is_an_error_at_the_start(record, message):
+def test_an_invalid_record_raises_an_error_at_start(record, message):
     with pytest.raises(ValueError, match=message):
         OwnScheme(record=record, resolve=located)
 
 
-def test_schemes_are_there_once_and_have_records():
+def test_schemes_must_be_unique_and_have_records():
     own = OwnScheme(record=RECORD, resolve=located)
     with pytest.raises(ValueError, match="'atlas' occurs twice"):
         ResolverMiddleware(site, Nothing(), schemes=[own, own])  # type: ignore[arg-type]
@@ -131,7 +131,7 @@ def test_schemes_are_there_once_and_have_records():
 
 @pytest.mark.parametrize("scope", ["name", "subtree"])
 @pytest.mark.parametrize("target", ["/atlas:17", "/ATLAS%3A17", "/uri-res/N2L", "/uri%2Dres/N2Ls"])
-def test_a_served_name_does_not_lead_to_a_path_that_the_resolver_answers(held, binding, target, scope):
+def test_a_served_name_cannot_lead_to_a_reserved_path(held, binding, target, scope):
     own = OwnScheme(record=RECORD, resolve=located)
     store = held(binding("ark:12345/x", target, kind="served", scope=scope), binding("ark:12345/y", target))
     resolver = ResolverMiddleware(site, store, prefix="https://r.example", schemes=["ark", own], services="/uri-res")

@@ -13,7 +13,7 @@ from ararat.middleware.errors import BindingConflict, BindingError, PrefixError,
 TESTS = Path(__file__).parent
 
 
-def test_no_code_is_in_both_catalogues() -> None:
+def test_the_catalogues_have_no_common_codes() -> None:
     assert not ERROR_CODES.keys() & PROBLEMS.keys()
 
 

@@ -170,7 +170,7 @@ def test_every_pair_of_features_has_a_row() -> None:
 
 
 @pytest.mark.parametrize("pair", PAIRS, ids=" and ".join)
-def test_two_features_work_together(pair: tuple[str, str], made: Callable[..., Any]) -> None:
+def test_each_pair_of_features_works(pair: tuple[str, str], made: Callable[..., Any]) -> None:
     rows, ruled, how, requests = PAIRS[pair]
     for bindings in made(rows, ruled, how):
         client = Client(ResolverMiddleware(site, bindings))

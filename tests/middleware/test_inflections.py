@@ -36,11 +36,11 @@ def client(held, binding):
         ("ark:12345/about?cite", "https://example.org/about?cite"),
     ],
 )
-def test_an_inflection_that_is_registered_is_handed_on_to_the_target(client, identifier, location):
+def test_a_registered_inflection_is_passed_to_the_target(client, identifier, location):
     assert client.get(f"/{identifier}").location == location
 
 
-def test_the_site_answers_it_for_what_it_serves(client):
+def test_the_site_answers_inflections_of_served_names(client):
     assert client.get("/ark:12345/page?cite").text == "cite"
 
 
@@ -55,11 +55,11 @@ def test_the_site_answers_it_for_what_it_serves(client):
         ("ark:12345/gone?cite", 410),
     ],
 )
-def test_nothing_else_is(client, identifier, status):
+def test_other_queries_are_not_passed(client, identifier, status):
     assert client.get(f"/{identifier}").status_code == status
 
 
-def test_who_asks_for_an_unknown_one_is_told_which_there_are(client):
+def test_an_unknown_inflection_is_refused_with_the_known_ones(client):
     asked = "/ark:12345/doc?what"
     assert client.get(asked, headers={"Accept": "application/json"}).json["inflections"] == {
         **dict.fromkeys(["?", "??", "?info"], "The description of the identifier"),
@@ -71,14 +71,14 @@ def test_who_asks_for_an_unknown_one_is_told_which_there_are(client):
     assert "inflections" not in client.get("/ark:12345/nope", headers={"Accept": "application/json"}).text
 
 
-def test_every_description_lists_them(client):
+def test_every_description_lists_the_inflections(client):
     asked = "/ark:12345/doc?info"
     assert client.get(asked, headers={"Accept": "application/json"}).json["inflections"] == KNOWN
     assert "<dt><code>?form=pdf</code></dt>" in client.get(asked).text
     assert "?cite: A <citation>\n" in client.get(asked, headers={"Accept": "text/plain"}).text
 
 
-def test_a_site_without_its_own_says_nothing_of_them(held, binding):
+def test_without_inflections_the_description_lists_none(held, binding):
     client = Client(ResolverMiddleware(site, held(binding("ark:12345/doc", "/x"))))
     assert "inflections" not in client.get("/ark:12345/doc?info", headers={"Accept": "application/json"}).text
     assert "may be asked" not in client.get("/ark:12345/doc?info").text

@@ -93,7 +93,7 @@ print("acknowledged" if acknowledged else "nothing was ever acknowledged")
         pytest.param(500, id="500 times", marks=[pytest.mark.long, pytest.mark.timeout(1800)]),
     ],
 )
-def test_killed_at_any_time_it_has_all_that_it_acknowledged_and_nothing_by_half(tmp_path: Path, rounds: int) -> None:
+def test_a_kill_at_any_time_loses_no_acknowledged_change(tmp_path: Path, rounds: int) -> None:
     command = [sys.executable, "-W", "error", "-c", KILLING, str(tmp_path / "bindings.sqlite"), str(rounds)]
     ran = subprocess.run(command, capture_output=True, text=True, timeout=50 if rounds == 25 else 1700, check=False)
     assert (ran.stdout, ran.stderr) == ("acknowledged\n", "")
@@ -197,7 +197,7 @@ def state(file: Path) -> tuple[list[Any], list[Any]]:
     "afterwards", [pytest.param(False, id="before it acts"), pytest.param(True, id="after it did")]
 )
 @pytest.mark.parametrize("act", [bind, relocate, withdraw, import_], ids=["bind", "relocate", "withdraw", "import"])
-def test_whichever_call_fails_nothing_is_acknowledged_falsely_or_by_half(
+def test_a_failing_system_call_never_acknowledges_a_lost_change(
     tmp_path: Path, table: Path, fault: Fault, act: Callable[[Bindings, Path], object], afterwards: bool
 ) -> None:
     made = tmp_path / "made.sqlite"
@@ -231,7 +231,7 @@ def test_whichever_call_fails_nothing_is_acknowledged_falsely_or_by_half(
 
 
 @pytest.mark.parametrize("afterwards", [False, True])
-def test_whichever_call_fails_no_name_is_minted_twice(tmp_path: Path, fault: Fault, afterwards: bool) -> None:
+def test_a_failing_system_call_never_mints_a_name_twice(tmp_path: Path, fault: Fault, afterwards: bool) -> None:
     fault.afterwards = afterwards
     given: list[str] = []
     with open_bindings(tmp_path / "bindings.sqlite", create=True) as bindings:
@@ -278,7 +278,7 @@ print(said)
 """
 
 
-def test_on_a_full_disk_reads_go_on_and_writes_say_so(tmp_path: Path) -> None:
+def test_reads_work_and_writes_fail_on_a_full_disk(tmp_path: Path) -> None:
     pytest.importorskip("resource")
     file = tmp_path / "bindings.sqlite"
     command = [sys.executable, "-W", "error", "-c", FULL, str(file)]

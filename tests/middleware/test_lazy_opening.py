@@ -52,7 +52,7 @@ class Flaky:
     ("seconds", "pause"),
     [pytest.param(0.0, RETRY_SECONDS, id="quick"), pytest.param(2.0, 2 * RETRY_FACTOR, id="a dead host")],
 )
-def test_opening_is_tried_again_at_a_limited_rate(seconds: float, pause: float) -> None:
+def test_opening_is_retried_at_a_limited_rate(seconds: float, pause: float) -> None:
     clock = Clock()
     flaky = Flaky(clock, BindingsUnavailable("no route"), seconds)
     opening = Opening("here", flaky, clock)
@@ -76,7 +76,7 @@ def test_opening_is_tried_again_at_a_limited_rate(seconds: float, pause: float) 
         pytest.param(ValueError("a\x1b[2Jb"), "here: ValueError: a\\u{1b}[2Jb", id="unexpected"),
     ],
 )
-def test_any_failure_to_open_makes_the_bindings_unavailable(
+def test_any_failure_to_open_raises_bindings_unavailable(
     error: Exception, said: str, caplog: pytest.LogCaptureFixture
 ) -> None:
     opening = Opening("here", Flaky(Clock(), error))
@@ -89,7 +89,7 @@ def test_any_failure_to_open_makes_the_bindings_unavailable(
         opening.open()
 
 
-def test_only_one_thread_opens_a_store_and_the_others_have_the_failure_at_once() -> None:
+def test_only_one_thread_opens_a_store_and_the_others_fail_at_once() -> None:
     begun, go_on = threading.Event(), threading.Event()
 
     def open_slowly() -> str:
@@ -120,7 +120,7 @@ def test_closed_bindings_are_not_opened() -> None:
     assert flaky.attempts == 0
 
 
-def test_each_cause_is_logged_once_and_so_is_the_end(caplog: pytest.LogCaptureFixture) -> None:
+def test_each_cause_and_the_recovery_are_logged_once(caplog: pytest.LogCaptureFixture) -> None:
     clock = Clock()
     log = AvailabilityLog("down", clock)
     for cause in ("down", "down", "full", "full"):
@@ -136,7 +136,7 @@ def test_each_cause_is_logged_once_and_so_is_the_end(caplog: pytest.LogCaptureFi
     assert said == [once, "the bindings can be read again", once]
 
 
-def test_a_missing_database_is_logged_once_and_served_when_it_is_there(
+def test_a_missing_database_is_logged_once_and_served_when_it_exists(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     file = tmp_path / "names.sqlite"
@@ -164,7 +164,7 @@ def test_a_missing_database_is_logged_once_and_served_when_it_is_there(
         pytest.param(lambda file: closing(sqlite3.connect(file)).__enter__().execute("CREATE TABLE x (y)"), id="other"),
     ],
 )
-def test_a_file_that_is_no_database_of_names_stops_no_site(tmp_path: Path, spoil: Callable[[Path], object]) -> None:
+def test_an_invalid_database_does_not_stop_the_site(tmp_path: Path, spoil: Callable[[Path], object]) -> None:
     file = tmp_path / "names.sqlite"
     spoil(file)
     for create in (False, True):
@@ -184,7 +184,7 @@ application = ResolverMiddleware(site, open_bindings(os.environ["DATABASE"]))
 
 
 @pytest.mark.parametrize("options", [{"threads": 1}, {"threads": 4, "preload": True}], ids=["sync", "preload gthread"])
-def test_a_server_starts_without_its_store_and_gets_it_later(
+def test_a_server_starts_without_its_store(
     wsgi_server: Callable[..., Any], tmp_path: Path, options: dict[str, Any]
 ) -> None:
     file = tmp_path / "names.sqlite"

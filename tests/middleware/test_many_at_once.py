@@ -41,7 +41,7 @@ print(json.dumps(won))
 
 
 @pytest.mark.timeout(120)
-def test_two_processes_bind_the_same_names_and_each_name_is_won_once(
+def test_two_processes_that_bind_the_same_names_never_both_succeed(
     database: str, open_store: Callable[..., Bindings]
 ) -> None:
     bindings = open_store(database)
@@ -113,7 +113,7 @@ class InThread:
         return self.result
 
 
-def test_a_name_is_relocated_while_an_import_runs(database: str, open_store: Callable[..., Bindings]) -> None:
+def test_a_name_can_be_relocated_during_an_import(database: str, open_store: Callable[..., Bindings]) -> None:
     bindings = open_store(database)
     bindings.bind(MOVED, "/x")
     curators: list[InThread] = []
@@ -147,7 +147,7 @@ def migrate_tables(database: str) -> object:
 @pytest.mark.parametrize(
     ("begin", "expected"), [(import_names, 1500), (mint_names, 3), (migrate_tables, schema.VERSION)]
 )
-def test_a_long_transaction_waits_for_a_change_that_has_begun(
+def test_a_long_transaction_waits_for_a_running_change(
     database: str, open_store: Callable[..., Bindings], begin: Callable[[str], object], expected: object
 ) -> None:
     bindings = open_store(database)
@@ -161,7 +161,7 @@ def test_a_long_transaction_waits_for_a_change_that_has_begun(
     assert long.end() == expected
 
 
-def test_names_are_minted_and_bound_at_once(database: str, open_store: Callable[..., Bindings]) -> None:
+def test_names_can_be_minted_and_bound_concurrently(database: str, open_store: Callable[..., Bindings]) -> None:
     bindings = open_store(database)
     minting = InThread(lambda: [name for _ in range(10) for name in mint(open_store(database), "12345/x5", count=5)])
     bound = [bindings.bind(f"ark:12345/b{number}", "/x") for number in range(30)]
@@ -170,7 +170,7 @@ def test_names_are_minted_and_bound_at_once(database: str, open_store: Callable[
     assert (len(set(minted)), bound) == (50, ["bound"] * 30)
 
 
-def test_a_name_is_bound_while_a_similar_one_is_locked(cluster, open_store: Callable[..., Bindings]) -> None:
+def test_a_name_can_be_bound_while_a_similar_one_is_locked(cluster, open_store: Callable[..., Bindings]) -> None:
     """The row of a.b is locked by another writer; it is read for the warning that it may be taken for a%2Eb."""
     database = cluster.new_schema()
     bindings = open_store(database)
@@ -195,7 +195,7 @@ application = ResolverMiddleware(site, bindings)
 """
 
 
-def test_preloaded_workers_answer_while_somebody_writes(wsgi_server, tmp_path: Path) -> None:
+def test_preloaded_workers_answer_during_writes(wsgi_server, tmp_path: Path) -> None:
     file = tmp_path / "bindings.sqlite"
     bindings = open_bindings(file, create=True)
     bindings.bind("ark:12345/doc", "/there")

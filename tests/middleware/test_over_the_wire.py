@@ -92,7 +92,7 @@ def server(request, start):
 
 
 @pytest.mark.naughty
-def test_no_identifier_brings_a_server_down_or_out_of_its_answers(server, naughty):
+def test_hostile_identifiers_get_well_formed_answers(server, naughty):
     encoded = naughty.input.encode("utf-8", "surrogatepass")[:9000]
     answer = server.get("/" + quote(encoded, safe="/:"))
     if re.match("(ark|urn):", naughty.input, re.IGNORECASE | re.ASCII):
@@ -113,13 +113,13 @@ def test_no_identifier_brings_a_server_down_or_out_of_its_answers(server, naught
         assert all(re.fullmatch("[ -~]+", f"{name}: {value}") for name, value in told.headers)
 
 
-def test_every_worker_answers_by_the_same_bindings(server):
+def test_all_workers_use_the_same_bindings(server):
     for _ in range(8):
         assert server.get("/ark:12345/doc").header("Location") == "https://example.org/doc"
         assert server.get("/ark:12345/gone").status == 410
 
 
-def test_what_is_below_a_name_that_lets_it_through_is_found_below_its_target(server):
+def test_passthrough_appends_the_rest_to_the_target(server):
     answer = server.get("/ark:/12345/bo-ok/a%2Fb/c.en")
     assert (answer.status, answer.header("Location")) == (302, "https://target.test/book/a%2Fb/c.en?v=1#top")
     assert answer.header("Link") == '<https://r.example/ark:12345/book/a%2Fb/c.en?info>; rel="describedby"'
@@ -136,14 +136,14 @@ def test_what_is_below_a_name_that_lets_it_through_is_found_below_its_target(ser
     "rest", ["/full/!200,200/0/default.jpg", "/full/^max/0/a%2Fb-c.jpg?download=1", "/0,0,10,10/max", "/info.json", "/"]
 )
 @pytest.mark.parametrize("name", ["ark:12345/img", "ark:/123-45/i-mg", "ARK:12345/%69mg"])
-def test_what_is_below_a_served_subtree_reaches_the_site_octet_for_octet(server, name, rest):
+def test_names_below_a_served_subtree_reach_the_site_byte_by_byte(server, name, rest):
     answer = server.get(f"/{name}{rest}")
     seen = answer.json()["site"]
     assert (answer.status, seen["RAW_URI"], seen["ararat.ark"]) == (200, f"/i/7{rest}", "ark:12345/img")
     assert '<https://r.example/ark:12345/img?info>; rel="describedby"' in answer.all("Link")
 
 
-def test_a_permanent_redirect_of_the_site_below_an_ark_becomes_a_temporary_one(server):
+def test_a_permanent_redirect_of_the_site_below_an_ark_becomes_temporary(server):
     answer = server.get("/ark:12345/img/,/moved")
     assert (answer.status, answer.header("Location")) == (302, "/i/8")
 
@@ -152,7 +152,7 @@ def test_a_permanent_redirect_of_the_site_below_an_ark_becomes_a_temporary_one(s
 @pytest.mark.parametrize(
     "target", ["/ark:12345/doc", "/ark:12345/doc?", "/ark:12345/nope", "/ark:12345/gone", "/ark:", "/ark:12345/page"]
 )
-def test_head_is_get_without_its_body(server, target, accept):
+def test_head_returns_no_body(server, target, accept):
     get, head = server.get(target, accept=accept), server.get(target, "HEAD", accept=accept)
     varying = {"date", "content-length"} if target.endswith("page") else {"date"}
     assert [field for field in get.headers if field[0].lower() not in varying] == [
@@ -161,7 +161,7 @@ def test_head_is_get_without_its_body(server, target, accept):
     assert (get.status, head.body) == (head.status, b"")
 
 
-def test_a_body_that_is_sent_reaches_the_site_and_not_the_resolver(server):
+def test_a_request_body_reaches_only_the_site(server):
     fields = "Host: site.test\r\nConnection: close\r\nContent-Length: 4\r\n\r\nbody"
     assert server.ask(f"POST /form HTTP/1.1\r\n{fields}".encode()).json()["body"] == "body"
     assert server.ask(f"POST /ark:12345/doc HTTP/1.1\r\n{fields}".encode()).status == 405
@@ -190,7 +190,7 @@ def overwritten(database: Path):
 
 
 @pytest.mark.parametrize("harm", [without_permissions, moved_away, overwritten])
-def test_when_the_database_cannot_be_read_names_get_503_until_it_can_be(start, harm):
+def test_names_answer_503_while_the_database_is_unreadable(start, harm):
     server, database = start(*VARIANTS["one worker"])
     assert server.get("/ark:12345/doc").status == 302
     repair = harm(database)

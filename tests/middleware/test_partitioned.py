@@ -51,7 +51,7 @@ def database(cluster) -> str:
     return url
 
 
-def test_the_names_of_a_partitioned_table_lie_in_all_of_its_parts(database, open_store, tmp_path):
+def test_names_are_in_all_parts_of_a_partitioned_table(database, open_store, tmp_path):
     table = tmp_path / "names.csv"
     table.write_text("identifier,target\n" + "".join(f"ark:12345/x{n},https://example.org/{n}\n" for n in range(400)))
     bindings = open_store(database)

@@ -107,7 +107,7 @@ def test_readers_and_writers_share_sessions(url: str, open_store: Callable[..., 
     assert faults == []
 
 
-def test_the_settings_of_readers_hold_and_do_not_leak(url: str, open_store: Callable[..., Bindings]) -> None:
+def test_settings_of_readers_do_not_leak(url: str, open_store: Callable[..., Bindings]) -> None:
     bindings = open_store(url)
     for _ in range(3):
         with pytest.raises(BindingsUnavailable, match="read-only"):
@@ -120,7 +120,7 @@ def test_the_settings_of_readers_hold_and_do_not_leak(url: str, open_store: Call
     assert bindings.bind(NAME, "/x") == "bound"
 
 
-def test_tables_are_imported_exported_and_names_minted(url: str, open_store: Callable[..., Bindings]) -> None:
+def test_import_export_and_mint_work(url: str, open_store: Callable[..., Bindings]) -> None:
     bindings = open_store(url)
     rows = "".join(f"ark:12345/i{number},/x\n" for number in range(3000))
     for expected in (3000, 0):

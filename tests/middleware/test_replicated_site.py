@@ -102,9 +102,7 @@ def is_bound(url: str) -> bool:
         return False  # The tables themselves have not come yet.
 
 
-def test_when_servers_are_killed_visitors_see_the_name_or_are_told_when_to_come_back_and_pages_never_fail(
-    replicated, database, wsgi_server
-) -> None:
+def test_killed_servers_cause_answers_503_for_names_and_no_errors_of_pages(replicated, database, wsgi_server) -> None:
     primary, standby = replicated
     server = wsgi_server(SITE, threads=8, environ={"DATABASE": database})
     with Visitors(server) as visitors:

@@ -91,7 +91,7 @@ class Readers:
             time.sleep(0.002)
 
 
-def test_when_the_primary_is_killed_under_load_reads_go_on_and_writes_wait_for_a_new_one(replicated, bindings) -> None:
+def test_reads_continue_and_writes_wait_after_the_primary_is_killed(replicated, bindings) -> None:
     primary, standby = replicated
     with Readers(bindings) as readers:
         until(lambda: readers.answers > 100)
@@ -111,7 +111,7 @@ def test_when_the_primary_is_killed_under_load_reads_go_on_and_writes_wait_for_a
     assert readers.longest < LONGEST
 
 
-def test_when_the_primary_is_back_everything_is_as_before(replicated, bindings) -> None:
+def test_all_operations_work_after_the_primary_returns(replicated, bindings) -> None:
     primary, _ = replicated
     primary.signal_all(signal.SIGKILL)
     assert bindings.lookup(NAME) is not None
@@ -121,7 +121,7 @@ def test_when_the_primary_is_back_everything_is_as_before(replicated, bindings) 
     until(lambda: bindings.lookup(OTHER) is not None)
 
 
-def test_a_host_that_hangs_blocks_no_reader_for_long(replicated, bindings) -> None:
+def test_a_hanging_host_delays_readers_for_a_limited_time(replicated, bindings) -> None:
     primary, _ = replicated
     with Readers(bindings) as readers:
         until(lambda: readers.answers > 100)
@@ -136,7 +136,7 @@ def test_a_host_that_hangs_blocks_no_reader_for_long(replicated, bindings) -> No
     assert readers.longest < LONGEST
 
 
-def test_where_every_host_hangs_it_is_said_soon(replicated, bindings) -> None:
+def test_lookups_fail_soon_if_every_host_hangs(replicated, bindings) -> None:
     assert bindings.lookup(NAME) is not None
     for server in replicated:
         server.signal_all(signal.SIGSTOP)
@@ -149,7 +149,7 @@ def test_where_every_host_hangs_it_is_said_soon(replicated, bindings) -> None:
     until(lambda: bindings.lookup(NAME) is not None)
 
 
-def test_a_writer_does_not_wait_for_ever_for_a_host_that_hangs_meanwhile(replicated, bindings) -> None:
+def test_a_writer_waits_a_limited_time_for_a_hanging_host(replicated, bindings) -> None:
     primary, _ = replicated
 
     def hang_while_writing() -> None:
@@ -163,7 +163,7 @@ def test_a_writer_does_not_wait_for_ever_for_a_host_that_hangs_meanwhile(replica
     until(lambda: can_bind(bindings, OTHER))
 
 
-def test_a_look_through_everything_does_not_wait_for_ever_for_hosts_that_hang_meanwhile(replicated, bindings) -> None:
+def test_a_snapshot_waits_a_limited_time_for_hanging_hosts(replicated, bindings) -> None:
     def hang_while_looking() -> None:
         with bindings.store.snapshot() as snapshot:
             for server in replicated:
@@ -179,7 +179,7 @@ def test_a_look_through_everything_does_not_wait_for_ever_for_hosts_that_hang_me
     until(lambda: bindings.lookup(NAME) is not None)
 
 
-def test_a_writer_waits_for_another_one_as_long_as_the_server_is_there(cluster, open_store) -> None:
+def test_a_writer_waits_for_another_writer_while_the_server_runs(cluster, open_store) -> None:
     bindings = open_store(cluster.new_schema())
     done: list[str] = []
     with bindings.store.transaction(exclusive=True):

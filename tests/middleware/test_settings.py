@@ -104,13 +104,13 @@ def test_wrong_setting_raises_an_error_with_its_name(setting, said):
     assert str(refused.value).startswith(said)
 
 
-def test_inflections_are_kept_in_normal_form_beside_those_of_the_draft():
+def test_inflections_are_stored_in_normal_form_with_those_of_the_draft():
     settings = Settings(inflections={"?%63ite%2f": "A citation"})
     assert settings.inflections == {"?cite%2F": "A citation"}
     assert list(settings.all_inflections) == ["?", "??", "?info", "?cite%2F"]
 
 
-def test_prefixes_and_naans_are_kept_in_their_stored_form():
+def test_prefixes_and_naans_are_stored_in_normal_form():
     settings = Settings(prefix="HTTPS://R.example/", also=["http://r.example/a/"], naans=["1-2345"])
     assert settings.own_prefixes == ("https://r.example", "http://r.example/a")
     assert settings.naans == {"12345"}
@@ -125,7 +125,7 @@ def test_prefixes_and_naans_are_kept_in_their_stored_form():
         pytest.param("https://inspect.example/", "https://inspect.example", id="address"),
     ],
 )
-def test_an_inspector_is_kept_without_a_slash_at_its_end(given, kept):
+def test_the_inspector_has_no_final_slash(given, kept):
     assert Settings(inspector=given).inspector == kept
 
 
@@ -145,17 +145,17 @@ def test_an_inspector_is_kept_without_a_slash_at_its_end(given, kept):
         pytest.param("a&&b", "a&&b", id="nothing dropped, nothing changed"),
     ],
 )
-def test_parameters_that_platforms_append_are_dropped(query, rest):
+def test_tracking_parameters_are_ignored(query, rest):
     assert Settings().without_ignored(query) == rest
 
 
-def test_a_site_says_which_parameters_are_ignored():
+def test_ignored_parameters_is_a_setting():
     settings = Settings(ignored_parameters=["sid"])
     assert settings.without_ignored("sid=1&fbclid=2") == "fbclid=2"
     assert Settings(ignored_parameters=()).without_ignored("fbclid=2") == "fbclid=2"
 
 
-def test_an_ark_of_another_naan_is_told_from_ones_own():
+def test_naans_excludes_arks_of_other_naans():
     settings = Settings(naans=["12345", "b5072"])
     assert settings.not_ours(parse("ark:12-345/x")) is None  # type: ignore[arg-type]
     assert settings.not_ours(parse("urn:foo:a")) is None  # type: ignore[arg-type]

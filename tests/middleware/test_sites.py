@@ -132,7 +132,7 @@ def asked(request, site, held, binding):
     return SimpleNamespace(ask=ask, root=root)
 
 
-def test_a_name_is_found_however_it_is_spelled(asked):
+def test_a_name_is_found_in_every_spelling(asked):
     for target in ("/ark:12345/doc", "/ark:/12-345/d-oc", "/ARK:12345/%64oc", "/ark:12345/doc/"):
         status, headers, _ = asked.ask(target)
         fields = dict(headers)
@@ -142,7 +142,7 @@ def test_a_name_is_found_however_it_is_spelled(asked):
     assert asked.ask("/ark:12345/doc", "HEAD")[2] == b""
 
 
-def test_an_encoded_slash_is_no_slash(asked):
+def test_an_encoded_slash_is_not_a_slash(asked):
     assert dict(asked.ask("/ark:12345/s%2Ft")[1])["Location"] == "https://example.org/encoded"
     assert dict(asked.ask("/ark:12345/s/t")[1])["Location"] == "https://example.org/slash"
 
@@ -156,7 +156,7 @@ def test_a_name_is_described(asked):
         assert f'href="{asked.root}/ark:12345/doc"'.encode() in body
 
 
-def test_a_place_on_the_site_is_below_where_the_site_is(asked):
+def test_a_target_path_is_below_the_mount_point(asked):
     assert dict(asked.ask("/ark:12345/local")[1])["Location"] == f"{asked.root}/page"
 
 
@@ -166,7 +166,7 @@ def test_a_served_name_is_answered_by_the_site(asked):
     assert ("Link", f'<{asked.root}/ark:12345/page?info>; rel="describedby"') in headers
 
 
-def test_what_would_change_a_name_is_refused_and_never_reaches_the_site(asked):
+def test_unsafe_requests_are_refused_and_do_not_reach_the_site(asked):
     for method in ("POST", "PUT", "DELETE"):
         status, headers, _ = asked.ask("/ark:12345/page", method, b"body")
         assert (status, dict(headers)["Allow"]) == ("405 Method Not Allowed", "GET, HEAD, OPTIONS")
@@ -189,12 +189,12 @@ PASSED = [
 ]
 
 
-def test_all_else_is_answered_as_if_no_resolver_were_there(asked):
+def test_other_requests_are_answered_as_without_a_resolver(asked):
     for target, method in PASSED:
         assert asked.ask(target, method) == asked.ask(target, method, resolver=False), f"{method} {target}"
 
 
-def test_what_is_sent_to_the_site_reaches_it_to_the_octet(asked):
+def test_requests_reach_the_site_byte_by_byte(asked):
     body = bytes(range(256)) * 30
     status, _, sent_back = asked.ask("/form", "POST", body)
     assert (status, sent_back) == ("200 OK", body)

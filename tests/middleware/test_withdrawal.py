@@ -79,7 +79,7 @@ def client(bindings: Bindings) -> Client:
     return Client(app)
 
 
-def test_nothing_answers_below_a_withdrawn_name(client: Client) -> None:
+def test_names_below_a_withdrawn_name_answer_410(client: Client) -> None:
     for identifier, container in (param.values for param in BELOW):
         assert isinstance(identifier, str)
         answer = client.get(f"/{identifier}", headers={"Accept": "application/json"})
@@ -94,7 +94,7 @@ def test_nothing_answers_below_a_withdrawn_name(client: Client) -> None:
             assert client.get(f"/uri-res/N2Ls?{identifier.partition('?')[0]}").status_code == 410, identifier
 
 
-def test_names_that_are_not_below_it_still_resolve(client: Client) -> None:
+def test_other_names_still_resolve(client: Client) -> None:
     for identifier, target in (param.values for param in NOT_BELOW):
         answer = client.get(f"/{identifier}")
         assert (answer.status_code, answer.headers.get("Location")) == (302, target), identifier
@@ -108,7 +108,7 @@ def test_the_page_links_to_the_description_of_the_withdrawn_name(client: Client)
 
 
 @pytest.mark.parametrize(("identifier", "container"), [row for row in BELOW if row.values[0] != "ark:12148/w/1"])
-def test_a_file_of_bindings_withdraws_everything_below_a_name(
+def test_a_file_store_withdraws_all_names_below(
     tmp_path: Path, open_store: Callable[..., Bindings], identifier: str, container: str | None
 ) -> None:
     table = tmp_path / "names.csv"
@@ -122,14 +122,14 @@ def test_a_file_of_bindings_withdraws_everything_below_a_name(
     assert answer.status_code == (400 if "," in identifier else 410)
 
 
-def test_the_names_above_are_found_with_one_query(held: Any, binding: Any) -> None:
+def test_containers_are_found_with_one_query(held: Any, binding: Any) -> None:
     store = held(binding("ark:12345/v1", "/v1", status="withdrawn"))
     assert resolve("ark:12345/v1" + "/a" * 60, store.fetch, no_rules, Settings()).status == 410
     assert [len(keys) for keys in store.asked] == [1, 60]
 
 
 @pytest.mark.parametrize("unit", ["/a", ".a", "/a.b.c.d", "/a.b.c.d.e.f", "/-a.b", "/%D0%B1.%D0%B2"])
-def test_the_keys_to_look_up_are_limited(unit: str) -> None:
+def test_the_number_of_looked_up_keys_is_limited(unit: str) -> None:
     taken = []
     for times in (20_000, 40_000):
         long = ark.parse("ark:12345/x" + unit * times)
@@ -140,7 +140,7 @@ def test_the_keys_to_look_up_are_limited(unit: str) -> None:
     assert taken[1] < 4 * taken[0] + 0.05
 
 
-def test_of_up_to_four_variants_every_combination_is_covering():
+def test_combinations_of_up_to_four_variants_are_covered():
     four, five = (withdrawing_keys(ark.parse(f"ark:12345/x{'.d.c.b.a'}{more}")) for more in ("", ".e"))
     assert len(four) == 16
     assert "ark:12345/x.a.c" in four

@@ -140,12 +140,12 @@ def change_under_load(table: Table, serve, workers: int, versions: int) -> list[
 
 
 @pytest.mark.parametrize("file", ["bindings.csv", "bindings.sqlite"])
-def test_all_workers_answer_and_agree_on_a_change_that_nobody_sees_half(file, tmp_path, wsgi_server) -> None:
+def test_all_workers_see_a_change_completely(file, tmp_path, wsgi_server) -> None:
     change_under_load(Table(tmp_path / file), wsgi_server, workers=2, versions=1)
 
 
 @pytest.mark.long
 @pytest.mark.parametrize("file", ["bindings.csv", "bindings.sqlite"])
-def test_four_workers_agree_on_every_change_within_about_two_seconds(file, tmp_path, wsgi_server) -> None:
+def test_four_workers_see_a_change_within_about_two_seconds(file, tmp_path, wsgi_server) -> None:
     seconds = change_under_load(Table(tmp_path / file), wsgi_server, workers=4, versions=5)
     assert max(seconds) < 4, "two, and what a busy machine may add to it"

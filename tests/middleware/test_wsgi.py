@@ -49,7 +49,7 @@ def store(held, binding):
         ({"RAW_URI": "/ark:99999/other"}, "ark:99999/a/b", False),
     ],
 )
-def test_a_refusal_says_what_was_received_and_whether_it_is_exact(store, keys, identifier, exact):
+def test_a_refusal_contains_the_received_identifier_and_whether_it_is_exact(store, keys, identifier, exact):
     environ = create_environ(headers={"Accept": "application/problem+json"})
     for name in ("RAW_URI", "REQUEST_URI"):
         environ.pop(name)
@@ -80,7 +80,7 @@ PASSED_THROUGH = [
 
 @pytest.mark.parametrize(("path_info", "raw"), PASSED_THROUGH)
 @pytest.mark.parametrize("method", ["GET", "POST", "OPTIONS", "BREW"])
-def test_what_is_not_reserved_reaches_the_site_as_it_came(store, path_info, raw, method):
+def test_unreserved_requests_reach_the_site_unchanged(store, path_info, raw, method):
     site = Site()
     environ = {
         "PATH_INFO": path_info,
@@ -105,7 +105,7 @@ def test_what_is_not_reserved_reaches_the_site_as_it_came(store, path_info, raw,
     assert store.asked == []
 
 
-def test_a_body_that_was_not_read_a_stream_and_its_end_are_the_sites(store):
+def test_body_stream_and_close_belong_to_the_site(store):
     class Streamed:
         closed = False
 
@@ -154,7 +154,7 @@ def test_exc_info_reaches_the_server(store, path):
 
 
 @pytest.mark.parametrize("path", ["/page", "/ark:12345/page"])
-def test_what_the_site_raises_is_not_swallowed(store, path):
+def test_exceptions_of_the_site_are_raised(store, path):
     def site(environ, start_response):
         raise LookupError("the site's own")
 
@@ -169,7 +169,7 @@ def test_what_the_site_raises_is_not_swallowed(store, path):
     "path", ["/ark:12345/doc", "/ark:12345/nope", "/ARK:", "/urn:x", "/ark:12345/doc?info", "/ark:12345/doc?x"]
 )
 @pytest.mark.parametrize("method", ["GET", "HEAD", "OPTIONS", "POST", "TRACE"])
-def test_what_is_reserved_never_reaches_the_site_and_its_body_is_not_read(store, path, method):
+def test_reserved_requests_do_not_reach_the_site(store, path, method):
     site = Site()
     environ = create_environ(path, method=method) | {"wsgi.input": None}
     run_wsgi_app(ResolverMiddleware(site, store), environ)
@@ -177,14 +177,14 @@ def test_what_is_reserved_never_reaches_the_site_and_its_body_is_not_read(store,
 
 
 #
-def test_a_scheme_that_is_not_reserved_here_is_the_sites(store):
+def test_a_disabled_scheme_reaches_the_site(store):
     site = Site()
     client = Client(ResolverMiddleware(site, store, schemes=["ark"]))
     assert client.get("/urn:foo:a").text == "the site"
     assert client.get("/ark:12345/doc").status_code == 302
 
 
-def test_a_path_that_another_middleware_has_rewritten_is_the_one_that_counts(store):
+def test_a_rewritten_path_takes_precedence(store):
     environ = create_environ("/ark:12345/doc") | {"PATH_INFO": "/ark:12345/x"}
     _, _, headers = run_wsgi_app(ResolverMiddleware(Site(), store), environ)
     assert headers["Location"] == "https://example.org/x"
@@ -193,7 +193,7 @@ def test_a_path_that_another_middleware_has_rewritten_is_the_one_that_counts(sto
 
 
 @pytest.mark.parametrize("raw", ["/ark:12345/a/../doc", "/x/../ark:12345/doc", "/ark:12345/%2e%2E/ark:12345/doc"])
-def test_a_target_with_dot_segments_is_refused_though_a_server_removed_them(store, raw):
+def test_a_target_with_dot_segments_is_refused_even_if_the_server_removed_them(store, raw):
     environ = create_environ("/ark:12345/doc") | {"REQUEST_URI": raw}
     _, status, _ = run_wsgi_app(ResolverMiddleware(Site(), store), environ)
     assert status == "400 Bad Request"
@@ -278,7 +278,7 @@ def test_in_front_of_flask(flask_client):
 @pytest.mark.parametrize(
     ("name", "status", "location"), [("folder", 307, "http://localhost/folder/"), ("moved", 302, "/elsewhere")]
 )
-def test_a_permanent_redirect_of_flask_becomes_a_temporary_one_below_an_ark_alone(flask_client, name, status, location):
+def test_only_permanent_redirects_of_flask_below_an_ark_become_temporary(flask_client, name, status, location):
     served = flask_client.get(f"/ark:12345/{name}")
     assert (served.status_code, served.location) == (status, location)
     assert flask_client.get(f"/{name}").status_code in (301, 308)
@@ -288,7 +288,7 @@ def test_a_permanent_redirect_of_flask_becomes_a_temporary_one_below_an_ark_alon
 
 
 @pytest.mark.parametrize("mount", ["/app", "/a/b", "/a pp"])
-def test_mounted_under_a_path_every_address_is_below_it(store, mount):
+def test_a_mounted_resolver_links_below_its_path(store, mount):
     site = Site()
     mounted = DispatcherMiddleware(Site((b"other",)), {mount: ResolverMiddleware(site, store, inspector="/inspect")})
     client, quoted = Client(mounted), mount.replace(" ", "%20")
@@ -302,7 +302,7 @@ def test_mounted_under_a_path_every_address_is_below_it(store, mount):
     assert client.get("/ark:12345/doc").text == "other"
 
 
-def test_around_a_dispatcher_the_root_is_reserved_and_mounts_are_not(store):
+def test_a_resolver_around_a_dispatcher_reserves_only_root_paths(store):
     client = Client(ResolverMiddleware(DispatcherMiddleware(Site(), {"/app": Site((b"app",))}), store))
     assert client.get("/ark:12345/doc").status_code == 302
     assert client.get("/app/ark:12345/doc").text == "app"
@@ -320,7 +320,7 @@ class Broken:
         raise self.error
 
 
-def test_when_the_store_is_down_names_get_503_and_the_site_is_as_ever(caplog):
+def test_names_answer_503_and_the_site_works_while_the_store_is_down(caplog):
     client = Client(ResolverMiddleware(Site(), Broken(BindingsUnavailable("no\nhost\u202e"))))  # type: ignore[arg-type]
     for path in ("/ark:12345/doc", "/ark:12345/doc?info", "/urn:foo:a"):
         answer = client.get(path, headers={"Accept": "application/json"})
@@ -334,7 +334,7 @@ def test_when_the_store_is_down_names_get_503_and_the_site_is_as_ever(caplog):
 
 
 @pytest.mark.parametrize("error", [RuntimeError("unforeseen"), MemoryError(), AssertionError(), RecursionError()])
-def test_what_nobody_foresaw_is_logged_and_answered_without_details(error, caplog):
+def test_an_unexpected_exception_is_logged_and_answered_without_details(error, caplog):
     client = Client(ResolverMiddleware(Site(), Broken(error)))  # type: ignore[arg-type]
     answer = client.get("/ark:12345/doc", headers={"Accept": "application/json"})
     assert (answer.status_code, json.loads(answer.data)["code"]) == (500, "internal-error")
@@ -347,7 +347,7 @@ def test_what_nobody_foresaw_is_logged_and_answered_without_details(error, caplo
     assert "Traceback" in caplog.text
 
 
-def test_a_page_that_cannot_be_made_harms_nobody(store, monkeypatch, caplog):
+def test_a_failing_error_page_is_answered_with_a_fallback(store, monkeypatch, caplog):
     monkeypatch.setattr("ararat.middleware.views.templates.render", SimpleNamespace())
     client = Client(ResolverMiddleware(Site(), store))
     answer = client.get("/ark:12345/nope")
@@ -356,7 +356,7 @@ def test_a_page_that_cannot_be_made_harms_nobody(store, monkeypatch, caplog):
     assert "The resolver failed for ark:12345/nope" in caplog.text
 
 
-def test_on_resolve_is_told_of_every_resolution(store):
+def test_on_resolve_is_called_for_every_resolution(store):
     told = []
     client = Client(ResolverMiddleware(Site(), store, on_resolve=told.append))
     for path in (
@@ -377,7 +377,7 @@ def test_on_resolve_is_told_of_every_resolution(store):
     ]
 
 
-def test_an_on_resolve_that_fails_changes_no_answer(store, caplog):
+def test_an_exception_of_on_resolve_changes_no_answer(store, caplog):
     def fail(resolution):
         raise KeyError(resolution.given)
 
@@ -427,7 +427,7 @@ class Everything:
 
 
 @given(environ=environs)
-def test_whatever_the_environ_the_answer_is_whole_and_never_a_permanent_redirect(binding, environ):
+def test_every_environ_gets_an_answer_and_never_a_permanent_redirect(binding, environ):
     started = []
     site = Site(status="308 Permanent Redirect", headers=[])
     middleware = ResolverMiddleware(site, Everything(binding), hsts="max-age=1")  # type: ignore[arg-type]
@@ -443,7 +443,7 @@ def test_whatever_the_environ_the_answer_is_whole_and_never_a_permanent_redirect
         assert value.isascii()
 
 
-def test_importing_the_middleware_loads_none_of_what_only_the_inspector_needs():
+def test_importing_the_middleware_loads_nothing_of_the_inspector():
     code = "import sys, ararat.middleware; print(sorted({'flask', 'h11', 'click', 'htmx_flask'} & set(sys.modules)))"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=60)
     assert done.stdout == "[]\n"

@@ -54,7 +54,7 @@ LATE = datetime(2021, 1, 1, tzinfo=UTC)
         pytest.param({"target": "/ark:12345/doc#p1"}, "target-itself", id="itself, at a fragment"),
     ],
 )
-def test_what_can_never_be_said_of_a_name(said: dict[str, Any], code: str) -> None:
+def test_an_invalid_assignment_is_refused(said: dict[str, Any], code: str) -> None:
     with pytest.raises(BindingError) as refused:
         propose(NAME, **{"target": PLACE, **said})
     assert refused.value.code == code
@@ -62,18 +62,18 @@ def test_what_can_never_be_said_of_a_name(said: dict[str, Any], code: str) -> No
 
 
 @pytest.mark.parametrize("target", ["/ark:12345/doc?info", "/ark:12345/doc/1", "/ark:12345", "/urn:foo:a"])
-def test_a_name_may_lead_to_another_or_to_its_description(target: str) -> None:
+def test_a_target_can_be_another_name_or_a_description(target: str) -> None:
     assert propose(NAME, target).target == target
 
 
 @pytest.mark.parametrize("said", [{"passthrough": True}, {"kind": "served", "scope": "subtree"}])
-def test_nothing_is_below_a_urn(said: dict[str, Any]) -> None:
+def test_a_urn_cannot_have_names_below_it(said: dict[str, Any]) -> None:
     with pytest.raises(BindingError) as refused:
         propose("urn:foo:a", "/place", **said)
     assert refused.value.code == "nothing-below"
 
 
-def test_a_scope_that_is_stated_goes_on_record_and_stays() -> None:
+def test_a_given_scope_is_recorded_and_kept() -> None:
     served = existing("/page", kind="served")
     wider = assignment.relocate(served, "/page", None, LATE, scope="subtree")
     assert (wider.outcome, wider.action, wider.after.scope) == ("relocated", "relocated", "subtree")
@@ -83,7 +83,7 @@ def test_a_scope_that_is_stated_goes_on_record_and_stays() -> None:
     assert refused.value.code == "scope-not-served"
 
 
-def test_a_name_that_lets_through_is_not_moved_to_where_nothing_can_be_appended() -> None:
+def test_passthrough_requires_a_target_with_a_path() -> None:
     with pytest.raises(BindingError) as refused:
         assignment.relocate(existing(passthrough=True), "https://example.org", None, LATE)
     assert refused.value.code == "passthrough-without-path"
@@ -110,11 +110,11 @@ def test_a_new_name_gets_the_defaults() -> None:
     assert after == Binding(NAME, "located", PLACE, "live", 302, None, False, "name", {}, {}, None, LATE, 1)
 
 
-def test_the_same_again_changes_nothing() -> None:
+def test_the_same_assignment_changes_nothing() -> None:
     assert bind(existing()) == ("unchanged", existing(), None)
 
 
-def test_the_same_in_another_spelling_changes_nothing() -> None:
+def test_the_same_target_in_another_spelling_changes_nothing() -> None:
     assert bind(existing(), "HTTPS://EXAMPLE.org:443/1").action is None
 
 
@@ -126,7 +126,7 @@ def test_the_same_in_another_spelling_changes_nothing() -> None:
         pytest.param({"resource": "R1"}, {"resource": "R1", "redirect": 307}, id="redirect, with the resource"),
     ],
 )
-def test_other_statements_of_the_same_place_are_updated(before: dict[str, Any], said: dict[str, Any]) -> None:
+def test_metadata_of_the_same_target_are_updated(before: dict[str, Any], said: dict[str, Any]) -> None:
     outcome, after, action = bind(existing(**before), **said)
     assert (outcome, action) == ("updated", "updated")
     assert {name: getattr(after, name) for name in said} == said
@@ -134,7 +134,7 @@ def test_other_statements_of_the_same_place_are_updated(before: dict[str, Any], 
 
 
 @pytest.mark.parametrize("said", [{}, {"metadata": {"what": "T"}}, {"redirect": 307}])
-def test_a_resource_where_none_is_on_record_is_claimed(said: dict[str, Any]) -> None:
+def test_a_resource_can_be_claimed_if_none_is_recorded(said: dict[str, Any]) -> None:
     outcome, after, action = bind(existing(), resource="R1", **said)
     assert (outcome, action, after.resource, after.target, after.revision) == ("claimed", "updated", "R1", PLACE, 2)
     assert {name: getattr(after, name) for name in said} == said
@@ -159,7 +159,7 @@ def same_place(before: dict[str, Any], said: dict[str, Any]) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize(("before", "said"), PLACES)
-def test_a_new_place_requires_the_resource_on_record(before: dict[str, Any], said: dict[str, Any]) -> None:
+def test_a_new_target_requires_the_recorded_resource(before: dict[str, Any], said: dict[str, Any]) -> None:
     binding = existing(**{"target": PLACE, **before, "resource": "R1"})
     with pytest.raises(BindingConflict) as conflict:
         bind(binding, **same_place(before, said))
@@ -172,7 +172,7 @@ def test_a_new_place_requires_the_resource_on_record(before: dict[str, Any], sai
 
 @pytest.mark.parametrize("resource", [None, "R1"])
 @pytest.mark.parametrize(("before", "said"), PLACES)
-def test_without_a_resource_on_record_only_relocate_changes_the_place(
+def test_without_a_recorded_resource_only_relocate_changes_the_target(
     before: dict[str, Any], said: dict[str, Any], resource: str | None
 ) -> None:
     binding = existing(**{"target": PLACE, **before})
@@ -196,7 +196,7 @@ def test_a_conflict_names_the_field_that_differs(before: dict[str, Any], said: d
         bind(existing(**before), **said)
 
 
-def test_an_empty_element_is_deleted_and_the_others_stay() -> None:
+def test_an_empty_element_is_deleted_and_the_others_remain() -> None:
     known = existing(metadata={"who": "N", "what": "T"})
     outcome, after, _ = bind(known, metadata={"who": ""})
     assert (outcome, dict(after.metadata)) == ("updated", {"what": "T"})
@@ -206,7 +206,7 @@ def test_an_empty_element_is_deleted_and_the_others_stay() -> None:
 
 
 @pytest.mark.parametrize("now", [EARLY, EARLY - timedelta(hours=1)], ids=["the same time", "a clock set back"])
-def test_a_change_is_always_later_than_the_one_before(now: datetime) -> None:
+def test_a_change_is_always_later_than_the_previous_one(now: datetime) -> None:
     known = existing(resource="R1")
     changes = [
         assignment.bind(known, propose(NAME, PLACE, metadata={"what": "T"}), now),
@@ -222,22 +222,22 @@ def test_a_change_is_always_later_than_the_one_before(now: datetime) -> None:
     assert changes[0].after.changed.replace(microsecond=0) > EARLY
 
 
-def test_what_is_not_said_stays() -> None:
+def test_omitted_fields_are_kept() -> None:
     known = existing(metadata={"what": "T"}, alternates={"en": "/x"}, passthrough=True, redirect=307, resource="R1")
     assert bind(known).action is None
 
 
-def test_the_resource_on_record_lets_a_name_move() -> None:
+def test_the_recorded_resource_permits_a_new_target() -> None:
     outcome, after, action = bind(existing(resource="R1"), "/2", resource="R1")
     assert (outcome, action, after.target, after.revision) == ("relocated", "relocated", "/2", 2)
 
 
-def test_a_name_that_moves_may_change_its_kind() -> None:
+def test_a_relocated_name_can_change_its_kind() -> None:
     after = bind(existing(resource="R1"), None, kind="described", resource="R1").after
     assert (after.kind, after.target) == ("described", None)
 
 
-def test_a_name_that_moves_is_consistent_afterwards() -> None:
+def test_a_relocated_name_is_consistent() -> None:
     with pytest.raises(BindingError) as refused:
         bind(existing(resource="R1", passthrough=True), None, kind="described", resource="R1")
     assert refused.value.code == "passthrough-without-target"
@@ -260,7 +260,7 @@ def test_a_name_that_moves_is_consistent_afterwards() -> None:
         pytest.param({"resource": "R1"}, PLACE, {"resource": "r1"}, "other-resource", id="resources differ by case"),
     ],
 )
-def test_a_name_is_never_re_assigned(before: dict[str, Any], target: str, said: dict[str, Any], code: str) -> None:
+def test_a_name_is_never_reassigned(before: dict[str, Any], target: str, said: dict[str, Any], code: str) -> None:
     with pytest.raises(BindingConflict) as conflict:
         bind(existing(**before), target, **said)
     assert conflict.value.code == code
@@ -270,24 +270,24 @@ def test_a_name_is_never_re_assigned(before: dict[str, Any], target: str, said: 
     )
 
 
-def test_a_conflict_says_what_differs() -> None:
+def test_a_conflict_describes_the_difference() -> None:
     with pytest.raises(BindingConflict, match=r"https://example\.org/1, not /2"):
         bind(existing(), "/2")
 
 
 @pytest.mark.parametrize("said", [{}, {"resource": "R1"}])
-def test_a_withdrawn_name_is_not_bound_again(said: dict[str, Any]) -> None:
+def test_a_withdrawn_name_cannot_be_bound_again(said: dict[str, Any]) -> None:
     with pytest.raises(BindingConflict) as conflict:
         bind(withdrawn(resource="R1"), **said)
     assert conflict.value.code == "withdrawn"
 
 
-def test_a_person_may_move_a_name_of_which_no_resource_is_on_record() -> None:
+def test_relocate_works_without_a_recorded_resource() -> None:
     outcome, after, action = assignment.relocate(existing(), "HTTPS://Example.org/2", None, LATE)
     assert (outcome, action, after.target, after.kind) == ("relocated", "relocated", "https://example.org/2", "located")
 
 
-def test_to_move_a_name_to_where_it_is_changes_nothing() -> None:
+def test_relocating_to_the_same_target_changes_nothing() -> None:
     assert assignment.relocate(existing(), "https://EXAMPLE.org/1", None, LATE) == ("unchanged", existing(), None)
 
 
@@ -307,7 +307,7 @@ def test_to_move_a_name_to_where_it_is_changes_nothing() -> None:
         pytest.param(withdrawn(), "/x", None, "withdrawn", id="a withdrawn one"),
     ],
 )
-def test_a_name_is_not_moved(before: Binding, target: str | None, kind: Any, code: str) -> None:
+def test_an_invalid_relocation_is_refused(before: Binding, target: str | None, kind: Any, code: str) -> None:
     with pytest.raises(BindingError) as refused:
         assignment.relocate(before, target, kind, LATE)
     assert refused.value.code == code
@@ -322,17 +322,17 @@ def test_a_name_is_not_moved(before: Binding, target: str | None, kind: Any, cod
         pytest.param({"alternates": {"": "/x"}}, "alternate-selector", id="an alternate for nothing"),
     ],
 )
-def test_a_name_is_not_moved_by_a_statement_that_can_never_be(said: dict[str, Any], code: str) -> None:
+def test_an_invalid_assignment_does_not_relocate_a_name(said: dict[str, Any], code: str) -> None:
     with pytest.raises(BindingError) as refused:
         assignment.relocate(existing(), PLACE, None, LATE, **said)
     assert refused.value.code == code
 
 
-def test_a_described_name_gets_a_target_with_another_kind() -> None:
+def test_changing_the_kind_of_a_described_name_adds_a_target() -> None:
     assert assignment.relocate(existing(None, kind="described"), "/x", "related", LATE).after.target == "/x"
 
 
-def test_a_withdrawn_name_keeps_everything_on_record() -> None:
+def test_a_withdrawn_name_keeps_all_fields() -> None:
     outcome, after, action = assignment.withdraw(existing(resource="R1"), "sold", LATE)
     assert (outcome, action, after.status, after.reason) == ("withdrawn", "withdrawn", "withdrawn", "sold")
     assert (after.target, after.resource, after.revision, after.is_live) == (PLACE, "R1", 2, False)
@@ -343,21 +343,21 @@ def test_a_withdrawn_name_keeps_everything_on_record() -> None:
     assert (corrected.status, corrected.resource) == ("withdrawn", "R1")
 
 
-def test_a_reason_is_a_plain_text() -> None:
+def test_a_reason_must_be_plain_text() -> None:
     with pytest.raises(BindingError) as refused:
         assignment.withdraw(existing(), "\x1b[2J", LATE)
     assert refused.value.code == "reason-text"
 
 
 @pytest.mark.parametrize("resource", [None, "R1"])
-def test_a_withdrawn_name_is_restored_for_the_same_resource(resource: str | None) -> None:
+def test_a_withdrawn_name_can_be_restored_for_the_same_resource(resource: str | None) -> None:
     outcome, after, action = assignment.restore(withdrawn(resource=resource), resource, LATE)
     assert (outcome, action, after.status, after.reason, after.revision) == ("restored", "restored", "live", None, 3)
     assert assignment.restore(after, resource, LATE) == ("unchanged", after, None)
 
 
 @pytest.mark.parametrize(("on_record", "given"), [("R1", "R2"), ("R1", None), (None, "R1")])
-def test_a_withdrawn_name_is_not_restored_for_another(on_record: str | None, given: str | None) -> None:
+def test_a_withdrawn_name_cannot_be_restored_for_another_resource(on_record: str | None, given: str | None) -> None:
     with pytest.raises(BindingConflict) as conflict:
         assignment.restore(withdrawn(resource=on_record), given, LATE)
     assert conflict.value.code == "other-resource"
@@ -370,25 +370,25 @@ def state(target: str | None, **said: Any) -> Proposal:
     return propose(NAME, target, kind="located" if target else "described", status="withdrawn", **said)
 
 
-def test_a_tombstone_can_stand_where_nothing_was() -> None:
+def test_an_unbound_name_can_be_recorded_as_withdrawn() -> None:
     outcome, after, action = assignment.bind(None, state(None), LATE)
     assert (outcome, action, after.status, after.revision) == ("withdrawn", "withdrawn", "withdrawn", 1)
 
 
 @pytest.mark.parametrize("target", [None, PLACE])
-def test_a_name_can_be_stated_to_be_withdrawn(target: str | None) -> None:
+def test_an_assignment_can_withdraw_a_name(target: str | None) -> None:
     outcome, after, action = assignment.bind(existing(resource="R1"), state(target), LATE)
     assert (outcome, action, after.kind, after.target) == ("withdrawn", "withdrawn", "located", PLACE)
     assert assignment.bind(after, state(target), LATE) == ("unchanged", after, None)
 
 
-def test_a_tombstone_can_be_brought_up_to_date() -> None:
+def test_a_tombstone_can_be_updated() -> None:
     change = assignment.bind(withdrawn(), state(None, metadata={"what": "T"}), LATE)
     assert (change.outcome, change.action, change.after.status) == ("updated", "updated", "withdrawn")
 
 
 @pytest.mark.parametrize("before", [existing(), withdrawn()], ids=["live", "withdrawn"])
-def test_a_withdrawn_name_gets_no_resource(before: Binding) -> None:
+def test_a_withdrawn_name_cannot_get_a_resource(before: Binding) -> None:
     with pytest.raises(BindingConflict) as conflict:
         assignment.bind(before, state(None, resource="mine"), LATE)
     assert conflict.value.code == "claim-withdrawn"
@@ -398,7 +398,7 @@ def test_a_withdrawn_name_gets_no_resource(before: Binding) -> None:
 @pytest.mark.parametrize("resource", [None, "R1"])
 @pytest.mark.parametrize("said", [{"target": "/2"}, {"target": PLACE, "alternates": {"en": "/x"}}])
 @pytest.mark.parametrize("before", [existing(resource="R1"), withdrawn(resource="R1")], ids=["live", "withdrawn"])
-def test_a_name_is_not_moved_by_its_withdrawal(before: Binding, said: dict[str, Any], resource: str | None) -> None:
+def test_withdrawing_a_name_does_not_relocate_it(before: Binding, said: dict[str, Any], resource: str | None) -> None:
     with pytest.raises(BindingConflict) as conflict:
         assignment.bind(before, state(**said, resource=resource), LATE)
     assert conflict.value.code == ("bound-otherwise" if before.is_live else "withdrawn")
@@ -407,13 +407,13 @@ def test_a_name_is_not_moved_by_its_withdrawal(before: Binding, said: dict[str, 
 @pytest.mark.parametrize(
     ("target", "resource", "code"), [("/2", None, "bound-otherwise"), (None, "R2", "other-resource")]
 )
-def test_what_is_withdrawn_has_to_be_what_is_on_record(target: str | None, resource: str | None, code: str) -> None:
+def test_a_withdrawal_must_agree_with_the_recorded_binding(target: str | None, resource: str | None, code: str) -> None:
     with pytest.raises(BindingConflict) as conflict:
         assignment.bind(existing(resource="R1"), state(target, resource=resource), LATE)
     assert conflict.value.code == code
 
 
-def test_a_statement_leaves_the_other_elements() -> None:
+def test_an_assignment_keeps_other_metadata_elements() -> None:
     known = existing(metadata={"what": "T", "when": "2020"}, alternates={"en": "/en"}, resource="R1")
     said = propose(NAME, PLACE, resource="R1", metadata={"who": "N", "what": "U"}, alternates={"de": "/de"})
     after = assignment.bind(known, said, LATE).after

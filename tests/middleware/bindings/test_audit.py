@@ -38,7 +38,7 @@ def found(bindings: Bindings, **options) -> list[tuple[str, str]]:
         pytest.param(["urn:example:%D0%B1"], ["non-ascii"], id="a URN that is not ASCII"),
     ],
 )
-def test_a_name_is_doubtful(bindings: Bindings, bound: list[str], expected: list[str]) -> None:
+def test_questionable_names_are_reported(bindings: Bindings, bound: list[str], expected: list[str]) -> None:
     for name in bound:
         bindings.bind(name, "/x")
     assert [code for _, code in found(bindings)] == expected
@@ -56,7 +56,9 @@ def test_a_name_is_doubtful(bindings: Bindings, bound: list[str], expected: list
         pytest.param("/archive", [], False, id="a page"),
     ],
 )
-def test_a_target_is_doubtful(bindings: Bindings, target: str, prefixes: list[str], doubtful: bool) -> None:
+def test_questionable_targets_are_reported(
+    bindings: Bindings, target: str, prefixes: list[str], doubtful: bool
+) -> None:
     bindings.bind("ark:12345/x5", target)
     bindings.bind("ark:12345/x6", "/x", alternates={"text/html": target})
     expected = ["reserved-target"] * 2 if doubtful else []
@@ -73,7 +75,7 @@ def test_a_target_is_doubtful(bindings: Bindings, target: str, prefixes: list[st
         pytest.param("nonsense", "unreadable", id="no identifier"),
     ],
 )
-def test_what_another_hand_wrote_is_doubtful(bindings: Bindings, key: str, code: str) -> None:
+def test_rows_of_other_programs_are_reported(bindings: Bindings, key: str, code: str) -> None:
     bindings.bind("ark:12345/x", "/x")
     with cast(DatabaseStore, bindings.store)._database.engine.begin() as connection:
         columns = "kind, target, status, redirect, passthrough, scope, changed, revision"
@@ -149,7 +151,7 @@ UNREADABLE = [
 
 
 @pytest.mark.parametrize("value", UNREADABLE)
-def test_a_row_that_cannot_be_read_is_reported_with_its_key(bindings: Bindings, value: str) -> None:
+def test_an_unreadable_row_is_reported_with_its_key(bindings: Bindings, value: str) -> None:
     names = ["ark:12345/x5", "ark:12345/x6", "ark:12345/x7"]
     for name in names:
         bindings.bind(name, "/x")
@@ -165,12 +167,12 @@ def test_a_row_that_cannot_be_read_is_reported_with_its_key(bindings: Bindings, 
     assert bindings.lookup(names[2]) is not None
 
 
-def test_a_naan_of_ones_own_is_not_doubtful(bindings: Bindings) -> None:
+def test_a_declared_naan_is_not_reported(bindings: Bindings) -> None:
     bindings.bind("ark:54321/x5", "/x")
     assert found(bindings, naans=["54321"]) == []
 
 
-def test_every_name_is_looked_at_once_however_many_there_are(tmp_path, open_store: Callable[..., Bindings]) -> None:
+def test_every_name_is_checked_once(tmp_path, open_store: Callable[..., Bindings]) -> None:
     from ararat.middleware.tabular.importing import import_table
 
     table = tmp_path / "many.csv"
@@ -196,11 +198,11 @@ def test_every_name_is_looked_at_once_however_many_there_are(tmp_path, open_stor
         ("", None),
     ],
 )
-def test_a_name_looks_meaningful_by_its_words(name: str, expected: str | None) -> None:
+def test_words_in_a_name_are_found(name: str, expected: str | None) -> None:
     assert meaning(name) == expected
 
 
-def test_every_code_is_explained() -> None:
+def test_every_code_has_an_explanation() -> None:
     for code, words in CHECKS.items():
         assert words.isascii()
         assert words.endswith((".", ").")), code

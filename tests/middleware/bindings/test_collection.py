@@ -25,7 +25,7 @@ PLACE = "https://example.org/1"
 
 
 @pytest.mark.vectors("bind")
-def test_names_are_bound_as_the_requirements_say(vector, bindings: Bindings) -> None:
+def test_names_are_bound_as_the_requirements_state(vector, bindings: Bindings) -> None:
     if isinstance(vector.input, dict):
         with pytest.raises(BindingError) as refused:
             bindings.bind(vector.input["ark"], vector.input["target"], redirect=vector.input["status"])
@@ -45,13 +45,13 @@ def test_names_are_bound_as_the_requirements_say(vector, bindings: Bindings) -> 
         assert found.target == target
 
 
-def test_an_authority_that_names_itself_needs_a_name_for_it(bindings: Bindings) -> None:
+def test_a_policy_element_requires_an_authority_name(bindings: Bindings) -> None:
     with pytest.raises(BindingError, match="no-name"):
         bindings.bind("ark:12345", PLACE)
     assert bindings.bind("ark:12345/0", PLACE, resource="whoever holds the NAAN") == "bound"
 
 
-def test_a_variant_can_go_and_the_name_stays(bindings: Bindings) -> None:
+def test_a_variant_can_be_withdrawn_without_its_name(bindings: Bindings) -> None:
     for name in (NAME, f"{NAME}.pdf"):
         bindings.bind(name, PLACE)
     bindings.withdraw(f"{NAME}.pdf", reason="nobody reads it any more")
@@ -62,13 +62,13 @@ def test_a_variant_can_go_and_the_name_stays(bindings: Bindings) -> None:
     ]
 
 
-def test_nothing_is_bound_at_first(bindings: Bindings) -> None:
+def test_a_new_store_is_empty(bindings: Bindings) -> None:
     assert bindings.lookup(NAME) is None
     assert bindings.history(NAME) == []
     assert bindings.fetch([NAME, "ark:12345/other"]) == {}
 
 
-def test_everything_that_was_said_is_on_record(bindings: Bindings) -> None:
+def test_all_fields_of_a_binding_are_recorded(bindings: Bindings) -> None:
     said: dict[str, Any] = {
         "kind": "served",
         "redirect": 307,
@@ -96,13 +96,13 @@ def test_everything_that_was_said_is_on_record(bindings: Bindings) -> None:
 @pytest.mark.parametrize(
     "spelling", ["ark:/12345/d-oc", "ARK:12345/doc", "https://n2t.net/ark:/12345/doc?info", "ark:12345/%64oc#f"]
 )
-def test_a_name_is_found_by_every_spelling(bindings: Bindings, spelling: str) -> None:
+def test_a_name_is_found_in_every_spelling(bindings: Bindings, spelling: str) -> None:
     bindings.bind(NAME, PLACE)
     assert bindings.lookup(spelling) == bindings.lookup(parse(spelling)) == bindings.lookup(NAME)
     assert len(bindings.history(spelling)) == 1
 
 
-def test_keys_are_compared_octet_by_octet(bindings: Bindings) -> None:
+def test_keys_are_compared_byte_by_byte(bindings: Bindings) -> None:
     for number, name in enumerate(
         ["ark:12345/x", "ark:12345/X", "ark:12345/x.a", "ark:12345/x%2Ea", "ark:12345/%C3%A9", "ark:12345/e%CC%81"]
     ):
@@ -114,7 +114,7 @@ def test_keys_are_compared_octet_by_octet(bindings: Bindings) -> None:
 LONGEST = "ark:12345/" + "".join(f"%F0%9F%{0x98 + n % 8:02X}%{0x80 + (n * n) % 64:02X}" for n in range(245))
 
 
-def test_the_longest_names_are_bound_like_any_other(bindings: Bindings) -> None:
+def test_the_longest_names_can_be_bound(bindings: Bindings) -> None:
     other = LONGEST[:-2] + ("81" if LONGEST[-2:] != "81" else "82")
     assert len(LONGEST) == 2950
     assert bindings.bind(LONGEST, "/1", resource="R1") == "bound"
@@ -127,7 +127,7 @@ def test_the_longest_names_are_bound_like_any_other(bindings: Bindings) -> None:
     assert [event.after.identifier for event in bindings.history(LONGEST)] == [LONGEST, LONGEST]
 
 
-def test_many_are_fetched_at_once(bindings: Bindings) -> None:
+def test_many_names_are_fetched_at_once(bindings: Bindings) -> None:
     names = [f"ark:12345/x{number}" for number in range(50)]
     for name in names:
         bindings.bind(name, f"/{name[10:]}")
@@ -139,13 +139,13 @@ def test_many_are_fetched_at_once(bindings: Bindings) -> None:
 @pytest.mark.parametrize(
     "key", ["", "\0", "ark:12345/\0", "\ud800", "ark:12345/\u00e9", "'; DROP TABLE bindings; --", "%", "x" * 100_000]
 )
-def test_what_is_no_key_is_not_found(bindings: Bindings, key: str) -> None:
+def test_a_text_that_is_not_a_key_is_not_found(bindings: Bindings, key: str) -> None:
     bindings.bind(NAME, PLACE)
     assert bindings.fetch([key]) == {}
     assert set(bindings.fetch([key, NAME])) == {NAME}
 
 
-def test_a_name_lives_and_its_history_tells(bindings: Bindings) -> None:
+def test_the_history_contains_all_changes_of_a_name(bindings: Bindings) -> None:
     steps = [
         bindings.bind(NAME, "/1", resource="R1", actor="ann"),
         bindings.bind(NAME, "/1", actor="nobody sees this"),
@@ -184,7 +184,7 @@ def test_a_name_lives_and_its_history_tells(bindings: Bindings) -> None:
     assert history[4].as_dict()["before"]["target"] == "/3"
 
 
-def test_a_resource_is_claimed_before_the_name_is_moved_by_it(bindings: Bindings) -> None:
+def test_a_resource_is_claimed_before_a_relocation(bindings: Bindings) -> None:
     bindings.bind(NAME, PLACE)
     with pytest.raises(BindingConflict):
         bindings.bind(NAME, "/2", resource="R1")
@@ -193,7 +193,7 @@ def test_a_resource_is_claimed_before_the_name_is_moved_by_it(bindings: Bindings
     assert [event.action for event in bindings.history(NAME)] == ["bound", "updated", "relocated"]
 
 
-def test_a_name_without_a_resource_gets_alternates_by_relocate(bindings: Bindings) -> None:
+def test_relocate_adds_alternates_without_a_resource(bindings: Bindings) -> None:
     bindings.bind(NAME, "/p")
     assert bindings.relocate(NAME, "/p", alternates={"en": "/en"}, passthrough=True) == "relocated"
     binding = bindings.lookup(NAME)
@@ -203,7 +203,7 @@ def test_a_name_without_a_resource_gets_alternates_by_relocate(bindings: Binding
     assert bindings.relocate(NAME, "/p") == "unchanged"
 
 
-def test_another_reason_for_a_withdrawal_goes_on_record(bindings: Bindings) -> None:
+def test_a_new_reason_of_a_withdrawal_is_recorded(bindings: Bindings) -> None:
     bindings.bind(NAME, PLACE)
     outcomes = [bindings.withdraw(NAME, reason=reason) for reason in ("a", None, "a", "b")]
     assert outcomes == ["withdrawn", "unchanged", "unchanged", "updated"]
@@ -213,7 +213,9 @@ def test_another_reason_for_a_withdrawal_goes_on_record(bindings: Bindings) -> N
     ]
 
 
-def test_a_history_is_in_order_when_the_clock_was_set_back(database: str, open_store: Callable[..., Bindings]) -> None:
+def test_the_history_is_ordered_even_if_the_clock_is_set_back(
+    database: str, open_store: Callable[..., Bindings]
+) -> None:
     times = iter([datetime(2020, 10, 4, 12, tzinfo=UTC), *[datetime(2020, 10, 4, 11, tzinfo=UTC)] * 3])
     bindings = open_store(database, clock=lambda: next(times))
     bindings.bind(NAME, PLACE)
@@ -223,7 +225,7 @@ def test_a_history_is_in_order_when_the_clock_was_set_back(database: str, open_s
     assert moments == sorted(set(moments))
 
 
-def test_a_refused_request_leaves_nothing_behind(bindings: Bindings) -> None:
+def test_a_refused_change_writes_nothing(bindings: Bindings) -> None:
     bindings.bind(NAME, PLACE, resource="R1")
     with pytest.raises(BindingConflict):
         bindings.bind(NAME, PLACE, resource="R2", metadata={"what": "T"})
@@ -235,7 +237,7 @@ def test_a_refused_request_leaves_nothing_behind(bindings: Bindings) -> None:
 
 
 @pytest.mark.parametrize("change", ["relocate", "withdraw", "restore"])
-def test_what_was_never_bound_is_not_changed(bindings: Bindings, change: str) -> None:
+def test_an_unbound_name_cannot_be_changed(bindings: Bindings, change: str) -> None:
     arguments = ["/x"] if change == "relocate" else []
     with pytest.raises(BindingError) as refused:
         getattr(bindings, change)(NAME, *arguments)
@@ -243,19 +245,19 @@ def test_what_was_never_bound_is_not_changed(bindings: Bindings, change: str) ->
     assert bindings.lookup(NAME) is None
 
 
-def test_what_is_no_identifier_is_an_error_also_when_only_asked_for(bindings: Bindings) -> None:
+def test_an_invalid_identifier_raises_an_error_in_every_method(bindings: Bindings) -> None:
     for ask in (bindings.lookup, bindings.history, bindings.withdraw):
         with pytest.raises(BindingError) as refused:
             ask("foo")
         assert refused.value.code == "no-scheme"
 
 
-def test_what_can_never_be_bound_can_be_asked_for(bindings: Bindings) -> None:
+def test_a_name_that_cannot_be_bound_can_be_fetched(bindings: Bindings) -> None:
     for name in ("ark:99999/x", "ark:12345/x?info", "ark:12345/" + "x" * 3000):
         assert bindings.lookup(name) is None
 
 
-def test_a_name_that_may_be_taken_for_another_is_bound_with_a_warning(
+def test_binding_a_name_that_is_easily_confused_logs_a_warning(
     bindings: Bindings, caplog: pytest.LogCaptureFixture
 ) -> None:
     bindings.bind("ark:12345/a.b", "/1")
@@ -268,7 +270,7 @@ def test_a_name_that_may_be_taken_for_another_is_bound_with_a_warning(
     assert len(caplog.messages) == 1
 
 
-def test_a_name_with_a_character_that_nobody_sees_is_bound_with_a_warning(
+def test_binding_a_name_with_a_hidden_character_logs_a_warning(
     bindings: Bindings, caplog: pytest.LogCaptureFixture
 ) -> None:
     assert bindings.bind("ark:12345/a\u200bb", "/1") == "bound"
@@ -281,7 +283,7 @@ def test_a_name_with_a_character_that_nobody_sees_is_bound_with_a_warning(
 # Many at once ---------------------------------------------------------------------------------------------------------
 
 
-def test_of_two_who_bind_one_name_one_wins(bindings: Bindings) -> None:
+def test_only_one_of_two_concurrent_binds_succeeds(bindings: Bindings) -> None:
     racers, rounds = 8, 6
     barrier = threading.Barrier(racers, timeout=20)
 
@@ -302,7 +304,7 @@ def test_of_two_who_bind_one_name_one_wins(bindings: Bindings) -> None:
     assert all(len(bindings.history(f"ark:12345/x{number}")) == 1 for number in range(rounds))
 
 
-def test_who_say_the_same_at_once_agree(bindings: Bindings) -> None:
+def test_equal_concurrent_binds_both_succeed(bindings: Bindings) -> None:
     barrier = threading.Barrier(6, timeout=20)
 
     def bind(_: int) -> str:
@@ -313,7 +315,7 @@ def test_who_say_the_same_at_once_agree(bindings: Bindings) -> None:
         assert sorted(pool.map(bind, range(6))) == ["bound", *["unchanged"] * 5]
 
 
-def test_changes_of_one_name_queue_up(bindings: Bindings) -> None:
+def test_changes_of_one_name_are_serialized(bindings: Bindings) -> None:
     bindings.bind(NAME, "/0")
     places = count(1)
 
@@ -328,14 +330,14 @@ def test_changes_of_one_name_queue_up(bindings: Bindings) -> None:
     assert history[-1].after == bindings.lookup(NAME)
 
 
-def test_readers_are_not_kept_waiting(bindings: Bindings) -> None:
+def test_writers_do_not_block_readers(bindings: Bindings) -> None:
     bindings.bind(NAME, PLACE)
     with bindings.store.transaction(exclusive=True) as transaction:
         assert transaction.get([NAME])
         assert bindings.lookup(NAME) is not None
 
 
-def test_what_is_not_finished_is_not_seen(bindings: Bindings) -> None:
+def test_uncommitted_changes_are_not_visible(bindings: Bindings) -> None:
     other = "ark:12345/other"
 
     def begin_and_fail() -> None:
@@ -351,7 +353,7 @@ def test_what_is_not_finished_is_not_seen(bindings: Bindings) -> None:
     assert bindings.history(other) == []
 
 
-def test_closed_bindings_say_so(bindings: Bindings) -> None:
+def test_closed_bindings_raise_an_error(bindings: Bindings) -> None:
     bindings.bind(NAME, PLACE)
     bindings.lookup(NAME)
     with bindings as same:
@@ -386,7 +388,7 @@ examples = count()
     max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow]
 )
 @given(operations=st.lists(st.tuples(SPELLINGS, OPERATIONS), min_size=5, max_size=15))
-def test_whatever_is_done_no_name_changes_its_resource_and_the_history_replays_to_what_is(
+def test_no_change_reassigns_a_name_and_the_history_can_be_replayed(
     operations: list[tuple[str, dict[str, Any]]], bindings: Bindings
 ) -> None:
     own = f"n{next(examples)}"  # all examples share one database
@@ -407,7 +409,7 @@ def test_whatever_is_done_no_name_changes_its_resource_and_the_history_replays_t
         assert not history or history[0].action == "bound"
 
 
-def test_the_clock_of_the_history_can_be_given(database: str, open_store: Callable[..., Bindings]) -> None:
+def test_the_clock_of_the_history_can_be_replaced(database: str, open_store: Callable[..., Bindings]) -> None:
     then = datetime(2020, 10, 4, 12, 30, 15, 42, tzinfo=UTC)
     bindings = open_store(database, clock=lambda: then)
     bindings.bind(NAME, PLACE)

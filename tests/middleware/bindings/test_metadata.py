@@ -8,12 +8,12 @@ from ararat.middleware.bindings.metadata import ELEMENTS, MAX_CHARACTERS, check,
 from ararat.middleware.errors import BindingError
 
 
-def test_elements_come_back_in_the_order_of_the_kernel() -> None:
+def test_elements_are_returned_in_the_order_of_the_kernel() -> None:
     given_order = {"policy": "/policy", "when": "2020", "where": "/x", "what": "An Ark", "who": "Noah"}
     assert list(check(given_order)) == ["who", "what", "when", "where", "policy"]
 
 
-def test_every_element_can_stand() -> None:
+def test_every_element_can_be_set() -> None:
     assert dict(check(dict.fromkeys(ELEMENTS, "x"))) == dict.fromkeys(ELEMENTS, "x")
 
 
@@ -42,14 +42,14 @@ def test_an_unknown_element_is_an_error(element: object) -> None:
         pytest.param(["a"], id="a list"),
     ],
 )
-def test_a_value_is_a_plain_text(text: object) -> None:
+def test_a_value_must_be_plain_text(text: object) -> None:
     with pytest.raises(BindingError) as refused:
         check({"what": text})  # type: ignore[dict-item]
     assert refused.value.code == "metadata-text"
     assert str(refused.value).isascii()
 
 
-def test_a_title_may_be_in_any_script() -> None:
+def test_a_title_can_use_any_script() -> None:
     title = "\u05ea\u05d9\u05d1\u05ea \u05e0\u05d7\u200f (2020)"
     assert check({"what": title})["what"] == title
 
@@ -63,6 +63,6 @@ def test_an_erc_has_one_line_for_each_element(elements: dict[str, str]) -> None:
     assert erc(checked).splitlines() == ["erc:", *(f"{element}: {text}" for element, text in checked.items())]
 
 
-def test_what_is_checked_cannot_be_changed() -> None:
+def test_validated_metadata_is_immutable() -> None:
     with pytest.raises(TypeError):
         check({"what": "x"})["what"] = "y"  # type: ignore[index]

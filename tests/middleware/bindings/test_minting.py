@@ -40,7 +40,7 @@ def has_check_character(text: str) -> bool:
         pytest.param({"digits": True, "check": "noid", "length": 4}, "[0-9]{5}", id="of digits, all of them"),
     ],
 )
-def test_names_are_opaque_and_normal(bindings: Bindings, options: dict[str, Any], expected: str) -> None:
+def test_minted_names_are_opaque_and_in_normal_form(bindings: Bindings, options: dict[str, Any], expected: str) -> None:
     names = mint(bindings, "12345/x5", count=50, **options)
     assert len(set(names)) == 50
     for name in names:
@@ -108,7 +108,7 @@ def test_a_name_begins_with_its_shoulder(bindings: Bindings, namespace: str, beg
         pytest.param("12345/x5", {"length": 1, "count": 30}, "names-exhausted", id="more than there are"),
     ],
 )
-def test_what_cannot_be_made_is_refused(
+def test_an_invalid_request_is_refused(
     open_store: Callable[..., Bindings], tmp_path, namespace: str, options: dict[str, Any], code: str
 ) -> None:
     bindings = open_store(tmp_path / "bindings.sqlite")
@@ -125,7 +125,7 @@ def test_the_longest_name_has_255_characters_and_can_be_bound(bindings: Bindings
 
 
 @pytest.mark.parametrize("sequential", [False, True])
-def test_every_name_is_made_once_and_then_there_is_none(bindings: Bindings, sequential: bool) -> None:
+def test_every_name_is_minted_once_until_none_is_left(bindings: Bindings, sequential: bool) -> None:
     made = [
         mint(bindings, "12345/x5", length=1, digits=True, sequential=sequential, count=count) for count in (3, 4, 3)
     ]
@@ -135,14 +135,14 @@ def test_every_name_is_made_once_and_then_there_is_none(bindings: Bindings, sequ
     assert refused.value.code == "names-exhausted"
 
 
-def test_where_not_enough_are_left_none_is_made(bindings: Bindings) -> None:
+def test_too_few_unused_names_mint_none(bindings: Bindings) -> None:
     mint(bindings, "12345/x5", length=1, digits=True, count=8)
     with pytest.raises(BindingError):
         mint(bindings, "12345/x5", length=1, digits=True, count=3)
     assert len(mint(bindings, "12345/x5", length=1, digits=True, count=2)) == 2
 
 
-def test_a_name_that_was_ever_used_is_not_made(bindings: Bindings) -> None:
+def test_a_used_name_is_never_minted(bindings: Bindings) -> None:
     bindings.bind("ark:12345/x5-0", "/bound")
     bindings.bind("ark:12345/x51", "/withdrawn")
     bindings.withdraw("ark:12345/x51")
@@ -153,7 +153,7 @@ def test_a_name_that_was_ever_used_is_not_made(bindings: Bindings) -> None:
     assert sorted(made) == [f"ark:12345/x5{digit}" for digit in range(4, 10)]
 
 
-def test_names_that_a_rule_answers_are_not_made(bindings: Bindings) -> None:
+def test_names_of_a_rule_are_not_minted(bindings: Bindings) -> None:
     bindings.set_rule("ark:12345/x5", "https://example.org/${value}")
     for namespace in ("12345/x5", "12345/x57"):
         with pytest.raises(BindingError, match="the rule for ark:12345/x5 already answers every name") as refused:
@@ -166,9 +166,7 @@ def test_names_that_a_rule_answers_are_not_made(bindings: Bindings) -> None:
     assert len(mint(bindings, "12345/x7", count=3)) == 3
 
 
-def test_a_batch_of_names_takes_the_same_number_of_queries_as_one(
-    database: str, open_store: Callable[..., Bindings]
-) -> None:
+def test_a_batch_needs_as_many_queries_as_one_name(database: str, open_store: Callable[..., Bindings]) -> None:
     bindings = open_store(database)
     bindings.bind("ark:12345/x50/below", "/x")
     statements: list[str] = []
@@ -187,13 +185,13 @@ def test_a_batch_of_names_takes_the_same_number_of_queries_as_one(
     assert "ark:12345/x50" not in mint(bindings, "12345/x5", count=28, length=1)
 
 
-def test_shoulders_that_overlap_do_not_make_one_name_twice(bindings: Bindings) -> None:
+def test_overlapping_shoulders_never_mint_the_same_name(bindings: Bindings) -> None:
     made = mint(bindings, "12345/x51", length=1, digits=True, count=4)
     made += mint(bindings, "12345/x5", length=2, digits=True, count=96)
     assert len(set(made)) == 100
 
 
-def test_a_name_drawn_twice_is_drawn_again(bindings: Bindings, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_duplicate_draw_is_repeated(bindings: Bindings, monkeypatch: pytest.MonkeyPatch) -> None:
     numbers = iter([7, 7, 7, 8, 8, 9])
     monkeypatch.setattr(secrets, "randbelow", lambda _: next(numbers))
     assert mint(bindings, "12345/x5") == ["ark:12345/x500000007"]
@@ -201,7 +199,7 @@ def test_a_name_drawn_twice_is_drawn_again(bindings: Bindings, monkeypatch: pyte
     assert mint(bindings, "12345/x5") == ["ark:12345/x500000009"]
 
 
-def test_a_draw_that_finds_nothing_unused_ends(bindings: Bindings, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_drawing_ends_if_no_unused_name_is_found(bindings: Bindings, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(secrets, "randbelow", lambda _: 7)
     monkeypatch.setattr(minting, "_MAX_MISSES", 10)
     mint(bindings, "12345/x5")
@@ -210,7 +208,7 @@ def test_a_draw_that_finds_nothing_unused_ends(bindings: Bindings, monkeypatch: 
     assert refused.value.code == "names-exhausted"
 
 
-def test_numbers_go_on_where_they_were_and_each_pattern_has_its_own(bindings: Bindings) -> None:
+def test_sequential_numbers_continue_for_each_pattern(bindings: Bindings) -> None:
     assert mint(bindings, "12345/x5", length=2, sequential=True, count=2) == ["ark:12345/x500", "ark:12345/x501"]
     bindings.bind("ark:12345/x502", "/x")
     assert mint(bindings, "12345/x5", length=2, sequential=True) == ["ark:12345/x503"]
@@ -218,7 +216,7 @@ def test_numbers_go_on_where_they_were_and_each_pattern_has_its_own(bindings: Bi
     assert mint(bindings, "12345/x5", length=3, sequential=True) == ["ark:12345/x5000"]
 
 
-def test_who_made_a_name_is_on_record_and_stays_there(bindings: Bindings) -> None:
+def test_the_actor_of_a_minted_name_is_kept(bindings: Bindings) -> None:
     [name] = mint(bindings, "12345/x5", actor="a librarian")
     engine = cast(DatabaseStore, bindings.store)._database.engine
     with engine.connect() as connection:
@@ -229,14 +227,14 @@ def test_who_made_a_name_is_on_record_and_stays_there(bindings: Bindings) -> Non
             connection.execute(text(statement))
 
 
-def test_a_naan_that_is_not_registered_is_warned_of(bindings: Bindings, caplog: pytest.LogCaptureFixture) -> None:
+def test_an_unregistered_naan_causes_a_warning(bindings: Bindings, caplog: pytest.LogCaptureFixture) -> None:
     mint(bindings, "12148/x5")
     assert caplog.messages == []
     mint(bindings, "54321/x5")
     assert caplog.messages == ["NAAN 54321 is not registered: register with the ARK Maintenance Agency"]
 
 
-def test_what_was_not_written_was_not_made(bindings: Bindings) -> None:
+def test_a_rolled_back_mint_records_nothing(bindings: Bindings) -> None:
     bindings.close()
     with pytest.raises(BindingsUnavailable):
         mint(bindings, "12345/x5")
@@ -252,7 +250,7 @@ for turn in range(20):
 """
 
 
-def test_two_processes_never_make_one_name(database: str, bindings: Bindings) -> None:
+def test_two_processes_never_mint_the_same_name(database: str, bindings: Bindings) -> None:
     command = [sys.executable, "-c", MINTING, database]
     processes = [subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) for _ in range(2)]
     names: list[str] = []

@@ -53,13 +53,13 @@ NEVER = [
 
 
 @pytest.mark.parametrize(("spelling", "key"), KEYS)
-def test_equivalent_spellings_are_one_key(spelling: str, key: str) -> None:
+def test_equivalent_spellings_have_one_key(spelling: str, key: str) -> None:
     assert assignable(spelling) == key
     assert assignable(parse(spelling)) == key
 
 
 @pytest.mark.parametrize(("text", "code"), NEVER)
-def test_what_is_never_bound(text: str, code: str) -> None:
+def test_names_that_cannot_be_bound_are_refused(text: str, code: str) -> None:
     with pytest.raises(BindingError) as refused:
         assignable(text)
     assert refused.value.code == code
@@ -68,7 +68,7 @@ def test_what_is_never_bound(text: str, code: str) -> None:
 
 
 @pytest.mark.naughty
-def test_a_hostile_name_has_a_key_of_printable_ascii_or_is_refused(naughty) -> None:
+def test_a_hostile_name_has_an_ascii_key_or_is_refused(naughty) -> None:
     said = key = None
     try:
         key = assignable(naughty.input)
@@ -81,17 +81,17 @@ def test_a_hostile_name_has_a_key_of_printable_ascii_or_is_refused(naughty) -> N
 
 
 @pytest.mark.parametrize("length", [1, 255])
-def test_names_up_to_255_characters_are_bound(length: int) -> None:
+def test_names_of_up_to_255_characters_have_a_key(length: int) -> None:
     name = "ark:12345/" + "\U0001f600" * max(1, length - 10)
     assert len(assignable(name)) == 10 + 12 * max(1, length - 10)
 
 
-def test_the_example_naan_is_a_naan_like_any_other() -> None:
+def test_the_example_naan_can_be_bound() -> None:
     assert assignable("ark:12345/x").replace("12345", "67890") == assignable("ark:67890/x")
 
 
 @pytest.mark.parametrize("spelling", ["ark:12345/doc?info", "https://n2t.net/ark:/12345/d-oc?#f", "ark:12345/doc#f"])
-def test_what_follows_the_name_is_no_part_of_the_key(spelling: str) -> None:
+def test_a_query_or_fragment_is_not_part_of_the_key(spelling: str) -> None:
     assert names.key(names.read(spelling)) == "ark:12345/doc"
 
 
@@ -105,11 +105,11 @@ def test_what_follows_the_name_is_no_part_of_the_key(spelling: str) -> None:
         pytest.param("urn:foo:a.b", [], id="a URN, in which nothing is decoded"),
     ],
 )
-def test_names_that_generic_software_may_take_for_each_other(name: str, others: list[str]) -> None:
+def test_names_that_software_may_confuse_are_found(name: str, others: list[str]) -> None:
     assert confusable(name) == others
 
 
-def test_a_name_of_many_dots_has_few_of_them() -> None:
+def test_a_name_with_many_dots_has_few_similar_names() -> None:
     assert len(confusable("ark:12345/x" + ".a1" * 80)) < 10
 
 
@@ -126,7 +126,7 @@ def test_a_name_of_many_dots_has_few_of_them() -> None:
         pytest.param(["nonsense"], "", id="no identifier"),
     ],
 )
-def test_the_reason_is_given_why_two_spellings_are_one_name(spellings: list[str], why: str) -> None:
+def test_the_reason_for_the_equivalence_of_two_spellings_is_given(spellings: list[str], why: str) -> None:
     found = names.why_same(*spellings)
     assert why in found
     assert bool(found) == bool(why)
@@ -144,7 +144,7 @@ def test_the_reason_is_given_why_two_spellings_are_one_name(spellings: list[str]
         pytest.param("ark:12345/a\u200bb", "hidden-char", "", id="a hidden character"),
     ],
 )
-def test_a_name_that_is_not_ascii_is_doubtful(identifier: str, code: str | None, words: str) -> None:
+def test_a_name_that_is_not_ascii_is_questionable(identifier: str, code: str | None, words: str) -> None:
     found = names.doubts(identifier)
     assert [doubt.code for doubt in found] == ([code] if code else [])
     assert all(words in doubt.message for doubt in found)

@@ -11,7 +11,7 @@ from ararat.middleware.errors import PrefixError
 
 
 @pytest.mark.vectors("resolver-prefix")
-def test_resolver_prefixes_are_those_of_the_draft(vector) -> None:
+def test_prefixes_follow_the_grammar_of_the_draft(vector) -> None:
     if vector.expect["valid"]:
         assert check_prefix(vector.input) == vector.expect["stored"]
     else:
@@ -54,14 +54,14 @@ def test_a_prefix_has_one_stored_form(prefix: str, stored: str) -> None:
         pytest.param("https://x.example/caf\u00e9", "prefix-path", id="a path outside ASCII"),
     ],
 )
-def test_what_is_no_prefix_is_refused_with_its_reason(prefix: str, code: str) -> None:
+def test_an_invalid_prefix_is_refused_with_a_reason(prefix: str, code: str) -> None:
     with pytest.raises(PrefixError) as refused:
         check_prefix(prefix)
     assert refused.value.code == code
 
 
 @given(st.text() | st.text().map("https://".__add__) | st.text().map("http://x.example/".__add__))
-def test_a_stored_prefix_is_ascii_and_stays_the_same(prefix: str) -> None:
+def test_the_stored_form_of_a_prefix_is_ascii_and_idempotent(prefix: str) -> None:
     refused = stored = ""
     try:
         stored = check_prefix(prefix)
@@ -71,5 +71,5 @@ def test_a_stored_prefix_is_ascii_and_stays_the_same(prefix: str) -> None:
     assert not stored or check_prefix(stored) == stored.removesuffix("/")
 
 
-def test_one_slash_joins_prefix_and_name() -> None:
+def test_prefix_and_name_are_joined_by_one_slash() -> None:
     assert join(check_prefix("https://n2t.net/"), "ark:12345/x") == "https://n2t.net/ark:12345/x"

@@ -37,7 +37,7 @@ def governed(database: str) -> Iterator[Bindings]:
         ),
     ],
 )
-def test_what_the_policy_forbids_is_not_bound(governed, identifier, metadata, code):
+def test_a_name_that_breaks_the_policy_is_refused(governed, identifier, metadata, code):
     with pytest.raises(BindingError) as refused:
         governed.bind(identifier, "/x", metadata=metadata)
     assert refused.value.code == code
@@ -45,7 +45,7 @@ def test_what_the_policy_forbids_is_not_bound(governed, identifier, metadata, co
     assert governed.lookup(identifier) is None
 
 
-def test_without_a_policy_it_is(database):
+def test_without_a_policy_the_same_name_is_bound(database):
     with open_bindings(database, create=True) as bindings:
         assert bindings.bind("ark:21206/bcd", "/x", metadata={"persistence": "kept"}) == "bound"
         binding = bindings.lookup("ark:21206/bcd")
@@ -56,7 +56,7 @@ def test_without_a_policy_it_is(database):
 @pytest.mark.parametrize(
     ("stated", "kept"), [(None, "lifetime"), ("subinfinite", "subinfinite"), ("lifetime", "lifetime"), ("none", "none")]
 )
-def test_a_persistent_name_has_the_availability_stated_or_the_default(governed, stated, kept):
+def test_a_persistent_name_needs_an_allowed_availability(governed, stated, kept):
     metadata = {"persistence": "kept", **({"availability": stated} if stated else {})}
     for outcome in ("bound", "unchanged"):
         assert governed.bind("ark:21206/1b", "/x", metadata=metadata) == outcome
@@ -64,7 +64,7 @@ def test_a_persistent_name_has_the_availability_stated_or_the_default(governed, 
     assert len(governed.history("ark:21206/1b")) == 1
 
 
-def test_a_name_can_be_made_persistent_later(governed):
+def test_a_name_can_become_persistent_later(governed):
     governed.bind("ark:21206/1b", "/x")
     governed.bind("urn:example:a", "/x")
     assert governed.mark_persistent("ark:21206/1b", published=False) == "updated"
@@ -79,7 +79,7 @@ def test_a_name_can_be_made_persistent_later(governed):
         governed.mark_persistent("ark:21206/1b")
 
 
-def test_a_uuid_is_one_resources_across_forms_and_slugs(governed):
+def test_a_uuid_identifies_one_resource_in_all_forms_and_slugs(governed):
     governed.bind(f"urn:uuid:{UUID}", "/about", resource="the thing")
     governed.bind("ark:21206/1b", f"/{UUID}_notes", resource="the thing")
     for target in (f"/{UUID}", f"https://17beta.top/{UUID.upper()}_other#x"):
@@ -94,7 +94,7 @@ def test_a_uuid_is_one_resources_across_forms_and_slugs(governed):
         governed.bind("ark:21206/1d", f"/{UUID}")
 
 
-def test_a_table_is_held_to_the_same_rules(governed):
+def test_an_import_applies_the_policy(governed):
     table = (
         "identifier,target,resource,persistence,availability\n"
         f"ark:21206/1b,/{UUID}_a,one,kept,\n"
@@ -112,7 +112,7 @@ def test_a_table_is_held_to_the_same_rules(governed):
     assert governed.bind("ark:21206/1c", f"/{UUID}_b", resource="two") == "bound"
 
 
-def test_a_file_is_held_to_the_same_rules(tmp_path):
+def test_a_file_store_applies_the_policy(tmp_path):
     file = tmp_path / "bindings.csv"
     file.write_text("identifier,target,persistence\nark:21206/1b,/x,kept\n", "utf-8")
     with open_bindings(file, policy=P) as bindings:
@@ -127,7 +127,7 @@ def test_a_file_is_held_to_the_same_rules(tmp_path):
         assert "name-reserved" in str(bindings.refusal)
 
 
-def test_names_are_made_under_the_shoulders_of_the_bindings_own_policy(database):
+def test_mint_uses_the_shoulders_of_the_policy(database):
     ours = iri_policy.Profile("ours", ("example.org",), naan="99152", shoulders="decimal", reserved_shoulders=("30",))
     with open_bindings(database, policy=ours, create=True) as bindings:
         assert len(mint(bindings, "99152/31")) == 1

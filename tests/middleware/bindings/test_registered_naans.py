@@ -12,7 +12,7 @@ from ararat.middleware.bindings.registered_naans import RegisteredNaans
 TABLE = b"identifier,target\nark:12148/a,/1\nark:/54-321/b,/1\nark:98765/c,/1\nark:98765/d,/1\nurn:example:e,/1\n"
 
 
-def test_each_naan_that_is_neither_registered_nor_ones_own_is_noted_once(bindings) -> None:
+def test_each_unregistered_naan_is_noted_once(bindings) -> None:
     bindings.check_change = naans = RegisteredNaans(bindings.check_change, own=["98765"])
     assert import_table(bindings, io.BytesIO(TABLE)).written
     assert naans.unregistered == ["54321"]
@@ -21,7 +21,7 @@ def test_each_naan_that_is_neither_registered_nor_ones_own_is_noted_once(binding
     assert bindings.lookup("ark:54321/b") is not None
 
 
-def test_strictly_nothing_of_such_a_table_is_written(bindings) -> None:
+def test_strict_writes_nothing_of_a_table_with_an_unregistered_naan(bindings) -> None:
     bindings.check_change = RegisteredNaans(bindings.check_change, own=["98765"], strict=True)
     summary = import_table(bindings, io.BytesIO(TABLE))
     assert not summary.written

@@ -111,14 +111,14 @@ def test_a_target_is_stored_as_a_uri(target: str, stored: str) -> None:
 
 @pytest.mark.parametrize(("target", "code"), REFUSED)
 @pytest.mark.parametrize("kind", ["located", "related"])
-def test_what_nobody_should_be_sent_to_is_refused(target: str, code: str, kind) -> None:
+def test_unsafe_targets_are_refused(target: str, code: str, kind) -> None:
     with pytest.raises(BindingError) as refused:
         check(target, kind)
     assert refused.value.code == code
     assert re.fullmatch(r"[\x20-\x7e\n]+", str(refused.value))
 
 
-def test_a_refused_character_is_named_with_its_encoded_form() -> None:
+def test_a_refused_character_is_reported_with_its_encoding() -> None:
     with pytest.raises(BindingError, match=r"'\{', which is not allowed here; percent-encode it as %7B"):
         check("https://example.org/{x}", "located")
 
@@ -130,7 +130,7 @@ def test_a_described_name_has_no_target() -> None:
     assert refused.value.code == "target-unwanted"
 
 
-def test_every_other_kind_has_one() -> None:
+def test_all_other_kinds_require_a_target() -> None:
     with pytest.raises(BindingError, match="a served name must have one"):
         check(None, "served")
 
@@ -146,14 +146,14 @@ def test_every_other_kind_has_one() -> None:
         pytest.param("/urn:isbn:1", "reserved-target", id="a URN"),
     ],
 )
-def test_a_served_target_is_a_path_of_the_site_and_not_of_the_resolver(target: str, code: str) -> None:
+def test_a_served_target_is_an_unreserved_path_of_the_site(target: str, code: str) -> None:
     with pytest.raises(BindingError) as refused:
         check(target, "served")
     assert refused.value.code == code
 
 
 @pytest.mark.parametrize("path", ["/park:1", "/ar\u212a:1", "/a/ark:12345/x", "/arks"])
-def test_a_path_that_only_looks_reserved_can_be_served(path: str) -> None:
+def test_an_almost_reserved_path_can_be_served(path: str) -> None:
     assert check(path, "served")
 
 
@@ -165,12 +165,12 @@ def test_a_path_that_only_looks_reserved_can_be_served(path: str) -> None:
         pytest.param("https://example.org/a", "https://r.example", "https://example.org/a", id="an address as it is"),
     ],
 )
-def test_the_location_of_an_answer(target: str, prefix: str | None, sent: str) -> None:
+def test_location_is_the_target_with_the_prefix(target: str, prefix: str | None, sent: str) -> None:
     assert location(target, prefix) == sent
 
 
 @pytest.mark.parametrize("stored", ["javascript:alert(1)", "//evil.example", "/a\r\nb", "https://a@b.example/"])
-def test_what_somehow_was_stored_is_not_sent(stored: str) -> None:
+def test_an_invalid_stored_target_is_not_sent(stored: str) -> None:
     with pytest.raises(BindingError):
         location(stored, "https://r.example")
 
@@ -184,7 +184,7 @@ TARGETS = (
 
 
 @given(TARGETS)
-def test_whatever_is_given_is_refused_or_stored_as_a_harmless_uri_that_stays_the_same(target: str) -> None:
+def test_every_target_is_refused_or_stored_as_a_safe_uri(target: str) -> None:
     refused, stored = "", None
     try:
         stored = check(target, "located")
@@ -204,7 +204,7 @@ def test_whatever_is_given_is_refused_or_stored_as_a_harmless_uri_that_stays_the
         assert parts.username is None
 
 
-def test_selectors_are_stored_in_lower_case_and_in_order() -> None:
+def test_selectors_are_stored_in_lower_case_and_sorted() -> None:
     given = {"text/HTML;EN": "/x.en", "de-AT": "/x.de", "application/pdf": "https://Example.org/x.pdf"}
     assert list(check_alternates(given, "located").items()) == [
         ("application/pdf", "https://example.org/x.pdf"),
@@ -233,13 +233,13 @@ def test_selectors_are_stored_in_lower_case_and_in_order() -> None:
         None,
     ],
 )
-def test_what_chooses_nothing_is_refused(selector: str) -> None:
+def test_an_invalid_selector_is_refused(selector: str) -> None:
     with pytest.raises(BindingError) as refused:
         check_alternates({selector: "/x"}, "located")
     assert refused.value.code == "alternate-selector"
 
 
-def test_two_alternates_are_not_chosen_alike() -> None:
+def test_two_equal_selectors_are_refused() -> None:
     with pytest.raises(BindingError) as refused:
         check_alternates({"en": "/a", "EN": "/b"}, "located")
     assert refused.value.code == "alternate-twice"
@@ -255,12 +255,12 @@ def test_two_alternates_are_not_chosen_alike() -> None:
         pytest.param("related", None, "target-missing", id="no target"),
     ],
 )
-def test_an_alternate_is_held_to_the_rules_of_targets(kind, target: str, code: str) -> None:
+def test_an_alternate_is_validated_like_a_target(kind, target: str, code: str) -> None:
     with pytest.raises(BindingError) as refused:
         check_alternates({"en": target}, kind)
     assert refused.value.code == code
 
 
-def test_there_are_not_too_many() -> None:
+def test_the_number_of_alternates_is_limited() -> None:
     with pytest.raises(BindingError, match="the binding has 51 alternates; at most 50"):
         check_alternates({f"text/x{number}": "/x" for number in range(51)}, "located")

@@ -29,7 +29,7 @@ def environ(**changes):
         pytest.param("/", None, "/", "", "/", id="root"),
     ],
 )
-def test_every_key_that_says_what_was_asked_for_says_the_local_path(target, query, path_info, query_string, raw):
+def test_all_environ_keys_of_the_path_are_replaced(target, query, path_info, query_string, raw):
     local = local_environ(environ(), target, query)
     assert (local["PATH_INFO"], local["QUERY_STRING"], local["REQUEST_URI"], local["RAW_URI"]) == (
         path_info,
@@ -39,12 +39,12 @@ def test_every_key_that_says_what_was_asked_for_says_the_local_path(target, quer
     )
 
 
-def test_the_raw_target_is_below_the_mount():
+def test_the_raw_target_is_below_the_mount_point():
     local = local_environ(environ(SCRIPT_NAME="/a pp"), "/page", "x=1")
     assert (local["SCRIPT_NAME"], local["PATH_INFO"], local["REQUEST_URI"]) == ("/a pp", "/page", "/a%20pp/page?x=1")
 
 
-def test_all_else_is_as_it_was_and_the_servers_own_environ_is_not_touched():
+def test_other_environ_keys_are_kept_and_the_original_is_not_changed():
     original = environ()
     before = dict(original)
     local = local_environ(original, "/page", None)
@@ -75,7 +75,7 @@ class Server:
         ("404 Nope", "404 Nope"),
     ],
 )
-def test_a_link_is_added_and_a_permanent_redirect_becomes_a_temporary_one(status, sent):
+def test_a_link_is_added_and_permanent_redirects_become_temporary(status, sent):
     server, headers = Server(), [("Link", "</css>; rel=preload"), ("Location", "/x"), ("Set-Cookie", "a=b")]
     write = add_describedby_link(server, "/ark:12345/page?info")(status, headers)
     assert server.arguments == (sent, [*headers, ("Link", '</ark:12345/page?info>; rel="describedby"')])
@@ -83,7 +83,7 @@ def test_a_link_is_added_and_a_permanent_redirect_becomes_a_temporary_one(status
     assert write == server.write
 
 
-def test_exc_info_is_handed_on_exactly_when_it_is_given():
+def test_exc_info_is_passed_only_if_given():
     server = Server()
     start = add_describedby_link(server, "/x")
     start("200 OK", [])

@@ -54,7 +54,7 @@ BOTH = {"text/html;de": "html de", "text/html;en": "html en", "application/json"
         pytest.param(BOTH, None, None, None, id="both, no preference"),
     ],
 )
-def test_the_alternate_that_is_preferred_is_chosen(alternates, media_types, languages, chosen):
+def test_the_preferred_alternate_is_selected(alternates, media_types, languages, chosen):
     assert choose(alternates, Accepted(media_types, languages)).target == chosen
 
 
@@ -68,13 +68,13 @@ def test_the_alternate_that_is_preferred_is_chosen(alternates, media_types, lang
         ({"text/html;de": "x"}, ("Accept", "Accept-Language")),
     ],
 )
-def test_a_choice_says_what_it_may_depend_on_whatever_it_is(alternates, vary):
+def test_every_selection_lists_the_fields_it_can_depend_on(alternates, vary):
     assert choose(alternates, Accepted()).vary == vary
     assert choose(alternates, Accepted("text/html", "de")).vary == vary
 
 
 @given(st.text(max_size=60), st.text(max_size=60))
-def test_whatever_is_accepted_there_is_a_choice(media_types, languages):
+def test_every_accept_field_selects_a_target(media_types, languages):
     assert choose(BOTH, Accepted(media_types, languages)).target in (None, *BOTH.values())
 
 
@@ -96,7 +96,7 @@ def client(held, binding):
     return Client(ResolverMiddleware(site, store, prefix="https://r.example"))
 
 
-def test_an_answer_that_depends_on_what_is_accepted_says_so_and_no_other_does(client):
+def test_an_answer_has_vary_only_if_it_is_negotiated(client):
     answer = client.get("/ark:12345/doc", headers={"Accept": "application/json"})
     assert (answer.status_code, answer.location) == (302, "https://example.org/json")
     assert answer.headers["Vary"] == "Accept, Accept-Language"
@@ -111,13 +111,13 @@ def test_an_answer_that_depends_on_what_is_accepted_says_so_and_no_other_does(cl
     assert "Vary" not in client.get("/ark:12345/plain", headers={"Accept": "application/json"}).headers
 
 
-def test_the_site_serves_the_alternate_and_its_answer_says_on_what_it_depends(client):
+def test_a_served_alternate_has_vary(client):
     answer = client.get("/ark:12345/page", headers={"Accept-Language": "de"})
     assert (answer.text, answer.headers.getlist("Vary")) == ("/seite", ["Cookie", "Accept-Language"])
     assert client.get("/ark:12345/page").text == "/page"
 
 
-def test_an_alternate_that_may_not_be_used_is_not(client):
+def test_an_invalid_alternate_is_not_selected(client):
     answer = client.get("/ark:12345/bad", headers={"Accept-Language": "de"})
     assert (answer.status_code, answer.headers["Vary"]) == (404, "Accept, Accept-Language")
     assert client.get("/ark:12345/bad").location == "https://r.example/page"

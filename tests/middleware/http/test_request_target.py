@@ -17,7 +17,7 @@ def reserved(path: str, schemes: tuple[str, ...] = ("ark", "urn")) -> bool:
 
 
 @pytest.mark.vectors("reserved-path")
-def test_a_raw_path_is_reserved_as_the_policy_says(vector):
+def test_reserved_paths_agree_with_the_vectors(vector):
     assert reserved(vector.input) is vector.expect["match"]
     if scheme := vector.expect["scheme"]:
         assert reserved(vector.input, (scheme,))
@@ -27,12 +27,12 @@ def test_a_raw_path_is_reserved_as_the_policy_says(vector):
     "path",
     ["/ar\u212a:12345/x", "/\uff41rk:12345/x", "/\u0430rk:12345/x", "/ark\uff1a12345/x", "ark:12345/x", "/arkx:1/x"],
 )
-def test_only_the_ascii_letters_of_the_label_are_the_label(path):
+def test_only_ascii_letters_form_a_label(path):
     assert not reserved(path)
 
 
 @pytest.mark.vectors("recover-raw-target")
-def test_the_raw_target_gives_back_what_wsgi_lost(vector):
+def test_the_raw_target_restores_what_wsgi_decodes(vector):
     target = recover(vector.input)
     assert target.path[1:] == vector.expect["request_core"]
     assert target.query is not None
@@ -75,7 +75,7 @@ def test_the_raw_target_gives_back_what_wsgi_lost(vector):
     ],
 )
 @pytest.mark.parametrize("key", ["REQUEST_URI", "RAW_URI"])
-def test_the_raw_target_holds_where_path_info_says_the_same(key, path_info, raw, identifier):
+def test_the_raw_target_is_used_if_it_agrees_with_path_info(key, path_info, raw, identifier):
     target = recover({"PATH_INFO": path_info, "QUERY_STRING": "", key: raw})
     assert target.identifier == identifier
     assert target.exact
@@ -94,7 +94,7 @@ def test_the_raw_target_holds_where_path_info_says_the_same(key, path_info, raw,
         pytest.param("12345/x", "ark:12345/x", id="identifier without a slash"),
     ],
 )
-def test_these_belong_to_the_site(path_info, raw):
+def test_other_paths_belong_to_the_site(path_info, raw):
     assert not reserved(recover({"PATH_INFO": path_info, "RAW_URI": raw}).path)
 
 
@@ -113,7 +113,7 @@ def test_these_belong_to_the_site(path_info, raw):
         ),
     ],
 )
-def test_the_mount_is_cut_off_however_it_is_spelled(script_name, path_info, raw, path):
+def test_the_mount_point_is_removed_in_any_spelling(script_name, path_info, raw, path):
     assert recover(
         {"SCRIPT_NAME": script_name, "PATH_INFO": path_info, "REQUEST_URI": raw, "QUERY_STRING": ""}
     ) == Target(path, "")
@@ -132,19 +132,19 @@ def test_the_mount_is_cut_off_however_it_is_spelled(script_name, path_info, raw,
         pytest.param("/ark:12345/x", "/elsewhere/ark:12345/x", id="below another mount"),
     ],
 )
-def test_path_info_holds_where_the_raw_target_says_something_else(path_info, raw):
+def test_path_info_is_used_if_the_raw_target_differs(path_info, raw):
     target = recover({"PATH_INFO": path_info, "REQUEST_URI": f"{raw}?info", "QUERY_STRING": "info"})
     assert not target.exact
     assert unquote_to_bytes(target.path) == path_info.encode("latin-1")
     assert target.query == "info"
 
 
-def test_the_query_string_holds_where_the_raw_query_says_something_else():
+def test_the_query_string_is_used_if_the_raw_query_differs():
     target = recover({"PATH_INFO": "/ark:12345/a/b", "QUERY_STRING": "x=1", "REQUEST_URI": "/ark:12345/a%2Fb?x=2"})
     assert target == Target("/ark:12345/a%2Fb", "x=1", exact=False)
 
 
-def test_request_uri_is_asked_before_raw_uri_and_raw_uri_where_it_disagrees():
+def test_request_uri_takes_precedence_over_raw_uri():
     environ = {
         "PATH_INFO": "/ark:12345/a/b",
         "QUERY_STRING": "",
@@ -165,14 +165,14 @@ def test_request_uri_is_asked_before_raw_uri_and_raw_uri_where_it_disagrees():
         pytest.param("/urn:isbn:0-1", "/urn:isbn:0-1", id="colons stay"),
     ],
 )
-def test_without_a_raw_target_the_path_is_quoted_again_and_a_bare_question_mark_is_lost(path_info, path):
+def test_without_a_raw_target_the_path_is_quoted_and_a_bare_question_mark_lost(path_info, path):
     assert recover({"PATH_INFO": path_info, "QUERY_STRING": ""}) == Target(path, None, exact=False)
     assert recover({"PATH_INFO": path_info, "QUERY_STRING": "?"}).query == "?"
 
 
 @pytest.mark.parametrize("segment", [".", "..", "%2e", "%2E%2e", ".%2E"])
 @pytest.mark.parametrize("where", ["/{}/ark:12345/x", "/ark:12345/{}/x", "/ark:12345/x/{}"])
-def test_dot_segments_of_the_raw_target_are_seen_even_where_a_server_has_removed_them(segment, where):
+def test_dot_segments_of_the_raw_target_are_detected_even_if_the_server_removed_them(segment, where):
     assert recover({"PATH_INFO": "/ark:12345/x", "REQUEST_URI": where.format(segment)}).dotted
 
 
@@ -186,7 +186,7 @@ def test_dot_segments_of_the_raw_target_are_seen_even_where_a_server_has_removed
         pytest.param("/ark:12345/x", "/ark:12345/x?/../", False, id="in the query"),
     ],
 )
-def test_only_whole_segments_are_dot_segments(path_info, raw, dotted):
+def test_only_complete_segments_are_dot_segments(path_info, raw, dotted):
     assert recover({"PATH_INFO": path_info, "REQUEST_URI": raw}).dotted is dotted
 
 
@@ -201,7 +201,7 @@ keys = st.sampled_from(["PATH_INFO", "SCRIPT_NAME", "QUERY_STRING", "REQUEST_URI
 
 
 @given(st.dictionaries(keys, anything))
-def test_whatever_the_environ_a_target_in_ascii_comes_of_it(environ):
+def test_every_environ_gives_an_ascii_target(environ):
     target = recover(environ)
     assert target.identifier.isascii()
     assert mount_path(environ).isascii()
@@ -209,7 +209,7 @@ def test_whatever_the_environ_a_target_in_ascii_comes_of_it(environ):
 
 
 @given(st.text(string.printable + "\xe9", max_size=30), st.sampled_from(["", "?", "?a=b", "??"]))
-def test_what_a_server_decodes_comes_back_as_it_was_sent(name, query):
+def test_a_decoded_path_is_restored(name, query):
     raw = "/ark:12345/" + "".join(
         char if char.isalnum() and char.isascii() else "".join(f"%{octet:02x}" for octet in char.encode())
         for char in name
@@ -221,6 +221,6 @@ def test_what_a_server_decodes_comes_back_as_it_was_sent(name, query):
 
 
 @given(st.text("/:.-_~%?#aA1 é", max_size=12), st.sampled_from(["", "/m"]))
-def test_a_path_is_read_as_it_is_in_an_absolute_address(path, mount):
+def test_an_absolute_request_target_has_the_same_path(path, mount):
     environ = {"PATH_INFO": f"/{path}", "QUERY_STRING": "", "SCRIPT_NAME": mount}
     assert recover(environ | {"RAW_URI": f"/{path}"}) == recover(environ | {"RAW_URI": f"http://a/{path}"})

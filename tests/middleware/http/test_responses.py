@@ -57,14 +57,14 @@ UNBOUND = [
 # POL-032: "MUST include a link ... with the "describedby" relation"
 @pytest.mark.parametrize("path", BOUND)
 @pytest.mark.parametrize(("settings", "root"), [({"prefix": "https://r.example"}, "https://r.example"), ({}, "")])
-def test_every_answer_for_a_bound_name_says_where_its_description_is(client, path, settings, root):
+def test_answers_for_bound_names_link_to_the_description(client, path, settings, root):
     name = path[1:].partition("?")[0]
     links = client(**settings).get(path).headers.getlist("Link")
     assert f'<{root}/{name}?info>; rel="describedby"' in links
 
 
 @pytest.mark.parametrize("path", UNBOUND)
-def test_what_is_not_bound_has_no_description(client, path):
+def test_answers_for_unbound_names_have_no_description_link(client, path):
     assert "describedby" not in client().get(path).headers.get("Link", "")
 
 
@@ -81,19 +81,19 @@ def test_what_is_not_bound_has_no_description(client, path):
         ("/ark:12345/" + "x" * 4000, "no-store"),
     ],
 )
-def test_how_long_an_answer_may_be_kept_is_always_said(client, path, cache):
+def test_every_answer_has_cache_control(client, path, cache):
     assert client().get(path).headers["Cache-Control"] == cache
     assert client().post(path).headers["Cache-Control"] == "no-store"
 
 
-def test_a_site_says_how_long_a_found_answer_may_be_kept(client):
+def test_cache_sets_the_lifetime_of_found_answers(client):
     assert client(cache=0).get("/ark:12345/doc").headers["Cache-Control"] == "max-age=0"
     assert client(cache=86400).get("/ark:12345/doc?info").headers["Cache-Control"] == "max-age=86400"
 
 
 @pytest.mark.parametrize("path", BOUND + UNBOUND)
 @pytest.mark.parametrize("method", ["GET", "HEAD", "OPTIONS", "POST"])
-def test_these_fields_are_in_every_answer(client, path, method):
+def test_every_answer_has_the_security_fields(client, path, method):
     headers = client().open(path, method=method).headers
     assert headers["X-Content-Type-Options"] == "nosniff"
     assert headers["Access-Control-Allow-Origin"] == "*"
@@ -105,7 +105,7 @@ def test_these_fields_are_in_every_answer(client, path, method):
 
 @pytest.mark.parametrize("path", BOUND + UNBOUND)
 @pytest.mark.parametrize("accept", ["text/html", "application/json", "text/plain"])
-def test_head_is_get_without_a_body(client, path, accept):
+def test_head_returns_no_body(client, path, accept):
     get = client().get(path, headers={"Accept": accept})
     head = client().head(path, headers={"Accept": accept})
     assert (head.status, head.headers.to_wsgi_list()) == (get.status, get.headers.to_wsgi_list())
@@ -114,7 +114,7 @@ def test_head_is_get_without_a_body(client, path, accept):
 
 
 @pytest.mark.parametrize("path", BOUND + UNBOUND)
-def test_options_names_the_methods(client, path):
+def test_options_lists_the_methods(client, path):
     answer = client().options(
         path, headers={"Origin": "https://elsewhere.example", "Access-Control-Request-Method": "GET"}
     )
@@ -124,7 +124,7 @@ def test_options_names_the_methods(client, path):
 
 
 @pytest.mark.parametrize("method", ["POST", "PUT", "DELETE", "PATCH", "TRACE", "CONNECT", "get", "PROPFIND", ""])
-def test_other_methods_are_not_allowed(client, method):
+def test_other_methods_get_405(client, method):
     answer = client().open("/ark:12345/doc", method=method, environ_overrides={"REQUEST_METHOD": method})
     assert answer.status_code == 405
     assert answer.headers["Allow"] == "GET, HEAD, OPTIONS"
@@ -161,7 +161,7 @@ def test_other_methods_are_not_allowed(client, method):
         ),
     ],
 )
-def test_a_location_is_what_is_bound_or_a_path_of_this_site(store, path, settings, mount, location):
+def test_the_location_is_the_target_or_a_path_of_the_site(store, path, settings, mount, location):
     environ = create_environ(
         path,
         f"http://forged.example{mount}/",
@@ -172,14 +172,14 @@ def test_a_location_is_what_is_bound_or_a_path_of_this_site(store, path, setting
     assert headers["Location"] == location
 
 
-def test_a_mount_cannot_turn_a_path_into_an_address_elsewhere(store):
+def test_a_mount_point_cannot_turn_a_path_into_another_host(store):
     environ = create_environ("/ark:12345/here") | {"SCRIPT_NAME": "//evil.example"}
     _, _, headers = run_wsgi_app(ResolverMiddleware(None, store), environ)  # type: ignore[arg-type]
     assert headers["Location"] == "/evil.example/a%20page?x=1#part"
 
 
 @pytest.mark.parametrize("path", BOUND)
-def test_nothing_of_the_host_or_of_a_proxys_fields_is_in_an_answer(client, path):
+def test_answers_contain_nothing_of_host_or_proxy_fields(client, path):
     plain = client(inspector="/").get(path, base_url="http://localhost")
     for field, value in [
         ("Host", "evil.example"),
@@ -216,7 +216,7 @@ def test_nothing_of_the_host_or_of_a_proxys_fields_is_in_an_answer(client, path)
         pytest.param("application/json;q=2, ;;;, ,/", "text/html; charset=utf-8", id="no Accept at all"),
     ],
 )
-def test_a_description_comes_in_the_form_that_is_asked_for(client, accept, content_type):
+def test_a_description_is_sent_in_the_accepted_form(client, accept, content_type):
     answer = client().get("/ark:12345/doc?info", headers={"Accept": accept} if accept else {})
     assert answer.headers["Content-Type"] == content_type
     assert answer.headers["Vary"] == "Accept"
@@ -235,7 +235,7 @@ def test_each_form_of_a_description_links_to_the_others(client):
 
 # ARK-045
 @pytest.mark.parametrize("accept", FORMS)
-def test_the_three_inflections_get_the_same_answer(client, accept):
+def test_all_metadata_inflections_get_the_same_answer(client, accept):
     answers = [
         client().get(f"/ark:12345/doc{inflection}", headers={"Accept": accept}) for inflection in ("?", "??", "?info")
     ]
@@ -252,17 +252,17 @@ def test_the_three_inflections_get_the_same_answer(client, accept):
         ("text/plain", "text/plain; charset=utf-8"),
     ],
 )
-def test_a_refusal_comes_in_the_form_that_is_asked_for(client, accept, content_type):
+def test_a_refusal_is_sent_in_the_accepted_form(client, accept, content_type):
     answer = client().get("/ark:12345/nope", headers={"Accept": accept} if accept else {})
     assert (answer.status_code, answer.headers["Content-Type"], answer.headers["Vary"]) == (404, content_type, "Accept")
 
 
-def test_a_redirect_depends_on_nothing_but_the_target(client):
+def test_a_redirect_depends_only_on_the_target(client):
     assert "Vary" not in client().get("/ark:12345/doc").headers
 
 
 # ARK-134
-def test_strict_transport_security_is_for_secure_requests_and_by_choice(client):
+def test_hsts_is_sent_only_over_https_and_if_set(client):
     hsts = "max-age=31536000; includeSubDomains"
     for path in ("/ark:12345/doc", "/ark:12345/doc?info", "/ark:12345/nope"):
         assert client(hsts=hsts).get(path, base_url="https://localhost").headers["Strict-Transport-Security"] == hsts
@@ -274,7 +274,7 @@ def test_strict_transport_security_is_for_secure_requests_and_by_choice(client):
     )
 
 
-def test_a_redirect_says_where_in_its_field_and_has_no_body(held, binding):
+def test_a_redirect_has_a_location_and_no_body(held, binding):
     client = Client(ResolverMiddleware(None, held(binding("ark:12345/x", "https://example.org/?a='b'&c=d"))))  # type: ignore[arg-type]
     answer = client.get("/ark:12345/x")
     assert answer.headers["Location"] == "https://example.org/?a='b'&c=d"
@@ -293,7 +293,7 @@ def test_a_redirect_says_where_in_its_field_and_has_no_body(held, binding):
         pytest.param(["https://a.example"], None, None, "Origin", id="no origin"),
     ],
 )
-def test_which_pages_may_read_answers_is_a_setting(client, cors, origin, allowed, vary):
+def test_cors_is_a_setting(client, cors, origin, allowed, vary):
     headers = {} if origin is None else {"Origin": origin}
     for method, path in (("GET", "/ark:12345/doc"), ("GET", "/ark:12345/nope"), ("OPTIONS", "/ark:12345/doc")):
         answer = client(cors=cors).open(path, method=method, headers=headers)
@@ -311,7 +311,7 @@ def test_the_referrer_policy_is_a_setting(client, policy):
         assert client(referrer_policy=policy).get(path).headers.get("Referrer-Policy") == policy
 
 
-def test_the_last_resort_needs_nothing():
+def test_the_fallback_error_page_needs_no_template():
     answer = last_resort()
     assert answer.status == 500
     assert "Retry-After" not in dict(answer.headers)
@@ -319,5 +319,5 @@ def test_the_last_resort_needs_nothing():
 
 
 @given(st.text(max_size=60) | st.text('ahtml/*;q=0.1, "\\x', max_size=80))
-def test_whatever_is_accepted_a_form_is_chosen(accept):
+def test_every_accept_field_selects_a_form(accept):
     assert preferred(accept, tuple(FORMS)) in FORMS

@@ -58,7 +58,7 @@ def client(store):
         ("N2C?ark:12345/doc??", 303, f"{PREFIX}/ark:12345/doc?info"),
     ],
 )
-def test_a_place_and_a_description_are_led_to(client, asked, status, location):
+def test_n2l_redirects_to_the_target_and_n2c_to_the_description(client, asked, status, location):
     answer = client.get(f"/uri-res/{asked}")
     assert (answer.status_code, answer.location) == (status, location)
     assert 'rel="describedby"' in answer.headers["Link"]
@@ -78,14 +78,14 @@ def test_a_place_and_a_description_are_led_to(client, asked, status, location):
     ],
 )
 @pytest.mark.parametrize("accept", [None, "text/uri-list", "*/*", "image/png"])
-def test_every_place_of_an_identifier_is_listed(client, asked, lines, accept):
+def test_n2ls_lists_all_targets(client, asked, lines, accept):
     answer = client.get(f"/uri-res/N2Ls?{asked}", headers={"Accept": accept} if accept else {})
     assert (answer.status_code, answer.headers["Content-Type"]) == (200, "text/uri-list")
     assert answer.data == "".join(f"{line}\r\n" for line in lines).encode()
     assert answer.headers["Vary"] == "Accept"
 
 
-def test_a_browser_gets_the_list_as_a_page(client):
+def test_a_browser_receives_the_list_as_a_page(client):
     answer = client.get("/uri-res/N2Ls?urn:example:maps", headers={"Accept": "text/html,*/*;q=0.8"})
     assert answer.headers["Content-Type"] == "text/html; charset=utf-8"
     assert answer.text.count("<li><a ") == 3
@@ -111,17 +111,17 @@ def test_a_browser_gets_the_list_as_a_page(client):
         (f"?ark:12345/{'x' * 4000}", 414, "too-long"),
     ],
 )
-def test_what_is_refused_at_its_own_address_is_refused_here(client, service, asked, status, code):
+def test_a_refused_identifier_is_refused_by_the_services(client, service, asked, status, code):
     answer = client.get(f"/uri-res/{service}{asked}", headers={"Accept": "application/json"})
     assert (answer.status_code, answer.get_json(force=True)["code"]) == (status, code)
 
 
-def test_the_place_of_what_was_withdrawn_is_gone(client):
+def test_a_withdrawn_name_answers_410(client):
     for service in ("N2L", "N2Ls"):
         assert client.get(f"/uri-res/{service}?urn:example:gone").status_code == 410
 
 
-def test_methods_are_those_of_a_resolver(client):
+def test_services_accept_get_and_head_only(client):
     for service in ("N2L", "N2Ls", "N2C"):
         path = f"/uri-res/{service}?ark:12345/doc"
         assert client.options(path).status_code == 204
@@ -145,7 +145,7 @@ def test_methods_are_those_of_a_resolver(client):
         "/uri-resN2L?urn:example:maps",
     ],
 )
-def test_all_else_is_the_sites(client, path):
+def test_other_paths_reach_the_site(client, path):
     assert client.get("/", environ_overrides=_environ(path)).text == "the site"
 
 
@@ -154,12 +154,12 @@ def _environ(path):
     return {key: environ[key] for key in ("PATH_INFO", "QUERY_STRING", "REQUEST_URI", "RAW_URI") if key in environ}
 
 
-def test_without_the_option_the_path_is_the_sites(store):
+def test_without_the_setting_the_path_reaches_the_site(store):
     client = Client(ResolverMiddleware(site, store, prefix=PREFIX))
     assert client.get("/uri-res/N2L?urn:example:maps").text == "the site"
 
 
-def test_a_scheme_that_is_not_reserved_is_not_resolved_here_either(store):
+def test_services_resolve_only_enabled_schemes(store):
     client = Client(ResolverMiddleware(site, store, prefix=PREFIX, services="/uri-res", schemes=["ark"]))
     assert client.get("/uri-res/N2L?urn:example:maps").status_code == 400
     assert client.get("/uri-res/N2L?ark:12345/doc").status_code == 302
@@ -177,13 +177,13 @@ def test_a_scheme_that_is_not_reserved_is_not_resolved_here_either(store):
         pytest.param({"services": "/a?b"}, "has a query or a fragment", id="a query"),
     ],
 )
-def test_a_path_that_will_not_do_is_an_error_at_the_start(store, settings, message):
+def test_an_invalid_path_raises_an_error_at_start(store, settings, message):
     with pytest.raises(ValueError, match=message):
         ResolverMiddleware(site, store, **{"prefix": PREFIX} | settings)
 
 
 @given(st.sampled_from(["N2L", "N2Ls", "N2C"]), st.text(st.characters(max_codepoint=0xFF), max_size=30))
-def test_whatever_is_asked_an_answer_is_made(store, service, query):
+def test_every_request_gets_an_answer(store, service, query):
     environ = create_environ(f"/uri-res/{service}") | {"QUERY_STRING": f"ark:12345/tree/{query}"}
     middleware = ResolverMiddleware(site, store, prefix=PREFIX, services="/uri-res")
     body, status, headers = run_wsgi_app(middleware, environ)

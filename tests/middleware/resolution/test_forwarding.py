@@ -46,14 +46,14 @@ def client(registry, held, binding):
         ("ark:44444/x?other=1&utm_source=y", "https://r.museum.org/ark:/44444/x?v=1&other=1"),
     ],
 )
-def test_an_ark_of_another_naan_is_sent_on_with_its_inflection(client, identifier, address):
+def test_an_ark_of_another_naan_is_forwarded_with_its_inflection(client, identifier, address):
     answer = client.get(f"/{identifier}")
     assert (answer.status_code, answer.location) == (302, address)
     assert "Link" not in answer.headers
     assert client.head(f"/{identifier}").location == address
 
 
-def test_what_is_bound_here_is_answered_here(client):
+def test_a_bound_name_is_not_forwarded(client):
     assert client.get("/ark:44444/bound").location == "https://example.org/bound"
     assert client.get("/ark:12345/doc").location == "https://r.museum/doc"
 
@@ -70,18 +70,18 @@ def test_what_is_bound_here_is_answered_here(client):
         pytest.param("ark:12345/nope", "has no location", id="own NAAN"),
     ],
 )
-def test_what_cannot_be_sent_on_is_not_found_and_it_is_said_why(client, identifier, said):
+def test_an_ark_that_cannot_be_forwarded_is_not_found_with_a_reason(client, identifier, said):
     answer = client.get(f"/{identifier}", headers={"Accept": "application/json"})
     assert (answer.status_code, answer.json["code"]) == (404, "not-bound")
     assert said in answer.json["detail"]
 
 
-def test_nothing_is_sent_on_unless_the_site_says_so(registry, held):
+def test_forwarding_is_off_by_default(registry, held):
     client = Client(ResolverMiddleware(lambda environ, start_response: [], held(), naans=["12345"]))
     assert client.get("/ark:44444/x").status_code == 404
 
 
-def test_the_prefix_itself_is_here_and_its_neighbour_is_not(registry):
+def test_a_resolver_at_the_own_prefix_is_not_forwarded_to(registry):
     settings = Settings(prefix="https://r.museum", naans=["12345"], forward=True)
     assert forwarding(ark.parse("ark:22222/x"), settings).address is None
     assert forwarding(ark.parse("ark:44444/x"), settings).address == "https://r.museum.org/ark:/44444/x?v=1"

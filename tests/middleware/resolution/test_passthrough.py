@@ -27,12 +27,12 @@ RESTS = [
 
 
 @pytest.mark.parametrize(("core", "container", "rest"), RESTS)
-def test_the_rest_begins_where_the_container_ends(core, container, rest):
+def test_the_rest_begins_after_the_container(core, container, rest):
     assert suffix_below(core, container) == rest
 
 
 @given(st.from_regex(r"[a-z1.\-]{1,4}(/[a-z1.\-]{1,4}){0,4}", fullmatch=True))
-def test_the_rest_is_at_a_boundary_below_every_container(name):
+def test_the_rest_begins_at_a_boundary(name):
     try:
         found = ark.parse(f"ark:12345/{name}")
     except ValueError:
@@ -68,7 +68,7 @@ def test_the_rest_is_at_a_boundary_below_every_container(name):
         pytest.param("", "/b", None, id="no target"),
     ],
 )
-def test_only_the_path_of_a_target_grows(target, rest, result):
+def test_the_rest_is_appended_to_the_path_of_the_target(target, rest, result):
     assert append_path(target, rest) == result
     assert can_append(target) is (target.count("/") > 2 or target.startswith("/"))
 
@@ -77,13 +77,13 @@ def test_only_the_path_of_a_target_grows(target, rest, result):
     st.sampled_from(["https://example.org/a", "https://example.org:8443/?q#f", "http://[::1]/a/"]),
     st.text("/.%2Ee@:?#\\a", max_size=12).map("/".__add__),
 )
-def test_nobody_is_led_to_another_authority(target, rest):
+def test_the_rest_cannot_change_the_authority(target, rest):
     result = append_path(target, rest)
     if result is not None:
         assert urlsplit(result)[:2] == urlsplit(target)[:2]
 
 
-def test_what_is_known_of_a_container_is_not_said_of_what_is_below_it(binding):
+def test_metadata_of_a_container_do_not_apply_to_names_below(binding):
     container = binding(
         "ark:12345/x",
         "https://example.org/a",

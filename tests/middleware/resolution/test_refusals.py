@@ -45,7 +45,7 @@ def test_every_refusal_has_an_example_and_every_example_is_in_the_catalogue():
 
 
 @pytest.mark.parametrize("code", EXAMPLES)
-def test_a_refusal_is_met_with_its_status(code, held, binding):
+def test_each_refusal_has_its_status(code, held, binding):
     store = held(
         binding("ark:12345/doc", "https://example.org/doc"),
         binding("ark:12345/gone", "https://example.org/gone", status="withdrawn"),
@@ -61,7 +61,7 @@ def test_a_refusal_is_met_with_its_status(code, held, binding):
 
 
 @pytest.mark.parametrize("code", sorted(REFUSALS))
-def test_a_code_is_in_kebab_case_and_its_words_are_printable_ascii(code):
+def test_codes_are_kebab_case_and_texts_are_ascii(code):
     known = REFUSALS[code]
     assert re.fullmatch("[a-z]+(-[a-z]+)*", code)
     assert all(re.fullmatch("[ -~]+", text) for text in (known.title, known.expected, known.reference))
@@ -70,12 +70,12 @@ def test_a_code_is_in_kebab_case_and_its_words_are_printable_ascii(code):
 
 # Obligation 20: never "persistent", "valid resource" or "does not exist" on a status alone.
 @pytest.mark.parametrize("code", sorted(REFUSALS))
-def test_no_words_blame_the_identifier_or_what_it_names(code):
+def test_no_text_blames_the_identifier(code):
     words = f"{REFUSALS[code].title} {REFUSALS[code].expected}".lower()
     assert not re.search("persistent|invalid|does not exist|wrong|broken", words)
 
 
-def test_a_fault_of_the_identifier_keeps_its_code_and_words():
+def test_a_problem_of_the_identifier_keeps_its_code_and_text():
     assert problem("dot-segment", 0, 3).message == PROBLEMS["dot-segment"].title
     assert problem("dot-segment", 0, 3).severity == "error"
 
@@ -84,5 +84,5 @@ def test_a_fault_of_the_identifier_keeps_its_code_and_words():
     ("code", "status"),
     [("bad-char", 400), ("dot-segment", 400), ("naan-reserved-invalid", 404), ("too-long", 414), ("no-such-code", 400)],
 )
-def test_a_fault_of_the_identifier_is_a_bad_request_if_nothing_else_is_said(code, status):
+def test_a_problem_of_the_identifier_gets_400_by_default(code, status):
     assert refuse("ark:12345/x", Problem(code, "error", "", 0, 1, "", "")).status == status

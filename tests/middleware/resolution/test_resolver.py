@@ -58,7 +58,7 @@ def answer(store):
         pytest.param("urn:foo:a/b", 302, "located", "https://example.org/slash", id="URN that only RFC 8141 takes"),
     ],
 )
-def test_each_kind_is_answered_in_its_way(answer, identifier, status, outcome, target):
+def test_each_kind_has_its_answer(answer, identifier, status, outcome, target):
     resolution = answer(identifier)
     assert (resolution.status, resolution.outcome, resolution.target) == (status, outcome, target)
     assert resolution.key == identifier
@@ -94,7 +94,7 @@ def test_every_spelling_of_a_urn_gets_the_same_answer(answer, spelling):
     "name", ["ark:12345/doc", "ark:12345/gone", "ark:12345/idea", "ark:12345/page", "urn:foo:a%2C1", "urn:foo:a/b"]
 )
 @pytest.mark.parametrize("inflection", ["?", "??", "?info", "?%69nfo", "?info&fbclid=1"])
-def test_the_three_inflections_ask_for_the_description_of_whatever_is_bound(answer, name, inflection):
+def test_metadata_inflections_return_the_description_of_any_kind(answer, name, inflection):
     resolution = answer(name + inflection)
     assert (resolution.status, resolution.outcome) == (200, "metadata")
     assert resolution.binding.identifier == name
@@ -130,7 +130,7 @@ def test_another_inflection_is_not_known(answer, identifier, code):
         ("?+x", "+x"),
     ],
 )
-def test_a_served_binding_hands_other_queries_on_to_the_site(answer, query, handed_on):
+def test_a_served_name_passes_other_queries_to_the_site(answer, query, handed_on):
     resolution = answer(f"ark:12345/page{query}")
     assert (resolution.outcome, resolution.query) == ("served", handed_on)
 
@@ -144,13 +144,13 @@ def test_a_served_binding_hands_other_queries_on_to_the_site(answer, query, hand
         ("ark:12345/doc?gclid=1", "https://example.org/doc"),
     ],
 )
-def test_queries_are_handed_on_to_targets_where_the_site_says_so(answer, identifier, target):
+def test_forward_query_appends_queries_to_targets(answer, identifier, target):
     assert answer(identifier, forward_query=True).target == target
     assert answer("ark:12345/doc?info", forward_query=True).outcome == "metadata"
     assert answer("ark:12345/idea?x=1", forward_query=True).problem.code == "unknown-inflection"
 
 
-def test_code_hands_a_fragment_over_unchanged(answer):
+def test_a_fragment_is_passed_unchanged(answer):
     resolution = answer("urn:foo:a%2C1#S%2f")
     assert resolution.given == "urn:foo:a%2C1#S%2f"
     assert resolution.identifier.fragment == "S%2f"
@@ -191,19 +191,19 @@ def test_what_cannot_be_asked_for_is_refused_and_never_looked_up(held, identifie
 
 
 @pytest.mark.vectors("length")
-def test_what_may_not_be_refused_for_its_length_is_not(vector, answer):
+def test_identifiers_within_the_minimum_length_are_never_refused(vector, answer):
     case = vector.input if isinstance(vector.input, dict) else {"configured_limit": 255, "ark": vector.input}
     wire = quote(case["ark"], safe="/:?=")
     assert (answer(wire, max_length=case["configured_limit"]).status != 414) is vector.expect["must_accept"]
 
 
-def test_a_slash_at_the_end_is_let_go_unless_the_site_says_otherwise(answer):
+def test_a_final_slash_is_ignored_by_default(answer):
     assert answer("ark:12345/doc/?info").outcome == "metadata"
     strict = answer("ark:12345/doc/", ignore_trailing_slash=False)
     assert (strict.status, strict.problem.code) == (400, "trailing-slash")
 
 
-def test_a_withdrawn_name_has_its_tombstone(answer):
+def test_a_withdrawn_name_gets_its_tombstone(answer):
     resolution = answer("ark:12345/gone")
     assert (resolution.status, resolution.problem.code) == (410, "withdrawn")
     assert resolution.binding.reason == "a hoax"
@@ -221,12 +221,12 @@ def test_a_withdrawn_name_has_its_tombstone(answer):
         pytest.param("urn:foo:a%2C1/x", None, id="URNs contain nothing"),
     ],
 )
-def test_an_unbound_name_is_not_found_and_its_nearest_container_is_named(answer, identifier, container):
+def test_an_unbound_name_gets_404_with_its_nearest_container(answer, identifier, container):
     resolution = answer(identifier)
     assert (resolution.status, resolution.problem.code, resolution.container) == (404, "not-bound", container)
 
 
-def test_one_key_is_looked_up_and_on_a_miss_its_nearest_containers_in_one_go(held, binding):
+def test_a_miss_looks_up_the_nearest_containers_in_one_query(held, binding):
     store = held(binding("ark:12345/x/y", "/there"))
     resolve("ark:12345/x/y", store.fetch, no_rules, Settings())
     assert store.asked == [["ark:12345/x/y"]]
@@ -278,7 +278,7 @@ def below(held, binding):
         pytest.param("ark:12345/book/" + "x" * 300, 302, None, id="longer than any bound name"),
     ],
 )
-def test_what_is_below_a_name_that_lets_it_through_is_found_below_its_target(below, identifier, status, target):
+def test_passthrough_appends_the_rest_to_the_target(below, identifier, status, target):
     resolution = below(identifier)
     assert resolution.status == status
     assert target is None or resolution.target == target
@@ -299,24 +299,24 @@ def test_what_is_below_a_name_that_lets_it_through_is_found_below_its_target(bel
         pytest.param("ark:12345/book/1?page=2", "unknown-inflection", id="unknown inflection"),
     ],
 )
-def test_what_cannot_be_let_through_is_not(below, identifier, code):
+def test_an_unsafe_rest_is_not_passed_through(below, identifier, code):
     assert below(identifier).problem.code == code
 
 
-def test_the_description_of_what_is_let_through_says_by_whom_and_nothing_of_that(below):
+def test_the_description_of_a_passthrough_name_names_only_the_container(below):
     resolution = below("ark:12345/book/1?info")
     assert (resolution.outcome, resolution.container) == ("metadata", "ark:12345/book")
     assert resolution.binding.metadata == {}
 
 
-def test_queries_go_along_with_what_is_let_through_where_the_site_says_so(below):
+def test_forward_query_works_with_passthrough(below):
     found = below("ark:12345/book/1?page=2", forward_query=True)
     assert found.target == "https://example.org/book/1?v=1&page=2#top"
     assert below("ark:12345/page/1?page=2").query == "page=2"
 
 
 # Steps 3, 5 and 7 in their order
-def test_a_rule_answers_for_what_is_not_bound_and_for_nothing_else(answer, binding):
+def test_a_rule_answers_only_for_unbound_names(answer, binding):
     def rules(identifier):
         return Ruled(binding(identifier.basic, f"https://rule.example/{identifier.name}"), "ark:12345/")
 
@@ -328,7 +328,7 @@ def test_a_rule_answers_for_what_is_not_bound_and_for_nothing_else(answer, bindi
     assert answer("ark:99999/nope", rules).status == 404
 
 
-def test_the_words_say_where_another_naan_is_not_answered_for(answer):
+def test_a_refusal_states_that_the_naan_is_not_served(answer):
     assert (
         answer("ark:67531/x", naans=["12345"]).problem.message
         == "this resolver answers for NAAN 12345, not for NAAN 67531"
@@ -351,7 +351,7 @@ def test_the_words_say_where_another_naan_is_not_answered_for(answer):
         pytest.param("located", "http://also.example/r/ark:12345/bad#x", id="itself, at another prefix"),
     ],
 )
-def test_a_stored_target_that_may_not_be_used_is_refused_and_not_followed(held, binding, kind, target):
+def test_an_invalid_stored_target_is_refused(held, binding, kind, target):
     store = held(binding("ark:12345/bad", target, kind=kind))
     settings = Settings(prefix="https://r.example", also=["http://also.example/r"])
     resolution = resolve("ark:12345/bad", store.fetch, no_rules, settings)
@@ -361,7 +361,7 @@ def test_a_stored_target_that_may_not_be_used_is_refused_and_not_followed(held, 
 @pytest.mark.parametrize(
     "target", ["/ark:12345/other", "https://r.example/ark:12345/bad?info", "https://n2t.example/ark:12345/bad"]
 )
-def test_another_name_and_another_resolver_are_no_circle(held, binding, target):
+def test_a_target_at_another_name_or_resolver_is_not_a_loop(held, binding, target):
     store = held(binding("ark:12345/bad", target))
     assert resolve("ark:12345/bad", store.fetch, no_rules, Settings(prefix="https://r.example")).target == target
 
@@ -371,7 +371,7 @@ def test_another_name_and_another_resolver_are_no_circle(held, binding, target):
     | st.text("ark:/12345x.-%2Fe?&#", max_size=60).map("ark:12345/".__add__)
     | st.text("urn:fo%2C?+=/", max_size=40).map("urn:".__add__)
 )
-def test_whatever_is_asked_for_there_is_an_answer(store, identifier):
+def test_every_request_gets_an_answer(store, identifier):
     resolution = resolve(identifier, store.fetch, no_rules, Settings())
     assert resolution.status in STATUSES
     assert (resolution.outcome == "refused") is (resolution.problem is not None)
@@ -379,7 +379,7 @@ def test_whatever_is_asked_for_there_is_an_answer(store, identifier):
 
 
 @pytest.mark.naughty
-def test_no_hostile_identifier_is_bound_to_anything_it_does_not_name(naughty, store):
+def test_no_hostile_identifier_resolves_to_another_binding(naughty, store):
     wire = quote(naughty.input.encode("utf-8", "surrogatepass"), safe=":/?#[]@!$&'()*+,;=%-._~")
     resolution = resolve(wire, store.fetch, no_rules, Settings())
     # What is beyond the limit on the wire may always be refused for that (A-11).

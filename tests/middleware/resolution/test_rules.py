@@ -52,13 +52,13 @@ def test_a_prefix_is_a_naan_or_a_shoulder_in_normal_form(given, stored):
         "ark:12345/a//",
     ],
 )
-def test_what_no_name_begins_with_has_no_rule(prefix):
+def test_an_invalid_prefix_cannot_have_a_rule(prefix):
     with pytest.raises(BindingError) as refused:
         check_prefix(prefix)
     assert refused.value.code == "rule-prefix"
 
 
-def test_naan_99999_has_no_rule():
+def test_naan_99999_cannot_have_a_rule():
     with pytest.raises(BindingError) as refused:
         check_prefix("ark:9-9999/x5")
     assert refused.value.code == "naan-reserved-invalid"
@@ -81,13 +81,13 @@ def test_naan_99999_has_no_rule():
         pytest.param("", "rule-template", id="nothing"),
     ],
 )
-def test_a_template_that_leads_nowhere_good_is_refused(template, code):
+def test_an_unsafe_template_is_refused(template, code):
     with pytest.raises(BindingError) as refused:
         check_template(template)
     assert refused.value.code == code
 
 
-def test_of_an_unknown_variable_it_is_said_that_nobody_knows_it():
+def test_an_unknown_variable_is_reported():
     with pytest.raises(BindingError, match="a variable that nobody knows"):
         check_template("https://example.org/${lost}/${value}")
 
@@ -102,7 +102,7 @@ def test_of_an_unknown_variable_it_is_said_that_nobody_knows_it():
         ("ark:12345/x5", "/things/${value}?v=1", "/things/x5a/b?v=1"),
     ],
 )
-def test_a_rule_fills_its_template_with_the_normal_form(prefix, template, target):
+def test_a_rule_inserts_the_normal_form_into_its_template(prefix, template, target):
     rule = Rule(prefix, check_template(template), 307, NOW, None)
     binding = rule.binding("ark:12345/x5a/b")
     assert binding is not None
@@ -127,7 +127,7 @@ class Kept:
         return []
 
 
-def test_the_longest_prefix_counts():
+def test_the_longest_prefix_applies():
     source = Kept(*(Rule(prefix, f"https://{len(prefix) - 10}x.org/${{value}}", 302, NOW, None) for prefix in PREFIXES))
     book = Rulebook(lambda: source)
 
@@ -145,7 +145,7 @@ def test_the_longest_prefix_counts():
 PREFIXES = ("ark:12345/", "ark:12345/x57", "ark:12345/x5")
 
 
-def test_rules_are_held_and_looked_for_at_most_once_a_second():
+def test_rules_are_read_at_most_once_per_second():
     time = [0.0]
     source = Kept()
     book = Rulebook(lambda: source, lambda: time[0])
@@ -184,7 +184,7 @@ class Stuck:
         return []
 
 
-def test_one_thread_reads_the_rules_and_the_others_use_the_old_ones():
+def test_one_thread_reads_the_rules_while_others_use_the_old_ones():
     time = [0.0]
     source = Stuck()
     book = Rulebook(lambda: source, lambda: time[0])
@@ -203,7 +203,7 @@ def test_one_thread_reads_the_rules_and_the_others_use_the_old_ones():
         assert slow.result(20) is not None
 
 
-def test_a_failure_to_read_the_rules_is_remembered_for_all_threads(caplog):
+def test_a_failure_to_read_the_rules_applies_to_all_threads(caplog):
     time = [0.0]
     source = Stuck()
     source.error = BindingsUnavailable("locked")
@@ -232,7 +232,7 @@ def test_a_failure_to_read_the_rules_is_remembered_for_all_threads(caplog):
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork")
-def test_a_process_that_forks_while_the_rules_are_read_has_rules():
+def test_a_process_forked_during_a_read_has_rules():
     source = Stuck()
     book = Rulebook(lambda: source)
     with ThreadPoolExecutor(1) as pool:
@@ -253,7 +253,7 @@ NAME = ark.parse("ark:12345/x")
 # In a database --------------------------------------------------------------------------------------------------------
 
 
-def test_a_rule_is_set_changed_and_removed_and_its_history_stays(bindings):
+def test_a_rule_can_be_set_changed_and_removed_with_history(bindings):
     assert bindings.set_rule("ark:/12345/x-5", "https://example.org/${value}", actor="ada") == "set"
     assert bindings.set_rule("ark:12345/x5", "https://example.org/${value}") == "unchanged"
     assert bindings.set_rule("ark:12345/x5", "/things/${value}", redirect=307) == "changed"
@@ -275,7 +275,7 @@ def test_a_rule_is_set_changed_and_removed_and_its_history_stays(bindings):
 
 
 @pytest.mark.parametrize("times", [1, 100])
-def test_a_change_of_a_rule_is_tried_again_when_another_writer_was_faster(bindings, monkeypatch, times):
+def test_a_collision_with_another_writer_is_retried(bindings, monkeypatch, times):
     bindings.set_rule("ark:12345/", "/all/${value}")
     get_rule, left = Transaction.get_rule, [times]
 
@@ -298,7 +298,7 @@ def test_a_change_of_a_rule_is_tried_again_when_another_writer_was_faster(bindin
                 change()
 
 
-def test_the_history_of_a_rule_is_in_order_when_the_clock_was_set_back(database, open_store):
+def test_the_history_of_a_rule_is_ordered_even_if_the_clock_is_set_back(database, open_store):
     times = iter([NOW, NOW - timedelta(hours=1), NOW - timedelta(hours=1)])
     bindings = open_store(database, clock=lambda: next(times))
     bindings.set_rule("ark:12345/", "/all/${value}")
@@ -316,13 +316,13 @@ def test_the_history_of_rules_is_never_changed(bindings):
     assert [event.actor for event in bindings.rule_history("ark:12345/")] == [None]
 
 
-def test_a_redirect_for_good_is_refused(bindings):
+def test_a_permanent_redirect_is_refused(bindings):
     with pytest.raises(BindingError) as refused:
         bindings.set_rule("ark:12345/", "/all/${value}", redirect=301)
     assert refused.value.code == "permanent-redirect-forbidden"
 
 
-def test_names_that_are_not_bound_are_answered_by_rule_and_described_so(bindings, database, open_store):
+def test_unbound_names_are_redirected_and_described_by_rules(bindings, database, open_store):
     bindings.bind("ark:12345/x5bound", "https://example.org/bound")
     bindings.set_rule("ark:12345/x5", "https://example.org/t/${suffix}")
     client = Client(ResolverMiddleware(lambda environ, start_response: [], bindings))

@@ -30,7 +30,7 @@ IIIF = "/full/!200,200/0/default.jpg"
         pytest.param("ark:", None, id="the label alone"),
     ],
 )
-def test_the_nearest_ark_ends_at_a_slash(core, nearest):
+def test_the_nearest_container_ends_at_a_slash(core, nearest):
     with pytest.raises(IdentifierError) as refused:
         ark.parse(core)
     found = nearest_ark(core, refused.value.problem.start)
@@ -38,7 +38,7 @@ def test_the_nearest_ark_ends_at_a_slash(core, nearest):
 
 
 @given(st.text("/.,!-%2Fa", max_size=40).map("ark:12345/".__add__))
-def test_whatever_is_wrong_what_is_found_is_an_ark_above_it(core):
+def test_a_found_container_is_always_above_the_name(core):
     try:
         ark.parse(core)
     except IdentifierError as error:
@@ -46,7 +46,7 @@ def test_whatever_is_wrong_what_is_found_is_an_ark_above_it(core):
         assert found is None or core.startswith(found.text + "/")
 
 
-def test_below_a_variant_is_not_below_its_generic():
+def test_names_below_a_variant_are_not_below_the_generic_name():
     assert list(containers(ark.parse("ark:12345/a/x.v1"))) == ["ark:12345/a/x.v1", "ark:12345/a"]
 
 
@@ -70,7 +70,7 @@ def test_below_a_variant_is_not_below_its_generic():
         pytest.param("/ark:12345/x", "ark:12345/img/a", None, id="a reserved target"),
     ],
 )
-def test_the_site_gets_its_path_and_the_rest_as_it_was_asked_for(binding, target, core, path):
+def test_the_site_receives_its_path_and_the_rest_unchanged(binding, target, core, path):
     assert site_path(binding("ark:12345/img", target, kind="served", scope="subtree"), core) == path
 
 
@@ -96,17 +96,17 @@ def answer(held, binding):
         pytest.param("ark:12345/img/,?fbclid=1", "/i/7/,", None, id="parameters that platforms append"),
     ],
 )
-def test_everything_below_reaches_the_site_which_is_told_the_name(answer, identifier, target, query):
+def test_names_below_reach_the_site_with_the_ark_in_the_environ(answer, identifier, target, query):
     resolution = answer(identifier)
     assert (resolution.outcome, resolution.target, resolution.query) == ("served", target, query)
     assert resolution.key == resolution.binding.identifier == "ark:12345/img"
 
 
-def test_a_name_that_is_bound_below_has_its_own_answer(answer):
+def test_a_bound_name_below_has_its_own_answer(answer):
     assert answer("ark:12345/img/about").target == "https://example.org/about"
 
 
-def test_the_inflections_never_reach_the_site(answer):
+def test_metadata_inflections_never_reach_the_site(answer):
     described = answer("ark:12345/img/info.json?info")
     assert (described.outcome, described.container) == ("metadata", "ark:12345/img")
     for inflection in ("?", "??", "?info", "?%69nfo"):
@@ -125,5 +125,5 @@ def test_the_inflections_never_reach_the_site(answer):
         ("ark:12345/nope/a,b", 400),
     ],
 )
-def test_nothing_else_reaches_the_site(answer, identifier, status):
+def test_other_requests_do_not_reach_the_site(answer, identifier, status):
     assert answer(identifier).status == status

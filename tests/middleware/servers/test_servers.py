@@ -27,7 +27,7 @@ def outcome(answer):
     return answer.status, answer.header("Location") if told is None else raw_path(told)
 
 
-def test_behind_each_server_all_is_right_but_for_what_is_known(server, servers, question, expected, note):
+def test_each_server_changes_only_the_listed_requests(server, servers, question, expected, note):
     target = servers.questions[question].target
     found = outcome(server.ask(PLAIN.format(target).encode("latin-1")))
     note(found)
@@ -36,7 +36,7 @@ def test_behind_each_server_all_is_right_but_for_what_is_known(server, servers, 
 
 
 @pytest.mark.vectors("http")
-def test_a_request_is_answered_as_the_specification_says(server, servers, name, vector):
+def test_requests_are_answered_as_specified(server, servers, name, vector):
     answer = server.get(vector.input["target"], vector.input["method"])
     if otherwise := servers.known(name, vector.input["target"]):
         assert outcome(answer) == otherwise
@@ -63,7 +63,7 @@ def test_a_request_is_answered_as_the_specification_says(server, servers, name, 
 
 
 @pytest.mark.parametrize("row", [pytest.param(row := json.loads(line), id=row["id"]) for line in HOSTILE if line])
-def test_a_hostile_request_is_answered_safely(server, row):
+def test_hostile_requests_are_answered_safely(server, row):
     sent = server.exchange(row["raw_request"].encode("latin-1"))
     method = row["raw_request"].split(" ", 1)[0]
     status = int(sent[9:12]) if sent else None
@@ -100,7 +100,7 @@ def without_date(sent: bytes) -> bytes:
 @pytest.mark.parametrize(
     "target", ["/", "/page/a;b=c,d/e%20f?q=1&q=%ff", "/ark/12345/doc", "/arks:/x", "/x/ark:12345/doc", "/doi:10.1/x"]
 )
-def test_what_is_the_sites_reaches_it_as_the_server_handed_it_over(server, target):
+def test_requests_of_the_site_are_passed_unchanged(server, target):
     told = server.get(target).json()
     assert told["as it came"] is True
     body = "\x00\xffark:12345/doc\r\n\r\n"
@@ -112,7 +112,7 @@ def test_what_is_the_sites_reaches_it_as_the_server_handed_it_over(server, targe
 @pytest.mark.parametrize(
     "target", ["/ark:12345/doc", "/ark:12345/doc?info", "/ark:12345/nope", "/ark:", "/ark:12345/page"]
 )
-def test_head_is_get_without_its_body(server, target):
+def test_head_returns_no_body(server, target):
     get, head = server.get(target), server.get(target, "HEAD")
     # What is said of the body that is not sent is the server's to say, or to leave out.
     varying = {"date", "content-length", "transfer-encoding"}
@@ -122,7 +122,7 @@ def test_head_is_get_without_its_body(server, target):
     }
 
 
-def test_no_field_of_a_request_that_anybody_can_forge_moves_an_answer(server, servers, name, forgeries):
+def test_forged_fields_do_not_change_an_answer(server, servers, name, forgeries):
     if servers.rows[name].ranges:
         forgeries = [(field, value) for field, value in forgeries if field != "Range"]
     for target in ("/ark:12345/cat", "/ark:12345/doc?info"):
@@ -134,7 +134,7 @@ def test_no_field_of_a_request_that_anybody_can_forge_moves_an_answer(server, se
             assert without_date(sent) == plain, f"{forged}: {value}"
 
 
-def test_who_asks_for_a_range_gets_a_part_of_the_page_or_the_page(server, servers, name):
+def test_a_range_request_gets_the_range_or_the_whole_page(server, servers, name):
     whole = server.get("/ark:12345/doc?info")
     got = server.get("/ark:12345/doc?info", range="bytes=0-3")
     # A server that may send a part does so where the page came to it in one piece.
@@ -142,11 +142,11 @@ def test_who_asks_for_a_range_gets_a_part_of_the_page_or_the_page(server, server
     assert (got.status, got.body) == ((206, whole.body[:4]) if part else (200, whole.body))
 
 
-def test_the_page_on_servers_says_what_the_table_says(servers):
+def test_the_page_on_servers_agrees_with_the_table(servers):
     assert (HERE.parents[2] / "docs" / "servers.md").read_text("utf-8") == servers.page()
 
 
-def test_whatever_is_said_of_a_server_is_about_a_question_that_is_asked(servers):
+def test_the_table_contains_only_known_requests(servers):
     for row in servers.rows.values():
         for question, word in row.otherwise.items():
             assert word in servers.questions[question].otherwise

@@ -58,7 +58,7 @@ def stopped(made_cluster: Cluster) -> Iterator[Cluster]:
 
 
 @pytest.mark.parametrize("name", SERVERS)
-def test_the_site_goes_on_while_the_database_is_away(
+def test_the_site_answers_while_the_database_is_down(
     name: str, stopped: Cluster, start_server: Callable[..., Any], tmp_path: Path
 ) -> None:
     command, port = SERVERS[name]

@@ -114,13 +114,13 @@ def fail(error: Exception) -> Any:
     return query
 
 
-def test_lookups_that_follow_one_another_use_one_connection(database: Database, pool: Readers) -> None:
+def test_consecutive_lookups_use_one_connection(database: Database, pool: Readers) -> None:
     for _ in range(10):
         pool.rows("", ())
     assert (len(database.connections), database.statements) == (1, 10)
 
 
-def test_a_cancelled_statement_runs_once_and_closes_no_connection(database: Database, pool: Readers) -> None:
+def test_a_cancelled_statement_is_not_repeated_and_closes_no_connection(database: Database, pool: Readers) -> None:
     use_at_once(pool, 3)
     before = database.statements
     with pytest.raises(BindingsUnavailable, match="too slow"):
@@ -136,9 +136,7 @@ def test_a_cancelled_statement_keeps_a_new_connection_too(database: Database, po
     assert len(database.connections) == 1
 
 
-def test_a_broken_connection_closes_the_idle_ones_and_is_tried_again_on_a_new_one(
-    database: Database, pool: Readers
-) -> None:
+def test_a_broken_connection_closes_idle_ones_and_is_retried(database: Database, pool: Readers) -> None:
     use_at_once(pool, 3)
     failures = iter([Broken("broken")])
 
@@ -154,13 +152,13 @@ def test_a_broken_connection_closes_the_idle_ones_and_is_tried_again_on_a_new_on
     assert database.open == []
 
 
-def test_another_exception_closes_its_connection(database: Database, pool: Readers) -> None:
+def test_any_other_exception_closes_its_connection(database: Database, pool: Readers) -> None:
     with pytest.raises(KeyError):
         pool.rows(fail(KeyError()), ())
     assert database.open == []
 
 
-def test_a_lookup_waits_for_a_connection_that_is_given_back(database: Database, pool: Readers) -> None:
+def test_a_lookup_waits_for_a_returned_connection(database: Database, pool: Readers) -> None:
     busy = Busy(pool, 3)
     waiting = threading.Thread(target=pool.rows, args=("", ()))
     waiting.start()
@@ -181,7 +179,7 @@ def test_a_lookup_waits_a_limited_time_for_a_connection(pool: Readers, monkeypat
     pool.rows("", ())
 
 
-def test_a_place_is_given_up_when_no_connection_can_be_made(
+def test_a_slot_is_released_if_no_connection_can_be_made(
     database: Database, pool: Readers, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(database, "connect_to_read", fail(BindingsUnavailable("down")))
@@ -192,7 +190,7 @@ def test_a_place_is_given_up_when_no_connection_can_be_made(
     use_at_once(pool, 3)
 
 
-def test_of_a_burst_few_connections_are_kept(
+def test_few_connections_are_kept_after_a_burst(
     database: Database, pool: Readers, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(Database, "most_readers", 20)
@@ -200,27 +198,21 @@ def test_of_a_burst_few_connections_are_kept(
     assert len(database.open) == KEPT
 
 
-def test_a_connection_that_was_idle_for_long_is_closed(
-    database: Database, pool: Readers, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_long_idle_connection_is_closed(database: Database, pool: Readers, monkeypatch: pytest.MonkeyPatch) -> None:
     use_at_once(pool, 3)
     monkeypatch.setattr(connections, "IDLE_SECONDS", 0.0)
     pool.rows("", ())
     assert len(database.open) <= 1
 
 
-def test_a_connection_is_used_for_a_limited_time(
-    database: Database, pool: Readers, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_connection_has_a_maximum_age(database: Database, pool: Readers, monkeypatch: pytest.MonkeyPatch) -> None:
     pool.rows("", ())
     monkeypatch.setattr(connections, "LIFETIME_SECONDS", 0.0)
     pool.rows("", ())
     assert [connection.closed for connection in database.connections] == [True, False]
 
 
-def test_a_connection_in_use_is_closed_when_it_is_given_back_to_a_closed_pool(
-    database: Database, pool: Readers
-) -> None:
+def test_a_connection_returned_to_a_closed_pool_is_closed(database: Database, pool: Readers) -> None:
     pool.rows("", ())
     busy = Busy(pool, 2)
     pool.close()
@@ -234,7 +226,7 @@ def test_a_connection_in_use_is_closed_when_it_is_given_back_to_a_closed_pool(
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="forks")
 @pytest.mark.filterwarnings("ignore:.*multi-threaded:DeprecationWarning")
 @pytest.mark.parametrize("hook", [True, False], ids=["with the hook", "without the hook"])
-def test_a_forked_process_closes_no_connection_of_its_parent_and_may_use_as_many(
+def test_a_forked_process_has_its_own_connections(
     database: Database, pool: Readers, monkeypatch: pytest.MonkeyPatch, hook: bool
 ) -> None:
     if not hook:

@@ -83,7 +83,9 @@ def test_a_file_is_a_store(bindings: Bindings, file: Path) -> None:
 
 
 @pytest.mark.parametrize("format", FORMATS)
-def test_an_export_in_any_format_is_a_store(format: str, tmp_path: Path, open_store: Callable[..., Bindings]) -> None:
+def test_an_export_in_any_format_can_be_served(
+    format: str, tmp_path: Path, open_store: Callable[..., Bindings]
+) -> None:
     database = open_store(tmp_path / "all.sqlite")
     for name in ("z", "a", "B"):
         database.bind(f"ark:12345/{name}", "/1", alternates={"de": "/2"}, metadata={"what": "A"}, redirect=307)
@@ -100,9 +102,7 @@ def test_an_export_in_any_format_is_a_store(format: str, tmp_path: Path, open_st
     assert (tombstone.status, tombstone.reason, tombstone.redirect) == ("withdrawn", "Lost", 307)
 
 
-def test_a_file_answers_by_its_rules_and_not_for_minted_names(
-    tmp_path: Path, open_store: Callable[..., Bindings]
-) -> None:
+def test_a_file_applies_rules_and_ignores_minted_names(tmp_path: Path, open_store: Callable[..., Bindings]) -> None:
     path = tmp_path / "all.csv"
     rows = ("ark:12345/x5,https://a.example/${value},rule,", "ark:12345/x5,next 17 of 10^4,counter,")
     header = "identifier,target,kind,status\n"
@@ -121,7 +121,7 @@ def test_a_file_answers_by_its_rules_and_not_for_minted_names(
     wait_until(lambda: bindings.lookup(A) and bindings.rules()[0].template == "https://b.example/${value}")
 
 
-def test_two_rules_for_one_prefix_in_a_file_are_refused(tmp_path: Path) -> None:
+def test_two_rules_with_one_prefix_are_refused(tmp_path: Path) -> None:
     path = tmp_path / "all.csv"
     path.write_text("identifier,target,kind\nark:12345/x5,/a/${value},rule\nark:/12345/x-5,/b/${value},rule\n")
     with pytest.raises(TableError, match="lines 2 and 3 both have a rule for ark:12345/x5") as fault:
@@ -217,7 +217,7 @@ def answers(bindings: Bindings) -> bool:
 
 
 @pytest.mark.parametrize("name", ["none.csv", "folder.csv"])
-def test_a_file_that_is_not_there_answers_nothing_until_it_is(
+def test_a_missing_file_answers_nothing_until_it_exists(
     name: str, tmp_path: Path, file: Path, open_store: Callable[..., Bindings]
 ) -> None:
     path = tmp_path / name
@@ -234,7 +234,7 @@ def test_a_file_that_is_not_there_answers_nothing_until_it_is(
     wait_until(lambda: answers(bindings))
 
 
-def test_a_new_version_takes_the_place_of_the_old_one(bindings: Bindings, file: Path) -> None:
+def test_a_new_version_replaces_the_old_one(bindings: Bindings, file: Path) -> None:
     put(file, f"{B},/2,R2,,", f"{A},/1,R1,withdrawn,Lost", "ark:12345/c,/4,,,")
     wait_until(lambda: target(bindings, "ark:12345/c") == "/4")
     assert target(bindings, B) == "/2"
@@ -260,7 +260,7 @@ def test_a_new_version_takes_the_place_of_the_old_one(bindings: Bindings, file: 
         pytest.param([f"{A},/9,R1,,", f"{B},/2,,,\0"], ["line 3", "table-nul"], id="no text"),
     ],
 )
-def test_a_version_that_breaks_a_promise_is_refused_and_reported(
+def test_a_version_that_reassigns_or_drops_names_is_refused(
     lines: list[str], said: list[str], bindings: Bindings, file: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     put(file, *lines)
@@ -278,7 +278,7 @@ def test_a_version_that_breaks_a_promise_is_refused_and_reported(
     assert bindings.refusal is None
 
 
-def test_a_file_that_vanishes_is_answered_from_memory(
+def test_a_deleted_file_is_answered_from_memory(
     bindings: Bindings, file: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     file.rename(file.with_suffix(".away"))
@@ -290,7 +290,7 @@ def test_a_file_that_vanishes_is_answered_from_memory(
     wait_until(lambda: target(bindings, A) and bindings.refusal is None)
 
 
-def test_a_file_is_looked_at_once_a_second_and_only_when_asked(
+def test_a_file_is_checked_at_most_once_per_second_and_on_demand(
     file: Path, open_store: Callable[..., Bindings], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(filestore, "CHECK_SECONDS", 60.0)
@@ -301,7 +301,7 @@ def test_a_file_is_looked_at_once_a_second_and_only_when_asked(
     assert not any(thread.name == "ararat bindings" for thread in threading.enumerate())
 
 
-def test_who_was_not_asked_for_a_while_waits_for_a_table_that_has_changed_meanwhile(
+def test_a_request_after_a_pause_waits_for_a_changed_file(
     bindings: Bindings, file: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(filestore, "IDLE_SECONDS", -1.0)
@@ -309,7 +309,7 @@ def test_who_was_not_asked_for_a_while_waits_for_a_table_that_has_changed_meanwh
     assert target(bindings, A) == "/9"
 
 
-def test_who_waits_for_a_table_does_not_wait_for_long(
+def test_a_request_waits_a_limited_time_for_a_file(
     bindings: Bindings, file: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     go_on = threading.Event()
@@ -328,7 +328,7 @@ def test_who_waits_for_a_table_does_not_wait_for_long(
     wait_until(lambda: target(bindings, A) == "/9")
 
 
-def test_no_request_sees_half_a_table(file: Path, open_store: Callable[..., Bindings]) -> None:
+def test_a_request_sees_a_complete_table(file: Path, open_store: Callable[..., Bindings]) -> None:
     names = [f"ark:12345/x{number}" for number in range(500)]
 
     def version(number: int) -> None:
@@ -356,7 +356,7 @@ def test_no_request_sees_half_a_table(file: Path, open_store: Callable[..., Bind
     assert {f"/{number}" for number in range(6)} <= set().union(*seen)
 
 
-def test_a_file_that_is_still_being_written_is_left_alone(bindings: Bindings, file: Path) -> None:
+def test_a_file_that_is_being_written_is_not_read(bindings: Bindings, file: Path) -> None:
     whole = f"{HEADER}{B},/2,,,\n{A},/111,R1,,\n"
     with file.open("w") as stream:
         for char in whole:
@@ -392,7 +392,7 @@ def child(bindings: Bindings, file: Path) -> dict[str, str | None]:
 
 
 @pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")
-def test_a_worker_that_was_forked_reads_the_file_again(child: dict[str, str | None]) -> None:
+def test_a_forked_worker_reads_the_file_again(child: dict[str, str | None]) -> None:
     assert child == {"first": "/1", "second": "/7"}
 
 
@@ -458,7 +458,7 @@ CHANGES = [
 
 @pytest.mark.parametrize("restarted", [False, True], ids=["running", "restarted"])
 @pytest.mark.parametrize(("before", "after", "code"), CHANGES)
-def test_a_version_follows_the_one_before_by_the_rules_of_an_import(
+def test_a_new_version_must_follow_the_rules_of_an_import(
     before: str, after: str, code: str | None, restarted: bool, file: Path, open_store: Callable[..., Bindings]
 ) -> None:
     file.write_text(before)
@@ -593,7 +593,7 @@ def test_a_copy_that_cannot_be_written_is_logged_once(
 
 
 @pytest.mark.skipif(served_copy.fcntl is None, reason="there are no locks here")
-def test_a_copy_is_kept_where_there_are_no_locks(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_copy_is_kept_without_file_locks(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def refuse(*_: object) -> NoReturn:
         raise OSError(errno.ENOLCK, "No locks available")
 
@@ -603,7 +603,7 @@ def test_a_copy_is_kept_where_there_are_no_locks(file: Path, monkeypatch: pytest
     assert file.with_name("bindings.csv.served").read_bytes() == file.read_bytes()
 
 
-def test_a_copy_that_cannot_be_read_is_left_alone(tmp_path: Path, file: Path) -> None:
+def test_an_unreadable_copy_is_not_changed(tmp_path: Path, file: Path) -> None:
     file.with_name("bindings.csv.served").mkdir()
     with open_file(file) as bindings:
         assert "bindings.csv.served cannot be read" in str(bindings.unrecorded)
@@ -626,7 +626,7 @@ def test_an_unreadable_copy_is_an_error_with_its_path(
 
 
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="there are no named pipes here")
-def test_a_pipe_in_place_of_the_file_is_refused_and_never_waited_for(bindings: Bindings, file: Path) -> None:
+def test_a_pipe_is_refused_without_waiting(bindings: Bindings, file: Path) -> None:
     file.unlink()
     os.mkfifo(file)
     wait_until(lambda: target(bindings, A) and bindings.refusal)
@@ -635,14 +635,14 @@ def test_a_pipe_in_place_of_the_file_is_refused_and_never_waited_for(bindings: B
     wait_until(lambda: target(bindings, A) == "/9")
 
 
-def test_a_second_line_that_states_the_same_is_accepted(file: Path, open_store: Callable[..., Bindings]) -> None:
+def test_an_equal_second_line_is_accepted(file: Path, open_store: Callable[..., Bindings]) -> None:
     put(file, f"{A},/1,R1,,", f"{B},/2,,,", f"{A},/1,R1,,", "ark:/12345/-a,/1,,,")
     bindings = open_store(file)
     assert (bindings.refusal, target(bindings, A)) == (None, "/1")
     assert bindings.history(B)[0].source == "bindings.csv, line 3"
 
 
-def test_a_file_that_is_read_once_is_compared_with_nothing_and_recorded_nowhere(file: Path) -> None:
+def test_a_file_that_is_read_once_is_not_compared_and_not_copied(file: Path) -> None:
     with open_file(file, served=False) as bindings:
         put(file, f"{A},/9,other,,")
         assert target(bindings, A) == "/1"

@@ -33,7 +33,7 @@ def one(database: str | Path) -> Condition:
     return condition
 
 
-def test_a_store_that_is_well_can_be_read_and_written_and_is_left_as_it_was(
+def test_a_healthy_store_is_readable_writable_and_not_changed(
     database: str, open_store: Callable[..., Bindings]
 ) -> None:
     bindings = open_store(database)
@@ -45,7 +45,7 @@ def test_a_store_that_is_well_can_be_read_and_written_and_is_left_as_it_was(
 
 
 @pytest.mark.parametrize(("version", "remedy"), [("1", "ararat migrate"), ("99", "update Ararat")])
-def test_another_version_of_the_schema_is_named_with_its_remedy(database: str, version: str, remedy: str) -> None:
+def test_another_schema_version_is_reported_with_its_fix(database: str, version: str, remedy: str) -> None:
     open_bindings(database, create=True).close()
     execute(database, f"UPDATE ararat SET value = '{version}' WHERE name = 'schema'")  # noqa: S608  ours
     condition = one(database)
@@ -53,13 +53,13 @@ def test_another_version_of_the_schema_is_named_with_its_remedy(database: str, v
     assert remedy in (condition.fault or "")
 
 
-def test_a_database_without_our_tables_gets_none(database: str) -> None:
+def test_a_database_without_tables_is_not_changed(database: str) -> None:
     execute(database, "CREATE TABLE shop (x INTEGER)")
     assert one(database).code == "no-tables"
     assert one(database).code == "no-tables"
 
 
-def test_a_file_that_is_not_there_is_not_made(tmp_path: Path) -> None:
+def test_a_missing_file_is_not_created(tmp_path: Path) -> None:
     condition = one(tmp_path / "bindings.sqlite")
     assert (condition.readable, condition.code) == (False, "unavailable")
     assert list(tmp_path.iterdir()) == []
@@ -71,7 +71,7 @@ def test_a_file_that_is_not_a_database_is_reported(tmp_path: Path) -> None:
 
 
 @pytest.mark.skipif(os.geteuid() == 0, reason="root may write everywhere")
-def test_a_read_only_folder_is_reported_with_its_remedy(tmp_path: Path) -> None:
+def test_a_read_only_folder_is_reported_with_its_fix(tmp_path: Path) -> None:
     open_bindings(tmp_path / "bindings.sqlite", create=True).close()
     tmp_path.chmod(0o500)
     try:
@@ -82,7 +82,7 @@ def test_a_read_only_folder_is_reported_with_its_remedy(tmp_path: Path) -> None:
     assert "no permission to write its log in the folder" in (condition.fault or "")
 
 
-def test_a_folder_without_write_access_is_reported_with_its_remedy(
+def test_a_folder_without_write_access_is_reported_with_its_fix(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     open_bindings(tmp_path / "bindings.sqlite", create=True).close()
@@ -91,7 +91,7 @@ def test_a_folder_without_write_access_is_reported_with_its_remedy(
     assert "no permission to write its log in the folder" in (one(tmp_path / "bindings.sqlite").fault or "")
 
 
-def test_a_writer_that_keeps_its_lock_is_reported(
+def test_a_held_lock_is_reported(
     tmp_path: Path, open_store: Callable[..., Bindings], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("ararat.middleware.storage.sqlite.BUSY_SECONDS", 0.1)
@@ -139,7 +139,7 @@ def unused_port() -> int:
         return free.getsockname()[1]
 
 
-def test_each_server_of_a_url_is_looked_at_by_itself_and_no_password_shown(cluster: Any, unused_port: int) -> None:
+def test_each_server_of_a_url_is_checked_without_showing_the_password(cluster: Any, unused_port: int) -> None:
     url = cluster.new_schema()
     open_bindings(url, create=True).close()
     there, gone = conditions(several(url, cluster.port, unused_port))
@@ -167,7 +167,7 @@ def test_a_user_without_write_permission_is_reported(cluster: Any) -> None:
 
 
 @pytest.mark.long
-def test_a_standby_is_one(replicated: Any, open_store: Callable[..., Bindings]) -> None:
+def test_a_standby_is_reported_as_one(replicated: Any, open_store: Callable[..., Bindings]) -> None:
     primary, standby = replicated
     url = f"postgresql://ararat@127.0.0.1:{primary.port},127.0.0.1:{standby.port}/postgres"
     open_store(url).bind(NAME, "/x")
@@ -182,7 +182,7 @@ def test_a_standby_is_one(replicated: Any, open_store: Callable[..., Bindings]) 
     assert [(each.readable, each.writable) for each in conditions(url)] == [(False, False), (True, False)]
 
 
-def test_a_file_that_is_not_served_as_it_is_is_reported(tmp_path: Path) -> None:
+def test_a_refused_version_of_a_file_is_reported(tmp_path: Path) -> None:
     file = tmp_path / "names.csv"
     file.write_text("identifier,target\nark:12345/a,/1\n")
     open_bindings(file).close()

@@ -60,7 +60,7 @@ def shape(database: str) -> object:
         return columns, [tuple(row) for row in connection.execute(triggers)]
 
 
-def test_nothing_is_served_from_it_until_it_is_migrated(old: str) -> None:
+def test_an_old_database_is_not_served(old: str) -> None:
     before = shape(old)
     with pytest.raises(BindingError, match="run: ararat migrate --database") as refused:
         open_bindings(old, create=True).open()
@@ -68,9 +68,7 @@ def test_nothing_is_served_from_it_until_it_is_migrated(old: str) -> None:
     assert shape(old) == before
 
 
-def test_a_migrated_database_keeps_its_bindings_and_gets_new_functions(
-    old: str, open_store: Callable[..., Bindings]
-) -> None:
+def test_migration_keeps_bindings(old: str, open_store: Callable[..., Bindings]) -> None:
     assert migrate(old)[:2] == (1, schema.VERSION)
     bindings = open_store(old)
     found = bindings.lookup(NAME)
@@ -95,14 +93,14 @@ def test_a_migrated_database_has_the_tables_of_a_new_one(
     assert shape(old) == shape(new)
 
 
-def test_one_that_is_up_to_date_stays_as_it_is(database: str) -> None:
+def test_a_current_database_is_not_changed(database: str) -> None:
     open_bindings(database, create=True).close()
     before = shape(database)
     assert migrate(database) == (schema.VERSION, schema.VERSION, 0, 0)
     assert shape(database) == before
 
 
-def test_triggers_that_a_database_lacks_are_added(database: str, open_store: Callable[..., Bindings]) -> None:
+def test_missing_triggers_are_added(database: str, open_store: Callable[..., Bindings]) -> None:
     """The same version of the schema without the newer triggers is served, and migrated."""
     open_store(database).bind(NAME, "/x")
     before = shape(database)
@@ -122,9 +120,7 @@ def test_triggers_that_a_database_lacks_are_added(database: str, open_store: Cal
 
 
 @pytest.mark.parametrize("refused", [False, True])
-def test_an_import_leaves_the_triggers_as_they_were(
-    tmp_path: Path, open_store: Callable[..., Bindings], refused: bool
-) -> None:
+def test_an_import_keeps_the_triggers(tmp_path: Path, open_store: Callable[..., Bindings], refused: bool) -> None:
     database = f"sqlite:///{tmp_path / 'bindings.sqlite'}"
     bindings = open_store(database)
     before = shape(database)
@@ -156,13 +152,13 @@ def test_a_database_of_another_program_is_not_migrated(database: str) -> None:
     assert refused.value.code == "foreign-database"
 
 
-def test_a_file_that_is_not_there_is_not_made(tmp_path: Path) -> None:
+def test_a_missing_file_is_not_created(tmp_path: Path) -> None:
     with pytest.raises(BindingsUnavailable):
         migrate(tmp_path / "none.sqlite")
     assert list(tmp_path.iterdir()) == []
 
 
-def test_a_file_of_text_needs_no_migration(tmp_path: Path) -> None:
+def test_a_text_file_needs_no_migration(tmp_path: Path) -> None:
     table = tmp_path / "names.csv"
     table.write_text("identifier,target\n")
     with pytest.raises(BindingError, match="is a file of text and needs no migration") as fault:
@@ -170,7 +166,7 @@ def test_a_file_of_text_needs_no_migration(tmp_path: Path) -> None:
     assert fault.value.code == "read-only"
 
 
-def test_a_step_that_fails_changes_nothing(old: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_failed_migration_changes_nothing(old: str, monkeypatch: pytest.MonkeyPatch) -> None:
     from ararat.middleware.storage import migrations
 
     def half(connection) -> None:
@@ -196,7 +192,7 @@ print(*migrate(sys.argv[1])[:2])
 """
 
 
-def test_of_two_at_once_one_works_and_one_waits(old: str) -> None:
+def test_the_second_of_two_concurrent_migrations_waits(old: str) -> None:
     command = [sys.executable, "-c", MIGRATING, old]
     processes = [subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) for _ in range(2)]
     for process in processes:

@@ -74,7 +74,7 @@ def test_an_invalid_database_name_is_reported_without_its_password(given: Any, c
         chain = chain.__cause__ or (None if chain.__suppress_context__ else chain.__context__)
 
 
-def test_nothing_is_created_unless_it_is_asked_for(database: str, tmp_path: Path) -> None:
+def test_a_missing_database_is_created_only_on_request(database: str, tmp_path: Path) -> None:
     with pytest.raises(BindingsUnavailable, match=r"ararat init --database (sqlite|postgresql):"):
         open_bindings(database).open()
     assert list(tmp_path.iterdir()) == []
@@ -82,12 +82,12 @@ def test_nothing_is_created_unless_it_is_asked_for(database: str, tmp_path: Path
         execute(database, "SELECT * FROM bindings")
 
 
-def test_an_empty_database_gets_its_tables_once(database: str, open_store: Callable[..., Bindings]) -> None:
+def test_tables_are_created_once(database: str, open_store: Callable[..., Bindings]) -> None:
     assert open_store(database).bind(NAME, "/x") == "bound"
     assert open_store(database).lookup(NAME) is not None
 
 
-def test_many_can_open_an_empty_database_at_once(database: str, open_store: Callable[..., Bindings]) -> None:
+def test_many_processes_can_open_an_empty_database_at_once(database: str, open_store: Callable[..., Bindings]) -> None:
     barrier = threading.Barrier(6, timeout=20)
 
     def open_and_ask(_: int) -> object:
@@ -149,9 +149,7 @@ def test_a_database_of_another_version_is_not_served(
         "INSERT INTO events SELECT * FROM events WHERE 1 = 1 ON CONFLICT (id) DO UPDATE SET target = '/evil'",
     ],
 )
-def test_the_database_itself_keeps_names_and_their_history(
-    database: str, open_store: Callable[..., Bindings], statement: str
-) -> None:
+def test_triggers_protect_names_and_history(database: str, open_store: Callable[..., Bindings], statement: str) -> None:
     bindings = open_store(database)
     bindings.bind(NAME, "/x", resource="R1", actor="me")
     before = bindings.lookup(NAME), bindings.history(NAME)
@@ -163,7 +161,7 @@ def test_the_database_itself_keeps_names_and_their_history(
 @pytest.mark.parametrize("table", ["bindings", "events", "minted", "rule_events"])
 @pytest.mark.parametrize("statement", ["INSERT OR REPLACE", "REPLACE"])
 @pytest.mark.parametrize("many", [False, True])
-def test_sqlite_replaces_no_row(
+def test_sqlite_never_replaces_a_row(
     tmp_path: Path, open_store: Callable[..., Bindings], table: str, statement: str, many: bool
 ) -> None:
     database = f"sqlite:///{tmp_path / 'bindings.sqlite'}"
@@ -185,9 +183,7 @@ def test_sqlite_replaces_no_row(
         execute(database, "UPDATE OR REPLACE bindings SET key = 'ark:12345/other', revision = revision + 1")
 
 
-def test_a_change_that_a_rule_of_the_tables_refuses_is_not_repeated(
-    bindings: Bindings, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_change_refused_by_a_trigger_is_not_retried(bindings: Bindings, monkeypatch: pytest.MonkeyPatch) -> None:
     bindings.bind(NAME, "/x")
     tries: list[object] = []
     decide = assignment.relocate
@@ -203,7 +199,7 @@ def test_a_change_that_a_rule_of_the_tables_refuses_is_not_repeated(
     assert len(tries) == 1
 
 
-def test_no_web_framework_client_or_database_library_is_loaded_until_it_is_needed() -> None:
+def test_no_large_library_is_loaded_before_use() -> None:
     program = (
         "import sys, ararat.middleware.bindings.collection, ararat.middleware.tabular.importing\n"
         "print(*sorted({'flask', 'h11', 'click', 'sqlalchemy', 'psycopg', 'idna'} & set(sys.modules)))"

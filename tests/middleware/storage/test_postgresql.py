@@ -35,9 +35,7 @@ def bindings(url: str, open_store: Callable[..., Bindings]) -> Bindings:
 
 
 @pytest.mark.parametrize("scheme", ["postgres", "postgresql", "postgresql+psycopg"])
-def test_the_url_may_be_written_as_hosts_and_sqlalchemy_write_it(
-    url: str, open_store: Callable[..., Bindings], scheme: str
-) -> None:
+def test_all_usual_forms_of_the_url_are_accepted(url: str, open_store: Callable[..., Bindings], scheme: str) -> None:
     bindings = open_store(url.replace("postgresql", scheme, 1))
     assert bindings.bind(NAME, "/x") == "bound"
     assert repr(bindings) == f"<Bindings {url.replace('ararat@', '')}>"
@@ -67,7 +65,7 @@ def unused_port() -> int:
         return free.getsockname()[1]
 
 
-def test_several_servers_in_one_url(url: str, unused_port: int, open_store: Callable[..., Bindings]) -> None:
+def test_a_url_can_have_several_servers(url: str, unused_port: int, open_store: Callable[..., Bindings]) -> None:
     where = url.partition("@")[2].partition("/")
     several = f"postgresql://ararat@127.0.0.1:{unused_port},{where[0]}/{where[2]}"
     bindings = open_store(several)
@@ -75,7 +73,7 @@ def test_several_servers_in_one_url(url: str, unused_port: int, open_store: Call
     assert f"127.0.0.1:{unused_port},{where[0]}" in repr(bindings)
 
 
-def test_after_the_server_was_away_everything_goes_on(cluster, bindings: Bindings) -> None:
+def test_all_operations_work_after_a_restart_of_the_server(cluster, bindings: Bindings) -> None:
     bindings.bind(NAME, "/x")
     assert bindings.lookup(NAME) is not None
     cluster.halt()
@@ -99,7 +97,7 @@ def test_lookups_succeed_after_a_restart_of_the_server(cluster, bindings: Bindin
     assert bindings.lookup(NAME) is not None
 
 
-def test_a_reader_cannot_write_and_has_a_time_limit(bindings: Bindings) -> None:
+def test_a_reader_is_read_only_and_has_a_time_limit(bindings: Bindings) -> None:
     with pytest.raises(BindingsUnavailable, match="read-only"):
         cast(DatabaseStore, bindings.store)._readers.rows("DELETE FROM ararat", ())
     with pytest.raises(BindingsUnavailable, match="timeout"):
@@ -113,7 +111,7 @@ def connections(cluster) -> int:
     return count
 
 
-def test_after_a_burst_in_which_a_table_is_locked_few_connections_are_left(cluster, open_store) -> None:
+def test_few_connections_are_left_after_a_burst_on_a_locked_table(cluster, open_store) -> None:
     bindings = open_store(f"{cluster.new_database()}?application_name=ararat-test")
     bindings.bind(NAME, "/x")
     answers: list[object] = []
@@ -137,7 +135,7 @@ def test_after_a_burst_in_which_a_table_is_locked_few_connections_are_left(clust
     assert bindings.lookup(NAME) is not None
 
 
-def test_a_cancelled_lookup_keeps_the_connections_and_is_not_repeated(bindings: Bindings) -> None:
+def test_a_cancelled_lookup_keeps_its_connection_and_is_not_repeated(bindings: Bindings) -> None:
     bindings.bind(NAME, "/x")
     bindings.lookup(NAME)
     pool = cast(DatabaseStore, bindings.store)._readers
@@ -148,9 +146,7 @@ def test_a_cancelled_lookup_keeps_the_connections_and_is_not_repeated(bindings: 
     assert bindings.lookup(NAME) is not None
 
 
-def test_a_writer_waits_a_limited_time_for_a_row_and_reports_who_holds_it(
-    bindings: Bindings, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_writer_waits_a_limited_time_for_a_locked_row(bindings: Bindings, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("ararat.middleware.storage.postgresql._BEGIN_WRITING", "SET LOCAL lock_timeout = '200ms'")
     bindings.bind(NAME, "/x")
     with bindings.store.transaction() as transaction:
@@ -160,19 +156,19 @@ def test_a_writer_waits_a_limited_time_for_a_row_and_reports_who_holds_it(
     assert bindings.relocate(NAME, "/y") == "relocated"
 
 
-def test_a_message_of_the_server_does_not_name_the_user(url: str) -> None:
+def test_server_messages_do_not_contain_the_user(url: str) -> None:
     with pytest.raises(BindingsUnavailable, match=r'role "\*\*\*" does not exist') as refused:
         open_bindings(url.replace("ararat@", "secretuser:secret@")).lookup(NAME)
     assert "secret" not in str(refused.value)
 
 
-def test_the_driver_has_what_the_time_limit_of_connecting_overrides() -> None:
+def test_the_driver_supports_the_connection_time_limit() -> None:
     """``patience.reading`` overrides this method: a driver without it would connect without the limit."""
     assert inspect.isgeneratorfunction(psycopg.Connection._connect_gen)
     assert "_connect_gen" in inspect.getsource(psycopg.Connection.connect)
 
 
-def test_connecting_to_a_host_that_does_not_answer_is_given_up() -> None:
+def test_connecting_to_an_unreachable_host_times_out() -> None:
     with socket.socket() as silent:
         silent.bind(("127.0.0.1", 0))
         silent.listen()
@@ -188,7 +184,7 @@ GRANT SELECT ON ALL TABLES IN SCHEMA public TO {role};
 """
 
 
-def test_a_role_with_select_only_reads_and_cannot_write(url: str, bindings: Bindings, open_store) -> None:
+def test_a_role_with_select_can_read_only(url: str, bindings: Bindings, open_store) -> None:
     bindings.bind(NAME, "/x")
     bindings.set_rule("ark:12345/t5", "/${value}")
     database = url.rpartition("/")[2]
@@ -207,7 +203,7 @@ def test_a_role_with_select_only_reads_and_cannot_write(url: str, bindings: Bind
         reader.bind("ark:12345/other", "/x")
 
 
-def test_a_look_through_everything_waits_longer_than_a_lookup(bindings: Bindings) -> None:
+def test_a_snapshot_has_a_longer_time_limit_than_a_lookup(bindings: Bindings) -> None:
     """Among ten million bindings the first that has alternates is far away, and there may be none."""
     bindings.bind(NAME, "/x")
     with cast(DatabaseStore, bindings.store)._database.engine.connect() as other, BytesIO() as out:
@@ -237,13 +233,13 @@ def test_a_standby_is_read_only(bindings: Bindings, url: str) -> None:
     assert bindings.lookup(NAME) is not None
 
 
-def test_a_database_that_does_not_keep_unicode_is_refused(cluster) -> None:
+def test_a_database_that_is_not_utf8_is_refused(cluster) -> None:
     with pytest.raises(BindingError) as refused:
         open_bindings(cluster.new_database("SQL_ASCII"), create=True).open()
     assert refused.value.code == "database-encoding"
 
 
-def test_a_missing_driver_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_missing_driver_is_reported(monkeypatch: pytest.MonkeyPatch) -> None:
     import sys
 
     monkeypatch.setitem(sys.modules, "psycopg", None)
@@ -252,7 +248,7 @@ def test_a_missing_driver_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     assert refused.value.code == "driver-missing"
 
 
-def test_tables_are_never_emptied(bindings: Bindings) -> None:
+def test_truncate_is_refused(bindings: Bindings) -> None:
     bindings.bind(NAME, "/x")
     for table in ("bindings", "events"):
         with (

@@ -47,7 +47,7 @@ def kept(bindings: Bindings, changes: list[Change]) -> bool:
 
 
 @pytest.mark.parametrize("rows", [1, 2, MAX_ROWS - 1, MAX_ROWS, MAX_ROWS + 1])
-def test_any_number_of_rows_is_written_whole_and_in_order(bindings: Bindings, rows: int) -> None:
+def test_any_number_of_rows_is_written_in_order(bindings: Bindings, rows: int) -> None:
     changes = [bound(number) for number in range(rows)]
     put(bindings, changes)
     assert kept(bindings, changes)
@@ -69,19 +69,19 @@ ONE_THAT_DIFFERS = {
 
 @pytest.mark.parametrize("stated", ONE_THAT_DIFFERS.values(), ids=ONE_THAT_DIFFERS)
 @pytest.mark.parametrize("place", [0, 2], ids=["the first", "the last"])
-def test_a_value_of_one_row_stays_in_that_row(bindings: Bindings, stated: dict[str, object], place: int) -> None:
+def test_values_are_not_mixed_between_rows(bindings: Bindings, stated: dict[str, object], place: int) -> None:
     changes = [bound(number, **stated) if number == place else bound(number) for number in range(3)]
     put(bindings, changes)
     assert kept(bindings, changes)
 
 
-def test_rows_that_agree_in_everything_else_are_written_too(bindings: Bindings) -> None:
+def test_rows_that_differ_in_one_field_are_written(bindings: Bindings) -> None:
     changes = [bound(number, target="/same", resource="one thing") for number in range(3)]
     put(bindings, changes)
     assert kept(bindings, changes)
 
 
-def test_a_block_with_a_name_that_is_there_is_written_not_at_all(bindings: Bindings) -> None:
+def test_a_block_with_an_existing_name_is_not_written(bindings: Bindings) -> None:
     put(bindings, [bound(1)])
     with pytest.raises(Collision):
         put(bindings, [bound(0), bound(1), bound(2)])
@@ -89,7 +89,7 @@ def test_a_block_with_a_name_that_is_there_is_written_not_at_all(bindings: Bindi
     assert len(bindings.history("ark:12345/x1")) == 1
 
 
-def test_no_statement_holds_more_values_than_sqlite_takes() -> None:
+def test_statements_stay_within_the_variable_limit_of_sqlite() -> None:
     columns = [column for column in schema.events.columns if column.name != "id"]
     rows = [tuple(f"{place} {number}" for place in range(len(columns))) for number in range(2 * MAX_ROWS)]
     assert max(len(parameters) for _, parameters in Insert(dialect(), columns).of(rows)) <= 32_766

@@ -128,7 +128,7 @@ ACCIDENTS = [
 
 
 @pytest.mark.parametrize("happens", ACCIDENTS, ids=lambda accident: accident.__name__.replace("_", " "))
-def test_lookups_raise_while_the_file_is_missing_or_broken_and_then_recover(
+def test_lookups_fail_while_the_file_is_missing_or_broken_and_then_recover(
     served: Bindings, file: Path, happens: Callable[[Path], Callable[[], object]]
 ) -> None:
     repair = happens(file)
@@ -145,9 +145,7 @@ def test_lookups_raise_while_the_file_is_missing_or_broken_and_then_recover(
     assert served.bind(OTHER, "/x") == "bound"
 
 
-def test_lookups_that_follow_one_another_ask_the_file_system_once(
-    served: Bindings, file: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_consecutive_lookups_check_the_file_once(served: Bindings, file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("ararat.middleware.storage.sqlite.FRESH_SECONDS", 60.0)
     database = SQLite(file)
     before = database.fingerprint()
@@ -156,7 +154,7 @@ def test_lookups_that_follow_one_another_ask_the_file_system_once(
     assert SQLite(file).fingerprint() != database.fingerprint()
 
 
-def test_a_file_that_is_gone_is_looked_for_by_each_lookup_until_it_is_back(file: Path) -> None:
+def test_each_lookup_checks_a_missing_file(file: Path) -> None:
     database = SQLite(file)
     for _ in range(2):
         with pytest.raises(BindingsUnavailable):
@@ -165,7 +163,7 @@ def test_a_file_that_is_gone_is_looked_for_by_each_lookup_until_it_is_back(file:
     assert database.fingerprint()
 
 
-def test_a_vanished_file_does_not_come_back_empty(served: Bindings, file: Path) -> None:
+def test_a_deleted_file_is_not_created_again(served: Bindings, file: Path) -> None:
     file.unlink()
     with pytest.raises(BindingsUnavailable):
         served.lookup(NAME)
@@ -174,9 +172,7 @@ def test_a_vanished_file_does_not_come_back_empty(served: Bindings, file: Path) 
     assert not file.exists()
 
 
-def test_another_database_in_its_place_is_served_from_then_on(
-    served: Bindings, file: Path, open_store: Callable[..., Bindings]
-) -> None:
+def test_a_replaced_database_is_served(served: Bindings, file: Path, open_store: Callable[..., Bindings]) -> None:
     replacement = open_store(file.with_name("next.sqlite"))
     replacement.bind(NAME, "/replaced")
     replacement.close()
@@ -193,7 +189,7 @@ def test_another_database_in_its_place_is_served_from_then_on(
 
 
 @pytest.mark.skipif(os.geteuid() == 0, reason="root may write everything; another test does this as another user")
-def test_a_folder_that_may_not_be_written_is_named_with_the_remedy(served: Bindings, file: Path) -> None:
+def test_a_folder_without_write_access_is_reported_with_its_fix(served: Bindings, file: Path) -> None:
     file.parent.chmod(0o555)
     with pytest.raises(BindingsUnavailable, match="chown, or chmod"):
         served.lookup(NAME)
@@ -228,7 +224,7 @@ except BindingsUnavailable as error:
         pytest.param(0o700, 0o666, "Permission denied", id="nor enter the folder"),
     ],
 )
-def test_missing_permissions_are_reported_with_their_remedy(
+def test_missing_permissions_are_reported_with_their_fix(
     served: Bindings, file: Path, tmp_path: Path, folder_mode: int, file_mode: int, said: str
 ) -> None:
     served.close()
@@ -304,7 +300,7 @@ def reader(served: Bindings, file: Path, tmp_path: Path) -> Iterator[Callable[[s
     answers.close()
 
 
-def test_a_read_only_process_serves_changes_of_another_process(
+def test_a_read_only_process_sees_changes_of_another_process(
     reader: Callable[[str], str], file: Path, open_store: Callable[..., Bindings]
 ) -> None:
     assert reader(NAME) == "/page/ark:12345/doc"
@@ -325,7 +321,7 @@ def test_a_read_only_process_refuses_changes(reader: Callable[[str], str]) -> No
     assert reader("condition") == "True False not-writable"
 
 
-def test_a_log_that_may_not_be_read_is_reported(
+def test_an_unreadable_log_is_reported(
     reader: Callable[[str], str], file: Path, open_store: Callable[..., Bindings]
 ) -> None:
     assert reader(NAME) == "/page/ark:12345/doc"
@@ -343,7 +339,7 @@ def test_a_log_that_may_not_be_read_is_reported(
 # Writers --------------------------------------------------------------------------------------------------------------
 
 
-def test_a_writer_waits_for_another_one(served: Bindings) -> None:
+def test_a_writer_waits_for_another_writer(served: Bindings) -> None:
     done: list[str] = []
     with served.store.transaction():
         waiting = threading.Thread(target=lambda: done.append(served.bind(OTHER, "/x")))
@@ -364,7 +360,7 @@ def test_a_writer_has_a_time_limit(served: Bindings, monkeypatch: pytest.MonkeyP
     assert served.bind(OTHER, "/x") == "bound"
 
 
-def test_a_database_that_cannot_be_written_is_read_only(served: Bindings, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_unwritable_database_is_read_only(served: Bindings, monkeypatch: pytest.MonkeyPatch) -> None:
     database = cast(DatabaseStore, served.store)._database
     monkeypatch.setattr(database, "_connect_to_write", database.connect_to_read)
     engine = database.engine.pool
@@ -379,7 +375,9 @@ def test_writes_are_durable(served: Bindings, file: Path) -> None:
         assert transaction.connection.exec_driver_sql("PRAGMA journal_mode").scalar_one() == "wal"
 
 
-def test_a_backup_gets_its_log_again(served: Bindings, file: Path, open_store: Callable[..., Bindings]) -> None:
+def test_the_write_ahead_log_is_enabled_again_after_a_backup(
+    served: Bindings, file: Path, open_store: Callable[..., Bindings]
+) -> None:
     backup = file.with_name("backup.sqlite")
     with closing(sqlite3.connect(file)) as connection:
         connection.execute("VACUUM INTO ?", (str(backup),))
@@ -410,7 +408,7 @@ for number in itertools.count():
 """
 
 
-def test_what_was_acknowledged_survives_a_kill(file: Path, open_store: Callable[..., Bindings]) -> None:
+def test_a_committed_change_survives_a_kill(file: Path, open_store: Callable[..., Bindings]) -> None:
     with subprocess.Popen(
         [sys.executable, "-c", UNTIL_KILLED, str(file)], stdout=subprocess.PIPE, text=True
     ) as process:
@@ -462,7 +460,7 @@ print(codes, len(bindings.fetch(names)))
 
 
 @pytest.mark.skipif(not Path("/proc/self/fd").exists(), reason="reads /proc")
-def test_no_connection_is_open_across_a_fork(served: Bindings, file: Path) -> None:
+def test_no_connection_is_shared_across_a_fork(served: Bindings, file: Path) -> None:
     served.close()
     ran = subprocess.run(
         [sys.executable, "-W", "error", "-c", FORKING, str(file)],
@@ -519,7 +517,7 @@ def test_many_threads_read_while_one_writes(served: Bindings) -> None:
 # What names a database ------------------------------------------------------------------------------------------------
 
 
-def test_a_relative_path_stays_where_it_was(
+def test_a_relative_path_is_resolved_once(
     tmp_path: Path, open_store: Callable[..., Bindings], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
@@ -532,7 +530,7 @@ def test_a_relative_path_stays_where_it_was(
 
 @pytest.mark.parametrize("name", ["a.sqlite", "a.sqlite3", "a.DB"])
 @pytest.mark.parametrize("as_path", [True, False])
-def test_a_path_is_known_by_its_ending(
+def test_the_extension_selects_the_kind_of_store(
     tmp_path: Path, open_store: Callable[..., Bindings], name: str, as_path: bool
 ) -> None:
     path = tmp_path / name

@@ -35,7 +35,7 @@ EQUIVALENT = [
 
 
 @pytest.mark.parametrize(("a", "b"), EQUIVALENT)
-def test_equivalent_urns_are_one_name(a: str, b: str, bindings: Bindings) -> None:
+def test_equivalent_urns_have_one_key(a: str, b: str, bindings: Bindings) -> None:
     assert bindings.bind(a, "https://example.org/1") == "bound"
     with pytest.raises(BindingConflict):
         bindings.bind(b, "https://example.org/2")
@@ -50,13 +50,13 @@ def test_equivalent_urns_are_one_name(a: str, b: str, bindings: Bindings) -> Non
 
 
 @pytest.mark.parametrize("name", ["urn:isbn:0451450524", "urn:isbn:no-isbn", "urn:nbn:1", "urn:uuid:x", "urn:foo:A-b"])
-def test_a_name_that_breaks_the_rule_of_its_namespace_can_be_bound(name: str, bindings: Bindings) -> None:
+def test_a_name_that_breaks_a_namespace_rule_can_be_bound(name: str, bindings: Bindings) -> None:
     assert bindings.bind(name, "https://example.org/1") == "bound"
     assert resolve(name, bindings.fetch, no_rules, Settings()).target == "https://example.org/1"
 
 
 @pytest.mark.parametrize("namespace", namespaces.registered(), ids=lambda each: each.nid)
-def test_a_key_is_its_own_key(namespace: Namespace) -> None:
+def test_a_key_is_idempotent(namespace: Namespace) -> None:
     for nss in (namespace.example, namespace.example.upper(), "A-b", "x"):
         key = names.key(names.read(f"urn:{namespace.nid}:{nss}"))
         assert names.key(names.read(key)) == key == urn_keys.wanted(key)
@@ -151,7 +151,7 @@ def test_migrate_lists_equivalent_urns_that_are_both_in_use(
 
 
 @pytest.mark.parametrize("wrong", [OLD, NEW, HYPHENS])
-def test_migrate_keeps_the_one_that_is_in_use(
+def test_migrate_keeps_the_name_that_is_in_use(
     wrong: str, older: Callable[..., str], open_store: Callable[..., Bindings]
 ) -> None:
     others = [name for name in (OLD, NEW, HYPHENS) if name != wrong]

@@ -88,7 +88,7 @@ def without_log(file: Path) -> None:
 
 
 @pytest.mark.parametrize("copied", COPIES)
-def test_a_running_process_refuses_a_file_that_is_moved_to_the_log_of_another(
+def test_a_running_process_refuses_a_file_with_the_log_of_another(
     file: Path, tmp_path: Path, open_store: Callable[..., Bindings], copied: Callable[[Path, Path], None]
 ) -> None:
     copy = tmp_path / "copy.sqlite"
@@ -170,7 +170,7 @@ def test_an_older_copy_is_recognized_by_its_counter(file: Path, tmp_path: Path) 
 
 @pytest.mark.filterwarnings("ignore:.*multi-threaded:DeprecationWarning")
 @pytest.mark.parametrize("relocated", [False, True], ids=["in its place", "moved with its log"])
-def test_what_was_acknowledged_before_a_kill_is_read_from_the_log(
+def test_committed_changes_are_read_from_the_log_after_a_kill(
     file: Path, tmp_path: Path, open_store: Callable[..., Bindings], relocated: bool
 ) -> None:
     for turn in range(3):
@@ -187,7 +187,7 @@ def test_what_was_acknowledged_before_a_kill_is_read_from_the_log(
     assert target(open_store(file), NAMES[0]) == "/moved"
 
 
-def test_the_log_of_every_kind_of_change_belongs_to_its_file(
+def test_every_kind_of_change_writes_the_log_of_its_file(
     file: Path, tmp_path: Path, open_store: Callable[..., Bindings]
 ) -> None:
     """Whatever wrote last, also another program, a new process opens the file."""
@@ -213,7 +213,7 @@ def test_the_log_of_every_kind_of_change_belongs_to_its_file(
             assert open_store(file).lookup(NAMES[0])
 
 
-def test_a_log_that_is_deleted_while_it_is_in_use_is_logged_and_its_changes_are_kept(
+def test_deleting_the_log_in_use_is_reported_and_loses_no_changes(
     file: Path, open_store: Callable[..., Bindings], caplog: pytest.LogCaptureFixture
 ) -> None:
     served = open_store(file)

@@ -59,7 +59,7 @@ def test_csv_is_read_line_by_line(octets: bytes, expected: list[tuple[int, list[
         ),
     ],
 )
-def test_what_is_no_csv_is_said_with_its_place(
+def test_invalid_csv_is_reported_with_its_position(
     octets: bytes, code: str, line: int, column: int | None, tmp_path: Path
 ) -> None:
     file = tmp_path / "table.csv"
@@ -71,14 +71,14 @@ def test_what_is_no_csv_is_said_with_its_place(
     assert str(fault.value).isascii()
 
 
-def test_a_faulty_line_does_not_hide_those_before_it() -> None:
+def test_lines_before_an_invalid_line_are_read() -> None:
     reading = read(BytesIO(b"a\nb\n\xff\n"))
     assert [next(reading), next(reading)] == [Line(1, ["a"]), Line(2, ["b"])]
     with pytest.raises(TableError):
         next(reading)
 
 
-def test_a_file_that_is_not_there_is_said() -> None:
+def test_a_missing_file_is_reported() -> None:
     with pytest.raises(FileNotFoundError):
         list(read("no such file.csv"))
 
@@ -88,13 +88,13 @@ def test_a_file_that_is_not_there_is_said() -> None:
         st.lists(st.text(st.characters(exclude_characters="\0\r", exclude_categories=["Cs"])), min_size=2, max_size=4)
     )
 )
-def test_what_is_written_as_csv_is_read_again(rows: list[list[str]]) -> None:
+def test_written_csv_is_read_unchanged(rows: list[list[str]]) -> None:
     out = StringIO()
     csv.writer(out).writerows(rows)
     assert [line.fields for line in lines(out.getvalue().encode())] == rows
 
 
-def test_tsv_is_the_same_with_tabs() -> None:
+def test_tsv_is_like_csv_with_tabs() -> None:
     assert list(read(BytesIO(b'a,b\tc\n"d\te"\t"f""g"\n'), "\t")) == [Line(1, ["a,b", "c"]), Line(2, ["d\te", 'f"g'])]
     with pytest.raises(TableError) as fault:
         list(read(BytesIO(b'a\tb\nc\t"d" e\n'), "\t"))
@@ -107,7 +107,7 @@ def test_tsv_is_the_same_with_tabs() -> None:
         b"".join
     )
 )
-def test_any_octets_are_lines_or_a_fault_with_a_place_in_the_file(octets: bytes) -> None:
+def test_any_bytes_are_rows_or_an_error_with_a_position(octets: bytes) -> None:
     found: list[Line] = []
     fault = None
     try:

@@ -107,7 +107,7 @@ def trimmed(binding: Binding) -> Binding:
         max_size=6,
     )
 )
-def test_an_import_of_an_export_makes_the_same_bindings(
+def test_export_and_import_preserve_the_bindings(
     format: Format, tmp_path_factory: pytest.TempPathFactory, stated: dict[str, dict[str, Any]]
 ) -> None:
     folder = tmp_path_factory.mktemp("exact")
@@ -127,9 +127,7 @@ def test_an_import_of_an_export_makes_the_same_bindings(
 
 
 @every_format
-def test_every_database_is_exported_in_the_order_of_its_keys(
-    format: Format, bindings: Bindings, tmp_path: Path
-) -> None:
+def test_an_export_is_sorted_by_key(format: Format, bindings: Bindings, tmp_path: Path) -> None:
     names = [f"ark:12345/{name}" for name in ("z", "a", "B", "b", "a/1", "a.1", "%C3%A9")]
     for name in names:
         bindings.bind(name, "/1", alternates={"de": "/2"} if name < "ark:12345/c" else {"text/html;en": "/3"})
@@ -141,7 +139,7 @@ def test_every_database_is_exported_in_the_order_of_its_keys(
         assert exported(copy, format) == exported(bindings, format)
 
 
-def test_a_table_has_a_column_for_every_choice_of_alternates(bindings: Bindings) -> None:
+def test_each_selector_has_a_column(bindings: Bindings) -> None:
     bindings.bind("ark:12345/a", "/1", alternates={"de": "/2"}, metadata={"what": "=1+1"})
     bindings.bind("ark:12345/b", "/1", alternates={"text/html;en": "/3"})
     first, second = csv.DictReader(io.StringIO(exported(bindings, "csv").decode()))
@@ -151,7 +149,7 @@ def test_a_table_has_a_column_for_every_choice_of_alternates(bindings: Bindings)
     assert (record["passthrough"], record["redirect"], record["what"]) == (False, 302, "=1+1")
 
 
-def test_one_moment_is_exported_whoever_writes_meanwhile(bindings: Bindings, tmp_path: Path) -> None:
+def test_an_export_is_a_consistent_snapshot(bindings: Bindings, tmp_path: Path) -> None:
     import_table(
         bindings, io.BytesIO(b"identifier,target\n" + b"".join(b"ark:12345/x%d,/1\n" % each for each in range(2500)))
     )
@@ -167,7 +165,7 @@ def test_one_moment_is_exported_whoever_writes_meanwhile(bindings: Bindings, tmp
     assert export_table(bindings, io.BytesIO()).bindings == 2501
 
 
-def test_what_was_closed_is_not_exported(bindings: Bindings) -> None:
+def test_closed_bindings_cannot_be_exported(bindings: Bindings) -> None:
     bindings.close()
     with pytest.raises(BindingsUnavailable):
         exported(bindings, "csv")
@@ -178,7 +176,7 @@ class Nowhere(io.RawIOBase):
         return len(octets)
 
 
-def test_memory_is_flat_in_the_number_of_bindings(tmp_path: Path, open_store: Callable[..., Bindings]) -> None:
+def test_memory_does_not_grow_with_the_number_of_bindings(tmp_path: Path, open_store: Callable[..., Bindings]) -> None:
     peaks = []
     for number in (1000, 5000):
         bindings = open_store(tmp_path / f"{number}.sqlite")
@@ -243,7 +241,7 @@ def test_a_copy_mints_no_name_twice_and_has_the_same_rules(format: Format, bindi
 
 
 @every_format
-def test_any_database_is_copied_to_another(format: Format, bindings: Bindings, tmp_path: Path) -> None:
+def test_any_database_can_be_copied_to_another(format: Format, bindings: Bindings, tmp_path: Path) -> None:
     minted = fill(bindings)
     file = tmp_path / f"all.{format}"
     file.write_bytes(exported(bindings, format))

@@ -32,13 +32,13 @@ SAME = {
 
 
 @pytest.mark.parametrize("format", FORMATS)
-def test_every_format_says_the_same(format: str) -> None:
+def test_all_formats_have_the_same_content(format: str) -> None:
     (row,) = read_rows(BytesIO(SAME[format].encode()), format)
     assert dict(row.cells) == ROW
 
 
 @pytest.mark.parametrize("format", FORMATS)
-def test_every_format_is_imported(format: str, bindings: Bindings, tmp_path: Path) -> None:
+def test_all_formats_can_be_imported(format: str, bindings: Bindings, tmp_path: Path) -> None:
     file = tmp_path / f"names.{format}"
     file.write_text(SAME[format], "utf-8")
     assert import_table(bindings, file).added == 1
@@ -58,22 +58,22 @@ def test_every_format_is_imported(format: str, bindings: Bindings, tmp_path: Pat
         pytest.param("a.csv", "jsonl", "jsonl", id="what is said counts"),
     ],
 )
-def test_the_format_is_that_of_the_suffix_unless_said(file: str | Path, said: str | None, format: str) -> None:
+def test_the_extension_selects_the_format_by_default(file: str | Path, said: str | None, format: str) -> None:
     assert format_of(file, said) == format
 
 
-def test_a_format_that_nobody_knows_is_refused() -> None:
+def test_an_unknown_format_is_refused() -> None:
     with pytest.raises(BindingError) as refused:
         format_of("a.csv", "xml")
     assert refused.value.code == "format-unknown"
 
 
-def test_rows_are_counted_by_their_first_lines() -> None:
+def test_a_row_has_the_number_of_its_first_line() -> None:
     rows = list(read_rows(BytesIO(b'\xef\xbb\xbf{"identifier":"a"}\n\n{"identifier":"b"}'), "jsonl"))
     assert [row.line for row in rows] == [1, 3]
 
 
-def test_json_has_truths_numbers_and_nothings() -> None:
+def test_json_accepts_booleans_numbers_and_null() -> None:
     octets = b'{"identifier":"a","passthrough":true,"redirect":307,"what":null}'
     (row,) = read_rows(BytesIO(octets), "jsonl")
     assert dict(row.cells) == {"identifier": "a", "passthrough": "true", "redirect": "307", "what": ""}
@@ -98,7 +98,7 @@ def test_json_has_truths_numbers_and_nothings() -> None:
         pytest.param("csv", b"identifier,target\na,/\xe9\n", "table-encoding", 2, 4, id="no UTF-8 in CSV"),
     ],
 )
-def test_what_cannot_be_read_is_said_with_its_place(
+def test_an_unreadable_line_is_reported_with_its_position(
     format: str, octets: bytes, code: str, line: int, column: int | str | None
 ) -> None:
     with pytest.raises(TableError) as fault:
@@ -107,7 +107,7 @@ def test_what_cannot_be_read_is_said_with_its_place(
     assert str(fault.value).isascii()
 
 
-def test_one_field_is_not_called_fields() -> None:
+def test_counts_use_singular_and_plural() -> None:
     with pytest.raises(TableError, match="the line has 1 field, but the header has 2"):
         list(read_rows(BytesIO(b"identifier,target\nark:12345/x\n"), "csv"))
 
@@ -132,7 +132,7 @@ ACCENTS = "identifier;target;what\r\nark:12345/a;/1;Été – «Ärger»\r\nark:
     ],
 )
 @pytest.mark.parametrize("format", ["csv", "tsv"])
-def test_what_excel_saves_is_read_and_reported(
+def test_files_of_excel_are_read_and_their_encoding_is_reported(
     format: str, octets: bytes, encoding: str, guessed: bool, delimiter: str
 ) -> None:
     rows = list(read_rows(BytesIO(octets), format, Reader(None), read_as := ReadAs()))
@@ -140,7 +140,7 @@ def test_what_excel_saves_is_read_and_reported(
     assert (read_as.encoding, read_as.guessed, read_as.delimiter) == (encoding, guessed, delimiter)
 
 
-def test_pure_ascii_is_not_a_guess() -> None:
+def test_the_encoding_of_ascii_is_not_reported_as_a_guess() -> None:
     list(read_rows(BytesIO(b"identifier,target\na,/b\n"), "csv", Reader(None), read_as := ReadAs()))
     assert (read_as.encoding, read_as.guessed, read_as.delimiter) == ("UTF-8", False, ",")
 
@@ -154,7 +154,7 @@ def test_pure_ascii_is_not_a_guess() -> None:
         pytest.param(b"identifier,what\nb,\x81\n", 2, id="neither UTF-8 nor Windows-1252"),
     ],
 )
-def test_a_mixed_encoding_is_refused_and_never_guessed(octets: bytes, line: int) -> None:
+def test_a_mixed_encoding_is_refused(octets: bytes, line: int) -> None:
     with pytest.raises(TableError, match="--encoding") as fault:
         list(read_rows(BytesIO(octets), "csv", Reader(None)))
     assert (fault.value.code, fault.value.line) == ("table-encoding", line)
@@ -168,7 +168,7 @@ def test_a_mixed_encoding_is_refused_and_never_guessed(octets: bytes, line: int)
         pytest.param("utf-8-sig", "a,/é".encode(), id="UTF-8"),
     ],
 )
-def test_an_encoding_can_be_given(encoding: str, octets: bytes) -> None:
+def test_an_encoding_can_be_set(encoding: str, octets: bytes) -> None:
     (row,) = read_rows(BytesIO(b"identifier,target\n" + octets), "csv", Reader(encoding))
     assert row.cells["target"] in ("/€", "/é")
 
@@ -191,7 +191,7 @@ def test_a_long_line_in_utf_16_is_refused() -> None:
 
 
 @pytest.mark.parametrize("delimiter", ["|", ";", ","])
-def test_a_separator_can_be_given(delimiter: str) -> None:
+def test_a_separator_can_be_set(delimiter: str) -> None:
     octets = f"identifier{delimiter}target\na{delimiter}/1\n".encode()
     (row,) = read_rows(BytesIO(octets), "csv", Reader(delimiter=delimiter))
     assert row.cells == {"identifier": "a", "target": "/1"}
@@ -204,7 +204,7 @@ def test_a_separator_is_one_character(delimiter: str) -> None:
     assert refused.value.code == "delimiter-unknown"
 
 
-def test_an_alternate_in_the_header_is_no_list_of_semicolons() -> None:
+def test_a_semicolon_in_a_selector_is_not_a_separator() -> None:
     octets = b"identifier,target,target[text/html;en]\na,/1,/2\n"
     (row,) = read_rows(BytesIO(octets), "csv")
     assert row.cells["target[text/html;en]"] == "/2"
@@ -231,7 +231,7 @@ def test_columns_are_renamed(format: str) -> None:
 
 
 @pytest.mark.parametrize("format", ["csv", "jsonl"])
-def test_unknown_columns_are_listed_at_once_with_suggestions(format: str) -> None:
+def test_all_unknown_columns_are_listed_with_suggestions(format: str) -> None:
     octets = {"csv": b"Identifer,targets,Titre\na,/1,x\n", "jsonl": b'{"Identifer": "a", "targets": "/1", "Titre": ""}'}
     with pytest.raises(TableError) as fault:
         list(read_rows(BytesIO(octets[format]), format))
@@ -259,7 +259,7 @@ def test_the_option_for_an_unknown_column_can_be_copied(headings: str, option: s
     assert fault.value.message.isascii()
 
 
-def test_a_table_without_a_header_is_told_so() -> None:
+def test_a_table_without_a_header_is_reported() -> None:
     with pytest.raises(TableError, match="the first line must contain the names of the columns"):
         list(read_rows(BytesIO(b"ark:12345/a,/1\n"), "csv"))
 
@@ -273,7 +273,7 @@ def test_a_table_without_a_header_is_told_so() -> None:
         pytest.param("identifier\na\n".encode("utf-16"), False, id="a line end in UTF-16"),
     ],
 )
-def test_a_last_line_without_an_end_is_noted(octets: bytes, unfinished: bool) -> None:
+def test_a_last_line_without_a_line_end_is_reported(octets: bytes, unfinished: bool) -> None:
     list(read_rows(BytesIO(octets), "csv", Reader(None), read_as := ReadAs()))
     assert read_as.unfinished == unfinished
 
@@ -306,7 +306,7 @@ def test_a_last_line_without_an_end_is_noted(octets: bytes, unfinished: bool) ->
         )
     ).map(b"".join),
 )
-def test_any_octets_are_rows_or_a_fault_with_a_line(format: str, encoding: str | None, octets: bytes) -> None:
+def test_any_bytes_are_rows_or_an_error_with_a_line(format: str, encoding: str | None, octets: bytes) -> None:
     fault = None
     numbers: list[int] = []
     try:

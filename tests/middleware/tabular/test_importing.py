@@ -40,7 +40,7 @@ def bound_row(line: Imported) -> Binding:
     return line.after
 
 
-def test_every_column_is_understood(bindings: Bindings) -> None:
+def test_every_column_is_imported(bindings: Bindings) -> None:
     header = ",".join([*COLUMNS, "target[text/html;en]", "target[de]"])
     elements = "Noah,The Ark,2020,Ararat,lifetime,subinfinite,fixed,2020-10-04,https://example.org/policy"
     summary = run(
@@ -61,14 +61,14 @@ def test_every_column_is_understood(bindings: Bindings) -> None:
     assert ",".join(found.metadata.values()) == elements
 
 
-def test_the_columns_may_stand_in_any_order_and_most_may_miss(bindings: Bindings) -> None:
+def test_columns_can_have_any_order_and_most_are_optional(bindings: Bindings) -> None:
     assert run(bindings, "what, target ,identifier", "A title,/1,ark:12345/a").added == 1
     found = bindings.lookup("ark:12345/a")
     assert found is not None
     assert (found.target, found.metadata["what"], found.kind) == ("/1", "A title", "located")
 
 
-def test_the_history_says_where_a_name_came_from(bindings: Bindings, tmp_path: Path) -> None:
+def test_the_history_contains_the_source_of_a_name(bindings: Bindings, tmp_path: Path) -> None:
     file = tmp_path / "catalogue.csv"
     file.write_text("identifier,target\n\nark:12345/a,/1\n")
     import_table(bindings, file, actor="ann")
@@ -76,7 +76,7 @@ def test_the_history_says_where_a_name_came_from(bindings: Bindings, tmp_path: P
     assert (event.action, event.actor, event.source) == ("bound", "ann", "catalogue.csv, line 3")
 
 
-def test_lines_are_counted_by_what_they_did(bindings: Bindings) -> None:
+def test_lines_are_counted_by_outcome(bindings: Bindings) -> None:
     for name in "abcd":
         bindings.bind(f"ark:12345/{name}", "/1", resource=name)
     bindings.bind("ark:12345/g", "/1")
@@ -120,7 +120,7 @@ def test_lines_are_counted_by_what_they_did(bindings: Bindings) -> None:
 
 
 @pytest.mark.parametrize("dry_run", [True, False], ids=["dry", "written"])
-def test_an_import_lists_every_change_of_place(bindings: Bindings, dry_run: bool) -> None:
+def test_an_import_lists_every_changed_target(bindings: Bindings, dry_run: bool) -> None:
     for name in "ab":
         bindings.bind(f"ark:12345/{name}", "/1", resource=name)
     table = (
@@ -133,7 +133,7 @@ def test_an_import_lists_every_change_of_place(bindings: Bindings, dry_run: bool
     assert bound_row(summary.listed[0]).alternates == {"en": "https://evil.example/"}
 
 
-def test_an_import_refuses_a_new_place_without_the_resource(bindings: Bindings) -> None:
+def test_a_new_target_without_the_resource_is_refused(bindings: Bindings) -> None:
     bindings.bind("ark:12345/a", "/1", resource="a")
     bindings.bind("ark:12345/b", "/1")
     bindings.bind("ark:12345/c", "/1")
@@ -148,7 +148,7 @@ def test_an_import_refuses_a_new_place_without_the_resource(bindings: Bindings) 
     assert codes(summary) == [(2, "bound-otherwise"), (3, "bound-otherwise"), (4, "claim-withdrawn")]
 
 
-def test_a_tombstone_says_why(bindings: Bindings) -> None:
+def test_a_withdrawn_line_can_have_a_reason(bindings: Bindings) -> None:
     bindings.bind("ark:12345/a", "/1")
     summary = run(
         bindings,
@@ -164,7 +164,7 @@ def test_a_tombstone_says_why(bindings: Bindings) -> None:
     assert [(found[key].target, found[key].reason) for key in sorted(found)] == [("/1", "Lost"), ("/2", "Burnt")]
 
 
-def test_the_same_table_again_changes_nothing(bindings: Bindings) -> None:
+def test_importing_the_same_table_again_changes_nothing(bindings: Bindings) -> None:
     lines = "identifier,target,what,passthrough", "ark:12345/a,/1,T,true", "ark:12345/b,/2,,no"
     assert run(bindings, *lines).added == 2
     again = run(bindings, *lines)
@@ -172,7 +172,7 @@ def test_the_same_table_again_changes_nothing(bindings: Bindings) -> None:
     assert len(bindings.history("ark:12345/a")) == 1
 
 
-def test_an_empty_field_says_nothing(bindings: Bindings) -> None:
+def test_an_empty_cell_changes_nothing(bindings: Bindings) -> None:
     bindings.bind(
         "ark:12345/a", "/1", resource="R1", metadata={"who": "N", "what": "T"}, passthrough=True, redirect=307
     )
@@ -185,7 +185,7 @@ def test_an_empty_field_says_nothing(bindings: Bindings) -> None:
     assert dict(after.metadata) == {"who": "N", "what": "U"}
 
 
-def test_a_dry_run_says_the_same_and_writes_nothing(bindings: Bindings) -> None:
+def test_a_dry_run_returns_the_same_summary_and_writes_nothing(bindings: Bindings) -> None:
     bindings.bind("ark:12345/a", "/1", resource="R1")
     lines = "identifier,target,resource", "ark:12345/a,/2,R1", "ark:12345/b,/1,"
     tried = run(bindings, *lines, dry_run=True)
@@ -199,7 +199,7 @@ def test_a_dry_run_says_the_same_and_writes_nothing(bindings: Bindings) -> None:
     ]
 
 
-def test_every_refused_line_is_named_and_none_is_written(bindings: Bindings) -> None:
+def test_every_refused_line_is_listed_and_nothing_is_written(bindings: Bindings) -> None:
     bindings.bind("ark:12345/a", "/1", resource="R1")
     summary = run(
         bindings,
@@ -241,7 +241,7 @@ def test_every_refused_line_is_named_and_none_is_written(bindings: Bindings) -> 
     assert bindings.lookup("ark:12345/new") is None
 
 
-def test_two_lines_may_say_the_same_of_one_name(bindings: Bindings) -> None:
+def test_two_equal_lines_for_one_name_are_accepted(bindings: Bindings) -> None:
     summary = run(bindings, "identifier,target,what", "ark:12345/a,/1,T", "ark:/12345/-a,/1,T", "ark:12345/a,/1,")
     assert (summary.added, summary.unchanged, summary.refusals) == (1, 2, 0)
 
@@ -258,7 +258,7 @@ def test_two_lines_may_say_the_same_of_one_name(bindings: Bindings) -> None:
         pytest.param("/1", "/2,R1,", "/1,R1,", id="a move and back"),
     ],
 )
-def test_two_lines_that_say_different_things_of_one_name_are_refused_with_both_numbers(
+def test_two_different_lines_for_one_name_are_refused_with_both_numbers(
     bindings: Bindings, bound: str | None, first: str, second: str, apart: int
 ) -> None:
     if bound:
@@ -281,7 +281,7 @@ def test_a_conflict_shows_both_spellings(bindings: Bindings) -> None:
     assert "(its normal form is ark:12345/x.a.b: the variants of an ARK" in line.message
 
 
-def test_names_that_may_be_taken_for_each_other_are_named(bindings: Bindings) -> None:
+def test_names_that_are_easily_confused_are_listed(bindings: Bindings) -> None:
     bindings.bind("ark:12345/a.b", "/1")
     summary = run(
         bindings,
@@ -300,7 +300,7 @@ def test_names_that_may_be_taken_for_each_other_are_named(bindings: Bindings) ->
     assert summary.warnings == 3
 
 
-def test_names_with_characters_that_nobody_sees_are_named(bindings: Bindings) -> None:
+def test_names_with_hidden_characters_are_listed(bindings: Bindings) -> None:
     summary = run(bindings, "identifier,target", "ark:12345/a\u2066b,/2", "ark:12345/\u00e9,/3")
     assert (summary.added, summary.written) == (2, True)
     assert [(line.line, line.identifier, line.code) for line in summary.warned] == [
@@ -309,7 +309,7 @@ def test_names_with_characters_that_nobody_sees_are_named(bindings: Bindings) ->
     ]
 
 
-def test_many_refusals_are_counted_and_some_listed(bindings: Bindings) -> None:
+def test_refusals_are_counted_and_some_are_listed(bindings: Bindings) -> None:
     summary = run(bindings, "identifier,target", *(f"ark:99999/x{number},/1" for number in range(1500)))
     assert summary.refusals == 1500
     assert len(summary.refused) == MOST_LISTED
@@ -340,7 +340,7 @@ def test_many_refusals_are_counted_and_some_listed(bindings: Bindings) -> None:
         ),
     ],
 )
-def test_a_table_that_cannot_be_read_is_said_with_its_place_and_nothing_is_written(
+def test_an_unreadable_table_is_reported_with_its_position_and_nothing_is_written(
     bindings: Bindings, octets: bytes, code: str, line: int, column: int | str | None
 ) -> None:
     with pytest.raises(TableError) as fault:
@@ -350,7 +350,7 @@ def test_a_table_that_cannot_be_read_is_said_with_its_place_and_nothing_is_writt
     assert run(bindings, "identifier,target", "ark:12345/a,/1").added == 1
 
 
-def test_a_fault_after_thousands_of_lines_leaves_nothing_behind(bindings: Bindings) -> None:
+def test_an_error_after_thousands_of_lines_writes_nothing(bindings: Bindings) -> None:
     lines = [f"ark:12345/x{number},/1" for number in range(2100)]
     with pytest.raises(TableError) as fault:
         run(bindings, "identifier,target", *lines, "ark:12345/y")
@@ -359,18 +359,18 @@ def test_a_fault_after_thousands_of_lines_leaves_nothing_behind(bindings: Bindin
 
 
 @pytest.mark.parametrize("selector", ["", "text/html;", "\u202e"])
-def test_an_alternate_for_nothing_is_refused(bindings: Bindings, selector: str) -> None:
+def test_an_alternate_without_a_selector_is_refused(bindings: Bindings, selector: str) -> None:
     summary = run(bindings, f"identifier,target,target[{selector}]", "ark:12345/a,/1,/2")
     assert codes(summary) == [(2, "alternate-selector")]
 
 
-def test_progress_is_told(bindings: Bindings) -> None:
+def test_progress_is_reported(bindings: Bindings) -> None:
     told: list[int] = []
     run(bindings, "identifier,target", *(f"ark:12345/x{number},/1" for number in range(2300)), progress=told.append)
     assert told == [1000, 2000, 2300]
 
 
-def test_an_interrupted_import_leaves_nothing_behind(bindings: Bindings) -> None:
+def test_an_interrupted_import_writes_nothing(bindings: Bindings) -> None:
     def interrupt(lines: int) -> None:
         if lines == 2000:
             raise KeyboardInterrupt
@@ -386,7 +386,7 @@ def names(number: int) -> list[str]:
     return [f"ark:12345/x{each},/1" for each in range(number)]
 
 
-def test_batches_stay_and_a_second_run_goes_on(bindings: Bindings) -> None:
+def test_batches_are_kept_and_a_second_run_continues(bindings: Bindings) -> None:
     def interrupt(lines: int) -> None:
         if lines == 1200:
             raise KeyboardInterrupt
@@ -399,7 +399,7 @@ def test_batches_stay_and_a_second_run_goes_on(bindings: Bindings) -> None:
     assert [event.source for event in bindings.history("ark:12345/x0")] == ["-, line 2"]
 
 
-def test_the_first_batch_with_a_refused_line_ends_it(bindings: Bindings) -> None:
+def test_an_import_ends_at_the_first_batch_with_a_refused_line(bindings: Bindings) -> None:
     lines = ["identifier,target", *names(25), "ark:99999/x,/1", *names(50)]
     summary = run(bindings, *lines, batch=10)
     assert codes(summary) == [(27, "naan-reserved-invalid")]
@@ -410,7 +410,7 @@ def test_the_first_batch_with_a_refused_line_ends_it(bindings: Bindings) -> None
     assert (fault.value.line, fault.value.kept) == (27, 20)
 
 
-def test_two_batches_may_not_say_different_things_of_one_name(bindings: Bindings) -> None:
+def test_two_batches_cannot_have_different_lines_for_one_name(bindings: Bindings) -> None:
     lines = "identifier,target,resource", "ark:12345/a,/1,R1", "ark:12345/b,/1,", "ark:12345/a,/2,R1"
     for _ in range(2):
         summary = run(bindings, *lines, batch=1)
@@ -419,12 +419,12 @@ def test_two_batches_may_not_say_different_things_of_one_name(bindings: Bindings
         assert summary.kept == 2
 
 
-def test_a_batch_is_not_empty(bindings: Bindings) -> None:
+def test_the_batch_size_must_be_positive(bindings: Bindings) -> None:
     with pytest.raises(ValueError, match="it must be 1 line or more"):
         run(bindings, "identifier,target", batch=0)
 
 
-def test_an_import_that_is_killed_goes_on(tmp_path: Path, open_store: Callable[..., Bindings]) -> None:
+def test_a_killed_import_can_be_continued(tmp_path: Path, open_store: Callable[..., Bindings]) -> None:
     table = tmp_path / "names.csv"
     table.write_text("identifier,target\n" + "".join(f"{line}\n" for line in names(5000)))
     program = (
@@ -440,13 +440,13 @@ def test_an_import_that_is_killed_goes_on(tmp_path: Path, open_store: Callable[.
     assert len(bindings.history("ark:12345/x1")) == 1
 
 
-def test_an_actor_is_a_plain_text(bindings: Bindings) -> None:
+def test_an_actor_must_be_plain_text(bindings: Bindings) -> None:
     with pytest.raises(BindingError) as refused:
         run(bindings, "identifier,target", actor="a\nb")
     assert refused.value.code == "actor-text"
 
 
-def test_readers_see_all_of_it_at_once(bindings: Bindings) -> None:
+def test_readers_see_an_import_at_once(bindings: Bindings) -> None:
     seen: list[int] = []
     names = [f"ark:12345/x{number}" for number in range(1500)]
     run(
@@ -459,7 +459,7 @@ def test_readers_see_all_of_it_at_once(bindings: Bindings) -> None:
     assert len(bindings.fetch(names)) == 1500
 
 
-def test_a_closed_store_takes_nothing(bindings: Bindings) -> None:
+def test_a_closed_store_cannot_import(bindings: Bindings) -> None:
     bindings.close()
     with pytest.raises(BindingsUnavailable):
         run(bindings, "identifier,target", "ark:12345/x,/1")
@@ -479,7 +479,7 @@ class Endless(RawIOBase):
         return b"" if number is None else b"ark:12345/x%d,/%d,%s\n" % (number, number, b"A title " * 20)
 
 
-def test_memory_is_flat_in_the_number_of_lines(tmp_path: Path, open_store: Callable[..., Bindings]) -> None:
+def test_memory_does_not_grow_with_the_number_of_lines(tmp_path: Path, open_store: Callable[..., Bindings]) -> None:
     bindings = open_store(tmp_path / "bindings.sqlite")
     import_table(bindings, cast(BinaryIO, Endless(10)))
     peaks = []
@@ -492,7 +492,7 @@ def test_memory_is_flat_in_the_number_of_lines(tmp_path: Path, open_store: Calla
     assert peaks[1] - peaks[0] < 1_000_000
 
 
-def test_a_table_without_targets_corrects_titles(bindings: Bindings) -> None:
+def test_a_table_without_targets_updates_titles(bindings: Bindings) -> None:
     bindings.bind("ark:12345/a", "/1", kind="related", metadata={"what": "Old", "who": "Me"})
     bindings.bind("ark:12345/b", kind="described")
     bindings.bind("ark:12345/c", "/c", kind="served", scope="subtree")
@@ -509,13 +509,13 @@ def test_a_table_without_targets_corrects_titles(bindings: Bindings) -> None:
     assert codes(run(bindings, "identifier,what", "ark:12345/new,Title")) == [(2, "target-missing")]
 
 
-def test_an_empty_cell_of_the_kind_leaves_the_kind_on_record(bindings: Bindings) -> None:
+def test_an_empty_kind_keeps_the_recorded_kind(bindings: Bindings) -> None:
     bindings.bind("ark:12345/a", "/1", kind="related")
     assert run(bindings, "identifier,target,what", "ark:12345/a,/1,T").updated == 1
     assert codes(run(bindings, "identifier,target", "ark:12345/a,/2")) == [(2, "bound-otherwise")]
 
 
-def test_blank_cells_and_white_space_around_cells_do_not_count(bindings: Bindings) -> None:
+def test_white_space_around_cells_is_ignored(bindings: Bindings) -> None:
     bindings.bind("ark:12345/a", "/1", resource=" R1", metadata={"what": "T "})
     lines = "Identifier,TARGET,resource,what,who", " ark:12345/a ,/1\u00a0,R1 ,T, ", "ark:12345/b,/2, ,\u00a0,"
     summary = run(bindings, *lines)
@@ -530,7 +530,7 @@ def test_empty_rows_are_skipped(bindings: Bindings) -> None:
     assert (summary.lines, summary.added, [each.line for each in summary.listed]) == (2, 2, [2, 5])
 
 
-def test_what_excel_saves_is_imported_and_how_it_was_read_is_reported(bindings: Bindings) -> None:
+def test_files_of_excel_are_imported_and_their_encoding_is_reported(bindings: Bindings) -> None:
     octets = "ARK;URL;Titre;Notes\r\nark:12345/a;/1;Été;x\r\n".encode("cp1252")
     columns = {"ARK": "identifier", "URL": "target", "Titre": "what"}
     summary = import_table(bindings, BytesIO(octets), columns=columns, ignore_unknown=True)
@@ -565,13 +565,13 @@ def test_an_unknown_option_is_refused_as_documented(options: dict[str, str], cod
     assert f"``{code}``" in (import_table.__doc__ or "")
 
 
-def test_a_file_that_cannot_be_opened_raises_what_is_documented(bindings: Bindings, tmp_path: Path) -> None:
+def test_an_unreadable_file_raises_the_documented_error(bindings: Bindings, tmp_path: Path) -> None:
     with pytest.raises(FileNotFoundError):
         import_table(bindings, tmp_path / "nothing.csv")
     assert "OSError" in (import_table.__doc__ or "")
 
 
-def test_accession_numbers_that_are_one_name_are_refused_with_the_reason(bindings: Bindings) -> None:
+def test_accession_numbers_with_the_same_name_are_refused_with_a_reason(bindings: Bindings) -> None:
     summary = run(
         bindings,
         "identifier,target",
@@ -595,7 +595,7 @@ def test_accession_numbers_that_are_one_name_are_refused_with_the_reason(binding
 
 
 @pytest.mark.parametrize("dry_run", [True, False])
-def test_a_dash_of_a_word_processor_is_warned_of(bindings: Bindings, dry_run: bool) -> None:
+def test_a_typographic_dash_causes_a_warning(bindings: Bindings, dry_run: bool) -> None:
     summary = run(
         bindings,
         "identifier,target",
@@ -608,7 +608,7 @@ def test_a_dash_of_a_word_processor_is_warned_of(bindings: Bindings, dry_run: bo
     assert "U+2013 EN DASH, which is not a hyphen" in summary.warned[0].message
 
 
-def test_a_last_line_without_an_end_is_warned_of(bindings: Bindings) -> None:
+def test_a_last_line_without_a_line_end_causes_a_warning(bindings: Bindings) -> None:
     summary = import_table(bindings, BytesIO(b"identifier,target\nark:12345/a,/1\nark:12345/b,https://good.exampl"))
     assert [(line.line, line.identifier, line.code) for line in summary.warned] == [(3, "ark:12345/b", "table-cut")]
     assert summary.written
@@ -629,7 +629,7 @@ def test_every_refused_line_is_reported_with_its_cells(bindings: Bindings) -> No
     assert ("warning", MOST_LISTED + 52, "non-ascii", "/1") in told
 
 
-def test_a_batch_that_is_undone_leaves_no_lines_in_the_summary(bindings: Bindings) -> None:
+def test_a_rolled_back_batch_has_no_lines_in_the_summary(bindings: Bindings) -> None:
     summary = run(
         bindings,
         "identifier,target",
@@ -690,7 +690,7 @@ def test_rules_counters_and_minted_names_are_imported(bindings: Bindings) -> Non
         pytest.param("urn:isbn:0451450523,,uuid,,", "counter-text", id="no UUID"),
     ],
 )
-def test_a_row_that_is_no_binding_is_held_to_its_own_rules(bindings: Bindings, row: str, code: str) -> None:
+def test_each_kind_of_row_has_its_own_rules(bindings: Bindings, row: str, code: str) -> None:
     bindings.set_rule("ark:12345/x5", "/things/${value}")
     summary = run(bindings, "identifier,target,kind,status,redirect", row, "ark:12345/new,/1,,,")
     assert codes(summary) == [(2, code)]
@@ -723,13 +723,13 @@ def test_the_owner_of_a_uuid_is_never_replaced(bindings: Bindings) -> None:
         pytest.param("www.museum.example/x,", "did you mean https://www.museum.example/x?", id="no scheme"),
     ],
 )
-def test_a_refusal_gives_what_is_allowed(bindings: Bindings, row: str, message: str) -> None:
+def test_a_refusal_states_what_is_allowed(bindings: Bindings, row: str, message: str) -> None:
     (refused,) = run(bindings, "identifier,target,what", f"ark:12345/a,{row}").refused
     assert message in refused.message
 
 
 @pytest.mark.parametrize("text", ['a"b', "a\\b", "a\\u0041", "a'b;--", "{}", ""])
-def test_seen_names_are_returned_as_they_were_added(text: str) -> None:
+def test_seen_names_are_returned_in_the_order_of_their_addition(text: str) -> None:
     with closing(SeenNames()) as seen:
         seen.add({f"ark:12345/{text}": f"{text}.csv, line 2", "ark:12345/x": "names.csv, line 3"})
         seen.add({})

@@ -29,7 +29,7 @@ def told(view, form: str) -> str:
 
 # POL-033, ARK-040, ARK-041
 @pytest.mark.parametrize("form", FORMS)
-def test_every_element_that_is_known_is_told(binding, form):
+def test_every_known_element_is_shown(binding, form):
     text = told(describe(binding("ark:12345/doc", "https://example.org/doc", metadata=FULL), "https://r.example"), form)
     if form == "as_json":
         assert json.loads(text)["metadata"] == FULL
@@ -43,7 +43,7 @@ def test_every_element_that_is_known_is_told(binding, form):
 
 # Obligation 35, ARK-007
 @pytest.mark.parametrize("form", FORMS)
-def test_what_is_not_known_is_left_out_and_that_nothing_was_promised_is_said(binding, form):
+def test_unknown_elements_are_omitted_and_the_missing_promise_is_stated(binding, form):
     text = told(describe(binding("ark:12345/bare", "https://example.org/bare"), ""), form).lower()
     assert text.count(NO_STATEMENT) == 1
     assert not re.search(
@@ -63,7 +63,7 @@ def test_the_description_of_a_withdrawn_name_is_its_tombstone(binding, form):
     assert "https://example.org/gone" not in text
 
 
-def test_json_has_these_members_and_only_those_that_are_known(binding):
+def test_json_has_only_known_members(binding):
     view = describe(
         binding("ark:12345/doc", "https://example.org/doc", metadata={"what": "A document"}), "https://r.example"
     )
@@ -79,7 +79,7 @@ def test_json_has_these_members_and_only_those_that_are_known(binding):
     assert view.as_json().isascii()
 
 
-def test_the_text_is_an_erc_record_with_one_line_for_each_thing(binding):
+def test_the_text_is_an_erc_record_with_one_line_per_element(binding):
     view = describe(binding("ark:12345/doc", "/doc", metadata={"what": "A document"}), "https://r.example")
     assert view.as_text().decode().splitlines() == [
         "erc:",
@@ -94,7 +94,7 @@ def test_the_text_is_an_erc_record_with_one_line_for_each_thing(binding):
     ]
 
 
-def test_no_value_can_begin_a_line_of_its_own_or_reorder_one(binding):
+def test_no_value_can_start_a_line_or_reorder_one(binding):
     forged = binding(
         "ark:12345/doc",
         "/doc",
@@ -117,7 +117,7 @@ def test_no_value_can_begin_a_line_of_its_own_or_reorder_one(binding):
         ("located", "javascript:alert(1)", None),
     ],
 )
-def test_where_it_leads_is_told_only_where_somebody_may_be_sent(binding, kind, target, place):
+def test_the_target_is_shown_only_if_it_may_be_used(binding, kind, target, place):
     view = describe(binding("ark:12345/doc", target, kind=kind), "/app")
     assert view.place == place
     assert "javascript:" not in told(view, "as_html")
@@ -126,7 +126,7 @@ def test_where_it_leads_is_told_only_where_somebody_may_be_sent(binding, kind, t
 @pytest.mark.parametrize(
     "policy", ["javascript:alert(1)", "see the handbook", "//evil.example", "https://u:p@example.org/"]
 )
-def test_a_policy_that_is_no_address_is_no_link(binding, policy):
+def test_a_policy_that_is_not_a_url_is_not_a_link(binding, policy):
     page = told(describe(binding("ark:12345/doc", "/doc", metadata={"policy": policy}), ""), "as_html")
     assert policy in page
     assert f'href="{policy}"' not in page
@@ -134,7 +134,7 @@ def test_a_policy_that_is_no_address_is_no_link(binding, policy):
 
 @pytest.mark.vectors("citation")
 @pytest.mark.parametrize("form", FORMS)
-def test_how_to_cite_is_said_where_persistence_was_promised_and_nowhere_else(binding, vector, form):
+def test_the_citation_is_shown_only_for_persistent_names(binding, vector, form):
     def text(**fields):
         return told(describe(binding(vector.input, "https://example.org/doc", **fields), ""), form)
 
@@ -148,7 +148,7 @@ def test_the_page_links_to_the_policy_of_the_naming_authority(binding):
     assert '<link rel="terms-of-service" href="https://example.org/policy">' in page
 
 
-def test_the_page_tells_of_the_thing_first_and_then_what_was_promised_and_in_what_sense(binding):
+def test_the_page_shows_the_resource_then_the_promises(binding):
     page = told(describe(binding("ark:12345/doc", "/doc", metadata=FULL, revision=2), ""), "as_html")
     places = [
         page.index(text)
@@ -167,7 +167,7 @@ def test_the_page_tells_of_the_thing_first_and_then_what_was_promised_and_in_wha
     assert "how the resource can change" in page
 
 
-def test_a_thing_that_has_no_title_is_headed_by_its_identifier_once(binding):
+def test_without_a_title_the_heading_is_the_identifier(binding):
     page = told(describe(binding("ark:12345/doc", "/doc"), ""), "as_html")
     heading = re.search("<h1.*?</h1>", page)
     assert heading

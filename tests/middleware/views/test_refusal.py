@@ -42,7 +42,7 @@ def explained(held, binding):
         "ark:b5072/'%<",
     ],
 )
-def test_the_three_forms_say_the_same(explained, identifier):
+def test_page_json_and_text_have_the_same_content(explained, identifier):
     view = explained(identifier, inspector="")
     page, text = html.unescape(view.as_html().decode()), view.as_text().decode()
     document = json.loads(view.as_json())
@@ -58,7 +58,7 @@ def test_the_three_forms_say_the_same(explained, identifier):
     assert document["identifier"] == identifier
 
 
-def test_the_place_is_marked_and_named(explained):
+def test_the_position_is_marked(explained):
     view = explained("ark:12345/x!y")
     assert '<bdi dir="ltr" translate="no">ark:12345/x<mark>!</mark>y</bdi>' in view.as_html().decode()
     assert "<dd>character 12</dd>" in view.as_html().decode()
@@ -74,17 +74,17 @@ def test_the_place_is_marked_and_named(explained):
         ("ark:12345/doc?foo", "characters 14 to 17"),
     ],
 )
-def test_a_place_is_counted_from_one(explained, identifier, place):
+def test_positions_count_from_one(explained, identifier, place):
     assert explained(identifier).place == place
 
 
-def test_nothing_is_marked_where_the_whole_is_meant(explained):
+def test_no_position_marks_nothing(explained):
     for identifier in ("ark:12345/nope", "ark:12345/nope?info", "ark:12345/gone"):
         assert "<mark>" not in explained(identifier).as_html().decode()
 
 
 @pytest.mark.parametrize(("start", "end"), [(0, 1), (0, 5000), (2500, 2501), (2000, 4000), (4999, 5000), (5000, 5000)])
-def test_an_excerpt_is_a_window_on_the_place(start, end):
+def test_a_long_identifier_is_shown_around_the_position(start, end):
     text = "ark:" + "x" * 4996
     shown = excerpt(text, problem("bad-char", start, end))
     assert len(shown.before) <= 120
@@ -105,14 +105,14 @@ def test_an_excerpt_is_a_window_on_the_place(start, end):
         pytest.param("ark:12345/x!", "inspect", "https://r.example/?q=ark%3A12345%2Fx%21", id="inspector"),
     ],
 )
-def test_there_is_somewhere_to_go_from_here(explained, identifier, member, href):
+def test_a_refusal_has_links(explained, identifier, member, href):
     view = explained(identifier, inspector="")
     assert json.loads(view.as_json())[member] == href
     assert f'href="{html.escape(href)}"' in view.as_html().decode()
     assert href in view.as_text().decode()
 
 
-def test_with_false_a_slash_at_the_end_is_explained_with_a_link_without_it(explained):
+def test_ignore_trailing_slash_false_links_to_the_name_without_the_slash(explained):
     view = explained("ark:12345/x/", ignore_trailing_slash=False)
     assert json.loads(view.as_json())["suggestion"] == "https://r.example/ark:12345/x"
 
@@ -126,22 +126,22 @@ def test_with_false_a_slash_at_the_end_is_explained_with_a_link_without_it(expla
         ("/app", "https://inspect.example", "https://inspect.example/?q=ark%3A"),
     ],
 )
-def test_the_inspector_is_a_page_of_this_site_or_of_another(explained, root, inspector, href):
+def test_the_inspector_can_be_a_path_or_a_url(explained, root, inspector, href):
     assert json.loads(explained("ark:", root, inspector).as_json())["inspect"] == href
 
 
-def test_no_inspector_no_link(explained):
+def test_without_an_inspector_there_is_no_link(explained):
     assert "inspect" not in json.loads(explained("ark:").as_json())
 
 
-def test_a_tombstone_says_what_is_still_known(explained):
+def test_a_tombstone_shows_the_known_metadata(explained):
     view = explained("ark:12345/gone")
     assert "a hoax" in view.as_html().decode()
     assert json.loads(view.as_json())["tombstone"]["metadata"]["what"] == "A hoax"
     assert "\nerc:\nwhat: A hoax\n" in view.as_text().decode()
 
 
-def test_the_words_of_a_refusal_hold_nothing_of_the_input(explained):
+def test_texts_of_a_refusal_contain_no_input(explained):
     view = explained("ark:12345/\u202e\x1b[2J\u0431^<script>")
     assert view.as_text().isascii()
     assert view.as_json().isascii()
