@@ -47,7 +47,7 @@ def ask(client, method, path, body, headers):
         pytest.param({"Referer": "http://here:8080@evil.example/"}, id="this host as a user name"),
     ],
 )
-def test_another_site_is_refused_and_reads_nothing(client, method, path, body, headers):
+def test_requests_of_other_sites_are_refused(client, method, path, body, headers):
     answer = ask(client, method, path, body, headers)
     assert answer.status_code == 403
     assert "Access-Control-Allow-Origin" not in answer.headers
@@ -68,19 +68,19 @@ def test_another_site_is_refused_and_reads_nothing(client, method, path, body, h
         pytest.param({"Referer": "http://here:8080/traces"}, id="a page of this host"),
     ],
 )
-def test_this_site_and_programs_are_answered_without_cors(client, method, path, body, headers):
+def test_requests_of_this_site_and_of_programs_are_accepted(client, method, path, body, headers):
     answer = ask(client, method, path, body, headers)
     assert answer.status_code in (200, 404)
     assert "Access-Control-Allow-Origin" not in answer.headers
     answer.close()
 
 
-def test_a_page_of_another_site_gets_a_button_in_place_of_a_trace(client):
+def test_a_request_of_another_site_gets_a_button_instead_of_a_trace(client):
     query = {"q": "ark:12345/x"}
     headers = {"Accept": "text/html", "Referer": "http://evil.example/"}
     assert "The trace has not started" in client.get("/trace", query_string=query, headers=headers).text
 
 
-def test_every_address_of_traces_is_protected(client):
+def test_every_trace_url_is_protected(client):
     paths = {rule.rule for rule in client.application.url_map.iter_rules() if "trace" in rule.rule}
     assert paths == set(cross_site.WORK)

@@ -48,7 +48,7 @@ def assert_canonical_error(response, status, code):
         pytest.param("GET", "/trace?q=ark:12345/x", 403, "not-asked", id="not traced from here"),
     ],
 )
-def test_page_and_problem_say_the_same(app, read_page, method, address, status, code):
+def test_page_and_problem_document_have_the_same_text(app, read_page, method, address, status, code):
     client = app.test_client()
     problem = client.open(address, method=method, headers=JSON)
     assert_canonical_error(problem, status, code)
@@ -77,18 +77,18 @@ def test_page_and_problem_say_the_same(app, read_page, method, address, status, 
         pytest.param("GET", "/api/%00%E2%80%AE", 404, "not-found", id="a hostile address"),
     ],
 )
-def test_every_error_of_the_api_has_the_one_shape(app, method, address, status, code):
+def test_every_api_error_has_one_shape(app, method, address, status, code):
     assert_canonical_error(app.test_client().open(address, method=method), status, code)
 
 
-def test_what_a_body_is_refused_for_has_the_one_shape_too(app):
+def test_a_refused_body_has_the_same_shape(app):
     client = app.test_client()
     assert_canonical_error(client.post("/api/inspect", data=b"\xff"), 400, "not-utf-8")
     assert_canonical_error(client.post("/api/inspect", data=b"x" * (MOST_OCTETS + 1)), 413, "request-entity-too-large")
     assert_canonical_error(client.post("/", headers=JSON, **form(MOST_OCTETS + 1)), 413, "request-entity-too-large")
 
 
-def test_a_defect_has_the_one_shape_too(app):
+def test_an_internal_error_has_the_same_shape(app):
     app.add_url_rule("/api/broken", view_func=lambda: 1 / 0)
     assert_canonical_error(app.test_client().get("/api/broken"), 500, "internal-server-error")
 
@@ -106,18 +106,18 @@ def test_a_defect_has_the_one_shape_too(app):
         pytest.param("", "text/html", id="nothing"),
     ],
 )
-def test_whoever_prefers_json_gets_it(app, accepted, kind):
+def test_a_client_that_accepts_json_gets_json(app, accepted, kind):
     response = app.test_client().get("/nowhere", headers={"Accept": accepted})
     assert response.mimetype == kind
     assert "Accept" in response.vary
 
 
-def test_a_method_that_is_not_allowed_names_those_that_are(app):
+def test_a_405_lists_the_allowed_methods(app):
     allowed = app.test_client().delete("/").headers["Allow"]
     assert {"GET", "HEAD", "POST", "OPTIONS"} == {method.strip() for method in allowed.split(",")}
 
 
-def test_the_api_answers_problems_whatever_is_accepted(app):
+def test_the_api_returns_problem_documents_for_any_accept_field(app):
     assert_canonical_error(app.test_client().get("/api/nowhere", headers=TEXT), 404, "not-found")
 
 
@@ -133,13 +133,13 @@ def form(length):
     return {"data": body, "content_type": "multipart/form-data; boundary=box"}
 
 
-def test_a_paste_that_is_too_long_is_refused_in_plain_words(app, read_page):
+def test_a_text_that_is_too_long_is_refused_with_a_reason(app, read_page):
     response = app.test_client().post("/", **form(MOST_OCTETS + 1))
     assert response.status_code == 413
     assert "longer than 1,048,576 bytes" in read_page(response.text).text
 
 
-def test_a_paste_of_just_the_greatest_length_is_answered(app):
+def test_a_text_of_the_maximum_length_is_accepted(app):
     assert app.test_client().post("/", **form(MOST_OCTETS)).status_code == 200
 
 
@@ -147,7 +147,7 @@ def test_a_paste_of_just_the_greatest_length_is_answered(app):
     ("length", "status"),
     [pytest.param(MOST_OCTETS, 200, id="the greatest length"), pytest.param(MOST_OCTETS + 2, 413, id="too long")],
 )
-def test_a_form_that_is_percent_encoded_may_have_three_octets_for_one(app, length, status):
+def test_a_percent_encoded_form_can_have_three_bytes_per_byte(app, length, status):
     text = "\u00e9" * (length // 2)
     response = app.test_client().post(
         "/", data=urlencode({"q": text}), content_type="application/x-www-form-urlencoded"
@@ -155,20 +155,20 @@ def test_a_form_that_is_percent_encoded_may_have_three_octets_for_one(app, lengt
     assert response.status_code == status
 
 
-def test_a_form_that_is_percent_encoded_ends_somewhere_too(app):
+def test_a_percent_encoded_form_has_a_limit(app):
     body = b"q=" + b"%41" * (MOST_OCTETS + 4096)
     response = app.test_client().post("/", data=body, content_type="application/x-www-form-urlencoded")
     assert response.status_code == 413
 
 
-def test_a_long_body_is_read_before_it_is_refused(app):
+def test_a_long_body_is_read_before_the_refusal(app):
     body = io.BytesIO(b"q=" + b"x" * 3 * MOST_OCTETS)
     response = app.test_client().post("/", input_stream=body, content_length=len(body.getvalue()))
     assert response.status_code == 413
     assert body.read() == b""
 
 
-def test_a_defect_is_noted_down_and_tells_nobody_how_it_came(app, read_page, caplog):
+def test_an_internal_error_is_logged_and_not_shown(app, read_page, caplog):
     app.add_url_rule("/broken", view_func=lambda: 1 / 0)
     with caplog.at_level(logging.ERROR):
         response = app.test_client().get("/broken")
@@ -178,7 +178,7 @@ def test_a_defect_is_noted_down_and_tells_nobody_how_it_came(app, read_page, cap
     assert "went wrong" in read_page(response.text).text
 
 
-def test_when_even_the_error_page_breaks_there_is_a_last_resort(app, monkeypatch, caplog):
+def test_a_failing_error_page_is_answered_with_a_fallback(app, monkeypatch, caplog):
     app.add_url_rule("/broken", view_func=lambda: 1 / 0)
 
     def render(*_, **__):
@@ -190,6 +190,6 @@ def test_when_even_the_error_page_breaks_there_is_a_last_resort(app, monkeypatch
     assert "no templates" in caplog.text
 
 
-def test_a_host_that_is_none_has_no_page_and_is_no_failure_of_the_site():
+def test_an_invalid_host_gets_400():
     response = create_app().test_client().get("/", headers={"Host": "x" * 64})
     assert (response.status_code, response.mimetype) == (400, "text/plain")

@@ -45,7 +45,7 @@ def asked(request: pytest.FixtureRequest) -> Callable[..., TestResponse]:
     return ASKED[request.param]
 
 
-def test_one_client_has_one_large_text_at_a_time(asked: Any, client: FlaskClient) -> None:
+def test_a_client_can_inspect_one_large_text_at_a_time(asked: Any, client: FlaskClient) -> None:
     held = places(client).acquire("192.0.2.7")
     refused = asked(client, LARGE, environ_overrides=from_address("192.0.2.7"))
     assert (refused.status_code, refused.headers["Retry-After"]) == (503, "5")
@@ -55,7 +55,7 @@ def test_one_client_has_one_large_text_at_a_time(asked: Any, client: FlaskClient
     assert asked(client, LARGE, environ_overrides=from_address("192.0.2.7")).status_code != 503
 
 
-def test_four_large_texts_are_all_there_are(asked: Any, client: FlaskClient) -> None:
+def test_at_most_four_large_texts_are_inspected_at_once(asked: Any, client: FlaskClient) -> None:
     held = [places(client).acquire(f"192.0.2.{number}") for number in range(4)]
     refused = asked(client, LARGE, environ_overrides=from_address("192.0.2.9"))
     assert (refused.status_code, refused.headers["Retry-After"]) == (503, "5")
@@ -66,7 +66,7 @@ def test_four_large_texts_are_all_there_are(asked: Any, client: FlaskClient) -> 
     assert asked(client, LARGE, environ_overrides=from_address("192.0.2.9")).status_code != 503
 
 
-def test_the_place_is_free_again_after_each_answer(asked: Any, client: FlaskClient) -> None:
+def test_the_slot_is_free_after_each_answer(asked: Any, client: FlaskClient) -> None:
     for text in (LARGE, LARGE, "x" * (LARGE_OCTETS + 1)):
         response = asked(client, text)
         response.get_data()
@@ -74,7 +74,7 @@ def test_the_place_is_free_again_after_each_answer(asked: Any, client: FlaskClie
         assert places(client).in_use == 0
 
 
-def test_the_place_is_held_until_the_answer_is_read(client: FlaskClient) -> None:
+def test_the_slot_is_held_until_the_answer_is_read(client: FlaskClient) -> None:
     response = client.post("/api/inspect", data=LARGE.encode(), buffered=False)
     assert places(client).in_use == 1
     response.close()
@@ -90,7 +90,7 @@ def test_a_refusal_of_the_api_is_a_problem_document(client: FlaskClient) -> None
 
 
 @pytest.mark.parametrize("text", ["é" * (LARGE_OCTETS // 2 + 1), "x" * (LARGE_OCTETS + 1)])
-def test_octets_of_utf_8_are_counted(text: str, client: FlaskClient) -> None:
+def test_bytes_of_utf8_are_counted(text: str, client: FlaskClient) -> None:
     places(client).acquire("192.0.2.7")
     answer = ASKED["the API"](client, text, environ_overrides=from_address("192.0.2.7"))
     assert answer.status_code == 503
@@ -98,7 +98,7 @@ def test_octets_of_utf_8_are_counted(text: str, client: FlaskClient) -> None:
     assert shorter.status_code == 200
 
 
-def test_a_long_answer_is_sent_in_pieces_and_a_short_one_with_its_length(client: FlaskClient) -> None:
+def test_a_long_answer_is_streamed_and_a_short_one_has_its_length(client: FlaskClient) -> None:
     short = ASKED["the API"](client, "ark:12345/x", buffered=False)
     assert short.content_length == len(short.data)
     long = ASKED["the API"](client, LARGE, buffered=False)

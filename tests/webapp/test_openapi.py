@@ -34,7 +34,7 @@ BEYOND = {
 }
 
 
-def test_every_address_below_api_is_described_with_its_methods_and_nothing_else_is():
+def test_every_api_url_and_method_is_described():
     known = {
         (re.sub(r"<(\w+)>", r"{\1}", rule.rule), method.lower())
         for rule in APP.url_map.iter_rules()
@@ -59,12 +59,12 @@ def operations():
     return {found.ok().label: found.ok() for found in description.get_all_operations() if isinstance(found, Ok)}
 
 
-def test_every_operation_is_asked(operations):
+def test_every_operation_has_a_request(operations):
     assert set(operations) == set(LABELS)
 
 
 @pytest.mark.parametrize("label", LABELS)
-def test_what_answers_agrees_with_the_description(operations, label):
+def test_answers_match_the_description(operations, label):
     from schemathesis.specs.openapi.checks import positive_data_acceptance
 
     operation, excluded = operations[label], [positive_data_acceptance] if label in BEYOND else []
@@ -83,12 +83,12 @@ def test_what_answers_agrees_with_the_description(operations, label):
     agrees()
 
 
-def test_the_description_names_the_address_at_which_the_application_is_mounted():
+def test_the_description_contains_the_mount_point():
     mounted = APP.test_client().get("/api/openapi.json", base_url="http://localhost/ids").json
     assert (mounted or {})["servers"] == [{"url": "/ids"}]
 
 
-def test_every_error_that_is_described_is_an_error():
+def test_every_described_error_is_an_error():
     for path, methods in openapi.PATHS.items():
         for operation in methods.values():
             for status, response in operation["responses"].items():

@@ -61,7 +61,7 @@ def events_of(response: Any) -> list[dict[str, Any]]:
 # Whom to choose from --------------------------------------------------------------------------------------------------
 
 
-def test_offered_are_this_site_the_official_resolver_the_expected_one_and_those_listed(client):
+def test_the_offers_are_this_site_the_official_the_known_and_the_configured_resolvers(client):
     assert offered(client, NAME) == [
         (HERE, "this site"),
         ("https://n2t.net", "the official resolver"),
@@ -71,24 +71,24 @@ def test_offered_are_this_site_the_official_resolver_the_expected_one_and_those_
     ]
 
 
-def test_for_a_urn_the_known_resolver_of_its_namespace_is_offered(client):
+def test_the_known_resolver_of_a_urn_namespace_is_offered(client):
     assert ("https://urn.fi", "the known resolver of urn:nbn:fi") in offered(client, "urn:nbn:fi-fe1")
     assert len(offered(client, "urn:isbn:0451450523")) == 4
 
 
-def test_where_no_other_host_is_asked_nobody_else_is_offered(bound):
+def test_only_this_site_is_offered_if_other_hosts_are_not_allowed(bound):
     alone = create_app(bound({}), prefix=HERE, local={HERE: site}, trace_elsewhere=False, resolvers=[OTHER])
     assert offered(alone.test_client(), NAME) == [(HERE, "this site")]
     assert 'class="offers"' not in alone.test_client().get("/?q=" + NAME).text
 
 
 @pytest.mark.parametrize("resolver", ["ftp://a.example", "//a.example", "https://a.example/?q", Resolver("x", "x")])
-def test_a_resolver_that_is_none_is_refused_when_the_inspector_is_made(resolver):
+def test_an_invalid_resolver_raises_an_error_at_start(resolver):
     with pytest.raises(ValueError, match="prefix"):
         create_app(resolvers=[resolver])
 
 
-def test_a_card_offers_them_in_a_form_that_needs_no_script(client, read_page):
+def test_a_card_offers_resolvers_without_javascript(client, read_page):
     form = read_page(client.get("/?q=" + NAME).text).one("section", "leads").one("form")
     assert (form.attributes["action"], form.attributes["method"]) == ("/trace", "get")
     assert form.one("input", type="hidden").attributes["value"] == NAME
@@ -98,7 +98,7 @@ def test_a_card_offers_them_in_a_form_that_needs_no_script(client, read_page):
     ]
 
 
-def test_the_page_of_a_trace_suggests_them(client, read_page):
+def test_the_trace_page_suggests_resolvers(client, read_page):
     page = read_page(
         client.get(f"/trace?q={NAME}", headers={"Sec-Fetch-Site": "cross-site", "Accept": "text/html"}).text
     )
@@ -109,7 +109,7 @@ def test_the_page_of_a_trace_suggests_them(client, read_page):
 @pytest.mark.parametrize(
     "query", ["resolver=&resolver=", f"resolver={HERE}&resolver={HERE}", f"resolver={HERE}&resolver="]
 )
-def test_one_resolver_is_one_trace(client, others, query):
+def test_a_selected_resolver_starts_one_trace(client, others, query):
     assert sum(event["event"] == "end" for event in events_of(client.get(f"/api/trace?q=ark:12345/x&{query}"))) == 1
 
 
@@ -121,13 +121,13 @@ def test_one_resolver_is_one_trace(client, others, query):
         pytest.param(["registry"], 400, "no-resolver", id="no resolver is known"),
     ],
 )
-def test_a_resolver_that_cannot_be_asked_is_refused(client, others, named, status, code):
+def test_an_invalid_resolver_is_refused(client, others, named, status, code):
     answer = client.get("/api/trace", query_string={"q": "ark:bbbbb/x", "resolver": named})
     assert (answer.status_code, answer.json["code"], others) == (status, code, [])
     assert client.application.extensions["ararat"].places.in_use == 0
 
 
-def test_nothing_that_is_named_as_a_resolver_becomes_an_element(client, read_page):
+def test_a_resolver_name_creates_no_elements(client, read_page):
     hostile = "https://a.example/<b>\u202e"
     answer = client.get("/trace", query_string={"q": NAME, "resolver": hostile}, headers=HTMX)
     assert answer.status_code == 200
@@ -135,7 +135,7 @@ def test_nothing_that_is_named_as_a_resolver_becomes_an_element(client, read_pag
     assert "\u202e" not in answer.text
 
 
-def test_two_resolvers_leave_a_place_for_the_next_trace(client, read_page):
+def test_selecting_another_resolver_replaces_the_trace(client, read_page):
     answer = client.get("/trace", query_string={"q": NAME, "resolver": [HERE, OTHER]}, headers=HTMX)
     assert answer.status_code == 400
     assert "2 resolvers are named; expected one." in read_page(answer.text).one("div", "trace").text

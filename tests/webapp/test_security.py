@@ -37,7 +37,7 @@ def client():
 
 
 @answers
-def test_every_answer_is_hardened(client, method, address):
+def test_every_answer_has_the_security_fields(client, method, address):
     with client.open(address, method=method) as response:
         assert response.headers["Content-Security-Policy"] == security.CONTENT_SECURITY_POLICY == POLICY
         assert response.headers["X-Content-Type-Options"] == "nosniff"
@@ -48,7 +48,7 @@ def test_every_answer_is_hardened(client, method, address):
 
 
 @answers
-def test_nothing_is_moved_for_good(client, method, address):
+def test_no_answer_is_a_permanent_redirect(client, method, address):
     doubled = "/" + address.replace("/", "//")
     for target in (address, doubled, address.partition("?")[0] + "/"):
         with client.open(f"http://localhost{target}", method=method) as response:
@@ -56,7 +56,7 @@ def test_nothing_is_moved_for_good(client, method, address):
 
 
 @pytest.mark.parametrize("field", ["Host", "X-Forwarded-Host", "X-Forwarded-Proto", "Forwarded", "Referer", "Origin"])
-def test_what_a_client_says_of_itself_changes_nothing(client, field):
+def test_header_fields_of_a_client_change_nothing(client, field):
     for address in ("/?q=ark:12345/x", "/compare?a=ark:12345/x&b=ark:12345/y"):
         plain = client.get(address)
         said = client.get(address, headers={field: "evil.example.net"})
@@ -64,7 +64,7 @@ def test_what_a_client_says_of_itself_changes_nothing(client, field):
     assert client.post("/", data={"q": "x"}, headers={field: "evil.example.net"}).location == "/?q=x"
 
 
-def test_the_policy_allows_nothing_inline():
+def test_the_content_security_policy_allows_nothing_inline():
     assert "unsafe" not in POLICY
     assert "'none'" in POLICY
 
@@ -73,18 +73,18 @@ def test_the_policy_allows_nothing_inline():
     ("prefix", "origin"), [("https://r.example/base", "https://r.example"), (None, "")], ids=["announced", "none"]
 )
 @pytest.mark.parametrize("address", ["/?q=ark:12345/x", "/compare?a=ark:12345/x&b=ark:12345/y"])
-def test_a_printed_permalink_begins_with_the_announced_origin_alone(read_page, prefix, origin, address):
+def test_a_printed_permalink_begins_with_the_configured_origin(read_page, prefix, origin, address):
     page = read_page(create_app(prefix=prefix).test_client().get(address).text)
     assert page.one("a", "permalink").attributes["data-origin"] == origin
 
 
 @pytest.mark.parametrize("address", ["/qr.svg?q=ark:12345/x", "/robots.txt", "/favicon.ico", "/static/ararat.css"])
-def test_an_answer_that_is_the_same_for_all_clients_does_not_vary(client, address):
+def test_an_answer_that_is_the_same_for_all_clients_has_no_vary(client, address):
     with client.get(address) as answer:
         assert (answer.status_code, list(answer.vary)) == (200, [])
 
 
-def test_a_page_varies_by_every_field_that_changes_it(client):
+def test_a_page_has_vary_for_every_field_that_changes_it(client):
     for fields in ({}, {"HX-Request": "true"}, {"HX-Request": "true", "HX-History-Restore-Request": "true"}):
         answer = client.get("/policy", headers=fields)
         assert {"Accept", "HX-Request", "HX-History-Restore-Request"} <= set(answer.vary)

@@ -26,14 +26,14 @@ def received(stream: str) -> list[dict[str, str]]:
     return messages
 
 
-def test_a_message_has_its_number_its_type_and_its_data():
+def test_a_message_has_id_event_and_data():
     assert received(sse.message("hop", "<li>", 7)) == [{"id": "7", "event": "hop", "data": "<li>"}]
 
 
 @pytest.mark.parametrize(
     "line_break", [pytest.param("\n", id="lf"), pytest.param("\r", id="cr"), pytest.param("\r\n", id="crlf")]
 )
-def test_a_line_break_in_data_forges_no_event(line_break):
+def test_a_line_break_in_the_data_creates_no_event(line_break):
     data = f"a{line_break}{line_break}event: end{line_break}data: x"
     assert received(sse.message("hop", data)) == [{"event": "hop", "data": "a\n\nevent: end\ndata: x"}]
 
@@ -41,13 +41,13 @@ def test_a_line_break_in_data_forges_no_event(line_break):
 @pytest.mark.parametrize(
     "name", [pytest.param("", id="none"), pytest.param("a\nb", id="two lines"), pytest.param("a b", id="a space")]
 )
-def test_the_type_of_an_event_is_one_word(name):
+def test_the_event_type_is_one_word(name):
     with pytest.raises(ValueError, match="one word"):
         sse.message(name, "data")
 
 
 @given(st.lists(st.text(), max_size=4))
-def test_whatever_is_sent_arrives_and_nothing_else(texts):
+def test_sent_data_is_received_unchanged(texts):
     stream = "".join(sse.message("hop", text, number) for number, text in enumerate(texts)) + sse.HEARTBEAT
     normal = [text.replace("\r\n", "\n").replace("\r", "\n") for text in texts]
     assert [message["data"] for message in received(stream)] == normal

@@ -20,7 +20,7 @@ NAME = "ark:12345/x"
 # What does not start --------------------------------------------------------------------------------------------------
 
 
-def test_where_the_bindings_cannot_be_read_no_name_is_said_to_be_unbound(bound, redirecting):
+def test_unreadable_bindings_are_not_reported_as_unbound(bound, redirecting):
     names = bound({}, reachable=False)
     client = create_app(names, prefix=HERE, local={HERE: redirecting}, trace_elsewhere=False).test_client()
     with client.application.test_request_context("/"):
@@ -46,7 +46,7 @@ def test_where_the_bindings_cannot_be_read_no_name_is_said_to_be_unbound(bound, 
         pytest.param({"q": "ark:12345/unbound"}, 403, "not-asked", id="not bound here"),
     ],
 )
-def test_what_cannot_start_says_why_everywhere(inspector, messages, read_page, query, status, code):
+def test_every_channel_reports_why_a_trace_cannot_start(inspector, messages, read_page, query, status, code):
     client = inspector()
     problem = client.get("/api/trace", query_string=query)
     assert (problem.status_code, problem.json["code"]) == (status, code)
@@ -59,7 +59,7 @@ def test_what_cannot_start_says_why_everywhere(inspector, messages, read_page, q
         assert client.get("/trace", query_string=query, headers=BROWSER).status_code == status
 
 
-def test_when_all_places_are_taken_the_next_is_told_to_wait(inspector, messages, slow, read_page):
+def test_a_trace_without_a_free_slot_gets_503(inspector, messages, slow, read_page):
     client = inspector(slow, traces=2, traces_each=2)
     running = [client.get("/trace", query_string={"q": NAME}, headers=STREAM, buffered=False) for _ in range(2)]
     parts = [response.iter_encoded() for response in running]
@@ -76,7 +76,7 @@ def test_when_all_places_are_taken_the_next_is_told_to_wait(inspector, messages,
     assert client.get("/trace", query_string={"q": NAME}, headers=STREAM).text.count("event: hop") == 1
 
 
-def test_one_client_gets_no_more_than_its_share(inspector, slow):
+def test_a_client_gets_a_limited_number_of_slots(inspector, slow):
     client = inspector(slow, traces=50, traces_each=1)
     running = client.get("/trace", query_string={"q": NAME}, headers=STREAM, buffered=False)
     assert b"event: start" in next(running.iter_encoded())
@@ -89,7 +89,7 @@ def test_one_client_gets_no_more_than_its_share(inspector, slow):
     other.close()
 
 
-def test_a_client_that_goes_leaves_its_place_when_the_hop_is_over(inspector, slow):
+def test_the_slot_of_a_disconnected_client_is_released_after_the_hop(inspector, slow):
     client = inspector(slow, traces=1)
     running = client.get("/trace", query_string={"q": NAME}, headers=STREAM, buffered=False)
     next(running.iter_encoded())
@@ -103,7 +103,7 @@ def test_a_client_that_goes_leaves_its_place_when_the_hop_is_over(inspector, slo
     assert places.in_use == 0
 
 
-def test_a_stream_that_nobody_reads_gives_its_place_back(inspector):
+def test_an_unread_stream_releases_its_slot(inspector):
     client = inspector(traces=1)
     for _ in range(3):
         client.get("/trace", query_string={"q": NAME}, headers=STREAM, buffered=False).close()
@@ -111,7 +111,7 @@ def test_a_stream_that_nobody_reads_gives_its_place_back(inspector):
     assert client.application.extensions["ararat"].places.in_use == 0
 
 
-def test_a_trace_never_starts_a_trace(inspector, slow):
+def test_a_trace_does_not_start_a_trace(inspector, slow):
     client = inspector(slow)
     for accept in (STREAM, BROWSER, {}):
         client.get("/trace", query_string={"q": NAME}, headers=accept, environ_base={HOP_KEY: True})
@@ -150,7 +150,7 @@ def hops_of(client, query="", **environ):
     return [event for event in map(json.loads, response.text.splitlines()) if event["event"] == "hop"]
 
 
-def test_an_answer_from_elsewhere_is_taken_again_and_says_so(inspector, others):
+def test_a_cached_response_is_used_and_marked(inspector, others):
     client = inspector(leaving, trace_elsewhere=True)
     first, second = hops_of(client), hops_of(client, REMOTE_ADDR="192.0.2.9")
     assert [hop["age"] for hop in first] == [None, None]
@@ -161,14 +161,14 @@ def test_an_answer_from_elsewhere_is_taken_again_and_says_so(inspector, others):
     assert others == ["https://other.example/"]
 
 
-def test_run_again_asks_again_as_long_as_the_host_may_be_asked(inspector, others):
+def test_run_again_sends_new_requests_within_the_rate_limit(inspector, others):
     client = inspector(leaving, trace_elsewhere=True, host_rate=2)
     assert [hops_of(client, "&fresh=1")[1]["age"] for _ in range(2)] == [None, None]
     assert hops_of(client, "&fresh=1")[1]["age"] >= 0
     assert len(others) == 2
 
 
-def test_a_host_that_was_asked_too_often_is_asked_no_more_and_the_hop_says_why(inspector, others):
+def test_a_host_above_the_rate_limit_is_not_requested_and_the_hop_explains_it(inspector, others):
     client = inspector(leaving, trace_elsewhere=True, host_rate=2)
     for host in "ab":
         client.get(f"/api/trace?q={NAME}-{host}&resolver=https://r.example")
@@ -181,7 +181,7 @@ def test_a_host_that_was_asked_too_often_is_asked_no_more_and_the_hop_says_why(i
     assert all(hops_of(client)[0]["status"] == 302 for _ in range(5))
 
 
-def test_one_client_gets_its_share_of_a_host(inspector, others):
+def test_each_client_has_a_rate_limit_per_host(inspector, others):
     client = inspector(leaving, trace_elsewhere=True, host_rate_each=1)
     codes = []
     for name, address in (("1", "192.0.2.1"), ("2", "192.0.2.1"), ("3", "192.0.2.2")):

@@ -22,7 +22,7 @@ def make(now):
     return lambda **limits: Results(**limits, clock=lambda: now[0])
 
 
-def test_a_result_is_found_by_its_id_alone(make):
+def test_a_result_is_found_only_by_its_id(make):
     results = make()
     key = results.new(("ark:12345/x",), "192.0.2.1")
     results.add(key, row())
@@ -39,7 +39,7 @@ def test_a_row_of_a_dropped_result_is_ignored(make):
     assert results.get("gone") is None
 
 
-def test_a_result_is_dropped_after_its_time(make, now):
+def test_a_result_expires(make, now):
     results = make(seconds=10)
     key = results.new(("x",), None)
     now[0] = 10
@@ -48,7 +48,7 @@ def test_a_result_is_dropped_after_its_time(make, now):
     assert results.get(key) is None
 
 
-def test_a_client_has_so_many_and_takes_none_from_another(make):
+def test_a_client_has_a_limited_number_of_results(make):
     results = make(each=2)
     other = results.new(("x",), "192.0.2.2")
     keys = [results.new(("x",), "192.0.2.1") for _ in range(4)]

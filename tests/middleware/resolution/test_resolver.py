@@ -115,7 +115,7 @@ def test_metadata_inflections_return_the_description_of_any_kind(answer, name, i
         pytest.param("ark:12345/gone?page=2", "withdrawn", id="withdrawn"),
     ],
 )
-def test_another_inflection_is_not_known(answer, identifier, code):
+def test_an_unknown_inflection_gets_404(answer, identifier, code):
     assert answer(identifier).problem.code == code
 
 
@@ -180,7 +180,7 @@ def test_a_fragment_is_passed_unchanged(answer):
         pytest.param("urn:foo:" + "x" * 4000, 414, "too-long", id="URN that is too long"),
     ],
 )
-def test_what_cannot_be_asked_for_is_refused_and_never_looked_up(held, identifier, status, code):
+def test_an_invalid_request_is_refused_without_a_lookup(held, identifier, status, code):
     store = held()
     resolution = resolve(identifier, store.fetch, no_rules, Settings())
     assert (resolution.status, resolution.outcome) == (status, "refused")

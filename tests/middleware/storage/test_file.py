@@ -184,7 +184,7 @@ def test_the_history_has_the_line_and_the_time_of_the_file(bindings: Bindings, f
         pytest.param([f"{A},/1,,"], "table-fields", 2, "4 fields", id="no table"),
     ],
 )
-def test_a_file_that_is_no_table_answers_nothing_until_it_is_corrected(
+def test_an_invalid_file_answers_nothing_until_it_is_corrected(
     lines: list[str],
     code: str,
     line: int,

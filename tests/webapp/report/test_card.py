@@ -20,7 +20,7 @@ def words(line, *kinds):
     return "".join(piece.text for run in line if not kinds or run.kind in kinds for piece in run.pieces)
 
 
-def test_each_segment_has_a_label_in_words():
+def test_each_segment_has_a_label():
     card = card_of("ark:/12345/x6-np1/map.pdf.en?info#f")
     assert [(part.label, words(part.line)) for part in card.parts] == [
         ("label (classic)", "ark:/"),
@@ -35,7 +35,7 @@ def test_each_segment_has_a_label_in_words():
     ]
 
 
-def test_the_segments_of_an_address_begin_with_its_prefix():
+def test_the_first_segment_of_a_url_is_its_prefix():
     card = card_of("https://n2t.net/ark:12345/x")
     assert [(part.label, words(part.line)) for part in card.parts][:2] == [
         ("resolver prefix", "https://n2t.net/"),
@@ -43,13 +43,13 @@ def test_the_segments_of_an_address_begin_with_its_prefix():
     ]
 
 
-def test_the_segments_of_a_urn_are_named_by_its_terms():
+def test_segments_of_a_urn_use_the_terms_of_urns():
     labels = [part.label for part in card_of("urn:isbn:0451450523").parts]
     assert labels == ["label", "NID", "", "NSS"]
 
 
 @pytest.mark.naughty
-def test_the_segments_are_the_text_in_its_order(naughty):
+def test_the_segments_are_the_text_in_order(naughty):
     for finding in inspect(naughty.input[:20_000]).findings:
         card = cards.card(finding)
         shown = "".join(words(part.line) for part in card.parts) or words(card.given)
@@ -57,14 +57,14 @@ def test_the_segments_are_the_text_in_its_order(naughty):
             assert shown == finding.report.input
 
 
-def test_a_segment_names_the_problems_that_touch_it():
+def test_a_segment_lists_its_problems():
     card = card_of("ark:12-345/a\u202eb")
     flagged = {part.label: part.problems for part in card.parts if part.problems}
     numbers = {fault.code: fault.number for fault in card.faults}
     assert flagged == {"NAAN": (numbers["naan-hyphen"],), "Name": (numbers["bidi-formatting"],)}
 
 
-def test_what_cannot_be_read_points_at_the_character():
+def test_an_invalid_identifier_has_a_position():
     card = card_of("ark:12345/x!y")
     assert card.parts == ()
     assert words(card.given, "mark") == "!"
@@ -83,7 +83,7 @@ def test_what_cannot_be_read_points_at_the_character():
         pytest.param("ark:12345", "at the end", id="the end"),
     ],
 )
-def test_places_are_counted_as_people_count(text, place):
+def test_positions_count_from_one(text, place):
     card = card_of(text)
     assert card.faults[0].place == place
 
@@ -95,7 +95,7 @@ def test_errors_and_warnings_come_before_notes():
     assert [*card.faults, *card.notes] == sorted([*card.faults, *card.notes], key=lambda remark: remark.number)
 
 
-def test_each_step_shows_what_it_changed():
+def test_each_step_shows_its_change():
     card = card_of("ark:/12345/x6-np1/map\u202e.pdf.en")
     assert [(words(change.line, "del"), words(change.line, "ins")) for change in card.changes] == [
         ("/", ""),
@@ -106,7 +106,7 @@ def test_each_step_shows_what_it_changed():
     assert card.normal.copy == "ark:12345/x6np1/map%E2%80%AE.en.pdf"
 
 
-def test_the_hierarchy_says_what_is_bound_and_what_only_implied(bound):
+def test_the_hierarchy_distinguishes_bound_and_implied_names(bound):
     card = card_of("ark:12345/x/p.en", bound({"ark:12345/x/p.en": "located", "ark:12345/x": "withdrawn"}))
     assert [(member.identifier, member.role, member.state, member.here) for member in card.members] == [
         ("ark:12345/x", "container", "withdrawn here", False),
@@ -115,14 +115,14 @@ def test_the_hierarchy_says_what_is_bound_and_what_only_implied(bound):
     ]
 
 
-def test_of_a_long_hierarchy_the_general_end_is_left_out_and_counted():
+def test_a_long_hierarchy_omits_and_counts_its_first_members():
     card = card_of("ark:12345/x" + "/y" * 40)
     assert len(card.members) == cards.MOST_MEMBERS
     assert card.members_left_out == 41 - cards.MOST_MEMBERS
     assert card.members[-1].here
 
 
-def test_the_spelling_that_was_given_is_copied_first_and_as_ascii():
+def test_the_given_spelling_is_the_first_to_copy_and_ascii():
     card = card_of("ark:/12345/\u0431-1", prefix="https://example.org")
     assert [(spelling.label, spelling.copy) for spelling in card.spellings] == [
         ("as given, in ASCII", "ark:/12345/%D0%B1-1"),
@@ -133,14 +133,14 @@ def test_the_spelling_that_was_given_is_copied_first_and_as_ascii():
     ]
 
 
-def test_a_spelling_that_is_two_things_says_both():
+def test_a_spelling_with_two_roles_has_both_labels():
     labels = [spelling.label for spelling in card_of("ark:12345/x").spellings]
     assert labels == ["as given, normal form", "classic form", "at the official resolver"]
     assert card_of("URN:FOO:a").spellings[0].label == "as given"
     assert card_of("urn:foo:a").spellings[0].label == "as given, normal form"
 
 
-def test_both_urn_profiles_are_shown_side_by_side():
+def test_the_verdicts_of_both_urn_specifications_are_shown():
     rows = {row.label: row.cells for row in card_of("urn:example:a/b?+r?=q#f").profiles}
     assert rows["Valid"] == ("no", "yes")
     assert rows["r-component"] == ("", excerpt.plain("r"))
@@ -156,7 +156,7 @@ def test_every_unusual_code_point_is_listed():
     assert card_of("ark:12345/" + "\u0431" * 80).unusual_goes_on
 
 
-def test_a_suggestion_is_offered_with_its_reason():
+def test_a_suggestion_has_a_reason():
     assert card_of("ark:12345/x/").suggestion.text == "ark:12345/x"
     [_, sentence] = inspect("See ark:12345/x and urn:foo:a,").findings
     suggestion = cards.card(sentence).suggestion
@@ -166,7 +166,7 @@ def test_a_suggestion_is_offered_with_its_reason():
     assert card_of("ark:12345/x").suggestion is None
 
 
-def test_how_it_is_bound_is_said_of_its_own_name_alone(bound):
+def test_only_the_identifier_itself_has_a_binding(bound):
     bindings = bound({"ark:12345/x": "located"})
     assert card_of("ark:12345/x?info", bindings).bound == "located"
     assert card_of("ark:12345/x/y", bindings).bound is None
@@ -185,7 +185,7 @@ def test_how_it_is_bound_is_said_of_its_own_name_alone(bound):
         pytest.param("ark:12345/x!" + "y" * 100_000, id="long and wrong"),
     ],
 )
-def test_however_long_an_identifier_is_a_card_repeats_little_of_it(text):
+def test_a_card_repeats_little_of_a_long_identifier(text):
     card = card_of(text)
     shown = [card.given, *(part.line for part in card.parts), *(change.line for change in card.changes)]
     shown += [remark.line for remark in (*card.faults, *card.notes)] + [member.line for member in card.members]

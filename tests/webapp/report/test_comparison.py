@@ -26,7 +26,7 @@ from ararat.webapp.report.comparison import compare
         pytest.param("urn:foo:x", "urn:foo:X", "namespace-specific string", 8, id="another case, which counts there"),
     ],
 )
-def test_two_names_differ_in_a_part_at_a_place(a: str, b: str, part: str, difference: int) -> None:
+def test_a_difference_has_a_part_and_a_position(a: str, b: str, part: str, difference: int) -> None:
     found = compare(a, b)
     assert (found.verdict, found.part, found.difference) == ("different", part, difference)
     assert part in found.sentence
@@ -40,23 +40,23 @@ def test_two_names_differ_in_a_part_at_a_place(a: str, b: str, part: str, differ
         pytest.param("https://n2t.net/ark:/12345/x", "ark:12345/x", "only the ARK is compared", id="an address"),
     ],
 )
-def test_equivalent_names_are_said_to_be_so_and_why(a: str, b: str, words: str) -> None:
+def test_equivalent_identifiers_have_a_reason(a: str, b: str, words: str) -> None:
     found = compare(a, b)
     assert found.verdict == "equivalent"
     assert words in found.sentence
 
 
-def test_what_cannot_be_read_is_equivalent_to_nothing_and_it_is_said_which() -> None:
+def test_an_invalid_text_is_not_compared_and_named() -> None:
     assert "second" in compare("ark:12345/x", "foo").sentence
     assert "Neither" in compare("foo", "foo").sentence
     assert compare("foo", "foo").verdict == "unreadable"
 
 
-def test_composed_and_decomposed_characters_are_pointed_out() -> None:
+def test_composed_and_decomposed_characters_are_reported() -> None:
     assert "does not normalize Unicode" in compare("ark:12345/\u00e9", "ark:12345/e\u0301").sentence
 
 
-def test_urns_that_only_one_profile_takes_for_equivalent_are_pointed_out() -> None:
+def test_urns_that_are_equivalent_in_one_specification_are_reported() -> None:
     assert "RFC 8141" in compare("urn:foo:a?x", "urn:foo:a#y").sentence
 
 
@@ -64,7 +64,7 @@ NAMES = st.sampled_from(["ark:12345/", "urn:foo:", "https://n2t.net/ark:/12345/"
 
 
 @given(NAMES, st.text(max_size=8), NAMES, st.text(max_size=8))
-def test_the_verdict_is_that_of_equivalent_and_the_sentence_is_ascii(first: str, a: str, second: str, b: str) -> None:
+def test_the_verdict_agrees_with_equivalent_and_the_sentence_is_ascii(first: str, a: str, second: str, b: str) -> None:
     found = compare(first + a, second + b)
     assert (found.verdict == "equivalent") == equivalent(first + a, second + b)
     assert found.sentence.isascii()
@@ -75,11 +75,11 @@ def test_the_verdict_is_that_of_equivalent_and_the_sentence_is_ascii(first: str,
     ("a", "b"),
     [("urn:nbn:de:x-1", "URN:NBN:DE:x-1"), ("urn:isbn:0451450523", "urn:isbn:0-451-45052-3")],
 )
-def test_the_rule_of_the_namespace_counts(a, b):
+def test_the_rule_of_the_namespace_is_applied(a, b):
     found = compare(a, b)
     assert found.verdict == "equivalent"
     assert found.sentence.startswith("Equivalent by the rule of the namespace: ")
 
 
-def test_the_rule_of_the_namespace_leaves_the_fragment_in():
+def test_the_rule_of_the_namespace_keeps_the_fragment():
     assert compare("urn:nbn:de:x-1#a", "URN:NBN:DE:x-1#b").verdict == "different"

@@ -23,11 +23,11 @@ def outline(line):
     return [(run.kind, "".join(piece.text for piece in run.pieces) or run.left_out) for run in line]
 
 
-def test_a_short_text_is_shown_whole():
+def test_a_short_text_is_complete():
     assert outline(excerpt.plain("ark:12345/x")) == [("same", "ark:12345/x")]
 
 
-def test_of_a_long_text_the_middle_is_left_out_and_counted():
+def test_the_middle_of_a_long_text_is_omitted_and_counted():
     text = "a" * 5_000 + "z" * 5_000
     line = excerpt.plain(text)
     assert [run.kind for run in line] == ["same", "gap", "same"]
@@ -38,18 +38,18 @@ def test_of_a_long_text_the_middle_is_left_out_and_counted():
 
 
 @given(texts)
-def test_no_character_that_cannot_be_seen_is_shown_as_itself(text):
+def test_hidden_characters_are_never_shown_raw(text):
     pieces = [piece for run in excerpt.plain(text) for piece in run.pieces]
     assert not any(characters.HIDDEN.search(piece.text) for piece in pieces if piece.chip is None)
     assert "".join(piece.text for piece in pieces) == text
 
 
-def test_a_long_row_of_one_hidden_character_is_one_chip_with_a_count():
+def test_a_run_of_one_hidden_character_is_one_chip_with_a_count():
     [piece] = excerpt.plain("\u200b" * 40)[0].pieces
     assert (piece.chip, piece.count) == ("U+200B ZWSP", 40)
 
 
-def test_what_runs_from_right_to_left_is_kept_apart_from_its_neighbours():
+def test_right_to_left_text_is_isolated():
     pieces = excerpt.plain("a\u05d0\u05b0\u05d1/\u0645.b")[0].pieces
     assert [(piece.text, piece.apart) for piece in pieces] == [
         ("a", False),
@@ -60,15 +60,15 @@ def test_what_runs_from_right_to_left_is_kept_apart_from_its_neighbours():
     ]
 
 
-def test_a_mark_points_at_its_place():
+def test_a_mark_has_the_position():
     assert outline(excerpt.marked("ark:12345/x!y", 11, 12)) == [("same", "ark:12345/x"), ("mark", "!"), ("same", "y")]
 
 
-def test_a_mark_between_two_characters_has_no_text_of_its_own():
+def test_a_position_between_two_characters_has_no_text():
     assert outline(excerpt.marked("ark:12345", 9, 9)) == [("same", "ark:12345"), ("mark", 0)]
 
 
-def test_a_mark_shows_only_what_stands_around_it():
+def test_a_mark_shows_only_its_surroundings():
     line = excerpt.marked("a" * 100 + "!" + "b" * 100, 100, 101)
     assert [run.kind for run in line] == ["gap", "same", "mark", "same", "gap"]
     assert sum(run.left_out for run in line) + len(shown(line)) == 201
@@ -111,12 +111,12 @@ def test_a_mark_never_changes_the_text(text, data):
         pytest.param("same", "same", excerpt.CHARACTERS, [("same", "same")], id="nothing"),
     ],
 )
-def test_a_comparison_shows_what_went_and_what_came(before, after, by, expected):
+def test_a_comparison_shows_deletions_and_insertions(before, after, by, expected):
     assert outline(excerpt.compared(before, after, by)) == expected
 
 
 @given(texts, texts, st.sampled_from([excerpt.CHARACTERS, excerpt.VARIANTS]))
-def test_a_comparison_that_leaves_nothing_out_holds_both_texts(before, after, by):
+def test_a_complete_comparison_contains_both_texts(before, after, by):
     line = excerpt.compared(before, after, by)
     if not any(run.kind == "gap" for run in line):
         assert shown(line, "same", "del") == before
@@ -136,7 +136,7 @@ def test_a_comparison_of_long_texts_is_short(before, after):
 
 
 @given(st.text(alphabet="ab-%4", max_size=300), st.text(alphabet="ab-%4", max_size=300))
-def test_what_a_comparison_leaves_out_is_marked(before, after):
+def test_omitted_text_of_a_comparison_is_marked(before, after):
     line = excerpt.compared(before, after)
     left_out = any(run.kind == "gap" and run.left_out > 0 for run in line)
     assert left_out or shown(line, "same", "del") == before

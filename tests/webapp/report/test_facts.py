@@ -13,14 +13,14 @@ def told(text: str) -> dict[str, dict[str, str]]:
     return {source.title: {fact.label: fact.text for fact in source.facts} for source in facts.known(examine(text))}
 
 
-def test_the_holder_of_a_naan_is_named_with_where_its_names_resolve():
+def test_the_holder_of_a_naan_and_its_resolver_are_shown():
     known = told("ark:/12148/btv1b8449691v")["NAAN 12148"]
     assert known["Holder"].startswith("National Library of France (")
     assert known["Resolver"] == "https://ark.bnf.fr/ark:/12148/btv1b8449691v"
     assert known["Since"] == "2005-07-17"
 
 
-def test_a_naan_that_nobody_holds_is_said_to_be_in_no_copy_of_the_registry_here():
+def test_an_unregistered_naan_is_reported():
     assert told("ark:00001/x")["NAAN 00001"]["Registered"] == "not in this copy of the registry"
 
 
@@ -29,7 +29,7 @@ def test_the_reserved_naans_are_explained(naan, words):
     assert words in told(f"ark:{naan}/x")[f"NAAN {naan}"]["Meaning"]
 
 
-def test_a_urn_tells_of_its_registration_and_of_what_its_namespace_reads_in_it():
+def test_a_urn_has_the_facts_of_its_registration_and_name():
     known = told("urn:isbn:0451450523")
     assert known["URN namespace isbn"]["Status"] == "formal"
     assert known["Namespace isbn"]["Canonical"] == "urn:isbn:9780451450524"
@@ -44,7 +44,7 @@ def test_a_check_character_is_shown_with_the_text_that_it_covers():
     assert "Check character" not in told("ark:13030/xf93tg2q")
 
 
-def test_the_other_normal_form_stands_beside_ours_with_the_rule_that_differs():
+def test_the_normal_form_of_draft_kunze_is_shown_with_the_different_rule():
     known = told("ark:12345/x.pdf.en")["draft-kunze-ark"]
     assert known["Normal form"] == "ark:12345/x.pdf.en"
     assert known["Difference"].startswith("only here: sort variants")
@@ -56,13 +56,13 @@ def test_another_scheme_has_its_status():
 
 
 @pytest.mark.naughty
-def test_nothing_hostile_keeps_the_facts_from_being_told(naughty):
+def test_hostile_identifiers_have_facts(naughty):
     for source in facts.known(examine(naughty.input[:20_000])):
         assert source.title
         assert all(fact.text for fact in source.facts)
 
 
-def test_what_a_policy_says_is_known_too():
+def test_facts_include_the_verdict_of_a_policy():
     (found,) = [each for each in facts.known(examine("ark:21206/bcd", policies=["17beta"])) if "Policy" in each.title]
     assert found.title == "Policy 17beta"
     assert [fact.label for fact in found.facts] == ["Result", "Error", "Namespace"]

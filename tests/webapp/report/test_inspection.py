@@ -13,7 +13,7 @@ from ararat.webapp.report import inspection
 SENTENCE = "See ark:/12345/x-1, https://n2t.net/ark:/12345/y and urn:isbn:0451450523."
 
 
-def test_each_identifier_of_a_text_is_found_and_examined():
+def test_each_identifier_in_a_text_is_found_and_examined():
     found = inspection.inspect(SENTENCE)
     assert [finding.report.normal_form for finding in found.findings] == [
         "ark:12345/x1",
@@ -25,13 +25,13 @@ def test_each_identifier_of_a_text_is_found_and_examined():
     ]
 
 
-def test_what_closes_a_sentence_is_suggested_away_and_never_taken_away():
+def test_closing_punctuation_is_kept_and_a_shorter_identifier_suggested():
     *_, last = inspection.inspect(SENTENCE).findings
     assert last.match.literal == last.report.input == "urn:isbn:0451450523."
     assert last.match.suggestion == "urn:isbn:0451450523"
 
 
-def test_the_bindings_are_asked_once_for_all_names_and_their_containers(bound):
+def test_bindings_of_all_names_and_containers_are_read_once(bound):
     bindings = bound({"ark:12345/x": "located", "ark:12345/x/p.en": "withdrawn", "urn:isbn:9780451450524": "related"})
     found = inspection.inspect("ark:12345/x/p.en\nURN:ISBN:0451450523\nark:12345/z\nark:12345", bindings=bindings)
     assert [finding.bound for finding in found.findings] == [
@@ -44,12 +44,12 @@ def test_the_bindings_are_asked_once_for_all_names_and_their_containers(bound):
     assert len(asked) == len(set(asked))
 
 
-def test_the_key_of_an_inflected_name_is_that_of_the_name(bound):
+def test_the_key_of_a_name_has_no_inflection(bound):
     found = inspection.inspect("ark:/12345/x?info#f", bindings=bound({"ark:12345/x": "located"}))
     assert found.findings[0].bound == {"ark:12345/x": "located"}
 
 
-def test_of_a_long_hierarchy_the_nearest_members_are_looked_up(bound):
+def test_the_nearest_members_of_a_long_hierarchy_are_looked_up(bound):
     bindings = bound({})
     inspection.inspect("ark:12345/x" + "/y" * 200, bindings=bindings)
     [asked] = bindings.asked
@@ -57,21 +57,21 @@ def test_of_a_long_hierarchy_the_nearest_members_are_looked_up(bound):
     assert max(asked, key=len) == "ark:12345/x" + "/y" * 200
 
 
-def test_while_the_bindings_cannot_be_reached_the_rest_is_said_all_the_same(bound):
+def test_unavailable_bindings_do_not_prevent_a_report(bound):
     found = inspection.inspect("ark:/12345/x", bindings=bound({}, reachable=False))
     assert (found.findings[0].bound, found.findings[0].unread) == (None, True)
     assert answer_of(found)["found"][0]["bound"] is None
     assert found.findings[0].report.normal_form == "ark:12345/x"
 
 
-def test_nothing_is_asked_where_there_is_nothing_to_ask(bound):
+def test_bindings_are_not_read_without_names(bound):
     bindings = bound({})
     inspection.inspect("no identifier here", bindings=bindings)
     inspection.inspect("ark:12345", bindings=bindings)
     assert bindings.asked == []
 
 
-def test_of_very_many_identifiers_the_first_thousand_are_reported():
+def test_the_first_thousand_identifiers_are_reported():
     text = "\n".join(f"ark:12345/x{number}" for number in range(inspection.MOST_FOUND + 5))
     found = inspection.inspect(text)
     assert found.truncated
@@ -86,7 +86,7 @@ def answer_of(found: inspection.Inspection) -> Any:
     return json.loads(text)
 
 
-def test_as_json_it_has_the_fields_of_the_api(bound):
+def test_the_json_has_the_fields_of_the_api(bound):
     answer = answer_of(inspection.inspect("see ark:/12345/x", bindings=bound({"ark:12345/x": "located"})))
     [found] = answer.pop("found")
     assert answer == {"input_length": 16, "truncated": False}
@@ -101,7 +101,7 @@ def test_as_json_it_has_the_fields_of_the_api(bound):
     }
 
 
-def test_as_json_null_says_that_nobody_was_asked():
+def test_null_in_json_means_unknown():
     assert answer_of(inspection.inspect("ark:12345/x"))["found"][0]["bound"] is None
 
 
@@ -119,7 +119,7 @@ MEGABYTE = 2**20
         pytest.param("ark:12345" + "/a\U0001f600.b" * 150 + " ", id="letters-of-four-octets"),
     ],
 )
-def test_the_answer_to_a_megabyte_is_bounded(unit: str) -> None:
+def test_the_json_of_a_megabyte_is_limited(unit: str) -> None:
     text = (unit * (MEGABYTE // len(unit.encode())))[:MEGABYTE]
     found = inspection.inspect(text)
     pieces = list(found.as_json())
@@ -135,7 +135,7 @@ def test_the_answer_to_a_megabyte_is_bounded(unit: str) -> None:
     assert sum(len(report.problems) for report in reports) <= inspection.MOST_PROBLEMS + spare
 
 
-def test_a_report_that_is_shortened_keeps_what_is_nearest() -> None:
+def test_a_shortened_report_keeps_the_nearest_containers() -> None:
     text = " ".join(["ark:12345" + "/a" * 519] * 500)
     found = inspection.inspect(text)
     whole, last = examine(text.partition(" ")[0]), found.findings[-1].report
@@ -146,7 +146,7 @@ def test_a_report_that_is_shortened_keeps_what_is_nearest() -> None:
     assert last.segments == whole.segments[:half] + whole.segments[-half:]
 
 
-def test_a_report_with_very_many_problems_keeps_the_first() -> None:
+def test_a_report_keeps_the_first_of_many_problems() -> None:
     whole, room = examine("ark:12345" + "/a.b" * (inspection.MOST_PROBLEMS + 5)), inspection._Room()
     assert len(whole.problems) > inspection.MOST_PROBLEMS
     assert room.fitted(whole).problems == whole.problems[: inspection.MOST_PROBLEMS]
@@ -154,7 +154,7 @@ def test_a_report_with_very_many_problems_keeps_the_first() -> None:
     assert room.exceeded
 
 
-def test_ordinary_reports_are_whole() -> None:
+def test_usual_reports_are_complete() -> None:
     text = "\n".join(f"ark:/12345/x-{number}/part/page.v{number % 9}.pdf" for number in range(inspection.MOST_FOUND))
     found = inspection.inspect(text)
     assert not found.shortened
@@ -162,7 +162,7 @@ def test_ordinary_reports_are_whole() -> None:
     assert (len(answer_of(found)["found"]), answer_of(found)["truncated"]) == (inspection.MOST_FOUND, False)
 
 
-def test_iris_of_a_policys_hosts_are_found_and_judged():
+def test_iris_of_a_policy_are_found_and_checked():
     found = inspection.inspect(
         "See https://17beta.top/en/ and ark:12345/x.", policies=[iri_policy.known("17beta")]
     ).findings

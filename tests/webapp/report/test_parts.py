@@ -31,11 +31,11 @@ def told(text):
         pytest.param("ark:12345/x", {}, id="nothing changes"),
     ],
 )
-def test_each_step_names_the_parts_that_it_changed(text, expected):
+def test_each_step_lists_the_parts_that_it_changed(text, expected):
     assert told(text) == expected
 
 
-def test_problems_and_steps_are_numbered_as_the_card_numbers_them():
+def test_problems_and_steps_have_the_numbers_of_the_card():
     report = examine("ark:12-345/a\u202eb")
     shown = {part.label: (part.problems, part.steps) for part in parts.shown(report, report.problems)}
     assert shown["NAAN"][0]
@@ -45,19 +45,19 @@ def test_problems_and_steps_are_numbered_as_the_card_numbers_them():
     ]
 
 
-def test_in_the_middle_segments_are_left_out_and_keep_their_numbers():
+def test_omitted_segments_keep_their_numbers():
     shown = list(parts.shown(examine("ark:12345/x" + "/y" * 40), ()))
     assert [part.number for part in shown] == [*range(1, 13), 0, *range(33, 45)]
     assert shown[12].left_out == 20
 
 
-def test_what_is_very_long_is_not_followed():
+def test_very_long_identifiers_are_not_followed():
     report = examine("ark:/12345/x-" + "y" * parts.MOST_FOLLOWED)
     assert parts.followed(report) == [()] * len(report.steps) != []
 
 
 @pytest.mark.naughty
-def test_every_number_is_that_of_a_segment(naughty):
+def test_every_number_belongs_to_a_segment(naughty):
     report = examine(naughty.input[:5_000])
     changes = parts.followed(report)
     assert len(changes) == len(report.steps)

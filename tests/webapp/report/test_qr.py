@@ -30,11 +30,11 @@ def client():
         pytest.param("https://example.com/", False, None, id="no identifier"),
     ],
 )
-def test_what_is_drawn_is_the_embedded_form(text, bound, address):
+def test_the_code_contains_the_embedded_form(text, bound, address):
     assert qr.embedded(examine(text), "https://example.org", bound=bound) == address
 
 
-def test_the_picture_is_that_of_the_address_and_nothing_else(client):
+def test_the_code_contains_only_the_url(client):
     answer = client.get("/qr.svg", query_string={"q": "ark:/12345/x-1", "here": "1"})
     assert answer.content_type == "image/svg+xml"
     assert answer.data == qr.drawn("https://example.org/ark:12345/x1")
@@ -55,7 +55,7 @@ def test_the_picture_is_that_of_the_address_and_nothing_else(client):
 
 
 @pytest.mark.parametrize("query", ["", "q=", "q=https://evil.example/", "q=ark:12345/" + "x" * 400])
-def test_what_has_no_address_is_refused(client, query):
+def test_an_identifier_without_a_url_has_no_code(client, query):
     answer = client.get(f"/qr.svg?{query}")
     assert answer.status_code == 400
     assert "not valid, or its URL is too long" in answer.text

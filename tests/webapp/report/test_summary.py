@@ -62,7 +62,7 @@ def test_the_verdict_comes_first_and_in_words(text, sentence, tone):
         ),
     ],
 )
-def test_the_summary_says_what_the_verdict_leaves_out(text, words):
+def test_the_summary_adds_facts_to_the_verdict(text, words):
     assert summary.summary(examine(text)) == words
 
 
@@ -83,13 +83,13 @@ def test_the_summary_says_what_the_verdict_leaves_out(text, words):
         pytest.param("ark:12345", {}, ["not valid", "no normal form", "not bound here"], id="invalid"),
     ],
 )
-def test_valid_normal_and_bound_are_three_answers(text, bound, words):
+def test_validity_normal_form_and_binding_have_separate_chips(text, bound, words):
     report = examine(text)
     name = "ark:12345/x" if report.valid else None
     assert [chip.word for chip in summary.chips(report, name, bound)] == words
 
 
-def test_what_could_not_be_read_is_not_said_to_be_unbound():
+def test_an_unread_binding_is_not_reported_as_unbound():
     *_, chip = summary.chips(examine("ark:12345/x"), "ark:12345/x", None, unread=True)
     assert (chip.word, chip.tone, chip.detail) == ("binding not checked", "warn", "the bindings cannot be read")
 
@@ -104,13 +104,13 @@ def test_what_could_not_be_read_is_not_said_to_be_unbound():
         pytest.param("urn:foo:a?b", "2011 draft only", "warn", id="draft"),
     ],
 )
-def test_the_first_chip_says_by_which_reading(text, detail, tone):
+def test_the_first_chip_names_the_syntax(text, detail, tone):
     valid, _, _ = summary.chips(examine(text), None, {})
     assert (valid.detail, valid.tone) == (detail, tone)
 
 
 @pytest.mark.naughty
-def test_the_words_are_printable_ascii_and_promise_nothing(naughty):
+def test_texts_are_ascii_and_promise_nothing(naughty):
     report = examine(naughty.input[:20_000])
     words = " ".join([summary.verdict(report), summary.summary(report)])
     words += " ".join(f"{chip.word} {chip.detail}" for chip in summary.chips(report, None, {}))
@@ -128,7 +128,7 @@ def test_the_words_are_printable_ascii_and_promise_nothing(naughty):
         pytest.param("https://17beta.top/en/", "must not be allocated: a", "bad", "not allocatable", id="an error"),
     ],
 )
-def test_of_an_address_that_is_a_policys_its_verdict_is_said(text, said, tone, chip):
+def test_an_iri_of_a_policy_has_the_verdict_of_the_policy(text, said, tone, chip):
     report = examine(text, policies=["17beta"])
     assert said in summary.verdict(report)
     assert summary.tone(report) == tone

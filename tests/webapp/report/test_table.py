@@ -21,7 +21,7 @@ def numbers(text, show="all", order="text"):
     return [row.number for row, among in table(text).arranged(show, order) if among]
 
 
-def test_equivalents_point_at_the_first_of_them_and_repetitions_are_told_apart():
+def test_equivalents_refer_to_the_first_and_duplicates_are_marked():
     rows = table(COLUMN).rows
     assert [(row.number, row.alike, row.first, row.repeated) for row in rows] == [
         (1, 2, None, False),
@@ -35,7 +35,7 @@ def test_equivalents_point_at_the_first_of_them_and_repetitions_are_told_apart()
     assert (table(COLUMN).groups, table(COLUMN).repeated) == (2, 1)
 
 
-def test_each_way_to_narrow_it_is_counted():
+def test_each_filter_has_a_count():
     counts = table(COLUMN).counts
     assert dict(counts) == {"all": 7, "good": 5, "warn": 1, "bad": 1, "same": 4}
     for show in SHOWN:
@@ -53,11 +53,11 @@ def test_each_way_to_narrow_it_is_counted():
         pytest.param("nonsense", "nonsense", [1, 2, 3, 4, 5, 6, 7], id="what is not known changes nothing"),
     ],
 )
-def test_it_is_narrowed_and_sorted(show, order, expected):
+def test_rows_are_filtered_and_sorted(show, order, expected):
     assert numbers(COLUMN, show, order) == expected
 
 
-def test_what_is_bound_here_is_said_of_its_own_name(bound):
+def test_only_the_identifier_itself_has_a_binding(bound):
     rows = table(
         "ark:12345/x ark:12345/x/y ark:12345/z", bound({"ark:12345/x": "located", "ark:12345/z": "withdrawn"})
     ).rows
@@ -85,13 +85,13 @@ def test_the_file_has_a_header_and_a_line_for_each():
 
 
 @pytest.mark.parametrize("formula", ["=1+2", "+cmd|'/C'!A0", "-2", "@sum(A1)"])
-def test_no_cell_of_the_file_is_run_as_a_formula(formula):
+def test_no_cell_of_the_csv_is_a_formula(formula):
     [record] = csv.DictReader(io.StringIO(as_csv(table(formula).rows), newline=""))
     assert record["identifier"].startswith(f"'{formula[0]}")
 
 
 @pytest.mark.naughty
-def test_the_file_is_printable_ascii_whatever_is_in_it(naughty):
+def test_the_csv_is_printable_ascii(naughty):
     rows = table(naughty.input[:20_000]).rows
     for record in csv.reader(io.StringIO(as_csv(rows), newline="")):
         assert len(record) == 12

@@ -25,7 +25,7 @@ Script, redirect, answer, run, codes, ticking = (
 
 
 @pytest.mark.vectors("resolve")
-def test_the_reference_algorithm(vector):
+def test_the_vectors_of_the_reference_algorithm(vector):
     given = vector.input
     script = Script(
         *(
@@ -50,7 +50,7 @@ def test_the_reference_algorithm(vector):
 
 #
 @pytest.mark.parametrize("status", [301, 302, 303, 307, 308])
-def test_these_statuses_are_redirects(status):
+def test_redirect_statuses(status):
     hops, end = run((status, "https://a.example/"), answer(200))
     assert [hop.status for hop in hops] == [status, 200]
     assert (end.outcome, end.url) == ("success", "https://a.example/")
@@ -58,7 +58,7 @@ def test_these_statuses_are_redirects(status):
 
 
 @pytest.mark.parametrize(("age", "words"), [(0.2, "1 s old"), (41.6, "42 s old")])
-def test_an_answer_to_an_earlier_request_says_how_old_it_is(age, words):
+def test_a_cached_response_has_a_note_with_its_age(age, words):
     old = HopResponse(302, "Found", (("Location", "https://a.example/"),), age=age)
     (first, second), _ = run(old, answer(200))
     assert (first.age, second.age) == (age, None)
@@ -68,40 +68,40 @@ def test_an_answer_to_an_earlier_request_says_how_old_it_is(age, words):
 
 
 @pytest.mark.parametrize("status", [200, 204, 206, 226, 304])
-def test_these_statuses_are_success(status):
+def test_success_statuses(status):
     _, end = run(answer(status))
     assert (end.outcome, end.code, end.state) == ("success", "found", "direct")
 
 
 @pytest.mark.parametrize("status", [400, 403, 404, 410, 418, 451, 500, 503, 599])
-def test_these_statuses_are_failure(status):
+def test_failure_statuses(status):
     _, end = run(answer(status, ("Location", "https://a.example/")))
     assert (end.outcome, end.code, end.url) == ("failure", "error-status", "https://n2t.net/ark:12345/x")
 
 
 @pytest.mark.parametrize("status", [201, 202, 203, 205, 207, 208, 300, 305, 306, 399, 600, 999])
-def test_every_other_status_is_unspecified_and_ends_the_run(status):
+def test_other_statuses_are_unspecified_and_end_the_trace(status):
     hops, end = run(answer(status, ("Location", "https://a.example/")))
     assert (end.outcome, end.code) == ("unspecified", "unspecified-status")
     assert hops[0].location == "https://a.example/"
     assert hops[0].target is None
 
 
-def test_once_related_always_related():
+def test_the_state_related_is_kept():
     hops, end = run((302, "/1"), (303, "/2"), (302, "/3"), answer(200))
     assert [hop.state for hop in hops] == ["direct", "related", "related", "related"]
     assert end.state == "related"
 
 
 @pytest.mark.parametrize("inflection", ["?", "??", "?info", "?%69nfo", "?other"])
-def test_an_inflected_ark_has_neither_state(inflection):
+def test_an_inflection_gives_the_state_metadata(inflection):
     hops, end = run((303, "/1"), answer(200), identifier=f"ark:12345/x{inflection}")
     assert [hop.state for hop in hops] == ["metadata", "metadata"]
     assert end.state == "metadata"
     assert "The answer to the inflection" in end.sentence
 
 
-def test_a_urn_is_resolved_in_the_same_way():
+def test_a_urn_is_resolved_like_an_ark():
     script = Script((303, "/about"), answer(200))
     start, *_, end = trace("urn:isbn:0451450523#p", fetch=script, resolver="https://r.example/x/")
     assert isinstance(start, Start)
@@ -111,14 +111,14 @@ def test_a_urn_is_resolved_in_the_same_way():
 
 
 @pytest.mark.parametrize("method", ["GET", "HEAD"])
-def test_the_method_stays_the_same(method):
+def test_the_method_never_changes(method):
     script = Script((303, "https://a.example/"), (302, "/2"), answer(405))
     list(trace("ark:12345/x", fetch=script, method=method))
     assert [asked for asked, _ in script.asked] == [method] * 3
 
 
 @pytest.mark.parametrize("most", [5, 10, 20])
-def test_one_request_more_than_redirects_is_made(most):
+def test_there_is_one_more_request_than_redirects(most):
     hops, end = run(*[(302, f"/{n}") for n in range(most)], answer(200), max_redirects=most)
     assert (end.outcome, len(hops)) == ("success", most + 1)
     assert [hop.redirects_left for hop in hops] == [*range(most - 1, -1, -1), 0]
@@ -126,7 +126,7 @@ def test_one_request_more_than_redirects_is_made(most):
     assert (end.outcome, end.code, len(hops)) == ("failure", "too-many-redirects", most + 1)
 
 
-def test_a_loop_is_marked_and_not_cut():
+def test_a_loop_is_noted_and_followed():
     hops, end = run(*[(302, "#again")] * 6, max_redirects=5)
     assert [codes(hop).count("seen-before") for hop in hops] == [0, 1, 1, 1, 1, 1]
     assert {hop.url for hop in hops} == {"https://n2t.net/ark:12345/x"}
@@ -152,7 +152,7 @@ def test_a_loop_is_marked_and_not_cut():
         pytest.param({"run_seconds": float("nan")}, id="not-a-time"),
     ],
 )
-def test_wrong_parameters_are_refused_at_once(parameters):
+def test_invalid_parameters_raise_an_error_at_once(parameters):
     with pytest.raises(TraceError) as refused:
         trace("ark:12345/x", fetch=Script(), **parameters)
     assert refused.value.code == "parameter"
@@ -169,7 +169,7 @@ def test_wrong_parameters_are_refused_at_once(parameters):
         ("", "empty"),
     ],
 )
-def test_what_is_never_asked_for_ends_before_any_request(identifier, code):
+def test_a_refused_identifier_ends_the_trace_before_a_request(identifier, code):
     script = Script()
     start, end = trace(identifier, fetch=script)
     assert isinstance(start, Start)
@@ -182,13 +182,13 @@ def test_what_is_never_asked_for_ends_before_any_request(identifier, code):
     assert script.asked == []
 
 
-def test_the_time_for_the_whole_run_is_kept():
+def test_the_trace_ends_at_its_time_limit():
     hops, end = run(*[(302, f"/{n}") for n in range(9)], clock=ticking(4), run_seconds=30)
     assert (end.outcome, end.code) == ("failure", "time-used-up")
     assert 0 < len(hops) < 9
 
 
-def test_each_request_is_told_the_deadline():
+def test_each_request_has_the_deadline_of_the_trace():
     deadlines = []
 
     def fetch(method: str, url: str, deadline: float) -> HopResponse:
@@ -200,7 +200,7 @@ def test_each_request_is_told_the_deadline():
 
 
 @pytest.mark.parametrize("code", FAILURES)
-def test_a_request_without_an_answer_is_failure(code):
+def test_a_request_without_a_response_is_a_failure(code):
     hops, end = run((302, "https://a.example/"), HopFailed(code))
     assert (end.outcome, end.code, end.url) == ("failure", code, "https://a.example/")
     assert hops[-1].status is None
@@ -232,7 +232,7 @@ def test_a_request_without_an_answer_is_failure(code):
         pytest.param(["/%"], "location-invalid", id="lone-percent"),
     ],
 )
-def test_a_location_that_is_no_uri_is_failure(fields, code):
+def test_an_invalid_location_is_a_failure(fields, code):
     hops, end = run(answer(302, *(("Location", value) for value in fields)))
     assert (end.outcome, end.code) == ("failure", code)
     assert hops[0].target is None
@@ -260,7 +260,7 @@ def test_a_relative_location_is_resolved_and_noted(location, target):
     assert script.asked[1] == ("GET", target)
 
 
-def test_a_strict_run_fails_at_a_relative_location():
+def test_strict_location_refuses_a_relative_location():
     _, end = run((302, "/y"), strict_location=True)
     assert (end.outcome, end.code) == ("failure", "location-relative")
     _, end = run((302, "https://n2t.net/y"), answer(200), strict_location=True)
@@ -277,7 +277,7 @@ def test_a_strict_run_fails_at_a_relative_location():
         "HTTPS://A.example/",
     ],
 )
-def test_an_absolute_location_is_asked_for_as_it_is(url):
+def test_an_absolute_location_is_requested_unchanged(url):
     script = Script((302, url), answer(200))
     list(trace("ark:12345/x", fetch=script))
     assert script.asked[1][1] == url
@@ -295,7 +295,7 @@ def test_an_absolute_location_is_asked_for_as_it_is(url):
         "http3://a.example/",
     ],
 )
-def test_an_address_that_is_not_on_the_web_ends_with_success_and_is_not_fetched(uri):
+def test_a_target_that_is_not_http_is_a_success_and_not_requested(uri):
     hops, end = run((302, uri))
     assert (end.outcome, end.code, end.url, len(hops)) == ("success", "not-fetched", uri, 1)
     assert "not requested" in end.sentence
@@ -315,7 +315,7 @@ def test_an_address_that_is_not_on_the_web_ends_with_success_and_is_not_fetched(
         pytest.param("ark:12345/x#\u00e9", ["/a"], "%C3%A9", id="non-ascii"),
     ],
 )
-def test_fragments_are_kept_aside_and_never_sent(identifier, locations, fragment):
+def test_fragments_are_kept_and_never_sent(identifier, locations, fragment):
     script = Script(*[(302, location) for location in locations], answer(200))
     *_, end = trace(identifier, fetch=script)
     assert isinstance(end, End)
@@ -325,7 +325,7 @@ def test_fragments_are_kept_aside_and_never_sent(identifier, locations, fragment
 
 
 @pytest.mark.parametrize("identifier", ["urn:foo:a#p1", "ark:12345/x#p1"])
-def test_a_fragment_is_said_not_to_be_sent(identifier):
+def test_a_note_states_that_the_fragment_is_not_sent(identifier):
     hops, end = run((302, "https://a.example/"), answer(200), identifier=identifier, resolver="https://example.org")
     assert [note.text for note in hops[0].notes if note.code == "fragment-inherited"] == [
         "The fragment #p1 is kept for the new URL and is not sent (RFC 9110, section 10.2.2)."
@@ -345,7 +345,7 @@ def test_every_event_is_json():
             assert event.as_dict()["event"] == {Start: "start", Hop: "hop", End: "end"}[type(event)]
 
 
-def test_times_are_counted_from_the_start():
+def test_times_are_relative_to_the_start():
     # The clock ticks once for the start, and before each hop, at its beginning and at its end.
     hops, end = run((302, "/a"), answer(200), clock=ticking(1))
     assert [(hop.at, hop.seconds) for hop in hops] == [(2, 1), (5, 1)]
@@ -377,7 +377,7 @@ ANSWERS = st.lists(
 
 
 @given(ANSWERS, st.integers(5, 20), st.sampled_from(["ark:12345/x", "ark:12345/x?info#f", "urn:foo:a", "hello"]))
-def test_every_run_has_one_start_its_hops_and_one_end(answers, most, identifier):
+def test_every_trace_has_a_start_hops_and_an_end(answers, most, identifier):
     script = Script(*answers)
     events: Sequence[Event] = list(trace(identifier, fetch=script, max_redirects=most))
     assert [type(event) for event in events] == [Start, *[Hop] * len(script.asked), End]
@@ -394,7 +394,7 @@ def test_every_run_has_one_start_its_hops_and_one_end(answers, most, identifier)
 
 
 @pytest.mark.naughty
-def test_no_identifier_makes_a_run_fail(naughty):
+def test_no_identifier_raises_an_error(naughty):
     script = Script(answer(200))
     *_, end = trace(naughty.input, fetch=script)
     assert isinstance(end, End)
@@ -410,7 +410,7 @@ def rows(name: str) -> list[Any]:
 
 
 @pytest.mark.parametrize("row", [pytest.param(row, id=row["id"]) for row in rows("ssrf-urls.jsonl")])
-def test_a_hostile_location_is_asked_for_as_it_is_or_not_at_all(row):
+def test_a_hostile_location_is_requested_unchanged_or_not_at_all(row):
     script = Script((302, row["url"]), HopFailed("bad-url"))
     *_, end = trace("ark:12345/x", fetch=script)
     assert isinstance(end, End)

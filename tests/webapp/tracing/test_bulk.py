@@ -69,7 +69,7 @@ def scripted(*answers: HopResponse | HopFailed):
         pytest.param("ark:99999/x", [HopFailed("dns")], "unreadable", False, id="NAAN 99999"),
     ],
 )
-def test_each_run_has_a_verdict(identifier, answers, verdict, downgraded):
+def test_each_trace_has_a_verdict(identifier, answers, verdict, downgraded):
     found = row(identifier, trace(identifier, fetch=scripted(*answers)))
     assert (found.verdict, found.downgraded) == (verdict, downgraded)
     assert found.ok == (verdict in ("resolves", "related", "metadata") and not downgraded)
@@ -89,7 +89,7 @@ GOOD_ROW = row("ark:12345/x", trace("ark:12345/x", fetch=scripted(HopResponse(20
         pytest.param({"more": 1}, id="one key more"),
     ],
 )
-def test_what_is_no_row_is_refused(change):
+def test_an_invalid_row_is_refused(change):
     with pytest.raises(ValueError, match=r"expected an object|has the wrong type|is unknown") as caught:
         BulkResult.of_dict(GOOD_ROW.as_dict() | change)
     assert str(caught.value).isascii()
@@ -97,7 +97,7 @@ def test_what_is_no_row_is_refused(change):
         BulkResult.of_dict([])
 
 
-def test_a_line_of_csv_has_what_its_header_names():
+def test_a_csv_line_has_the_columns_of_the_header():
     line = replace(GOOD_ROW, identifier='ark:12345/\u202e"x,\n', sentence="One, two.").as_csv()
     assert line.isascii()
     assert line.count("\n") == 1
@@ -127,7 +127,7 @@ class Hosts:
         return HopResponse(302, "Found", (("Location", target),))
 
 
-def test_a_host_is_asked_once_at_a_time_with_a_pause_and_no_run_pays_for_it():
+def test_requests_to_a_host_are_serialized_with_pauses_that_do_not_count():
     hosts, turns = Hosts(), PerHostThrottle(0.05)
     ends = []
 
@@ -146,7 +146,7 @@ def test_a_host_is_asked_once_at_a_time_with_a_pause_and_no_run_pays_for_it():
     assert min(gaps) >= 0.05
 
 
-def test_a_round_that_is_stopped_ends_at_once_and_takes_no_more():
+def test_a_stopped_bulk_trace_ends_at_once():
     stop, taken = threading.Event(), []
     turns = PerHostThrottle(30, stop=stop)
 
@@ -168,7 +168,7 @@ def test_a_round_that_is_stopped_ends_at_once_and_takes_no_more():
     assert len(taken) <= 4
 
 
-def test_what_a_run_raises_is_raised_and_ends_the_round():
+def test_an_exception_of_a_trace_is_raised_and_ends_the_bulk_trace():
     def run(identifier: str) -> Iterator[Event]:
         raise ArithmeticError("seven")
 

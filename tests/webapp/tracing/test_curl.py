@@ -47,7 +47,7 @@ def received(ask) -> list[bytes]:
 @pytest.mark.skipif(not shutil.which("curl"), reason="curl is not installed")
 @pytest.mark.parametrize("target", TARGETS)
 @pytest.mark.parametrize("method", ["GET", "HEAD"])
-def test_curl_sends_what_the_trace_sent(method, target):
+def test_curl_sends_the_request_of_the_trace(method, target):
     fetch = GuardedClient(networks=("127.0.0.0/8",))
     sent = received(lambda origin: fetch(method, origin + target, time.monotonic() + 10))
     asked = received(
@@ -59,12 +59,12 @@ def test_curl_sends_what_the_trace_sent(method, target):
 
 
 @pytest.mark.parametrize("target", TARGETS)
-def test_the_address_is_one_word_of_a_shell(target):
+def test_the_url_is_one_shell_word(target):
     line = curl("GET", "https://example.org" + target)
     assert line.isascii()
     assert line.isprintable()
     assert shlex.split(line)[-1] == "https://example.org" + target
 
 
-def test_what_was_answered_in_process_sent_fewer_fields():
+def test_an_in_process_request_has_fewer_fields():
     assert "--header" not in curl("GET", "https://example.org/x", "here")

@@ -45,7 +45,7 @@ def test_each_event_comes_as_soon_as_it_happens():
     assert list(watched) == ["second"]
 
 
-def test_a_heart_beats_while_nothing_happens():
+def test_keepalive_events_are_sent_while_nothing_happens():
     gate = threading.Event()
 
     def events() -> Iterator[str]:
@@ -63,7 +63,7 @@ def test_a_heart_beats_while_nothing_happens():
     assert [event for event in watched if not isinstance(event, KeepAlive)] == ["second"]
 
 
-def test_nothing_begins_before_the_first_event_is_asked_for():
+def test_the_thread_starts_at_the_first_event():
     begun = []
     watched = iter_with_keepalive(begun.append(1) or iter(()) for _ in range(1))
     assert begun == []
@@ -71,7 +71,7 @@ def test_nothing_begins_before_the_first_event_is_asked_for():
     assert begun == []
 
 
-def test_what_goes_wrong_in_the_thread_is_raised_where_it_is_watched():
+def test_an_exception_in_the_thread_is_raised_in_the_caller():
     def events() -> Iterator[str]:
         yield "first"
         raise LookupError("no")
@@ -82,7 +82,7 @@ def test_what_goes_wrong_in_the_thread_is_raised_where_it_is_watched():
         next(watched)
 
 
-def test_closing_ends_the_wait_the_events_and_the_thread():
+def test_closing_stops_the_events_and_the_thread():
     stop, cleaned_up = threading.Event(), threading.Event()
 
     def events() -> Iterator[str]:
@@ -102,7 +102,7 @@ def test_closing_ends_the_wait_the_events_and_the_thread():
     assert ended("ararat-trace")
 
 
-def test_who_forgets_to_close_ends_it_all_the_same():
+def test_an_unclosed_generator_stops_too():
     stop = threading.Event()
 
     def events() -> Iterator[str]:
@@ -116,6 +116,6 @@ def test_who_forgets_to_close_ends_it_all_the_same():
     assert ended("ararat-trace")
 
 
-def test_a_run_that_ends_leaves_no_thread():
+def test_a_finished_trace_leaves_no_thread():
     assert list(iter_with_keepalive(iter("abc"))) == ["a", "b", "c"]
     assert ended("ararat-trace")

@@ -29,12 +29,12 @@ from ararat.webapp.tracing.known_resolvers import NBN_RESOLVERS, prefix_for
         pytest.param("ark:99999/x", None, id="a NAAN that is never resolved"),
     ],
 )
-def test_the_expected_resolver_is_known_for(identifier, prefix):
+def test_known_resolvers_of_examples(identifier, prefix):
     assert prefix_for(identifier) == prefix
 
 
 @pytest.mark.parametrize("prefix", NBN_RESOLVERS.values())
-def test_every_resolver_of_the_table_is_a_resolver_prefix(prefix):
+def test_every_listed_resolver_is_a_prefix(prefix):
     assert origins.check_prefix(prefix) == prefix
 
 
@@ -50,7 +50,7 @@ def codes(*locations, resolver="https://n2t.net", identifier="ark:/12148/bpt6k1"
     ]
 
 
-def test_a_hop_at_the_expected_resolver_says_so():
+def test_a_hop_at_the_known_resolver_has_a_note():
     assert codes("https://ark.bnf.fr/ark:/12148/bpt6k1", "https://gallica.bnf.fr/x") == [
         [],
         [],
@@ -59,18 +59,18 @@ def test_a_hop_at_the_expected_resolver_says_so():
     ]
 
 
-def test_where_the_official_resolver_leads_elsewhere_the_hop_says_so():
+def test_a_redirect_of_the_official_resolver_to_another_host_has_a_note():
     assert codes("https://evil.example/x") == [[], ["other-than-expected"], []]
     assert codes("https://arks.org/ark:/12148/bpt6k1", "https://ark.bnf.fr/x") == [[], [], [], []]
     assert codes("mailto:x@evil.example") == [[], []]
 
 
-def test_another_resolver_that_was_named_is_told_from_the_expected_one():
+def test_a_selected_resolver_other_than_the_known_one_has_a_note():
     assert codes(resolver="https://r.example") == [[], ["resolver-expected"]]
     assert codes(resolver="https://ark.bnf.fr") == [[], ["expected-resolver"]]
 
 
-def test_the_page_asks_the_expected_resolver_where_it_is_told_to():
+def test_the_page_can_use_the_known_resolver():
     client = create_app(trace_elsewhere=False).test_client()
     known: Any = client.get("/api/trace?q=ark:12148/x&resolver=registry")
     assert (known.status_code, known.json["code"]) == (403, "not-asked")
@@ -79,5 +79,5 @@ def test_the_page_asks_the_expected_resolver_where_it_is_told_to():
     assert (unknown.status_code, unknown.json["code"]) == (400, "no-resolver")
 
 
-def test_where_nobody_is_expected_nothing_is_said():
+def test_without_a_known_resolver_there_is_no_note():
     assert codes("https://evil.example/ark:bbbbb/x", identifier="ark:bbbbb/x") == [[], [], []]

@@ -33,25 +33,25 @@ NOTES = {
 
 
 @pytest.mark.parametrize("code", NOTES)
-def test_an_answer_has_its_note_and_a_plain_one_has_none(code):
+def test_each_kind_of_response_has_its_note(code):
     hops, _ = run(NOTES[code][0], answer(200))
     assert code in codes(hops[0])
     hops, _ = run(answer(200))
     assert codes(hops[0]) == []
 
 
-def test_a_vary_without_a_location_says_nothing_of_a_location():
+def test_a_vary_field_without_a_location_does_not_mention_one():
     hops, _ = run(answer(200, ("Vary", "Accept")))
     assert codes(hops[0]) == []
 
 
-def test_a_description_is_named_by_its_whole_address():
+def test_a_description_note_has_an_absolute_url():
     targets = ("?info", "bad uri", "/m", "javascript:alert(1)", "")
     hops, _ = run(answer(200, ("Link", ", ".join(f'<{target}>; rel="describedby"' for target in targets))))
     assert [note.href for note in hops[0].notes] == ["https://n2t.net/ark:12345/x?info", "https://n2t.net/m"]
 
 
-def test_a_404_elsewhere_is_not_called_a_resolvers():
+def test_a_404_of_another_host_is_not_called_that_of_a_resolver():
     hops, _ = run((302, "https://a.example/thing"), answer(404))
     assert codes(hops[1]) == []
     hops, _ = run((302, "https://a.example/ark:12345/x"), answer(404))
@@ -67,7 +67,7 @@ def test_a_404_elsewhere_is_not_called_a_resolvers():
         ("http://[::1]", False),
     ],
 )
-def test_a_resolver_without_tls_is_noted_at_the_start(resolver, noted):
+def test_a_resolver_without_tls_has_a_note(resolver, noted):
     start = next(trace("ark:12345/x", fetch=Script(), resolver=resolver))
     assert isinstance(start, Start)
     assert [note.code for note in start.notes] == ["resolver-without-tls"] * noted
@@ -81,7 +81,7 @@ def test_a_resolver_without_tls_is_noted_at_the_start(resolver, noted):
         pytest.param(["https://arks.org/ark:12345/x", "https://n2t.net/ark:12345/x"], id="back-and-forth"),
     ],
 )
-def test_a_circle_in_the_registry_means_that_the_naan_is_not_registered(chain):
+def test_a_loop_in_the_registry_means_an_unregistered_naan(chain):
     locations = itertools.islice(itertools.cycle(chain), 11)
     hops, end = run(*[(302, location) for location in locations], identifier="ark:/12-345/x")
     assert (end.outcome, end.code, len(hops)) == ("failure", "naan-not-registered", 11)
@@ -99,7 +99,7 @@ def test_a_circle_in_the_registry_means_that_the_naan_is_not_registered(chain):
         pytest.param("urn:foo:a", "https://arks.org/urn:foo:a", id="a-urn"),
     ],
 )
-def test_other_circles_are_too_many_redirects(identifier, location):
+def test_other_loops_end_with_too_many_redirects(identifier, location):
     _, end = run(*[(302, location)] * 11, identifier=identifier)
     assert end.code == "too-many-redirects"
     assert "repeat" in end.sentence
@@ -168,14 +168,14 @@ def test_other_circles_are_too_many_redirects(identifier, location):
         ),
     ],
 )
-def test_the_last_sentence_tells_it_all(answers, sentence):
+def test_the_end_sentence_summarizes_the_trace(answers, sentence):
     times = itertools.chain([0.0], itertools.repeat(0.5))
     *_, end = trace("ark:12345/x", fetch=Script(*answers), clock=lambda: next(times))
     assert isinstance(end, End)
     assert end.sentence == sentence
 
 
-def test_an_address_without_a_host_is_named_as_such():
+def test_a_url_without_a_host_has_a_description():
     _, end = run((302, "http:127.0.0.1/"), HopFailed("bad-url"))
     assert end.sentence.startswith("Hop 2 got no answer from an address without a host: ")
 
@@ -198,7 +198,7 @@ def test_no_sentence_assigns_blame(answers):
 HOSTILE = 'x\x1b[2J\x9b\u202e<script>"\u00e9\r\n'
 
 
-def test_what_others_say_is_shown_as_printable_ascii():
+def test_texts_of_other_hosts_are_printable_ascii():
     fields = tuple((name, HOSTILE * 400) for name in ("Server", "Vary", "Content-Type", "Retry-After", "Link"))
     hostile = HopResponse(302, HOSTILE * 400, (("Location", "https://a.example/"), *fields))
     hops, end = run(hostile, HopResponse(404, HOSTILE, fields))

@@ -13,7 +13,7 @@ from ararat.webapp.tracing.hop import HopFailed, HopResponse
 from ararat.webapp.tracing.progress import Progress
 
 
-def test_each_stage_is_said_before_it_begins() -> None:
+def test_each_stage_is_reported_before_it_starts() -> None:
     stages, said = Progress(), []
 
     def resolve(host: str) -> list[str]:
@@ -39,7 +39,7 @@ def test_each_stage_is_said_before_it_begins() -> None:
     assert stages.now == ""
 
 
-def test_a_hop_that_leaves_the_site_names_its_host() -> None:
+def test_a_remote_hop_reports_its_host() -> None:
     stages, said = Progress(), []
 
     def elsewhere(method: str, url: str, deadline: float) -> HopResponse:

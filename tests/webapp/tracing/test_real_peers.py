@@ -71,20 +71,20 @@ def run(peer: Any, identifier: str, **parameters: Any) -> tuple[list[Hop], End]:
     return [hop for hop in hops if isinstance(hop, Hop)], end
 
 
-def test_a_chain_with_every_redirect_ends_where_it_leads(peer):
+def test_a_chain_of_all_redirects_is_followed(peer):
     hops, end = run(peer, "ark:/12345/s-ome")
     assert [hop.status for hop in hops] == [302, 302, 301, 302, 307, 308, 200]
     assert (end.outcome, end.state, end.url) == ("success", "direct", f"{peer.origin}/end")
 
 
 @pytest.mark.parametrize("identifier", ["ark:12345/about", "ark:12345/other"])
-def test_a_303_anywhere_makes_it_related(identifier, peer):
+def test_a_303_gives_the_state_related(identifier, peer):
     _, end = run(peer, identifier)
     assert (end.outcome, end.state) == ("success", "related")
 
 
 @pytest.mark.parametrize("method", ["GET", "HEAD"])
-def test_the_method_stays_the_same_on_the_whole_way(method, peer):
+def test_the_method_stays_the_same_in_all_hops(method, peer):
     hops, end = run(peer, "ark:12345/all", method=method)
     assert {hop.method for hop in hops} == {method}
     assert end.outcome == "success"
@@ -99,7 +99,7 @@ def test_the_method_stays_the_same_on_the_whole_way(method, peer):
         pytest.param("ark:12345/query", "/query?end", None, id="a query alone"),
     ],
 )
-def test_a_relative_location_is_resolved_where_it_stands(identifier, url, fragment, peer):
+def test_a_relative_location_is_resolved_against_its_hop(identifier, url, fragment, peer):
     _, end = run(peer, identifier)
     assert (end.outcome, end.url, end.fragment) == ("success", peer.origin + url, fragment)
 
@@ -122,18 +122,18 @@ def test_a_relative_location_is_resolved_where_it_stands(identifier, url, fragme
         pytest.param("unbound", "failure", "error-status", id="not bound"),
     ],
 )
-def test_every_end_has_its_name(name, outcome, code, peer):
+def test_every_end_has_its_code(name, outcome, code, peer):
     hops, end = run(peer, f"ark:12345/{name}")
     assert (end.outcome, end.code) == (outcome, code)
     assert hops[0].status in (302, 404)
 
 
-def test_what_is_asked_of_a_name_is_metadata(peer):
+def test_an_inflection_gives_the_state_metadata(peer):
     hops, end = run(peer, "ark:12345/end?info")
     assert ([hop.status for hop in hops], end.state) == ([200], "metadata")
 
 
-def test_the_description_of_a_name_is_found_at_its_hop(peer):
+def test_the_description_link_has_a_note(peer):
     (first, *_), _ = run(peer, "ark:12345/end")
     (description,) = [note.href for note in first.notes if note.code == "describedby"]
     assert description == f"{peer.origin}/ark:12345/end?info"
@@ -147,14 +147,14 @@ def compared(peer: Any, identifier: str, other: str) -> Result:
     return CliRunner().invoke(main.main, ["trace", identifier, *options])
 
 
-def test_two_resolvers_that_lead_to_one_place_are_said_to(peer):
+def test_two_resolvers_with_the_same_target_are_equal(peer):
     result = compared(peer, "ark:12345/kept", peer.origin)
     last = json.loads(result.output.splitlines()[-1])
     assert (result.exit_code, last["event"], last["same"]) == (0, "compared", True)
     assert last["sentence"].startswith(f"Both traces end at {peer.origin}/end.")
 
 
-def test_two_resolvers_of_which_one_does_not_know_the_name_end_differently(peer):
+def test_two_resolvers_differ_if_one_does_not_know_the_name(peer):
     # Below this prefix nothing is bound.
     result = compared(peer, "ark:12345/kept", f"{peer.origin}/nowhere")
     *_, end, last = map(json.loads, result.output.splitlines())
@@ -162,6 +162,6 @@ def test_two_resolvers_of_which_one_does_not_know_the_name_end_differently(peer)
     assert last["sentence"].startswith("The traces end differently: success at")
 
 
-def test_without_an_end_nothing_is_compared():
+def test_traces_without_an_end_are_not_compared():
     with pytest.raises(ValueError, match="without an end"):
         compare_ends([], [])

@@ -207,7 +207,7 @@ def test_every_row_has_a_responder(corpus):
 
 
 @pytest.mark.parametrize("row", RESPONDERS)
-def test_whatever_a_responder_does_its_trace_ends_with_a_named_verdict(row, play):
+def test_every_responder_ends_the_trace_with_a_verdict(row, play):
     responder = RESPONDERS[row]
     played = play(responder)
     assert played.end.outcome == responder.outcome
@@ -228,7 +228,7 @@ def test_whatever_a_responder_does_its_trace_ends_with_a_named_verdict(row, play
 
 
 @pytest.mark.parametrize("row", ["r063", "r072", "r079", "r090", "r102"])
-def test_nothing_that_a_responder_sends_is_shown_raw(row, play, read_page):
+def test_texts_of_responders_are_never_shown_raw(row, play, read_page):
     app = create_app(trace_elsewhere=False)
     for event in play(RESPONDERS[row]).events:
         with app.test_request_context("/"):
@@ -256,7 +256,7 @@ def soon(condition: Callable[[], object]) -> bool:
 
 @pytest.mark.long
 @pytest.mark.skipif(not Path("/proc/self/statm").is_file(), reason="this system does not say what a process holds")
-def test_when_all_responders_are_over_everything_is_as_before(play, listen, record_property):
+def test_all_resources_are_released_after_the_responders(play, listen, record_property):
     # Servers of this process hold something, too; so what is compared is one round of them with another.
     def rounds() -> Iterator[tuple[int, int, float]]:
         for _ in range(3):
@@ -285,7 +285,7 @@ SLOW = {
 
 @pytest.mark.long
 @pytest.mark.timeout(120)
-def test_fifty_endless_hops_end_by_their_real_deadlines(listen, does, local, record_property):
+def test_fifty_endless_hops_end_at_their_deadlines(listen, does, local, record_property):
     behaviours = list(SLOW.values())
     # The connections of one server come one after another, so each trace has its own.
     servers = [listen(behaviours[number % 3](does)) for number in range(50)]
@@ -323,7 +323,7 @@ def test_fifty_endless_hops_end_by_their_real_deadlines(listen, does, local, rec
 
 @pytest.mark.long
 @pytest.mark.timeout(120)
-def test_a_chain_of_slow_hops_ends_with_the_time_of_the_run(listen, does, local):
+def test_a_chain_of_slow_hops_ends_at_the_time_limit_of_the_trace(listen, does, local):
     def slow(connection: Any) -> None:
         does.request_of(connection)
         time.sleep(6)

@@ -24,11 +24,11 @@ from ararat.webapp.tracing.target import prepare
         pytest.param("urn:example:a/b?+r?=q", "urn:example:a/b?+r?=q", id="urn-with-components"),
     ],
 )
-def test_an_identifier_is_asked_for_as_it_is_written(identifier, request_path):
+def test_an_identifier_is_sent_as_written(identifier, request_path):
     assert prepare(identifier, normalize=False).request_path == request_path
 
 
-def test_the_normal_form_is_sent_on_demand():
+def test_the_normal_form_is_sent_on_request():
     assert prepare("ark:/12-345/x-1.b.a?%69nfo#f", normalize=True).request_path == "ark:12345/x1.a.b?info"
     assert prepare("URN:ISBN:0451450523", normalize=True).request_path == "urn:isbn:0451450523"
 
@@ -41,7 +41,7 @@ def test_the_normal_form_is_sent_on_demand():
         pytest.param("ark:12-345/\u00e9#f", ["fragment-not-sent", "naan-hyphens", "percent-encoded"], id="all"),
     ],
 )
-def test_what_is_changed_is_said(identifier, codes):
+def test_changes_have_notes(identifier, codes):
     assert [note.code for note in prepare(identifier, normalize=False).notes] == codes
 
 
@@ -58,7 +58,7 @@ def test_what_is_changed_is_said(identifier, codes):
         pytest.param("ark:12345/.-.", "dot-segment", id="dot-segment-in-normal-form"),
     ],
 )
-def test_what_is_never_asked_for_is_refused(identifier, code):
+def test_an_identifier_that_must_not_be_resolved_is_refused(identifier, code):
     with pytest.raises(IdentifierError) as refused:
         prepare(identifier, normalize=False)
     assert refused.value.problem.code == code

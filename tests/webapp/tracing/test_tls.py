@@ -11,7 +11,7 @@ import trustme
 from ararat.webapp.tracing.client.connection import tls_context
 
 
-def test_tls_is_for_the_name_that_was_asked_for(listen, authority, trusting, deadline, local, does):
+def test_tls_uses_the_name_of_the_host(listen, authority, trusting, deadline, local, does):
     names: list[str | None] = []
     server = listen(does.secure(authority, "xn--bcher-kva.example", asked=names))
     response = local(tls=trusting)("GET", f"https://b\u00fccher.example:{server.port}/", deadline())
@@ -19,7 +19,7 @@ def test_tls_is_for_the_name_that_was_asked_for(listen, authority, trusting, dea
     assert names == ["xn--bcher-kva.example"]
 
 
-def test_a_header_over_tls_has_the_same_limit(listen, authority, trusting, failure, local, does):
+def test_the_header_limit_applies_over_tls(listen, authority, trusting, failure, local, does):
     server = listen(does.secure(authority, "a.example", then=does.OK + b"X-n: n\r\n" * 100_000))
     assert failure(local(tls=trusting), f"https://a.example:{server.port}/").code == "too-large"
 
@@ -33,7 +33,7 @@ def test_a_certificate_for_another_name_is_refused(name, listen, authority, trus
 
 
 @pytest.mark.parametrize("context", [None, "trusting"], ids=["what-the-system-trusts", "another-authority"])
-def test_an_unknown_authority_is_refused(context, listen, trusting, failure, local, does):
+def test_an_unknown_certificate_authority_is_refused(context, listen, trusting, failure, local, does):
     server = listen(does.secure(trustme.CA(), "a.example"))
     failed = failure(local(tls=trusting if context else None), f"https://a.example:{server.port}/")
     assert failed.code == "tls"
@@ -55,13 +55,13 @@ def plain_http(connection: socket.socket) -> None:
         pytest.param(lambda does: does.for_ever(b"\x16", pause=0.02), {"timeout"}, id="never-ready"),
     ],
 )
-def test_a_server_that_does_not_speak_tls_is_a_failed_hop(behaviour, codes, listen, trusting, failure, local, does):
+def test_a_server_without_tls_fails_the_hop(behaviour, codes, listen, trusting, failure, local, does):
     server = listen(behaviour(does))
     assert failure(local(tls=trusting, hop_seconds=0.3), f"https://a.example:{server.port}/").code in codes
     assert server.ended.wait(5)
 
 
-def test_the_default_context_checks_and_leaves_the_environment_out_of_account(monkeypatch, tmp_path):
+def test_the_default_context_verifies_and_ignores_the_environment(monkeypatch, tmp_path):
     monkeypatch.setenv("SSL_CERT_FILE", str(tmp_path / "none.pem"))
     monkeypatch.setenv("SSLKEYLOGFILE", str(tmp_path / "keys"))
     context = tls_context.__wrapped__()
@@ -71,7 +71,7 @@ def test_the_default_context_checks_and_leaves_the_environment_out_of_account(mo
     assert context.keylog_filename is None
 
 
-def test_the_default_context_offers_http_1_1_and_no_other_protocol():
+def test_the_default_context_offers_only_http_1_1():
     server = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     trustme.CA().issue_cert("a.example").configure_cert(server)
     server.set_alpn_protocols(["h2", "http/1.1"])

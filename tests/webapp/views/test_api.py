@@ -50,7 +50,7 @@ def test_a_body_is_inspected(client):
 
 
 @pytest.mark.parametrize("text", ["ark:/12345/INV 1940 0041", "ark:/12345/M\u00fcller 7!", "urn:isbn:0 451 45052 3"])
-def test_page_api_and_command_agree_on_one_identifier_with_a_rest(client, read_page, text):
+def test_page_api_and_command_agree(client, read_page, text):
     (found,) = assert_answer(client.get("/api/inspect", query_string={"q": text}))["found"]
     command = CliRunner().invoke(inspect_command, ["--json", text], standalone_mode=False)
     assert found["report"] == json.loads(command.stdout)
@@ -60,7 +60,7 @@ def test_page_api_and_command_agree_on_one_identifier_with_a_rest(client, read_p
     assert "A valid" not in page
 
 
-def test_places_in_a_text_of_a_form_are_those_in_the_text(client):
+def test_positions_in_a_form_agree_with_those_of_the_text(client):
     text = "a\nb\nark:12345/x"
     (of_api,) = assert_answer(client.post("/api/inspect", data=text.encode()))["found"]
     sent = {"q": text.replace("\n", "\r\n"), "as": "json"}
@@ -69,12 +69,12 @@ def test_places_in_a_text_of_a_form_are_those_in_the_text(client):
     assert of_api["start"] == of_list["start"] == of_page["start"] == 4
 
 
-def test_an_empty_body_holds_nothing(client):
+def test_an_empty_body_has_no_identifiers(client):
     assert assert_answer(client.post("/api/inspect", data=b"")) == {"input_length": 0, "truncated": False, "found": []}
 
 
 @pytest.mark.naughty
-def test_any_text_is_answered_in_ascii(client, naughty):
+def test_every_text_is_answered_in_ascii(client, naughty):
     body = naughty.input.encode("utf-8", "surrogatepass")
     response = client.post("/api/inspect", data=body)
     if len(body) > MOST_OCTETS:
@@ -87,7 +87,7 @@ def test_any_text_is_answered_in_ascii(client, naughty):
         assert found["report"] == json.loads(json.dumps(examine(found["literal"]).as_dict()))
 
 
-def test_a_body_that_is_not_utf8_is_refused_with_its_place(client):
+def test_a_body_that_is_not_utf8_is_refused_with_its_position(client):
     response = client.post("/api/inspect", data=b"ark:12345/\xff")
     assert_problem(response, 400, "not-utf-8")
     assert "byte 10" in response.json["detail"]
@@ -105,7 +105,7 @@ def test_a_body_that_is_too_long_is_refused(client, length):
     [pytest.param("/api/inspect", id="inspect"), pytest.param("/api/compare?a=x", id="compare"),
      pytest.param("/api/compare?b=x", id="compare the other")],
 )  # fmt: skip
-def test_a_parameter_that_is_missing_is_named(client, address):
+def test_a_missing_parameter_is_reported(client, address):
     response = client.get(address)
     assert_problem(response, 400, "parameter-missing")
     assert response.headers["Access-Control-Allow-Origin"] == "*"

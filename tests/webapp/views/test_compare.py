@@ -29,7 +29,7 @@ def parting(part):
     return [[marked.text for marked in side.all("mark")] for side in part.one("div", "parting").all("li")]
 
 
-def test_two_equivalent_identifiers_are_shown_with_the_rules_that_make_them_so(compare):
+def test_two_equivalent_identifiers_are_shown_with_their_rules(compare):
     answer = compare("ark:/12345/x-1", "ark:12345/x1")
     assert answer.one("h2").text.endswith("Equivalent: the normal forms are equal.")
     first, second = (each for each in answer.one("ol", "members").children if not isinstance(each, str))
@@ -49,7 +49,7 @@ def test_the_first_difference_is_marked(compare):
     assert "here" in compare("ark:12345/x", "ark:12345/x.en").one("div", "parting").text
 
 
-def test_an_identifier_that_cannot_be_read_has_the_reason_beside_it(compare):
+def test_an_invalid_identifier_is_shown_with_its_reason(compare):
     answer = compare("zzz", "ark:12345/x")
     assert "The first text is not a valid ARK or URN" in answer.one("h2").text
     assert "Not an ARK or a URN" in answer.text
@@ -57,7 +57,7 @@ def test_an_identifier_that_cannot_be_read_has_the_reason_beside_it(compare):
 
 
 @pytest.mark.parametrize("texts", [["ark:12345/x"], ["a", "b", "c"], [""]], ids=["one", "three", "none"])
-def test_any_number_but_two_gets_a_notice_and_keeps_the_text(client, read_page, texts):
+def test_any_other_number_of_identifiers_shows_a_notice_and_keeps_the_text(client, read_page, texts):
     page = read_page(client.post("/compare", data={"q": "\n".join(texts)}).text)
     assert page.one("p", "notice").text == "Enter two identifiers, one per line."
     assert page.one("textarea").text.strip() == "\n".join(texts)
@@ -68,7 +68,7 @@ def test_the_empty_page_has_no_notice(client, read_page):
     assert read_page(client.get("/compare").text).all("p", "notice") == []
 
 
-def test_a_form_leads_to_the_address_of_the_comparison(client):
+def test_a_form_redirects_to_the_permalink(client):
     answer = client.post("/compare", data={"q": "ark:12345/x\n\n  ark:12345/y \n"})
     assert answer.location == "/compare?a=ark:12345/x&b=ark:12345/y"
 
@@ -80,7 +80,7 @@ def test_identifiers_selected_in_a_table_are_compared(client):
         assert client.post("/compare", data={**paste, "pick": nonsense}).status_code == 200
 
 
-def test_numbers_of_selected_identifiers_are_those_of_the_table_where_a_site_has_a_policy(read_page):
+def test_numbers_of_selected_rows_agree_with_the_table(read_page):
     client = create_app(policies=["17beta"]).test_client()
     text = "https://17beta.top/en/ ark:12345/aa ark:12345/bb ark:12345/cc"
     rows = read_page(client.post("/", data={"q": text}, follow_redirects=True).text).all("tbody")[0].all("tr")
@@ -89,7 +89,7 @@ def test_numbers_of_selected_identifiers_are_those_of_the_table_where_a_site_has
     assert answer.location == "/compare?a=ark:12345/aa&b=ark:12345/bb"
 
 
-def test_what_is_too_long_for_an_address_is_answered_where_it_was_sent(client, read_page):
+def test_a_comparison_without_a_permalink_is_answered(client, read_page):
     response = client.post("/compare", data={"q": "ark:12345/" + "x" * 3000 + "\nark:12345/" + "x" * 2999 + "y"})
     assert response.status_code == 200
     page = read_page(response.text)
@@ -98,7 +98,7 @@ def test_what_is_too_long_for_an_address_is_answered_where_it_was_sent(client, r
 
 
 @pytest.mark.naughty
-def test_no_input_gets_into_the_page(naughty, client, read_page):
+def test_input_creates_no_elements(naughty, client, read_page):
     line = " ".join(naughty.input[:3000].split())
     if not line or any("\ud800" <= char <= "\udfff" for char in line):
         return
@@ -115,7 +115,7 @@ def test_no_input_gets_into_the_page(naughty, client, read_page):
     assert not any(name.startswith("on") or name == "style" for element in page.walk() for name in element.attributes)
 
 
-def test_programs_get_the_comparison(client):
+def test_json_is_returned_on_request(client):
     query = {"a": "ark:/12345/x-1", "b": "ark:12345/x2"}
     for address, headers in (("/api/compare", {}), ("/compare", {"Accept": "application/json"})):
         found = client.get(address, query_string=query, headers=headers).json
@@ -123,7 +123,7 @@ def test_programs_get_the_comparison(client):
 
 
 @pytest.mark.parametrize("query", [{}, {"a": "ark:12345/x"}, {"b": "ark:12345/x"}], ids=["nothing", "a", "b"])
-def test_a_program_must_give_both_identifiers(client, query):
+def test_json_requires_both_identifiers(client, query):
     refused = client.get("/compare", query_string=query, headers={"Accept": "application/json"})
     assert (refused.status_code, refused.json["code"]) == (400, "parameter-missing")
 

@@ -24,7 +24,7 @@ def address(name):
 
 
 @pytest.mark.parametrize("name", FILES)
-def test_a_page_has_a_title_and_nothing_that_the_policy_forbids(client, read_page, name):
+def test_a_page_has_a_title_and_follows_the_content_security_policy(client, read_page, name):
     response = client.get(address(name))
     assert response.status_code == 200
     page = read_page(response.text)
@@ -37,7 +37,7 @@ def test_a_page_has_a_title_and_nothing_that_the_policy_forbids(client, read_pag
 
 
 @pytest.mark.parametrize("name", FILES)
-def test_its_links_lead_to_places_that_are_there(client, read_page, name):
+def test_links_lead_to_existing_pages_and_headings(client, read_page, name):
     here = [link.attributes["href"] for link in read_page(client.get(address(name)).text).one("article").all("a")]
     for link in here:
         to, _, place = link.partition("#")
@@ -48,33 +48,33 @@ def test_its_links_lead_to_places_that_are_there(client, read_page, name):
         assert not place or any(each.attributes.get("id") == place for each in read_page(page.text).walk()), link
 
 
-def test_below_a_mount_the_links_are_below_it_too(read_page):
+def test_links_include_the_mount_point(read_page):
     mounted = DispatcherMiddleware(lambda *request: [], {"/inspect": create_app()})
     assert read_page(Client(mounted).get("/inspect/docs").text).all("a", href="/inspect/docs/first-ark")
 
 
-def test_every_header_links_to_it(client, read_page):
+def test_every_header_links_to_the_documentation(client, read_page):
     assert read_page(client.get("/").text).one("header", "top").all("a", href="/docs")
 
 
 @pytest.mark.parametrize("name", ["nothing", "..", "index.md", "%2e%2e%2fREADME", "INDEX", "inspector-dark.png"])
-def test_what_is_no_page_is_not_found(client, name):
+def test_an_unknown_page_is_not_found(client, name):
     response = client.get(f"/docs/{name}")
     assert response.status_code == 404
     assert "text/html" in response.content_type
 
 
-def test_the_pages_are_the_files():
+def test_the_pages_are_those_in_the_folder():
     assert names() == set(FILES)
 
 
-def test_markup_in_a_text_is_shown_and_not_taken_for_such():
+def test_html_in_a_text_is_escaped():
     page = rendered("# <i>a</i>\n\n```x\n<script>\n```\n\n| <b> |\n| --- |\n| [x](javascript:alert(1)) |\n", "/docs")
     assert not {"<i>", "<script>", "<b>"} & set(page.body.replace(">", "> ").split())
     assert 'href="javascript' not in page.body
 
 
-def test_two_headings_of_one_name_have_two_places():
+def test_equal_headings_have_different_ids():
     assert [
         f'id="{place}"' in rendered("# A b\n\n## A b\n\n## A b", "/").body for place in ("a-b", "a-b-1", "a-b-2")
     ] == [True] * 3

@@ -112,7 +112,7 @@ def outside_the_box(page):
 # The empty page -------------------------------------------------------------------------------------------------------
 
 
-def test_the_empty_page_has_one_box_and_examples_that_are_links(client, read_page):
+def test_the_home_page_has_a_text_box_and_examples(client, read_page):
     page = read_page(client.get("/").text)
     assert page.one("textarea", id="q").text.strip() == ""
     assert "autofocus" in page.one("textarea", id="q").attributes
@@ -123,7 +123,7 @@ def test_the_empty_page_has_one_box_and_examples_that_are_links(client, read_pag
         assert client.get(link).status_code == 200
 
 
-def test_the_form_works_without_javascript_and_is_enhanced_by_htmx(client, read_page):
+def test_the_form_works_without_javascript(client, read_page):
     form = read_page(client.get("/").text).one("form", "box")
     assert form.attributes["method"] == "post"
     assert form.attributes["action"] == form.attributes["hx-post"] == "/"
@@ -134,7 +134,7 @@ def test_the_form_works_without_javascript_and_is_enhanced_by_htmx(client, read_
 # Answers --------------------------------------------------------------------------------------------------------------
 
 
-def test_the_verdict_stands_first_and_gets_the_focus(client, read_page):
+def test_the_verdict_comes_first_and_gets_the_focus(client, read_page):
     page = read_page(client.get("/", query_string={"q": "ark:/12345/x-1"}).text)
     card = page.one("article", "card")
     verdict = card.all("h2")[0]
@@ -162,12 +162,12 @@ def test_each_segment_is_isolated_and_labelled(client, read_page):
     assert "".join(segment.children[0].text for segment in segments) == "ark:/12345/\u05e9\u05dc\u05d5\u05dd/a.b"
 
 
-def test_the_steps_mark_what_changed(client, read_page):
+def test_the_steps_mark_their_changes(client, read_page):
     steps = read_page(client.get("/", query_string={"q": "ark:/12345/x-1"}).text).one("ol", "steps")
     assert [[deleted.text for deleted in step.all("del")] for step in steps.all("li")] == [["/"], ["-"]]
 
 
-def test_the_hierarchy_is_links_that_inspect_its_members(bound, read_page):
+def test_members_of_the_hierarchy_are_links(bound, read_page):
     client = create_app(bound({"ark:12345/x": "located"})).test_client()
     tree = read_page(client.get("/?q=ark:12345/x/p.en").text).one("ol", "tree")
     assert [link.attributes["href"] for link in tree.all("a")] == ["/?q=ark:12345/x", "/?q=ark:12345/x/p"]
@@ -178,13 +178,13 @@ def test_the_hierarchy_is_links_that_inspect_its_members(bound, read_page):
     ]
 
 
-def test_a_suggestion_is_a_link_that_inspects_it(client, read_page):
+def test_a_suggestion_is_a_link(client, read_page):
     page = read_page(client.get("/?q=ark:12345/x/").text)
     assert page.one("p", "suggestion").one("a").attributes["href"] == "/?q=ark:12345/x"
     assert page.one("p", "suggestion").one("a").text == "Use this"
 
 
-def test_several_identifiers_get_a_headline_a_list_and_a_card_each(client, read_page):
+def test_several_identifiers_have_a_headline_a_table_and_cards(client, read_page):
     page = read_page(client.get("/", query_string={"q": "See ark:12345/x, ark:99999/y and urn:foo:a"}).text)
     assert page.one("section", "found").one("h2").text == "Three identifiers, all valid, one with a warning"
     cards = page.all("article", "card")
@@ -198,7 +198,7 @@ def test_several_identifiers_get_a_headline_a_list_and_a_card_each(client, read_
     ]
 
 
-def test_beyond_twenty_cards_each_row_opens_the_page_of_its_own(answer):
+def test_rows_beyond_twenty_cards_link_to_their_own_page(answer):
     page = answer("\n".join(f"ark:12345/x{number}" for number in range(25)))
     assert len(page.all("article", "card")) == pages.MOST_OPEN
     rows = page.one("div", "list").one("tbody").all("tr")
@@ -208,7 +208,7 @@ def test_beyond_twenty_cards_each_row_opens_the_page_of_its_own(answer):
     assert "the first 20 identifiers" in page.one("p", "rest").text
 
 
-def test_beyond_a_thousand_the_page_says_so(answer):
+def test_the_page_reports_more_than_a_thousand_identifiers(answer):
     page = answer("\n".join(f"ark:12345/x{number}" for number in range(1_001)))
     assert "The first 1,000 identifiers" in page.one("section", "found").one("h2").text
     assert "more than 1,000 identifiers" in page.all("p", "notice")[0].text
@@ -224,7 +224,7 @@ def shown(page):
 
 
 @pytest.mark.parametrize("text", [pytest.param(COLUMN, id="short"), pytest.param(COLUMN + " " * 5_000, id="long")])
-def test_without_javascript_the_form_of_the_box_narrows_and_sorts_the_table(client, read_page, text):
+def test_the_table_is_filtered_and_sorted_without_javascript(client, read_page, text):
     wish = {"q": text, "show": "same", "order": "name"}
     page = read_page(client.post("/", data=wish, follow_redirects=True).text)
     assert shown(page) == ["2", "4", "1", "7"]
@@ -237,14 +237,14 @@ def test_without_javascript_the_form_of_the_box_narrows_and_sorts_the_table(clie
         assert shown(read_page(client.get(permalink).text)) == shown(page)
 
 
-def test_equivalents_name_one_another_in_the_table(client, read_page):
+def test_the_table_links_equivalents(client, read_page):
     rows = read_page(client.get("/", query_string={"q": COLUMN}).text).one("div", "list").one("tbody").all("tr")
     assert rows[1].all("td")[4].text.strip() == "2 equivalent"
     assert [link.attributes["href"] for link in rows[3].all("td")[4].all("a")] == ["#n2"]
     assert "duplicate" in rows[6].all("td")[4].text
 
 
-def test_what_is_shown_can_be_taken_away_as_a_file(client):
+def test_the_shown_rows_can_be_downloaded(client):
     table = client.post("/list", data={"q": COLUMN, "as": "csv", "show": "same", "order": "name"})
     assert table.headers["Content-Disposition"] == 'attachment; filename="identifiers.csv"'
     assert table.content_type.startswith("text/csv")
@@ -254,14 +254,14 @@ def test_what_is_shown_can_be_taken_away_as_a_file(client):
     assert client.post("/list", data={"q": "x" * (MOST_OCTETS + 1)}).status_code == 413
 
 
-def test_a_thousand_ticks_are_taken(client):
+def test_a_thousand_selected_rows_are_accepted(client):
     text = "\n".join(f"ark:12345/x{number}" for number in range(1_000)).ljust(MOST_OCTETS)
     answer = client.post("/compare", data={"q": text, "found": "1", "pick": [str(n) for n in range(1, 1_001)]})
     assert answer.status_code == 200
     assert "Enter two identifiers, one per line." in answer.text
 
 
-def test_a_part_its_row_its_problem_and_its_step_lead_to_one_another(client, read_page):
+def test_a_part_its_row_its_problem_and_its_step_are_linked(client, read_page):
     page = read_page(client.get("/", query_string={"q": "ark:/12345/x-1\u202e"}).text)
     ids = {element.attributes["id"] for element in page.walk() if "id" in element.attributes}
     inner = [link.attributes["href"] for link in page.one("article").all("a") if link.attributes["href"][0] == "#"]
@@ -278,7 +278,7 @@ def test_a_part_its_row_its_problem_and_its_step_lead_to_one_another(client, rea
         assert [link for link in links if link.startswith("#")] == ["#i1-p4"]
 
 
-def test_the_qr_code_is_a_picture_with_words_that_can_be_taken_away(client, read_page):
+def test_the_qr_code_is_an_image_with_a_text_and_a_download(client, read_page):
     page = read_page(client.get("/", query_string={"q": "ark:/12345/x-1"}).text)
     picture = page.one("details", "qr").one("img")
     assert picture.attributes["alt"] == "QR code of https://n2t.net/ark:12345/x1"
@@ -294,13 +294,13 @@ def test_the_qr_code_is_a_picture_with_words_that_can_be_taken_away(client, read
         pytest.param("  \n ", "The text contains only white space", id="white space"),
     ],
 )
-def test_where_nothing_is_found_the_page_says_so_and_why(answer, text, headline):
+def test_the_page_explains_that_nothing_was_found(answer, text, headline):
     found = answer(text).one("section", "found")
     assert found.one("h2").text == headline
     assert "contains no ARK and no URN" in found.text
 
 
-def test_while_the_bindings_cannot_be_reached_the_page_shows_the_rest(bound, read_page):
+def test_the_page_works_without_the_bindings(bound, read_page):
     client = create_app(bound({}, reachable=False)).test_client()
     page = read_page(client.get("/?q=ark:/12345/x").text)
     assert page.one("p", "normal").one("bdi").text == "ark:12345/x"
@@ -310,7 +310,7 @@ def test_while_the_bindings_cannot_be_reached_the_page_shows_the_rest(bound, rea
     assert "not bound here" not in page.text.lower()
 
 
-def test_a_card_names_the_json_of_the_same(client, read_page):
+def test_a_card_links_to_its_json(client, read_page):
     page = read_page(client.get("/", query_string={"q": "ark:/12345/x#f"}).text)
     link = next(link for link in page.all("a") if "JSON" in link.text)
     found = json.loads(client.get(link.attributes["href"]).text)["found"]
@@ -320,7 +320,7 @@ def test_a_card_names_the_json_of_the_same(client, read_page):
 # Addresses ------------------------------------------------------------------------------------------------------------
 
 
-def test_the_address_of_an_answer_is_its_permalink(client, read_page):
+def test_the_url_of_a_result_is_its_permalink(client, read_page):
     text = "ark:/12345/x?info#f & \u05d0"
     response = client.post("/", data={"q": text})
     assert response.status_code == 303
@@ -330,7 +330,7 @@ def test_the_address_of_an_answer_is_its_permalink(client, read_page):
     assert page.one("a", "permalink").attributes["href"] == response.location
 
 
-def test_a_text_too_long_for_an_address_is_answered_where_it_was_sent(client, read_page):
+def test_a_text_without_a_permalink_is_answered(client, read_page):
     response = client.post("/", data={"q": "ark:12345/x " + "z" * LONGEST_ADDRESS})
     assert response.status_code == 200
     page = read_page(response.text)
@@ -338,18 +338,18 @@ def test_a_text_too_long_for_an_address_is_answered_where_it_was_sent(client, re
     assert page.all("a", "permalink") == []
 
 
-def test_where_the_limit_of_an_address_lies(client):
+def test_the_maximum_length_of_a_permalink(client):
     just = LONGEST_ADDRESS - 1 - len("/?q=")
     assert client.post("/", data={"q": "x" * just}).status_code == 303
     assert client.post("/", data={"q": "x" * (just + 1)}).status_code == 200
 
 
-def test_an_empty_form_leads_to_the_empty_page(client):
+def test_an_empty_form_redirects_to_the_home_page(client):
     response = client.post("/", data={"q": ""})
     assert (response.status_code, response.location) == (303, "/")
 
 
-def test_octets_that_are_no_utf8_are_kept_as_they_were_sent(client, read_page):
+def test_bytes_that_are_not_utf8_are_kept(client, read_page):
     page = read_page(client.get("/?q=ark:12345/%FF").text)
     assert page.one("p", "normal").one("bdi").text == "ark:12345/%FF"
 
@@ -362,7 +362,7 @@ def test_octets_that_are_no_utf8_are_kept_as_they_were_sent(client, read_page):
         pytest.param("&&q=ark:12345/x;=&%", id="odd"),
     ],
 )
-def test_an_odd_query_is_answered(client, query):
+def test_an_unusual_query_is_answered(client, query):
     environ = EnvironBuilder("/").get_environ() | {"QUERY_STRING": query}
     assert client.open(environ).status_code in (200, 400)
 
@@ -370,7 +370,7 @@ def test_an_odd_query_is_answered(client, query):
 @pytest.mark.parametrize(
     "mount", [pytest.param("/a/b", id="a folder"), pytest.param("/\u00e9", id="a folder not in ASCII")]
 )
-def test_mounted_under_a_path_every_address_works(read_page, mount):
+def test_all_urls_work_below_a_mount_point(read_page, mount):
     app = create_app()
     mounted = Client(
         DispatcherMiddleware(lambda environ, start: pytest.fail(environ["PATH_INFO"]), {_environ(mount): app})
@@ -411,7 +411,7 @@ def _quoted(path):
         pytest.param("/healthz", "application/json", id="health"),
     ],
 )
-def test_what_machines_ask_for_is_there(client, address, kind):
+def test_robots_txt_and_favicon_exist(client, address, kind):
     with client.get(address) as response:
         assert response.status_code == 200
         assert response.content_type.startswith(kind)
@@ -420,7 +420,7 @@ def test_what_machines_ask_for_is_there(client, address, kind):
 # Fragments ------------------------------------------------------------------------------------------------------------
 
 
-def test_htmx_gets_a_fragment_and_everybody_else_a_page(client):
+def test_htmx_gets_a_fragment_and_other_clients_a_page(client):
     page, fragment = client.get("/?q=ark:12345/x"), client.get("/?q=ark:12345/x", headers=HTMX)
     assert "<html" in page.text
     assert "<html" not in fragment.text
@@ -429,7 +429,7 @@ def test_htmx_gets_a_fragment_and_everybody_else_a_page(client):
     assert "HX-Request" in fragment.vary
 
 
-def test_a_program_gets_the_answer_of_the_api_at_the_same_address(client):
+def test_json_is_returned_on_request(client):
     accept = {"Accept": "application/json"}
     asked = client.get("/?q=ark:/12345/x-1", headers=accept)
     assert asked.json == client.get("/api/inspect?q=ark:/12345/x-1").json
@@ -439,12 +439,12 @@ def test_a_program_gets_the_answer_of_the_api_at_the_same_address(client):
     assert asked.headers["Access-Control-Allow-Origin"] == "*"
 
 
-def test_going_back_gets_a_page_even_from_htmx(client):
+def test_going_back_loads_a_page(client):
     response = client.get("/?q=ark:12345/x", headers={**HTMX, "HX-History-Restore-Request": "true"})
     assert "<html" in response.text
 
 
-def test_a_fragment_brings_the_title_what_is_announced_and_after_a_link_the_box(client, read_page):
+def test_a_fragment_contains_title_and_announcement(client, read_page):
     fragment = read_page(client.get("/?q=ark:/12345/x", headers=HTMX).text)
     assert fragment.one("title").text == "ark:/12345/x - Ararat"
     said = fragment.one("p", id="said")
@@ -456,7 +456,7 @@ def test_a_fragment_brings_the_title_what_is_announced_and_after_a_link_the_box(
     assert read_page(client.post("/", data={"q": "ark:12345/x"}, headers=HTMX).text).all("textarea") == []
 
 
-def test_a_form_sent_by_htmx_is_answered_at_once_and_names_its_permalink(client):
+def test_a_form_sent_by_htmx_is_answered_with_its_permalink(client):
     response = client.post("/", data={"q": "ark:/12345/x"}, headers=HTMX)
     assert response.status_code == 200
     assert response.headers["HX-Push-Url"] == "/?q=ark:/12345/x"
@@ -467,7 +467,7 @@ def test_a_form_sent_by_htmx_is_answered_at_once_and_names_its_permalink(client)
 # What no input gets into a page ---------------------------------------------------------------------------------------
 
 
-def test_what_cannot_be_seen_is_replaced_by_its_name(client, read_page):
+def test_hidden_characters_are_replaced_by_chips(client, read_page):
     response = client.get("/", query_string={"q": "ark:12345/a\u202eb"})
     page = read_page(response.text)
     assert "\u202e" not in "".join(outside_the_box(page))
@@ -482,7 +482,7 @@ def test_titles_and_attributes_are_ascii(client, read_page):
 
 
 @pytest.mark.naughty
-def test_no_input_breaks_out_of_its_place(naughty, answer):
+def test_input_creates_no_elements(naughty, answer):
     page = answer(naughty.input)
     assert {element.tag for element in page.walk()} <= TAGS | {"page"}
     assert not any(name.startswith("on") or name == "style" for element in page.walk() for name in element.attributes)
@@ -495,7 +495,7 @@ def test_no_input_breaks_out_of_its_place(naughty, answer):
 
 
 @pytest.mark.naughty
-def test_no_input_is_repeated_at_length(naughty, answer):
+def test_long_input_is_not_repeated(naughty, answer):
     page = answer(naughty.input)
     for element in page.walk():
         if element.tag == "bdi":
@@ -504,7 +504,7 @@ def test_no_input_is_repeated_at_length(naughty, answer):
 
 
 @pytest.mark.naughty
-def test_page_and_inspection_say_the_same(naughty, answer):
+def test_the_page_agrees_with_the_inspection(naughty, answer):
     found = () if too_long(naughty.input) else inspect(sent(naughty.input)).findings
     cards = answer(naughty.input).all("article", "card")
     assert len(cards) == min(len(found), pages.MOST_OPEN)
@@ -516,6 +516,6 @@ def test_page_and_inspection_say_the_same(naughty, answer):
             assert normal[0].one("bdi").text == report.normal_form
 
 
-def test_what_a_person_pasted_stays_in_the_box_as_it_is(answer):
+def test_the_text_box_keeps_the_text_unchanged(answer):
     text = "\n  leading, \u202e, <textarea></textarea>, &amp;"
     assert answer(text).one("textarea", id="q").text.replace("\r\n", "\n") == "\n" + text

@@ -26,7 +26,7 @@ def client() -> Any:
     return create_app().test_client()
 
 
-def test_the_page_says_what_the_policy_says_of_each_address(client, read_page):
+def test_the_page_shows_the_findings_of_each_address(client, read_page):
     answer = client.post("/policy", data={"q": SITEMAP, "complete": "1"})
     page = read_page(answer.text)
     rows = [[cell.text for cell in row.all("td")] for row in page.one("tbody").all("tr")]
@@ -39,14 +39,14 @@ def test_the_page_says_what_the_policy_says_of_each_address(client, read_page):
     assert "one must not be allocated" in page.one(id="judged").text
 
 
-def test_the_empty_page_says_whom_the_policy_speaks_of(client, read_page):
+def test_the_empty_page_shows_the_hosts_of_the_policy(client, read_page):
     page = read_page(client.get("/policy").text)
     assert "male-to-female.org" in page.one("p", id="what").text
     assert page.all("table") == []
 
 
 @pytest.mark.parametrize("text", ["<svg onload=alert(1)>", "https://17beta.top/<b>\u202e</b>", "\ud800", BOMB])
-def test_what_is_pasted_stays_text(client, read_page, text):
+def test_pasted_text_creates_no_elements(client, read_page, text):
     answer = client.post("/policy", data={"q": text.encode("utf-8", "surrogatepass")})
     assert answer.status_code == 200
     assert "<svg onload" not in answer.text
@@ -54,7 +54,7 @@ def test_what_is_pasted_stays_text(client, read_page, text):
     read_page(answer.text)
 
 
-def test_htmx_gets_the_table_alone_and_its_headline_is_said(client, read_page):
+def test_htmx_gets_the_table_and_the_headline_is_announced(client, read_page):
     page = read_page(client.post("/policy", data={"q": SITEMAP}, headers={"HX-Request": "true"}).text)
     assert page.all("form") == []
     assert page.one("p", id="said").text == page.one(id="judged").text
@@ -62,7 +62,7 @@ def test_htmx_gets_the_table_alone_and_its_headline_is_said(client, read_page):
     assert page.one("p", id="said").text == "The sitemap cannot be read"
 
 
-def test_who_accepts_json_first_gets_it_from_the_page(client):
+def test_json_is_returned_on_request(client):
     accept = {"Accept": "application/json"}
     below_api = client.post("/api/policy", data=SITEMAP.encode())
     assert client.post("/policy", data={"q": SITEMAP}, headers=accept).json == below_api.json
@@ -71,7 +71,7 @@ def test_who_accepts_json_first_gets_it_from_the_page(client):
     assert below_api.headers["Access-Control-Allow-Origin"] == "*"
 
 
-def test_json_says_the_same(client):
+def test_json_has_the_same_content(client):
     answer = client.get("/api/policy", query_string={"q": "https://17beta.top/en/\nhttps://example.org/"})
     (first, second) = answer.json["found"]
     assert (first["codes"], first["allocatable"]) == (["empty-segment"], False)
@@ -89,19 +89,19 @@ def test_json_says_the_same(client):
         pytest.param({"path": "/api/policy", "method": "POST", "data": BOMB.encode()}, "no-sitemap", id="entities"),
     ],
 )
-def test_what_cannot_be_judged_is_refused(client, ask, code):
+def test_an_invalid_request_is_refused(client, ask, code):
     answer = client.open(**ask)
     assert answer.status_code == 400
     assert json.loads(answer.text)["code"] == code
 
 
-def test_a_thousand_addresses_are_judged_and_the_rest_is_counted_out(client):
+def test_the_first_thousand_addresses_are_checked(client):
     found = client.post("/api/policy", data=b"https://17beta.top/en\n" * 1001).json
     assert (len(found["found"]), found["truncated"]) == (1000, True)
     assert client.post("/policy", data={"q": "x" * (2**20 + 1)}).status_code == 413
 
 
-def test_a_site_has_policies_of_its_own(read_page):
+def test_a_site_can_have_policies(read_page):
     profiles = [Profile("ours", ("example.org",)), "17beta"]
     client = create_app(policies=profiles).test_client()
     answer = json.loads(client.get("/api/policy?q=https://example.org/en/").text)
@@ -120,18 +120,18 @@ def test_a_site_has_policies_of_its_own(read_page):
         pytest.param("<a>\ud800</a>", "half of a surrogate pair", id="surrogate"),
     ],
 )
-def test_a_text_that_is_no_sitemap_is_refused(text, said):
+def test_a_text_that_is_not_a_sitemap_is_refused(text, said):
     with pytest.raises(SitemapError, match=said):
         addresses(text, most=10)
 
 
-def test_only_the_locations_of_a_sitemap_are_taken():
+def test_only_locations_of_a_sitemap_are_read():
     other = f'<urlset xmlns="{NAMESPACE}"><loc>a</loc><x xmlns="y"><loc>b</loc></x><loc>c<i/>d</loc></urlset>'
     assert addresses(other, most=10) == ["a", "c"]
 
 
 @given(st.text(max_size=50))
-def test_any_text_is_addresses_or_refused(text):
+def test_every_text_is_a_list_of_addresses_or_refused(text):
     with contextlib.suppress(SitemapError):
         found = addresses(text, most=5)
         assert len(found) <= 5

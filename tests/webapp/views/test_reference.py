@@ -44,7 +44,7 @@ def page(client, read_page):
 
 
 @pytest.mark.parametrize(("address", "below_api"), PAGES.items(), ids=PAGES)
-def test_a_page_its_json_and_the_api_are_one_answer(client, page, address, below_api):
+def test_page_json_and_api_have_the_same_content(client, page, address, below_api):
     shown = page(address)
     assert len(shown.all("h1")) == 1
     assert shown.one("title").text.endswith(" - Ararat")
@@ -57,7 +57,7 @@ def test_a_page_its_json_and_the_api_are_one_answer(client, page, address, below
     assert shown.one("link", rel="alternate").attributes["href"] == below_api
 
 
-def test_every_page_is_linked_from_the_foot_of_every_page(page):
+def test_every_footer_links_to_every_page(page):
     footer = {link.attributes["href"] for link in page("/").one("footer").all("a")}
     assert footer - {"/policy"} == {
         address for address in PAGES if address.count("/") == 1 or address[-4:] in ("naan", "/urn")
@@ -65,7 +65,7 @@ def test_every_page_is_linked_from_the_foot_of_every_page(page):
     assert page("/registries/naan").all("a", href="/registries")
 
 
-def test_every_problem_code_has_its_place_and_its_example_leads_to_it(page):
+def test_every_problem_code_has_an_anchor_and_an_example(page):
     shown = page("/problems")
     assert {section.attributes["id"] for section in shown.all("section")} == set(PROBLEMS)
     linked = {link.attributes["href"] for link in shown.all("a")}
@@ -77,12 +77,12 @@ def test_every_problem_code_has_its_place_and_its_example_leads_to_it(page):
 # Registries -----------------------------------------------------------------------------------------------------------
 
 
-def test_a_holder_is_found_by_number_and_by_name_without_its_accents(page):
+def test_a_holder_is_found_by_naan_and_by_name_without_accents(page):
     for query in ("12148", "BIBLIOTHEQUE nat france", "Bibliothe\u0300que nationale de France"):
         assert page("/registries/naan", q=query).all("a", href="/registries/naan/12148")
 
 
-def test_a_search_has_pages_that_lead_to_each_other(client, page):
+def test_a_search_has_linked_pages(client, page):
     everything, first = len(registries.current().table(NAANS).records), page("/registries/naan")
     assert len(first.one("tbody").all("tr")) == 50
     assert first.one("a", rel="next").attributes["href"] == "/registries/naan?page=2"
@@ -93,14 +93,14 @@ def test_a_search_has_pages_that_lead_to_each_other(client, page):
     assert len(found) == len(set(found)) == answers[0]["total"] == everything > 1400
 
 
-def test_a_search_that_finds_nothing_says_where_it_looked(page):
+def test_an_empty_search_result_names_the_registry(page):
     shown = page("/registries/naan", q="qqqqq")
     assert "No holder" in shown.one("h2").text
     assert registries.current().table(NAANS).snapshot.date in shown.text
     assert "This page is empty" in page("/registries/naan", page=999).text
 
 
-def test_htmx_gets_the_result_alone_and_says_what_it_is(client, read_page):
+def test_htmx_gets_the_result_with_an_announcement(client, read_page):
     shown = read_page(client.get("/registries/naan?q=12148", headers=HTMX).text)
     assert shown.all("form") == []
     said = shown.one("p", id="said")
@@ -109,7 +109,7 @@ def test_htmx_gets_the_result_alone_and_says_what_it_is(client, read_page):
     assert "<form" in restored.text
 
 
-def test_a_card_of_a_naan_has_its_shoulders_and_where_they_lead(page):
+def test_a_naan_page_shows_the_shoulders_and_their_resolvers(page):
     text = page("/registries/naan/99152").text
     for each in registries.of_naan("99152")["shoulders"]:
         assert each["name"] in text
@@ -118,7 +118,7 @@ def test_a_card_of_a_naan_has_its_shoulders_and_where_they_lead(page):
 
 
 @pytest.mark.parametrize("kind", [NAANS, NAMESPACES, SCHEMES], ids=lambda kind: kind.name)
-def test_every_entry_of_a_registry_has_a_card(client, kind):
+def test_every_registry_entry_has_a_page(client, kind):
     place = {"naan": "registries/naan", "urn-namespaces": "registries/urn", "uri-schemes": "schemes"}[kind.name]
     for key in list(registries.current().table(kind).records)[::25]:
         response = client.get(f"/{place}/{key}")
@@ -136,7 +136,7 @@ def test_every_entry_of_a_registry_has_a_card(client, kind):
         "/schemes/%3Cscript%3E",
     ],
 )
-def test_what_is_not_registered_is_not_there(client, address):
+def test_an_unregistered_entry_is_not_found(client, address):
     problem = client.get(address, headers=JSON)
     assert (problem.status_code, problem.json["code"]) == (404, "not-registered")
     answer = client.get(address)
@@ -145,7 +145,7 @@ def test_what_is_not_registered_is_not_there(client, address):
 
 
 @pytest.mark.parametrize("number", ["0", "-1", "x", "", "1e3", "\u0661", "9" * 40, HOSTILE])
-def test_a_page_number_that_is_none_is_refused(client, number):
+def test_an_invalid_page_number_is_refused(client, number):
     response = client.get("/registries/naan", query_string={"page": number}, headers=JSON)
     assert (response.status_code, response.json["code"]) == (400, "parameter")
     assert response.data.isascii()
@@ -153,7 +153,7 @@ def test_a_page_number_that_is_none_is_refused(client, number):
 
 @pytest.mark.parametrize("address", PAGES)
 @pytest.mark.parametrize("name", ["q", "page", "nothing"])
-def test_no_parameter_breaks_out_of_its_place(client, read_page, address, name):
+def test_parameters_create_no_elements(client, read_page, address, name):
     text = client.get(address, query_string={name: HOSTILE}).text
     shown = read_page(text)
     assert [script for script in shown.all("script") if "/static/" not in script.attributes["src"]] == []
@@ -175,13 +175,13 @@ def test_no_parameter_breaks_out_of_its_place(client, read_page, address, name):
         pytest.param(False, 503, {"status": "failing", "bindings": "unreadable"}, id="unreadable"),
     ],
 )
-def test_health_is_whether_the_bindings_can_be_read(bound, reachable, status, said):
+def test_healthz_reports_whether_the_bindings_can_be_read(bound, reachable, status, said):
     response = create_app(bound({"ark:12345/x": "located"}, reachable=reachable)).test_client().get("/healthz")
     assert (response.status_code, response.json) == (status, said)
     assert response.headers["Cache-Control"] == "no-store"
 
 
-def test_health_names_the_state_of_a_file(tmp_path):
+def test_healthz_contains_the_state_of_a_file(tmp_path):
     file = tmp_path / "names.csv"
     file.write_text("identifier,target\nark:12345/a,/1\n")
 
@@ -200,10 +200,10 @@ def test_health_names_the_state_of_a_file(tmp_path):
     assert health() == {"status": "failing", "bindings": "unreadable", "file": "refused"}
 
 
-def test_health_without_bindings_is_that_of_the_process(client):
+def test_healthz_works_without_bindings(client):
     assert client.get("/healthz").json == {"status": "ok", "bindings": "none"}
 
 
-def test_robots_are_let_into_the_reference_and_into_no_search(client):
+def test_robots_may_read_the_reference_but_not_searches(client):
     rules = client.get("/robots.txt").text.splitlines()
     assert {"Allow: /problems$", "Allow: /registries", "Disallow: /registries/naan?", "Disallow: /"} <= set(rules)

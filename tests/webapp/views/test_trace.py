@@ -31,7 +31,7 @@ def page_waits(redirecting, slow):
 # The stream -----------------------------------------------------------------------------------------------------------
 
 
-def test_a_stream_has_a_start_each_hop_a_verdict_and_an_end(inspector, messages, read_page):
+def test_a_stream_has_a_start_hops_and_an_end(inspector, messages, read_page):
     response = inspector().get("/trace", query_string={"q": NAME}, headers=STREAM)
     assert response.status_code == 200
     assert response.mimetype == "text/event-stream"
@@ -43,14 +43,14 @@ def test_a_stream_has_a_start_each_hop_a_verdict_and_an_end(inspector, messages,
     assert f"The resource is at {HERE}/page/2" in found[4][1]
 
 
-def test_a_stream_is_not_held_back_on_its_way(inspector):
+def test_a_stream_is_not_buffered(inspector):
     response = inspector().get("/trace", query_string={"q": NAME}, headers=STREAM)
     assert response.headers["X-Accel-Buffering"] == "no"
     assert response.headers["Cache-Control"] == "no-store, no-transform"
     assert "Content-Length" not in response.headers
 
 
-def test_hops_are_numbered_and_nothing_of_theirs_becomes_an_element(inspector, messages, read_page):
+def test_hops_are_numbered_and_create_no_elements(inspector, messages, read_page):
     response = inspector().get("/trace", query_string={"q": NAME}, headers=STREAM)
     ids = [line for line in response.text.split("\n") if line.startswith("id: ")]
     assert ids == [f"id: {number}" for number in range(1, 6)]
@@ -62,14 +62,14 @@ def test_hops_are_numbered_and_nothing_of_theirs_becomes_an_element(inspector, m
     assert hop.all("i") == []
 
 
-def test_what_a_site_sends_is_shown_without_what_cannot_be_seen(inspector, messages, read_page):
+def test_texts_of_a_site_are_shown_without_hidden_characters(inspector, messages, read_page):
     response = inspector().get("/trace", query_string={"q": "ark:12345/odd"}, headers=STREAM)
     assert not any(0x7F <= ord(char) <= 0x9F or char == "\u200b" for char in response.text)
     [hop] = [read_page(data) for event, data in messages(response) if event == "hop"]
     assert hop.one("p", "location").all("span", "cp")
 
 
-def test_while_a_hop_waits_there_is_a_sign_of_life(inspector, slow):
+def test_keepalive_messages_are_sent_while_a_hop_waits(inspector, slow):
     response = inspector(slow).get("/trace", query_string={"q": NAME}, headers=STREAM, buffered=False)
     parts = response.iter_encoded()
     assert b"event: start" in next(parts)
@@ -79,7 +79,7 @@ def test_while_a_hop_waits_there_is_a_sign_of_life(inspector, slow):
     response.close()
 
 
-def test_hops_arrive_while_later_ones_are_still_waited_for(inspector, page_waits, slow):
+def test_hops_are_sent_before_later_ones_finish(inspector, page_waits, slow):
     response = inspector(page_waits).get("/trace", query_string={"q": NAME}, headers=STREAM, buffered=False)
     parts = response.iter_encoded()
     assert b"event: start" in next(parts)
@@ -90,7 +90,7 @@ def test_hops_arrive_while_later_ones_are_still_waited_for(inspector, page_waits
     response.close()
 
 
-def test_what_is_waited_for_is_said(inspector, page_waits, slow, read_page):
+def test_the_pending_request_is_shown(inspector, page_waits, slow, read_page):
     response = inspector(page_waits).get("/trace", query_string={"q": NAME}, headers=STREAM, buffered=False)
     parts = response.iter_encoded()
     start, hop, beat = [next(parts).decode() for _ in range(3)]
@@ -103,7 +103,7 @@ def test_what_is_waited_for_is_said(inspector, page_waits, slow, read_page):
     response.close()
 
 
-def test_after_the_end_there_is_a_table_and_the_events_as_json(inspector, messages, read_page):
+def test_a_finished_trace_has_a_table_and_its_events_as_json(inspector, messages, read_page):
     response = inspector().get("/trace", query_string={"q": NAME}, headers=STREAM)
     (record,) = [read_page(data) for event, data in messages(response, "record") if event == "record"]
     rows = [[cell.text for cell in row.children if not isinstance(cell, str)] for row in record.one("tbody").all("tr")]
@@ -116,7 +116,7 @@ def test_after_the_end_there_is_a_table_and_the_events_as_json(inspector, messag
     assert [event["event"] for event in events] == ["start", "hop", "hop", "hop", "end"]
 
 
-def test_each_hop_has_its_request_for_a_command_line(inspector, messages, read_page):
+def test_each_hop_has_a_curl_command(inspector, messages, read_page):
     hops = [data for event, data in messages(inspector().get("/trace?q=" + NAME, headers=STREAM)) if event == "hop"]
     lines = [read_page(hop).one("p", "command") for hop in hops]
     assert [shlex.split(line.one("code").text)[-1] for line in lines] == [
@@ -127,7 +127,7 @@ def test_each_hop_has_its_request_for_a_command_line(inspector, messages, read_p
     assert [line.one("button").attributes["data-copy"] for line in lines] == [line.one("code").text for line in lines]
 
 
-def test_curl_which_takes_anything_gets_the_stream(inspector):
+def test_a_client_that_accepts_everything_gets_the_stream(inspector):
     response = inspector().get("/trace", query_string={"q": NAME}, headers={"Accept": "*/*"})
     assert response.mimetype == "text/event-stream"
 
@@ -144,7 +144,7 @@ def test_curl_which_takes_anything_gets_the_stream(inspector):
         pytest.param({"Purpose": "prefetch"}, id="an older prefetch"),
     ],
 )
-def test_another_site_or_a_prefetch_gets_a_button_and_no_trace(inspector, messages, slow, read_page, fields):
+def test_another_site_or_a_prefetch_gets_a_button_instead_of_a_trace(inspector, messages, slow, read_page, fields):
     client = inspector(slow)
     page = client.get("/trace", query_string={"q": NAME}, headers={**BROWSER, **fields})
     assert page.status_code == 200
@@ -170,7 +170,7 @@ def test_a_name_that_leads_to_its_own_trace_ends(inspector, messages):
 
 
 @pytest.mark.parametrize("accept", [STREAM, BROWSER, {}], ids=["stream", "page", "anything"])
-def test_a_trace_that_comes_back_under_another_name_starts_no_other(inspector, slow, accept):
+def test_a_trace_requested_by_a_trace_does_not_start(inspector, slow, accept):
     client = inspector(slow)
     answer = client.get("/trace", query_string={"q": NAME}, headers={**accept, "User-Agent": USER_AGENT})
     assert answer.status_code == 200
@@ -190,12 +190,12 @@ def test_a_broken_connection_does_not_run_the_trace_again(inspector, messages, s
     assert slow.asked == 0
 
 
-def test_head_starts_nothing(inspector, slow):
+def test_head_starts_no_trace(inspector, slow):
     assert inspector(slow).head("/trace", query_string={"q": NAME}, headers=BROWSER).status_code == 200
     assert slow.asked == 0
 
 
-def test_a_defect_ends_the_stream_and_the_page_properly(inspector, messages, monkeypatch, caplog):
+def test_an_internal_error_ends_the_stream_and_the_page(inspector, messages, monkeypatch, caplog):
     def broken(*_, **__):
         yield from ()
         raise ArithmeticError("seven")
@@ -215,7 +215,7 @@ def test_a_defect_ends_the_stream_and_the_page_properly(inspector, messages, mon
 # The page -------------------------------------------------------------------------------------------------------------
 
 
-def test_without_javascript_the_page_grows_hop_by_hop(inspector, page_waits, slow, read_page):
+def test_the_page_grows_hop_by_hop_without_javascript(inspector, page_waits, slow, read_page):
     response = inspector(page_waits).get("/trace", query_string={"q": NAME}, headers=BROWSER, buffered=False)
     assert response.headers["X-Accel-Buffering"] == "no"
     parts = response.iter_encoded()
@@ -232,7 +232,7 @@ def test_without_javascript_the_page_grows_hop_by_hop(inspector, page_waits, slo
     response.close()
 
 
-def test_the_page_says_the_same_as_the_stream(inspector, messages, read_page):
+def test_page_and_stream_have_the_same_content(inspector, messages, read_page):
     client = inspector()
     page = read_page(client.get("/trace", query_string={"q": NAME}, headers=BROWSER).text)
     stream = messages(client.get("/trace", query_string={"q": NAME}, headers=STREAM))
@@ -256,7 +256,7 @@ def test_htmx_gets_a_fragment_that_connects_and_closes_at_the_end(inspector, slo
     assert slow.asked == 0
 
 
-def test_only_http_addresses_become_links(inspector, messages, read_page):
+def test_only_http_urls_become_links(inspector, messages, read_page):
     def site(environ, start_response):
         start_response("302 Found", [("Location", "javascript:alert(1)")])
         return [b""]
@@ -275,25 +275,25 @@ def card_of(client, read_page, text):
     return read_page(client.get("/", query_string={"q": text}).text).one("section", "leads")
 
 
-def test_where_a_name_is_bound_here_this_site_is_asked(inspector, read_page):
+def test_a_bound_name_is_traced_at_this_site(inspector, read_page):
     section = card_of(inspector(), read_page, NAME)
     assert "this site resolves it" in section.text
     assert section.one("a").attributes["href"] == section.one("a").attributes["hx-get"] == f"/trace?q={NAME}"
 
 
-def test_of_an_address_the_ark_inside_is_traced(inspector, read_page):
+def test_only_the_ark_in_a_url_is_traced(inspector, read_page):
     section = card_of(inspector(), read_page, f"https://n2t.net/{NAME}")
     assert section.one("a").attributes["href"] == f"/trace?q={NAME}"
 
 
-def test_where_a_name_is_not_bound_here_the_command_line_is_named(inspector, read_page):
+def test_an_unbound_name_shows_the_command(inspector, read_page):
     section = card_of(inspector(), read_page, "urn:foo:a'b")
     assert "this page sends no requests to https://n2t.net" in section.text
     assert section.one("p", "command").one("code").text == """ararat trace 'urn:foo:a'"'"'b'"""
     assert section.one("a").attributes["href"] == f"/trace?q=urn:foo:a'b&resolver={HERE}"
 
 
-def test_asked_all_the_same_this_site_says_that_it_knows_no_location(inspector):
+def test_this_site_answers_404_for_an_unbound_name_on_request(inspector):
     response = inspector().get("/trace", query_string={"q": "ark:12345/y", "resolver": HERE}, headers=STREAM)
     assert "404 Not Found" in response.text
     assert "It is unspecified whether the resource or its resolution failed." in response.text
@@ -305,26 +305,26 @@ def test_with_trace_elsewhere_the_official_resolver_is_asked(inspector, read_pag
     assert section.one("a").attributes["href"] == "/trace?q=ark:12345/unbound"
 
 
-def test_without_a_site_of_its_own_the_inspector_offers_the_command_alone(read_page):
+def test_an_inspector_without_a_site_offers_only_the_command(read_page):
     section = card_of(create_app(trace_elsewhere=False).test_client(), read_page, NAME)
     assert section.one("p", "command")
     assert section.all("a") == []
 
 
-def test_what_is_too_long_for_an_address_is_not_offered(inspector, read_page):
+def test_an_identifier_that_is_too_long_has_no_trace(inspector, read_page):
     client = inspector()
     response = client.post("/", data={"q": "ark:12345/" + "x" * 3_000})
     assert "too long for a trace" in read_page(response.text).one("section", "leads").text
 
 
-def test_the_bars_are_on_a_scale_where_little_can_be_seen():
+def test_the_bars_have_a_logarithmic_scale():
     assert 0 < trace.width(0.002) < trace.width(0.2) < trace.width(2) < trace.width(10) == trace.width(60) == 100
 
 
 # The API --------------------------------------------------------------------------------------------------------------
 
 
-def test_the_api_gives_a_line_of_json_for_each_event(inspector):
+def test_the_api_returns_one_json_line_per_event(inspector):
     response = inspector().get("/api/trace", query_string={"q": NAME})
     assert response.mimetype == "application/x-ndjson"
     assert response.data.isascii()
@@ -334,7 +334,7 @@ def test_the_api_gives_a_line_of_json_for_each_event(inspector):
     assert "Access-Control-Allow-Origin" not in response.headers
 
 
-def test_the_api_gives_events_where_they_are_asked_for(inspector, messages):
+def test_the_api_returns_server_sent_events_on_request(inspector, messages):
     response = inspector().get("/api/trace", query_string={"q": NAME}, headers=STREAM)
     assert response.mimetype == "text/event-stream"
     found = messages(response)

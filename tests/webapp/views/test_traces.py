@@ -61,13 +61,13 @@ def places_of(client):
     return client.application.extensions["ararat"].places
 
 
-def test_the_form_stands_at_an_address_of_its_own(client, read_page):
+def test_the_form_has_its_own_url(client, read_page):
     page = read_page(client.get("/traces").text)
     assert page.one("form", "round").attributes["action"] == "/traces"
     assert page.all("table") == []
 
 
-def test_each_identifier_of_the_list_gets_a_row_with_its_verdict(client, read_page):
+def test_each_identifier_has_a_row_with_its_verdict(client, read_page):
     response = client.post("/traces", data={"q": THREE})
     assert (response.status_code, response.headers["X-Accel-Buffering"]) == (200, "no")
     page = read_page(response.text)
@@ -77,7 +77,7 @@ def test_each_identifier_of_the_list_gets_a_row_with_its_verdict(client, read_pa
     assert places_of(client).in_use == 0
 
 
-def test_what_was_done_is_not_asked_again_unless_all_is_wanted_anew(client, read_page, site):
+def test_finished_rows_are_not_traced_again_unless_requested(client, read_page, site):
     _, run = rows_of(read_page(client.post("/traces", data={"q": THREE}).text))
     site.asked.clear()
     page = read_page(client.post("/traces", data={"q": THREE + "ark:12345/y", "run": run}).text)
@@ -109,7 +109,7 @@ def test_the_longest_list_can_be_saved(client, read_page):
     assert [json.loads(line)["identifier"] for line in saved.text.splitlines()] == given
 
 
-def test_a_row_has_the_number_of_its_line_and_a_file_their_order(client, read_page):
+def test_a_row_has_its_line_number_and_a_file_is_in_list_order(client, read_page):
     given = "nonsense\nark:12345/doc\n\nark:12345/y"
     page = read_page(client.post("/traces", data={"q": given}).text)
     numbers = {row.all("td")[0].text: row.one("th").text.split()[0] for row in page.one("tbody").all("tr")}
@@ -119,7 +119,7 @@ def test_a_row_has_the_number_of_its_line_and_a_file_their_order(client, read_pa
 
 
 @pytest.mark.parametrize("run", [None, "", "x", "\u202e", "x" * 5000], ids=["none", "empty", "x", "bidi", "long"])
-def test_a_result_that_is_not_kept_is_not_found_and_the_list_runs_whole(client, read_page, run):
+def test_an_expired_result_is_not_found_and_the_whole_list_is_traced(client, read_page, run):
     answer = client.post("/traces/result?form=csv", data={"run": run}, headers={"Accept": "application/json"})
     assert (answer.status_code, answer.json["code"]) == (404, "no-result")
     page = read_page(client.post("/traces", data={"q": "ark:12345/x", "run": run}).text)
@@ -141,7 +141,7 @@ def test_a_result_that_is_not_kept_is_not_found_and_the_list_runs_whole(client, 
     ],
     ids=["infinity", "nan", "long number", "nested", "formula", "surrogate", "nul", "markup"],
 )
-def test_no_form_breaks_the_page(client, field, value):
+def test_no_form_value_raises_an_error(client, field, value):
     data = {"q": "ark:12345/x", field: value.encode("utf-8", "surrogatepass")}
     for path in ("/traces", "/traces/result?form=csv"):
         answer = client.post(path, data=data)
@@ -149,7 +149,7 @@ def test_no_form_breaks_the_page(client, field, value):
         assert "Something went wrong" not in answer.text
 
 
-def test_a_list_is_traced_while_the_bindings_cannot_be_read(bound, site):
+def test_a_list_is_traced_while_the_bindings_are_unreadable(bound, site):
     app = create_app(bound({}, reachable=False), prefix=HERE, local={HERE: site}, trace_elsewhere=False)
     for path, form in (("/api/traces", "ark:12345/x"), ("/traces", {"q": "ark:12345/x"})):
         answer = app.test_client().post(path, data=form)
@@ -157,14 +157,14 @@ def test_a_list_is_traced_while_the_bindings_cannot_be_read(bound, site):
         assert "not-asked" in answer.text or "asks itself alone" in answer.text or "blocked" in answer.text
 
 
-def test_nothing_of_a_list_becomes_an_element(client, read_page):
+def test_a_list_creates_no_elements(client, read_page):
     page = read_page(client.post("/traces", data={"q": "<b>bold\nark:12345/\u202ex\n</textarea><script>"}).text)
     assert all(not name.startswith("<") for name in (element.tag for element in page.walk()))
     assert [script.attributes.get("src", "")[:8] for script in page.all("script")] == ["/static/"] * 4
     assert "\u202e" not in page.one("table", "traced").text
 
 
-def test_the_api_gives_lines_or_a_table(client):
+def test_the_api_returns_json_lines_or_csv(client):
     lines = client.post("/api/traces", data=THREE)
     assert lines.mimetype == "application/x-ndjson"
     rows = [json.loads(line) for line in lines.text.splitlines()]
@@ -184,25 +184,25 @@ def test_the_api_gives_lines_or_a_table(client):
         pytest.param("ark:12345/x", {}, {"Sec-Fetch-Site": "cross-site"}, 403, "not-started", id="another site"),
     ],
 )
-def test_what_cannot_start_says_why(client, site, text, query, fields, status, code):
+def test_the_page_reports_why_a_list_cannot_start(client, site, text, query, fields, status, code):
     problem = client.post("/api/traces", data=text, query_string=query, headers=fields)
     assert (problem.status_code, problem.json["code"]) == (status, code)
     assert client.post("/traces", data={"q": text, **query}, headers=fields).status_code == status
     assert (site.asked, places_of(client).in_use) == ([], 0)
 
 
-def test_a_trace_starts_no_list(client, site):
+def test_a_trace_does_not_start_a_list(client, site):
     assert client.post("/api/traces", data="ark:12345/x", environ_base={HOP_KEY: True}).status_code == 403
     assert site.asked == []
 
 
-def test_other_hosts_are_not_asked_where_they_are_not_asked_for_one(bound, site):
+def test_other_hosts_are_not_requested_by_default(bound, site):
     alone = create_app(bound({}), prefix=HERE, local={HERE: site}, trace_elsewhere=False).test_client()
     (line,) = alone.post("/api/traces", data="ark:54321/elsewhere").text.splitlines()
     assert (json.loads(line)["verdict"], json.loads(line)["code"]) == ("blocked", "not-asked")
 
 
-def test_a_list_takes_one_place_and_gives_it_back_when_the_client_goes(client, site):
+def test_a_list_uses_one_slot_and_releases_it_on_disconnect(client, site):
     running = client.post("/traces", data={"q": "ark:12345/slow\nark:12345/x"}, buffered=False)
     parts = running.iter_encoded()
     next(parts)
@@ -217,7 +217,7 @@ def test_a_list_takes_one_place_and_gives_it_back_when_the_client_goes(client, s
     assert places_of(client).in_use == 0
 
 
-def test_when_the_time_is_used_up_the_rest_can_be_gone_on_with(client, site, read_page, monkeypatch):
+def test_a_list_can_be_resumed_after_the_time_limit(client, site, read_page, monkeypatch):
     monkeypatch.setattr(traces, "LONGEST_SECONDS", 0.2)
     threading.Timer(0.6, site.answers.set).start()
     given = ["ark:12345/slow", *(f"ark:12345/slow{number}" for number in range(20))]
@@ -252,7 +252,7 @@ def elsewhere(bound, monkeypatch):
     return app.test_client(), now, asked
 
 
-def test_what_a_host_is_not_asked_so_often_is_undone_and_goes_on_later(elsewhere, read_page):
+def test_rows_above_the_rate_limit_are_traced_later(elsewhere, read_page):
     client, now, asked = elsewhere
     given = "\n".join(f"ark:12345/{number}" for number in range(5))
     page, run = None, ""
@@ -266,7 +266,7 @@ def test_what_a_host_is_not_asked_so_often_is_undone_and_goes_on_later(elsewhere
     assert len(set(asked)) == 5
 
 
-def test_the_page_says_how_long_a_list_takes_with_its_pauses(client, read_page, monkeypatch):
+def test_the_page_shows_the_minimum_duration_of_a_list(client, read_page, monkeypatch):
     form = read_page(client.get("/traces").text).one("p", id="pace").text
     assert "Requests to one host are 3 seconds apart" in form
     assert "A run stops after 5 minutes" in form

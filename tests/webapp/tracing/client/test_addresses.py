@@ -62,7 +62,7 @@ def test_the_addresses_around_a_range_are_not_refused_with_it(refused):
         pytest.param("255.255.255.255", False, id="the end of 240.0.0.0/4"),
     ],
 )
-def test_so_it_is_where_a_range_ends_at_another_or_at_the_end(text, allowed):
+def test_adjacent_ranges_are_refused(text, allowed):
     assert verdict(text).allowed is allowed
 
 
@@ -92,7 +92,7 @@ def python(version: str) -> str | None:
 
 
 @pytest.mark.parametrize("version", ["3.11", "3.12", "3.13"])
-def test_every_supported_python_judges_alike(version):
+def test_all_supported_python_versions_agree(version):
     other = python(version)
     if other is None:
         pytest.skip(f"there is no Python {version} here")
@@ -121,17 +121,17 @@ def test_ipv6_outside_global_unicast_is_refused(text):
 @pytest.mark.parametrize(
     "text", ["2000::", "3ffe:ffff:ffff:ffff:ffff:ffff:ffff:ffff", "2001:200::", "2003::", "3fff:1000::"]
 )
-def test_ipv6_inside_global_unicast_is_allowed_where_nothing_else_lies(text):
+def test_ipv6_in_global_unicast_is_allowed_outside_special_ranges(text):
     assert verdict(text).allowed is True
 
 
 @given(st.ip_addresses(v=4))
-def test_an_ipv4_mapped_address_is_judged_as_the_address_in_it(address):
+def test_an_ipv4_mapped_address_is_checked_as_ipv4(address):
     assert verdict(IPv6Address(f"::ffff:{address}")) == verdict(address)
 
 
 @given(st.ip_addresses(v=4))
-def test_no_other_form_of_an_ipv4_address_in_ipv6_is_allowed(address):
+def test_other_embedded_ipv4_addresses_are_refused(address):
     number = int(address)
     forms = {
         "compatible": number,
@@ -145,28 +145,28 @@ def test_no_other_form_of_an_ipv4_address_in_ipv6_is_allowed(address):
 
 
 @given(st.ip_addresses(v=4))
-def test_with_dns64_a_nat64_address_is_judged_as_the_address_in_it(address):
+def test_a_nat64_address_is_checked_as_ipv4(address):
     assert verdict(IPv6Address(0x64FF9B << 96 | int(address)), nat64=True) == verdict(address)
 
 
 @given(st.ip_addresses(v=4))
-def test_ipv4_is_refused_exactly_where_the_table_has_it(address):
+def test_ipv4_is_refused_exactly_in_the_listed_ranges(address):
     assert verdict(address).allowed is not any(address in row.network for row in IPV4_REFUSED)
 
 
 @pytest.mark.parametrize(
     "text", ["", "localhost", "127.1", "0x7f000001", "256.1.1.1", "1.1.1.1 ", "[::1]", "\uff11.1.1.1"]
 )
-def test_what_is_no_address_is_refused(text):
+def test_an_invalid_address_is_refused(text):
     assert verdict(text).allowed is False
 
 
 @pytest.mark.parametrize("text", ["fe80::1%eth0", "::1%lo", "::ffff:127.0.0.1%lo"])
-def test_a_zone_hides_nothing(text):
+def test_an_address_with_a_zone_is_refused(text):
     assert verdict(text).allowed is False
 
 
-def test_a_network_of_the_operator_is_allowed_whatever_the_table_says():
+def test_an_allowed_network_takes_precedence_over_the_table():
     networks = parse_networks(["127.0.0.0/8", "fd00::/8"])
     for text in ("127.0.0.1", "127.255.255.255", "::ffff:127.0.0.1", "fd00::1"):
         assert verdict(text, networks).allowed is True
@@ -174,13 +174,13 @@ def test_a_network_of_the_operator_is_allowed_whatever_the_table_says():
         assert verdict(text, networks) == verdict(text)
 
 
-def test_networks_are_read_from_their_notation():
+def test_networks_are_parsed_from_cidr_notation():
     found = parse_networks(["10.0.0.0/8", "192.0.2.1", IPv6Network("fd00::/8")])
     assert found == (IPv4Network("10.0.0.0/8"), IPv4Network("192.0.2.1/32"), IPv6Network("fd00::/8"))
 
 
 @pytest.mark.parametrize("text", ["10.0.0.1/8", "everything", "10.0.0.0/33", "", "\u202e"])
-def test_what_is_no_network_is_named(text):
+def test_an_invalid_network_is_reported(text):
     with pytest.raises(ValueError, match="is not a network in CIDR notation") as error:
         parse_networks([text])
     assert str(error.value).isascii()
@@ -192,7 +192,7 @@ def test_a_name_that_is_never_public_is_refused(domain):
 
 
 @pytest.mark.parametrize("domain", REFUSED_DOMAINS)
-def test_names_below_such_a_domain_are_refused_and_names_that_only_end_like_it_are_not(domain):
+def test_names_below_a_private_domain_are_refused(domain):
     assert name_verdict(f"a.b.{domain}").allowed is False
     assert name_verdict(f"a.not{domain.rpartition('.')[2]}").allowed is True
 
@@ -208,7 +208,7 @@ def test_names_below_such_a_domain_are_refused_and_names_that_only_end_like_it_a
         pytest.param("localhost.example", True, id="localhost-in-front"),
     ],
 )
-def test_names_are_judged_label_by_label(host, allowed):
+def test_names_are_compared_label_by_label(host, allowed):
     assert name_verdict(host).allowed is allowed
 
 
@@ -243,12 +243,12 @@ def test_hostile_addresses_are_refused(text):
         pytest.param("8.8.8.8", None, id="public"),
     ],
 )
-def test_an_isatap_address_is_judged_by_the_ipv4_address_in_it(identifier, inner, name):
+def test_an_isatap_address_is_checked_as_ipv4(identifier, inner, name):
     judged = verdict(f"2001:4860::{identifier}:{inner}")
     assert (judged.allowed, judged.name) == ((True, "public") if name is None else (False, name))
 
 
-def test_an_isatap_address_of_a_network_that_is_allowed_is_asked():
+def test_an_isatap_address_in_an_allowed_network_is_allowed():
     address = "2001:4860::5efe:10.0.0.1"
     assert verdict(address, parse_networks(["2001:4860::/32"])).allowed
     assert verdict(address, parse_networks(["10.0.0.0/8"])).allowed
@@ -258,7 +258,7 @@ def test_an_isatap_address_of_a_network_that_is_allowed_is_asked():
 @pytest.mark.parametrize(
     "address", ["8.8.8.8", "::ffff:8.8.8.8", "2001:4860:64::a00:1"], ids=["IPv4", "mapped", "NAT64 of this network"]
 )
-def test_a_denied_network_is_refused_whatever_else_allows_it(address):
+def test_a_denied_network_takes_precedence(address):
     denied = parse_networks(["8.8.8.8", "2001:4860:64::/96"])
     assert verdict(address).allowed
     for networks in ((), parse_networks(["8.0.0.0/8", "2001:4860::/32"])):

@@ -20,7 +20,7 @@ from ararat.webapp.tracing.hop import USER_AGENT
 from ararat.webapp.tracing.keepalive import KeepAlive, iter_with_keepalive
 
 
-def test_an_answer_comes_as_it_was_sent(listen, deadline, local, does):
+def test_a_response_is_returned_as_received(listen, deadline, local, does):
     server = listen(does.saying(b"HTTP/1.1 302 Over There\r\nLocation: /a?\r\nlink: <x>\r\nX: \xe9\r\nX: 2\r\n\r\n"))
     response = local()("GET", f"http://a.example:{server.port}/x", deadline())
     assert (response.status, response.reason, response.where, response.peer) == (
@@ -34,7 +34,7 @@ def test_an_answer_comes_as_it_was_sent(listen, deadline, local, does):
 
 @pytest.mark.parametrize("method", ["GET", "HEAD"])
 @pytest.mark.parametrize("target", ["/a%2Eb/../c/./d?", "/x??", "/x?info", "//a//b", "/%e2%80%ae;p=1,2"])
-def test_the_request_is_exactly_this(target, method, listen, monkeypatch, deadline, local, does):
+def test_the_request_has_exactly_these_bytes(target, method, listen, monkeypatch, deadline, local, does):
     for name in ("http_proxy", "HTTP_PROXY", "https_proxy", "ALL_PROXY"):
         monkeypatch.setenv(name, "http://127.0.0.1:1/")
     requests = []
@@ -54,7 +54,7 @@ def test_the_request_is_exactly_this(target, method, listen, monkeypatch, deadli
     assert [request.decode("ascii") for request in requests] == [expected] * 2
 
 
-def test_the_body_is_not_waited_for_and_the_connection_is_closed(listen, deadline, local, does):
+def test_the_body_is_not_read_and_the_connection_closed(listen, deadline, local, does):
     def behave(connection: socket.socket) -> None:
         does.request_of(connection)
         connection.sendall(b"HTTP/1.1 200 OK\r\nContent-Length: 1000000000\r\nContent-Encoding: gzip\r\n\r\n")
@@ -75,7 +75,7 @@ def header_of(octets: int, first: bytes) -> bytes:
     return first + fields + b"Z: " + b"z" * rest + b"\r\n\r\n"
 
 
-def test_a_header_of_64_kb_is_read_and_not_one_octet_more(listen, deadline, failure, local, does):
+def test_a_header_of_64_kb_is_the_maximum(listen, deadline, failure, local, does):
     server = listen(does.saying(header_of(RESPONSE_BYTES, does.OK)))
     assert local()("GET", f"http://a.example:{server.port}/", deadline()).status == 200
     server = listen(does.saying(header_of(RESPONSE_BYTES + 1, does.OK)))
@@ -83,7 +83,7 @@ def test_a_header_of_64_kb_is_read_and_not_one_octet_more(listen, deadline, fail
 
 
 @pytest.mark.parametrize(("fields", "code"), [(100, None), (101, "too-large")])
-def test_a_header_of_100_fields_is_read_and_not_one_field_more(fields, code, listen, deadline, failure, local, does):
+def test_100_header_fields_are_the_maximum(fields, code, listen, deadline, failure, local, does):
     server = listen(does.saying(does.OK + b"X: y\r\n" * fields + b"\r\n"))
     url = f"http://a.example:{server.port}/"
     if code is None:
@@ -133,7 +133,7 @@ HOSTILE_ANSWERS = {
 
 
 @pytest.mark.parametrize("name", HOSTILE_ANSWERS)
-def test_whatever_a_server_does_the_hop_ends_with_a_code_and_the_connection(name, listen, failure, local, does):
+def test_any_server_behaviour_ends_the_hop_with_a_code(name, listen, failure, local, does):
     behaviour, code = HOSTILE_ANSWERS[name]
     server = listen(behaviour(does))
     fetch = local(hop_seconds=0.3 if code == "timeout" else 10)
@@ -168,7 +168,7 @@ ODD_ANSWERS = {
 
 
 @pytest.mark.parametrize("name", ODD_ANSWERS)
-def test_an_odd_answer_is_an_answer(name, listen, deadline, local, does):
+def test_an_unusual_response_is_accepted(name, listen, deadline, local, does):
     behaviour, status = ODD_ANSWERS[name]
     server = listen(behaviour(does))
     assert local(hop_seconds=5)("HEAD", f"http://a.example:{server.port}/", deadline()).status == status
@@ -196,7 +196,7 @@ def test_an_ipv6_address_is_connected_to(deadline):
     assert f"\r\nHost: [::1]:{port}\r\n".encode() in requests[0]
 
 
-def test_nobody_listening_is_a_failed_connection(failure, local):
+def test_a_refused_connection_fails(failure, local):
     with socket.create_server(("127.0.0.1", 0)) as server:
         port = server.getsockname()[1]
     assert failure(local(), f"http://a.example:{port}/").code == "connect"
@@ -223,13 +223,13 @@ def test_a_lookup_that_hangs_ends_at_its_deadline(failure):
     gate.set()
 
 
-def test_the_deadline_of_the_run_holds_where_it_is_sooner(listen, failure, local, does):
+def test_the_earlier_deadline_applies(listen, failure, local, does):
     server = listen(does.silent)
     failed = failure(local(), f"http://a.example:{server.port}/", seconds=0.2)
     assert failed.sentence == "the time limit of the whole run was reached"
 
 
-def test_a_connection_to_another_address_than_the_judged_one_is_closed(listen, failure, answering, does):
+def test_a_connection_to_an_unchecked_address_is_closed(listen, failure, answering, does):
     server = listen(does.silent)
 
     def connect(address: Address, port: int, deadline: Deadline) -> socket.socket:
@@ -242,7 +242,7 @@ def test_a_connection_to_another_address_than_the_judged_one_is_closed(listen, f
     assert server.ended.wait(5)
 
 
-def test_an_error_of_the_client_is_a_failed_hop_and_the_log_knows_why(caplog, failure, answering):
+def test_an_error_of_the_client_fails_the_hop_and_is_logged(caplog, failure, answering):
     def connect(*_: object) -> socket.socket:
         raise LookupError("secret detail")
 
@@ -267,7 +267,7 @@ def test_a_stop_ends_the_wait_and_the_connection(listen, failure, local, does):
     assert server.ended.wait(5)
 
 
-def test_who_stops_watching_a_trace_closes_its_connection(listen, local, does):
+def test_closing_a_trace_closes_its_connection(listen, local, does):
     server = listen(does.silent)
     stop = threading.Event()
     events = trace("ark:12345/x", resolver=f"http://a.example:{server.port}", fetch=local(stop=stop))
@@ -293,7 +293,7 @@ def descriptors() -> int:
 
 
 @pytest.mark.skipif(not Path("/proc/self/fd").is_dir(), reason="this system does not list a process's descriptors")
-def test_hostile_hops_leave_no_thread_and_no_descriptor(listen, authority, trusting, failure, local, does):
+def test_hostile_hops_leave_no_threads_and_no_descriptors(listen, authority, trusting, failure, local, does):
     servers = [listen(behaviour(does)) for behaviour, _ in HOSTILE_ANSWERS.values()]
     secured = [listen(does.secure(authority, "b.example")), listen(does.silent)]
     fetch = local(hop_seconds=0.05, tls=trusting)

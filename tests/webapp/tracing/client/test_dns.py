@@ -29,7 +29,7 @@ def wait_for_threads(name: str) -> None:
             thread.join(5)
 
 
-def test_every_address_comes_once_and_in_order():
+def test_addresses_are_unique_and_ordered():
     lookups = Lookups(lambda host: ["192.0.2.2", "2001:db9::1", "192.0.2.2", "192.0.2.1"])
     assert lookups.addresses("a.example", soon()) == ["192.0.2.2", "2001:db9::1", "192.0.2.1"]
 
@@ -43,13 +43,13 @@ def test_a_name_is_looked_up_once():
 @pytest.mark.parametrize(
     "error", [OSError(-2, "unknown"), UnicodeError("label too long")], ids=["no-such-name", "no-name"]
 )
-def test_a_lookup_that_fails_has_a_code(error):
+def test_a_failed_lookup_has_a_code(error):
     with pytest.raises(HopFailed) as failed:
         failing(error).addresses("a.example", soon())
     assert failed.value.code == "dns"
 
 
-def test_no_address_is_not_a_failed_lookup():
+def test_a_name_without_addresses_is_not_a_failed_lookup():
     with pytest.raises(HopFailed) as failed:
         Lookups(lambda host: []).addresses("a.example", soon())
     assert failed.value.code == "no-address"
@@ -69,7 +69,7 @@ def hanging(
     return Lookups(resolve, total, per_client)
 
 
-def test_the_deadline_holds_though_the_lookup_hangs():
+def test_a_hanging_lookup_ends_at_the_deadline():
     gate = threading.Event()
     lookups = hanging(gate)
     began = time.monotonic()
@@ -89,7 +89,7 @@ def test_a_stop_ends_the_wait():
     gate.set()
 
 
-def test_lookups_that_hang_count_until_they_come_back():
+def test_hanging_lookups_count_until_they_return():
     gate = threading.Event()
     lookups = hanging(gate, total=3)
     for _ in range(3):
@@ -103,7 +103,7 @@ def test_lookups_that_hang_count_until_they_come_back():
     assert lookups.addresses("a.example", soon()) == ["192.0.2.1"]
 
 
-def test_a_client_has_a_share_of_the_lookups_until_they_return():
+def test_a_client_has_a_limited_number_of_lookups():
     gate = threading.Event()
     lookups = hanging(gate, total=8, per_client=2)
     for client in ("192.0.2.1", "192.0.2.1", "2001:db8::1", "2001:db8::2"):
@@ -121,7 +121,7 @@ def test_a_client_has_a_share_of_the_lookups_until_they_return():
     assert lookups.addresses("a.example", soon(), "192.0.2.1") == ["192.0.2.1"]
 
 
-def test_without_a_client_all_lookups_can_be_used():
+def test_without_a_client_all_lookups_are_available():
     gate = threading.Event()
     lookups = hanging(gate, total=4, per_client=2)
     for _ in range(4):
@@ -130,7 +130,7 @@ def test_without_a_client_all_lookups_can_be_used():
     gate.set()
 
 
-def test_a_lookup_that_fails_frees_its_place():
+def test_a_failed_lookup_releases_its_slot():
     def resolve(host: str) -> Sequence[str]:
         raise OSError
 
@@ -141,11 +141,11 @@ def test_a_lookup_that_fails_frees_its_place():
         assert failed.value.code == "dns"
 
 
-def test_the_systems_resolver_knows_loopback():
+def test_the_system_resolver_resolves_localhost():
     assert set(system_addresses("localhost")) & {"127.0.0.1", "::1"}
 
 
-def test_a_stopwatch_for_a_part_never_outlasts_the_whole():
+def test_a_sub_deadline_never_exceeds_the_deadline():
     whole = soon(0.2)
     assert whole.sub_deadline(60, "the part") is whole
     part = whole.sub_deadline(0.01, "the part")

@@ -96,7 +96,7 @@ def test_a_hostile_host_in_a_location_ends_the_run_without_a_connection(host, co
 
 
 @hostile_hosts
-def test_a_hostile_host_as_the_resolver_is_refused_or_not_connected_to(host, connects, answering):
+def test_a_hostile_resolver_is_never_connected_to(host, connects, answering):
     with contextlib.suppress(ValueError):
         *_, end = trace("ark:12345/x", resolver=f"http://{host}", fetch=GuardedClient(lookups=answering(HOME)))
         assert isinstance(end, End)
@@ -104,7 +104,7 @@ def test_a_hostile_host_as_the_resolver_is_refused_or_not_connected_to(host, con
     assert connects == []
 
 
-def test_a_hostile_host_that_a_name_is_bound_to_is_refused_or_not_connected_to(connects, tmp_path, answering):
+def test_a_hostile_target_is_never_connected_to(connects, tmp_path, answering):
     guarded = GuardedClient(lookups=answering(HOME))
     bound = 0
     with open_bindings(tmp_path / "b.sqlite", create=True) as bindings:
@@ -123,7 +123,7 @@ def test_a_hostile_host_that_a_name_is_bound_to_is_refused_or_not_connected_to(c
     assert connects == []
 
 
-def test_the_host_of_a_pasted_address_is_not_asked_at_all(connects):
+def test_the_host_of_a_pasted_url_is_not_requested(connects):
     asked = []
 
     def fetch(method: str, url: str, deadline: float) -> HopResponse:
@@ -172,13 +172,13 @@ def test_a_public_host_is_not_refused(host, kind, connects, failure):
 @pytest.mark.parametrize(
     ("host", "only"), [pytest.param(*row[:2], id=ascii(row[0])) for row in table("ssrf-either.txt")]
 )
-def test_where_both_are_right_nothing_else_happens(host, only, connects, failure, answering):
+def test_two_correct_addresses_cause_no_other_requests(host, only, connects, failure, answering):
     failure(GuardedClient(lookups=answering(["93.184.216.34"])), f"http://{host}/")
     assert {address for address, _ in connects} <= {only, "8.8.8.8", "2.2.2.2", "93.184.216.34"}
 
 
 @pytest.mark.parametrize("row", [pytest.param(row, id=row["id"]) for row in objects("ssrf-dns.jsonl")])
-def test_whatever_is_looked_up_a_judged_address_is_connected_to(row, connects, failure):
+def test_only_checked_addresses_are_connected_to(row, connects, failure):
     answers, lookups = row["answers_in_order"], []
 
     def resolve(host: str) -> list[str]:
@@ -204,13 +204,13 @@ def test_one_refused_address_refuses_the_host(connects, caplog, failure, answeri
     assert "10.0.0.1 is private use" in caplog.text
 
 
-def test_every_refused_address_gets_one_text(failure, answering):
+def test_all_refused_addresses_have_the_same_text(failure, answering):
     urls = ["http://127.0.0.1/", "http://[fd00::1]/", "http://localhost/", "http://db.internal/", "http://a.example/"]
     fetch = GuardedClient(lookups=answering(["169.254.169.254"]))
     assert {str(failure(fetch, url)) for url in urls} == {"the address is not allowed (blocked)"}
 
 
-def test_a_name_that_is_never_public_is_not_even_looked_up(failure):
+def test_a_private_name_is_not_looked_up(failure):
     def never(host: str) -> list[str]:
         raise AssertionError(host)
 
@@ -219,13 +219,13 @@ def test_a_name_that_is_never_public_is_not_even_looked_up(failure):
 
 
 @pytest.mark.parametrize("port", [21, 22, 25, 81, 8080, 65535])
-def test_other_ports_are_not_asked(port, connects, failure, answering):
+def test_other_ports_are_refused(port, connects, failure, answering):
     failed = failure(GuardedClient(lookups=answering(["93.184.216.34"])), f"http://a.example:{port}/")
     assert failed.code == "port"
     assert connects == []
 
 
-def test_a_port_can_be_allowed_everywhere(connects, failure, answering):
+def test_a_port_can_be_allowed_for_all_hosts(connects, failure, answering):
     fetch = GuardedClient(lookups=answering(["93.184.216.34"]), ports=(80, 443, 8080))
     assert failure(fetch, "http://a.example:8080/").code == "connect"
     assert connects == [("93.184.216.34", 8080)]
@@ -242,20 +242,20 @@ def test_a_port_can_be_allowed_everywhere(connects, failure, answering):
         pytest.param("http://a.example/", "93.184.216.34", "connect", id="public-address"),
     ],
 )
-def test_a_network_of_the_operator_is_open_and_nothing_beside_it(url, answer, code, connects, failure, answering):
+def test_only_the_allowed_network_is_reachable(url, answer, code, connects, failure, answering):
     fetch = GuardedClient(networks=["10.1.0.0/16"], lookups=answering([answer]))
     assert failure(fetch, url).code == code
     assert bool(connects) is (code == "connect")
 
 
-def test_a_host_half_inside_a_network_is_refused(connects, failure, answering):
+def test_a_host_with_one_address_outside_a_network_is_refused(connects, failure, answering):
     fetch = GuardedClient(networks=["10.1.0.0/16"], lookups=answering(["10.1.0.1", "93.184.216.34"]))
     assert failure(fetch, "http://db.internal/").code == "blocked"
     assert failure(fetch, "http://a.example:8080/").code == "port"
     assert connects == []
 
 
-def test_nat64_is_refused_but_where_the_network_has_it(connects, failure, answering):
+def test_nat64_is_refused_unless_the_network_uses_it(connects, failure, answering):
     lookups = answering(["64:ff9b::5db8:d822"])
     assert failure(GuardedClient(lookups=lookups), "http://a.example/").code == "blocked"
     assert failure(GuardedClient(lookups=lookups, nat64=True), "http://a.example/").code == "connect"
@@ -264,13 +264,13 @@ def test_nat64_is_refused_but_where_the_network_has_it(connects, failure, answer
     assert connects == [("64:ff9b::5db8:d822", 80)]
 
 
-def test_a_host_with_many_addresses_is_tried_a_few_times(connects, failure, answering):
+def test_a_few_addresses_of_a_host_are_tried(connects, failure, answering):
     many = [f"93.184.216.{n}" for n in range(1, 100)] + [f"2606:2800::{n:x}" for n in range(1, 100)]
     assert failure(GuardedClient(lookups=answering(many)), "http://a.example/").code == "connect"
     assert connects == [("93.184.216.1", 80), ("93.184.216.2", 80), ("2606:2800::1", 80), ("2606:2800::2", 80)]
 
 
-def test_an_address_that_does_not_answer_leaves_time_for_the_next(failure, answering):
+def test_an_unresponsive_address_leaves_time_for_the_next(failure, answering):
     tried = []
 
     def connect(address: Address, port: int, deadline: Deadline) -> socket.socket:
@@ -286,12 +286,12 @@ def test_an_address_that_does_not_answer_leaves_time_for_the_next(failure, answe
 
 
 @pytest.mark.parametrize("networks", ["127.0.0.0", ["10.0.0.1/8"], ["all"]])
-def test_a_network_that_is_none_is_refused_when_the_client_is_made(networks):
+def test_an_invalid_network_raises_an_error_at_start(networks):
     with pytest.raises(ValueError, match="CIDR"):
         GuardedClient(networks=networks)
 
 
-def test_who_admits_hears_of_what_was_judged_and_has_the_last_word(connects, failure, answering):
+def test_admit_receives_the_checked_addresses_and_can_refuse(connects, failure, answering):
     heard = []
 
     def before_connect(host: str, addresses: Sequence[Address]) -> None:
@@ -308,7 +308,7 @@ def test_who_admits_hears_of_what_was_judged_and_has_the_last_word(connects, fai
     assert connects == []
 
 
-def test_what_is_made_once_is_made_before_anybody_is_asked():
+def test_expensive_objects_are_created_before_the_first_request():
     # Else the first hop of a trace has the time in it that certificates and tables take to be read.
     program = """
 from ararat.identifiers.text import characters

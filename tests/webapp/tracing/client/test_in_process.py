@@ -36,7 +36,7 @@ def ask(app: Any, url: str = f"{PREFIX}/ark:12345/x", method: str = "GET", prefi
     return local_fetch({prefix: app}, None, "192.0.2.7")(method, url, time.monotonic() + 10)
 
 
-def test_our_own_site_answers_in_process():
+def test_this_site_answers_in_process():
     response = ask(Site())
     assert (response.status, response.reason, response.where) == (302, "Found", "here")
     assert response.all("location") == ["/page"]
@@ -66,7 +66,7 @@ def test_the_site_sees_a_plain_request():
     assert not {"CONTENT_LENGTH", "CONTENT_TYPE", "REMOTE_USER", "AUTH_TYPE", "HTTP_COOKIE"} & set(environ)
 
 
-def test_the_request_keeps_the_letter_of_pep_3333():
+def test_the_environ_follows_pep_3333():
     def site(environ: dict[str, Any], start_response: Callable[..., Any]) -> list[bytes]:
         start_response("200 OK", [("Content-Type", "text/plain"), ("Content-Length", "0")])
         return []
@@ -75,13 +75,13 @@ def test_the_request_keeps_the_letter_of_pep_3333():
 
 
 @pytest.mark.parametrize("target", ["/x", "/x?", "/x??", "/x?info", "/a%2fb", "//x", "/a//b"])
-def test_the_raw_target_is_there_under_both_names(target):
+def test_the_raw_target_has_both_names(target):
     site = Site()
     ask(site, PREFIX + target)
     assert site.environ["REQUEST_URI"] == site.environ["RAW_URI"] == target
 
 
-def test_a_prefix_with_a_path_is_a_mount():
+def test_a_prefix_with_a_path_sets_script_name():
     site = Site()
     ask(site, "https://ids.example/a%20b/ids/ark:12345/x?", prefix="https://ids.example/a%20b/ids")
     assert (site.environ["SCRIPT_NAME"], site.environ["PATH_INFO"]) == ("/a b/ids", "/ark:12345/x")
@@ -118,7 +118,7 @@ A, AB, OTHER = "https://ids.example/a", "https://ids.example/a/b", "https://othe
         pytest.param("https://ids.example.org/a/x", "elsewhere", "", id="another-host"),
     ],
 )
-def test_a_url_goes_to_the_site_it_belongs_to(url, site, mount):
+def test_the_longest_prefix_selects_the_site(url, site, mount):
     assert chosen(url, A, OTHER, AB) == (site, mount)
 
 
@@ -133,13 +133,13 @@ def test_a_url_goes_to_the_site_it_belongs_to(url, site, mount):
         pytest.param("https://ids.example/ark:12345/x", "elsewhere", id="a-name-outside-the-prefix"),
     ],
 )
-def test_where_a_prefix_has_names_only_other_urls_go_elsewhere(url: str, site: str) -> None:
+def test_a_names_only_prefix_does_not_answer_other_urls(url: str, site: str) -> None:
     sites = {A: NamesOnly(Site(A), ["ark", "urn"])}
     fetch = local_fetch(sites, lambda *_: HopResponse(200, "", (("X-Site", "elsewhere"),)), None)
     assert fetch("GET", url, time.monotonic() + 10).all("X-Site") == [site]
 
 
-def test_without_a_way_out_other_hosts_are_not_asked():
+def test_without_an_outer_fetch_other_hosts_fail():
     with pytest.raises(HopFailed) as failed:
         ask(Site(), "https://elsewhere.example/")
     assert failed.value.code == "not-asked"
@@ -148,7 +148,7 @@ def test_without_a_way_out_other_hosts_are_not_asked():
 @pytest.mark.parametrize(
     "url", ["https://user@ids.example/", "https://ids.example\\@evil.example/", "ftp://ids.example/", "/x", ""]
 )
-def test_a_url_that_cannot_be_read_goes_nowhere(url):
+def test_an_invalid_url_is_not_requested(url):
     def never(*_: object) -> HopResponse:
         raise AssertionError
 
@@ -158,7 +158,7 @@ def test_a_url_that_cannot_be_read_goes_nowhere(url):
 
 
 @pytest.mark.parametrize("prefix", ["ids.example", "ftp://ids.example", "https://ids.example/?x"])
-def test_a_prefix_that_is_none_is_refused_when_the_site_is_put_together(prefix):
+def test_an_invalid_prefix_raises_an_error_at_start(prefix):
     with pytest.raises(ValueError, match=r".") as error:
         local_fetch({prefix: Site()}, None, None)
     assert str(error.value).isascii()
@@ -186,7 +186,7 @@ def endless() -> Iterator[bytes]:
         yield b"x" * 1000
 
 
-def test_a_body_is_closed_unread_once_the_header_is_there():
+def test_the_body_is_closed_unread_after_the_header():
     body = Body(endless())
 
     def site(environ: dict[str, Any], start_response: Callable[..., Any]) -> Body:
@@ -213,7 +213,7 @@ def test_a_generator_is_read_up_to_its_header():
     assert closed == [True]
 
 
-def test_a_second_header_counts_where_it_comes_with_an_error():
+def test_a_second_start_response_needs_exc_info():
     def site(environ: dict[str, Any], start_response: Callable[..., Any]) -> list[bytes]:
         start_response("200 OK", [])
         start_response("500 Oh", [("X", " y\t")], (ValueError, ValueError(), None))
@@ -243,7 +243,7 @@ def wrong_status(environ: dict[str, Any], start_response: Callable[..., Any]) ->
 
 
 @pytest.mark.parametrize("site", [raising, silent, twice, wrong_status])
-def test_a_site_that_breaks_is_a_failed_hop_and_the_log_knows_why(site, caplog):
+def test_an_exception_of_the_site_fails_the_hop_and_is_logged(site, caplog):
     with caplog.at_level(logging.ERROR), pytest.raises(HopFailed) as failed:
         ask(site)
     assert failed.value.code == "site-error"
@@ -251,7 +251,7 @@ def test_a_site_that_breaks_is_a_failed_hop_and_the_log_knows_why(site, caplog):
     assert "Traceback" in caplog.text
 
 
-def test_a_site_that_never_begins_ends_at_the_deadline():
+def test_a_site_without_an_answer_ends_at_the_deadline():
     def site(environ: dict[str, Any], start_response: Callable[..., Any]) -> Iterator[bytes]:
         while True:
             time.sleep(0.005)
@@ -262,7 +262,7 @@ def test_a_site_that_never_begins_ends_at_the_deadline():
     assert failed.value.code == "timeout"
 
 
-def test_a_prefix_that_is_added_later_is_seen_by_the_next_trace():
+def test_a_prefix_added_later_is_used_by_the_next_trace():
     local: dict[str, Any] = {}
     with pytest.raises(HopFailed):
         local_fetch(local, None, None)("GET", f"{PREFIX}/", time.monotonic() + 10)

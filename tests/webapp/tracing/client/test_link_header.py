@@ -32,21 +32,21 @@ from ararat.webapp.tracing.client.link_header import MAX_LINKS, describedby
         pytest.param([], [], id="none"),
     ],
 )
-def test_descriptions_are_found(fields, expected):
+def test_describedby_links_are_found(fields, expected):
     assert describedby(fields) == expected
 
 
-def test_a_field_full_of_links_is_read_to_a_limit():
+def test_the_number_of_links_is_limited():
     assert len(describedby(["<a>; rel=describedby, " * 5000])) == MAX_LINKS
 
 
 @given(st.lists(st.text('<>;,="\\ \tabrel', max_size=80), max_size=3))
-def test_whatever_stands_there_a_list_comes_out(fields):
+def test_every_field_gives_a_list(fields):
     assert all(isinstance(target, str) for target in describedby(fields))
 
 
 @pytest.mark.parametrize("text", ['<a>; rel="' + "\\" * 60_000, "<" * 60_000, ";" * 60_000, "<a>" + "; x" * 20_000])
-def test_time_is_linear(text):
+def test_parsing_is_linear(text):
     assert len(describedby([text])) <= MAX_LINKS
 
 
@@ -74,7 +74,7 @@ UNITS = [
 
 @pytest.mark.parametrize("begin", ["", "<a>", '<a>;a="'], ids=["alone", "after a link", "in a string"])
 @pytest.mark.parametrize("unit", UNITS)
-def test_the_time_grows_with_the_length_alone(unit, begin):
+def test_parsing_time_depends_only_on_the_length(unit, begin):
     def took(octets):
         field = begin + (unit * octets)[:octets]
         times = []

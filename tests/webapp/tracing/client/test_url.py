@@ -38,7 +38,7 @@ from ararat.webapp.tracing.client.url import MAX_LENGTH, BadURL, WebURL, parse
         pytest.param("http://0xg.0xfg/", WebURL("http", "0xg.0xfg", 80, "/"), id="not-quite-hexadecimal"),
     ],
 )
-def test_a_url_is_read_into_what_is_connected_to(url, expected):
+def test_a_url_is_split_for_a_connection(url, expected):
     assert parse(url) == expected
 
 
@@ -57,7 +57,7 @@ def test_a_url_is_read_into_what_is_connected_to(url, expected):
         "/:@!$&'()*+,;=",
     ],
 )
-def test_the_target_goes_out_octet_by_octet(target):
+def test_the_request_target_is_unchanged(target):
     assert parse(f"https://n2t.net{target}").target == target
 
 
@@ -117,7 +117,7 @@ def test_the_target_goes_out_octet_by_octet(target):
         pytest.param("http://h.example/" + "a" * MAX_LENGTH, id="too-long"),
     ],
 )
-def test_what_is_odd_is_refused_in_ascii(url):
+def test_an_unusual_url_is_refused_with_an_ascii_text(url):
     with pytest.raises(BadURL) as refused:
         parse(url)
     assert str(refused.value).isascii()
@@ -133,7 +133,7 @@ def test_what_is_odd_is_refused_in_ascii(url):
         pytest.param("http://127.0.0.1/", "127.0.0.1", id="ipv4"),
     ],
 )
-def test_the_host_field_names_the_port_where_it_is_not_the_usual_one(url, authority):
+def test_the_host_field_contains_an_unusual_port(url, authority):
     assert parse(url).authority == authority
 
 
@@ -163,7 +163,7 @@ PIECES = st.sampled_from(
 
 
 @given(st.lists(st.one_of(PIECES, st.text(max_size=3)), max_size=8).map("".join))
-def test_only_bad_url_is_ever_raised_and_what_is_read_is_plain(url):
+def test_only_bad_url_is_raised_and_results_are_ascii(url):
     try:
         read = parse(url)
     except BadURL:
@@ -175,7 +175,7 @@ def test_only_bad_url_is_ever_raised_and_what_is_read_is_plain(url):
     assert parse(f"{read.scheme}://{read.authority}{read.target}") == read
 
 
-def test_a_long_name_is_refused_before_idna_sees_it(monkeypatch):
+def test_a_long_name_is_refused_before_idna(monkeypatch):
     def too_late(*_: object, **__: object) -> bytes:
         raise AssertionError("idna was asked")
 

@@ -40,7 +40,7 @@ class Counting:
         return HopResponse(200, str(self.asked), self.fields)
 
 
-def test_an_answer_is_taken_for_a_minute_with_its_age(answers, clock):
+def test_a_response_is_cached_for_a_minute_with_its_age(answers, clock):
     fetch = Counting()
     ask = cached_fetch(fetch, answers)
     ages = []
@@ -52,20 +52,20 @@ def test_an_answer_is_taken_for_a_minute_with_its_age(answers, clock):
 
 
 @pytest.mark.parametrize(("method", "url"), [("HEAD", URL), ("GET", URL + "?"), ("GET", "http://a.example/")])
-def test_another_request_is_another(method, url, answers):
+def test_another_request_is_not_answered_from_the_cache(method, url, answers):
     fetch = Counting()
     ask = cached_fetch(fetch, answers)
     assert ask("GET", URL, 0.0).age is None
     assert ask(method, url, 0.0).age is None
 
 
-def test_a_fresh_run_asks_and_what_it_gets_is_kept(answers):
+def test_a_fresh_trace_sends_requests_and_caches_the_responses(answers):
     fetch = Counting()
     assert [cached_fetch(fetch, answers, fresh=True)("GET", URL, 0.0).reason for _ in range(3)] == ["1", "2", "3"]
     assert cached_fetch(fetch, answers)("GET", URL, 0.0).reason == "3"
 
 
-def test_where_the_host_may_not_be_asked_so_soon_the_old_answer_does(answers):
+def test_the_cached_response_is_used_if_the_rate_limit_is_reached(answers):
     cached_fetch(Counting(), answers)("GET", URL, 0.0)
     assert cached_fetch(Counting("too-often"), answers, fresh=True)("GET", URL, 0.0).age == 0
     with pytest.raises(HopFailed):
@@ -73,7 +73,7 @@ def test_where_the_host_may_not_be_asked_so_soon_the_old_answer_does(answers):
 
 
 @pytest.mark.parametrize("code", ["connect", "timeout", "blocked", "stopped"])
-def test_that_there_was_no_answer_is_not_kept_and_hides_nothing(code, answers):
+def test_failures_are_not_cached(code, answers):
     with pytest.raises(HopFailed):
         cached_fetch(Counting(code), answers)("GET", URL, 0.0)
     cached_fetch(Counting(), answers)("GET", URL, 0.0)
@@ -92,13 +92,13 @@ def test_that_there_was_no_answer_is_not_kept_and_hides_nothing(code, answers):
         (("Set-Cookie", "a=b"), True),
     ],
 )
-def test_a_host_that_says_no_store_is_asked_each_time(field, kept, answers):
+def test_no_store_is_respected(field, kept, answers):
     ask = cached_fetch(Counting(None, field), answers)
     ask("GET", URL, 0.0)
     assert (ask("GET", URL, 0.0).age is not None) is kept
 
 
-def test_what_is_kept_is_bounded_and_the_latest_stays(clock):
+def test_the_cache_is_limited_and_keeps_the_newest(clock):
     answers = ResponseCache(max_bytes=100_000, clock=clock)
     for number in range(1000):
         answers.put("GET", f"{URL}{number}", HopResponse(200, "OK", (("X", "x" * 1000),)))
@@ -109,7 +109,7 @@ def test_what_is_kept_is_bounded_and_the_latest_stays(clock):
     assert answers.get("GET", URL) is None
 
 
-def test_an_answer_in_place_of_another_takes_no_room_of_its_own(clock):
+def test_replacing_a_response_needs_no_more_memory(clock):
     answers = ResponseCache(max_bytes=10_000, clock=clock)
     answers.put("GET", URL, HopResponse(200, "OK", ()))
     for _ in range(1000):
@@ -117,7 +117,7 @@ def test_an_answer_in_place_of_another_takes_no_room_of_its_own(clock):
     assert answers.get("GET", URL) is not None
 
 
-def test_what_is_too_old_is_gone(answers, clock):
+def test_expired_responses_are_dropped(answers, clock):
     answers.put("GET", URL, HopResponse(200, "OK", ()))
     clock.now += 60
     answers.put("GET", URL + "b", HopResponse(200, "OK", ()))

@@ -8,7 +8,7 @@ import pytest
 from ararat.webapp.tracing.limits.concurrency import Busy, ConcurrencyLimit, client_key
 
 
-def test_a_client_takes_three_places_and_no_more():
+def test_a_client_gets_at_most_three_slots():
     places = ConcurrencyLimit()
     held = [places.acquire("192.0.2.7") for _ in range(3)]
     with pytest.raises(Busy) as busy:
@@ -19,7 +19,7 @@ def test_a_client_takes_three_places_and_no_more():
     places.acquire("192.0.2.7").release()
 
 
-def test_fifty_places_are_all_there_are():
+def test_there_are_at_most_fifty_slots():
     places = ConcurrencyLimit()
     held = [places.acquire(f"192.0.2.{number}") for number in range(50)]
     with pytest.raises(Busy) as busy:
@@ -31,7 +31,7 @@ def test_fifty_places_are_all_there_are():
     assert places.in_use == 0
 
 
-def test_a_place_is_given_back_once():
+def test_a_slot_is_released_once():
     places = ConcurrencyLimit(total=2)
     first, _second = places.acquire("192.0.2.7"), places.acquire("192.0.2.7")
     first.release()
@@ -41,14 +41,14 @@ def test_a_place_is_given_back_once():
     assert places.in_use == 1
 
 
-def test_a_place_is_given_back_after_an_exception():
+def test_a_slot_is_released_after_an_exception():
     places = ConcurrencyLimit()
     with pytest.raises(RuntimeError), places.acquire("192.0.2.7"):
         raise RuntimeError
     assert places.in_use == 0
 
 
-def test_a_client_that_left_is_forgotten():
+def test_a_client_without_slots_is_forgotten():
     places = ConcurrencyLimit()
     for number in range(1000):
         places.acquire(f"2001:db9:{number:x}::1").release()
@@ -68,11 +68,11 @@ def test_a_client_that_left_is_forgotten():
         pytest.param("unix:", "127.0.0.1", False, id="a-socket-file"),
     ],
 )
-def test_what_counts_as_one_client(one, other, same):
+def test_client_key_identifies_one_client(one, other, same):
     assert (client_key(one) == client_key(other)) is same
 
 
-def test_threads_that_rush_for_places_get_as_many_as_there_are():
+def test_threads_never_get_more_slots_than_exist():
     places = ConcurrencyLimit(total=10, per_client=10)
     start = threading.Barrier(40)
 

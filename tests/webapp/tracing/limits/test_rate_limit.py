@@ -37,7 +37,7 @@ def asked(pace: HostRateLimiter, client: str | None = "192.0.2.7", host="a.examp
 
 
 @given(st.lists(st.floats(0, 40), max_size=60), st.integers(1, 5))
-def test_in_no_window_is_a_key_counted_more_often_than_allowed(steps, most):
+def test_no_window_counts_more_events_than_allowed(steps, most):
     clock, counted = Clock(), []
     rate = SlidingWindow(most, 60.0, clock=clock)
     for step in steps:
@@ -48,7 +48,7 @@ def test_in_no_window_is_a_key_counted_more_often_than_allowed(steps, most):
     assert all(later - first >= 60.0 for first, later in zip(counted, counted[most:], strict=False))
 
 
-def test_the_wait_is_what_it_takes(clock):
+def test_wait_returns_the_remaining_seconds(clock):
     rate = SlidingWindow(2, 60.0, clock=clock)
     rate.count("k")
     clock.now += 20
@@ -58,7 +58,7 @@ def test_the_wait_is_what_it_takes(clock):
     assert rate.wait("k") == 0
 
 
-def test_what_is_remembered_is_bounded_and_the_latest_stays(clock):
+def test_the_number_of_keys_is_limited_and_the_newest_are_kept(clock):
     rate = SlidingWindow(1, 60.0, keys=100, clock=clock)
     for number in range(1000):
         rate.count(number)
@@ -66,7 +66,7 @@ def test_what_is_remembered_is_bounded_and_the_latest_stays(clock):
     assert (rate.wait(999), rate.wait(0)) == (60, 0)
 
 
-def test_a_host_is_asked_thirty_times_in_a_minute_whoever_asks(clock):
+def test_a_host_gets_thirty_requests_per_minute(clock):
     pace = HostRateLimiter(clock=clock)
     assert [asked(pace, f"192.0.2.{number}") for number in range(31)] == [True] * 30 + [False]
     assert asked(pace, host="b.example")
@@ -74,14 +74,14 @@ def test_a_host_is_asked_thirty_times_in_a_minute_whoever_asks(clock):
     assert asked(pace)
 
 
-def test_a_client_gets_a_share_of_it_with_all_its_addresses(clock):
+def test_all_addresses_of_a_client_share_its_limit(clock):
     pace = HostRateLimiter(per_host=30, per_client=2, clock=clock)
     assert [asked(pace, f"2001:db9::{number}") for number in range(1, 4)] == [True, True, False]
     assert asked(pace, "2001:db9:0:100::1")
     assert asked(pace, None)
 
 
-def test_many_names_for_one_machine_count_together(clock):
+def test_all_names_of_one_machine_share_its_limit(clock):
     pace = HostRateLimiter(per_host=3, clock=clock)
     names = [f"{number}.a.example" for number in range(5)]
     assert [asked(pace, host=name, addresses=["93.184.216.34"]) for name in names] == [True] * 3 + [False] * 2
@@ -95,7 +95,7 @@ def test_many_names_for_one_machine_count_together(clock):
     ]
 
 
-def test_what_is_refused_is_not_counted(clock):
+def test_refused_requests_are_not_counted(clock):
     pace = HostRateLimiter(per_host=1, clock=clock)
     assert asked(pace, host="a.example", addresses=["93.184.216.34"])
     assert not asked(pace, host="b.example", addresses=["93.184.216.34"])
@@ -109,7 +109,7 @@ def test_what_is_refused_is_not_counted(clock):
         (59.5, "this site reached its limit of 1 request to this host within a minute; try again in 1 second"),
     ],
 )
-def test_the_sentence_says_how_long_it_takes(later, sentence, clock):
+def test_the_error_states_the_waiting_time(later, sentence, clock):
     pace = HostRateLimiter(per_host=1, clock=clock)
     pace.acquire("192.0.2.7", "a.example", [])
     clock.now += later
@@ -130,7 +130,7 @@ def test_threads_share_one_limit():
         assert sum(future.result() for future in [pool.submit(ask_often) for _ in range(8)]) == 50
 
 
-def test_a_thousand_requests_for_one_target_send_thirty(clock):
+def test_a_thousand_requests_to_one_host_send_thirty(clock):
     pace = HostRateLimiter(clock=clock)
     sent = sum(asked(pace, f"198.51.100.{number % 250}", addresses=["93.184.216.34"]) for number in range(1000))
     assert sent == 30
