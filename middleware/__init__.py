@@ -33,12 +33,13 @@ if TYPE_CHECKING:
     from .errors import BindingConflict, BindingError, BindingsUnavailable, ReadOnlyBindings
     from .resolution.result import Resolution
     from .tabular.importing import import_table
-    from .wsgi import ResolverMiddleware
+    from .wsgi import BindingSource, ResolverMiddleware
 
 __all__ = [
     "Binding",
     "BindingConflict",
     "BindingError",
+    "BindingSource",
     "Bindings",
     "BindingsUnavailable",
     "OwnScheme",
@@ -58,7 +59,7 @@ _MODULES = {
     "Binding": "bindings.model",
     "OwnScheme": "custom_scheme",
     "Resolution": "resolution.result",
-    "ResolverMiddleware": "wsgi",
+    **dict.fromkeys(("BindingSource", "ResolverMiddleware"), "wsgi"),
     "import_table": "tabular.importing",
     "log_resolutions": "access_log",
     "mint": "bindings.minting",

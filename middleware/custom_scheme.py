@@ -12,7 +12,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from ..identifiers import IdentifierError
+from ..identifiers import IdentifierError, Problem
 from ..identifiers.ark import length
 from .bindings import targets
 from .errors import BindingError
@@ -78,21 +78,28 @@ class OwnScheme:
         Raises TypeError if ``resolve`` returns something else than None or a temporary redirect. Exceptions of
         ``resolve`` reach the caller, except IdentifierError.
         """
-        if length.may_refuse(given, max_length):
-            return refuse(given, "too-long")
-        try:
-            found = self.resolve(given)
-        except IdentifierError as error:
-            return refuse(given, error.problem)
-        if found is None:
-            return refuse(given, "not-bound")
+        reason: str | Problem = "too-long"
+        if not length.may_refuse(given, max_length):
+            try:
+                found = self.resolve(given)
+            except IdentifierError as error:
+                reason = error.problem
+            else:
+                if found is None:
+                    reason = "not-bound"
+                elif target := self._target(found):
+                    # Other fields are ignored: descriptions and links are for names that are bound here.
+                    return Resolution(given, found.status, found.outcome, target=target, vary=found.vary)
+                else:
+                    reason = "target-unusable"
+        return refuse(given, reason)
+
+    def _target(self, found: Resolution) -> str | None:
         if not isinstance(found, Resolution) or found.status not in _STATUSES.get(found.outcome, ()):
             raise TypeError(
                 f"the resolve function of the scheme {self.name!r} returned neither None nor a temporary redirect"
             )
         try:
-            target = targets.check(found.target, "related" if found.outcome == "related" else "located")
+            return targets.check(found.target, "related" if found.outcome == "related" else "located")
         except BindingError:
-            return refuse(given, "target-unusable")
-        # Other fields are ignored: descriptions and links are for names that are bound here.
-        return Resolution(given=given, status=found.status, outcome=found.outcome, target=target, vary=found.vary)
+            return None

@@ -163,10 +163,6 @@ class Settings:
         """All known inflections with their descriptions."""
         return {**DESCRIBED, **self.inflections}
 
-    def forwards(self, identifier: Ark | Urn) -> bool:
-        """Return whether an unbound identifier is redirected to another resolver."""
-        return self.forward and self.not_ours(identifier) is not None
-
     def not_ours(self, identifier: Ark | Urn) -> str | None:
         """Return the reason if this resolver does not answer for the NAAN of an ARK, otherwise None."""
         if self.naans is None or isinstance(identifier, Urn):

@@ -18,42 +18,69 @@ in an ``OwnScheme``, is logged with its traceback and answered with 500.
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from time import perf_counter
-from typing import TYPE_CHECKING, Unpack
+from typing import TYPE_CHECKING, Protocol, Unpack
 
+from ..identifiers import Ark, Urn
 from ..identifiers.text import display
 from .asgi_detection import REMEDY, is_asgi, named
 from .custom_scheme import OwnScheme
 from .errors import BindingsUnavailable
-from .http.conditional import Conditions
-from .http.handover import Handover, local_environ
-from .http.negotiation import Accepted
-from .http.request_target import Target, mount_path, recover, reserved_labels
+from .http.handover import Handover
+from .http.request import Request
+from .http.request_target import Target, recover, reserved_labels
 from .http.responses import Answer, Answers, last_resort
-from .http.rfc2169 import Service, as_redirect, parse_service_request
+from .http.rfc2169 import parse_service_request
 from .resolution import mistyped
 from .resolution.refusals import refuse
-from .resolution.resolver import Rules, no_rules, resolve
-from .resolution.result import Identifier, Resolution
+from .resolution.resolver import resolve
+from .resolution.result import Resolution
 from .settings import Settings, SettingsArguments
 from .storage.opening import AvailabilityLog
 
 if TYPE_CHECKING:
     from _typeshed.wsgi import StartResponse, WSGIApplication, WSGIEnvironment
 
-    from .bindings.collection import Bindings
     from .bindings.model import Binding
+    from .resolution.rules import Ruled
 
 _log = logging.getLogger(__name__)
+
+
+class BindingSource(Protocol):
+    """The bindings that a resolver reads, such as :class:`~ararat.middleware.Bindings`.
+
+    A class that inherits from this one needs only ``fetch``; it has no rules.
+    """
+
+    def fetch(self, keys: Iterable[str], /) -> Mapping[str, Binding]:
+        """Return the bindings of the given keys, by key, without the keys that are not bound.
+
+        Raises :class:`~ararat.middleware.BindingsUnavailable` if the bindings cannot be read.
+        """
+        ...
+
+    def binding_by_rule(self, identifier: Ark | Urn, /) -> Ruled | None:
+        """Return the binding that a rule makes for an identifier that is not bound, or None."""
+        return None
+
+    def is_mistyped(self, identifier: Ark | Urn, /) -> bool:
+        """Return whether an identifier that is not bound has a wrong check character."""
+        return False
+
+    @property
+    def failure(self) -> str | None:
+        """The reason why the bindings could not be opened, or None."""
+        return None
 
 
 class ResolverMiddleware:
     """A WSGI application that answers for ARKs and URNs and passes other requests to ``app``.
 
     :param app: the site, a WSGI application.
-    :param bindings: the result of :func:`~ararat.middleware.open_bindings`, or an object with its method ``fetch``.
+    :param bindings: the result of :func:`~ararat.middleware.open_bindings`, or another :class:`BindingSource`.
     :param prefix: str or None (default). The public address of the resolver (``https://example.org``). Links begin with
         it. Without it, links are paths.
     :param also: iterable of str, default empty. Other prefixes of the same resolver.
@@ -99,7 +126,7 @@ class ResolverMiddleware:
     def __init__(
         self,
         app: WSGIApplication,
-        bindings: Bindings,
+        bindings: BindingSource,
         *,
         on_resolve: Callable[[Resolution], object] | None = None,
         **settings: Unpack[SettingsArguments],
@@ -111,9 +138,7 @@ class ResolverMiddleware:
         self.app = app
         self.bindings = bindings
         self.settings = Settings(**settings)
-        self._availability = AvailabilityLog(getattr(bindings, "failure", None))
-        self._rules: Rules = getattr(bindings, "binding_by_rule", no_rules)
-        self._is_mistyped: Callable[[Identifier], bool] = getattr(bindings, "is_mistyped", _never)
+        self._availability = AvailabilityLog(bindings.failure)
         self._answers = Answers(self.settings)
         self._on_resolve = on_resolve
         self._labels = reserved_labels(scheme for scheme in self.settings.schemes if isinstance(scheme, str))
@@ -130,19 +155,21 @@ class ResolverMiddleware:
         except Exception:  # noqa: BLE001 - the site handles malformed environs
             has_colon = False
         if has_colon and (target := self._reserved(environ)) is not None:
-            return self._respond(environ, start_response, target)
+            return self._respond(Request(environ, target, self.settings.prefix), start_response)
         return self._others(environ, start_response)
 
     def _service_or_site(self, environ: WSGIEnvironment, start_response: StartResponse) -> Iterable[bytes]:
         try:
             services = self.settings.services or ""
             ours = environ["PATH_INFO"].startswith(f"{services}/N2")
-            request = parse_service_request(recover(environ), services) if ours else None
+            requested = parse_service_request(recover(environ), services) if ours else None
         except Exception:  # noqa: BLE001 - the site handles malformed environs
-            request = None
-        if request is None:
+            requested = None
+        if requested is None:
             return self.app(environ, start_response)
-        return self._respond(environ, start_response, request.target, request.service)
+        return self._respond(
+            Request(environ, requested.target, self.settings.prefix, requested.service), start_response
+        )
 
     def _reserved(self, environ: WSGIEnvironment) -> Target | None:
         """Return the request target if its path is reserved, otherwise None."""
@@ -160,65 +187,6 @@ class ResolverMiddleware:
     def _is_reserved(self, target: Target) -> bool:
         return target.path[:5] in self._labels or self._own_scheme(target) is not None
 
-    def _respond(
-        self,
-        environ: WSGIEnvironment,
-        start_response: StartResponse,
-        target: Target,
-        service: Service | None = None,
-    ) -> Iterable[bytes]:
-        began = perf_counter()
-        head = environ.get("REQUEST_METHOD") == "HEAD"
-        resolution: Resolution | None = None
-        try:
-            if environ.get("REQUEST_METHOD") == "OPTIONS":
-                answer = self._answers.options(secure=_is_secure(environ))
-                return self._for_origin(answer, environ).start(start_response)
-            resolution = self._resolve(environ, target)
-            answer = self._answer(environ, target, resolution, service)
-        except Exception:  # noqa: BLE001 - it is logged
-            _log.exception("The resolver failed for %s", display.escape(target.identifier[:200]))
-            given = target.identifier
-            resolution = refuse(given, "internal-error")
-            answer = self._failed(environ, target, resolution)
-        self._report(target, resolution, answer, began)
-        if isinstance(answer, Handover):
-            return answer.to(self.app, start_response)
-        return self._for_origin(answer, environ).start(start_response, head=head)
-
-    def _for_origin(self, answer: Answer, environ: WSGIEnvironment) -> Answer:
-        if not self.settings.cors_origins:
-            return answer
-        return self._answers.for_origin(answer, environ.get("HTTP_ORIGIN"))
-
-    def _failed(self, environ: WSGIEnvironment, target: Target, resolution: Resolution) -> Answer | Handover:
-        try:
-            return self._answer(environ, target, resolution, None)
-        except Exception:  # noqa: BLE001 - it is logged
-            _log.exception("The error page could not be rendered")
-            return last_resort()
-
-    def _answer(
-        self, environ: WSGIEnvironment, target: Target, resolution: Resolution, service: Service | None
-    ) -> Answer | Handover:
-        secure, accept = _is_secure(environ), environ.get("HTTP_ACCEPT")
-        # Links contain nothing of the request except SCRIPT_NAME, because a client can forge the Host field.
-        root = self.settings.prefix or mount_path(environ)
-        if service == "N2Ls" and resolution.outcome not in ("refused", "metadata"):
-            return self._answers.places(resolution, root, accept, secure=secure)
-        if service is not None:
-            resolution = as_redirect(resolution)
-        if resolution.outcome == "served":
-            environ["ararat.ark"] = resolution.key
-            local = local_environ(environ, resolution.target or "/", resolution.query)
-            return Handover(local, f"{root}/{resolution.key}?info", resolution.vary)
-        if resolution.outcome == "refused":
-            return self._answers.refusal(resolution, root, accept, secure=secure, exact=target.exact)
-        if resolution.outcome == "metadata":
-            described = self._answers.description(resolution, root, accept, secure=secure)
-            return described.under(Conditions.of(environ))
-        return self._answers.redirect(resolution, root, secure=secure)
-
     def _own_scheme(self, target: Target) -> OwnScheme | None:
         if not self._own:
             return None
@@ -226,54 +194,72 @@ class ResolverMiddleware:
         label, colon, _ = target.path.partition(":")
         return self._own.get(label[1:].lower()) if colon and label[:1] == "/" else None
 
-    def _resolve(self, environ: WSGIEnvironment, target: Target) -> Resolution:
-        given = target.identifier
-        # ARK-121: identifiers are resolved by GET and HEAD only.
-        if environ.get("REQUEST_METHOD") not in ("GET", "HEAD"):
-            return refuse(given, "method-not-allowed")
-        if target.dotted:
-            return refuse(given, "dot-segment")
-        if not self._is_reserved(target):
-            # Only a request for a service can contain an identifier of another scheme.
-            return refuse(given, "no-scheme", message="it does not begin with a scheme that this resolver answers for")
-        accepted = Accepted(environ.get("HTTP_ACCEPT"), environ.get("HTTP_ACCEPT_LANGUAGE"))
+    def _respond(self, request: Request, start_response: StartResponse) -> Iterable[bytes]:
+        began = perf_counter()
         try:
-            if own := self._own_scheme(target):
-                return own.answer(given, self.settings.max_length)
-            fetch = self._fetch_and_note if self._availability.failing else self.bindings.fetch
-            return self._with_hint(resolve(given, fetch, self._rules, self.settings, accepted))
-        except BindingsUnavailable as error:
-            # 503, because 404 would mean that the identifier is not bound.
-            self._availability.failed(str(error))
-            return refuse(given, "bindings-unavailable")
+            if request.method == "OPTIONS":
+                return self._answers.options(request).start(start_response)
+            resolution = self._resolve(request)
+            answer = self._answers.answer(resolution, request)
+        except Exception:  # noqa: BLE001 - it is logged
+            given = request.target.identifier
+            _log.exception("The resolver failed for %s", display.escape(given[:200]))
+            resolution = refuse(given, "internal-error")
+            answer = self._failed(resolution, request)
+        self._report(resolution, answer, began)
+        if isinstance(answer, Handover):
+            return answer.to(self.app, start_response)
+        return answer.start(start_response, head=request.method == "HEAD")
+
+    def _resolve(self, request: Request) -> Resolution:
+        given, message = request.target.identifier, None
+        if request.method not in ("GET", "HEAD"):
+            # ARK-121: identifiers are resolved by GET and HEAD only.
+            code = "method-not-allowed"
+        elif request.target.dotted:
+            code = "dot-segment"
+        elif not self._is_reserved(request.target):
+            # Only a request for a service can contain an identifier of another scheme.
+            code, message = "no-scheme", "it does not begin with a scheme that this resolver answers for"
+        else:
+            try:
+                if own := self._own_scheme(request.target):
+                    return own.answer(given, self.settings.max_length)
+                fetch = self._fetch_and_note if self._availability.failing else self.bindings.fetch
+                rules = self.bindings.binding_by_rule
+                return self._with_hint(resolve(given, fetch, rules, self.settings, request.accepted))
+            except BindingsUnavailable as error:
+                # 503, because 404 would mean that the identifier is not bound.
+                self._availability.failed(str(error))
+                code = "bindings-unavailable"
+        return refuse(given, code, message)
 
     def _with_hint(self, resolution: Resolution) -> Resolution:
         """Return the refusal of an unknown name with a hint at a typing error, if its check character is wrong."""
         problem, identifier = resolution.problem, resolution.identifier
-        if problem is None or identifier is None or problem.code != "not-bound" or not self._is_mistyped(identifier):
+        if problem is None or identifier is None or problem.code != "not-bound":
+            return resolution
+        if not self.bindings.is_mistyped(identifier):
             return resolution
         return resolution._replace(problem=replace(problem, message=mistyped.MESSAGE))
 
-    def _fetch_and_note(self, keys: Iterable[str]) -> dict[str, Binding]:
+    def _fetch_and_note(self, keys: Iterable[str]) -> Mapping[str, Binding]:
         found = self.bindings.fetch(keys)
         self._availability.succeeded()
         return found
 
-    def _report(self, target: Target, resolution: Resolution | None, answer: Answer | Handover, began: float) -> None:
+    def _failed(self, resolution: Resolution, request: Request) -> Answer | Handover:
+        try:
+            return self._answers.answer(resolution, request)
+        except Exception:  # noqa: BLE001 - it is logged
+            _log.exception("The error page could not be rendered")
+            return last_resort()
+
+    def _report(self, resolution: Resolution, answer: Answer | Handover, began: float) -> None:
         if self._on_resolve is None:
             return
         try:
-            if resolution is None:
-                return
             status = resolution.status if isinstance(answer, Handover) else answer.status
             self._on_resolve(resolution._replace(status=status, seconds=perf_counter() - began))
         except Exception:  # noqa: BLE001 - it is logged
             _log.exception("on_resolve raised an exception")
-
-
-def _never(identifier: Identifier) -> bool:
-    return False
-
-
-def _is_secure(environ: WSGIEnvironment) -> bool:
-    return environ.get("wsgi.url_scheme") == "https"

@@ -11,7 +11,7 @@ from base64 import urlsafe_b64encode
 from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
 from hashlib import sha256
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from werkzeug.http import http_date, parse_date, parse_etags
 
@@ -39,11 +39,6 @@ class Conditions(NamedTuple):
 
     if_none_match: str | None = None
     if_modified_since: str | None = None
-
-    @classmethod
-    def of(cls, environ: Mapping[str, Any]) -> Conditions:
-        """Return the conditions of a WSGI request."""
-        return cls(*(environ.get(f"HTTP_{name.upper()}") for name in cls._fields))
 
     def met(self, headers: Mapping[str, str]) -> bool:
         """Return whether the client already has the response with these header fields.

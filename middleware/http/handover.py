@@ -11,10 +11,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from urllib.parse import unquote_to_bytes
 
 from .request_target import mount_path
-from .responses import describedby
 
 if TYPE_CHECKING:
     from _typeshed.wsgi import StartResponse, WSGIApplication, WSGIEnvironment
+
+    from ..resolution.result import Resolution
+    from .request import Request
 
 # "the status code MUST NOT be a permanent redirect (status code 301 or 308) but it MAY be a temporary redirect (status
 # code 302, 303 or 307)" (POL-035, POL-036). Each is replaced by the temporary redirect with the same rule for methods.
@@ -31,6 +33,21 @@ class Handover(NamedTuple):
     def to(self, app: WSGIApplication, start_response: StartResponse) -> Iterable[bytes]:
         """Call the site."""
         return app(self.environ, add_describedby_link(start_response, self.info, self.vary))
+
+
+def describedby(info: str) -> str:
+    """Return the value of the Link field in every response for a bound name (POL-032)."""
+    return f'<{info}>; rel="describedby"'
+
+
+def hand_over(resolution: Resolution, request: Request) -> Handover:
+    """Return the request for the site that answers for a served name.
+
+    ``ararat.ark`` in the environ of the site is the normal form of the identifier.
+    """
+    request.environ["ararat.ark"] = resolution.key
+    environ = local_environ(request.environ, resolution.target or "/", resolution.query)
+    return Handover(environ, f"{request.root}/{resolution.key}?info", resolution.vary)
 
 
 def local_environ(environ: WSGIEnvironment, target: str, query: str | None) -> WSGIEnvironment:

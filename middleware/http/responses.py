@@ -21,6 +21,8 @@ from ..views.description import FORMS, describe
 from ..views.refusal import explain
 from . import rfc2169
 from .conditional import Conditions, validators
+from .handover import Handover, describedby, hand_over
+from .request import Request
 
 if TYPE_CHECKING:
     from _typeshed.wsgi import StartResponse
@@ -72,10 +74,7 @@ class Answer(NamedTuple):
 
 
 class Answers:
-    """Create the responses of one resolver.
-
-    ``root`` is the beginning of links, ``accept`` the Accept field of the request. ``secure`` is True for https.
-    """
+    """Create the responses of one resolver."""
 
     def __init__(self, settings: Settings) -> None:
         self._settings = settings
@@ -84,15 +83,36 @@ class Answers:
         # Redirects of different names differ only in their location.
         self._redirected: Headers = [("Content-Length", "0"), ("Cache-Control", self._found_for)]
 
-    def redirect(self, resolution: Resolution, root: str, *, secure: bool) -> Answer:
+    def answer(self, resolution: Resolution, request: Request) -> Answer | Handover:
+        """Return the response to a request, or the request for the site if the name is served."""
+        if request.service is not None:
+            if request.service == "N2Ls" and resolution.outcome not in ("refused", "metadata"):
+                return self._places(resolution, request)
+            resolution = rfc2169.as_redirect(resolution)
+        if resolution.outcome == "refused":
+            return self._refusal(resolution, request)
+        if resolution.outcome == "metadata":
+            return self._description(resolution, request).under(request.conditions)
+        if resolution.outcome == "served":
+            return hand_over(resolution, request)
+        return self._redirect(resolution, request)
+
+    def options(self, request: Request) -> Answer:
+        """Return 204 with the allowed methods, also for CORS preflight requests."""
+        headers = [("Allow", METHODS), ("Cache-Control", "no-store")]
+        if self._settings.cors:
+            headers += [("Access-Control-Allow-Methods", METHODS), ("Access-Control-Allow-Headers", "*")]
+        return self._with_common(204, headers, b"", request)
+
+    def _redirect(self, resolution: Resolution, request: Request) -> Answer:
         """Return 302, 303 or 307 to the target, or to the description if there is no target.
 
         It has no body. RFC 9110, section 15.4.3: "The server's response content usually contains a short hypertext
         note", but clients that follow redirects never show it, and servers send it in a separate packet.
         """
+        root, target = request.root, resolution.target
         info = f"{root}/{resolution.key}?info"
-        target = info if resolution.target is None else resolution.target
-        location = root + target if target.startswith("/") and resolution.target is not None else target
+        location = info if target is None else root + target if target.startswith("/") else target
         headers = [("Location", location), *self._redirected]
         # A forwarded identifier is described by the other resolver.
         if resolution.binding is not None:
@@ -100,32 +120,35 @@ class Answers:
         # ARK-107: Vary means that the location depends on these request fields, so it is sent only then.
         if resolution.vary:
             headers.append(("Vary", ", ".join(resolution.vary)))
-        return Answer(resolution.status, self._with_common(headers, secure), b"")
+        return self._with_common(resolution.status, headers, b"", request)
 
-    def description(self, resolution: Resolution, root: str, accept: str | None, *, secure: bool) -> Answer:
+    def _description(self, resolution: Resolution, request: Request) -> Answer:
         """Return 200 with the description of the identifier."""
         if resolution.binding is None:
             raise ValueError("the resolution has no binding, so there is no description")
-        view = describe(resolution.binding, root, resolution.container, self._settings.inflections, resolution.rule)
+        view = describe(
+            resolution.binding, request.root, resolution.container, self._settings.inflections, resolution.rule
+        )
         info = f"{view.address}?info"
-        media_type = preferred(accept, tuple(FORMS))
+        media_type = preferred(request.accepted.media_types, tuple(FORMS))
         links = [("Link", describedby(info)), ("Link", f'<{info}>; rel="canonical"')]
         # Relative references are shorter; these representations are at the requested address.
         links += [("Link", f'<?info>; rel="alternate"; type="{form}"') for form in FORMS if form != media_type]
         if view.policy is not None:
             # ARK-034: this is the policy of the naming authority for the name, not a licence of the resource.
             links.append(("Link", f'<{view.policy}>; rel="terms-of-service"'))
-        response = self._negotiated(200, view, media_type, [*links, ("Cache-Control", self._found_for)], secure)
+        response = self._negotiated(200, view, media_type, [*links, ("Cache-Control", self._found_for)], request)
         # A binding made by a container or a rule can be replaced by that of another one with an earlier time.
         known = None if resolution.container or resolution.rule else resolution.binding.changed
         response.headers.extend(validators(response.body, known))
         return response
 
-    def places(self, resolution: Resolution, root: str, accept: str | None, *, secure: bool) -> Answer:
+    def _places(self, resolution: Resolution, request: Request) -> Answer:
         """Return 200 with all locations of the resource (RFC 2169, section 3.2)."""
-        view = rfc2169.places(resolution, root)
-        media_type = preferred(accept, tuple(rfc2169.FORMS))
-        headers = [("Link", describedby(f"{root}/{resolution.key}?info"))] if resolution.binding is not None else []
+        view = rfc2169.places(resolution, request.root)
+        media_type = preferred(request.accepted.media_types, tuple(rfc2169.FORMS))
+        info = f"{request.root}/{resolution.key}?info"
+        headers = [("Link", describedby(info))] if resolution.binding is not None else []
         headers += [("Cache-Control", self._found_for), ("Vary", "Accept")]
         if media_type == "text/html":
             body, content_type = view.as_html(), "text/html; charset=utf-8"
@@ -133,13 +156,12 @@ class Answers:
         else:
             body, content_type = view.as_list(), media_type
         headers += [("Content-Type", content_type), ("Content-Length", str(len(body)))]
-        return Answer(200, self._with_common(headers, secure), body)
+        return self._with_common(200, headers, body, request)
 
-    def refusal(
-        self, resolution: Resolution, root: str, accept: str | None, *, secure: bool, exact: bool = True
-    ) -> Answer:
-        """Return 400, 404, 405, 410, 414, 500 or 503 with the reason and links; ``exact`` is that of the target."""
-        view = explain(resolution, root, self._settings.inspector, self._settings.all_inflections, exact=exact)
+    def _refusal(self, resolution: Resolution, request: Request) -> Answer:
+        """Return 400, 404, 405, 410, 414, 500 or 503 with the reason and links."""
+        settings, root, exact = self._settings, request.root, request.target.exact
+        view = explain(resolution, root, settings.inspector, settings.all_inflections, exact=exact)
         headers: Headers = []
         if resolution.binding is not None:
             headers.append(("Link", describedby(f"{root}/{resolution.key}?info")))
@@ -149,27 +171,11 @@ class Answers:
             headers.append(("Retry-After", RETRY_AFTER))
         seconds = _REFUSAL_SECONDS.get(resolution.status)
         headers.append(("Cache-Control", "no-store" if seconds is None else f"max-age={seconds}"))
-        media_type = preferred(accept, _REFUSAL_FORMS)
-        return self._negotiated(resolution.status, view, media_type, headers, secure, resolution.vary)
-
-    def options(self, *, secure: bool) -> Answer:
-        """Return 204 with the allowed methods, also for CORS preflight requests."""
-        headers = [("Allow", METHODS), ("Cache-Control", "no-store")]
-        if self._settings.cors:
-            headers += [("Access-Control-Allow-Methods", METHODS), ("Access-Control-Allow-Headers", "*")]
-        return Answer(204, self._with_common(headers, secure), b"")
-
-    def for_origin(self, answer: Answer, origin: str | None) -> Answer:
-        """Return the response with CORS fields for ``origin``, if only some origins can read responses."""
-        varying = [value for name, value in answer.headers if name == "Vary"]
-        headers = [field for field in answer.headers if field[0] != "Vary"]
-        headers.append(("Vary", ", ".join((*varying, "Origin"))))
-        if origin in self._settings.cors_origins:
-            headers += [("Access-Control-Allow-Origin", origin), _EXPOSED]
-        return answer._replace(headers=headers)
+        media_type = preferred(request.accepted.media_types, _REFUSAL_FORMS)
+        return self._negotiated(resolution.status, view, media_type, headers, request, resolution.vary)
 
     def _negotiated(
-        self, status: int, view: View, media_type: str, headers: Headers, secure: bool, vary: tuple[str, ...] = ()
+        self, status: int, view: View, media_type: str, headers: Headers, request: Request, vary: tuple[str, ...] = ()
     ) -> Answer:
         if media_type == "text/html":
             body, content_type = view.as_html(), "text/html; charset=utf-8"
@@ -180,15 +186,23 @@ class Answers:
             body, content_type = view.as_json(), "application/json" if status == 200 else "application/problem+json"
         varying = ", ".join(dict.fromkeys(("Accept", *vary)))
         headers += [("Content-Type", content_type), ("Content-Length", str(len(body))), ("Vary", varying)]
-        return Answer(status, self._with_common(headers, secure), body)
+        return self._with_common(status, headers, body, request)
 
-    def _with_common(self, headers: Headers, secure: bool) -> Headers:
+    def _with_common(self, status: int, headers: Headers, body: bytes, request: Request) -> Answer:
+        settings = self._settings
         headers += self._always
         # RFC 6797, section 7.2: "An HSTS Host MUST NOT include the STS header field in HTTP responses conveyed over
         # non-secure transport."
-        if secure and self._settings.hsts is not None:
-            headers.append(("Strict-Transport-Security", self._settings.hsts))
-        return headers
+        if settings.hsts is not None and request.is_secure:
+            headers.append(("Strict-Transport-Security", settings.hsts))
+        if settings.cors_origins:
+            # Only some origins can read responses, so they depend on the field Origin.
+            varying = [value for name, value in headers if name == "Vary"]
+            headers = [field for field in headers if field[0] != "Vary"]
+            headers.append(("Vary", ", ".join((*varying, "Origin"))))
+            if request.origin in settings.cors_origins:
+                headers += [("Access-Control-Allow-Origin", request.origin), _EXPOSED]
+        return Answer(status, headers, body)
 
 
 def last_resort() -> Answer:
@@ -212,11 +226,6 @@ def _always(settings: Settings) -> Headers:
         # Responses do not depend on cookies, so every page can read them.
         headers += [("Access-Control-Allow-Origin", "*"), _EXPOSED]
     return headers
-
-
-def describedby(info: str) -> str:
-    """Return the value of the Link field in every response for a bound name (POL-032)."""
-    return f'<{info}>; rel="describedby"'
 
 
 def preferred(accept: str | None, forms: tuple[str, ...]) -> str:

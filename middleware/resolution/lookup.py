@@ -11,6 +11,7 @@ from ...identifiers.ark import length
 from ...identifiers.ark.normalization import split_variants
 from ..bindings import names
 from ..bindings.model import Binding
+from .request import ResolutionRequest
 from .result import Identifier
 
 Fetch = Callable[[Sequence[str]], Mapping[str, Binding]]
@@ -25,12 +26,26 @@ _MAX_OCTETS_PER_CHARACTER = 12
 _MAX_VARIANTS = 4
 
 
-def find_exact(identifier: Identifier, fetch: Fetch) -> Binding | None:
+class Found(NamedTuple):
+    """The binding that answers a request.
+
+    If the identifier itself is not bound, ``container`` or ``rule`` made the binding: the key of a container, or the
+    prefix of a rule.
+    """
+
+    request: ResolutionRequest
+    binding: Binding
+    container: str | None = None
+    rule: str | None = None
+
+
+def find_exact(request: ResolutionRequest, fetch: Fetch) -> Binding | None:
     """Return the binding of the identifier itself, or None."""
-    key = names.key(identifier)
+    key = request.key
     if not _can_be_bound(key):
         return None
-    older = names.older_key(identifier)
+    identifier = request.identifier
+    older = key if isinstance(identifier, Ark) else names.older_key(identifier)
     found = fetch((key,) if older == key else (key, older))
     return found.get(key) or found.get(older)
 

@@ -6,48 +6,37 @@ The codes are in :data:`~ararat.middleware.error_codes.REFUSALS` and :data:`arar
 from __future__ import annotations
 
 from ...identifiers import PROBLEMS, Problem
-from ..bindings.model import Binding
 from ..error_codes import HTTP_STATUS, REFUSALS
-from .result import Identifier, Resolution
+from .result import Resolution
+
+# The problem is in the identifier without its query.
+_WITHOUT_QUERY = ("withdrawn", "container-withdrawn", "target-unusable", "naan-reserved-invalid", "dot-segment")
+# The problem is in the query.
+_QUERY = ("unknown-inflection",)
 
 
-def refuse(
-    given: str,
-    reason: str | Problem,
-    *,
-    start: int = 0,
-    end: int | None = None,
-    message: str | None = None,
-    identifier: Identifier | None = None,
-    inflection: str = "",
-    binding: Binding | None = None,
-    container: str | None = None,
-) -> Resolution:
-    """Return the resolution that refuses an identifier.
+def refuse(given: str, reason: str | Problem, message: str | None = None) -> Resolution:
+    """Return the resolution that refuses an identifier as received.
 
-    ``given`` is the identifier as received. ``reason`` is a problem, or the code of one; then ``start`` and ``end``
-    (default: the end of ``given``) are its place and ``message`` its text (default: the title of the code). The other
-    parameters are fields of the resolution.
+    ``reason`` is a problem, or the code of one; then ``message`` is its text. The default is the title of the code.
 
     >>> refused = refuse("ark:12345/x", "not-bound")
     >>> refused.status, refused.problem.message, refused.problem.end
     (404, 'this resolver has no location for this identifier', 11)
     """
-    if isinstance(reason, str):
-        reason = problem(reason, start, len(given) if end is None else end, message)
-    return Resolution(
-        given=given,
-        status=HTTP_STATUS.get(reason.code, 400),
-        outcome="refused",
-        identifier=identifier,
-        inflection=inflection,
-        binding=binding,
-        problem=reason,
-        container=container,
-    )
+    found = problem(reason, given, message) if isinstance(reason, str) else reason
+    return Resolution(given, HTTP_STATUS.get(found.code, 400), "refused", problem=found)
 
 
-def problem(code: str, start: int, end: int, message: str | None = None) -> Problem:
-    """Return the problem ``code`` of either catalogue at the characters ``start`` to ``end``."""
+def problem(code: str, given: str, message: str | None = None) -> Problem:
+    """Return the problem ``code`` of either catalogue, at the part of the identifier that the code is about.
+
+    >>> found = problem("unknown-inflection", "ark:12345/x?cite")
+    >>> found.start, found.end
+    (11, 16)
+    """
     entry = REFUSALS.get(code) or PROBLEMS[code]
+    query = len(given.partition("?")[0])
+    start = query if code in _QUERY else 0
+    end = query if code in _WITHOUT_QUERY else len(given)
     return Problem(code, "error", message or entry.title, start, end, entry.expected, entry.reference)

@@ -4,17 +4,16 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from ...identifiers import Ark, IdentifierError
+from ...identifiers import Ark, IdentifierError, Problem
 from ...identifiers.ark import length
 from ...identifiers.ark import model as ark
 from ...identifiers.text import iri
 from ...identifiers.urn import model as urn
 from ..bindings import names
-from ..bindings.model import Binding
 from ..http.negotiation import ANYTHING, Accepted
 from ..settings import Settings
-from .refusals import refuse
-from .result import Identifier, Outcome, Resolution
+from .refusals import problem
+from .result import Identifier
 
 
 class ResolutionRequest(NamedTuple):
@@ -36,84 +35,34 @@ class ResolutionRequest(NamedTuple):
     accepted: Accepted = ANYTHING
 
     @property
-    def request_core(self) -> str:
+    def core(self) -> str:
         """The identifier as received, without its query."""
         return self.given.partition("?")[0]
 
-    def answer(
-        self,
-        binding: Binding,
-        status: int,
-        outcome: Outcome,
-        target: str | None = None,
-        *,
-        query: str | None = None,
-        container: str | None = None,
-        vary: tuple[str, ...] = (),
-    ) -> Resolution:
-        """Return the resolution by a binding of the identifier, or by one that ``container`` made for it."""
-        return Resolution(
-            given=self.given,
-            status=status,
-            outcome=outcome,
-            identifier=self.identifier,
-            inflection=self.inflection,
-            binding=binding,
-            target=target,
-            query=query,
-            container=container,
-            vary=vary,
-        )
 
-    def refuse(
-        self,
-        code: str,
-        *,
-        start: int = 0,
-        end: int | None = None,
-        message: str | None = None,
-        binding: Binding | None = None,
-        container: str | None = None,
-    ) -> Resolution:
-        """Return the resolution that refuses this request (:func:`.refusals.refuse`)."""
-        return refuse(
-            self.given,
-            code,
-            start=start,
-            end=end,
-            message=message,
-            identifier=self.identifier,
-            inflection=self.inflection,
-            binding=binding,
-            container=container,
-        )
-
-
-def parse_request(given: str, settings: Settings, accepted: Accepted = ANYTHING) -> ResolutionRequest | Resolution:
-    """Parse an identifier as received; return a refusal if it is too long or not an identifier."""
+def parse_request(given: str, settings: Settings, accepted: Accepted = ANYTHING) -> ResolutionRequest | Problem:
+    """Parse an identifier as received; return the problem if it is too long or not an identifier."""
     if length.may_refuse(given, settings.max_length):
         # "When a HTTP ARK resolver declines to serve a request for resolution on the basis of length it MUST reply with
         # the HTTP status code 414." A long identifier is neither parsed nor looked up.
-        return refuse(given, "too-long")
+        return problem("too-long", given)
     core, mark, rest = given.partition("?")
     query = settings.without_ignored(rest) if mark else None
     try:
         # The query is not part of the identifier: request-uri = prefix "/" request-core ["?" query]
         identifier = _parse(core, settings)
     except IdentifierError as error:
-        return refuse(given, error.problem)
-    key = names.key(identifier)
+        return error.problem
     if isinstance(identifier, Ark):
         # "Applications that handle ARKs ... SHOULD recognize NAAN 99999 as being invalid"
         if identifier.reserved_naan:
-            return refuse(given, "naan-reserved-invalid", end=len(core))
+            return problem("naan-reserved-invalid", given)
         if identifier.dot_segment:
-            return refuse(given, "dot-segment", end=len(core))
-        return ResolutionRequest(given, identifier, key, query, inflection(query), accepted)
-    # RFC 8141, section 2.3: r- and q-components are not part of the name. The URN draft has no such components.
-    if query is not None and query.startswith(("+", "=")):
+            return problem("dot-segment", given)
+    elif query is not None and query.startswith(("+", "=")):
+        # RFC 8141, section 2.3: r- and q-components are not part of the name. The URN draft has no such components.
         query = None
-    return ResolutionRequest(given, identifier, key, query, inflection(query), accepted)
+    return ResolutionRequest(given, identifier, names.key(identifier), query, inflection(query), accepted)
 
 
 def _parse(core: str, settings: Settings) -> Identifier:

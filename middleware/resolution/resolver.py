@@ -23,20 +23,23 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from ...identifiers import Ark
+from ...identifiers import Ark, Problem
+from ...identifiers.ark import grammar as ark
 from ...identifiers.ark.grammar import METADATA_INFLECTIONS
+from ...identifiers.urn import model as urn
 from ..bindings import targets
-from ..bindings.model import Binding, Kind
+from ..bindings.model import Binding
 from ..errors import BindingError
 from ..http.negotiation import ANYTHING, Accepted, choose
 from ..settings import Settings
 from .forwarding import forwarding
-from .lookup import Fetch, find_above, find_exact
+from .lookup import Fetch, Found, find_above, find_exact
 from .passthrough import append_path, inherit, suffix_below
+from .refusals import refuse
 from .request import ResolutionRequest, parse_request
-from .result import Identifier, Resolution
+from .result import Identifier, Outcome, Resolution
 from .rules import Ruled
-from .subtree import serve_below, serve_below_ark
+from .subtree import find_below, find_below_text
 
 Rules = Callable[[Identifier], Ruled | None]
 """Returns the binding that a rule makes for an identifier that is not bound, or None."""
@@ -55,83 +58,102 @@ def resolve(given: str, fetch: Fetch, rules: Rules, settings: Settings, accepted
     404
     """
     request = parse_request(given, settings, accepted)
-    if isinstance(request, Resolution):
-        return serve_below_ark(request, fetch, settings) or request
-    if binding := find_exact(request.identifier, fetch):
-        return _answer_by(binding, request, settings)
+    if isinstance(request, Problem):
+        found = find_below_text(given, request, fetch, settings) or refuse(given, request)
+    else:
+        found = _find(request, fetch, rules, settings)
+    return found if isinstance(found, Resolution) else _answer(found, settings)
+
+
+def _find(request: ResolutionRequest, fetch: Fetch, rules: Rules, settings: Settings) -> Found | Resolution:
+    """Return the binding that answers a request, or the answer if there is none."""
+    if binding := find_exact(request, fetch):
+        return Found(request, binding)
     containers, withdrawn = find_above(request.identifier, fetch)
     if withdrawn is not None:
         # The withdrawal of a name includes all names below it.
-        return request.refuse("container-withdrawn", end=len(request.request_core), container=withdrawn)
-    if inherited := _answer_by_container(request, containers, settings):
-        return inherited
-    if ruled := rules(request.identifier):
-        return _answer_by(ruled.binding, request, settings)._replace(rule=ruled.prefix)
-    return _unbound(request, containers, settings)
-
-
-def _answer_by_container(
-    request: ResolutionRequest, containers: list[Binding], settings: Settings
-) -> Resolution | None:
-    """Return the answer by the nearest container with a served subtree or a passthrough, or None."""
+        return _refuse(request, "container-withdrawn", container=withdrawn)
     for container in containers:
         if container.kind == "served" and container.scope == "subtree":
-            return serve_below(request, container, settings)
+            if below := find_below(request, container, settings):
+                return below
+            break
         if binding := inherit(container, request.key):
-            return _answer_by(binding, request, settings, container.identifier)
-    return None
+            return Found(request, binding, container.identifier)
+    if ruled := rules(request.identifier):
+        return Found(request, ruled.binding, rule=ruled.prefix)
+    return _unbound(request, containers[0].identifier if containers else None, settings)
 
 
-def _unbound(request: ResolutionRequest, containers: list[Binding], settings: Settings) -> Resolution:
+def _unbound(request: ResolutionRequest, container: str | None, settings: Settings) -> Resolution:
     # "The HTTP status code 404 signifies that this resolver does not possess a location for the referent of the ARK."
     # I-03: the description of an unbound identifier is not found either.
-    identifier, inflection = request.identifier, request.inflection
-    message = settings.not_ours(identifier)
-    if isinstance(identifier, Ark) and settings.forwards(identifier):
-        address, message = forwarding(identifier, settings)
+    message = settings.not_ours(request.identifier)
+    if settings.forward and message is not None and isinstance(request.identifier, Ark):
+        address, message = forwarding(request.identifier, settings)
         if address is not None:
-            return Resolution(
-                given=request.given,
-                status=302,
-                outcome="forwarded",
-                identifier=identifier,
-                inflection=inflection,
-                target=targets.with_query(address, inflection[1:] if inflection else None),
-            )
-    return request.refuse("not-bound", message=message, container=containers[0].identifier if containers else None)
+            target = targets.with_query(address, request.inflection[1:] if request.inflection else None)
+            return Resolution(request.given, 302, "forwarded", request.identifier, request.inflection, target=target)
+    return _refuse(request, "not-bound", container=container, message=message)
 
 
-def _answer_by(
-    binding: Binding, request: ResolutionRequest, settings: Settings, container: str | None = None
-) -> Resolution:
-    """Return the answer by a binding of the identifier, or by one that ``container`` made for it."""
+def _answer(found: Found, settings: Settings) -> Resolution:
+    """Return the answer by a binding."""
+    request, binding = found.request, found.binding
     if request.inflection in METADATA_INFLECTIONS:
         # I-03: a withdrawn name keeps its description.
-        return request.answer(binding, 200, "metadata", container=container)
-    core = request.request_core
+        return _answered(found, 200, "metadata")
     if not binding.is_live:
-        return request.refuse("withdrawn", end=len(core), binding=binding)
+        return _refuse(request, "withdrawn", binding)
     if request.inflection and not _accepts_inflection(binding, request.inflection, settings):
-        return request.refuse("unknown-inflection", start=len(core), binding=binding)
+        return _refuse(request, "unknown-inflection", binding)
     if binding.kind == "described":
         # 303, because the description is not the resource itself.
-        return request.answer(binding, 303, "described", container=container)
+        return _answered(found, 303, "described")
     alternate, vary = choose(binding.alternates, request.accepted)
-    target = _usable_target(request, alternate or binding.target, binding.kind, settings, container)
+    target = _usable_target(found, alternate or binding.target, settings)
     if target is None:
-        return request.refuse("target-unusable", end=len(core), binding=binding)._replace(vary=vary)
+        return _refuse(request, "target-unusable", binding, vary=vary)
     if binding.kind == "served":
         if binding.scope == "subtree":
             # A-13: the name is found without a slash at the end, but the site gets the path as requested.
-            target = append_path(target, suffix_below(core, binding.identifier)) or target
-        return request.answer(binding, 200, "served", target, query=request.query, container=container, vary=vary)
+            target = append_path(target, suffix_below(request.core, binding.identifier)) or target
+        return _answered(found, 200, "served", target, request.query, vary)
     target = targets.with_query(target, request.query)
     if binding.kind == "related":
         # "303 signifies that a resource related to the referent of the ARK is tentatively available"
-        return request.answer(binding, 303, "related", target, container=container, vary=vary)
+        return _answered(found, 303, "related", target, None, vary)
     # "A HTTP ARK resolver MUST use HTTP status code 302 or 307 instead of 301 or 308"
-    status = 307 if binding.redirect == 307 else 302
-    return request.answer(binding, status, "located", target, container=container, vary=vary)
+    return _answered(found, 307 if binding.redirect == 307 else 302, "located", target, None, vary)
+
+
+def _answered(
+    found: Found,
+    status: int,
+    outcome: Outcome,
+    target: str | None = None,
+    query: str | None = None,
+    vary: tuple[str, ...] = (),
+) -> Resolution:
+    request, binding, container, rule = found
+    given, identifier, inflection = request.given, request.identifier, request.inflection
+    return Resolution(
+        given, status, outcome, identifier, inflection, binding, target, query, vary, None, container, rule
+    )
+
+
+def _refuse(
+    request: ResolutionRequest,
+    code: str,
+    binding: Binding | None = None,
+    *,
+    container: str | None = None,
+    message: str | None = None,
+    vary: tuple[str, ...] = (),
+) -> Resolution:
+    return refuse(request.given, code, message)._replace(
+        identifier=request.identifier, inflection=request.inflection, binding=binding, container=container, vary=vary
+    )
 
 
 def _accepts_inflection(binding: Binding, inflection: str, settings: Settings) -> bool:
@@ -142,33 +164,30 @@ def _accepts_inflection(binding: Binding, inflection: str, settings: Settings) -
     return known and binding.kind in ("located", "related")
 
 
-def _usable_target(
-    request: ResolutionRequest, stored: str | None, kind: Kind, settings: Settings, container: str | None
-) -> str | None:
+def _usable_target(found: Found, stored: str | None, settings: Settings) -> str | None:
     """Return the stored target if it passes today's checks: other programs can write to a store."""
+    kind = found.binding.kind
     try:
         target = targets.check(stored, kind)
     except BindingError:
         return None
     if target is None or (kind == "served" and settings.reserves(target)):
         return None
-    return None if _leads_to_itself(request, target, settings, container) else target
+    return None if _leads_to_itself(found, target, settings) else target
 
 
-def _leads_to_itself(request: ResolutionRequest, target: str, settings: Settings, container: str | None) -> bool:
+def _leads_to_itself(found: Found, target: str, settings: Settings) -> bool:
     """Return whether a target requests the same name from this resolver, or a name below the same container.
 
     The container would make another such target, so that the client would be redirected without end.
     """
     for prefix in ("", *settings.own_prefixes):
-        core = target.removeprefix(f"{prefix}/") if target.startswith(f"{prefix}/") else ""
-        if core[:4].lower() in _LABELS:
-            next_request = parse_request(core.partition("#")[0], settings)
-            if isinstance(next_request, Resolution) or next_request.inflection:
+        given = target[len(prefix) + 1 :] if target.startswith(f"{prefix}/") else ""
+        if given and (ark.LABEL.match(given) or urn.LABEL.match(given)):
+            request = parse_request(given.partition("#")[0], settings)
+            if isinstance(request, Problem) or request.inflection:
                 return False
-            below = container is not None and next_request.key.startswith((f"{container}/", f"{container}."))
-            return below or next_request.key == request.key
+            above = found.container
+            below = above is not None and request.key.startswith((f"{above}/", f"{above}."))
+            return below or request.key == found.request.key
     return False
-
-
-_LABELS = ("ark:", "urn:")

@@ -9,17 +9,17 @@ from __future__ import annotations
 from collections.abc import Iterator
 from itertools import islice
 
-from ...identifiers import Ark, IdentifierError
+from ...identifiers import Ark, IdentifierError, Problem
 from ...identifiers.ark import model as ark
 from ...identifiers.ark.grammar import LABEL, METADATA_INFLECTIONS
 from ..bindings import targets
 from ..bindings.model import NOTHING, Binding
+from ..error_codes import HTTP_STATUS
 from ..errors import BindingError
 from ..settings import Settings
-from .lookup import MAX_CONTAINERS, Fetch, find_bound, withdrawing_keys
+from .lookup import MAX_CONTAINERS, Fetch, Found, find_bound, withdrawing_keys
 from .passthrough import append_path, suffix_below
 from .request import ResolutionRequest, inflection
-from .result import Resolution
 
 _MAX_TRIES = 4
 
@@ -66,24 +66,27 @@ def site_path(container: Binding, core: str) -> str | None:
     return None if path is None or targets.is_reserved(path) else path
 
 
-def serve_below(request: ResolutionRequest, container: Binding, settings: Settings) -> Resolution | None:
-    """Return the answer of the site below a name whose subtree it serves; the resolution names the container."""
-    path = site_path(container, request.request_core)
+def find_below(request: ResolutionRequest, container: Binding, settings: Settings) -> Found | None:
+    """Return the binding of a path below a name whose subtree the site serves, or None if the site has no such path.
+
+    The site answers for the container. Only a description is that of the identifier below it.
+    """
+    path = site_path(container, request.core)
     if path is None or settings.reserves(path):
         return None
     if request.inflection in METADATA_INFLECTIONS:
         below = container._replace(identifier=request.key, target=path, resource=None, metadata=NOTHING)
-        return request.answer(below, 200, "metadata", container=container.identifier)
-    request = request._replace(identifier=ark.parse(container.identifier), key=container.identifier)
-    return request.answer(container, 200, "served", path, query=request.query)
+        return Found(request, below, container.identifier)
+    key = container.identifier
+    served = container._replace(target=path, scope="name", alternates=NOTHING)
+    return Found(request._replace(identifier=ark.parse(key), key=key), served)
 
 
-def serve_below_ark(refused: Resolution, fetch: Fetch, settings: Settings) -> Resolution | None:
-    """Return the answer for a text that is not an ARK, but is below an ARK whose subtree the site serves, or None."""
-    problem = refused.problem
-    if problem is None or refused.status != 400 or problem.code == "dot-segment":
+def find_below_text(given: str, problem: Problem, fetch: Fetch, settings: Settings) -> Found | None:
+    """Return the binding for a text that is not an ARK, but is below an ARK whose subtree the site serves, or None."""
+    if HTTP_STATUS.get(problem.code, 400) != 400 or problem.code == "dot-segment":
         return None
-    core, mark, rest = refused.given.partition("?")
+    core, mark, rest = given.partition("?")
     nearest = nearest_ark(core, problem.start)
     query = settings.without_ignored(rest) if mark else None
     inflected = inflection(query)
@@ -94,5 +97,4 @@ def serve_below_ark(refused: Resolution, fetch: Fetch, settings: Settings) -> Re
     container = next((binding for binding in bound if binding.scope == "subtree"), None)
     if withdrawn is not None or container is None or container.kind != "served":
         return None
-    request = ResolutionRequest(refused.given, nearest, nearest.basic, query, inflected)
-    return serve_below(request, container, settings)
+    return find_below(ResolutionRequest(given, nearest, nearest.basic, query, inflected), container, settings)

@@ -18,18 +18,18 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ararat.identifiers import PROBLEMS, IdentifierError, Report, examine, find
+from ararat.identifiers import PROBLEMS, Ark, IdentifierError, Report, Urn, examine, find
 from ararat.identifiers.registries import files
 from ararat.identifiers.registries.tables import RegistryError
 from ararat.identifiers.registries.tables import read as read_registry
 from ararat.identifiers.urn import model as urn
-from ararat.middleware import ResolverMiddleware
+from ararat.middleware import BindingSource, ResolverMiddleware
 from ararat.middleware.bindings.model import Binding
 from ararat.middleware.bindings.patterns import Pattern
 from ararat.middleware.errors import BindingError, TableError
 from ararat.middleware.resolution.mistyped import is_mistyped
 from ararat.middleware.resolution.resolver import no_rules, resolve
-from ararat.middleware.resolution.rules import Rule, Rulebook
+from ararat.middleware.resolution.rules import Rule, Rulebook, Ruled
 from ararat.middleware.settings import Settings
 from ararat.middleware.tabular import other_rows
 from ararat.middleware.tabular.columns import proposal
@@ -165,7 +165,7 @@ def check_find(text: str) -> None:
         end = match.end
 
 
-class Nothing:
+class Nothing(BindingSource):
     """Bindings without any name."""
 
     def fetch(self, keys: Iterable[str]) -> dict[str, Binding]:
@@ -202,13 +202,17 @@ SORTS = (
 )
 
 
-class Everything:
+class Everything(BindingSource):
     """Bindings and rules of all kinds. The key decides which one a name has, if any."""
 
     def __init__(self) -> None:
-        book = Rulebook(lambda: self)
-        self.binding_by_rule = book.binding_for
-        self.is_mistyped = lambda identifier: is_mistyped(identifier.normal_form, book.patterns())
+        self._rulebook = Rulebook(lambda: self)
+
+    def binding_by_rule(self, identifier: Ark | Urn) -> Ruled | None:
+        return self._rulebook.binding_for(identifier)
+
+    def is_mistyped(self, identifier: Ark | Urn) -> bool:
+        return is_mistyped(identifier.normal_form, self._rulebook.patterns())
 
     def fetch(self, keys: Iterable[str]) -> dict[str, Binding]:
         places = {key: crc32(key.encode()) % (len(SORTS) + 3) for key in keys}

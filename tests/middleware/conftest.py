@@ -21,6 +21,7 @@ import psycopg
 import pytest
 from psycopg.pq import PGconn, Ping
 
+from ararat.middleware import BindingSource
 from ararat.middleware.bindings.collection import Bindings, bindings_at
 from ararat.middleware.bindings.model import Binding
 from ararat.middleware.http.handover import Handover
@@ -270,7 +271,7 @@ def bindings(database: str, open_store: Callable[..., Bindings]) -> Bindings:
 # What the resolver's tests share -------------------------------------------------------------------------------------
 
 
-class Held:
+class Held(BindingSource):
     """Bindings held in memory: what a resolver asks of a store, and `asked`, the keys of each question."""
 
     def __init__(self, *bindings: Binding) -> None:

@@ -8,7 +8,7 @@ import logging
 import pytest
 from werkzeug.test import Client
 
-from ararat.middleware import BindingsUnavailable, ResolverMiddleware, log_resolutions
+from ararat.middleware import BindingSource, BindingsUnavailable, ResolverMiddleware, log_resolutions
 
 SECRET = "s3cret@example.org"
 
@@ -89,7 +89,7 @@ def test_each_request_for_an_identifier_has_one_line(client, lines):
     ],
 )
 def test_a_failed_request_has_a_line(lines, error, status, code):
-    class Broken:
+    class Broken(BindingSource):
         def fetch(self, keys):
             raise error
 

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from werkzeug.test import create_environ
 
 from ararat.identifiers.scheme_registration import read
-from ararat.middleware import OwnScheme, ResolverMiddleware
+from ararat.middleware import BindingSource, OwnScheme, ResolverMiddleware
 
 
 class Refusing(dict):
@@ -45,7 +45,7 @@ def site(environ, start_response):
     return ["the site", environ, start_response]
 
 
-class Store:
+class Store(BindingSource):
     """Bindings that are asked for nothing."""
 
     def fetch(self, keys):

@@ -9,12 +9,12 @@ from werkzeug.test import Client
 
 from ararat.identifiers.problems import IdentifierError, problem
 from ararat.identifiers.scheme_registration import read
-from ararat.middleware import OwnScheme, Resolution, ResolverMiddleware
+from ararat.middleware import BindingSource, OwnScheme, Resolution, ResolverMiddleware
 
 RECORD = read("Scheme name: atlas\nStatus: provisional\nContact: maps@example.org\n")
 
 
-class Nothing:
+class Nothing(BindingSource):
     """Bindings without any."""
 
     def fetch(self, keys):

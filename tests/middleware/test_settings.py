@@ -24,7 +24,7 @@ def test_middleware_describes_every_setting():
 
 def test_middleware_rejects_an_unknown_setting(held):
     with pytest.raises(TypeError, match="unexpected keyword argument 'prefixes'"):
-        ResolverMiddleware(None, held(), prefixes="https://example.org")
+        ResolverMiddleware(None, held(), prefixes="https://example.org")  # pyright: ignore[reportCallIssue]
 
 
 @pytest.mark.parametrize(

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from werkzeug.middleware.dispatcher import DispatcherMiddleware
 from werkzeug.test import Client, create_environ, run_wsgi_app
 
-from ararat.middleware import BindingsUnavailable, ResolverMiddleware
+from ararat.middleware import BindingSource, BindingsUnavailable, ResolverMiddleware
 
 
 class Site:
@@ -312,7 +312,7 @@ def test_a_resolver_around_a_dispatcher_reserves_only_root_paths(store):
 # Trouble --------------------------------------------------------------------------------------------------------------
 
 
-class Broken:
+class Broken(BindingSource):
     def __init__(self, error):
         self.error = error
 
@@ -407,7 +407,7 @@ environs = st.fixed_dictionaries(
 )
 
 
-class Everything:
+class Everything(BindingSource):
     """Bindings in which most keys are bound, in every way there is."""
 
     ways = (

@@ -18,10 +18,10 @@ from werkzeug.middleware.proxy_fix import ProxyFix
 
 from ararat.cli.doctor import applications
 from ararat.cli.doctor.finding import Finding
-from ararat.middleware import ResolverMiddleware
+from ararat.middleware import BindingSource, ResolverMiddleware
 
 
-class Nothing:
+class Nothing(BindingSource):
     def fetch(self, keys: Any) -> dict[str, Any]:
         return {}
 
@@ -194,7 +194,7 @@ def test_the_routes_of_django_are_listed() -> None:
 
 PYRAMID = """\
 from pyramid.config import Configurator
-from ararat.middleware import ResolverMiddleware, open_bindings
+from ararat.middleware import BindingSource, ResolverMiddleware, open_bindings
 
 with Configurator() as site:
     for name, route in {"a": "/ark:{x:.*}", "b": "urn:{x}", "c": "/about"}.items():

@@ -13,7 +13,7 @@ import pytest
 from ararat.cli.doctor import probes
 from ararat.cli.doctor.finding import Finding
 from ararat.cli.doctor.requests import RawResponse
-from ararat.middleware import BindingsUnavailable, ResolverMiddleware
+from ararat.middleware import BindingSource, BindingsUnavailable, ResolverMiddleware
 from ararat.webapp.tracing.client import url as weburl
 from ararat.webapp.tracing.hop import HopFailed
 
@@ -25,7 +25,7 @@ ALL = {
 }
 
 
-class Nothing:
+class Nothing(BindingSource):
     def fetch(self, keys: Any) -> dict[str, Any]:
         return {}
 
@@ -386,7 +386,7 @@ def test_texts_of_a_hostile_resolver_are_escaped_and_shortened() -> None:
 
 
 def test_an_unreadable_store_is_bad() -> None:
-    class Gone:
+    class Gone(BindingSource):
         def fetch(self, keys: Any) -> dict[str, Any]:
             raise BindingsUnavailable("gone")
 

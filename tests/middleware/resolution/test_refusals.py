@@ -9,12 +9,12 @@ import pytest
 from werkzeug.test import Client
 
 from ararat.identifiers import PROBLEMS, Problem
-from ararat.middleware import BindingsUnavailable, ResolverMiddleware
+from ararat.middleware import BindingSource, BindingsUnavailable, ResolverMiddleware
 from ararat.middleware.error_codes import HTTP_STATUS, REFUSALS
 from ararat.middleware.resolution.refusals import problem, refuse
 
 
-class Broken:
+class Broken(BindingSource):
     def __init__(self, error):
         self.error = error
 
@@ -76,8 +76,21 @@ def test_no_text_blames_the_identifier(code):
 
 
 def test_a_problem_of_the_identifier_keeps_its_code_and_text():
-    assert problem("dot-segment", 0, 3).message == PROBLEMS["dot-segment"].title
-    assert problem("dot-segment", 0, 3).severity == "error"
+    assert problem("dot-segment", "ark:12345/..").message == PROBLEMS["dot-segment"].title
+    assert problem("dot-segment", "ark:12345/..").severity == "error"
+
+
+@pytest.mark.parametrize(
+    ("code", "marked"),
+    [
+        pytest.param("withdrawn", "ark:12345/x", id="the identifier without its query"),
+        pytest.param("unknown-inflection", "?cite", id="the query"),
+        pytest.param("not-bound", "ark:12345/x?cite", id="the identifier with its query"),
+    ],
+)
+def test_problem_is_at_the_part_that_the_code_is_about(code, marked):
+    found = problem(code, "ark:12345/x?cite")
+    assert "ark:12345/x?cite"[found.start : found.end] == marked
 
 
 @pytest.mark.parametrize(

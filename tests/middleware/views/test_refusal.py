@@ -8,7 +8,7 @@ import re
 
 import pytest
 
-from ararat.middleware.resolution.refusals import problem
+from ararat.identifiers.problems import problem
 from ararat.middleware.resolution.resolver import no_rules, resolve
 from ararat.middleware.settings import Settings
 from ararat.middleware.views.refusal import excerpt, explain

@@ -1,0 +1,55 @@
+"""A request for an identifier, with the fields of its environ that the answer depends on."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from .conditional import Conditions
+from .negotiation import Accepted
+from .request_target import Target, mount_path
+from .rfc2169 import Service
+
+if TYPE_CHECKING:
+    from _typeshed.wsgi import WSGIEnvironment
+
+
+class Request(NamedTuple):
+    """A request for an identifier, or for a service of RFC 2169 that names one.
+
+    ``prefix`` is the resolver prefix of the site, or None.
+    """
+
+    environ: WSGIEnvironment
+    target: Target
+    prefix: str | None = None
+    service: Service | None = None
+
+    @property
+    def method(self) -> str | None:
+        return self.environ.get("REQUEST_METHOD")
+
+    @property
+    def root(self) -> str:
+        """The beginning of links: the resolver prefix, or SCRIPT_NAME.
+
+        Links contain nothing else of the request, because a client can forge the field Host.
+        """
+        return self.prefix or mount_path(self.environ)
+
+    @property
+    def is_secure(self) -> bool:
+        """True for https."""
+        return self.environ.get("wsgi.url_scheme") == "https"
+
+    @property
+    def accepted(self) -> Accepted:
+        return Accepted(self.environ.get("HTTP_ACCEPT"), self.environ.get("HTTP_ACCEPT_LANGUAGE"))
+
+    @property
+    def conditions(self) -> Conditions:
+        return Conditions(self.environ.get("HTTP_IF_NONE_MATCH"), self.environ.get("HTTP_IF_MODIFIED_SINCE"))
+
+    @property
+    def origin(self) -> str | None:
+        """The field Origin, which a page of another site sends with a request of its script."""
+        return self.environ.get("HTTP_ORIGIN")
