@@ -63,7 +63,9 @@ class Sheet:
         >>> Sheet().paint("a\\x1b[2J", "bad")
         'a\\\\u{1b}[2J'
         """
-        text = self._visible(text)
+        return self._coloured(self._visible(text), style)
+
+    def _coloured(self, text: str, style: Style) -> str:
         return f"\x1b[{_CODES[style]}m{text}\x1b[0m" if self.colour and style and text else text
 
     def prose(self, text: str, *, indent: int = 0, style: Style = "") -> Iterator[str]:
@@ -87,7 +89,8 @@ class Sheet:
 
     def verbatim(self, text: str, *, style: Style = "") -> str:
         """Return one line below a field, neither wrapped nor compressed, for a caret and the text above it."""
-        return (" " * self._margin + self.paint(text, style)).rstrip()
+        text = display.visible(text, ascii_only=not self.letters)
+        return (" " * self._margin + self._coloured(text, style)).rstrip()
 
     def field(self, label: str, text: str, *, style: Style = "", level: int = 0) -> Iterator[str]:
         """Return a label and its text, side by side or, on a narrow terminal, one below the other.
@@ -121,8 +124,8 @@ class Sheet:
             label = ""
 
     def _visible(self, text: str) -> str:
-        # Every output passes here. Escaped text does not change.
-        return display.visible(text, ascii_only=not self.letters)
+        # Every output passes here, some of it twice: the second time it does not change.
+        return display.visible(display.restored(text)) if self.letters else display.visible(text, ascii_only=True)
 
     def _beside(self, label: str, lines: list[str]) -> Iterator[str]:
         if label and self.width >= _NARROW:

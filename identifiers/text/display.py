@@ -10,12 +10,14 @@ from __future__ import annotations
 
 import functools
 import re
+import sys
 import unicodedata
 from dataclasses import dataclass
 
 from . import characters, iri
 
 _UNPRINTABLE = re.compile(r"[^\x20-\x7e]")
+_ESCAPED = re.compile(r"\\\\|\\u\{([0-9a-f]{2,6})\}")
 _SURROGATE = re.compile("[\ud800-\udfff]")
 _OCTETS = {octet: f"%{octet:02X}" for octet in (*range(0x20), *range(0x7F, 0x100))}
 _ENCODED_NON_ASCII = re.compile("(?:%[89A-Fa-f][0-9A-Fa-f])+")
@@ -86,6 +88,18 @@ def visible(text: str, *, ascii_only: bool = False) -> str:
             shown.append(char)
             marks = _MAX_MARKS if char == " " else marks
     return "".join(shown)
+
+
+def restored(text: str) -> str:
+    r"""Replace the escapes that :func:`escape` made of visible characters by these characters.
+
+    Messages are printable ASCII, so that a log can contain them. This returns a message for a Unicode terminal. Doubled
+    backslashes, marks and right-to-left letters stay escaped: the terminal would move them.
+
+    >>> restored(r"M\u{fc}ller\u{202e} \\u{fc}") == "M\u00fcller" + r"\u{202e} \\u{fc}"
+    True
+    """
+    return _ESCAPED.sub(_restored, text) if "\\u{" in text else text
 
 
 def columns(text: str) -> int:
@@ -203,6 +217,15 @@ _WHY = {
 
 def _escaped(found: re.Match[str]) -> str:
     return f"\\u{{{ord(found[0]):x}}}"
+
+
+def _restored(found: re.Match[str]) -> str:
+    point = int(found[1] or "0", 16)
+    if not 0x80 <= point <= sys.maxunicode:
+        return found[0]
+    char = chr(point)
+    moved = unicodedata.category(char)[0] == "M" or unicodedata.bidirectional(char) in ("R", "AL", "AN")
+    return found[0] if moved or characters.is_hidden(char) else char
 
 
 def _each_escaped(found: re.Match[str]) -> str:

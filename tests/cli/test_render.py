@@ -256,6 +256,25 @@ def test_a_caret_is_under_the_character_among_letters(text, excerpt):
     assert all(line.isascii() for line in reports.problem_lines(problem, text, Sheet()))
 
 
+@pytest.mark.parametrize(
+    ("message", "shown"),
+    [
+        pytest.param(r"N\u{b0} de M\u{fc}ller \u{1f600}", "N\u00b0 de M\u00fcller \U0001f600", id="letters"),
+        pytest.param(r"a\u{202e}b\u{1b}\u{d800}", None, id="hidden"),
+        pytest.param(r"e\u{301}", None, id="mark"),
+        pytest.param(r"\u{5d0}\u{628}", None, id="right to left"),
+        pytest.param(r"\\u{fc}", None, id="text like an escape"),
+        pytest.param(r"\u{fffffff}\u{110000}\u{x}\u{41}", None, id="no character"),
+    ],
+)
+def test_a_terminal_with_letters_shows_them_in_messages(message, shown):
+    for line in (LETTERS.paint(message), *LETTERS.prose(message)):
+        assert line == (shown or message)
+        assert LETTERS.paint(line) == line
+    assert Sheet().paint(message) == message
+    assert LETTERS.verbatim(message).strip() == message
+
+
 def test_backslashes_are_doubled_so_that_escapes_are_unambiguous():
     assert Sheet().paint(words("\\u{fc}\u00fc")) == "\\\\u{fc}\\u{fc}"
     assert LETTERS.paint(words("\\u{fc}\u00fc")) == "\\\\u{fc}\u00fc"
