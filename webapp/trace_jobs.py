@@ -26,7 +26,7 @@ from .config import Site, site
 from .errors import Refused
 from .report import inspection
 from .tracing.algorithm import TraceError, trace
-from .tracing.client.guard import LOOKUPS, GuardedClient
+from .tracing.client.guard import GuardedClient
 from .tracing.client.in_process import HOP_KEY, local_fetch
 from .tracing.events import End, Event, Start
 from .tracing.hop import Fetch
@@ -187,13 +187,13 @@ def fetcher(
         guarded = GuardedClient(
             networks=known.networks,
             denied=known.denied,
+            client=client,
             before_connect=functools.partial(known.pace.acquire, client),
+            report=progress.report,
             stop=stop,
-            lookups=progress.lookups(LOOKUPS, client),
-            connect=progress.connect,
         )
-        elsewhere = progress.track_remote(cached_fetch(guarded, known.answers, fresh=fresh))
-    return progress.track_local(local_fetch(known.local, elsewhere, client))
+        elsewhere = cached_fetch(guarded, known.answers, fresh=fresh)
+    return progress.track(local_fetch(known.local, elsewhere, client))
 
 
 def _unreadable(end: Event) -> Refused:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ...webapp.tracing import messages
-from ...webapp.tracing.client.deadline import share
 from ...webapp.tracing.events import End, Event, Hop, Start
 from ..output import Sheet, Style, identifier, words
 
@@ -61,7 +60,7 @@ def _hop(hop: Hop, sheet: Sheet) -> Iterator[str]:
 def _bar(hop: Hop, sheet: Sheet, style: Style) -> Iterator[str]:
     # The bar helps readers of a terminal. The number is printed anyway.
     if sheet.cut:
-        yield " " * _INDENT + sheet.paint("=" * max(1, round(share(hop.seconds) * _BAR)), style)
+        yield " " * _INDENT + sheet.paint("=" * max(1, round(messages.bar_length(hop.seconds) * _BAR)), style)
 
 
 def _end(end: End, sheet: Sheet) -> Iterator[str]:

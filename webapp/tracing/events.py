@@ -7,7 +7,7 @@ notes are always printable ASCII.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import Any, Literal
 
 from .hop import Where
@@ -29,7 +29,26 @@ class Note:
 
 
 @dataclass(frozen=True, slots=True)
-class Start:
+class _Event:
+    """An event that consists of texts, numbers and notes. ``as_dict`` returns its fields as JSON types."""
+
+    def as_dict(self) -> dict[str, Any]:
+        return {"event": type(self).__name__.lower()} | {
+            field.name: _json(getattr(self, field.name)) for field in fields(self)
+        }
+
+
+def _json(value: Any) -> Any:
+    """Return the value of a field as a JSON type. Seconds are rounded to milliseconds."""
+    if isinstance(value, Note):
+        return value.as_dict()
+    if isinstance(value, tuple):
+        return [_json(each) for each in value]
+    return round(value, 3) if isinstance(value, float) else value
+
+
+@dataclass(frozen=True, slots=True)
+class Start(_Event):
     """The parameters of the trace.
 
     ``identifier`` is as given (untrusted text). ``sent`` is the first URL, or None if the trace is refused.
@@ -43,21 +62,9 @@ class Start:
     state: State
     notes: tuple[Note, ...] = ()
 
-    def as_dict(self) -> dict[str, Any]:
-        return {
-            "event": "start",
-            "identifier": self.identifier,
-            "resolver": self.resolver,
-            "method": self.method,
-            "max_redirects": self.max_redirects,
-            "sent": self.sent,
-            "state": self.state,
-            "notes": [note.as_dict() for note in self.notes],
-        }
-
 
 @dataclass(frozen=True, slots=True)
-class Hop:
+class Hop(_Event):
     """One request and its result.
 
     - ``number``: counts from 1.
@@ -88,30 +95,9 @@ class Hop:
     seconds: float
     age: float | None = None
 
-    def as_dict(self) -> dict[str, Any]:
-        return {
-            "event": "hop",
-            "number": self.number,
-            "method": self.method,
-            "url": self.url,
-            "where": self.where,
-            "status": self.status,
-            "reason": self.reason,
-            "headers": [list(field) for field in self.headers],
-            "location": self.location,
-            "target": self.target,
-            "state": self.state,
-            "redirects_left": self.redirects_left,
-            "failure": self.failure.as_dict() if self.failure else None,
-            "notes": [note.as_dict() for note in self.notes],
-            "at": round(self.at, 3),
-            "seconds": round(self.seconds, 3),
-            "age": None if self.age is None else round(self.age, 3),
-        }
-
 
 @dataclass(frozen=True, slots=True)
-class End:
+class End(_Event):
     """The result of the trace.
 
     ``url`` is the URI at which the trace ended, or None if it was refused. ``fragment`` belongs to the URI and is only
@@ -127,19 +113,6 @@ class End:
     seconds: float
     code: str
     sentence: str
-
-    def as_dict(self) -> dict[str, Any]:
-        return {
-            "event": "end",
-            "outcome": self.outcome,
-            "state": self.state,
-            "url": self.url,
-            "fragment": self.fragment,
-            "hops": self.hops,
-            "seconds": round(self.seconds, 3),
-            "code": self.code,
-            "sentence": self.sentence,
-        }
 
 
 Event = Start | Hop | End

@@ -8,6 +8,7 @@ hosts that the result relies on: "Using any ARK resolver requires trust that it 
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from http import HTTPStatus
@@ -28,6 +29,7 @@ SHOWN_FIELDS = ("content-type", "content-length", "vary", "link", "cache-control
 """Header fields that are shown at a hop."""
 
 _LONGEST_FIELD = 200
+_LONGEST_MILLISECONDS = 10_000
 # A request to this machine crosses no network, so it needs no TLS.
 _LOOPBACK = ("localhost", "127.0.0.1", "[::1]")
 _NUMBERS = (
@@ -289,6 +291,15 @@ def shown_fields(response: HopResponse) -> tuple[tuple[str, str], ...]:
 def host_of(url: Reference) -> str:
     """Return the host of a URL for a sentence."""
     return url.host or "an address without a host"
+
+
+def bar_length(seconds: float) -> float:
+    """Return the length of the bar for a duration, from 0 to 1. The scale is logarithmic, from 0 to 10 s.
+
+    >>> bar_length(0), bar_length(10), bar_length(60)
+    (0.0, 1.0, 1.0)
+    """
+    return min(1.0, math.log10(1 + seconds * 1000) / math.log10(1 + _LONGEST_MILLISECONDS))
 
 
 def _duration(seconds: float) -> str:

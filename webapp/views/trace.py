@@ -26,7 +26,6 @@ from ..errors import Refused
 from ..resolver_choice import ResolverOption
 from ..trace_jobs import TraceJob, TraceRequest
 from ..tracing import messages, uri
-from ..tracing.client.deadline import share
 from ..tracing.client.in_process import HOP_KEY
 from ..tracing.curl import curl
 from ..tracing.events import End, Event, Hop, Start
@@ -122,7 +121,7 @@ def width(seconds: float) -> float:
     >>> width(0), width(10)
     (0.0, 100.0)
     """
-    return round(100 * share(seconds), 1)
+    return round(100 * messages.bar_length(seconds), 1)
 
 
 def duration(seconds: float) -> str:

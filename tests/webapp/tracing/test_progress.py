@@ -1,4 +1,4 @@
-"""What a trace says that it waits for."""
+"""The text that reports what a trace waits for."""
 
 from __future__ import annotations
 
@@ -13,40 +13,32 @@ from ararat.webapp.tracing.hop import HopFailed, HopResponse
 from ararat.webapp.tracing.progress import Progress
 
 
-def test_each_stage_is_reported_before_it_starts() -> None:
-    stages, said = Progress(), []
+def test_each_stage_is_reported_before_it_begins() -> None:
+    reported: list[str] = []
 
     def resolve(host: str) -> list[str]:
-        said.append(stages.now)
+        assert reported == ["Looking up example.org"]
         return ["127.0.0.1"]
 
-    def connect(*arguments) -> socket.socket:
-        try:
-            return stages.connect(*arguments)
-        finally:
-            said.append(stages.now)
-
     with socket.create_server(("127.0.0.1", 0)) as listener:
-        port = listener.getsockname()[1]
-        fetch = stages.track_remote(
-            GuardedClient(
-                networks=["127.0.0.0/8"], lookups=stages.lookups(Lookups(resolve)), connect=connect, hop_seconds=0.5
-            )
+        fetch = GuardedClient(
+            networks=["127.0.0.0/8"], lookups=Lookups(resolve), report=reported.append, hop_seconds=0.5
         )
         with pytest.raises(HopFailed, match="timeout"):
-            fetch("GET", f"http://example.org:{port}/", time.monotonic() + 5)
-    assert said == ["Looking up example.org", "Waiting for example.org to answer"]
-    assert stages.now == ""
+            fetch("GET", f"http://example.org:{listener.getsockname()[1]}/", time.monotonic() + 5)
+    assert reported[1:] == ["Connecting to example.org", "Waiting for example.org to answer"]
 
 
-def test_a_remote_hop_reports_its_host() -> None:
-    stages, said = Progress(), []
+def test_the_text_is_of_this_site_until_the_client_reports_another_host() -> None:
+    progress, seen = Progress(), []
 
-    def elsewhere(method: str, url: str, deadline: float) -> HopResponse:
-        said.append(stages.now)
-        return HopResponse(200, "OK", ())
+    def fetch(method: str, url: str, deadline: float) -> HopResponse:
+        seen.append(progress.now)
+        progress.report("Waiting for example.org to answer")
+        seen.append(progress.now)
+        raise HopFailed("timeout")
 
-    inner = stages.track_remote(elsewhere)
-    fetch = stages.track_local(lambda *asked: (said.append(stages.now), inner(*asked))[1])
-    fetch("GET", "https://Example.org/x", 0.0)
-    assert said == ["Waiting for this site to answer", "Waiting for example.org to answer"]
+    with pytest.raises(HopFailed):
+        progress.track(fetch)("GET", "https://example.org/x", 0.0)
+    assert seen == ["Waiting for this site to answer", "Waiting for example.org to answer"]
+    assert progress.now == ""

@@ -2,23 +2,11 @@
 
 from __future__ import annotations
 
-import math
 import threading
 import time
 from dataclasses import dataclass
 
 from ..hop import HopFailed
-
-_SLOWEST = 10_000
-
-
-def share(seconds: float) -> float:
-    """Return the length of the bar for a duration, from 0 to 1. The scale is logarithmic, from 0 to 10 s.
-
-    >>> share(0), share(10), share(60)
-    (0.0, 1.0, 1.0)
-    """
-    return min(1.0, math.log10(1 + seconds * 1000) / math.log10(1 + _SLOWEST))
 
 
 @dataclass(frozen=True, slots=True)

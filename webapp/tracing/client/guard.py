@@ -55,7 +55,9 @@ class GuardedClient:
     - ``tls``: replaces the default TLS context.
     - ``lookup_seconds``, ``connect_seconds``, ``hop_seconds``: time limits of one lookup, one connection and one hop.
     - ``lookups``, ``connect``: replace the lookups and the connections.
+    - ``client``: the address of the client whose share of the lookups is used.
     - ``before_connect``: called before each connection; can refuse it.
+    - ``report``: called with a text before each wait.
     - ``stop``: ends every wait when it is set.
 
     Raises ValueError for a text that is not a network. A call raises only :class:`~.hop.HopFailed`, with any code
@@ -75,7 +77,9 @@ class GuardedClient:
         hop_seconds: float = 10.0,
         lookups: Lookups = LOOKUPS,
         connect: Connect | None = None,
+        client: str | None = None,
         before_connect: BeforeConnect | None = None,
+        report: Callable[[str], object] = lambda text: None,
         stop: threading.Event | None = None,
     ) -> None:
         # Load tables and certificates now, so that they do not count as response time of the first host.
@@ -90,7 +94,9 @@ class GuardedClient:
         self._hop_seconds = hop_seconds
         self._lookups = lookups
         self._connect = connect or open_socket
+        self._client = client
         self._before_connect = before_connect
+        self._report = report
         self._stop = stop
 
     def __call__(self, method: str, url: str, deadline: float) -> HopResponse:
@@ -127,7 +133,9 @@ class GuardedClient:
         if url.address is not None:
             found: list[Address] = [url.address]
         else:
-            answers = self._lookups.addresses(url.host, deadline.sub_deadline(self._lookup_seconds, "the lookup"))
+            self._report(f"Looking up {url.host}")
+            within = deadline.sub_deadline(self._lookup_seconds, "the lookup")
+            answers = self._lookups.addresses(url.host, within, self._client)
             found = [ip_address(answer.partition("%")[0]) for answer in answers]
         if not all(any(address in network for network in self._networks) for address in found):
             self._check_name_and_port(url)
@@ -152,6 +160,7 @@ class GuardedClient:
         return result.allowed
 
     def _first_connection(self, url: WebURL, addresses: list[Address], deadline: Deadline) -> Connection:
+        self._report(f"Connecting to {url.host}")
         within = deadline.sub_deadline(self._connect_seconds, "the connection")
         failure = HopFailed("connect")
         for index, address in enumerate(addresses):
@@ -160,6 +169,7 @@ class GuardedClient:
                 share = within.sub_deadline(within.remaining() / (len(addresses) - index), "the connection")
                 sock = self._connect(address, url.port, share)
                 self._check_peer(sock, address, url)
+                self._report(f"Waiting for {url.host} to answer")
                 return Connection(sock, address, deadline)
             except OSError as error:
                 log.info("no connection to %s at %s: %s", url.host, address, display.escape(str(error)))

@@ -196,6 +196,12 @@ def test_only_checked_addresses_are_connected_to(row, connects, failure):
     assert bool(connects) is bool(public)
 
 
+def test_a_lookup_uses_the_share_of_the_client(connects, failure):
+    lookups = Lookups(lambda host: ["93.184.216.34"], per_client=0)
+    assert failure(GuardedClient(lookups=lookups), "http://a.example/").code == "connect"
+    assert failure(GuardedClient(lookups=lookups, client="192.0.2.1"), "http://a.example/").code == "busy"
+
+
 def test_one_refused_address_refuses_the_host(connects, caplog, failure, answering):
     with caplog.at_level(logging.INFO):
         failed = failure(GuardedClient(lookups=answering(["93.184.216.34", "10.0.0.1"])), "http://a.example/")
