@@ -53,7 +53,7 @@ def warn_of_unregistered(bindings: Bindings, naans: Collection[str], *, strict: 
 
     With ``strict`` such a change is refused (ARK-015).
     """
-    from ...middleware.bindings.registered_naans import RegisteredNaans
+    from ...middleware.bindings.policy import RegisteredNaans
 
     bindings.check_change = watching = RegisteredNaans(bindings.check_change, naans, strict=strict)
     yield

@@ -27,9 +27,8 @@ from ...identifiers.text import iri
 from ..errors import BindingError, UnreadableBinding
 from . import names, targets, validation
 from .collection import Bindings
-from .minting import is_registered
 from .model import Binding
-from .policy import UNPUBLISHED
+from .policy import UNPUBLISHED, is_registered
 
 if TYPE_CHECKING:
     from ..storage.protocols import Snapshot

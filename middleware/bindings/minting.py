@@ -22,7 +22,6 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import TYPE_CHECKING
 
-from ...identifiers import registries
 from ...identifiers.ark import length as lengths
 from ...identifiers.ark.check_character import Coverage
 from ...identifiers.ark.grammar import BASE29, LABEL_PATTERN, RESERVED_NAAN
@@ -31,6 +30,7 @@ from . import validation
 from .collection import Bindings, check_actor
 from .model import rfc3339
 from .patterns import DEFAULT_LENGTH, Pattern
+from .policy import is_registered
 
 if TYPE_CHECKING:
     from ...identifiers.iri_policy import Profile
@@ -133,15 +133,6 @@ def read_pattern(
         message = f"{length:,} characters after {shown} are too {'few' if length < 1 else 'many'}"
         raise BindingError("mint-length", message, identifier=pattern.beginning)
     return pattern
-
-
-def is_registered(naan: str) -> bool:
-    """Return whether the NAAN registry, as included or as updated, has this NAAN (ARK-015).
-
-    >>> is_registered("12148"), is_registered("54321")
-    (True, False)
-    """
-    return registries.authority(naan) is not None
 
 
 @dataclass(slots=True)

@@ -1,4 +1,4 @@
-"""Check changes of bindings against an IRI policy (17beta policy, sections 2, 3.1 and 6.2).
+"""Check changes of bindings by an IRI policy (17beta policy, sections 2, 3.1 and 6.2) and by the registry of NAANs.
 
 A :class:`PolicyCheck` receives each change once, between the decision of :mod:`assignment` and the write:
 
@@ -9,15 +9,19 @@ A :class:`PolicyCheck` receives each change once, between the decision of :mod:`
 - A UUID, in a name ``urn:uuid:...`` or in the path of a target, belongs to one resource permanently (POL-048).
 
 :mod:`assignment` enforces without a policy that no name is re-assigned (POL-023).
+
+:class:`RegisteredNaans` finds names whose NAAN is not registered (ARK-015). The registry can assign such a NAAN to
+another organization, and names under it then belong to that organization.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from datetime import datetime
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Protocol
 
-from ...identifiers import Ark
+from ...identifiers import Ark, registries
+from ...identifiers.ark.grammar import naan_of
 from ..errors import BindingConflict, BindingError
 from . import metadata, names, validation
 from .assignment import Change, next_revision
@@ -30,7 +34,7 @@ UNPUBLISHED = "none"
 """The availability of a persistent name that is not published."""
 
 
-class Settings(Protocol):
+class SettingStore(Protocol):
     """Named texts in a store, such as the owners of UUIDs. A transaction of a database implements this protocol."""
 
     def setting(self, name: str) -> str | None:
@@ -42,11 +46,17 @@ class Settings(Protocol):
         ...
 
 
-class TemporarySettings(dict[str, str]):
+class TemporarySettings:
     """Settings in memory, for a file of bindings."""
 
-    setting = dict.get
-    set_setting = dict.__setitem__
+    def __init__(self) -> None:
+        self._texts: dict[str, str] = {}
+
+    def setting(self, name: str) -> str | None:
+        return self._texts.get(name)
+
+    def set_setting(self, name: str, value: str) -> None:
+        self._texts[name] = value
 
 
 class PolicyCheck:
@@ -55,7 +65,7 @@ class PolicyCheck:
     def __init__(self, profile: Profile) -> None:
         self.profile = profile
 
-    def __call__(self, before: Binding | None, change: Change, settings: Settings | Any) -> Change:
+    def __call__(self, before: Binding | None, change: Change, settings: SettingStore) -> Change:
         """Return the change with the additions of the policy. Raises :class:`BindingError` if the policy forbids it.
 
         ``before`` is the recorded binding. A change that writes nothing, or that withdraws a name, is not checked.
@@ -101,7 +111,7 @@ class PolicyCheck:
             raise BindingError("availability-statement", shown)
         return after._replace(metadata=metadata.check({**after.metadata, "availability": stated}))
 
-    def _record_uuids(self, after: Binding, settings: Settings) -> None:
+    def _record_uuids(self, after: Binding, settings: SettingStore) -> None:
         uuids = {found for found in map(self._uuid, (after.identifier, after.target)) if found}
         resource = after.resource or after.identifier
         for uuid in sorted(uuids):
@@ -140,10 +150,56 @@ def promise_persistence(
     return Change("updated", next_revision(existing, after, now), "updated")
 
 
-ChangeCheck = Callable[["Binding | None", Change, Any], Change]
-"""A check of changes: a :class:`PolicyCheck`, or :func:`no_policy`."""
+ChangeCheck = Callable[[Binding | None, Change, SettingStore], Change]
+"""A check of changes: a :class:`PolicyCheck`, :class:`RegisteredNaans`, or :func:`no_policy`."""
 
 
 def no_policy(before: Binding | None, change: Change, settings: object) -> Change:
     """Return the change unchanged: there is no policy."""
     return change
+
+
+class RegisteredNaans:
+    """A check of changes that runs before another one, such as the policy check.
+
+    ``unregistered`` lists each NAAN once that is neither registered nor in ``own``, in printable ASCII. With ``strict``
+    a change of a name under such a NAAN raises :class:`BindingError` with the code ``naan-unregistered`` instead.
+
+    >>> import tempfile
+    >>> from .collection import open_bindings
+    >>> folder = tempfile.TemporaryDirectory()
+    >>> b = open_bindings(f"{folder.name}/bindings.sqlite", create=True)
+    >>> b.check_change = naans = RegisteredNaans(b.check_change, own=["24680"])
+    >>> b.bind("ark:54321/x", "/x"), b.bind("ark:24680/x", "/x"), b.bind("ark:12148/x", "/x"), naans.unregistered
+    ('bound', 'bound', 'bound', ['54321'])
+    >>> b.close(); folder.cleanup()
+    """
+
+    def __init__(self, check_change: ChangeCheck, own: Collection[str] = (), *, strict: bool = False) -> None:
+        self.unregistered: list[str] = []
+        self._check_change = check_change
+        self._known = {*own}
+        self._strict = strict
+
+    def __call__(self, before: Binding | None, change: Change, settings: SettingStore) -> Change:
+        """Return the change as the other check returns it (:class:`PolicyCheck`)."""
+        key = change.after.identifier
+        naan = naan_of(key) if key.startswith("ark:") else ""
+        if naan and naan not in self._known:
+            if is_registered(naan):
+                self._known.add(naan)
+            elif self._strict:
+                raise BindingError("naan-unregistered", f"NAAN {naan} is not registered", identifier=key)
+            else:
+                self._known.add(naan)
+                self.unregistered.append(naan)
+        return self._check_change(before, change, settings)
+
+
+def is_registered(naan: str) -> bool:
+    """Return whether the NAAN registry, as included or as updated, has this NAAN (ARK-015).
+
+    >>> is_registered("12148"), is_registered("54321")
+    (True, False)
+    """
+    return registries.authority(naan) is not None
