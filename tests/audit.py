@@ -37,7 +37,7 @@ def main() -> int:
                 vulnerable[f"{name} {found['id']}"] = f"{file.name}: {name} has {found['id']}, fixed in {fixed}"
     for lines in (unknown, vulnerable):
         print(*lines.values(), sep="\n", end="\n" if lines else "")
-    print(f"{len(checked)} packages checked, {len(unknown)} not checked, {len(vulnerable)} known vulnerabilities")
+    print(f"packages checked: {len(checked)}, not checked: {len(unknown)}, known vulnerabilities: {len(vulnerable)}")
     if vulnerable:
         print("make audit: raise the versions with make lock ARGS=--upgrade", file=sys.stderr)
         return 1

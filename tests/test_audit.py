@@ -36,19 +36,19 @@ def audit(folder: Path, answers: dict[str, list[Any]]) -> subprocess.CompletedPr
     return subprocess.run([sys.executable, str(SCRIPT)], env=environ, capture_output=True, text=True, check=False)
 
 
-SUMMARY = "0 packages checked, 1 not checked, 0 known vulnerabilities"
+SUMMARY = "packages checked: 0, not checked: 1, known vulnerabilities: 0"
 
 
 @pytest.mark.parametrize(
     ("found", "code", "lines"),
     [
-        pytest.param([CHECKED], 0, ["1 packages checked, 0 not checked, 0 known vulnerabilities"], id="no finding"),
+        pytest.param([CHECKED], 0, ["packages checked: 1, not checked: 0, known vulnerabilities: 0"], id="no finding"),
         pytest.param(
             [UNKNOWN, CHECKED],
             0,
             [
                 "bench.txt: Dependency not found on PyPI and could not be audited: arklet (0.2.3)",
-                "1 packages checked, 1 not checked, 0 known vulnerabilities",
+                "packages checked: 1, not checked: 1, known vulnerabilities: 0",
             ],
             id="unknown",
         ),
@@ -75,4 +75,4 @@ def test_make_audit_fails_if_the_service_cannot_be_reached(tmp_path: Path) -> No
 
 def test_each_file_of_pins_is_checked(tmp_path: Path) -> None:
     answers = {file: [CHECKED | {"name": file}] for file in FILES}
-    assert f"{len(FILES)} packages checked" in audit(tmp_path, answers).stdout
+    assert f"packages checked: {len(FILES)}," in audit(tmp_path, answers).stdout
