@@ -1,4 +1,4 @@
-"""The command `ararat`: what it says of identifiers, and how it ends."""
+"""The command `ararat`: its output for identifiers, and its exit codes."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ def ararat() -> Callable[..., Result]:
 
 
 def process(*arguments: str | bytes, given: bytes = b"", **options: Any) -> subprocess.CompletedProcess[bytes]:
-    """The command as a process of its own."""
+    """Run the command as a separate process."""
     return subprocess.run([ARARAT, *arguments], input=given, capture_output=True, timeout=30, check=False, **options)
 
 
@@ -256,7 +256,7 @@ def naughty_rows(data: Path) -> list[dict[str, Any]]:
 
 @pytest.mark.parametrize("options", [["--json"], []], ids=["json", "for people"])
 def test_hostile_identifiers_get_a_verdict_and_are_not_printed_raw(options: list[str], data: Path) -> None:
-    # What is very long costs seconds, and shows people nothing that programs do not get.
+    # Very long identifiers take seconds, and show nothing that other tests do not check.
     rows = [row for row in naughty_rows(data) if options or len(row["input"]) < 20_000]
     lines = "".join(json.dumps(row["input"]) + "\n" for row in rows).encode()
     result = process("inspect", "--input", "json", *options, "-", given=lines)
@@ -271,7 +271,7 @@ def test_hostile_identifiers_get_a_verdict_and_are_not_printed_raw(options: list
                 assert report["valid"], row["id"]
                 assert report["normal_form"].lower() == row.get("normal", report["normal_form"]).lower(), row["id"]
             elif row["verdict"] == "reject":
-                # What one URN profile refuses the other may take (U-01).
+                # One URN specification can accept what the other refuses (U-01).
                 assert report["conformance"] != "strict", row["id"]
 
 
@@ -354,7 +354,7 @@ def test_find_splits_a_long_text_at_white_space_with_correct_positions(ararat: C
 
 
 def in_a_terminal(columns: int, *arguments: str, **environ: str) -> str:
-    """What the command writes to a terminal with so many columns."""
+    """Return the output of the command on a terminal with a number of columns."""
     leader, follower = pty.openpty()
     termios.tcsetwinsize(follower, (24, columns))
     clean = {name: value for name, value in os.environ.items() if name not in ("COLUMNS", "NO_COLOR")}
@@ -364,7 +364,7 @@ def in_a_terminal(columns: int, *arguments: str, **environ: str) -> str:
     ) as running:
         os.close(follower)
         octets = bytearray()
-        # Linux ends what is left of a terminal that nobody writes to with an error.
+        # Linux reports an error at the end of a terminal without a writer.
         with contextlib.suppress(OSError):
             while read := os.read(leader, 65536):
                 octets += read
@@ -420,7 +420,7 @@ def test_a_signal_ends_the_command_without_a_traceback(number: signal.Signals) -
         assert running.stdin is not None
         assert running.stdout is not None
         assert running.stderr is not None
-        # Its answers to these are more than it keeps back: with the first of them, it is under way.
+        # The output is larger than the buffer, so the first part shows that the command runs.
         running.stdin.write(b"ark:12345/x\n" * 2_000)
         running.stdout.read(1)
         running.send_signal(number)

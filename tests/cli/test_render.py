@@ -1,4 +1,4 @@
-"""How things read in a terminal: wrapped, aligned, and never with a character that a terminal could act on."""
+"""Terminal output: wrapped, aligned, and without control characters."""
 
 from __future__ import annotations
 
@@ -310,7 +310,7 @@ def test_non_ascii_letters_are_printed_only_in_a_utf8_locale(environ, shown, tmp
     with subprocess.Popen(command, stdout=there, stderr=there, env=kept | {"TERM": "dumb"} | environ) as process:
         os.close(there)
         output = b""
-        with suppress(OSError):  # Linux reports the end of a terminal so.
+        with suppress(OSError):  # Linux reports the end of a terminal by an error.
             while octets := os.read(here, 65536):
                 output += octets
         assert process.wait(30) == 0

@@ -1,4 +1,4 @@
-"""Files that commands replace: whole or not at all."""
+"""Files that commands replace are replaced completely or not at all."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""A real browser for the end-to-end tests, and a watch over everything a page says that nobody asked it to say.
+"""A real browser for the end-to-end tests, and a watch for unexpected messages of pages.
 
-Run as a script, it prints the browser that the tests will use, or what to do where there is none (exit code 1).
+As a script, print the browser of the tests, or how to install one (exit code 1).
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import BrowserContext, ConsoleMessage, Playwright, Request, sync_playwright
 
-# The shell is the same engine without the windows around it, and takes half of the processor's time.
+# The headless shell has the same engine without a user interface, and needs half of the CPU time.
 ON_PATH = (
     "chromium-headless-shell",
     "chromium",
@@ -39,19 +39,19 @@ QUIET = (
 
 
 class NoBrowser(LookupError):
-    """There is no browser to test with; the message says what to do."""
+    """There is no browser for the tests. The message contains the fix."""
 
 
 def find_browser(playwright: Playwright) -> str:
-    """Return the path of the Chromium to test with: the one asked for, Playwright's own, or one of this machine.
+    """Return the path of Chromium: the configured one, that of Playwright, or one of this machine.
 
-    NoBrowser if there is none, or if ARARAT_BROWSER names something that cannot be run.
+    Raises NoBrowser if none exists, or if ARARAT_BROWSER is not a program.
     """
     if asked := os.environ.get("ARARAT_BROWSER"):
         if program := shutil.which(asked):
             return program
         raise NoBrowser(f"ARARAT_BROWSER={asked} is not a program that can be run")
-    # The path is given whether or not anything was downloaded to it.
+    # Playwright returns the path even if nothing is downloaded.
     own = playwright.chromium.executable_path
     found = [own] if Path(own).exists() else []
     found += [path for path in map(shutil.which, ON_PATH) if path]
@@ -67,9 +67,9 @@ def find_browser(playwright: Playwright) -> str:
 
 
 def flags() -> list[str]:
-    """The arguments with which the browser is started."""
+    """The arguments of the browser."""
     as_root = hasattr(os, "geteuid") and os.geteuid() == 0
-    # Chromium refuses to run as root otherwise.
+    # Chromium refuses to run as root without this.
     return [*QUIET, "--no-sandbox"] if as_root else [*QUIET]
 
 
@@ -84,7 +84,7 @@ def browser_type_launch_args(browser_type_launch_args: dict[str, Any], playwrigh
     try:
         browser = find_browser(playwright)
     except NoBrowser as missing:
-        # Never a skip: a run that tested no page must not look like one that did.
+        # Fail instead of a skip: a run without a browser must not look complete.
         raise pytest.UsageError(str(missing)) from None
     return browser_type_launch_args | {
         "executable_path": browser,
@@ -93,29 +93,29 @@ def browser_type_launch_args(browser_type_launch_args: dict[str, Any], playwrigh
 
 
 class Watch:
-    """What went wrong in a page without a test asking: errors on the console, violated policies, requests to strangers.
+    """Unexpected messages of a page: errors on the console, violated policies, requests to other hosts.
 
-    Chromium reports a violated Content-Security-Policy on the console as an error, so the console tells of both.
+    Chromium reports a violated Content-Security-Policy as an error on the console.
     """
 
     def __init__(self) -> None:
-        """Begin with nothing wrong."""
+        """Start without messages."""
         self.seen: list[str] = []
         self.expected: list[str] = []
         self.origins: set[str] = set()
 
     def expect(self, part: str) -> None:
-        """Let pass, in this test, what has this text in it (a page of status 404 is an error on the console, too)."""
+        """Ignore messages with this text in this test (a page with status 404 is an error on the console, too)."""
         self.expected.append(part)
 
     def watch(self, context: BrowserContext) -> None:
-        """Watch every page of a context, those opened later too."""
+        """Watch all pages of a context, including those opened later."""
         context.on("console", self._console)
         context.on("weberror", lambda error: self.seen.append(f"uncaught: {error.error}"))
         context.on("request", self._request)
 
     def complaints(self) -> list[str]:
-        """Everything seen that no test expected."""
+        """Return all unexpected messages."""
         return [line for line in self.seen if not any(part in line for part in self.expected)]
 
     def _console(self, message: ConsoleMessage) -> None:
@@ -130,9 +130,9 @@ class Watch:
 
 @pytest.fixture(autouse=True)
 def page_watch(request: pytest.FixtureRequest) -> Iterator[Watch]:
-    """Fails the test in whose pages something went wrong; `page_watch.expect(text)` lets one thing pass.
+    """Fail a test whose pages have unexpected messages. `page_watch.expect(text)` permits a message.
 
-    A test that opens a context of its own hands it to `page_watch.watch(context)`.
+    A test that opens its own context passes it to `page_watch.watch(context)`.
     """
     watch = Watch()
     if "ararat_server" in request.fixturenames:
@@ -145,7 +145,7 @@ def page_watch(request: pytest.FixtureRequest) -> Iterator[Watch]:
 
 @pytest.fixture(scope="session")
 def base_url(ararat_server: Any) -> str:
-    """Tests write page.goto("/"): pytest-playwright puts this before it."""
+    """Return the base URL: pytest-playwright puts it before page.goto("/")."""
     return ararat_server.origin
 
 

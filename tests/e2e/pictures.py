@@ -1,8 +1,8 @@
-"""Pictures of every page and state of the inspector, to be looked at: `make pictures` puts them into pictures/.
+"""Take screenshots of all pages and states of the inspector: `make pictures` writes them to pictures/.
 
-Run as a script. It starts `ararat serve` with its samples at the first free port from 8000, and ends it. Each state is
-taken wide and light, wide and dark, and narrow (320 pixels). With `--readme` the two of the README are taken as well,
-and with the beginnings of names those states alone: `make pictures ARGS='trace policy'`.
+As a script, start `ararat serve` with the demo at the first free port from 8000. Each state is taken in a wide light, a
+wide dark and a narrow window (320 pixels). With `--readme`, also take the two pictures of the README. Arguments select
+states by the beginning of their names: `make pictures ARGS='trace policy'`.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ RIGHT_TO_LEFT = "ark:12345/\u05e9\u05dc\u05d5\u05dd/ab\u0645\u0631\u062d\u0628\u
 
 
 def pasted(text: str) -> Callable[[Page], None]:
-    """The state of a page into whose box a text was pasted."""
+    """The state of a page after a text was pasted."""
 
     def reach(page: Page) -> None:
         page.goto("/")
@@ -48,12 +48,12 @@ def pasted(text: str) -> Callable[[Page], None]:
 
 
 def at(address: str) -> Callable[[Page], None]:
-    """The state of a page that has an address."""
+    """The state of a page with a URL."""
     return lambda page: page.goto(address) and None
 
 
 def lit(page: Page) -> None:
-    """One part pointed at, and the QR code opened."""
+    """Highlight a part, and open the QR code."""
     pasted(ONE)(page)
     page.locator(".qr summary").click()
     page.locator(".qr img").evaluate("one => one.decode()")
@@ -68,15 +68,15 @@ def running(page: Page) -> None:
 
 
 def done(page: Page) -> None:
-    """The same trace at its end."""
+    """The same trace when it is finished."""
     running(page)
     page.locator(".ended").wait_for()
-    # What arrives fades in.
+    # New elements fade in.
     page.wait_for_timeout(400)
 
 
 def listed(page: Page) -> None:
-    """A list of traces at its end."""
+    """A finished list of traces."""
     page.goto("/traces")
     page.locator("#q").fill("ark:12345/m5137\nark:12345/d0v3z\nnonsense")
     page.get_by_role("button", name="Run the traces").click()
@@ -113,7 +113,7 @@ STATES: dict[str, Callable[[Page], None]] = {
 
 @contextlib.contextmanager
 def served() -> Iterator[str]:
-    """The origin of an `ararat serve` with its samples, which is ended afterwards."""
+    """Yield the origin of an `ararat serve` with the demo, and stop it afterwards."""
     command = [Path(sys.executable).with_name("ararat"), "serve"]
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True) as server:
         try:
@@ -127,7 +127,7 @@ def served() -> Iterator[str]:
 
 
 def take(browser: Browser, origin: str, begin: tuple[str, ...]) -> Iterator[Path]:
-    """Every state whose name begins so, in each look, one file after the other."""
+    """Take every selected state in each window, and yield the files."""
     for look, width, scheme in LOOKS:
         with browser.new_context(
             base_url=origin,
@@ -159,7 +159,7 @@ def take(browser: Browser, origin: str, begin: tuple[str, ...]) -> Iterator[Path
 
 
 def take_for_readme(browser: Browser, origin: str) -> Iterator[Path]:
-    """The trace at its end in both themes, as the README shows it."""
+    """Take the finished trace in both themes for the README."""
     for scheme in SCHEMES:
         path = ROOT / "docs" / f"inspector-{scheme}.png"
         with browser.new_context(
@@ -170,7 +170,7 @@ def take_for_readme(browser: Browser, origin: str) -> Iterator[Path]:
             page = context.new_page()
             done(page)
             page.evaluate("scrollTo(0, 0)")
-            # Down to the sentence at the end, and not into what follows it.
+            # Cut below the sentence at the end.
             end = page.locator(".ended").bounding_box() or {"y": 1600, "height": 0}
             page.screenshot(path=path, clip={"x": 0, "y": 0, "width": 1080, "height": end["y"] + end["height"] + 28})
         yield path

@@ -1,4 +1,4 @@
-"""What axe says of every state of the inspector, in both themes, and that it can be read in every mode."""
+"""Check every state of the inspector with axe in both themes, and its readability in every mode."""
 
 from __future__ import annotations
 
@@ -147,7 +147,7 @@ STATES = [nothing, one, wrong, several, many, not_found, traced, trace_page, rec
 STATES += [compared, to_compare, lit, missing, *REFERENCE]
 
 
-# What a loop has made is alike: of many rows axe looks at the first six, and at all of them in a long run.
+# Rows of one loop are alike: check the first six, and all of them in a long run.
 FIRST_OF_MANY = """
     for (const list of document.querySelectorAll("main *")) {
         const alike = [...list.children].filter(one => one.matches("tr, li, dt, dd, div, section, article"))
@@ -157,7 +157,7 @@ FIRST_OF_MANY = """
 
 
 def each(states):
-    """The states as parameters: one of each kind, and in a long run all of them."""
+    """Return the states as parameters: one of each kind, or all of them in a long run."""
     usual = {nothing, one, wrong, several, many, traced, listed, compared, missing, holders}
     marks = {True: (), False: (pytest.mark.long,)}
     return [pytest.param(state, id=state.__name__, marks=marks[state in usual]) for state in states]

@@ -1,4 +1,4 @@
-"""The inspector mounted under a path of a Django site: both work, and neither reaches into the other."""
+"""The inspector mounted under a path of a Django site: both work, and do not affect each other."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def test_the_inspector_and_a_django_site_work_side_by_side(page, wsgi_server, pa
     expect(page.locator(".list tbody tr")).to_have_count(2)
     page.locator("#i1 .depth > summary").click()
     page.locator("#i1 .qr summary").click()
-    # Not by wait_for_function: where it has to look twice it evaluates a text, which the page's own policy forbids.
+    # Not with wait_for_function, which can evaluate a text. The content security policy of the page forbids that.
     expect(page.locator("#i1 .qr img")).not_to_have_js_property("naturalWidth", 0)
     page.get_by_role("button", name="Compare the two selected").click()
     expect(page).to_have_url(re.compile(re.escape(mount) + r"/compare\?a="))

@@ -1,4 +1,4 @@
-"""What a first visit costs: octets over the wire, and how often the server is asked before the answer is there."""
+"""The cost of a first visit: bytes over the wire, and the number of requests before the result is shown."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ def test_the_first_load_is_small_and_needs_one_round_trip(page):
     page.on("response", lambda answer: answers.append(answer))
     page.goto("/?q=ark:/12345/mp-39n/1.pdf%E2%80%AE.en?info")
     page.wait_for_load_state("networkidle")
-    # The page has the answer in it; what else is asked for are files, each of which a browser keeps.
+    # The page contains the result. All other requests are for files that a browser caches.
     assert [answer.url for answer in answers if "/static/" not in answer.url] == [page.url]
     assert len(answers) <= 6
     sizes = {answer.url: len(gzip.compress(answer.body(), 6)) for answer in answers}
@@ -23,6 +23,6 @@ def test_the_first_load_is_small_and_needs_one_round_trip(page):
     with page.expect_response("**/"):
         page.locator("#q").press("Enter")
     page.locator(".normal code", has_text="ark:12345/x8rd4").wait_for()
-    # A picture below the answer is loaded late, when the browser sees fit.
+    # The browser loads a picture below the result lazily.
     asked = [answer.request.method for answer in answers if not re.search("/static/|/qr.svg", answer.url)]
     assert asked == ["GET", "POST"]

@@ -1,6 +1,6 @@
-"""Hostile identifiers in a real browser: by the form, the query, the API and all at once; the page stays what it is.
+"""Hostile identifiers in a real browser by form, query, API and all at once. The page must not change.
 
-What goes wrong on the console, a violated policy and a request to a stranger fail any test here (conftest.py).
+Errors on the console, violated policies and requests to other hosts fail each test (conftest.py).
 """
 
 from __future__ import annotations
@@ -28,14 +28,14 @@ LETTERS = {
 }
 SHAPES = ("{0}", "{0}/{0}", "a{0}b/{0}.{0}", "1{0}2/3.{0}4", "{0}.en.{0}?{0}#{0}")
 
-# Every text that a reader meets, but for the box, which keeps the raw paste.
+# All texts of the page, except the text box, which contains the raw text.
 TEXTS = """() => {
   const walker = document.createTreeWalker(document.documentElement, NodeFilter.SHOW_TEXT);
   const texts = [];
   while (walker.nextNode()) if (!walker.currentNode.parentElement.closest("#q")) texts.push(walker.currentNode.data);
   return texts.join(" ");
 }"""
-# Elements and attributes that no template writes where a paste is shown.
+# Elements and attributes that no template creates for a result.
 STRANGERS = (
     "iframe, object, embed, base, video, audio, math, form:not(.box), img:not(.qr img), script:not([src*='/static/']),"
     "[style], [onerror], [onload], [onclick], [onmouseover], [onfocus],"
@@ -44,14 +44,14 @@ STRANGERS = (
 
 
 def hostile() -> list[dict[str, Any]]:
-    """The rows of the corpus that a form can send as they are."""
+    """Return the hostile identifiers that a form can send unchanged."""
     path = Path(__file__).parents[1] / "data" / "hostile" / "naughty-identifiers.jsonl"
     rows = [json.loads(line) for line in path.read_text("ascii").splitlines()]
     return [row for row in rows if row["input"] and not re.search("[\ud800-\udfff]", row["input"])]
 
 
 def one_of_each() -> list[dict[str, Any]]:
-    """The first row of every class."""
+    """Return the first row of every class."""
     rows = hostile()
     return [row for row in rows if row in [other for other in rows if other["class"] == row["class"]][:1]]
 

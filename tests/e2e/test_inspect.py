@@ -1,4 +1,4 @@
-"""The inspector in a real browser: paste, read, follow, go back, copy; and what no paste can do to the page."""
+"""The inspector in a real browser: paste, read, follow links, go back and copy."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ HEBREW = "ark:12345/\u05e9\u05dc\u05d5\u05dd/ab\u0645\u0631\u062d\u0628\u0627.\u
 
 @pytest.fixture
 def inspect(page: Page):
-    """inspect(text) pastes a text into the box of a fresh page and presses Enter; it returns the answer."""
+    """inspect(text) pastes a text into the box of a new page, presses Enter, and returns the result."""
 
     def ask(text: str) -> Locator:
         page.goto("/")
@@ -31,13 +31,13 @@ def inspect(page: Page):
 
 
 def boxes(segments: Locator) -> list[tuple[float, float, float, float]]:
-    """Left, top, right and bottom of each element, rounded."""
+    """Return left, top, right and bottom of each element, rounded."""
     sides = "all => all.map(one => one.getBoundingClientRect()).map(box => [box.left, box.top, box.right, box.bottom])"
     return [tuple(round(side, 1) for side in box) for box in segments.evaluate_all(sides)]
 
 
 def overlapping(found: list[tuple[float, float, float, float]]) -> list[tuple[int, int]]:
-    """Pairs of boxes that have an area in common."""
+    """Return the pairs of boxes that overlap."""
     return [
         (first, second)
         for first, one in enumerate(found)
@@ -103,7 +103,7 @@ def test_a_bidi_override_does_not_change_its_surroundings(page, inspect):
     expect(spoofed.nth(3).locator(".cp")).to_have_text("U+202E RLO")
     with_override = boxes(spoofed)
     plain = boxes(inspect("ark:12345/ab/c.en").locator(".segments > li > bdi"))
-    # What stands before it stands where it would without it; what stands after it follows in order on the same line.
+    # The text before it is at its usual position, and the text after it follows on the same line.
     assert with_override[:3] == plain[:3]
     assert with_override[3][0] == plain[3][0]
     assert with_override == sorted(with_override)
@@ -161,14 +161,14 @@ def test_right_to_left_segments_are_in_logical_order(inspect):
 def test_pieces_of_a_line_are_in_logical_order(page, inspect):
     inspect(HEBREW)
     step = page.locator(".steps code > bdi").first
-    # Of a piece that is broken over two lines, where it begins.
+    # The start of a piece that is broken over two lines.
     begins = "all => all.map(one => { const r = one.getClientRects()[0]; return [Math.round(r.top), r.left] })"
     found = step.locator("> del, > ins").evaluate_all(begins)
     assert len(found) == 6
     assert found == sorted(found)
 
 
-# Not parameters: one page is asked after the other, as a person would, and a browser is not begun for each.
+# Not parameters, so that one browser opens all pages.
 NARROW = (
     "ark:/12345/mp-39n/1.pdf.en?info",
     "ark:12345/" + "x" * 240,
@@ -367,10 +367,10 @@ def test_a_table_is_filtered_and_sorted_in_place(page, inspect):
     expect(numbers(answer)).to_have_count(7)
     page.get_by_label("Sort").select_option("verdict")
     expect(numbers(answer).first).to_have_text("3")
-    # Only the table is replaced: what was selected stays selected, and the cards stay as they are.
+    # Only the table is replaced. Selected rows and cards stay.
     expect(answer.get_by_label("Select number 4")).to_be_checked()
     assert answer.locator("#i1").get_attribute("data-same") == "yes"
-    # Another paste starts afresh.
+    # Another text resets the selection.
     page.locator("#q").fill(COLUMN + "\nark:12345/d")
     page.locator("#q").press("Enter")
     expect(answer.locator(".list tbody tr:not([hidden])")).to_have_count(8)
@@ -398,7 +398,7 @@ def test_a_part_is_highlighted_with_its_row_problem_and_steps(page, inspect):
     expect(answer.locator(".parts .lit")).to_contain_text("component")
     expect(answer.locator(".problems .lit").first).to_contain_text("not allowed in an IRI")
     expect(answer.locator(".steps .lit")).to_contain_text("non-ASCII")
-    # What scrolls under the pointer would be pointed at.
+    # An element that scrolls under the pointer would be highlighted.
     page.mouse.move(1, 1)
     answer.locator("#i1-step-2 a").focus()
     expect(answer.locator(".parts tr.lit")).to_contain_text("mp-39n")

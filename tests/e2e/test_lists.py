@@ -1,4 +1,4 @@
-"""A list of traces in a real browser: fifty with a table to save, and one that is stopped and goes on."""
+"""Lists of traces in a real browser: one with fifty identifiers, and one that is stopped and resumed."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def application(environ, start_response):
 
 @pytest.fixture
 def server(wsgi_server, page_watch):
-    """A site where each name has a page; names with "slow" keep their readers waiting."""
+    """A site with a page for each name. Names with "slow" are answered late."""
     server = wsgi_server(STICKY_SITE, threads=8)
     page_watch.origins.add(server.origin)
     return server
@@ -64,7 +64,7 @@ def test_a_list_of_fifty_identifiers_can_be_saved(page, server):
 
 def test_a_stopped_list_can_be_resumed(page, server):
     page.goto(f"{server.origin}/traces")
-    # A site is asked one thing at a time, and of those begun together any may come first: not the last of nine.
+    # A site gets one request at a time, in any order of those that start together, so do not use the last of nine.
     names = [*(f"ark:12345/x{number}" for number in range(8)), "ark:12345/slow"]
     page.locator("#q").fill("\n".join(names))
     page.get_by_role("button", name="Run the traces").click(no_wait_after=True)

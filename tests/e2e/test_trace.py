@@ -1,4 +1,4 @@
-"""The live trace in a real browser: hops one after another, an end that is an end, and no second run by itself."""
+"""The live trace in a real browser: hops appear one after another, and a finished trace does not run again."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import re
 import pytest
 from playwright.sync_api import Page, Request, expect
 
-# Notes when each hop came into the page, in milliseconds.
+# Record when each hop appeared, in milliseconds.
 ARRIVALS = """
 window.arrivals = [];
 document.addEventListener("DOMContentLoaded", () => new MutationObserver((changes) => {
@@ -57,7 +57,7 @@ def application(environ, start_response):
 
 @pytest.fixture
 def streams(page: Page) -> list[Request]:
-    """The event streams that the page opens, as they are opened."""
+    """Record the event streams that the page opens."""
     opened: list[Request] = []
     page.on("request", lambda request: opened.append(request) if request.resource_type == "eventsource" else None)
     return opened
@@ -65,7 +65,7 @@ def streams(page: Page) -> list[Request]:
 
 @pytest.fixture
 def slow_server(wsgi_server, page_watch):
-    """A site with one place for traces, where every name leads to a page that keeps its readers waiting."""
+    """A site with one slot for traces, where every name leads to a slow page."""
     server = wsgi_server(SLOW_SITE, threads=8)
     page_watch.origins.add(server.origin)
     return server
@@ -79,7 +79,7 @@ def test_hops_appear_one_after_another(page, streams):
     expect(page.locator(".hop .answer b")).to_have_text(["302 Found", "302 Found", "200 OK"])
     arrivals = page.evaluate("window.arrivals")
     gaps = [later - earlier for earlier, later in itertools.pairwise(arrivals)]
-    # The old shelf of the demo takes 0.4 s to say where the page went: the first hop is there before, the last is not.
+    # The shelf of the demo answers after 0.4 s: the first hop appears before, the last one after.
     assert len(gaps) == 2
     assert gaps[0] > 100, gaps
     assert len(streams) == 1
@@ -223,7 +223,7 @@ def test_the_heading_of_a_trace_gets_the_focus(page):
 
 
 def test_another_resolver_replaces_the_trace(page, serve_ararat, page_watch, streams):
-    # Nobody listens at the port of the second one.
+    # No server listens at the port of the second one.
     server = serve_ararat("--allow-network", "127.0.0.0/8", "--resolver", "http://127.0.0.1:9/mirror")
     page_watch.origins.add(server.origin)
     page.goto(f"{server.origin}/?q=ark:12345/m5137")

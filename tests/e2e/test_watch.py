@@ -1,4 +1,4 @@
-"""The watch over pages sees what it must: without this, a silent page and an unwatched one would look the same."""
+"""Test that the watch detects messages, so that a page without messages is really without errors."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The same inspector without JavaScript: a form, links, and a page that grows."""
+"""The inspector without JavaScript: forms, links, and pages that grow."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def application(environ, start_response):
 
 @pytest.fixture
 def page(browser, base_url, page_watch) -> Iterator[Page]:
-    """A page of a browser in which no script runs."""
+    """A browser page without JavaScript."""
     with browser.new_context(java_script_enabled=False, base_url=base_url) as context:
         page_watch.watch(context)
         yield context.new_page()
@@ -74,7 +74,7 @@ def test_a_text_without_a_permalink_is_answered(page, inspect):
 
 def test_the_page_of_a_trace_grows(page):
     page.goto("/?q=ark:12345/x8rd4")
-    # The page is there, and its first hop, while the old shelf of the demo still keeps the second waiting.
+    # The page shows its first hop while the shelf of the demo delays the second.
     page.get_by_role("link", name="Run the trace").click(no_wait_after=True)
     expect(page.locator(".hop .answer b").first).to_have_text("302 Found")
     expect(page.locator(".hop .answer b")).to_have_text(["302 Found", "302 Found", "200 OK"])

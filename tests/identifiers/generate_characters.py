@@ -1,12 +1,12 @@
-"""Makes identifiers/data/characters.json, the frozen table of characters that are never shown raw.
+"""Write identifiers/data/characters.json, the frozen table of characters that are never shown raw.
 
-Run by hand, with the test requirements installed, when a new version of Unicode is out:
+Run it with the test requirements installed when a new version of Unicode is published:
 
     python tests/identifiers/generate_characters.py
 
-General categories and names come from ``unicodedata2``, the other properties from ``regex``; the two must hold the same
-version of the Unicode Character Database, which is recorded in the table. ``test_characters.py`` makes the table again
-and compares."""
+General categories and names come from ``unicodedata2``, the other properties from ``regex``. Both must have the same
+version of the Unicode Character Database, which the table contains. ``test_characters.py`` generates the table again
+and compares it."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ import unicodedata2
 
 TARGET = Path(__file__).parents[2] / "identifiers" / "data" / "characters.json"
 
-# No code point is in two classes: an earlier class is taken out of a later one where they meet.
+# No code point is in two classes: an earlier class takes precedence.
 CLASSES = {
     "surrogate": r"\p{General_Category=Surrogate}",
     "private": r"\p{General_Category=Private_Use}",
@@ -28,15 +28,15 @@ CLASSES = {
     "bidi": r"\p{Bidi_Control}",
     "format": r"[\p{General_Category=Format}--\p{Bidi_Control}]",
     "ignorable": r"[\p{Default_Ignorable_Code_Point}--\p{General_Category=Format}]",
-    # Every separator but U+0020 SPACE, and the one symbol that looks like a space: BRAILLE PATTERN BLANK.
+    # All separators except U+0020 SPACE, and the symbol that looks like a space: BRAILLE PATTERN BLANK.
     "space": r"[[\p{General_Category=Separator}\u2800]--\u0020]",
     "object": r"\uFFFC",
     "unassigned": r"[\p{General_Category=Unassigned}--[\p{Noncharacter_Code_Point}\p{Default_Ignorable_Code_Point}]]",
 }
 EVERYTHING = "".join(map(chr, range(0x110000)))
 
-# NameAliases.txt, types "abbreviation" and "figment", those of the controls in order of code point. All are looked up
-# again below.
+# NameAliases.txt, types "abbreviation" and "figment". Those of the controls are in the order of code points. All names
+# are checked below.
 CONTROLS_SHORT = """
     NUL SOH STX ETX EOT ENQ ACK BEL BS HT LF VT FF CR SO SI DLE DC1 DC2 DC3 DC4 NAK SYN ETB CAN EOM SUB ESC FS GS RS US
     DEL PAD HOP BPH NBH IND NEL SSA ESA HTS HTJ VTS PLD PLU RI SS2 SS3 DCS PU1 PU2 STS CCH MW SPA EPA SOS SGC SCI CSI ST
@@ -47,7 +47,7 @@ OTHERS_SHORT = """
     ZWNBSP
 """
 
-# NameAliases.txt, types "control" and "figment": what the controls are called, which have no name of their own.
+# NameAliases.txt, types "control" and "figment": aliases of the controls, which have no names.
 CONTROLS = """
     NULL; START OF HEADING; START OF TEXT; END OF TEXT; END OF TRANSMISSION; ENQUIRY; ACKNOWLEDGE; ALERT; BACKSPACE;
     CHARACTER TABULATION; LINE FEED; LINE TABULATION; FORM FEED; CARRIAGE RETURN; SHIFT OUT; SHIFT IN; DATA LINK ESCAPE;
@@ -64,7 +64,7 @@ CONTROLS = """
 
 
 def table() -> dict[str, object]:
-    """Return the table as the file holds it."""
+    """Return the content of the table."""
     unassigned = regex.findall(r"\p{General_Category=Unassigned}", EVERYTHING)
     if unassigned != [char for char in EVERYTHING if unicodedata2.category(char) == "Cn"]:
         raise SystemExit("regex and unicodedata2 hold different versions of Unicode")
@@ -78,13 +78,13 @@ def table() -> dict[str, object]:
 
 
 def ranges(pattern: str) -> Iterator[str]:
-    """The code points of a class as hexadecimal ranges."""
+    """Return the code points of a class as hexadecimal ranges."""
     for run in regex.finditer(f"(?V1){pattern}+", EVERYTHING):
         yield f"{run.start():X}" if len(run[0]) == 1 else f"{run.start():X}-{run.end() - 1:X}"
 
 
 def names() -> Iterator[tuple[str, str]]:
-    """The names of all listed characters that have one; of the controls, their alias."""
+    """Return the names of all listed characters, or the aliases of controls."""
     yield from _of_controls(" ".join(CONTROLS.split()).split("; "))
     named = "".join(CLASSES[name] for name in ("bidi", "format", "ignorable", "space", "object"))
     for char in regex.findall(f"(?V1)[{named}]", EVERYTHING):
@@ -93,7 +93,7 @@ def names() -> Iterator[tuple[str, str]]:
 
 
 def abbreviations() -> Iterator[tuple[str, str]]:
-    """What Unicode abbreviates, with its abbreviation."""
+    """Return the characters with a Unicode abbreviation."""
     yield from _of_controls(CONTROLS_SHORT.split())
     for abbreviation in [*OTHERS_SHORT.split(), *(f"VS{number}" for number in range(1, 257))]:
         yield f"{ord(unicodedata2.lookup(abbreviation)):X}", abbreviation
@@ -107,7 +107,7 @@ def _of_controls(aliases: Sequence[str]) -> Iterator[tuple[str, str]]:
 
 
 def text() -> str:
-    """Return the whole file: one line for each class, name and abbreviation, so that a change of it can be read."""
+    """Return the file: one line for each class, name and abbreviation, so that changes are readable."""
     return json.dumps(table(), indent=1, ensure_ascii=True) + "\n"
 
 

@@ -1,6 +1,6 @@
-"""Makes identifiers/data/confusables.json, the characters that look like an ASCII one.
+"""Write identifiers/data/confusables.json, the characters that look like an ASCII character.
 
-Run by hand, with the package ``disarm`` installed, when Unicode has a new version of UTS #39:
+Run it with the package ``disarm`` installed when a new version of UTS #39 is published:
 
     pip install disarm && python tests/identifiers/generate_confusables.py
 """
@@ -14,7 +14,7 @@ TARGET = Path(__file__).parents[2] / "identifiers" / "data" / "confusables.json"
 
 
 def table() -> dict[str, object]:
-    """The table as it is committed: each ASCII character with those that look like it, in code point order."""
+    """Return the table: each ASCII character with its lookalikes, in code point order."""
     import disarm  # pyright: ignore[reportMissingImports] - wanted by this script alone
 
     looks_like: dict[str, str] = {}

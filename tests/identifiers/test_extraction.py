@@ -176,7 +176,7 @@ def test_matches_are_ordered_and_do_not_overlap(text):
     assert end <= len(text)
 
 
-# Each was quadratic, is near to what was, or costs much for each of its characters.
+# Each text needed quadratic time, is similar to one that did, or is slow per character.
 HOSTILE = [
     "ark:12345/x ",
     "ark:",
@@ -215,9 +215,9 @@ def test_the_running_time_is_linear(unit, before):
 
 
 def growth(judge, before, unit):
-    """How many times longer the text of twice the length takes, in the best of some runs: 2 if linear, 4 if quadratic.
+    """Return how many times longer a text of twice the length takes: 2 if linear, 4 if quadratic.
 
-    The text ends in a word of its own, so that it is not taken whole. Processor time is what is compared.
+    The text ends with a separate word, so that it is not read as one identifier. CPU time is compared.
     """
     short, long = (f"{before}{unit * (length // len(unit))} end" for length in (2**14, 2**15))
     best = float("inf")

@@ -260,7 +260,7 @@ def test_the_normal_form_is_idempotent(text):
 
 def test_no_input_raises_an_error(every_naughty):
     for naughty in every_naughty:
-        # Long ones have a test of their own.
+        # Long texts have their own test.
         for text in (naughty.input[:10_000], f"{SITE}/{naughty.input[:10_000]}"):
             assert evaluate(text, P).iri == text
 

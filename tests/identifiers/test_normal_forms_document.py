@@ -1,4 +1,4 @@
-"""docs/normal-forms.md lists every rule of the normal forms, and each of its examples is what the rule makes."""
+"""docs/normal-forms.md lists every rule of the normal forms, with a correct example."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Reading any identifier."""
+"""Parsing of any identifier."""
 
 from __future__ import annotations
 

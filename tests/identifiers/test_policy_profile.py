@@ -1,4 +1,4 @@
-"""Policy profiles as files: what they hold, and what is said of one that cannot be read."""
+"""Policy profiles as files, and the errors of invalid ones."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The catalogue of problems: no code without an example, no finding without a code."""
+"""The catalogue of problems: each code has an example, and each finding a code."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the registries know: the bundled tables, those of a site before them, and the answers for a report."""
+"""Registry lookups: the bundled tables, those of a site, and the answers for a report."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ every_registry = pytest.mark.parametrize("registry", [pytest.param(each, id=each
 
 @pytest.fixture
 def folder(tmp_path: Path, data: Path) -> Iterator[Path]:
-    """A folder with the tables of the sample NAAN registry, in use for one test."""
+    """A folder with the tables of the sample NAAN registry, used during one test."""
     name = "naan-v2.json"
     for table in read((data / "registries" / name).read_bytes(), name=name):
         (tmp_path / table.registry.file).write_text(table.text(), "utf-8")
@@ -240,8 +240,8 @@ def test_the_example_naan_is_explained_and_not_special_otherwise():
 
 
 def test_no_code_handles_the_example_naan_specially():
-    # "Applications that handle ARKs SHOULD NOT handle 12345 in any special way" (ARK-018). Whole ARKs are examples, and
-    # so is the catalogue of problems.
+    # "Applications that handle ARKs SHOULD NOT handle 12345 in any special way" (ARK-018). Complete ARKs are examples,
+    # and so is the catalogue of problems.
     alone = re.compile(rf"(?<!\d){EXAMPLE_NAAN}(?!\d)(?!/\w)")
     found = []
     for path in (path for room in ("identifiers", "middleware", "webapp") for path in (ROOT / room).rglob("*.py")):

@@ -1,4 +1,4 @@
-"""The report: total, complete, the same on every channel."""
+"""Reports are available for every text, complete, and the same on every channel."""
 
 from __future__ import annotations
 
@@ -98,7 +98,7 @@ def test_hostile_identifiers_get_the_correct_verdict(naughty):
     if report.normal_form is not None:
         assert report.normal_form.isascii()
         assert normalize(report.normal_form) == report.normal_form
-        # Hexadecimal digits of the corpus are in either case.
+        # The hostile identifiers have hexadecimal digits in both cases.
         assert naughty.normal is None or report.normal_form == iri.upper_hex(naughty.normal)
     assert report.valid is (report.normal_form is not None)
     for problem in report.problems:
@@ -109,7 +109,8 @@ def test_hostile_identifiers_get_the_correct_verdict(naughty):
 
 
 def test_an_encoded_nul_is_valid_in_rfc8141_but_not_in_the_draft():
-    # n0500 of the corpus asks for a refusal; the table of section 2.7 of the requirements reports it by profile.
+    # n0500 of the hostile identifiers expects a refusal. By section 2.7 of the requirements it is valid in one
+    # specification.
     report = examine("urn:example:a%00b")
     assert not report.profiles["urnbis-01"]["valid"]
     assert report.profiles["rfc8141"]["valid"]

@@ -1,4 +1,4 @@
-"""What the middleware's tests share: databases (SQLite, PostgreSQL), fresh for each test, and bindings in memory."""
+"""Shared fixtures: databases (SQLite, PostgreSQL), created for each test, and bindings in memory."""
 
 from __future__ import annotations
 
@@ -36,9 +36,9 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
 
 
 class Cluster:
-    """A PostgreSQL server of this test run alone, on loopback; its files are gone with it.
+    """A PostgreSQL server of this test run on loopback. Its files are deleted afterwards.
 
-    A hasty one waits for no disk; one that is not has PostgreSQL's own settings.
+    A hasty server does not wait for the disk. Others have the default settings of PostgreSQL.
     """
 
     def __init__(self, binaries: Path, *, hasty: bool = True) -> None:
@@ -55,15 +55,15 @@ class Cluster:
             self._as_user = {"user": user.pw_uid, "group": user.pw_gid, "extra_groups": []}
 
     def make(self) -> None:
-        """Make the files of a server, which is not started."""
+        """Create the files of a server without starting it."""
         options = ["-U", "ararat", "-A", "trust", "-E", "UTF8", "--locale=C.UTF-8", "--no-sync"]
         if self._hasty:
-            # Segments of a megabyte: as much is written, and then copied, before anything is in the database.
+            # Segments of a megabyte: this amount is written and copied for an empty database.
             options.append("--wal-segsize=1")
         self._run("initdb", "-D", str(self._folder / "data"), *options)
 
     def start(self, made: Cluster) -> None:
-        """Start with a copy of the files that another one has made."""
+        """Start with a copy of the files of another server."""
         self._copy(made)
         self.resume()
 
@@ -77,7 +77,7 @@ class Cluster:
         self._choose_port()
 
     def resume(self) -> None:
-        """Start the server on the same port with the same data, and wait until it answers."""
+        """Start the server with the same port and data, and wait until it answers."""
         hasty = ["-F", "-c", "synchronous_commit=off", "-c", "full_page_writes=off", "-c", "shared_buffers=16MB"]
         hasty += ["-c", "wal_keep_size=16MB"]
         command = [
@@ -101,13 +101,13 @@ class Cluster:
             time.sleep(0.01)
 
     def halt(self, how: signal.Signals = signal.SIGINT) -> None:
-        """Stop the server; its data stay."""
+        """Stop the server and keep its data."""
         if self._process and self._process.poll() is None:
             self._process.send_signal(how)
             self._process.wait(10)
 
     def follow(self, primary: Cluster, made: Cluster) -> None:
-        """Start as a streaming standby of another server, which has begun with the same files."""
+        """Start as a streaming standby of another server with the same initial files."""
         self._copy(made)
         of = f"host=127.0.0.1 port={primary.port} user=ararat"
         with (self._folder / "data" / "postgresql.auto.conf").open("a") as settings:
@@ -120,7 +120,7 @@ class Cluster:
         self._run("pg_ctl", "promote", "-w", "-D", str(self._folder / "data"))
 
     def signal_all(self, number: signal.Signals) -> None:
-        """Send a signal to the server and each of its processes, as if it were to its whole machine."""
+        """Send a signal to the server and all its processes, as if the machine failed."""
         assert self._process is not None
         parent = self._process.pid
         children = [int(stat.parent.name) for stat in Path("/proc").glob("[0-9]*/stat") if _parent_of(stat) == parent]
@@ -138,7 +138,7 @@ class Cluster:
         return f"{self._url()}/{name}"
 
     def new_schema(self) -> str:
-        """The URL of an empty schema of the one database that all tests share; it is made in no time."""
+        """The URL of an empty schema in the database that all tests share, which is created quickly."""
         name = f"test{next(self._names)}"
         self._execute(f"CREATE SCHEMA {name}")
         return f"{self._url()}/postgres?options=-c%20search_path%3D{name}"
@@ -179,7 +179,7 @@ def _user(name: str) -> pwd.struct_passwd | None:
 
 
 def _binaries() -> Path | None:
-    """The folder of PostgreSQL's server programs: $PG_BINDIR, Debian's newest, or that of PATH."""
+    """Return the folder of the PostgreSQL programs: $PG_BINDIR, the newest of Debian, or that on the path."""
     on_path = shutil.which("initdb")
     folders = [
         os.environ.get("PG_BINDIR"),
@@ -200,9 +200,9 @@ def _required_binaries() -> Path:
 
 @pytest.fixture(scope="session")
 def made_cluster() -> Iterator[Cluster]:
-    """The files of a PostgreSQL server, which all others start with a copy of.
+    """The files of a PostgreSQL server, which all other servers copy.
 
-    Where none is installed the tests of it are skipped, or fail if CI is set.
+    If PostgreSQL is not installed, its tests are skipped, or fail if CI is set.
     """
     server = Cluster(_required_binaries())
     try:
@@ -214,7 +214,7 @@ def made_cluster() -> Iterator[Cluster]:
 
 @pytest.fixture
 def replicated(made_cluster: Cluster) -> Iterator[tuple[Cluster, Cluster]]:
-    """A PostgreSQL server and its streaming standby, of one test alone, which may do to them what it likes."""
+    """A PostgreSQL server and its streaming standby for one test, which can change them."""
     primary, standby = Cluster(made_cluster.binaries), Cluster(made_cluster.binaries)
     try:
         primary.start(made_cluster)
@@ -238,7 +238,7 @@ def cluster(made_cluster: Cluster) -> Iterator[Cluster]:
 
 @pytest.fixture(params=["sqlite", "postgresql"])
 def database(request: pytest.FixtureRequest, tmp_path: Path) -> str:
-    """The URL of an empty database, of each kind in turn."""
+    """The URL of an empty database, once for each kind."""
     if request.param == "sqlite":
         return f"sqlite:///{tmp_path / 'bindings.sqlite'}"
     return request.getfixturevalue("cluster").new_schema()
@@ -246,9 +246,9 @@ def database(request: pytest.FixtureRequest, tmp_path: Path) -> str:
 
 @pytest.fixture
 def open_store() -> Iterator[Callable[..., Bindings]]:
-    """open_store(url_or_path, **options) opens bindings or raises why not, and creates a missing database.
+    """open_store(url_or_path, **options) opens bindings, and creates a missing database.
 
-    Everything is closed at the end of the test."""
+    All bindings are closed at the end of the test."""
     opened: list[Bindings] = []
 
     def open_(url_or_path: str | Path, **options: Any) -> Bindings:
@@ -264,7 +264,7 @@ def open_store() -> Iterator[Callable[..., Bindings]]:
 
 @pytest.fixture
 def bindings(database: str, open_store: Callable[..., Bindings]) -> Bindings:
-    """Empty bindings, in each kind of database in turn."""
+    """Empty bindings, once for each kind of database."""
     return open_store(database)
 
 
@@ -272,7 +272,7 @@ def bindings(database: str, open_store: Callable[..., Bindings]) -> Bindings:
 
 
 class Held(BindingSource):
-    """Bindings held in memory: what a resolver asks of a store, and `asked`, the keys of each question."""
+    """Bindings in memory. `asked` contains the keys of each lookup."""
 
     def __init__(self, *bindings: Binding) -> None:
         self._bindings = {binding.identifier: binding for binding in bindings}
@@ -285,7 +285,7 @@ class Held(BindingSource):
 
 @pytest.fixture(scope="session")
 def binding() -> Callable[..., Binding]:
-    """binding(identifier, target, **fields) makes a Binding as a store would: located and live if nothing is said."""
+    """binding(identifier, target, **fields) creates a Binding like a store. The default is located and live."""
 
     def make(identifier: str, target: str | None = None, **fields: object) -> Binding:
         kind = "located" if target else "described"
@@ -311,7 +311,7 @@ def binding() -> Callable[..., Binding]:
 
 @pytest.fixture(scope="session")
 def held() -> type[Held]:
-    """held(*bindings) is bindings in memory."""
+    """held(*bindings) returns bindings in memory."""
     return Held
 
 
@@ -351,13 +351,13 @@ FORGERIES = (
 
 @pytest.fixture(scope="session")
 def forgeries() -> tuple[tuple[str, str], ...]:
-    """The name and a value of each field of a request that no answer may depend on."""
+    """The name and a value of each header field that no answer may depend on."""
     return FORGERIES
 
 
 @pytest.fixture(scope="session", autouse=True)
 def _nothing_moves_for_good() -> Iterator[None]:
-    """No answer of a resolver is 301 or 308, whichever test asks, nor one of a site below an identifier's address.
+    """Fail if a resolver answers 301 or 308 in any test, or a site below the URL of an identifier.
 
     "the status code MUST NOT be a permanent redirect (status code 301 or 308)" (17beta policy, section 3.2).
     """

@@ -1,4 +1,4 @@
-"""The access log: one line of JSON for a resolution, and nothing of who asked."""
+"""The access log: one line of JSON for a resolution, without data of the client."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def site(environ, start_response):
 
 @pytest.fixture
 def lines(caplog):
-    """lines(client, path, …) are the lines of the log, as text."""
+    """lines(client, path, …) returns the lines of the log as text."""
     caplog.set_level(logging.INFO, logger="names")
 
     def made(client: Client, *paths: str, method: str = "GET") -> list[str]:

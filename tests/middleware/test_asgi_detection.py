@@ -1,4 +1,4 @@
-"""ASGI applications are recognized and refused, and no WSGI application is taken for one."""
+"""ASGI applications are recognized and refused, and all WSGI applications are accepted."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def function(environ: Any, start_response: Any) -> list[bytes]:
 
 
 class Framework:
-    """An object of the kind that FastAPI, Starlette, Quart and Litestar make."""
+    """An object like those of FastAPI, Starlette, Quart and Litestar."""
 
     def __init__(self) -> None:
         self.added: list[tuple[Any, dict[str, Any]]] = []
@@ -37,7 +37,7 @@ class Framework:
 
 
 class Compiled:
-    """What a compiled coroutine function looks like: three arguments, and no flag of a coroutine."""
+    """A function like a compiled coroutine function: three arguments, and no coroutine flag."""
 
     def __call__(self, scope: Any, receive: Any, send: Any) -> Any: ...
 
@@ -69,7 +69,7 @@ def wrapper(environ: Any, start_response: Any) -> list[bytes]:
 
 
 class Unfriendly:
-    """An object that raises whatever is asked of it but a call."""
+    """An object that raises an exception on every access except a call."""
 
     @property
     def __class__(self) -> Any:  # type: ignore[override]

@@ -1,4 +1,4 @@
-"""The backup of a PostgreSQL database as the documentation describes it: dumped, and restored into an empty one."""
+"""The documented backup of a PostgreSQL database: dump it, and restore it into an empty database."""
 
 from __future__ import annotations
 

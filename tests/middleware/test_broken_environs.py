@@ -1,4 +1,4 @@
-"""Environs that no server should make: the site gets them as they are, and nothing of ours makes an error of them."""
+"""Invalid environs: the site receives them unchanged, and the middleware raises no error."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from ararat.middleware import BindingSource, OwnScheme, ResolverMiddleware
 
 
 class Refusing(dict):
-    """An environ of which only the path can be had."""
+    """An environ from which only the path can be read."""
 
     def __missing__(self, key):
         raise RuntimeError(key)
@@ -22,7 +22,7 @@ class Refusing(dict):
 
 
 class Weird(str):
-    """A path that can be looked at, but neither sliced nor searched."""
+    """A path that cannot be sliced or searched."""
 
     def find(self, *args):
         raise RuntimeError("find")
@@ -32,7 +32,7 @@ class Weird(str):
 
 
 def keep(answers):
-    """A start_response that keeps what it is called with."""
+    """A start_response that records its arguments."""
 
     def start_response(status, headers, exc_info=None):
         answers.append((status, headers))
@@ -46,7 +46,7 @@ def site(environ, start_response):
 
 
 class Store(BindingSource):
-    """Bindings that are asked for nothing."""
+    """Bindings that must not be read."""
 
     def fetch(self, keys):
         return {}

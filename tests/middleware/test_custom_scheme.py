@@ -1,4 +1,4 @@
-"""Schemes of a site's own: a record and a function, and a reserved path."""
+"""Schemes of a site: a record, a function, and a reserved path."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ RECORD = read("Scheme name: atlas\nStatus: provisional\nContact: maps@example.or
 
 
 class Nothing(BindingSource):
-    """Bindings without any."""
+    """Empty bindings."""
 
     def fetch(self, keys):
         return {}

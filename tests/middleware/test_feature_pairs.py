@@ -26,7 +26,7 @@ RULE = {"identifier": "ark:12345/b", "target": "https://rule.example/${value}", 
 BELOW = "ark:12345/book/2"
 TEXT = {"Accept": "text/plain"}
 
-# The names, whether a rule is set, how they come into the store; each request, its status, and the Location or body.
+# The names, whether a rule is set, and how they are stored; then each request, its status, and the Location or body.
 Rows = list[dict[str, str]]
 Asked = list[tuple[str, dict[str, str], int, str | None]]
 BY_RULE: Asked = [
@@ -146,7 +146,7 @@ def bind(bindings: Bindings, rows: Rows) -> None:
 
 @pytest.fixture
 def made(tmp_path: Path, open_store: Callable[..., Bindings], database: str) -> Callable[..., Any]:
-    """made(rows, ruled, how) gives the bindings of every store that holds these names."""
+    """made(rows, ruled, how) returns the bindings of every store with these names."""
 
     def make(rows: Rows, ruled: bool, how: str) -> list[Bindings]:
         file = table(tmp_path, rows)

@@ -1,4 +1,4 @@
-"""Fields that anybody can forge, or that say who asks: one at a time, none of them moves an answer."""
+"""Header fields that a client can forge, one at a time: none of them changes an answer."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def store(held, binding):
 
 @pytest.fixture
 def ask(store):
-    """ask(prefix, mount, method, target, *forged): the status, the header fields and the body of the answer."""
+    """ask(prefix, mount, method, target, *forged) returns status, header fields and body of the answer."""
 
     def site(environ, start_response):
         start_response("200 OK", [("Content-Type", "text/plain")])

@@ -1,4 +1,4 @@
-"""Inflections of a site's own: who answers them, and where a person finds which there are (ARK-044)."""
+"""Inflections of a site: who answers them, and where they are listed (ARK-044)."""
 
 from __future__ import annotations
 

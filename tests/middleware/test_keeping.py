@@ -1,4 +1,4 @@
-"""Nothing that was acknowledged is lost, and nothing is half written: kills, failing calls, a full disk."""
+"""No acknowledged change is lost or partly written: kills, failing calls, a full disk."""
 
 from __future__ import annotations
 
@@ -103,7 +103,7 @@ def test_a_kill_at_any_time_loses_no_acknowledged_change(tmp_path: Path, rounds:
 
 
 class Fault:
-    """Lets the n-th call to the database fail, before it does anything or after it has done all."""
+    """Fail the n-th call to the database, before or after its effect."""
 
     def __init__(self) -> None:
         self.countdown = 0
@@ -183,7 +183,7 @@ def import_(bindings: Bindings, table: Path) -> object:
 
 
 def state(file: Path) -> tuple[list[Any], list[Any]]:
-    """What is on record, and the last event of each name, but for times."""
+    """Return the recorded bindings and the last event of each name, without times."""
     columns = "key, kind, target, status, resource, reason, revision"
     with closing(sqlite3.connect(file)) as connection:
         assert connection.execute("PRAGMA integrity_check").fetchall() == [("ok",)]
@@ -221,7 +221,7 @@ def test_a_failing_system_call_never_acknowledges_a_lost_change(
             found = state(tmp_path / f"copy{number}.sqlite")
             assert found[0] == found[1], "the history does not lead to what is on record"
             assert found == after if acknowledged else found in (before, after), number
-            # Whoever tries again gets there, and what is tried again does no harm.
+            # A second attempt succeeds and does no harm.
             act(bindings, table)
             assert state(tmp_path / f"copy{number}.sqlite") == after
         if not fault.happened:

@@ -1,4 +1,4 @@
-"""A store that cannot be opened: the site goes on, names are answered with 503, and opening is tried again."""
+"""A store that cannot be opened: the site works, names are answered with 503, and opening is retried."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class Clock:
 
 
 class Flaky:
-    """Opens on request, and counts the attempts. Each takes `seconds`."""
+    """Opens on request, and counts the attempts. Each attempt takes `seconds`."""
 
     def __init__(self, clock: Clock, error: Exception | None, seconds: float = 0) -> None:
         self.clock, self.error, self.seconds, self.attempts = clock, error, seconds, 0

@@ -1,4 +1,4 @@
-"""Several processes on one database: of one name there is one binding, and readers never notice a writer."""
+"""Several processes on one database: each name has one binding, and writers do not block readers."""
 
 from __future__ import annotations
 
@@ -82,13 +82,13 @@ MOVED = "ark:12345/moved"
 
 
 def table(lines: int = 1500) -> io.BytesIO:
-    """A table of new names that ends with a line for the name that another writer changes."""
+    """A table of new names that ends with a line for a name that another writer changes."""
     rows = ["identifier,target", *(f"ark:12345/i{number},/{number}" for number in range(lines)), f"{MOVED},/x"]
     return io.BytesIO("\n".join(rows).encode())
 
 
 class InThread:
-    """A call in a thread, and what it returned or raised."""
+    """A call in a thread, and its result or exception."""
 
     def __init__(self, call: Callable[[], object]) -> None:
         self.result: object = None
@@ -103,12 +103,12 @@ class InThread:
             self.result = error
 
     def waits(self, seconds: float = 0.3) -> bool:
-        """Whether the call has not returned after so many seconds."""
+        """Return whether the call still runs after this number of seconds."""
         self._thread.join(seconds)
         return self._thread.is_alive()
 
     def end(self) -> object:
-        """The result, when the call has returned."""
+        """Return the result after the call has returned."""
         self._thread.join(20)
         return self.result
 
@@ -121,7 +121,7 @@ def test_a_name_can_be_relocated_during_an_import(database: str, open_store: Cal
     def relocate_after_the_first_chunk(lines: int) -> None:
         if not curators:
             curators.append(InThread(lambda: open_store(database).relocate(MOVED, "/moved")))
-            # PostgreSQL looks for a deadlock once, a second after the waiting began.
+            # PostgreSQL searches for a deadlock one second after a wait starts.
             assert curators[0].waits(1.3)
 
     summary = import_table(bindings, table(), progress=relocate_after_the_first_chunk)
@@ -171,7 +171,7 @@ def test_names_can_be_minted_and_bound_concurrently(database: str, open_store: C
 
 
 def test_a_name_can_be_bound_while_a_similar_one_is_locked(cluster, open_store: Callable[..., Bindings]) -> None:
-    """The row of a.b is locked by another writer; it is read for the warning that it may be taken for a%2Eb."""
+    """The row of a.b is locked by another writer. It is read for the warning about a%2Eb."""
     database = cluster.new_schema()
     bindings = open_store(database)
     bindings.bind("ark:12345/a%2Eb", "/x")
@@ -215,7 +215,7 @@ def test_preloaded_workers_answer_during_writes(wsgi_server, tmp_path: Path) -> 
             answer = server.get("/ark:12345/doc")
             if (answer.status, answer.header("Location")) != (302, "/there"):
                 wrong.append(answer)
-            # What was bound before the question is found by every worker.
+            # Every worker finds a name that was bound before the request.
             if bound and server.get(f"/{bound[-1]}").status != 302:
                 wrong.append(bound[-1])
 

@@ -1,6 +1,6 @@
-"""The middleware behind a real gunicorn, asked through raw sockets: what a client sends is what counts, to the octet.
+"""The middleware behind a real gunicorn with raw sockets: requests are preserved byte by byte.
 
-One server for each way of running it, shared by all tests here; a test that harms its server starts one of its own.
+All tests share one server per configuration. A test that harms its server starts its own.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ bindings.lookup("ark:12345/doc")  # under --preload this connection is made befo
 application = ResolverMiddleware(site, bindings, prefix="https://r.example", inspector="/")
 """
 
-# Under the shipped request line limit of 8,190, as `ararat serve` runs.
+# With the usual limit of the request line, 8,190 bytes, as in `ararat serve`.
 COMMAND = [
     sys.executable,
     "-m",
@@ -57,7 +57,7 @@ VARIANTS = {"one worker": ["--threads", "2"], "preloaded, two workers": ["--prel
 
 @pytest.fixture(scope="module")
 def start(start_server, tmp_path_factory, data):
-    """start(*options) runs a site with the bindings of the fixture FX1, and ark:12345/x, by gunicorn."""
+    """start(*options) runs a site with gunicorn and the bindings of the fixture FX1 and ark:12345/x."""
 
     def run(*options: str):
         folder = tmp_path_factory.mktemp("site")
@@ -73,7 +73,7 @@ def start(start_server, tmp_path_factory, data):
 
 
 def fill(database: Path, fixture: dict) -> None:
-    # A change of the last two seconds is sent without Last-Modified, so that two answers could differ.
+    # A change in the last two seconds is sent without Last-Modified, so two answers could differ.
     with open_bindings(database, create=True, clock=lambda: datetime.now(UTC) - timedelta(hours=1)) as bindings:
         for group in ("bindings", "urn_bindings"):
             for name, row in fixture[group].items():
@@ -96,18 +96,18 @@ def test_hostile_identifiers_get_well_formed_answers(server, naughty):
     encoded = naughty.input.encode("utf-8", "surrogatepass")[:9000]
     answer = server.get("/" + quote(encoded, safe="/:"))
     if re.match("(ark|urn):", naughty.input, re.IGNORECASE | re.ASCII):
-        # What is longer on the wire than the limit may be refused for that; a slash at the end is let go (A-13).
+        # A longer identifier on the wire can be refused for its length. A final slash is ignored (A-13).
         allowed = {*naughty.http} | (
             {414} if len(quote(encoded)) > 3500 else {302} if naughty.input.endswith("x/") else set()
         )
         assert answer.status in allowed
         assert len(answer.body) < 16_000
-    # As a careless client sends it: another question, perhaps, but nothing worse.
+    # As a careless client sends it: another request, but nothing worse.
     careless = server.get("/" + quote(encoded, safe="/:?#[]@!$&'()*+,;=%~"))
     assert careless.status in (200, 302, 303, 400, 404, 410, 414)
     for told in (answer, careless):
         text = told.body.decode("utf-8")
-        # A page has line feeds of its own; that none of a header's is forged is seen below.
+        # A page contains line feeds. Forged header lines are checked below.
         assert not set(text) & set(naughty.must_not_appear_raw) - set("\r\n")
         assert not any(piece in text for piece in naughty.never_in_html)
         assert all(re.fullmatch("[ -~]+", f"{name}: {value}") for name, value in told.headers)
@@ -185,7 +185,7 @@ def overwritten(database: Path):
     aside = database.with_name("aside")
     shutil.copy(database, aside)
     database.write_bytes(b"this is no database " * 500)
-    # A new file under the name, as an operator would put a backup back.
+    # A new file with the same name, like a restored backup.
     return lambda: aside.rename(database)
 
 

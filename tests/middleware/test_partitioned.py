@@ -1,6 +1,6 @@
-"""The suite of the bindings once more, on a PostgreSQL table that is partitioned by the hash of the key.
+"""The tests of the bindings on a PostgreSQL table that is partitioned by the hash of the key.
 
-docs/scale.md says what for. What is loaded here are the tests of test_bindings.py, with another database.
+docs/scale.md explains the purpose. This module loads the tests of test_bindings.py with another database.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ globals().update({name: value for name, value in _suite.items() if name.startswi
 
 
 def partition(url: str) -> None:
-    """Put a partitioned table in place of ``bindings``, with the same columns, constraints and triggers."""
+    """Replace ``bindings`` by a partitioned table with the same columns, constraints and triggers."""
     with psycopg.connect(url) as connection:
         triggers = connection.execute(
             "SELECT pg_get_triggerdef(oid) FROM pg_trigger WHERE tgrelid = 'bindings'::regclass AND NOT tgisinternal"
@@ -61,7 +61,7 @@ def test_names_are_in_all_parts_of_a_partitioned_table(database, open_store, tmp
         plan = connection.execute("EXPLAIN SELECT * FROM bindings WHERE key = 'ark:12345/x7'").fetchall()
     assert len(rows) == PARTITIONS
     assert sum(number for _, number in rows) == 400
-    # One key is looked for in one part alone, by its index.
+    # A lookup of one key uses the index of one partition.
     assert "Append" not in str(plan)
     assert sum("_pkey" in line for (line,) in plan) == 1, plan
     assert bindings.lookup("ark:12345/x7").target == "https://example.org/7"

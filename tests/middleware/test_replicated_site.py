@@ -1,4 +1,4 @@
-"""A site whose bindings are in a primary and its standby, over HTTP: what visitors see when these are killed."""
+"""A site with bindings in a primary and its standby, over HTTP: the effect on clients when these are killed."""
 
 from __future__ import annotations
 
@@ -25,14 +25,14 @@ application = ResolverMiddleware(site, open_bindings(os.environ["DATABASE"], cre
 """
 
 NAME, PAGE = "/ark:12345/doc", "/some/page"
-# What a visitor may wait at most, and what a busy machine may add to it.
+# The maximum time that a client may wait, and an allowance for a busy machine.
 LONGEST = 2 + 2
 
 
 class Visitors:
-    """Threads that ask for a name and for a page of the site in turn, over and over: what they got, how long it took.
+    """Threads that request a name and a page of the site again and again. They record answers and durations.
 
-    ``statuses`` counts the answers for each target; ``answers`` has those for the name in their order.
+    ``statuses`` counts the answers for each target. ``answers`` contains those for the name in order.
     """
 
     def __init__(self, server) -> None:
@@ -71,7 +71,7 @@ class Visitors:
             time.sleep(0.002)
 
     def wait_for(self, status: int, times: int = 100) -> None:
-        """Wait until from now on the name was answered like this so many times in a row."""
+        """Wait until the name was answered like this a number of times in a row."""
         begun, deadline = len(self.answers), time.monotonic() + 30
         while [answer.status for answer in self.answers[begun:][-times:]] != [status] * times:
             assert time.monotonic() < deadline, self.statuses
@@ -80,7 +80,7 @@ class Visitors:
 
 @pytest.fixture
 def database(replicated) -> str:
-    """The URL of both servers, where one name is bound."""
+    """Return the URL of both servers, with one bound name."""
     both, standby = (
         f"postgresql://ararat@{','.join(f'127.0.0.1:{server.port}' for server in servers)}/postgres"
         for servers in (replicated, replicated[1:])
@@ -99,7 +99,7 @@ def is_bound(url: str) -> bool:
         with open_bindings(url, create=True) as bindings:
             return bindings.lookup("ark:12345/doc") is not None
     except (BindingError, BindingsUnavailable):
-        return False  # The tables themselves have not come yet.
+        return False  # The tables do not exist yet.
 
 
 def test_killed_servers_cause_answers_503_for_names_and_no_errors_of_pages(replicated, database, wsgi_server) -> None:

@@ -1,4 +1,4 @@
-"""A primary and its standby in one URL: what goes on when one of them does not."""
+"""A primary and its standby in one URL: which operations work when one of them is down."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from ararat.middleware.bindings.collection import Bindings
 from ararat.middleware.errors import BindingsUnavailable
 
 NAME, OTHER = "ark:12345/doc", "ark:12345/other"
-# What a reader may wait at most, and what a busy machine may add to it.
+# The maximum time that a reader may wait, and an allowance for a busy machine.
 LONGEST = 2 + 2
 
 
@@ -59,7 +59,7 @@ def can_bind(bindings: Bindings, name: str) -> bool:
 
 
 class Readers:
-    """Threads that look a name up over and over: how often they got it, how often not, and the longest wait."""
+    """Threads that look up a name again and again. They count results and failures, and record the longest wait."""
 
     def __init__(self, bindings: Bindings) -> None:
         self.answers, self.failures, self.longest = 0, 0, 0.0

@@ -1,4 +1,4 @@
-"""Settings: what is taken, and that what is wrong is said before the first request."""
+"""Settings: valid values, and errors for invalid values before the first request."""
 
 from __future__ import annotations
 

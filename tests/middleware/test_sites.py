@@ -1,4 +1,4 @@
-"""The middleware in front of Flask, Django, Pyramid and a bare function, wherever the site is mounted."""
+"""The middleware in front of Flask, Django, Pyramid and a plain function, at any mount point."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from werkzeug.test import create_environ, run_wsgi_app
 
 from ararat.middleware import ResolverMiddleware
 
-# Each has a page that says where it is mounted and what was asked of it, and a form that gives back what it was sent.
+# Each site has a page that reports its mount point and the request, and a form that returns its input.
 
 
 def bare_function():
@@ -53,7 +53,7 @@ def django():
 
 def pyramid():
     with warnings.catch_warnings(action="ignore"):
-        # It imports modules that are on their way out.
+        # Pyramid imports deprecated modules.
         from pyramid.config import Configurator
         from pyramid.response import Response
 
@@ -75,7 +75,7 @@ def site(request):
     from django.conf import settings
     from django.utils.functional import empty
 
-    # A process has one site of Django's; what another test has made of it comes back after this one.
+    # A process has only one Django site. Restore the settings of other tests afterwards.
     before = dict(vars(settings))
     settings._wrapped = empty  # pyright: ignore[reportAttributeAccessIssue]
     yield django()
@@ -88,7 +88,7 @@ def at_the_root(site):
 
 
 def under_script_name(site):
-    """As a server that is told where the site is: the raw target has the mount in it, PATH_INFO has not."""
+    """Set the environ like a server that knows the mount point: only the raw target contains it."""
 
     def mounted(environ, start_response):
         assert environ["PATH_INFO"].startswith("/app")
@@ -104,9 +104,9 @@ def under_a_dispatcher(site):
 
 @pytest.fixture(params=[at_the_root, under_script_name, under_a_dispatcher], ids=lambda mount: mount.__name__)
 def asked(request, site, held, binding):
-    """asked.ask(target) is the answer of the site behind a resolver: its status, header fields and body.
+    """asked.ask(target) returns the answer of the site behind a resolver: status, header fields and body.
 
-    With resolver=False there is none. `asked.root` is what the site is mounted at.
+    With resolver=False there is no resolver. `asked.root` is the mount point of the site.
     """
     resolver = ResolverMiddleware(
         site,

@@ -1,4 +1,4 @@
-"""Withdrawal includes everything below a name, in every store."""
+"""A withdrawal applies to all names below, in every store."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ def site(environ: Any, start_response: Any) -> list[bytes]:
 
 @pytest.fixture
 def client(bindings: Bindings) -> Client:
-    """A resolver with withdrawn names, a rule above all of them, and forwarding, in each database in turn."""
+    """A resolver with withdrawn names, a rule above all of them, and forwarding, once for each database."""
     for name in NAMES:
         bindings.bind(**name)
     for identifier in WITHDRAWN:

@@ -1,4 +1,4 @@
-"""Several workers that gunicorn forked from one process: all of them answer, and soon by the same bindings."""
+"""Several workers that gunicorn forked from one process: all of them answer, and soon with the same bindings."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ application = ResolverMiddleware(site, bindings)
 
 
 class Seen(NamedTuple):
-    """What a worker had of all the names, at a moment of a clock that the workers share."""
+    """The targets of all names in one worker, at a time of a clock that the workers share."""
 
     worker: int
     when: float
@@ -55,7 +55,7 @@ def version(number: int) -> str:
 
 
 class Table:
-    """A store in which all names lead to the number of their version, as it is changed where it is served."""
+    """A store in which all names lead to the number of their version. The served store is changed."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
@@ -72,7 +72,7 @@ class Table:
 
 
 class Load:
-    """Threads that ask for everything, over and over."""
+    """Threads that request all names again and again."""
 
     def __init__(self, server, threads: int = 4) -> None:
         self.seen: list[Seen] = []
@@ -102,7 +102,7 @@ class Load:
                 self.lost.append(error)
 
     def wait_until_all_agree(self, workers: int, target: str) -> float:
-        """Wait until the last that each of so many workers said was this target; the seconds that it took."""
+        """Wait until the last answer of each worker had this target, and return the seconds."""
         begun = time.monotonic()
         while not self._all_agree(workers, target):
             assert time.monotonic() < begun + 20, (workers, Counter((seen.worker, *seen.targets) for seen in self.seen))
@@ -119,7 +119,7 @@ class Load:
 
 
 def change_under_load(table: Table, serve, workers: int, versions: int) -> list[float]:
-    """The seconds until all workers agreed on each of the versions after the first."""
+    """Return the seconds until all workers agreed on each version after the first."""
     server = serve(SITE, workers=workers, preload=True, environ={"DATABASE": str(table.path)})
     seconds = []
     with Load(server) as load:

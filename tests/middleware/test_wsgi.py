@@ -1,4 +1,4 @@
-"""The middleware in front of a site: what reaches the site, what does not, and that neither harms the other."""
+"""The middleware in front of a site: which requests reach the site, and separation of errors."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from ararat.middleware import BindingSource, BindingsUnavailable, ResolverMiddle
 
 
 class Site:
-    """A bare WSGI function that keeps what it was called with."""
+    """A plain WSGI function that records its arguments."""
 
     def __init__(self, body=(b"the ", b"site"), status="200 OK", headers=(("Content-Type", "text/plain"),)):
         self.body, self.status, self.headers = body, status, list(headers)
@@ -45,7 +45,7 @@ def store(held, binding):
     [
         ({"RAW_URI": "/ark:99999/a%2Fb?"}, "ark:99999/a%2Fb?", True),
         ({}, "ark:99999/a/b", False),
-        # A middleware further out rewrote the path.
+        # An outer middleware rewrote the path.
         ({"RAW_URI": "/ark:99999/other"}, "ark:99999/a/b", False),
     ],
 )
@@ -148,7 +148,7 @@ def test_exc_info_reaches_the_server(store, path):
             start_response("500 Late", [("Content-Type", "text/plain")], sys.exc_info())
         return [b"never sent"]
 
-    # The header fields are on their way: the server raises what exc_info holds, as PEP 3333 says.
+    # The header fields are already sent: the server raises the exception in exc_info, as PEP 3333 requires.
     with pytest.raises(ValueError, match="late"):
         Client(ResolverMiddleware(site, store)).get(path)
 
@@ -408,7 +408,7 @@ environs = st.fixed_dictionaries(
 
 
 class Everything(BindingSource):
-    """Bindings in which most keys are bound, in every way there is."""
+    """Bindings in which most keys are bound, in all possible ways."""
 
     ways = (
         {"target": "https://example.org/"},

@@ -1,4 +1,4 @@
-"""What the tests of pages share: a page as a tree to ask, bindings that need no database, and a site to trace."""
+"""Shared fixtures: a page as a tree, bindings without a database, and a site to trace."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from ararat.webapp import create_app
 
 
 class _Compiled(BytecodeCache):
-    """The compiled templates of all inspectors: to compile them takes longer than most tests."""
+    """The compiled templates of all inspectors, because compiling them takes longer than most tests."""
 
     def __init__(self) -> None:
         self.bytecode: dict[str, bytes] = {}
@@ -36,7 +36,7 @@ class _Compiled(BytecodeCache):
 
 @pytest.fixture(scope="session", autouse=True)
 def compiled_once() -> Iterator[None]:
-    """Every application of these tests takes a template as another one has compiled it."""
+    """Share compiled templates between all applications of these tests."""
     compiled = _Compiled()
     make = Flask.create_jinja_environment
 
@@ -55,7 +55,7 @@ VOID = {"br", "img", "input", "link", "meta", "path", "rect"}
 
 @dataclass
 class Element:
-    """An element of a page: its attributes, and its children, elements and texts."""
+    """An element of a page: its attributes and its children."""
 
     tag: str
     attributes: dict[str, str] = field(default_factory=dict)
@@ -67,18 +67,18 @@ class Element:
 
     @property
     def text(self) -> str:
-        """All text in it, as a reader would get it without styles."""
+        """Return all text in the element."""
         return "".join(child if isinstance(child, str) else child.text for child in self.children)
 
     def walk(self) -> Iterator[Element]:
-        """It and everything below it, in the order of the page."""
+        """Yield the element and all elements below it, in order."""
         yield self
         for child in self.children:
             if isinstance(child, Element):
                 yield from child.walk()
 
     def all(self, tag: str | None = None, css: str | None = None, **attributes: str) -> list[Element]:
-        """The elements below it of a tag, with a class, with attributes (`hx_get` for hx-get) of these values."""
+        """Return the elements below it by tag, class and attributes (`hx_get` means hx-get)."""
         wanted = {name.rstrip("_").replace("_", "-"): value for name, value in attributes.items()}
         return [
             found
@@ -90,14 +90,14 @@ class Element:
         ]
 
     def one(self, tag: str | None = None, css: str | None = None, **attributes: str) -> Element:
-        """The only such element."""
+        """Return the only such element."""
         found = self.all(tag, css, **attributes)
         assert len(found) == 1, f"{len(found)} elements {tag} .{css} {attributes}"
         return found[0]
 
 
 class _Reader(HTMLParser):
-    """Reads what the templates write, and nothing looser: every element that is opened is closed, in order."""
+    """Parse the output of the templates strictly: every element is closed, in order."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -125,7 +125,7 @@ class _Reader(HTMLParser):
 
 @pytest.fixture
 def read_page() -> Callable[[str], Element]:
-    """read_page(html) is the page as a tree; it fails where elements are not closed or an attribute stands twice."""
+    """read_page(html) returns the page as a tree. It fails for unclosed elements and repeated attributes."""
 
     def read(html: str) -> Element:
         reader = _Reader()
@@ -140,7 +140,7 @@ def read_page() -> Callable[[str], Element]:
 
 
 class Bound:
-    """Bindings of a few names, each with its kind; "withdrawn" is one that was withdrawn. It notes what it is asked."""
+    """Bindings of a few names by kind or "withdrawn". They record each lookup."""
 
     is_file = False
 
@@ -171,7 +171,7 @@ def _status(kind: str) -> str:
 
 @pytest.fixture
 def bound() -> type[Bound]:
-    """bound({"ark:12345/x": "located"}) stands for bindings."""
+    """bound({"ark:12345/x": "located"}) returns bindings."""
     return Bound
 
 
@@ -179,7 +179,7 @@ def bound() -> type[Bound]:
 
 
 class Slow:
-    """A site that answers when it is let, and tells how often it was asked."""
+    """A site that blocks until it is released, and counts its requests."""
 
     def __init__(self) -> None:
         self.asked = 0
@@ -194,7 +194,7 @@ class Slow:
 
 @pytest.fixture
 def slow() -> Iterator[Slow]:
-    """A site that answers once `slow.answers` is set; `slow.asked` is how often it was asked."""
+    """A site that answers after `slow.answers` is set. `slow.asked` counts its requests."""
     site = Slow()
     yield site
     site.answers.set()
@@ -224,11 +224,11 @@ def redirecting() -> Callable[..., list[bytes]]:
 
 @pytest.fixture
 def inspector(bound: type[Bound]) -> Callable[..., Any]:
-    """inspector(site, **options) is a client of an inspector for which `site` answers its own hops."""
+    """inspector(site, **options) returns a client of an inspector whose own hops `site` answers."""
 
     def make(site: Callable[..., list[bytes]] = _redirecting, **options: Any) -> Any:
         names = bound({"ark:12345/x": "located", "ark:12345/odd": "located", "ark:12345/gone": "withdrawn"})
-        # No test asks another host.
+        # No test sends requests to another host.
         options.setdefault("trace_elsewhere", False)
         here = "https://here.example.org"
         return create_app(names, prefix=here, local={here: site}, **options).test_client()  # type: ignore[arg-type]
@@ -248,8 +248,8 @@ def _messages(response: Any, *also: str) -> list[tuple[str, str]]:
 
 @pytest.fixture
 def messages() -> Callable[..., list[tuple[str, str]]]:
-    """messages(response, *also) are the messages of an event stream, as (type, data).
+    """messages(response, *also) returns the messages of an event stream as (type, data).
 
-    Without the comments, and without what waits or stays unless `also` names it.
+    Comments are omitted, and so are the types "wait" and "stay" unless `also` names them.
     """
     return _messages

@@ -1,4 +1,4 @@
-"""The factory: what it makes, and what it refuses to make."""
+"""create_app: the application, and refused arguments."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""No page of another site starts traces, or reads their results."""
+"""Pages of other sites cannot start traces or read their results."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What went wrong: a page for people, a problem document for programs, nothing of the inside for anybody."""
+"""Errors: a page for people, a problem document for programs, without internal details."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ JSON = {"Accept": "application/json"}
 @pytest.fixture
 def app():
     app = create_app(trace_elsewhere=False)
-    # A defect must answer as it would in production, and not end the test that provokes it.
+    # An internal error must be answered as in production, and not end the test.
     app.config["PROPAGATE_EXCEPTIONS"] = False
     return app
 
 
 def assert_canonical_error(response, status, code):
-    """RFC 9457, and the same five members wherever one is sent."""
+    """Check the members of a problem document (RFC 9457)."""
     assert response.status_code == status
     assert response.content_type == "application/problem+json"
     assert set(response.json) == {"type", "title", "status", "detail", "code"}

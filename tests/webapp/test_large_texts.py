@@ -1,4 +1,4 @@
-"""Large texts: how many are inspected at once, in the page and in the API."""
+"""The limit of concurrent inspections of large texts, in the page and in the API."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ ASKED: dict[str, Callable[..., TestResponse]] = {
 
 @pytest.fixture(params=ASKED)
 def asked(request: pytest.FixtureRequest) -> Callable[..., TestResponse]:
-    """What inspects a text: asked(client, text, …)."""
+    """The functions that inspect a text: asked(client, text, …)."""
     return ASKED[request.param]
 
 

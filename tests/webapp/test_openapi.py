@@ -1,4 +1,4 @@
-"""The description of the API: it is the code's, and what answers agrees with it, whatever is asked."""
+"""The description of the API agrees with the code and with all responses."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from ararat.identifiers import examine
 from ararat.webapp import create_app, openapi
 from ararat.webapp.report.comparison import compare
 
-# Whatever is asked, no other host is.
+# No request goes to another host.
 APP = create_app(trace_elsewhere=False)
-# The document itself is what the others are read from.
+# The document itself describes the others.
 LABELS = [
     f"{method.upper()} {path}"
     for path, methods in openapi.PATHS.items()
@@ -22,7 +22,7 @@ LABELS = [
     if path != "/api/openapi.json"
 ]
 
-# That a text is an identifier or a sitemap is more than a schema can say.
+# A schema cannot express that a text is an identifier or a sitemap.
 BEYOND = {
     f"{method} /api/{name}"
     for method, name in [
@@ -51,7 +51,7 @@ def test_the_schema_of_a_report_has_its_fields():
 
 @pytest.fixture(scope="module")
 def operations():
-    """What Schemathesis reads in the document: loaded here, as it takes seconds, which all that collect would pay."""
+    """Return the schema of Schemathesis. It is loaded here, because it takes seconds."""
     import schemathesis
     from schemathesis.core.result import Ok
 

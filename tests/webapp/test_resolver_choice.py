@@ -1,4 +1,4 @@
-"""The resolvers that a reader is offered for an identifier."""
+"""The resolvers that a user can select for an identifier."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def site(environ, start_response):
 
 @pytest.fixture
 def others(monkeypatch) -> list[str]:
-    """Other hosts, without a network: they send every name to one page; what is asked of them, in order."""
+    """Other hosts without a network: each redirects names to one page and records its requests."""
     asked: list[str] = []
 
     def fetch(method: str, url: str, deadline: float) -> HopResponse:

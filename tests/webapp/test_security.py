@@ -1,4 +1,4 @@
-"""The header fields of every answer, whatever it is an answer to."""
+"""The header fields of all answers."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Server-sent events: nothing that goes into a message can end it or forge another."""
+"""Server-sent events: data cannot end a message or create another."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from ararat.webapp import sse
 
 
 def received(stream: str) -> list[dict[str, str]]:
-    """The messages of a stream as a browser reads them (HTML standard, section 9.2.6)."""
+    """Return the messages of a stream as a browser parses them (HTML standard, section 9.2.6)."""
     messages: list[dict[str, str]] = []
     message: dict[str, str] = {}
     for line in stream.replace("\r\n", "\n").replace("\r", "\n").split("\n"):

@@ -1,4 +1,4 @@
-"""A trace takes a place, asks whom it may, and says why where it does not start."""
+"""A trace takes a slot, obeys the limits, and explains why it does not start."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def test_every_channel_reports_why_a_trace_cannot_start(inspector, messages, rea
     problem = client.get("/api/trace", query_string=query)
     assert (problem.status_code, problem.json["code"]) == (status, code)
     stream = client.get("/trace", query_string=query, headers=STREAM)
-    # The extension connects for ever on any other status.
+    # With any other status, the extension would reconnect endlessly.
     assert stream.status_code == 200
     assert [event for event, _ in messages(stream)] == ["verdict", "end"]
     assert problem.json["detail"] in read_page(messages(stream)[0][1]).text
@@ -124,7 +124,7 @@ def test_a_trace_does_not_start_a_trace(inspector, slow):
 
 @pytest.fixture
 def others(monkeypatch):
-    """What is asked of other hosts: each address, in order. Every one of them answers that it is the end."""
+    """The requests to other hosts in order. Every host ends the trace."""
     asked = []
 
     def guarded(*, before_connect, **_):
@@ -140,7 +140,7 @@ def others(monkeypatch):
 
 
 def leaving(environ, start_response):
-    """A site from which the only name leads away."""
+    """A site whose only name leads to another host."""
     start_response("302 Found", [("Location", "https://other.example/")])
     return [b""]
 
@@ -154,7 +154,7 @@ def test_a_cached_response_is_used_and_marked(inspector, others):
     client = inspector(leaving, trace_elsewhere=True)
     first, second = hops_of(client), hops_of(client, REMOTE_ADDR="192.0.2.9")
     assert [hop["age"] for hop in first] == [None, None]
-    # Our own hop is never one of before.
+    # The hop at this site is never cached.
     assert second[0]["age"] is None
     assert second[1]["age"] >= 0
     assert [note["code"] for note in second[1]["notes"]] == ["reused"]
@@ -177,7 +177,7 @@ def test_a_host_above_the_rate_limit_is_not_requested_and_the_hop_explains_it(in
     assert (failed.status_code, hop["failure"]["code"], end["code"]) == (200, "too-often", "too-often")
     assert "its limit of 2 requests" in end["sentence"]
     assert len(others) == 2
-    # Our own site is never asked too often.
+    # This site has no rate limit.
     assert all(hops_of(client)[0]["status"] == 302 for _ in range(5))
 
 

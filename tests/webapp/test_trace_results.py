@@ -1,4 +1,4 @@
-"""Results of lists of traces in memory: found by their id, for a time, and within a limit."""
+"""Results of lists of traces in memory: found by their id, for a limited time and number."""
 
 from __future__ import annotations
 

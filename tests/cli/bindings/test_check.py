@@ -15,7 +15,7 @@ from ararat.cli import main
 
 @pytest.fixture
 def ararat(tmp_path: Path) -> Callable[..., Result]:
-    """ararat(*arguments) runs the command in this process on a database of its own, in which two names are bound."""
+    """ararat(*arguments) runs the command in this process on its own database with two bound names."""
     environ = {"ARARAT_DATABASE": str(tmp_path / "bindings.sqlite")}
 
     def run(*arguments: str) -> Result:

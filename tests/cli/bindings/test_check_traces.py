@@ -1,4 +1,4 @@
-"""`ararat check --trace`, against a site on loopback."""
+"""`ararat check --trace` with a site on loopback."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from ararat.cli import main
 
 
 class Site(http.server.BaseHTTPRequestHandler):
-    """Names with a 3 lead to a related resource, with a 4 nowhere, all others to a page."""
+    """A site: names with a 3 lead to a related resource, names with a 4 to nothing, all others to a page."""
 
     def do_GET(self) -> None:
         if "/ark:" in self.path and "4" not in self.path[-1]:
@@ -93,7 +93,7 @@ def test_without_a_file_all_live_names_are_traced(options, tmp_path):
 
 @pytest.fixture
 def bound(site, tmp_path) -> list[str]:
-    """The options for a database whose names lead to pages of the site, to a path, or are served."""
+    """Return the options for a database whose names lead to pages of the site or to a path, or are served."""
     database = ["--database", str(tmp_path / "bindings.sqlite")]
     page = f"http://127.0.0.1:{site.server_port}/page"
     for name, target, *more in (
@@ -192,7 +192,7 @@ def test_results_of_an_earlier_run_are_not_traced_again(options, site, tmp_path)
     kept = tmp_path / "traced.jsonl"
     first = ararat(*options, "-", "--resume", str(kept), "--json", given="ark:12345/x1\nark:12345/x3\n")
     assert kept.read_text() == first.stdout
-    # As if somebody had pulled the plug while the second was written.
+    # As if the power failed while the second was written.
     kept.write_text(kept.read_text()[:-9])
     site.asked.clear()
     second = ararat(*options, "-", "--resume", str(kept), "--json", given=FIVE)

@@ -15,7 +15,7 @@ from ararat.middleware import BindingsUnavailable, open_bindings
 
 @pytest.fixture
 def file(tmp_path: Path, data: Path) -> Path:
-    """A database as version 1 made it."""
+    """A database of schema version 1."""
     made = tmp_path / "bindings.sqlite"
     with closing(sqlite3.connect(made)) as connection:
         for statement in (data / "schemas" / "1-sqlite.sql").read_text().split(";;\n"):

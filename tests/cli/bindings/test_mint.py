@@ -18,7 +18,7 @@ from ararat.identifiers.ark.check_character import check_character
 
 @pytest.fixture
 def ararat(tmp_path: Path) -> Callable[..., Result]:
-    """ararat(*arguments) runs the command in this process on an empty database of its own."""
+    """ararat(*arguments) runs the command in this process on its own empty database."""
     environ = {"ARARAT_DATABASE": str(tmp_path / "bindings.sqlite"), "ARARAT_ACTOR": "a librarian"}
     run = lambda *arguments: CliRunner(env=environ).invoke(main.main, [*arguments])  # noqa: E731
     assert run("init").exit_code == 0

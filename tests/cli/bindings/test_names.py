@@ -1,4 +1,4 @@
-"""`ararat bind` and its kin, and `ararat import`: what they do to a database, and what they say."""
+"""`ararat bind` and similar commands, and `ararat import`: their effects and their output."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def database(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def ararat(database: Path) -> Callable[..., Result]:
-    """ararat(*arguments, given="") runs the command in this process on a database of its own."""
+    """ararat(*arguments, given="") runs the command in this process on its own database."""
 
     def run(*arguments: str, given: str | bytes = "") -> Result:
         result = CliRunner(env={"ARARAT_DATABASE": str(database)}).invoke(main.main, [*arguments], input=given)
@@ -44,7 +44,7 @@ def ararat(database: Path) -> Callable[..., Result]:
 
 @pytest.fixture
 def bound(ararat: Callable[..., Result]) -> Callable[..., Result]:
-    """The same, with ark:12345/doc bound already."""
+    """The same command with ark:12345/doc already bound."""
     assert ararat("bind", DOC, "https://example.org/1", "--resource", "report 7", "--actor", "first").exit_code == 0
     return ararat
 

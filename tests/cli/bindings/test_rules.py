@@ -1,4 +1,4 @@
-"""`ararat rule`: what it does to a database, and what it says."""
+"""`ararat rule`: its effects and its output."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from ararat.cli import main
 
 @pytest.fixture
 def ararat(tmp_path: Path) -> Callable[..., Result]:
-    """ararat(*arguments) runs the command in this process on an empty database of its own."""
+    """ararat(*arguments) runs the command in this process on its own empty database."""
     database = str(tmp_path / "bindings.sqlite")
 
     def run(*arguments: str) -> Result:
@@ -51,7 +51,7 @@ def test_rules_are_set_listed_and_removed(ararat: Callable[..., Result]) -> None
 
 def test_mint_and_rule_take_the_same_prefixes(ararat: Callable[..., Result]) -> None:
     for number, prefix in enumerate(("12345/x5", "ark:12345/x6", "ark:/12345/x7", "12345")):
-        # Before the rule: no name is minted that a rule resolves.
+        # Mint before the rule is set, because no name is minted that a rule resolves.
         stored = f"ark:12345/{prefix.rpartition('/')[2]}".removesuffix("12345")
         assert ararat("mint", prefix, "--length", "4").stdout.startswith(stored)
         made = ararat("rule", "set", prefix, f"/{number}/${{content}}")

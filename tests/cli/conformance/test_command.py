@@ -1,4 +1,4 @@
-"""`ararat conformance`: our answers to the vectors, and the runner that puts them to any command."""
+"""`ararat conformance`: the answers of this package to the vectors, and the runner for other commands."""
 
 from __future__ import annotations
 

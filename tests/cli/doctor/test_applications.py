@@ -1,4 +1,4 @@
-"""Applications as sites write them: whether the resolver is found in front, and which routes it hides."""
+"""Check typical applications: whether the resolver wraps them, and which routes it hides."""
 
 from __future__ import annotations
 
@@ -124,7 +124,7 @@ async def asgi(scope: Any, receive: Any, send: Any) -> None: ...
 
 
 class Converted:
-    """An ASGI application around a WSGI one, as a2wsgi and asgiref make it."""
+    """An ASGI application around a WSGI one, like those of a2wsgi and asgiref."""
 
     def __init__(self, app: Any) -> None:
         self.app = app
@@ -199,13 +199,14 @@ from ararat.middleware import BindingSource, ResolverMiddleware, open_bindings
 with Configurator() as site:
     for name, route in {"a": "/ark:{x:.*}", "b": "urn:{x}", "c": "/about"}.items():
         site.add_route(name, route)
-    app = ResolverMiddleware(site.make_wsgi_app(), open_bindings("bindings.sqlite", create=True), prefix="https://r.example")
+    app = ResolverMiddleware(site.make_wsgi_app(), open_bindings("bindings.sqlite", create=True),
+    prefix="https://r.example")
 """
 
 
 @pytest.mark.skipif(importlib.util.find_spec("pyramid") is None, reason="Pyramid is not installed")
 def test_the_routes_of_pyramid_are_listed(tmp_path: Path) -> None:
-    # A process of its own: Pyramid warns of what it is made of when it is imported.
+    # In a separate process, because importing Pyramid causes warnings.
     (tmp_path / "site_under_test.py").write_text(PYRAMID, "utf-8")
     ararat = Path(sys.executable).with_name("ararat")
     ran = subprocess.run(

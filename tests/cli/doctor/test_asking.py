@@ -1,4 +1,4 @@
-"""One request of the doctor's: the target goes out octet for octet, and no peer can hold or flood it."""
+"""A request of the doctor: the target is sent byte by byte, and no server can block or flood the client."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ Serve = Callable[..., tuple[WebURL, list[bytes]]]
 
 @pytest.fixture
 def serve() -> Iterator[Serve]:
-    """serve(octets) answers one connection with these bytes. It returns its URL, and the list of received requests.
+    """serve(bytes) answers one connection with these bytes. It returns its URL and the list of received requests.
 
     ``hold`` keeps the connection open, ``forever`` sends bytes without end, and ``reset`` resets the connection.
     """

@@ -1,4 +1,4 @@
-"""`ararat doctor`: real servers, its words, its JSON and how it ends."""
+"""`ararat doctor` with real servers: its output, its JSON and its exit codes."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class Quiet(WSGIRequestHandler):
 
 @pytest.fixture
 def wsgiref(tmp_path: Path) -> Iterator[str]:
-    """The address of a resolver behind wsgiref."""
+    """The URL of a resolver behind wsgiref."""
     with open_bindings(tmp_path / "bindings.sqlite", create=True) as bindings:
         server = make_server("127.0.0.1", 0, lambda *_: [], WSGIServer, Quiet)
         address = f"http://127.0.0.1:{server.server_port}"
@@ -84,7 +84,7 @@ def test_a_fix_is_printed_once_for_all_its_findings(ararat: Callable[..., Result
 
 
 def test_a_server_that_is_not_ararat_is_reported(ararat: Callable[..., Result], ararat_server: Any) -> None:
-    # The demo site answers below this path, and no resolver.
+    # The demo site answers below this path. There is no resolver.
     ran = ararat("--url", f"{ararat_server.origin}/demo")
     assert ran.exit_code == 1
     assert "not by Ararat" in " ".join(ran.stdout.split())

@@ -1,4 +1,4 @@
-"""Findings in a terminal: lines that fit, nothing raw, and an end that says how it stands."""
+"""Findings on a terminal: line widths, escaped text, and the summary."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the doctor makes of a deployment: every loss is found, named and has its remedy, and nothing else is."""
+"""Probes of a deployment: each change is found, named and has a fix, and nothing else is reported."""
 
 from __future__ import annotations
 
@@ -36,8 +36,9 @@ def site(environ: Any, start_response: Any) -> list[bytes]:
 
 
 class Deployment:
-    """A front server and a resolver in one process: `before` makes another request of a request, or answers it;
-    `path_info` and `after` change what the server makes of the path, and the answer."""
+    """A proxy and a resolver in one process. `before` changes a request or answers it. `path_info` changes the path,
+    and
+    `after` the answer."""
 
     def __init__(
         self,
@@ -133,7 +134,7 @@ def test_a_mounted_resolver_is_probed_below_its_path() -> None:
 
 
 def cleaned(target: str) -> str:
-    """As nginx makes it, with a path in proxy_pass."""
+    """Change the path like nginx with a path in proxy_pass."""
     path, _, query = target.partition("?")
     path = re.sub("/+", "/", path.replace("%2F", "/").replace("%2E", ".").replace("%2D", "-"))
     while "/../" in path:

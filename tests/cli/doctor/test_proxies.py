@@ -1,4 +1,4 @@
-"""docs/proxies.md, held to real front servers before gunicorn: what it shows is well, the usual mistakes are named."""
+"""Test docs/proxies.md with real proxies before gunicorn: its configurations work, and usual mistakes are reported."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from typing import Any, NamedTuple
 import pytest
 
 DOCUMENT = (Path(__file__).parents[3] / "docs" / "proxies.md").read_text("utf-8")
-# The settings under which Apache can run in a folder are those of the servers' tests; test folders are no packages.
+# The settings to run Apache in a folder are those of the server tests. Test folders are not packages.
 APACHE_PROCESS = run_path(str(Path(__file__).parents[2] / "middleware" / "servers" / "conftest.py"))["APACHE_PROCESS"]
 SITE = """\
 from ararat.middleware import ResolverMiddleware, open_bindings
@@ -30,9 +30,9 @@ application = ResolverMiddleware(lambda *_: [], open_bindings("bindings.sqlite",
 
 
 class Front(NamedTuple):
-    """A front server: its program and the Debian package that has it, how it is run in a folder that has its
-    configuration, which line of the document's says where it listens, what takes the place of that, and what stands
-    around it all.
+    """A proxy: its program, its Debian package, its command for a folder with its configuration, the line of the
+    documentation with its address, the replacement of that line, and the rest of the configuration.
+
     """
 
     program: str
@@ -43,7 +43,7 @@ class Front(NamedTuple):
     around: str
 
     def path(self) -> str | None:
-        """Where it is, which may be where only root looks for programs."""
+        """Return the path of the program, which can be in a folder that is on the path of root only."""
         return shutil.which(self.program, path=f"{os.environ.get('PATH', '')}:/usr/sbin:/usr/local/sbin")
 
 
@@ -84,7 +84,7 @@ client_body_temp_path b; proxy_temp_path p; fastcgi_temp_path f; uwsgi_temp_path
 
 
 def shown(language: str) -> list[str]:
-    """The configurations that the document shows for a server: for all paths, and for names alone."""
+    """Return the documented configurations of a proxy: for all paths, and for names only."""
     return re.findall(rf"^```{language}\n(.*?)^```$", DOCUMENT, re.MULTILINE | re.DOTALL)
 
 
@@ -92,9 +92,9 @@ def shown(language: str) -> list[str]:
 def behind(
     start_server: Callable[..., Any], wsgi_server: Callable[..., Any], tmp_path: Path
 ) -> Iterator[Callable[..., str]]:
-    """behind(name, change) is the address of a site behind that server with the document's configuration, changed.
+    """behind(name, change) returns the URL of a site behind that proxy with the changed documented configuration.
 
-    run(prefix) starts the server behind it; without it, that is gunicorn."""
+    run(prefix) starts the server behind it. The default is gunicorn."""
     started: list[Any] = []
 
     def start(name: str, change: Callable[[str], str] = str, run: Callable[[str], Any] | None = None) -> str:
@@ -147,7 +147,7 @@ def bad(found: dict[str, dict[str, str]]) -> set[str]:
 
 
 def without(line: str) -> Callable[[str], str]:
-    """A change that leaves something out of a configuration."""
+    """Return a change that removes a part of a configuration."""
 
     def change(configuration: str) -> str:
         assert line in configuration
@@ -183,7 +183,7 @@ def test_a_proxy_that_forwards_only_names_is_well(behind: Callable[..., str], na
     address = behind(name, change)
     code, found = examined(address)
     assert (code, [row for row in found.values() if row["state"] != "well"]) == (0, [])
-    # The site behind answers nothing at all, which would be a 500. What a front server says is its own matter.
+    # The server behind does not answer, which would be a 500. The answers of a proxy itself do not matter.
     with contextlib.closing(HTTPConnection(address.removeprefix("http://"), timeout=10)) as connection:
         connection.request("GET", "/other")
         assert connection.getresponse().status in (200, 403, 404)
@@ -191,7 +191,7 @@ def test_a_proxy_that_forwards_only_names_is_well(behind: Callable[..., str], na
 
 @contextlib.contextmanager
 def asking(front: str, visitor: str, path: str, **fields: str) -> Iterator[HTTPResponse]:
-    """The answer of the front server to a visitor at another address of loopback."""
+    """Return the answer of the proxy to a client at another loopback address."""
     with contextlib.closing(HTTPConnection(front, timeout=20, source_address=(visitor, 0))) as connection:
         connection.request("GET", path, headers={name.replace("_", "-"): value for name, value in fields.items()})
         yield connection.getresponse()
@@ -211,7 +211,7 @@ def test_ararat_serve_distinguishes_clients_behind_a_proxy(
         for number in range(3):
             forged = {"X_Forwarded_For": f"203.0.113.{number}", "X_Forwarded_Proto": "https"}
             answer = running.enter_context(asking(front, "127.0.2.1", trace, **forged))
-            # The first hop is sent when it happens: nothing holds the stream back.
+            # The first hop is sent when it happens: the stream is not buffered.
             assert json.loads(answer.readline())["event"] == "start"
         with asking(front, "127.0.2.1", trace, X_Forwarded_For="203.0.113.99") as answer:
             assert (answer.status, json.loads(answer.read())["code"]) == (503, "busy-client")
@@ -289,7 +289,7 @@ def test_apache_without_nodecode_answers_an_encoded_slash_itself(behind: Callabl
     code, found = examined(behind("apache", without("AllowEncodedSlashes NoDecode")))
     assert (code, bad(found)) == (1, {"encoded-slash"})
     assert found["encoded-slash"]["message"].startswith("Answered by 404, not by Ararat")
-    # It says who it is in its own answers alone: the others have the Server of the server behind.
+    # The proxy names itself only in its own answers. Other answers have the Server field of the server behind.
     assert found["encoded-slash"]["remedy"].startswith("Apache: AllowEncodedSlashes NoDecode in the virtual host")
 
 

@@ -1,4 +1,4 @@
-"""Prefix, name and NAANs of a site beside the registry (ARK-022, ARK-088)."""
+"""Compare prefix, name and NAANs of a site with the registry (ARK-022, ARK-088)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Stores in findings: what each condition is called, and how several servers stand together."""
+"""Findings about stores: the name of each condition, and several servers."""
 
 from __future__ import annotations
 

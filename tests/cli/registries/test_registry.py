@@ -1,4 +1,4 @@
-"""The command `ararat registry update`: newer tables, what changed, and what may never vanish."""
+"""The command `ararat registry update`: new tables, their changes, and records that must not be missing."""
 
 from __future__ import annotations
 

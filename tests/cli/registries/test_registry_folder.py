@@ -1,4 +1,4 @@
-"""Where registry tables are kept, and that they are written whole or not at all."""
+"""The folder of the registry tables. Tables are written completely or not at all."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`ararat schemes`: what it says of records, and what it allows."""
+"""`ararat schemes`: its output for records."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The demo site: an ordinary site, and names for all that a binding can say."""
+"""The demo site: a usual site with a name for each feature of a binding."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from ararat.middleware import open_bindings
 
 @pytest.fixture
 def site(monkeypatch: pytest.MonkeyPatch) -> Client:
-    """The demo at its mount, behind a site that has nothing."""
+    """The demo at its mount point, above an empty site."""
     monkeypatch.setattr(demo, "SHELF_SECONDS", 0)
 
     def nothing(environ: dict[str, object], start_response: object) -> list[bytes]:
@@ -46,7 +46,7 @@ def test_a_page_needs_no_other_files_and_its_links_exist(path: str, site: Client
         if link.startswith(demo.MOUNT):
             assert site.get(link, buffered=True).status_code == 200, link
         else:
-            # The inspector and the resolver stand above the mount.
+            # The inspector and the resolver are above the mount point.
             assert re.match(r"/(?:$|\?q=|ark:|urn:)", link), link
 
 

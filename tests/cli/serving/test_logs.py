@@ -1,4 +1,4 @@
-"""Logs: one form at a time, and nothing raw in it."""
+"""Logs: one format at a time, without raw text."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from ararat.cli.serving.logs import log_plainly
 
 @pytest.fixture
 def begin(monkeypatch: pytest.MonkeyPatch) -> Callable[[], io.StringIO]:
-    """begin() gives what is written to standard error from now on, as if nobody had set up logging."""
+    """begin() returns the following output on standard error, as if logging was not set up."""
 
     def begin() -> io.StringIO:
-        # In the test itself, since pytest adds handlers of its own for as long as it runs.
+        # In the test itself, because pytest adds its own handlers while it runs.
         monkeypatch.setattr(logging.root, "handlers", [])
         monkeypatch.setattr("sys.stderr", io.StringIO())
         return sys.stderr  # type: ignore[return-value]

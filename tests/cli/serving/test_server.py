@@ -1,4 +1,4 @@
-"""`ararat serve` as a process: the whole story over real sockets, and how it starts and stops."""
+"""`ararat serve` as a process over real sockets, and its start and stop."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ ARARAT = Path(sys.executable).with_name("ararat")
 
 @pytest.fixture
 def ararat(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., Result]:
-    """ararat(*arguments) runs the command in this process, up to where it would begin to serve."""
+    """ararat(*arguments) runs the command in this process until the server would start."""
 
     def begin(*_: object) -> None:
         pytest.fail("it began to serve")
@@ -102,7 +102,7 @@ def test_a_request_line_of_8190_bytes_is_accepted(ararat_server: Any) -> None:
 
 
 def test_a_request_with_two_lengths_is_refused_and_the_connection_closed(ararat_server: Any) -> None:
-    # RFC 9112, section 6.1: a proxy that reads the other length sees another end of the request.
+    # RFC 9112, section 6.1: a proxy that uses the other length finds another end of the request.
     lengths = b"Content-Length: 4\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n"
     with socket.create_connection(("127.0.0.1", ararat_server.port), 5) as connection:
         connection.sendall(b"POST / HTTP/1.1\r\nHost: localhost\r\n" + lengths)
@@ -121,7 +121,7 @@ def test_header_fields_of_a_client_do_not_change_the_mount_point(ararat_server: 
 
 
 def read_events(server: Any, target: str) -> Iterator[str]:
-    """The names of the events of a stream, as they come."""
+    """Yield the names of the events of a stream as they arrive."""
     with socket.create_connection(("127.0.0.1", server.port), 10) as connection, connection.makefile("rb") as stream:
         connection.sendall(
             f"GET {target} HTTP/1.1\r\nHost: localhost\r\nAccept: text/event-stream\r\n"
@@ -184,12 +184,12 @@ def test_serve_never_writes_samples_into_a_given_database(serve_ararat: Callable
         assert server.get("/ark:12345/mp39n").status == 404
         assert server.get("/demo/").status == 404
         assert server.get("/ark:12345/mine").header("Cache-Control") == "max-age=7"
-        # The announced prefix, not the address, begins every link.
+        # Every link begins with the prefix, not with the address.
         assert "https://names.example.org/ark:12345/mine?info" in (server.get("/ark:12345/mine").header("Link") or "")
-        # And a trace of the name runs here all the same.
+        # A trace of the name still runs in process.
         assert list(read_events(server, "/trace?q=ark:12345/mine"))[-1] == "end"
     finally:
-        # Who closes the terminal stops it too.
+        # Closing the terminal stops the server, too.
         assert server.stop(signal.SIGHUP) == 0
     assert (tmp_path / "mine.sqlite").exists()
 
@@ -338,7 +338,7 @@ def test_the_inspector_answers_at_trusted_hosts_only(tmp_path: Path) -> None:
 
 @pytest.fixture
 def composed(ararat: Callable[..., Result], monkeypatch: pytest.MonkeyPatch) -> Callable[..., Any]:
-    """composed(ask, *options) is what ask(client) returns for the application that `ararat serve` would serve."""
+    """composed(ask, *options) returns ask(client) for the application of `ararat serve`."""
 
     def start(ask: Callable[[Client], Any], *options: str) -> Any:
         answers: list[Any] = []
@@ -387,7 +387,7 @@ def test_the_inspector_answers_at_known_hosts_only(
     def ask(client: Client) -> list[int]:
         return [client.get(path, headers={"Host": host}).status_code for path in ("/", "/ark:12345/nothing")]
 
-    # The resolver answers at any host: its answers never depend on it.
+    # The resolver answers for any host, because its answers do not depend on it.
     assert composed(ask, *options) == [status, 404]
 
 
@@ -469,7 +469,7 @@ def test_error_pages_link_to_the_inspector(options: list[str], link: str | None,
     refusal, page = composed(ask, *options)
     found = re.findall(r'href="([^"]*/\?q=)', refusal)
     assert [re.sub(r"127\.0\.0\.1:\d+", "127.0.0.1:{port}", each) for each in found] == ([link] if link else [])
-    # Printed permalinks begin with the address of the inspector.
+    # Printed permalinks begin with the URL of the inspector.
     shown = re.findall(r'data-origin="([^"]*)"', page)
     origin = (link or "http://127.0.0.1:{port}/?q=").removesuffix("/?q=")
     assert [re.sub(r"127\.0\.0\.1:\d+", "127.0.0.1:{port}", each) for each in shown] == [origin]
@@ -486,7 +486,7 @@ def test_error_pages_link_to_the_inspector(options: list[str], link: str | None,
 def test_a_trace_is_answered_in_process_only_for_paths_of_ararat(
     tmp_path: Path, inspector: str | None, page: str
 ) -> None:
-    """Where the front server sends the names alone, another application has the pages of the prefix."""
+    """If a proxy forwards only the names, another application has the pages of the prefix."""
     with open_bindings(tmp_path / "bindings.sqlite", create=True) as bindings:
         bindings.bind("ark:12345/page", "https://ids.example/maps/17")
         bindings.bind("ark:12345/twice", "https://ids.example/ark:12345/here")
@@ -561,7 +561,7 @@ def test_the_printed_address_can_be_opened_on_this_machine(host: str, shown: str
 
 
 def stopped(server: Any, number: signal.Signals) -> None:
-    """Stop a server that has bindings of its own, and see that they are gone, within the ten seconds stop() waits."""
+    """Stop a server with a demo database within ten seconds, and check that the database is deleted."""
     (folder,) = {Path(found).parent for found in re.findall(r"sqlite:///(\S+\.sqlite)", server.log())}
     assert folder.is_dir()
     assert server.stop(number) == 0
@@ -605,7 +605,7 @@ def test_a_started_answer_is_completed_before_the_server_stops(start_server: Cal
         connection.sendall(b"GET / HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n")
         server.wait_for("asked")
         server.process.send_signal(signal.SIGTERM)
-        # A new client is refused at once.
+        # A new client is refused immediately.
         until(lambda: not reachable(server.port))
         answer = b"".join(iter(lambda: connection.recv(65536), b""))
     assert answer.partition(b"\r\n\r\n")[2] == b"x" * 8000000
@@ -626,7 +626,7 @@ def test_the_server_stops_on_a_signal_and_deletes_the_demo_database(serve_ararat
 
 @pytest.fixture
 def silent() -> Iterator[str]:
-    """The address of a server that sends its first client on to itself, and answers nobody after that."""
+    """Return the URL of a server that redirects its first client to itself and then never answers."""
     with socket.create_server(("127.0.0.1", 0)) as listener:
 
         def answer_once() -> None:
@@ -647,11 +647,11 @@ def test_hops_arrive_one_by_one_and_an_open_trace_ends_with_the_server(
 ) -> None:
     server = serve_ararat("--allow-network", "127.0.0.0/8")
     events = read_events(server, f"/trace?q=ark:12345/x&resolver={silent}")
-    # Nobody answers the second request: had the first hop been kept back, this would wait for ever.
+    # The second request is never answered: if the first hop was buffered, this would hang.
     assert next(name for name in events if name not in ("start", "waiting")) == "hop"
     server.process.send_signal(signal.SIGTERM)
     assert [name for name in events if name != "waiting"] == ["end"]
-    # Whoever is impatient says it again and again, up to its last moment.
+    # Repeat the signal until the server has stopped.
     while server.process.poll() is None:
         server.process.send_signal(signal.SIGTERM)
         time.sleep(0.002)
@@ -660,7 +660,7 @@ def test_hops_arrive_one_by_one_and_an_open_trace_ends_with_the_server(
 
 
 class Stream:
-    """A stream that goes on and on."""
+    """A stream without an end."""
 
     closed = False
 

@@ -1,8 +1,8 @@
-"""A long day in a short time: a thousand visitors who stay, fifty traces that wait, names that change all the while.
+"""A load test: a thousand clients with open connections, fifty waiting traces, and names that change all the time.
 
     make long ARGS='-k soak'            ten minutes; SOAK=60 before it: a minute
 
-Memory and descriptors of the server have to be flat, nobody may get an error, and it has to stop when it is told to.
+Memory and descriptors of the server must not grow, no client may get an error, and the server must stop on request.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ NAMES = 500
 
 
 class Visitors:
-    """Connections that are kept, each asking for a name again and again; what they got, and how long it took."""
+    """Keep connections open and request a name again and again. Record answers and durations."""
 
     def __init__(self, port: int) -> None:
         self._port = port
@@ -97,7 +97,7 @@ class Visitors:
 
 
 class Watchers:
-    """Clients that each have a trace running, and begin another one when it ends, each of a host of its own."""
+    """Keep one trace per client running, each of another host."""
 
     def __init__(self, port: int, traces: int = TRACES) -> None:
         self._port = port
@@ -153,7 +153,7 @@ class Watchers:
 
 
 class Changing:
-    """A file of names of which a new version comes every second."""
+    """Write a new version of a file of names every second."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
@@ -183,14 +183,14 @@ class Changing:
 
 
 def measured(process: Path) -> tuple[float, int]:
-    """Memory in megabytes, and descriptors."""
+    """Return the memory in megabytes, and the number of descriptors."""
     pages = int((process / "statm").read_text("ascii").split()[1])
     return pages * os.sysconf("SC_PAGE_SIZE") / 2**20, len(list((process / "fd").iterdir()))
 
 
 @pytest.fixture
 def many_descriptors() -> Iterator[None]:
-    """What this process may open, and so what the server that it starts may."""
+    """Set the limit of open files of this process, which the server inherits."""
     resource = pytest.importorskip("resource")
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     resource.setrlimit(resource.RLIMIT_NOFILE, (min(8192, hard), hard))
@@ -221,7 +221,7 @@ def test_memory_and_descriptors_do_not_grow_under_load(
             code = server.process.wait(30)
             stopped = time.monotonic() - told
         watchers.end()
-    # The first third is for growing up: threads, caches, buffers.
+    # Ignore the first third, in which threads, caches and buffers grow.
     settled = samples[len(samples) // 3 :]
     half = len(settled) // 2
     early, late = settled[:half], settled[half:]
@@ -250,10 +250,10 @@ def test_memory_and_descriptors_do_not_grow_under_load(
     assert report["connections open (median)"] > 0.95 * VISITORS, report
     assert watchers.begun >= TRACES, report
     assert growth < 5, report
-    # A trace that just ends or begins has one more or less.
+    # A trace that starts or ends changes the number by one.
     assert abs(descriptors) < TRACES / 2, report
     assert len(visitors.versions) > 1, report
     assert (code, stopped < 10) == (0, True), report
-    # The others were between two traces.
+    # The other clients were between two traces.
     assert report["traces told to end"] > TRACES / 2, report
     assert "Traceback" not in server.log()

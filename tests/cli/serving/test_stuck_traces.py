@@ -1,4 +1,4 @@
-"""Traces of hosts that take a connection and never answer, while everybody else wants an answer of the site."""
+"""Traces of hosts that accept a connection and never answer must not delay other requests."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from ararat.cli.serving.server import THREADS
 
 @pytest.fixture
 def dead_hosts() -> Iterator[Callable[[int], list[str]]]:
-    """dead_hosts(number) are so many hosts on loopback, each at its own address; the kernel alone answers them."""
+    """dead_hosts(number) returns hosts on loopback, each at its own address, that accept and never answer."""
     with contextlib.ExitStack() as stack:
 
         def start(number: int) -> list[str]:
@@ -30,7 +30,7 @@ def dead_hosts() -> Iterator[Callable[[int], list[str]]]:
 
 
 class Watching:
-    """A client at an address of its own that has asked for a trace and reads the stream."""
+    """A client with its own address that reads the stream of a trace."""
 
     def __init__(self, server: Any, number: int, resolver: str) -> None:
         address = ("127.0.0.1", server.port)
@@ -42,7 +42,7 @@ class Watching:
         self.stream: BinaryIO = self.connection.makefile("rb")
 
     def events(self) -> Iterator[str]:
-        """The names of the events, but for those that only say what is waited for."""
+        """Return the names of the events, without those of the pending request."""
         for line in self.stream:
             if line.startswith(b"event: ") and not line.startswith(b"event: waiting"):
                 yield line[7:].decode().strip()
@@ -54,7 +54,7 @@ class Watching:
 
 @pytest.fixture
 def stuck(serve_ararat: Any, dead_hosts: Any) -> Iterator[Callable[[int], tuple[Any, list[Watching]]]]:
-    """stuck(number) is a server with so many traces that wait for a host, and those who watch them."""
+    """stuck(number) returns a server with this number of waiting traces, and their clients."""
     with contextlib.ExitStack() as stack:
 
         def start(number: int) -> tuple[Any, list[Watching]]:
@@ -89,11 +89,11 @@ def test_the_site_answers_during_stuck_traces_and_ends_them_when_it_stops(stuck:
 
 def test_a_slot_is_free_after_its_client_disconnects(stuck: Any) -> None:
     server, watching = stuck(3)
-    # All of one client's places, and none that is left for it.
+    # All slots of one client, so that none is left.
     mine = [Watching(server, 99, "http://127.0.1.1:1") for _ in range(3)]
     for client in [*watching, *mine]:
         client.close()
-    # Each is noticed within about a second: at the next heartbeat, and when the wait looks at its stop.
+    # Each disconnect is noticed within about a second: at the next keep-alive event, when the wait checks its stop.
     deadline = time.monotonic() + 20
     while server.get("/api/trace?q=ark:12345/mp39n").status == 503:
         assert time.monotonic() < deadline
@@ -106,7 +106,7 @@ def test_clients_that_keep_connections_open_do_not_delay_others(ararat_server: A
         held = [stack.enter_context(socket.create_connection(address, 10)) for _ in range(20)]
         for connection in held:
             connection.sendall(b"GET /healthz HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n")
-        # Seen off one by one, they would take longer than this is waited for.
+        # One after another they would take longer than this time limit.
         assert ararat_server.get("/healthz").status == 200
 
 
@@ -122,7 +122,7 @@ def test_clients_that_keep_connections_open_do_not_delay_others(ararat_server: A
 def test_clients_that_send_half_a_request_do_not_delay_others(beginning: bytes, ararat_server: Any) -> None:
     with contextlib.ExitStack() as stack:
         address = ("127.0.0.1", ararat_server.port)
-        # More than the server has threads.
+        # More traces than the server has threads.
         for _ in range(THREADS + 30):
             stack.enter_context(socket.create_connection(address, 10)).sendall(beginning)
         assert ararat_server.get("/healthz").status == 200

@@ -1,4 +1,4 @@
-"""ARKs inside addresses (ARK draft, section 4.1)."""
+"""ARKs in URLs (ARK draft, section 4.1)."""
 
 from __future__ import annotations
 

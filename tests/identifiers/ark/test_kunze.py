@@ -1,4 +1,4 @@
-"""The normal form of draft-kunze-ark, beside ours."""
+"""The normal form of draft-kunze-ark, compared with that of the ARK draft."""
 
 from __future__ import annotations
 

@@ -27,7 +27,7 @@ candidates = st.builds(
 
 @st.composite
 def arks(draw: st.DrawFn) -> Ark:
-    """Extended ARKs of both readings."""
+    """Yield extended ARKs in both forms."""
     while True:
         try:
             return ark.parse(draw(candidates))

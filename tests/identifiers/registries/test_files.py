@@ -1,4 +1,4 @@
-"""Registry files: which form one has, and the limits of what is read."""
+"""Registry files: recognition of their form, and limits of their size."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""IANA's registries in their official forms, with every trap that occurs in them."""
+"""The registries of IANA in their official forms, with all their irregularities."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def test_namespaces_are_read_with_kind_and_references(records):
             ("International ISBN Agency <https://www.isbn-international.org>",),
             template="https://www.iana.org/assignments/urn-formal/isbn",
         ),
-        # Its RFC stands among its contacts.
+        # Its RFC is one of its contacts.
         "urn-7": Namespace("urn-7", "informal", ("RFC6050",), updated="2015-03-25"),
     }
 

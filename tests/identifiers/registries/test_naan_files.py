@@ -1,4 +1,4 @@
-"""The NAAN registry in its official forms, with every trap that occurs in them."""
+"""The NAAN registry in its official forms, with all their irregularities."""
 
 from __future__ import annotations
 

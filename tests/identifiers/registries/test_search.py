@@ -1,4 +1,4 @@
-"""The search for holders of NAANs: by the beginnings of words, whatever their case and accents; any text is taken."""
+"""The search for holders of NAANs by beginnings of words, without case and accents. Any text is accepted."""
 
 from __future__ import annotations
 

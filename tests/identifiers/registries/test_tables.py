@@ -1,4 +1,4 @@
-"""Registry tables: kept as text, compared, and never believed."""
+"""Registry tables: written, read, compared and validated."""
 
 from __future__ import annotations
 

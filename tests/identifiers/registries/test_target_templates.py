@@ -1,4 +1,4 @@
-"""Target templates: every variable is filled in, and the broken ones are flagged, never followed."""
+"""Target templates: variables are replaced, and flawed templates are reported and never expanded."""
 
 from __future__ import annotations
 
@@ -204,11 +204,11 @@ def test_an_expanded_address_is_always_a_web_address(text):
         assert address.isascii()
         assert address.isprintable()
         assert " " not in address
-        # The host is the template's own, whatever the ARK.
+        # The host is that of the template, for any ARK.
         assert address.split("/")[2] == text.split("/")[2].split("?")[0].split("#")[0]
 
 
-# The characters of a Name, range by range: hypothesis takes seconds to read them out of one regular expression.
+# The characters of a Name as ranges: hypothesis needs seconds to find them in one regular expression.
 WIDE = st.sampled_from(re.findall("(.)-(.)", iri.UCSCHAR)).flatmap(
     lambda ends: st.characters(min_codepoint=ord(ends[0]), max_codepoint=ord(ends[1]))
 )

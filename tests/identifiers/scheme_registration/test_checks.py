@@ -1,4 +1,4 @@
-"""What is wrong with a record, by the rules of a profile."""
+"""Checks of a record by the rules of a profile."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def test_the_record_of_ark_has_exactly_the_known_findings():
     record = registration("ark")
     assert record is not None
     omitted = ["syntax", "semantics", "encoding", "interoperability", "security"]
-    # A permanent registration has to have security considerations in any case (SCH-028, SCH-037, SCH-052).
+    # A permanent registration always needs security considerations (SCH-028, SCH-037, SCH-052).
     assert [(found.field, found.severity) for found in lint(record, update=True)] == [
         (name, "error") for name in omitted
     ]
@@ -89,7 +89,7 @@ def test_a_historical_record_needs_only_a_reference():
     assert codes(replace(record, references="RFC 1")) == []
 
 
-# A row for each code: a record that has the problem.
+# For each code a record with the problem.
 SHOWN = {
     "scheme-name-syntax": replace(WHOLE, name="at_las"),
     "scheme-name-case": replace(WHOLE, name="Atlas"),
@@ -174,7 +174,7 @@ def test_every_record_is_checked_and_never_repeated_raw(texts, update):
 
 def test_hostile_texts_are_checked_like_others(every_naughty):
     for naughty in every_naughty:
-        # How long a record may be is for who reads it.
+        # The reader limits the length of a record.
         text = naughty.input[:10_000]
         record = replace(WHOLE, syntax=text, contact=text, name=text, status=text)
         assert all(finding.message.isprintable() for finding in lint(record)), naughty.id

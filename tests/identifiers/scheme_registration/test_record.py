@@ -1,4 +1,4 @@
-"""Records of schemes: read in two forms, written in two forms, and always the same."""
+"""Records of schemes are read and written in two forms without changes."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ records = st.builds(
 
 
 def test_the_template_has_eleven_fields():
-    # SCH-048, and the field for the status: SCH-051
+    # SCH-048, and SCH-051 for the status
     assert len(NAMES) == 11
     assert "status" in NAMES
 

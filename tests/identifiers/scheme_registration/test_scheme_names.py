@@ -1,4 +1,4 @@
-"""Which strings are names of schemes, which could be registered, and which others they are like."""
+"""Names of schemes: valid, registrable and similar names."""
 
 from __future__ import annotations
 

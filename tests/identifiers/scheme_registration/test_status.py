@@ -1,4 +1,4 @@
-"""Who may have the status of a registration changed, and to what."""
+"""Changes of the status of a registration, and who can request them."""
 
 from __future__ import annotations
 

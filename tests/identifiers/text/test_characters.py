@@ -1,4 +1,4 @@
-"""The frozen table of hidden characters: made from Unicode 17 or later, whole, and the same on every Python."""
+"""The frozen table of hidden characters: from Unicode 17 or later, complete, and the same on every Python."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Look-alikes: hints, never verdicts."""
+"""Lookalikes are reported and do not change a verdict."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Hostile text, made safe to show."""
+"""Hostile text is made safe to show."""
 
 from __future__ import annotations
 

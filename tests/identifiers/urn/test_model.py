@@ -1,4 +1,4 @@
-"""URNs by both profiles (URN draft, sections 2 to 5; RFC 8141)."""
+"""URNs by both specifications (URN draft, sections 2 to 5; RFC 8141)."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ tails = st.sampled_from(["", "?", "?meta", "?+r", "?=q", "?+r?=q", "#f", "?=a%2f
 
 @st.composite
 def urns(draw: st.DrawFn) -> Urn:
-    """URNs that at least one profile takes."""
+    """Yield URNs that are valid in at least one specification."""
     while True:
         try:
             return urn.parse(

@@ -1,4 +1,4 @@
-"""URN namespaces: their names, their own equivalences, records a site adds, and what a report makes of them."""
+"""URN namespaces: names, equivalences, records of a site, and reports."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ Register = Callable[..., Namespace]
 
 
 def shelf(**fields: Any) -> Namespace:
-    """A complete record of a site's own, with some fields changed."""
+    """Return a complete record of a site with some fields changed."""
     complete: dict[str, Any] = {
         "nid": "example-shelf",
         "title": "Shelf marks",
@@ -39,7 +39,7 @@ def shelf(**fields: Any) -> Namespace:
 
 
 def known(nid: str) -> Namespace:
-    """A namespace that has a record."""
+    """Return a namespace that has a record."""
     record = namespaces.lookup(nid)
     assert record is not None
     return record
@@ -47,7 +47,7 @@ def known(nid: str) -> Namespace:
 
 @pytest.fixture
 def register(monkeypatch: pytest.MonkeyPatch) -> Register:
-    """register(**fields) makes a record known until the test ends."""
+    """register(**fields) registers a record until the test ends."""
     monkeypatch.setattr(registry, "_known", dict(registry._known))
 
     def made_known(**fields: Any) -> Namespace:
@@ -60,7 +60,7 @@ def register(monkeypatch: pytest.MonkeyPatch) -> Register:
 
 @st.composite
 def names(draw: st.DrawFn) -> Urn:
-    """URNs in the included namespaces: near their examples, and anything else."""
+    """Yield URNs in the included namespaces: similar to their examples, and random ones."""
     nid = draw(st.sampled_from(INCLUDED))
     example = known(nid).example
     pieces = st.sampled_from([*example, *"-:;.xXaAfF019", "%c3%A9", "%2f", "%41", "params:", example, example.upper()])
@@ -504,7 +504,7 @@ def test_a_record_of_a_site_affects_all_functions(register):
 
 
 def fragment_codes(text: str) -> tuple[list[str], list[str]]:
-    """The codes that a fragment gets in the report, and in the draft's profile."""
+    """Return the codes of a fragment in the report, and in the draft specification."""
     report = examine(text)
     of_report = [problem.code for problem in report.problems if "fragment" in problem.code]
     return of_report, [code for code in report.profiles[urn.DRAFT]["problems"] if "fragment" in code]

@@ -1,4 +1,4 @@
-"""The rules, without a store: what may be bound, and what a name may become."""
+"""The rules for bindings, without a store."""
 
 from __future__ import annotations
 
@@ -154,7 +154,7 @@ PLACES = [
 
 
 def same_place(before: dict[str, Any], said: dict[str, Any]) -> dict[str, Any]:
-    """The statement together with the target and kind as they are on record."""
+    """Return the assignment with the recorded target and kind."""
     return {"target": before.get("target", PLACE), "kind": before.get("kind", "located"), **said}
 
 
@@ -218,7 +218,7 @@ def test_a_change_is_always_later_than_the_previous_one(now: datetime) -> None:
     changes.append(assignment.restore(changes[-1].after, "R1", now))
     assert [change.after.changed > known.changed for change in changes] == [True] * len(changes)
     assert changes[-1].after.changed > changes[-2].after.changed
-    # Last-Modified has full seconds.
+    # Last-Modified has whole seconds.
     assert changes[0].after.changed.replace(microsecond=0) > EARLY
 
 

@@ -1,4 +1,4 @@
-"""What is doubtful in bindings."""
+"""Findings about bindings."""
 
 from __future__ import annotations
 
@@ -85,7 +85,7 @@ def test_rows_of_other_programs_are_reported(bindings: Bindings, key: str, code:
 
 
 def execute(bindings: Bindings, *statements: str) -> None:
-    """Run statements as another program would, after it has dropped the triggers of the table bindings."""
+    """Run statements like another program, after the triggers of the table bindings are dropped."""
     dialect = cast(DatabaseStore, bindings.store)._database.dialect_name
     on = " ON bindings" if dialect == "postgresql" else ""
     with cast(DatabaseStore, bindings.store)._database.engine.begin() as connection:

@@ -1,4 +1,4 @@
-"""Names that are made up here."""
+"""Minted names."""
 
 from __future__ import annotations
 

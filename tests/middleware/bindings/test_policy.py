@@ -1,4 +1,4 @@
-"""The rules of an IRI policy for bindings, the same in databases and files."""
+"""The rules of an IRI policy for bindings, in databases and files."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ UUID = "f81d4fae-7dec-11d0-a765-00a0c91e6bf6"
 
 @pytest.fixture
 def governed(database: str) -> Iterator[Bindings]:
-    """Bindings under the policy of 17beta."""
+    """Bindings with the policy 17beta."""
     with open_bindings(database, policy=P, create=True) as bindings:
         yield bindings
 
@@ -109,7 +109,7 @@ def test_an_import_applies_the_policy(governed):
         (4, "name-reserved"),
         (5, "availability-statement"),
     ]
-    # Nothing was kept, and nothing remembered.
+    # Nothing was written, and nothing is cached.
     assert governed.bind("ark:21206/1c", f"/{UUID}_b", resource="two") == "bound"
 
 

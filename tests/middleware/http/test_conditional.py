@@ -1,4 +1,4 @@
-"""Conditional requests for a description: sent once, and again only when it has changed."""
+"""Conditional requests for a description: it is sent again only after a change."""
 
 from __future__ import annotations
 
@@ -117,7 +117,7 @@ def test_an_answer_of_a_container_has_no_last_modified(client):
     assert since.status_code == 200
 
 
-# RFC 9110, section 13.2.1: what is no 2xx without conditions is the same with them.
+# RFC 9110, section 13.2.1: an answer other than 2xx does not depend on conditions.
 @pytest.mark.parametrize("path", ["/ark:12345/doc", "/ark:12345/nope?info", "/ark:12345/nope", "/ark:"])
 def test_only_descriptions_are_conditional(client, path):
     answer = client().get(path, headers={"If-None-Match": "*", "If-Modified-Since": CHANGED})

@@ -1,4 +1,4 @@
-"""The site answers at one of its own paths: what it sees, and what is made of its answer."""
+"""The site answers at one of its own paths: its environ, and changes of its answer."""
 
 from __future__ import annotations
 

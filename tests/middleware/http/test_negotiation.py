@@ -1,4 +1,4 @@
-"""Which target a client gets, and on what that depends."""
+"""The selection of an alternate target for a client, and the fields that it depends on."""
 
 from __future__ import annotations
 

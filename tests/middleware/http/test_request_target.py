@@ -1,4 +1,4 @@
-"""The request target, out of what each kind of server makes of it."""
+"""The request target from the environ of each kind of server."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def test_the_raw_target_restores_what_wsgi_decodes(vector):
     assert target.exact
 
 
-# What servers hand over was measured; `raw` is REQUEST_URI or RAW_URI, whichever the server has.
+# The environs were recorded from real servers. `raw` is REQUEST_URI or RAW_URI.
 @pytest.mark.parametrize(
     ("path_info", "raw", "identifier"),
     [

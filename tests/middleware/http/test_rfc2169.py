@@ -1,4 +1,4 @@
-"""The services of RFC 2169: the same answers as at the identifier's own address, for clients that ask in its way."""
+"""The services of RFC 2169 give the same answers as the URL of the identifier."""
 
 from __future__ import annotations
 

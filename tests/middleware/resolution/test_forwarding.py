@@ -1,4 +1,4 @@
-"""ARKs of other NAANs: sent on to where the registry says, and never round in a circle."""
+"""ARKs of other NAANs are forwarded to the registered resolver, never in a loop."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Hints at typing errors, by the check characters of the names that a site minted."""
+"""Hints at typing errors by the check characters of minted names."""
 
 from __future__ import annotations
 

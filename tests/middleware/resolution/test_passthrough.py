@@ -1,4 +1,4 @@
-"""What is below a name: which part of an identifier that is, and where it goes."""
+"""The part of an identifier below a bound name, and how it is appended to the target."""
 
 from __future__ import annotations
 

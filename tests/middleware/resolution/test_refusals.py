@@ -1,4 +1,4 @@
-"""The catalogue of refusals, and that each of them can be met."""
+"""The catalogue of refusals. Each refusal has an example."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ def test_codes_are_kebab_case_and_texts_are_ascii(code):
     assert code not in PROBLEMS
 
 
-# Obligation 20: never "persistent", "valid resource" or "does not exist" on a status alone.
+# Obligation 20: a status alone never causes the words "persistent", "valid resource" or "does not exist".
 @pytest.mark.parametrize("code", sorted(REFUSALS))
 def test_no_text_blames_the_identifier(code):
     words = f"{REFUSALS[code].title} {REFUSALS[code].expected}".lower()

@@ -1,4 +1,4 @@
-"""The order of resolution, with no environ and no store."""
+"""The order of resolution, without environ and store."""
 
 from __future__ import annotations
 
@@ -154,7 +154,7 @@ def test_a_fragment_is_passed_unchanged(answer):
     resolution = answer("urn:foo:a%2C1#S%2f")
     assert resolution.given == "urn:foo:a%2C1#S%2f"
     assert resolution.identifier.fragment == "S%2f"
-    # The name is that without it (U-02).
+    # The name is the text without it (U-02).
     assert (resolution.key, resolution.target) == ("urn:foo:a%2C1", "https://example.org/urn-a")
 
 
@@ -186,7 +186,7 @@ def test_an_invalid_request_is_refused_without_a_lookup(held, identifier, status
     assert (resolution.status, resolution.outcome) == (status, "refused")
     assert code in (None, code_of(resolution))
     assert resolution.identifier is None
-    # A bad octet below what is an ARK may be below one whose subtree the site serves.
+    # An invalid byte below an ARK can be below one whose subtree the site serves.
     assert store.asked in ([], [["ark:12345/x"]], [["ark:12345/doc"]])
 
 
@@ -244,7 +244,7 @@ def test_a_name_that_is_too_long_to_be_bound_is_not_looked_up(held, binding):
 # Step 4
 @pytest.fixture
 def below(held, binding):
-    """below(identifier) resolves with names that let through what is below them."""
+    """below(identifier) resolves with names that have passthrough."""
     store = held(
         binding("ark:12345/book", "https://example.org/book?v=1#top", passthrough=True, metadata={"what": "A book"}),
         binding("ark:12345/book/2", "https://example.org/second", passthrough=True),
@@ -315,7 +315,7 @@ def test_forward_query_works_with_passthrough(below):
     assert below("ark:12345/page/1?page=2").query == "page=2"
 
 
-# Steps 3, 5 and 7 in their order
+# Steps 3, 5 and 7 in order
 def test_a_rule_answers_only_for_unbound_names(answer, binding):
     def rules(identifier):
         return Ruled(binding(identifier.basic, f"https://rule.example/{identifier.name}"), "ark:12345/")
@@ -382,7 +382,7 @@ def test_every_request_gets_an_answer(store, identifier):
 def test_no_hostile_identifier_resolves_to_another_binding(naughty, store):
     wire = quote(naughty.input.encode("utf-8", "surrogatepass"), safe=":/?#[]@!$&'()*+,;=%-._~")
     resolution = resolve(wire, store.fetch, no_rules, Settings())
-    # What is beyond the limit on the wire may always be refused for that (A-11).
+    # An identifier beyond the limit on the wire can always be refused (A-11).
     assert resolution.status in naughty.http or (resolution.status == 414 and len(wire) > 3500)
     if naughty.normal and resolution.key:
         assert resolution.key.upper() == naughty.normal.partition("#")[0].partition("?")[0].upper()

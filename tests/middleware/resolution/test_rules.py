@@ -1,4 +1,4 @@
-"""Rules for shoulders and NAANs: what may be one, which counts, and that every process knows of it."""
+"""Rules for shoulders and NAANs: valid prefixes, precedence, and several processes."""
 
 from __future__ import annotations
 
@@ -110,7 +110,7 @@ def test_a_rule_inserts_the_normal_form_into_its_template(prefix, template, targ
 
 
 class Kept:
-    """A source of rules that counts what it is asked."""
+    """A source of rules that counts its reads."""
 
     def __init__(self, *rules):
         self.version, self.kept, self.asked = "1", list(rules), []
@@ -162,7 +162,7 @@ def test_rules_are_read_at_most_once_per_second():
 
 
 class Stuck:
-    """A source of rules that answers when it is let, and counts the questions."""
+    """A source of rules that blocks until it is released, and counts its reads."""
 
     def __init__(self) -> None:
         self.asked = 0
@@ -222,7 +222,7 @@ def test_a_failure_to_read_the_rules_applies_to_all_threads(caplog):
     time[0] += SECONDS_HELD
     source.error = None
     assert book.binding_for(NAME) is not None
-    # Rules that are known are used until others can be read.
+    # The known rules are used until new ones can be read.
     source.error = BindingsUnavailable("locked again")
     for _ in range(2):
         time[0] += SECONDS_HELD

@@ -1,4 +1,4 @@
-"""Below a name whose subtree the site serves: which name that is, and which path of the site."""
+"""Names below a served subtree: the name, and the path of the site."""
 
 from __future__ import annotations
 

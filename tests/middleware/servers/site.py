@@ -1,6 +1,6 @@
-"""The site that each server is asked to serve: the resolver in front of a bare function that says what reached it.
+"""The site behind each server: the resolver and a function that reports its requests.
 
-A program too, for the servers that are libraries: `python site.py werkzeug` serves it at a port of the kernel's choice.
+As a program for servers that are libraries: `python site.py werkzeug` serves it at a free port.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ _came = threading.local()
 
 
 def site(environ, start_response):
-    """What the site was asked, in JSON, and whether the resolver handed it the server's own environ, untouched."""
+    """Answer with the request in JSON, and whether the environ is that of the server, unchanged."""
     told = {key: environ.get(key) for key in _SHOWN}
     told["as it came"] = environ is _came.environ and environ == _came.copy
     length = environ.get("CONTENT_LENGTH") or "0"
@@ -30,20 +30,20 @@ resolver = ResolverMiddleware(site, open_bindings("bindings.jsonl"), prefix="htt
 
 
 def application(environ, start_response):
-    """The resolver; what it is called with is kept aside."""
+    """The resolver, which records its environ."""
     _came.environ, _came.copy = environ, dict(environ)
     return resolver(environ, start_response)
 
 
 def werkzeug() -> None:
-    """Flask's development server."""
+    """The development server of Flask."""
     from werkzeug.serving import run_simple
 
     run_simple("127.0.0.1", 0, application, threaded=True)
 
 
 def cheroot() -> None:
-    """CherryPy's server."""
+    """The server of CherryPy."""
     from cheroot.wsgi import Server  # pyright: ignore[reportMissingImports] - it comes with `make long`
 
     server = Server(("127.0.0.1", 0), application)
@@ -53,7 +53,7 @@ def cheroot() -> None:
 
 
 def wsgiref() -> None:
-    """The server of the standard library, and so Django's runserver."""
+    """The server of the standard library, which runserver of Django uses."""
     from wsgiref.simple_server import make_server
 
     server = make_server("127.0.0.1", 0, application)

@@ -1,4 +1,4 @@
-"""The middleware behind every server: raw requests through each; what is right, and what is known to be lost."""
+"""The middleware behind every server: raw requests, their correct results, and known differences."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ PLAIN = "GET {} HTTP/1.1\r\nHost: site.test\r\nConnection: close\r\n\r\n"
 
 
 def reached(answer):
-    """What the site was asked, or None where it was not the site that answered."""
+    """Return the request that reached the site, or None if another program answered."""
     return answer.json() if b'"as it came"' in answer.body else None
 
 
@@ -70,7 +70,7 @@ def test_hostile_requests_are_answered_safely(server, row):
     head, _, body = sent.partition(b"\r\n\r\n")
     assert status is None or (status < 500 and status not in (301, 308))
     assert b"smuggled" not in sent
-    # Only the resolver's own answers have it: a server may refuse by itself what it does not like.
+    # Only answers of the resolver have it. A server can refuse a request itself.
     ours = b"\r\naccess-control-allow-origin:" in head.lower()
     if row["class"] == "target":
         # "the answer is that binding, or 400/404, or an unchanged pass-through"
@@ -114,7 +114,7 @@ def test_requests_of_the_site_are_passed_unchanged(server, target):
 )
 def test_head_returns_no_body(server, target):
     get, head = server.get(target), server.get(target, "HEAD")
-    # What is said of the body that is not sent is the server's to say, or to leave out.
+    # A server may omit or send the fields of the body that is not sent.
     varying = {"date", "content-length", "transfer-encoding"}
     assert (head.status, head.body) == (get.status, b"")
     assert {field for field in head.headers if field[0].lower() not in varying} == {
@@ -137,7 +137,7 @@ def test_forged_fields_do_not_change_an_answer(server, servers, name, forgeries)
 def test_a_range_request_gets_the_range_or_the_whole_page(server, servers, name):
     whole = server.get("/ark:12345/doc?info")
     got = server.get("/ark:12345/doc?info", range="bytes=0-3")
-    # A server that may send a part does so where the page came to it in one piece.
+    # A server that can send ranges does so if the page came in one piece.
     part = servers.rows[name].ranges and got.status == 206
     assert (got.status, got.body) == ((206, whole.body[:4]) if part else (200, whole.body))
 

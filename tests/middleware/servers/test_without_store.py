@@ -1,4 +1,4 @@
-"""Behind real servers: PostgreSQL is away while workers start, are recycled, and serve."""
+"""With real servers: PostgreSQL is down while workers start, are recycled, and serve."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ SERVERS = {
 
 @pytest.fixture
 def stopped(made_cluster: Cluster) -> Iterator[Cluster]:
-    """A PostgreSQL server of this test alone, which has a name and is stopped."""
+    """A PostgreSQL server for this test only, which has a host name and is stopped."""
     server = Cluster(made_cluster.binaries)
     try:
         server.start(made_cluster)

@@ -83,7 +83,7 @@ def pool(database: Database) -> Iterator[Readers]:
 
 
 class Busy:
-    """Lookups that are under way in threads until they are told to end."""
+    """Lookups that run in threads until they are released."""
 
     def __init__(self, pool: Readers, number: int) -> None:
         self._end = threading.Event()

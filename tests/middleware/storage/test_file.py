@@ -52,7 +52,7 @@ def bindings(file: Path, open_store: Callable[..., Bindings]) -> Bindings:
 
 
 def put(path: Path, *lines: str) -> None:
-    """Put a new version in the place of the file, as Git does."""
+    """Replace the file by a new version, as Git does."""
     beside = path.with_suffix(".new")
     beside.write_text(HEADER + "".join(f"{line}\n" for line in lines))
     beside.replace(path)
@@ -369,9 +369,9 @@ def test_a_file_that_is_being_written_is_not_read(bindings: Bindings, file: Path
 
 @pytest.fixture
 def child(bindings: Bindings, file: Path) -> dict[str, str | None]:
-    """What a forked process finds in the bindings of its parent, before and after the file changed."""
+    """The result of a forked process with the bindings of its parent, before and after a change of the file."""
     wait_until(lambda: target(bindings, A) == "/1")
-    # A thread of the parent can have the lock at the moment of the fork.
+    # A thread of the parent can hold the lock during the fork.
     cast(filestore.FileStore, bindings.store)._checking.acquire()
     reading, writing = os.pipe()
     pid = os.fork()
@@ -420,7 +420,7 @@ WIDE = "identifier,target,resource,status,kind,passthrough,scope,target[en]\n"
 
 
 def row(target: str = "/1", resource: str = "", status: str = "", kind: str = "", **other: str) -> str:
-    """The line for A in a wide table."""
+    """Return the line for A in a wide table."""
     cells = (A, target, resource, status, kind, *(other.get(key, "") for key in ("passthrough", "scope", "en")))
     return WIDE + ",".join(cells) + "\n"
 
@@ -479,7 +479,7 @@ def test_a_new_version_must_follow_the_rules_of_an_import(
         assert file.with_name("bindings.csv.served").read_text() == before
 
 
-# An import has commands beside it: a blank cell is no statement, restoring is a command, and no line is missing.
+# An import differs: a blank cell changes nothing, restoring is a command, and missing lines are allowed.
 FILE_ONLY = {
     "a restoration",
     "a restoration with the resource",

@@ -30,7 +30,7 @@ def engine(database: str):
 
 @pytest.fixture
 def old(database: str, data: Path) -> str:
-    """A database as version 1 made it, with one binding."""
+    """A database of schema version 1 with one binding."""
     made = engine(database)
     statements = (data / "schemas" / f"1-{made.dialect.name}.sql").read_text().split(";;\n")
     with made.begin() as connection:
@@ -43,7 +43,7 @@ def old(database: str, data: Path) -> str:
 
 
 def shape(database: str) -> object:
-    """All that tables are made of."""
+    """Return the definition of all tables."""
     with engine(database).connect() as connection:
         if connection.dialect.name == "sqlite":
             found = connection.execute(text("SELECT type, name, tbl_name, sql FROM sqlite_master ORDER BY 1, 2"))
@@ -101,7 +101,7 @@ def test_a_current_database_is_not_changed(database: str) -> None:
 
 
 def test_missing_triggers_are_added(database: str, open_store: Callable[..., Bindings]) -> None:
-    """The same version of the schema without the newer triggers is served, and migrated."""
+    """A current schema without the newer triggers is served, and migrated."""
     open_store(database).bind(NAME, "/x")
     before = shape(database)
     added = [trigger for trigger in schema.triggers(engine(database).dialect.name) if trigger.name[-2:] in ("_9", "ed")]

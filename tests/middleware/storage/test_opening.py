@@ -26,7 +26,7 @@ NAME = "ark:12345/doc"
 
 
 def execute(database: str, statement: str, **parameters: str) -> None:
-    """Run a statement by another hand."""
+    """Run a statement like another program."""
     with create_engine(
         database.replace("postgresql:", "postgresql+psycopg:"), poolclass=NullPool
     ).begin() as connection:
@@ -170,7 +170,7 @@ def test_sqlite_never_replaces_a_row(
     bindings.set_rule("ark:12345/t5", "/${value}")
     mint(bindings, "12345/x5")
     if many:
-        # An import of many rows drops the triggers for its own transaction.
+        # An import of many rows drops the triggers within its transaction.
         rows = "".join(f"ark:12345/i{number},/x\n" for number in range(600))
         assert import_table(bindings, BytesIO(f"identifier,target\n{rows}".encode())).written
     with pytest.raises(DBAPIError, match="never replaced"):

@@ -163,7 +163,7 @@ def test_server_messages_do_not_contain_the_user(url: str) -> None:
 
 
 def test_the_driver_supports_the_connection_time_limit() -> None:
-    """``patience.reading`` overrides this method: a driver without it would connect without the limit."""
+    """``patience.reading`` overrides this method. Without it, a driver would connect without a time limit."""
     assert inspect.isgeneratorfunction(psycopg.Connection._connect_gen)
     assert "_connect_gen" in inspect.getsource(psycopg.Connection.connect)
 
@@ -204,7 +204,7 @@ def test_a_role_with_select_can_read_only(url: str, bindings: Bindings, open_sto
 
 
 def test_a_snapshot_has_a_longer_time_limit_than_a_lookup(bindings: Bindings) -> None:
-    """Among ten million bindings the first that has alternates is far away, and there may be none."""
+    """In ten million bindings the first with alternates can be far away, or none exists."""
     bindings.bind(NAME, "/x")
     with cast(DatabaseStore, bindings.store)._database.engine.connect() as other, BytesIO() as out:
         other.execute(text("LOCK TABLE bindings IN ACCESS EXCLUSIVE MODE"))

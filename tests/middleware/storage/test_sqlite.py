@@ -35,7 +35,7 @@ def file(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def served(file: Path, open_store: Callable[..., Bindings]) -> Bindings:
-    """Bindings with 500 names that a site has begun to serve; the log is in the file."""
+    """Bindings with 500 names that are already served. The log is written to the file."""
     bindings = open_store(file)
     with bindings.store.transaction() as transaction:
         names = [NAME, *(f"ark:12345/x{number}" for number in range(500))]
@@ -46,7 +46,7 @@ def served(file: Path, open_store: Callable[..., Bindings]) -> Bindings:
     with closing(sqlite3.connect(file)) as connection:
         connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
     assert bindings.lookup(NAME)
-    time.sleep(FRESH_SECONDS)  # so that the next lookup asks the file system again
+    time.sleep(FRESH_SECONDS)  # so that the next lookup checks the file system again
     return bindings
 
 
@@ -177,7 +177,7 @@ def test_a_replaced_database_is_served(served: Bindings, file: Path, open_store:
     replacement.bind(NAME, "/replaced")
     replacement.close()
     file.with_name("next.sqlite").rename(file)
-    # The log, though empty, and its index are those of the file before: other processes may use them.
+    # The empty log and its index belong to the previous file. Other processes can use them.
     with pytest.raises(BindingsUnavailable, match="the file was replaced"):
         served.lookup(NAME)
     for ending in ("-wal", "-shm"):
@@ -196,7 +196,7 @@ def test_a_folder_without_write_access_is_reported_with_its_fix(served: Bindings
     file.parent.chmod(0o755)
 
 
-# Everything is imported first: the Python of whoever runs the tests may be closed to others.
+# Import everything first, because another user may not read the files of this Python.
 AS_NOBODY = """
 import os, sys
 import ararat.middleware.storage.store
@@ -270,7 +270,7 @@ for line in sys.stdin:
 
 @pytest.fixture
 def reader(served: Bindings, file: Path, tmp_path: Path) -> Iterator[Callable[[str], str]]:
-    """Asks a process of the user nobody, who may read the file and not write it: a name, "write", or "condition"."""
+    """Ask a process of the user nobody, who can only read the file: a name, "write", or "condition"."""
     if os.geteuid() != 0:
         pytest.skip("only root can start a process as another user")
     served.close()
@@ -307,7 +307,7 @@ def test_a_read_only_process_sees_changes_of_another_process(
     assert {each.name for each in file.parent.iterdir()} == {file.name}, "nothing was made"
     with open_store(file) as owner:
         assert owner.relocate(NAME, "/moved") == "relocated"
-        # The change is in the log alone.
+        # The change is only in the log.
         assert reader(NAME) == "/moved"
         assert owner.bind(OTHER, "/other") == "bound"
         assert reader(OTHER) == "/other"

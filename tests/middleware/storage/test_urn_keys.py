@@ -75,7 +75,7 @@ def engine(database: str):
 
 @pytest.fixture
 def older(database: str) -> Callable[..., str]:
-    """older(*keys) is a database in which an older Ararat bound these keys to /0, /1 and so on."""
+    """older(*keys) creates a database in which an older Ararat bound these keys to /0, /1 and so on."""
 
     def make(*bound: str) -> str:
         bindings = open_bindings(database, create=True)

@@ -26,7 +26,7 @@ BACKUP_PAGE = Path(__file__).parents[3] / "docs" / "backup.md"
 
 
 def fill(path: Path, tag: str) -> None:
-    """Make a database with 50 names; its log is in the file."""
+    """Create a database with 50 names. The log is written to the file."""
     with open_bindings(path, create=True) as bindings:
         for name in NAMES:
             bindings.bind(name, f"/{tag}/{name}")
@@ -67,7 +67,7 @@ def file(tmp_path: Path) -> Path:
 
 
 def change(bindings: Bindings, to: str = "/moved") -> None:
-    """Make changes that are in the log alone."""
+    """Make changes that are only in the log."""
     for name in NAMES[:20]:
         bindings.relocate(name, to)
     for number in range(10):
@@ -116,7 +116,7 @@ def test_a_running_process_refuses_a_file_with_the_log_of_another(
 
 
 def left_behind(file: Path, to: str = "/moved") -> None:
-    """Leave a log with changes, as a process does that is killed."""
+    """Leave a log with changes, like a killed process."""
     child = os.fork()
     if child == 0:
         try:
@@ -161,7 +161,7 @@ def test_an_older_copy_is_recognized_by_its_counter(file: Path, tmp_path: Path) 
     by_copy(file, copy)
     left_behind(file)
     with open_bindings(file) as bindings:
-        bindings.lookup(NAMES[0])  # the last connection that is closed writes the log to the file
+        bindings.lookup(NAMES[0])  # closing the last connection writes the log to the file
     left_behind(file, "/moved-again")
     copy.rename(file)
     with pytest.raises(BindingsUnavailable, match=REPLACED), open_bindings(file) as bindings:
@@ -190,7 +190,7 @@ def test_committed_changes_are_read_from_the_log_after_a_kill(
 def test_every_kind_of_change_writes_the_log_of_its_file(
     file: Path, tmp_path: Path, open_store: Callable[..., Bindings]
 ) -> None:
-    """Whatever wrote last, also another program, a new process opens the file."""
+    """A new process opens the file after any program has written it."""
     bindings = open_store(file)
     table = tmp_path / "table.csv"
     table.write_text("identifier,target\n" + "".join(f"ark:12345/i{number},/x\n" for number in range(700)))

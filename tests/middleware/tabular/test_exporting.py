@@ -1,4 +1,4 @@
-"""An import of an export is exact, in every format and on every kind of database."""
+"""An import of an export restores the same bindings, in every format and database."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def exported(bindings: Bindings, format: Format) -> bytes:
 
 
 def all_of(bindings: Bindings) -> list[Binding]:
-    """Every binding without its history."""
+    """Return all bindings without their history."""
     with bindings.store.snapshot() as snapshot:
         return [each._replace(changed=bindings.now().min, revision=1) for each in snapshot.bindings()]
 
@@ -80,7 +80,7 @@ STATED = st.fixed_dictionaries(
 def bind(bindings: Bindings, name: str, reason: str | None = None, **stated: Any) -> None:
     if stated["kind"] == "described":
         stated |= {"target": None, "alternates": None, "passthrough": False}
-    # What may not be stated together is not what this is about.
+    # Invalid combinations are not the subject of this test.
     with suppress(BindingError):
         bindings.bind(name, **stated)
         if reason is not None:
@@ -88,7 +88,7 @@ def bind(bindings: Bindings, name: str, reason: str | None = None, **stated: Any
 
 
 def trimmed(binding: Binding) -> Binding:
-    """What is left of a binding in a table for spreadsheets, whose cells lose the white space around them."""
+    """Return a binding without the white space that cells of spreadsheets lose."""
     return binding._replace(
         metadata={name: text.strip() for name, text in binding.metadata.items()},
         **{name: text.strip() for name in ("resource", "reason") if (text := getattr(binding, name))},

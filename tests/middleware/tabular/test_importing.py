@@ -35,7 +35,7 @@ def codes(summary: Summary) -> list[tuple[int, str]]:
 
 
 def bound_row(line: Imported) -> Binding:
-    """Return the binding that a listed line leaves behind; the line is not a rule or another row."""
+    """Return the binding after a listed line. The line is not a rule or another row."""
     assert isinstance(line.after, Binding)
     return line.after
 
@@ -466,7 +466,7 @@ def test_a_closed_store_cannot_import(bindings: Bindings) -> None:
 
 
 class Endless(RawIOBase):
-    """A table of so many lines that are made when they are read."""
+    """A table that creates its lines when they are read."""
 
     def __init__(self, lines: int) -> None:
         self._lines = iter(range(lines))
@@ -488,7 +488,7 @@ def test_memory_does_not_grow_with_the_number_of_lines(tmp_path: Path, open_stor
         assert import_table(bindings, cast(BinaryIO, Endless(lines)), dry_run=True).lines == lines
         peaks.append(tracemalloc.get_traced_memory()[1])
         tracemalloc.stop()
-    # 3,000 lines that were kept would be several million octets.
+    # 3,000 stored lines would need several million bytes.
     assert peaks[1] - peaks[0] < 1_000_000
 
 

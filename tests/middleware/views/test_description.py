@@ -1,4 +1,4 @@
-"""The description of what is bound, in its three forms."""
+"""The description of a binding in its three forms."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A refusal in words: the place is pointed at, and page, problem document and text say the same."""
+"""The text of a refusal: the position is marked, and page, problem document and text agree."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Pages stand alone: their style is in them, allowed by its hash, and nothing else is."""
+"""Pages are self-contained: they contain their style, which the content security policy allows by its hash."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ HOSTILE = '"><script>alert(1)</script><img src=x onerror=alert(1)>\u202e{{7*7}}<
 
 
 class Elements(HTMLParser):
-    """Reads a page and remembers its elements and its text."""
+    """Parse a page into its elements and its text."""
 
     def __init__(self, page: str) -> None:
         super().__init__()

@@ -1,4 +1,4 @@
-"""Cards: what a reader sees of a report, in which order, and within which bounds."""
+"""Cards: the content and order of a report, and its limits."""
 
 from __future__ import annotations
 

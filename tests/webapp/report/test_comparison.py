@@ -1,4 +1,4 @@
-"""Two identifiers side by side."""
+"""The comparison of two identifiers."""
 
 from __future__ import annotations
 

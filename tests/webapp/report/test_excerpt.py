@@ -1,4 +1,4 @@
-"""Lines: what is shown of a text, in its order, within bounds, with nothing hidden and nothing lost in silence."""
+"""Lines: texts in order, within limits, with visible chips for hidden characters and marked gaps."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ texts = st.text(
 
 
 def shown(line, *kinds):
-    """The text of the runs of these kinds, joined; of all runs if none is named."""
+    """Return the joined text of the runs of these kinds, by default of all runs."""
     return "".join(piece.text for run in line if not kinds or run.kind in kinds for piece in run.pieces)
 
 

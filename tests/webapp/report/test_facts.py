@@ -1,4 +1,4 @@
-"""What is known of an identifier from elsewhere than its own text."""
+"""Facts about an identifier from other sources than its text."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from ararat.webapp.report import facts
 
 
 def told(text: str) -> dict[str, dict[str, str]]:
-    """Title: label: text; of facts without a label the last."""
+    """Return "title: label: text" of facts; of facts without a label the last."""
     return {source.title: {fact.label: fact.text for fact in source.facts} for source in facts.known(examine(text))}
 
 

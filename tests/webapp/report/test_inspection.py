@@ -1,4 +1,4 @@
-"""What a paste holds, and what is said of it when nobody can be asked."""
+"""The identifiers in a text, and reports without bindings."""
 
 from __future__ import annotations
 

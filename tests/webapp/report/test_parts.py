@@ -1,4 +1,4 @@
-"""The parts of an identifier, and which step and which problem belongs to which."""
+"""The parts of an identifier, with their steps and problems."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The QR code of an address."""
+"""The QR code of a URL."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def test_the_code_contains_only_the_url(client):
     assert answer.content_type == "image/svg+xml"
     assert answer.data == qr.drawn("https://example.org/ark:12345/x1")
     assert not re.search(b"style|script|<text|href|on[a-z]+=", answer.data)
-    # The dark modules of every row, read back from the picture, are those of the code.
+    # The dark modules in the picture are those of the code.
     code = segno.make_qr("https://example.org/ark:12345/x1", error="m")
     path = re.findall(rb'<path[^>]* d="([^"]*)"', answer.data)[1]
     dark, x, y = set(), 0, 0.0

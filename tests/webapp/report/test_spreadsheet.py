@@ -1,4 +1,4 @@
-"""Every CSV that the inspector and `ararat check` save is text, whatever is in its cells."""
+"""CSV files of the inspector and `ararat check` contain only text, for any content of cells."""
 
 from __future__ import annotations
 

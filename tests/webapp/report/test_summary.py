@@ -1,4 +1,4 @@
-"""The words for a report: what a reader is told first, and what is never said."""
+"""The summary of a report: the verdict, and statements that are never made."""
 
 from __future__ import annotations
 

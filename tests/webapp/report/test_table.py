@@ -1,4 +1,4 @@
-"""The table of what a paste holds: counted, narrowed, sorted, grouped, and as a file for a spreadsheet."""
+"""The table of the identifiers in a text: counted, filtered, sorted, grouped, and as CSV."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the tests of traces share: scripted lookups, and hostile servers on loopback. Nothing leaves this machine."""
+"""Shared fixtures: scripted lookups, and hostile servers on loopback. No request leaves this machine."""
 
 from __future__ import annotations
 
@@ -50,31 +50,31 @@ def _local(**settings: Any) -> Fetch:
 
 @pytest.fixture
 def deadline() -> Callable[..., float]:
-    """deadline(seconds=20) is the moment, on the monotonic clock, when so many seconds are over."""
+    """deadline(seconds=20) returns the time on the monotonic clock after this number of seconds."""
     return _deadline
 
 
 @pytest.fixture
 def failure() -> Callable[..., HopFailed]:
-    """failure(fetch, url) asks, and returns how that failed; its sentence can be shown."""
+    """failure(fetch, url) sends a request and returns its failure, whose sentence can be shown."""
     return _failure
 
 
 @pytest.fixture
 def answering() -> Callable[..., Lookups]:
-    """answering(addresses, ...) are lookups that give these answers in order, the last one for ever."""
+    """answering(addresses, ...) returns lookups with these answers in order. The last one is repeated."""
     return _answering
 
 
 @pytest.fixture
 def local() -> Callable[..., Fetch]:
-    """local(**settings) is a client that may enter loopback, and for which every name is there."""
+    """local(**settings) returns a client that may connect to loopback, where every name exists."""
     return _local
 
 
 @pytest.fixture(scope="session")
 def corpus(data: Path) -> Callable[[str], list[dict[str, Any]]]:
-    """corpus(name) are the rows of a file of tests/data/hostile that has an object in each line."""
+    """corpus(name) returns the rows of a JSON Lines file in tests/data/hostile."""
 
     def rows(name: str) -> list[dict[str, Any]]:
         return [json.loads(line) for line in (data / "hostile" / name).read_text("ascii").splitlines()]
@@ -86,7 +86,7 @@ def corpus(data: Path) -> Callable[[str], list[dict[str, Any]]]:
 
 
 class Listener:
-    """A server on loopback that does one thing to each connection, in a thread of its own."""
+    """A server on loopback with one behaviour for all connections, in its own thread."""
 
     def __init__(self, behaviour: Behaviour) -> None:
         self.behaviour = behaviour
@@ -125,7 +125,7 @@ class Listener:
 
 @pytest.fixture
 def listen() -> Iterator[Callable[[Behaviour], Listener]]:
-    """listen(behaviour) starts a server; all are closed with the test."""
+    """listen(behaviour) starts a server. All servers are closed with the test."""
     started: list[Listener] = []
 
     def start(behaviour: Behaviour) -> Listener:
@@ -139,14 +139,14 @@ def listen() -> Iterator[Callable[[Behaviour], Listener]]:
 
 
 class Does:
-    """What a server does to a connection. A table of a test holds functions of it: `lambda does: does.saying(...)`."""
+    """Behaviours of a server. Tables of tests contain functions of it: `lambda does: does.saying(...)`."""
 
     OK = b"HTTP/1.1 200 OK\r\n"
     """A status line, after which header fields may come."""
 
     @staticmethod
     def request_of(connection: socket.socket) -> bytes:
-        """The request, up to the end of its header, or what there is of it."""
+        """Read the request up to the end of its header, or all received bytes."""
         received = b""
         while not received.endswith(b"\r\n\r\n"):
             octets = connection.recv(65536)
@@ -157,13 +157,13 @@ class Does:
 
     @staticmethod
     def silent(connection: socket.socket) -> None:
-        """Read, and never answer."""
+        """Read the request and never answer."""
         while connection.recv(65536):
             pass
 
     @classmethod
     def saying(cls, *pieces: bytes, pause: float = 0.0) -> Behaviour:
-        """Read the request, say these pieces, close."""
+        """Read the request, send these pieces, and close."""
 
         def behave(connection: socket.socket) -> None:
             cls.request_of(connection)
@@ -175,7 +175,7 @@ class Does:
 
     @classmethod
     def for_ever(cls, piece: bytes, first: bytes = b"", pause: float = 0.0) -> Behaviour:
-        """Read the request, and say this piece again and again."""
+        """Read the request, and send this piece again and again."""
 
         def behave(connection: socket.socket) -> None:
             cls.request_of(connection)
@@ -188,21 +188,21 @@ class Does:
 
     @classmethod
     def resetting(cls, after: bytes | None) -> Behaviour:
-        """Read the request, say this and reset the connection; with None, at once."""
+        """Read the request, send this and reset the connection; with None, reset it at once."""
 
         def behave(connection: socket.socket) -> None:
             if after is not None:
                 cls.request_of(connection)
                 connection.sendall(after)
                 time.sleep(0.05)
-            # No lingering: close sends RST.
+            # Without lingering, close sends RST.
             connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
 
         return behave
 
     @classmethod
     def in_turn(cls, answer: Callable[[int], bytes], requests: list[bytes] | None = None) -> Behaviour:
-        """Answer the first request with answer(1), the next with answer(2); `requests` gets them as they came."""
+        """Answer the first request with answer(1), the second with answer(2). `requests` records them."""
         seen = requests if requests is not None else []
 
         def behave(connection: socket.socket) -> None:
@@ -215,7 +215,7 @@ class Does:
     def secure(
         cls, issuer: trustme.CA, *names: str, asked: list[str | None] | None = None, then: bytes = OK + b"\r\n"
     ) -> Behaviour:
-        """Speak TLS with a certificate for these names; `asked` gets the name that each client asks for."""
+        """Use TLS with a certificate for these names. `asked` records the name of each client."""
         context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
         issuer.issue_cert(*names).configure_cert(context)
         if asked is not None:
@@ -231,19 +231,19 @@ class Does:
 
 @pytest.fixture
 def does() -> type[Does]:
-    """What a server does: does.saying(b"..."), does.silent, ..."""
+    """Behaviours: does.saying(b"..."), does.silent, ..."""
     return Does
 
 
 @pytest.fixture(scope="session")
 def authority() -> trustme.CA:
-    """An authority that issues certificates to servers of the tests."""
+    """A certificate authority for the servers of the tests."""
     return trustme.CA()
 
 
 @pytest.fixture(scope="session")
 def trusting(authority: trustme.CA) -> ssl.SSLContext:
-    """What the client trusts in these tests: the authority, and nothing else."""
+    """A TLS context that trusts only this authority."""
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
     authority.configure_trust(context)
     return context

@@ -1,4 +1,4 @@
-"""Traces whose answers are written down, and nobody is asked."""
+"""Traces with scripted responses, without a network."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ Answer = tuple[int, str] | HopResponse | HopFailed
 
 
 class Script:
-    """A fetch that gives its answers in order, and remembers what it was asked."""
+    """A fetch that returns its responses in order, and records its requests."""
 
     def __init__(self, *answers: Answer) -> None:
         self.answers = list(answers)

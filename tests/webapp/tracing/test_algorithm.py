@@ -14,7 +14,7 @@ from ararat.identifiers import PROBLEMS
 from ararat.webapp.tracing.algorithm import CODES, End, Event, Hop, Start, TraceError, trace
 from ararat.webapp.tracing.hop import FAILURES, HopFailed, HopResponse
 
-# Test folders are no packages to import from.
+# Test folders are not packages, so the module is loaded by path.
 _scripted = run_path(str(Path(__file__).with_name("scripted.py")))
 Script, redirect, answer, run, codes, ticking = (
     _scripted[name] for name in ("Script", "redirect", "answer", "run", "codes", "ticking")
@@ -346,7 +346,7 @@ def test_every_event_is_json():
 
 
 def test_times_are_relative_to_the_start():
-    # The clock ticks once for the start, and before each hop, at its beginning and at its end.
+    # The clock advances once for the start, and at the beginning and end of each hop.
     hops, end = run((302, "/a"), answer(200), clock=ticking(1))
     assert [(hop.at, hop.seconds) for hop in hops] == [(2, 1), (5, 1)]
     assert end.seconds > hops[-1].at

@@ -1,4 +1,4 @@
-"""Many identifiers traced: verdicts, politeness, and an end whenever somebody wants one."""
+"""Traces of many identifiers: verdicts, pauses between requests, and interruption."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ TO_HTTP = (HopResponse(302, "", (("Location", "http://example.org/"),)), HopResp
 
 
 def scripted(*answers: HopResponse | HopFailed):
-    """A fetch that answers so, the last of them again and again."""
+    """A fetch with these responses. The last one is repeated."""
     left = list(answers)
 
     def fetch(method: str, url: str, deadline: float) -> HopResponse:
@@ -106,7 +106,7 @@ def test_a_csv_line_has_the_columns_of_the_header():
 
 
 class Hosts:
-    """Hosts that note who is asked when, and how many of one are asked at once."""
+    """Hosts that record the times and the concurrency of their requests."""
 
     def __init__(self) -> None:
         self.times: dict[str, list[float]] = {}
@@ -138,7 +138,7 @@ def test_requests_to_a_host_are_serialized_with_pauses_that_do_not_count():
 
     rows = list(trace_all([f"ark:12345/x{number}" for number in range(8)], run, at_once=4))
     assert sorted(each.identifier for each in rows) == [f"ark:12345/x{number}" for number in range(8)]
-    # Together they take more than any of them may: what was waited for is not counted.
+    # Together they take longer than the limit of one trace: waiting does not count.
     assert {each.verdict for each in rows} == {"resolves"}
     assert max(ends) > 0
     assert hosts.most == 1
@@ -162,7 +162,7 @@ def test_a_stopped_bulk_trace_ends_at_once():
     rows = trace_all(given(), run, at_once=3, stop=stop)
     first = next(rows)
     assert first.verdict == "resolves"
-    # The others wait half a minute for their turn.
+    # The others wait half a minute.
     stop.set()
     assert list(rows) == []
     assert len(taken) <= 4

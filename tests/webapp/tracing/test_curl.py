@@ -1,4 +1,4 @@
-"""The request of a hop as a command line: what curl then sends is what the trace sent, octet for octet."""
+"""The curl command of a hop sends the same bytes as the trace."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ TARGETS = [
 
 
 def received(ask) -> list[bytes]:
-    """What a server on loopback gets when ask(origin) sends it one request: its lines, the fields in no order."""
+    """Return the request that a loopback server receives from ask(origin): its lines, with sorted fields."""
     with socket.create_server(("127.0.0.1", 0)) as listener:
         listener.settimeout(10)
         caught: list[bytes] = []

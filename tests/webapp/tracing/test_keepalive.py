@@ -10,7 +10,7 @@ from ararat.webapp.tracing.keepalive import KeepAlive, iter_with_keepalive
 
 
 def ended(name: str, seconds: float = 5) -> bool:
-    """Whether every thread of this name ends in time."""
+    """Return whether every thread with this name ends in time."""
     deadline = time.monotonic() + seconds
     while any(thread.name == name for thread in threading.enumerate()):
         if time.monotonic() > deadline:

@@ -1,4 +1,4 @@
-"""The resolver that is expected to know an identifier, and what a trace says of it."""
+"""The known resolver of an identifier, and the notes of a trace about it."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def test_every_listed_resolver_is_a_prefix(prefix):
 
 
 def codes(*locations, resolver="https://n2t.net", identifier="ark:/12148/bpt6k1"):
-    """The notes on the start and on each hop of a chain, those about the expected resolver alone."""
+    """Return the notes about the known resolver, on the start and on each hop of a chain."""
     answers = [HopResponse(302, "Found", (("Location", location),)) for location in locations]
     script = iter([*answers, HopResponse(200, "OK", ())])
     events = trace(identifier, fetch=lambda method, url, deadline: next(script), resolver=resolver)

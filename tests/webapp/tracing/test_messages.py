@@ -9,7 +9,7 @@ import pytest
 from ararat.webapp.tracing.algorithm import End, Start, trace
 from ararat.webapp.tracing.hop import HopFailed, HopResponse
 
-# Test folders are no packages to import from.
+# Test folders are not packages, so the module is loaded by path.
 _scripted = run_path(str(Path(__file__).with_name("scripted.py")))
 Script, redirect, answer, run, codes = (_scripted[name] for name in ("Script", "redirect", "answer", "run", "codes"))
 

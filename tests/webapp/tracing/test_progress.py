@@ -1,4 +1,4 @@
-"""The text that reports what a trace waits for."""
+"""The progress texts of a trace."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A trace through a second resolver in a process of its own: our middleware behind waitress, and a site with chains."""
+"""A trace through a resolver in another process: the middleware behind waitress, and a site with redirects."""
 
 from __future__ import annotations
 
@@ -155,7 +155,7 @@ def test_two_resolvers_with_the_same_target_are_equal(peer):
 
 
 def test_two_resolvers_differ_if_one_does_not_know_the_name(peer):
-    # Below this prefix nothing is bound.
+    # No name is bound below this prefix.
     result = compared(peer, "ark:12345/kept", f"{peer.origin}/nowhere")
     *_, end, last = map(json.loads, result.output.splitlines())
     assert (result.exit_code, end["code"], last["same"]) == (1, "error-status", False)

@@ -1,6 +1,6 @@
-"""Each row of ssrf-responders.jsonl as a real server: however it answers, the trace has an end with a name.
+"""Each row of ssrf-responders.jsonl as a real server: every trace ends with a verdict.
 
-What a run leaves behind is looked at after all of them, and with the real deadlines, in `make long`.
+`make long` checks threads and descriptors after all traces, and the real deadlines.
 """
 
 from __future__ import annotations
@@ -43,11 +43,11 @@ def bomb() -> bytes:
 
 @dataclass(frozen=True, slots=True)
 class Responder:
-    """How a row is played: the server, and how the trace must end.
+    """The behaviour of a row, and the expected end of the trace.
 
-    ``behaves`` makes the behaviour from `does`, the authority that the client trusts, and a list for the requests.
-    ``codes`` are those that the end may have: where the peer resets a connection the system decides between two.
-    ``requests`` is how many of them come, None where nobody counts.
+    ``behaves`` creates the behaviour from `does`, the trusted authority, and a list for the requests. ``codes`` are the
+    possible codes of the end: if the server resets a connection, the system selects one of two. ``requests`` is the
+    expected number of requests, or None if it is not checked.
     """
 
     behaves: Callable[[Any, trustme.CA, list[bytes]], Any]
@@ -60,12 +60,12 @@ class Responder:
 
 
 def says(*pieces: bytes, **rest: Any) -> Responder:
-    """One answer, the same to every request."""
+    """The same answer to every request."""
     return Responder(lambda does, authority, requests: does.in_turn(lambda number: b"".join(pieces), requests), **rest)
 
 
 def redirects(*answers: bytes, **rest: Any) -> Responder:
-    """These answers in turn, the last one for ever."""
+    """These answers in order. The last one is repeated."""
     return Responder(
         lambda does, authority, requests: does.in_turn(lambda n: answers[min(n, len(answers)) - 1], requests),
         requests=len(answers),
@@ -74,7 +74,7 @@ def redirects(*answers: bytes, **rest: Any) -> Responder:
 
 
 def secure(*names: str, trusted: bool = True) -> Responder:
-    """A certificate for these names, by an authority that the client trusts or by one that nobody knows."""
+    """A certificate for these names, by a trusted or an unknown authority."""
     return Responder(
         lambda does, authority, requests: does.secure(authority if trusted else trustme.CA(), *names),
         "tls",
@@ -84,7 +84,7 @@ def secure(*names: str, trusted: bool = True) -> Responder:
 
 
 def leads(location: str, code: str) -> Responder:
-    """A redirect to where nobody goes on to."""
+    """A redirect to a URL that is not requested."""
     outcome = "success" if code == "not-fetched" else "failure"
     return says(answer("302 Found", f"Location: {location}"), codes=code, outcome=outcome, url=None)
 
@@ -97,14 +97,14 @@ RESPONDERS = {
         lambda does, authority, requests: does.for_ever(b"X-n: n\r\n" * 100, does.OK), "too-large", requests=None
     ),
     "r007": says(b"HTTP/1.1 200 OK\r\n", b"X-n: n\r\n" * 100_000, b"\r\n", codes="too-large", requests=None),
-    # Where the reset comes before the connection is looked at, there never was one.
+    # If the reset comes before the connection is checked, no connection was made.
     "r014": Responder(lambda does, authority, requests: does.resetting(None), "dropped connect", requests=None),
     "r015": Responder(lambda does, authority, requests: does.resetting(does.OK + b"X: "), "dropped", requests=None),
     "r020": Responder(
         lambda does, authority, requests: does.secure(authority, "a.example"), "protocol dropped", requests=None
     ),
     "r024": says(answer("200 OK", "Content-Encoding: gzip, gzip, gzip", body=bomb()), **FOUND),
-    # No library here packs in this coding; what the octets are is one to whoever does not read them.
+    # No library here supports this encoding. The bytes do not matter to a client that does not read them.
     "r025": says(answer("200 OK", "Content-Encoding: br", body=b"\x5b\xff\xff\xff" * 100_000), **FOUND),
     "r028": says(answer("200 OK", "Content-Encoding: nonsense", body=b"\xff\xfe"), **FOUND),
     "r029": says(answer("302 Found", "Location: /ark:12345/x"), codes="too-many-redirects", requests=11),
@@ -127,7 +127,7 @@ RESPONDERS = {
     "r057": leads("//127.0.0.1/", "blocked"),
     "r059": leads("http://example.com:22/", "port"),
     "r063": leads("http://127.0.0.1\\@example.com/", "location-invalid"),
-    # It lies in a domain that is never looked up; test_guard has what is looked up twice.
+    # The domain is never looked up. test_guard tests names that are looked up twice.
     "r065": leads("http://rebind.test/", "blocked"),
     "r069": leads("ftp://127.0.0.1/", "not-fetched"),
     "r070": leads("dict://127.0.0.1:11211/", "not-fetched"),
@@ -161,7 +161,7 @@ RESPONDERS = {
 
 @dataclass(slots=True)
 class Played:
-    """A row that was played: what the trace told, what the server got, and where else a connection was tried."""
+    """The result of a row: the events of the trace, the requests of the server, and other connection attempts."""
 
     events: list[Event]
     requests: list[bytes]
@@ -178,7 +178,7 @@ class Played:
 
 @pytest.fixture
 def play(listen, does, local, answering, authority, trusting) -> Callable[[Responder], Played]:
-    """play(responder) starts the server and traces a name of which it is the resolver."""
+    """play(responder) starts the server and traces a name that it resolves."""
 
     def run(responder: Responder) -> Played:
         requests: list[bytes] = []
@@ -189,7 +189,7 @@ def play(listen, does, local, answering, authority, trusting) -> Callable[[Respo
             tried.append(address)
             raise ConnectionRefusedError
 
-        # The server stands where nobody may go; whatever it names is judged as it is for everybody.
+        # The server is at a refused address, and its targets are checked as usual.
         beyond = GuardedClient(lookups=answering(["127.0.0.1", "::1"]), connect=connect)
         here, origin = local(tls=trusting), f"{responder.scheme}://a.example:{server.port}"
 
@@ -222,7 +222,7 @@ def test_every_responder_ends_the_trace_with_a_verdict(row, play):
         fields = {line.partition(b":")[0].lower() for line in request.split(b"\r\n")[1:-2]}
         assert fields == {b"host", b"user-agent", b"accept", b"accept-encoding", b"connection"}
         assert b"Accept-Encoding: identity" in request
-    # Earlier hops stay to be seen, and each is told.
+    # Earlier hops are shown, each with its events.
     assert [hop.number for hop in played.hops] == list(range(1, len(played.hops) + 1))
     assert played.hops[0].status is not None or played.end.hops == 1
 
@@ -244,7 +244,7 @@ def test_texts_of_responders_are_never_shown_raw(row, play, read_page):
 
 
 def held() -> tuple[int, int, float]:
-    """The threads and descriptors of this process, and its resident memory in MB."""
+    """Return threads, descriptors and resident memory (MB) of this process."""
     pages = int(Path("/proc/self/statm").read_text("ascii").split()[1])
     descriptors = len(os.listdir("/proc/self/fd"))  # noqa: PTH208 - iterdir would hold one itself
     return threading.active_count(), descriptors, pages * resource.getpagesize() / 1e6
@@ -257,7 +257,7 @@ def soon(condition: Callable[[], object]) -> bool:
 @pytest.mark.long
 @pytest.mark.skipif(not Path("/proc/self/statm").is_file(), reason="this system does not say what a process holds")
 def test_all_resources_are_released_after_the_responders(play, listen, record_property):
-    # Servers of this process hold something, too; so what is compared is one round of them with another.
+    # The servers use resources, too, so compare one round of traces with another.
     def rounds() -> Iterator[tuple[int, int, float]]:
         for _ in range(3):
             for responder in RESPONDERS.values():
@@ -270,7 +270,7 @@ def test_all_resources_are_released_after_the_responders(play, listen, record_pr
     figures = dict(zip(("threads", "descriptors", "megabytes"), added, strict=True))
     record_property("held", figures)
     print(figures)
-    # Each server that was started has a thread and a socket of its own until the test is over.
+    # Each server has a thread and a socket until the test ends.
     assert added[0] - 2 * servers <= 2
     assert soon(lambda: held()[1] - first[1] - 2 * servers <= 2)
     assert added[2] <= 20
@@ -287,7 +287,7 @@ SLOW = {
 @pytest.mark.timeout(120)
 def test_fifty_endless_hops_end_at_their_deadlines(listen, does, local, record_property):
     behaviours = list(SLOW.values())
-    # The connections of one server come one after another, so each trace has its own.
+    # A server accepts one connection at a time, so each trace has its own server.
     servers = [listen(behaviours[number % 3](does)) for number in range(50)]
     before, cpu = held(), time.process_time()
     begun = time.monotonic()

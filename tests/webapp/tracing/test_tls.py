@@ -1,4 +1,4 @@
-"""Secure connections: the name asked for, the certificates refused, and servers that do not speak TLS."""
+"""TLS connections: the host name, refused certificates, and servers without TLS."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def plain_http(connection: socket.socket) -> None:
     ("behaviour", "codes"),
     [
         pytest.param(lambda does: plain_http, {"tls"}, id="http-on-the-port-of-https"),
-        # Closed with the greeting unread, the connection ends or is reset: the system decides.
+        # If the server closes with unread data, the connection ends or is reset: the system decides.
         pytest.param(lambda does: lambda connection: None, {"tls", "dropped"}, id="end"),
         pytest.param(lambda does: does.silent, {"timeout"}, id="silence"),
         pytest.param(lambda does: does.for_ever(b"\x16", pause=0.02), {"timeout"}, id="never-ready"),

@@ -157,7 +157,7 @@ def test_only_bad_reference_is_ever_raised(text):
 
 @given(st.lists(st.sampled_from([".", "..", "a", "b;c"]), max_size=8))
 def test_dot_segments_are_removed_as_by_the_standard_library(segments):
-    # urljoin follows RFC 3986 in this, but that it also removes empty segments.
+    # urljoin follows RFC 3986 here, except that it also removes empty segments.
     path = "/x/" + "/".join(segments)
     assert remove_dot_segments(path) == urljoin("http://h/", path).removeprefix("http://h")
 

@@ -21,7 +21,7 @@ def client():
 
 
 def assert_answer(response):
-    """The one shape of success: the fields of the contract, as ASCII, for any page to read."""
+    """Check a successful answer: the fields of the contract, as ASCII, readable by any page."""
     assert response.status_code == 200
     assert response.content_type == "application/json"
     assert response.data.isascii()

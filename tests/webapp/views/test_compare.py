@@ -1,4 +1,4 @@
-"""The page that compares."""
+"""The page /compare."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ def client():
 
 @pytest.fixture
 def compare(client, read_page):
-    """compare(*texts) is the answer to a form with these lines."""
+    """compare(*texts) returns the answer to a form with these lines."""
 
     def ask(*texts):
         response = client.post("/compare", data={"q": "\n".join(texts)}, follow_redirects=True)

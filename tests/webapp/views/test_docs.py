@@ -1,4 +1,4 @@
-"""The handbook: the Markdown of docs/ as pages, whose links hold together and which the security policy lets be."""
+"""The documentation pages: the Markdown of docs/, with working links and no forbidden markup."""
 
 from __future__ import annotations
 

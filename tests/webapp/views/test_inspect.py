@@ -1,4 +1,4 @@
-"""The page: one box, its answers, its fragments, and what no input gets into it."""
+"""The home page: the text box, results, fragments, and escaping of input."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ HTMX = {"HX-Request": "true"}
 BOX = "multipart/form-data; boundary=box"
 HOSTILE = "ark:12345/a\u202eb\u200b/\u05e9\u05dc\u05d5\u05dd<b onclick=x>\"'&amp;"
 
-# The elements and attributes that the templates write. Whatever else there is came from an input.
+# The elements and attributes of the templates. Any other one would come from input.
 TAGS = {
     *("html", "head", "meta", "title", "link", "script", "body", "header", "main", "footer", "nav"),
     *("svg", "path", "rect"),
@@ -72,12 +72,12 @@ def client():
 
 @pytest.fixture
 def answer(client, read_page):
-    """answer(text) is the page that answers a text, however long, as a browser without JavaScript gets it."""
+    """answer(text) returns the page for a text of any length, as a browser without JavaScript gets it."""
 
     def ask(text):
         octets = text.encode("utf-8", "surrogatepass")
         if text == sent(text):
-            # By hand: the client would keep a file open for each long one.
+            # Without the client, which would keep a file open for each long text.
             body = b'--box\r\nContent-Disposition: form-data; name="q"\r\n\r\n' + octets + b"\r\n--box--\r\n"
             response = client.post(
                 "/", data=body, content_type="multipart/form-data; boundary=box", follow_redirects=True
@@ -95,7 +95,7 @@ def too_long(text):
 
 
 def sent(text):
-    """What arrives of a text: half a character is no UTF-8, and its octets are kept percent-encoded."""
+    """Return a text as it arrives: a lone surrogate is not UTF-8, so its bytes stay percent-encoded."""
     return re.sub("[\ud800-\udfff]", lambda half: quote_from_bytes(half[0].encode("utf-8", "surrogatepass")), text)
 
 

@@ -1,4 +1,4 @@
-"""The page of an IRI policy, its JSON, and the sitemaps that it reads."""
+"""The page of an IRI policy, its JSON, and sitemaps."""
 
 from __future__ import annotations
 

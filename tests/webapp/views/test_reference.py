@@ -1,4 +1,4 @@
-"""The reference pages: what they tell is what the code goes by, and no parameter gets anything into them."""
+"""The reference pages show the data of the code, and parameters create no elements."""
 
 from __future__ import annotations
 

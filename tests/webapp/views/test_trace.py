@@ -1,4 +1,4 @@
-"""The live trace: hops as they happen, in a stream or a growing page, and everything that keeps it from starting."""
+"""The live trace: hops as they happen, in a stream or a growing page, and reasons not to start."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ NAME = "ark:12345/x"
 
 @pytest.fixture
 def page_waits(redirecting, slow):
-    """A site that redirects at once, and whose page answers when it is let."""
+    """A site that redirects at once, and whose page blocks until it is released."""
 
     def site(environ, start_response):
         return (slow if environ["PATH_INFO"] == "/page" else redirecting)(environ, start_response)

@@ -1,4 +1,4 @@
-"""Lists of traces: the page that grows and goes on, the result as a file, the API, and what does not start."""
+"""Lists of traces: the growing page, resuming, files, the API, and reasons not to start."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ THREE = "ark:12345/x\r\n\r\n  ark:12345/gone \nnonsense\nark:12345/x\n"
 
 
 class Site:
-    """Where a name is a page, but for "gone"; "slow" waits until it may answer."""
+    """A site with a page for each name except "gone". "slow" waits until it is released."""
 
     def __init__(self):
         self.asked = []
@@ -51,7 +51,7 @@ def client(bound, site):
 
 
 def rows_of(page):
-    """Identifier and verdict of each row of the page, and the id under which its result is kept."""
+    """Return identifier and verdict of each row of the page, and the id of its result."""
     rows = page.one("table", "traced").one("tbody").all("tr")
     found = [(row.all("td")[0].text, row.all("td")[1].one("b").text.split()[-1]) for row in rows]
     return found, page.one("input", name="run").attributes["value"]
@@ -233,7 +233,7 @@ def test_a_list_can_be_resumed_after_the_time_limit(client, site, read_page, mon
 
 @pytest.fixture
 def elsewhere(bound, monkeypatch):
-    """A client of an inspector that asks a host elsewhere twice a minute; a clock to set; and what was asked."""
+    """A client of an inspector with a limit of two requests per minute to another host, a clock, and the requests."""
     now, asked = [1000.0], []
 
     def guarded(*, before_connect, **settings):

@@ -42,7 +42,7 @@ def test_the_first_and_the_last_address_of_a_range_are_refused(refused):
     [
         pytest.param(row, id=str(row.network))
         for row in (*IPV4_REFUSED, *IPV6_REFUSED)
-        # At the ends of these ranges begins what is refused as well.
+        # The next refused range begins at the end of these ranges.
         if str(row.network) not in ("0.0.0.0/8", "224.0.0.0/4", "240.0.0.0/4", "2001::/23")
         and (row.network.version == 4 or row.network[0] in IPV6_GLOBAL_UNICAST)
     ],
@@ -82,7 +82,7 @@ for text in sys.argv[2:]:
 
 
 def python(version: str) -> str | None:
-    """A Python of this version that runs: on the path, or among those of pyenv."""
+    """Return a Python of this version: on the path, or one of pyenv."""
     found = [shutil.which(f"python{version}"), *map(str, Path.home().glob(f".pyenv/versions/{version}.*/bin/python"))]
     for each in filter(None, found):
         asked = [each, "-c", "import sys; print('%d.%d' % sys.version_info[:2])"]

@@ -1,4 +1,4 @@
-"""Connections to real servers on loopback: what is sent, what is read, and how each wait ends."""
+"""Connections to real servers on loopback: sent and received bytes, and the end of each wait."""
 
 from __future__ import annotations
 
@@ -272,7 +272,7 @@ def test_closing_a_trace_closes_its_connection(listen, local, does):
     stop = threading.Event()
     events = trace("ark:12345/x", resolver=f"http://a.example:{server.port}", fetch=local(stop=stop))
     watched = iter_with_keepalive(events, every=0.05, stop=stop)
-    # On a busy machine there may be a sign of life before the first event.
+    # On a busy machine a keep-alive event can precede the first event.
     assert any(isinstance(event, Start) for event in watched)
     assert isinstance(next(watched), KeepAlive)
     began = time.monotonic()
@@ -306,7 +306,7 @@ def test_hostile_hops_leave_no_threads_and_no_descriptors(listen, authority, tru
             failure(fetch, f"https://a.example:{server.port}/")
 
     def settled(at_most: int) -> bool:
-        """Whether the servers, whose descriptors are counted too, have let go of theirs in time."""
+        """Return whether the servers, whose descriptors count too, have closed theirs in time."""
         return any(descriptors() <= at_most or time.sleep(0.02) for _ in range(250))
 
     before = descriptors()

@@ -23,7 +23,7 @@ def failing(error: Exception) -> Lookups:
 
 
 def wait_for_threads(name: str) -> None:
-    """Until no thread of this name is left."""
+    """Wait until no thread with this name is left."""
     for thread in threading.enumerate():
         if thread.name == name:
             thread.join(5)
@@ -58,7 +58,7 @@ def test_a_name_without_addresses_is_not_a_failed_lookup():
 def hanging(
     gate: threading.Event, *, total: int = 32, per_client: int = 8, begun: threading.Event | None = None
 ) -> Lookups:
-    """Lookups of which none comes back before the gate is open."""
+    """Lookups that do not return before the gate is open."""
 
     def resolve(host: str) -> Sequence[str]:
         if begun:

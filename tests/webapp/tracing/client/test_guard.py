@@ -1,4 +1,4 @@
-"""The guarded client, against scripted lookups: where it goes, and where it does not. Nothing leaves this machine."""
+"""The guarded client with scripted lookups: its connections and its refusals. No request leaves this machine."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ HOME = ["127.0.0.1", "::1"]
 
 @pytest.fixture
 def connects(monkeypatch) -> list[Any]:
-    """Every connection that anybody tries to make through a socket; each is refused before it is made."""
+    """Record and refuse every attempt to connect a socket."""
     tried: list[Any] = []
 
     class Watched(socket.socket):
@@ -138,7 +138,7 @@ def test_the_host_of_a_pasted_url_is_not_requested(connects):
 
 def test_hostile_hosts_reach_no_listener_on_any_channel_of_the_page(listen, monkeypatch, does):
     server = listen(does.silent)
-    # Every name leads home, and the port is one that is asked.
+    # Every name is at loopback, and the port is allowed.
     monkeypatch.setattr(guard.LOOKUPS, "_resolve", lambda host: ["127.0.0.1", "::1"])
     monkeypatch.setattr(trace_jobs, "GuardedClient", functools.partial(GuardedClient, ports=(80, 443, server.port)))
     client = create_app().test_client()
@@ -185,7 +185,7 @@ def test_only_checked_addresses_are_connected_to(row, connects, failure):
         lookups.append(host)
         return answers[len(lookups) - 1]
 
-    # The hosts of the scripts lie in .test, where no public name lies; another domain lets them reach the lookup.
+    # The hosts of the scripts are in .test, which has no public names. Another domain lets them reach the lookup.
     host = row["host"].replace(".test", ".example")
     failed = failure(GuardedClient(lookups=Lookups(resolve)), f"http://{host}/")
     assert len(lookups) <= 1
@@ -308,14 +308,14 @@ def test_admit_receives_the_checked_addresses_and_can_refuse(connects, failure, 
         lookups=answering(["93.184.216.34", "93.184.216.35"], ["10.0.0.1"]), before_connect=before_connect
     )
     assert failure(fetch, "http://a.example/").code == "too-often"
-    # What is blocked is blocked, and does not count.
+    # Blocked requests do not count.
     assert failure(fetch, "http://b.example/").code == "blocked"
     assert heard == [("a.example", ["93.184.216.34", "93.184.216.35"])]
     assert connects == []
 
 
 def test_expensive_objects_are_created_before_the_first_request():
-    # Else the first hop of a trace has the time in it that certificates and tables take to be read.
+    # Otherwise the first hop of a trace includes the time to load certificates and tables.
     program = """
 from ararat.identifiers.text import characters
 from ararat.webapp.tracing.client.connection import tls_context

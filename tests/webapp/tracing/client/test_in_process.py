@@ -15,7 +15,7 @@ PREFIX = "https://ids.example"
 
 
 class Site:
-    """A WSGI callable that remembers how it was asked."""
+    """A WSGI callable that records its requests."""
 
     def __init__(self, name: str = "site") -> None:
         self.name = name
@@ -89,7 +89,7 @@ def test_a_prefix_with_a_path_sets_script_name():
 
 
 def chosen(url: str, *prefixes: str) -> tuple[str, str]:
-    """Which of several sites answers, and where it is mounted."""
+    """Sites that report which of them answered, and its mount point."""
     sites = {prefix: Site(prefix) for prefix in prefixes}
     response = local_fetch(sites, lambda *_: HopResponse(200, "", (("X-Site", "elsewhere"),)), None)(
         "GET", url, time.monotonic() + 10
@@ -165,7 +165,7 @@ def test_an_invalid_prefix_raises_an_error_at_start(prefix):
 
 
 class Body:
-    """A body that says what became of it."""
+    """A body that records whether it was closed."""
 
     def __init__(self, chunks: Iterator[bytes]) -> None:
         self.chunks = chunks

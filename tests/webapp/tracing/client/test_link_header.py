@@ -50,7 +50,7 @@ def test_parsing_is_linear(text):
     assert len(describedby([text])) <= MAX_LINKS
 
 
-# Lengths and doubling: what reads a field twice as long takes at most about twice as long.
+# Lengths and doubling: parsing a field of twice the length takes at most about twice the time.
 UNITS = [
     ",",
     " ,",

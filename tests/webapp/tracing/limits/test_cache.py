@@ -1,4 +1,4 @@
-"""Answers that are taken a second time, by a clock that the tests turn."""
+"""Cached responses, with a clock of the tests."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def answers(clock):
 
 
 class Counting:
-    """A fetch that numbers its answers, or fails with a code."""
+    """A fetch that numbers its responses, or fails with a code."""
 
     def __init__(self, code=None, *fields):
         self.code, self.fields, self.asked = code, fields, 0
@@ -77,7 +77,7 @@ def test_failures_are_not_cached(code, answers):
     with pytest.raises(HopFailed):
         cached_fetch(Counting(code), answers)("GET", URL, 0.0)
     cached_fetch(Counting(), answers)("GET", URL, 0.0)
-    # A host that fails now is not said to answer because it did before.
+    # The failure of a host is not hidden by an earlier response.
     with pytest.raises(HopFailed) as failed:
         cached_fetch(Counting(code), answers, fresh=True)("GET", URL, 0.0)
     assert failed.value.code == code

@@ -1,4 +1,4 @@
-"""How often a host is asked, by a clock that the tests turn."""
+"""The rate limits of hosts, with a clock of the tests."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def clock():
 
 
 def asked(pace: HostRateLimiter, client: str | None = "192.0.2.7", host="a.example", addresses=()):
-    """Whether the host may be asked, and was counted."""
+    """Return whether a request to the host is allowed and counted."""
     try:
         pace.acquire(client, host, [ip_address(address) for address in addresses])
     except HopFailed:
@@ -85,7 +85,7 @@ def test_all_names_of_one_machine_share_its_limit(clock):
     pace = HostRateLimiter(per_host=3, clock=clock)
     names = [f"{number}.a.example" for number in range(5)]
     assert [asked(pace, host=name, addresses=["93.184.216.34"]) for name in names] == [True] * 3 + [False] * 2
-    # So do the addresses of one /64.
+    # Addresses of one /64 share it, too.
     near = [[f"2606:2800::{number}"] for number in range(1, 5)]
     assert [asked(pace, host=f"v6-{address[0][-1]}.example", addresses=address) for address in near] == [
         True,
