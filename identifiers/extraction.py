@@ -11,9 +11,10 @@ import html
 import re
 import unicodedata
 from collections.abc import Collection, Iterator
-from dataclasses import dataclass
 from heapq import merge
+from html.entities import html5
 from itertools import product
+from typing import NamedTuple
 
 from . import suggestions
 from .ark import embedded
@@ -23,8 +24,7 @@ from .text import iri, lookalikes
 from .urn import model as urn
 
 
-@dataclass(frozen=True, slots=True)
-class Match:
+class Match(NamedTuple):
     """An identifier at ``text[start:end]``, counted in code points.
 
     ``literal`` is the longest match of the grammar. ``suggestion`` is the identifier that the author probably meant,
@@ -63,13 +63,15 @@ _URN = re.compile(
     rf"(?:\?{iri.run(iri.PCHAR + '/?', least=0)})?(?:#{iri.run(iri.PCHAR + '/?', least=0)})?"
 )
 _ENCODED = re.compile(rf"{ENCODED_LABEL_PATTERN}(?:[{ARK_UNRESERVED}\-./]++|{iri.PCT_ENCODED})++")
-_LABEL = re.compile(f"(?<![A-Za-z0-9])(?:{LABEL_PATTERN}|{ENCODED_LABEL_PATTERN}|{urn.LABEL_PATTERN})")
+_ENCODED_LABEL = re.compile(ENCODED_LABEL_PATTERN)
+_LABEL = re.compile(f"(?<![A-Za-z0-9])(?:({LABEL_PATTERN})|({ENCODED_LABEL_PATTERN})|({urn.LABEL_PATTERN}))")
+_GRAMMARS: dict[int | None, re.Pattern[str]] = {1: _ARK, 2: _ENCODED, 3: _URN}
 _ADDRESS = re.compile(rf"(?<![A-Za-z0-9+.\-])[A-Za-z][A-Za-z0-9+.\-]{{0,30}}://{_run(f'{iri.PCHAR}/', least=0)}")
 _IRI_END = re.compile(rf"(?:\?{_QUERY})?(?:#{_QUERY})?")
 _SCHEME = re.compile(rf"{embedded.SCHEME}:")
 _SPACE = re.compile(f"[{ASCII_SPACE}]")
 _LABELS = LABELS | frozenset(map("".join, product("uU", "rR", "nN", ":")))
-_BEGINS = re.compile(r"[\s<>\"'(\[{,;|]")
+_OPENING = frozenset("<>\"'([{,;|")
 _GOES_ON = re.compile("/{0,2}[0-9A-Za-z]")
 _WORD = re.compile(r"[^\s<>\"]+")
 # A longer number is not a character, and int() refuses more than 4,300 digits.
@@ -77,7 +79,7 @@ _ENTITY = re.compile("&(?:#[0-9]{1,7}|#[xX][0-9A-Fa-f]{1,6}|[A-Za-z][0-9A-Za-z]{
 _MAX_WORDS = 9
 _CLOSING = frozenset(".,;:!?'*_\"")
 _BRACKETS = {")": "(", "]": "[", "}": "{", ">": "<"}
-_COLON_AND_SLASH = iri.triplets(":/")
+_COLON_AND_SLASH = (("%3A", ":"), ("%3a", ":"), ("%2F", "/"), ("%2f", "/"))
 
 
 def find(text: str, *, scope: Collection[str] = ()) -> list[Match]:
@@ -89,6 +91,9 @@ def find(text: str, *, scope: Collection[str] = ()) -> list[Match]:
     - It is one word that starts with a scheme or contains no identifier, and not more than one identifier.
     - It is one line that starts with an identifier and contains no other, unless a sentence or a column follows.
 
+    In a list, each line starts with an identifier. A line with only one identifier is then one match, unless a sentence
+    or a column follows. In other text of several lines, a match ends where the grammar ends.
+
     ``scope``: host names in lower case. Addresses at these hosts, also with "www." before the host, are matches too,
     because an IRI policy applies to them (POL-001).
 
@@ -98,11 +103,13 @@ def find(text: str, *, scope: Collection[str] = ()) -> list[Match]:
     ['ark:12345/x.en', 'https://n2t.net/ark:12345/y?info']
     >>> [match.literal for match in find("ark:12345/INV 1940 0041")]
     ['ark:12345/INV 1940 0041']
+    >>> [match.literal for match in find("ark:12345/INV 1940\\nark:12345/INV 1941")]
+    ['ark:12345/INV 1940', 'ark:12345/INV 1941']
     """
     found = in_running_text(text, scope=scope)
     token = text.strip(ASCII_SPACE)
     if not token or len(found) > 1 or not _is_whole(token, found):
-        return found
+        return _whole_lines(text, found) if len(found) > 1 and "\n" in text else found
     start = text.index(token[0])
     return [Match(start, start + len(token), token, *_repaired(token))]
 
@@ -115,6 +122,30 @@ def in_running_text(text: str, *, scope: Collection[str] = ()) -> list[Match]:
     """
     found = list(_running(text))
     return list(merge(found, _in_scope(text, scope, found), key=lambda match: match.start)) if scope else found
+
+
+def _whole_lines(text: str, found: list[Match]) -> list[Match]:
+    """Extend a match that is alone on its line to the whole line, if ``text`` is a list: each line has a match first.
+
+    Empty lines do not count. So a list reports the same matches as its lines do one at a time.
+    """
+    whole: list[Match] = []
+    start = first = 0
+    for line in text.split("\n"):
+        end = start + len(line) + 1
+        if token := line.strip(ASCII_SPACE):
+            after = first
+            while after < len(found) and found[after].start < end:
+                after += 1
+            place = end - 1 - len(line.lstrip(ASCII_SPACE))
+            if after == first or found[first].start != place:
+                return found
+            rest = token[len(found[first].literal) :]
+            alone = after == first + 1 and _SPACE.search(rest) and _is_name(rest)
+            whole += [Match(place, place + len(token), token, *_repaired(token))] if alone else found[first:after]
+            first = after
+        start = end
+    return whole
 
 
 def _is_whole(token: str, found: list[Match]) -> bool:
@@ -152,7 +183,7 @@ def _running(text: str, *, repair: bool = True) -> Iterator[Match]:
         # Inside an invalid match, the match of a label ends at the next label. So each character is matched only a few
         # times.
         following = _LABEL.search(text, place) if start < unread else None
-        matched = _grammar(label[0]).match(text, start, following.start() if following else len(text))
+        matched = _GRAMMARS[label.lastindex].match(text, start, following.start() if following else len(text))
         if matched and _another_label(text, matched.end()):
             # The last label counts (E-01). It starts with the three letters at the end of this match.
             place = matched.end() - 3
@@ -206,18 +237,12 @@ def _in_a_sentence(literal: str) -> tuple[str | None, tuple[str, ...]]:
     return (None, ()) if shorter == literal else (shorter, ("closing-punctuation",))
 
 
-def _grammar(label: str) -> re.Pattern[str]:
-    if label[-1] != ":":
-        return _ENCODED
-    return _ARK if label[0] in "aA" else _URN
-
-
 def _longest(matched: re.Match[str], address: int | None, repair: bool) -> Match | None:
     text, start, end = matched.string, *matched.span()
     for begin in [start] if address is None or matched.re is _URN else [address, start]:
         literal = text[begin:end]
         suggestion, why = _repaired(literal) if repair else (None, ())
-        if suggestion is not None or _reads(literal):
+        if suggestion is not None or reads(literal):
             return Match(begin, end, literal, suggestion, why)
     return None
 
@@ -231,7 +256,8 @@ def _faulty(label: re.Match[str], matched: re.Match[str] | None, address: int | 
     """Match an invalid identifier at the start of a word, so that a list of identifiers loses no entry silently."""
     text = label.string
     start = label.start() if address is None else address
-    if not (_BEGINS.search(text[max(0, start - 1) : start] or " ") and _GOES_ON.match(text, label.end())):
+    before = text[start - 1] if start else " "
+    if not ((before in _OPENING or before.isspace()) and _GOES_ON.match(text, label.end())):
         return None
     literal = _without_closing(_WORD.match(text, start)[0])  # type: ignore[index]
     if start + len(literal) <= label.end():
@@ -250,31 +276,24 @@ def _repaired(literal: str) -> tuple[str | None, tuple[str, ...]]:
     suggestion, why = literal, []
     for code, repaired in _REPAIRS:
         changed = repaired(suggestion)
-        if changed != suggestion and _reads(changed):
+        if changed != suggestion and reads(changed):
             suggestion = changed
             why.append(code)
     return suggestion if why else None, tuple(why)
 
 
-def _reads(literal: str) -> bool:
-    if literal[:4] in ("ark:", "ARK:") and "%" not in literal and "-" not in literal and _ARK.fullmatch(literal):
-        # A match of the strict grammar is an ARK, unless decoding or removing hyphens makes a part empty.
-        return literal[-1] != "/"
-    return reads(literal)
-
-
 def _without_closing(literal: str) -> str:
     """Remove the punctuation of the sentence at the end. Keep a bracket whose partner is in ``literal``."""
     end = len(literal)
-    if literal[-1:].isalnum():
-        return literal
-    open_brackets = {closing: literal.count(opening) - literal.count(closing) for closing, opening in _BRACKETS.items()}
+    unpaired: dict[str, int] = {}
     while end:
         char = literal[end - 1]
-        if char in open_brackets:
-            if open_brackets[char] >= 0:
+        if char in _BRACKETS:
+            if char not in unpaired:
+                unpaired[char] = literal.count(char) - literal.count(_BRACKETS[char])
+            if unpaired[char] <= 0:
                 break
-            open_brackets[char] += 1
+            unpaired[char] -= 1
         elif char not in _CLOSING and (char.isascii() or unicodedata.category(char) not in ("Pe", "Pf", "Pi", "Po")):
             break
         end -= 1
@@ -283,20 +302,25 @@ def _without_closing(literal: str) -> str:
 
 def _without_entities(literal: str) -> str:
     """Decode character references once, and cut the result where the identifier ends."""
-    if not _ENTITY.search(literal):
+    if "&" not in literal:
         return literal
-    plain = _ENTITY.sub(lambda entity: html.unescape(entity[0]), literal)
+    plain = _ENTITY.sub(_character, literal)
     found = next(_running(plain, repair=False), None) if plain != literal else None
     return found.literal if found else literal
 
 
+def _character(reference: re.Match[str]) -> str:
+    return html5.get(reference[0][1:]) or html.unescape(reference[0])
+
+
 def _with_plain_label(literal: str) -> str:
-    label = literal.lower().find("ark%3a") if "%3" in literal else -1
-    return literal if label < 0 else literal[:label] + iri.decode(literal[label:], _COLON_AND_SLASH)
-
-
-def _visible(literal: str) -> str:
-    return suggestions.visible(literal) or literal
+    label = _ENCODED_LABEL.search(literal) if "%3" in literal else None
+    if label is None:
+        return literal
+    rest = literal[label.start() :]
+    for octet, char in _COLON_AND_SLASH:
+        rest = rest.replace(octet, char)
+    return literal[: label.start()] + rest
 
 
 _REPAIRS = (
@@ -304,5 +328,5 @@ _REPAIRS = (
     ("html-entity", _without_entities),
     ("closing-punctuation", _without_closing),
     ("trailing-slash", lambda literal: literal.removesuffix("/")),
-    ("typographic-character", _visible),
+    ("typographic-character", suggestions.without_hidden),
 )

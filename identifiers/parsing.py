@@ -61,11 +61,14 @@ def reads(text: str) -> bool:
     >>> reads("https://n2t.net/ark:/12345/x"), reads("ark:12345")
     (True, False)
     """
-    if text[:4] in LABELS and ark.reads(text):
+    is_ark = text[:4] in LABELS
+    if is_ark and ark.reads(text):
         return True
+    if ":" not in text:
+        return False
     if LABEL.search(text, 1) and (found := embedded.split(text)):
         return found.is_ark and lookalikes.lookalike(text) is None
-    return urn.reads(text)
+    return not is_ark and urn.reads(text)
 
 
 def normalize(text: str) -> str:

@@ -9,8 +9,8 @@ import re
 from collections.abc import Callable
 
 from .ark.grammar import BASE29
-from .parsing import ASCII_SPACE, parse
-from .problems import IdentifierError, Problem
+from .parsing import ASCII_SPACE, reads
+from .problems import Problem
 from .text import characters, lookalikes
 
 _MISSING_LABEL = re.compile(f"(?:[A-Za-z]+://[^/?#]+/)?(?=[{BASE29}]{{5}}/[^/?#])")
@@ -29,23 +29,22 @@ def suggestion(text: str, found: Problem) -> str | None:
 
 
 def visible(text: str) -> str | None:
-    """Remove invisible characters and replace typographic hyphens by "-". Return None if nothing changes.
+    """Return ``text`` without hidden characters, or None if nothing changes or the result is not an identifier.
 
     >>> visible("ark:12345/x\\u200b\\u2010y")
     'ark:12345/x-y'
     """
-    if text.isascii():
-        return None
-    seen = characters.HIDDEN.sub("", _TYPOGRAPHIC_HYPHENS.sub("-", text))
+    seen = without_hidden(text)
     return _if_valid(seen) if seen != text else None
 
 
+def without_hidden(text: str) -> str:
+    """Remove invisible characters and replace typographic hyphens by "-". The result can be an invalid identifier."""
+    return text if text.isascii() else characters.HIDDEN.sub("", _TYPOGRAPHIC_HYPHENS.sub("-", text))
+
+
 def _if_valid(candidate: str) -> str | None:
-    try:
-        parse(candidate)
-    except IdentifierError:
-        return None
-    return candidate
+    return candidate if reads(candidate) else None
 
 
 def _drop(text: str, found: Problem) -> str:

@@ -315,6 +315,8 @@ def reads(text: str) -> bool:
     matched = EXTENDED_ARK.fullmatch(text)
     if matched is None:
         return False
+    if "%" not in text and "-" not in text:
+        return True
     if "%" not in matched["path"] and "%" not in matched["naan"]:
         # Nothing is decoded. Only the removal of hyphens can make a part empty.
         body = text[matched.start("naan") : matched.end("path")]

@@ -28,11 +28,20 @@ PROFILES = (DRAFT, RFC8141)
 
 LABEL_PATTERN = "[Uu][Rr][Nn]:"
 LABEL = re.compile(LABEL_PATTERN)
-# Matches all URNs that are valid in at least one profile.
-_EITHER = re.compile(
-    rf"{LABEL_PATTERN}([A-Za-z0-9][A-Za-z0-9\-]{{1,31}}+):({iri.run(iri.PCHAR + '/')})"
-    rf"(?:\?({iri.run(iri.PCHAR + '/?', least=0)}))?(?:#{iri.run(iri.PCHAR + '/?', least=0)})?"
+_NID = r"[A-Za-z0-9][A-Za-z0-9\-]{1,31}+"
+_FIRST = f"(?:[{iri.PCHAR}]|{iri.PCT_ENCODED})"
+_REST = iri.run(iri.PCHAR + "/?", least=0)
+# Draft: the NID is not "urn", and the NSS contains neither a slash nor %00.
+_DRAFT = rf"(?!{LABEL_PATTERN}){_NID}:(?:[{iri.PCHAR}]++|(?!%00){iri.PCT_ENCODED})++(?:\?{_REST})?"
+# RFC 8141: the NID does not end in a hyphen, and the NSS does not start with a slash. A query consists of an
+# r-component, which ends at the first "?=", a q-component, or both (U-09).
+_R_COMPONENT = rf"{_FIRST}(?:[{iri.PCHAR}/]++|{iri.PCT_ENCODED}|\?(?!=))*+"
+_Q_COMPONENT = f"{_FIRST}{_REST}"
+_RFC8141 = (
+    f"{_NID}(?<!-):{_FIRST}{iri.run(iri.PCHAR + '/', least=0)}"
+    rf"(?:\?(?:\+{_R_COMPONENT}(?:\?={_Q_COMPONENT})?|={_Q_COMPONENT}))?"
 )
+_VALID = re.compile(f"{LABEL_PATTERN}(?:{_DRAFT}|{_RFC8141})(?:#{_REST})?")
 
 _PCHAR_MARKS = iri.SUB_DELIMS + ":@"
 _PLACE = attrgetter("start", "end")
@@ -238,11 +247,7 @@ def reads(text: str) -> bool:
     >>> reads("urn:example:a/b"), reads("urn:a:b")
     (True, False)
     """
-    matched = _EITHER.fullmatch(text)
-    if matched is None:
-        return False
-    nid, nss, query = matched.groups()
-    return not (any(diagnosis.draft(nid, nss)) and any(diagnosis.rfc8141(nid, nss, query)))
+    return _VALID.fullmatch(text) is not None
 
 
 def build(nid: str, raw_nss: str | tuple[str, ...]) -> str:

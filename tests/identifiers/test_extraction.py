@@ -203,6 +203,12 @@ HOSTILE = [
     "\u00e9",
     "\u200b",
     ".b.a",
+    "urn:a-:x/y&lt;\ud800\t",
+    "\u00a0urn:a-:http://&lt;\ud800",
+    "urn:a-:ark%3ax/y&lt;\u00e9\u200b>",
+    "urn:a-:x/y&lt;&#58;\u300d\t",
+    "<urn:a-:http://&lt;\u05d0)",
+    "\nark:1/x &",
 ]
 
 
@@ -307,6 +313,41 @@ def test_one_identifier_with_a_rest_is_reported_whole(text, place, suggestion):
 )
 def test_one_identifier_in_running_text_ends_at_the_first_invalid_character(text, literal):
     assert [match.literal for match in find(text)] == [literal]
+
+
+@pytest.mark.parametrize(
+    ("text", "literals"),
+    [
+        pytest.param(
+            "ark:/12345/INV 1940 0041\nark:12345/y\n",
+            ["ark:/12345/INV 1940 0041", "ark:12345/y"],
+            id="inventory number",
+        ),
+        pytest.param("\r\n ark:12345/x 7 \r\n\r\nurn:foo:a b", ["ark:12345/x 7", "urn:foo:a b"], id="CRLF"),
+        pytest.param("ark:12345/x!\nark:12345/y 7", ["ark:12345/x", "ark:12345/y 7"], id="punctuation"),
+        pytest.param(
+            "ark:12345/x ark:12345/y\nark:12345/z 7", ["ark:12345/x", "ark:12345/y", "ark:12345/z 7"], id="two"
+        ),
+        pytest.param("ark:12345/x is a map of Rome\nark:12345/y 7", ["ark:12345/x", "ark:12345/y 7"], id="sentence"),
+        pytest.param("ark:12345/x\tA\nark:12345/y\tB", ["ark:12345/x", "ark:12345/y"], id="columns"),
+        pytest.param("ark:12345/x 1\nark:12345/y 2\nand more", ["ark:12345/x", "ark:12345/y"], id="a line without"),
+        pytest.param("See ark:12345/x 1\nark:12345/y 2", ["ark:12345/x", "ark:12345/y"], id="a line with words before"),
+    ],
+)
+def test_a_line_of_a_list_is_one_identifier(text, literals):
+    found = find(text)
+    assert [match.literal for match in found] == literals
+    assert [text[match.start : match.end] for match in found] == literals
+
+
+def test_a_full_stop_after_a_query_that_ends_in_a_slash_is_no_part_of_the_suggestion():
+    (match,) = find("see ark:12345/x?a/. Then")
+    assert (match.literal, match.suggestion) == ("ark:12345/x?a/.", "ark:12345/x?a")
+
+
+def test_an_encoded_label_is_decoded_behind_letters_that_become_longer_in_lower_case():
+    (match,) = find("see https://e.org/\u0130\u0130\u0130\u0130\u0130\u0130/ark%3A12345/x now")
+    assert match.suggestion == "https://e.org/\u0130\u0130\u0130\u0130\u0130\u0130/ark:12345/x"
 
 
 def test_several_identifiers_on_a_line_are_separated():
