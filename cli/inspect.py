@@ -30,7 +30,8 @@ def inspect_command(texts: tuple[str, ...], form: str, as_json: bool, profiles: 
     """Show the parts, normal form, hierarchy and problems of identifiers.
 
     One identifier gets a full report, several get one line each. With -, read identifiers from standard input, one a
-    line.
+    line. An argument of several lines is such a list, too. White space around an identifier does not count; with
+    --input json it does.
 
     Exit code, the highest of all: 0 valid, 1 valid with deviations from the syntax, 2 not valid.
 

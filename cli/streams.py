@@ -26,6 +26,7 @@ LONGEST_LINE = 64 * 1024 * 1024
 """The maximum length of an input line in bytes."""
 
 _CHUNK = 1024 * 1024
+_SPACE = " \t\r\n"
 
 _EXPECTED = 'expected one JSON string a line, like "ark:12345/x"'
 _JSON_KINDS = {dict: "an object", list: "an array", bool: "true or false", type(None): "null"}
@@ -57,13 +58,17 @@ class Found:
 def identifiers(texts: Iterable[str], form: str) -> Iterator[Given]:
     """Yield the identifiers in the arguments. The argument "-" means all lines of standard input.
 
-    ``form`` is "text", or "json" for JSON strings. Empty lines are skipped.
+    ``form`` is "text", or "json" for JSON strings. As on the page, a text of several lines is a list with one
+    identifier a line, and white space around an identifier does not count. Empty lines are skipped.
     """
     for number, text in enumerate(texts, 1):
+        place = f"argument {number}"
         if text == "-":
             yield from _lines(standard_input(), "standard input", form)
+        elif form == "text" and "\n" in text:
+            yield from (Given(place, line) for each in text.split("\n") if (line := each.strip(_SPACE)))
         else:
-            yield _read(f"argument {number}", text, form)
+            yield _read(place, text, form)
 
 
 def lines(file: str) -> Iterator[Given]:
@@ -141,13 +146,13 @@ def _lines(stream: BinaryIO, name: str, form: str) -> Iterator[Given]:
             yield Given(place, "", f"longer than {LONGEST_LINE:,} bytes")
             continue
         text = line.removesuffix(b"\n").removesuffix(b"\r").decode("utf-8", "surrogateescape")
-        if text:
+        if text.strip(_SPACE):
             yield _read(place, text, form)
 
 
 def _read(place: str, text: str, form: str) -> Given:
     if form == "text":
-        return Given(place, text)
+        return Given(place, text.strip(_SPACE))
     try:
         value = json.loads(text)
     except json.JSONDecodeError as error:
@@ -178,7 +183,7 @@ def _chunks(stream: BinaryIO) -> Iterator[str]:
     while data := stream.read(_CHUNK):
         waiting += decoder.decode(data)
         if len(waiting) > _CHUNK:
-            cut = max(waiting.rfind(space) for space in " \t\r\n") + 1
+            cut = max(waiting.rfind(space) for space in _SPACE) + 1
             cut = cut or (len(waiting) if len(waiting) > LONGEST_LINE else 0)
             if cut:
                 yield waiting[:cut]

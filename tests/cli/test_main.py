@@ -20,6 +20,7 @@ from click.testing import CliRunner, Result
 
 from ararat import __version__
 from ararat.cli import main
+from ararat.webapp.report import inspection
 
 ARARAT = Path(sys.executable).with_name("ararat")
 COMMANDS = [
@@ -204,6 +205,30 @@ def test_inspect_reads_one_identifier_per_line(ararat: Callable[..., Result]) ->
         ["invalid", "foo"],
     ]
     assert result.exit_code == 2
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        pytest.param("ark:12345/a\nark:12345/b", id="list"),
+        pytest.param(" ark:12345/a \r\n\r\n\turn:foo:b\r\n", id="white space and CRLF"),
+        pytest.param("ark:/12345/INV 1940 0041\nark:12345/b 7\n", id="rest on each line"),
+        pytest.param("ark:12345/a\nark:B5072/x\nark:12345", id="invalid lines"),
+        pytest.param("  ark:12345/a ", id="white space around one identifier"),
+        pytest.param("ark:/12345/INV 1940 0041", id="one identifier with a rest"),
+    ],
+)
+def test_inspect_and_the_page_report_the_same_identifiers_of_a_list(text: str, ararat: Callable[..., Result]) -> None:
+    page = [finding.report.as_dict() for finding in inspection.inspect(text).findings]
+    for result in (ararat("inspect", "--json", text), ararat("inspect", "--json", "-", given=text)):
+        command = [json.loads(line) for line in result.stdout.splitlines()]
+        assert [(each["input"], each["valid"]) for each in command] == [(each["input"], each["valid"]) for each in page]
+        assert [each["problems"] for each in command] == [each["problems"] for each in json.loads(json.dumps(page))]
+
+
+def test_inspect_counts_white_space_around_a_json_string(ararat: Callable[..., Result]) -> None:
+    (line,) = ararat("inspect", "--json", "--input", "json", '" ark:12345/a"').stdout.splitlines()
+    assert json.loads(line)["problems"][0]["code"] == "surrounding-space"
 
 
 def test_inspect_reads_json_strings(ararat: Callable[..., Result]) -> None:
