@@ -48,7 +48,7 @@ class Refused(Exception):
 
     def lines(self, sheet: Sheet) -> Iterator[str]:
         """Return the lines for standard error."""
-        yield from sheet.prose(f"ararat: {self.what}", style="bad")
+        yield from sheet.prose(f"ararat: {self.what}", style="error")
         if self.error is not None:
             from .render.reports import problem_lines
 

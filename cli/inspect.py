@@ -46,7 +46,7 @@ def inspect_command(texts: tuple[str, ...], form: str, as_json: bool, profiles: 
     first = list(itertools.islice(given, 2))
     for item in itertools.chain(first, given):
         if item.fault is not None:
-            write(Sheet.of(sys.stderr).prose(f"ararat: {item.place}: {item.fault}", style="bad"), to=sys.stderr)
+            write(Sheet.of(sys.stderr).prose(f"ararat: {item.place}: {item.fault}", style="error"), to=sys.stderr)
             worst = UNREADABLE
             continue
         report = examine(item.text, policies=profiles)

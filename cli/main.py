@@ -133,7 +133,7 @@ def _complain(error: click.ClickException) -> None:
     if isinstance(error, click.exceptions.NoArgsIsHelpError):
         write([error.format_message()], to=sys.stderr)
         return
-    write(sheet.prose(f"ararat: {error.format_message()}", style="bad"), to=sys.stderr)
+    write(sheet.prose(f"ararat: {error.format_message()}", style="error"), to=sys.stderr)
     if isinstance(error, click.UsageError) and error.ctx is not None:
         write(sheet.prose(f"{error.ctx.get_usage()}\nTry: {error.ctx.command_path} --help"), to=sys.stderr)
 

@@ -20,9 +20,9 @@ from typing import Literal, TextIO
 
 from ..identifiers.text import display
 
-Style = Literal["", "strong", "soft", "good", "doubtful", "bad", "name"]
+Style = Literal["", "strong", "soft", "good", "warning", "error", "name"]
 
-_CODES: dict[Style, str] = {"strong": "1", "soft": "2", "good": "32", "doubtful": "33", "bad": "31", "name": "36"}
+_CODES: dict[Style, str] = {"strong": "1", "soft": "2", "good": "32", "warning": "33", "error": "31", "name": "36"}
 _LABELS = 14
 _NARROW = 60
 _WIDEST = 100
@@ -60,7 +60,7 @@ class Sheet:
     def paint(self, text: str, style: Style = "") -> str:
         """Return ``text`` escaped, in a style if the sheet has colour.
 
-        >>> Sheet().paint("a\\x1b[2J", "bad")
+        >>> Sheet().paint("a\\x1b[2J", "error")
         'a\\\\u{1b}[2J'
         """
         return self._coloured(self._visible(text), style)

@@ -89,7 +89,7 @@ def trace_command(
         streams.dump(compared.as_dict())
     else:
         sheet = Sheet.of(sys.stdout)
-        write(["", *sheet.prose(compared.sentence, style="good" if compared.same else "doubtful")])
+        write(["", *sheet.prose(compared.sentence, style="good" if compared.same else "warning")])
     return codes[0] if compared.same else _DIFFERENT
 
 

@@ -22,7 +22,7 @@
     if (navigator.clipboard && window.isSecureContext) return navigator.clipboard.writeText(text);
     const field = document.createElement("textarea");
     field.value = text;
-    field.className = "unseen";
+    field.className = "visually-hidden";
     document.body.append(field);
     field.select();
     const copied = document.execCommand("copy");

@@ -21,7 +21,7 @@ from ..identifiers.report import OFFICIAL_PREFIX
 from ..identifiers.text import display
 from ..middleware.bindings import origins
 from . import errors, security
-from .config import EXAMPLES, FORM_OVERHEAD, FORM_PARTS, KEY, MOST_OCTETS, Example, Resolver, Site, url
+from .config import EXAMPLES, FORM_OVERHEAD, FORM_PARTS, KEY, MAX_BYTES, Example, Resolver, Site, url
 from .navigation import navigation
 from .report import excerpt
 from .trace_results import Results
@@ -32,7 +32,7 @@ from .tracing.limits.concurrency import ConcurrencyLimit
 from .tracing.limits.rate_limit import HostRateLimiter
 from .views import api, compare, docs, inspect, reference, trace
 from .views import policy as policy_pages
-from .views import traces as rounds
+from .views import traces as trace_lists
 
 if TYPE_CHECKING:
     from _typeshed.wsgi import WSGIApplication
@@ -104,8 +104,8 @@ def create_app(
     app = Flask(__name__.partition(".")[0])
     app.config.update(
         # Form fields stay in memory, so both limits are equal: the longest text and the rest of the form.
-        MAX_CONTENT_LENGTH=MOST_OCTETS + FORM_OVERHEAD,
-        MAX_FORM_MEMORY_SIZE=MOST_OCTETS + FORM_OVERHEAD,
+        MAX_CONTENT_LENGTH=MAX_BYTES + FORM_OVERHEAD,
+        MAX_FORM_MEMORY_SIZE=MAX_BYTES + FORM_OVERHEAD,
         MAX_FORM_PARTS=FORM_PARTS,
         # The URL of an asset changes with its content.
         SEND_FILE_MAX_AGE_DEFAULT=31_536_000,
@@ -147,13 +147,13 @@ def create_app(
         url_for=url,
         version=__version__,
     )
-    app.jinja_env.filters["unseen"] = excerpt.unseen
+    app.jinja_env.filters["escape_hidden"] = excerpt.escape_hidden
     Htmx(app)
     security.init_app(app)
     if trusted_hosts:
         security.require_hosts(app, trusted_hosts)
     errors.init_app(app)
-    for view in (inspect, compare, trace, rounds, api, reference, policy_pages, docs):
+    for view in (inspect, compare, trace, trace_lists, api, reference, policy_pages, docs):
         app.register_blueprint(view.blueprint)
     return app
 

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 KEY = "ararat"
 
-MOST_OCTETS = 2**20
+MAX_BYTES = 2**20
 """Maximum length of an inspected text, in bytes of UTF-8."""
 
 FORM_PARTS = 1016
@@ -34,7 +34,7 @@ FORM_PARTS = 1016
 FORM_OVERHEAD = 128 * FORM_PARTS
 """Bytes that a form can have in addition to its text."""
 
-LONGEST_ADDRESS = 2000
+MAX_URL_LENGTH = 2000
 """Maximum length of a permalink or trace URL. A text with a longer URL has no permalink and cannot be traced."""
 
 

@@ -9,11 +9,11 @@ from flask import request
 from .config import url
 
 _PAGES = (
-    ("Inspect", "inspector.page", "/", ()),
-    ("Trace", "live.trace", "/trace", ("/traces",)),
-    ("Compare", "comparing.page", "/compare", ()),
+    ("Inspect", "inspect.page", "/", ()),
+    ("Trace", "trace.trace", "/trace", ("/traces",)),
+    ("Compare", "compare.page", "/compare", ()),
     ("Registries", "reference.index", "/registries", ("/registries/", "/schemes")),
-    ("Docs", "handbook.contents", "/docs", ("/docs/",)),
+    ("Docs", "docs.contents", "/docs", ("/docs/",)),
 )
 """Label, endpoint and path of a page, and the beginnings of the other paths in its section."""
 

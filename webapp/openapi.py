@@ -10,10 +10,10 @@ from collections.abc import Iterator
 from typing import Any
 
 from .. import __version__
-from .config import MOST_OCTETS, url
-from .report.inspection import MOST_FOUND
+from .config import MAX_BYTES, url
+from .report.inspection import MAX_FOUND
 from .schemas import ANY_OBJECT, SCHEMAS, TEXT, Schema, ref
-from .tracing.algorithm import FEWEST_REDIRECTS, MOST_REDIRECTS
+from .tracing.algorithm import MAX_REDIRECTS, MIN_REDIRECTS
 
 STABILITY = (
     "Paths, parameters, members and codes in this description keep their names and meanings. New ones can be added at "
@@ -25,7 +25,7 @@ CORS = (
     "to other sites, so only pages of this site can use them from a browser."
 )
 LIMITS = (
-    f"A text can have up to {MOST_OCTETS:,} bytes of UTF-8. The first {MOST_FOUND:,} identifiers are reported. "
+    f"A text can have up to {MAX_BYTES:,} bytes of UTF-8. The first {MAX_FOUND:,} identifiers are reported. "
     "The size of a response is limited, too. `truncated` is true if identifiers, containers, segments or problems "
     "are omitted. There are no API keys and no quotas. The numbers of concurrent traces and of concurrent texts longer "
     "than 65,536 bytes are limited. Above the limit the response is 503 with Retry-After."
@@ -63,7 +63,7 @@ def _operation(name: str, summary: str, answer: str, *parameters: Schema, errors
 
 
 def _trace() -> Schema:
-    redirects = {"type": "integer", "minimum": FEWEST_REDIRECTS, "maximum": MOST_REDIRECTS, "default": 10}
+    redirects = {"type": "integer", "minimum": MIN_REDIRECTS, "maximum": MAX_REDIRECTS, "default": 10}
     operation = _operation(
         "trace",
         "Trace an identifier to its target, hop by hop",
@@ -230,7 +230,7 @@ def description() -> dict[str, Any]:
             "summary": "Check, compare and trace ARKs and URNs",
             "description": " ".join((STABILITY, CORS, LIMITS)),
         },
-        "servers": [{"url": url("inspector.page").removesuffix("/") or "/"}],
+        "servers": [{"url": url("inspect.page").removesuffix("/") or "/"}],
         "paths": PATHS,
         "components": {"schemas": SCHEMAS},
     }

@@ -39,7 +39,7 @@ _ALWAYS = {
 }
 
 
-_ONE_FORM = ("static", "inspector.picture", "inspector.robots", "inspector.favicon", "inspector.healthz")
+_ONE_FORM = ("static", "inspect.picture", "inspect.robots", "inspect.favicon", "inspect.healthz")
 """Endpoints with the same response for every client. Their error responses differ."""
 
 _FOR_PROGRAMS = ("application/json", "application/problem+json")

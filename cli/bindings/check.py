@@ -137,5 +137,5 @@ def _as_csv(finding: Finding, number: int) -> None:
 
 def _as_text(finding: Finding, number: int) -> None:
     sheet = Sheet.of(sys.stdout)
-    sys.stdout.write(f"{sheet.paint(finding.code.ljust(_WIDTH), 'doubtful')} {identifier(finding.identifier)}\n")
+    sys.stdout.write(f"{sheet.paint(finding.code.ljust(_WIDTH), 'warning')} {identifier(finding.identifier)}\n")
     write(sheet.prose(finding.message, indent=_WIDTH + 1))

@@ -161,14 +161,14 @@ class _Result:
 
 
 def _lines(each: BulkResult, sheet: Sheet) -> Iterator[str]:
-    style: Style = "good" if each.ok else "doubtful" if each.verdict in OPEN else "bad"
+    style: Style = "good" if each.ok else "warning" if each.verdict in OPEN else "error"
     yield f"{sheet.paint(each.verdict.ljust(_WIDTH), style)}{sheet.paint(identifier(each.identifier))}"
     if each.verdict not in GOOD:
         yield from sheet.prose(each.sentence, indent=_WIDTH, style="soft")
         return
     yield from sheet.prose(f"-> {identifier(each.url or '')}", indent=_WIDTH, style="soft")
     if each.downgraded:
-        yield from sheet.prose("A redirect leads from https to http.", indent=_WIDTH, style="doubtful")
+        yield from sheet.prose("A redirect leads from https to http.", indent=_WIDTH, style="warning")
 
 
 def _of_file(file: str) -> list[str]:

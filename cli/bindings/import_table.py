@@ -38,11 +38,11 @@ _STYLES: dict[str, Style] = {
     "updated": "good",
     "claimed": "name",
     "relocated": "name",
-    "withdrawn": "doubtful",
+    "withdrawn": "warning",
     "reserved": "good",
     "set": "good",
-    "refused": "bad",
-    "warning": "doubtful",
+    "refused": "error",
+    "warning": "warning",
 }
 
 

@@ -111,7 +111,7 @@ def bind_command(
         outcome = bindings.bind(name, target, metadata=metadata or None, alternates=alternate or None, **binding)
         _print_outcome(outcome, bindings, name)
     if binding["kind"] == "served" and outcome != "unchanged":
-        write(Sheet.of(sys.stderr).prose(f"ararat: note: {SERVED_ADVICE}", style="doubtful"), to=sys.stderr)
+        write(Sheet.of(sys.stderr).prose(f"ararat: note: {SERVED_ADVICE}", style="warning"), to=sys.stderr)
     return DONE
 
 

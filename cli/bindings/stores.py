@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from ...identifiers.iri_policy import Profile
     from ...middleware import Bindings
 
-_MOST_NAANS = 10
+_MAX_NAANS = 10
 SERVED_ADVICE = "a served name needs a site behind ResolverMiddleware. For `ararat serve` alone, use the kind located."
 """The advice about names of the kind "served"."""
 
@@ -57,13 +57,13 @@ def warn_of_unregistered(bindings: Bindings, naans: Collection[str], *, strict: 
 
     bindings.check_change = watching = RegisteredNaans(bindings.check_change, naans, strict=strict)
     yield
-    warnings = [f"NAAN {naan} is not registered" for naan in watching.unregistered[:_MOST_NAANS]]
+    warnings = [f"NAAN {naan} is not registered" for naan in watching.unregistered[:_MAX_NAANS]]
     if more := len(watching.unregistered) - len(warnings):
         warnings.append(f"{more:,} more NAANs are not registered")
     sheet = Sheet.of(sys.stderr)
     for warning in warnings:
         advice = "register it with the ARK Maintenance Agency, or give it with --naans if it is yours"
-        write(sheet.prose(f"ararat: warning: {warning}: {advice}", style="doubtful"), to=sys.stderr)
+        write(sheet.prose(f"ararat: warning: {warning}: {advice}", style="warning"), to=sys.stderr)
 
 
 def require_database(url: str) -> None:

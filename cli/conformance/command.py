@@ -186,7 +186,7 @@ def _difference(vector: _Vector, response: dict[str, Any]) -> list[str]:
     sheet = Sheet.of(sys.stdout)
     got = json.dumps(response.get("result", response.get("error")))
     return [
-        *sheet.prose(f"{words(vector.id)}  {words(vector.kind)}", style="bad"),
+        *sheet.prose(f"{words(vector.id)}  {words(vector.kind)}", style="error"),
         *sheet.field("Input", words(json.dumps(vector.input), most=400)),
         *sheet.field("Expected", words(json.dumps(vector.expect), most=400)),
         *sheet.field("Answer", words(got, most=400)),
@@ -198,4 +198,4 @@ def _summary(counted: Counter[tuple[str, bool]], total: int, failed: int) -> Non
     for kind in dict.fromkeys(kind for kind, _ in counted):
         agreed = counted[kind, True]
         write(sheet.prose(f"{kind}: {agreed} of {agreed + counted[kind, False]}"))
-    write(sheet.prose(f"{total - failed} of {total} agree.", style="bad" if failed else "good"))
+    write(sheet.prose(f"{total - failed} of {total} agree.", style="error" if failed else "good"))

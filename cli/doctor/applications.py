@@ -25,7 +25,7 @@ from .finding import Finding, State
 _PLACE = re.compile(r"[A-Za-z_][\w.]*:[A-Za-z_][\w.]*")
 _INSIDE = ("wsgi_app", "app", "application", "wrapped", "__func__", "__self__")
 _MOST = 200
-_MOST_ROUTES = 20
+_MAX_ROUTES = 20
 # The syntax of a regular expression before its first letter.
 _BEGINNING = re.compile(r"(?:\^|\\A|\(\?[aiLmsux]+\)|\((?:\?P<\w+>|\?:)?)*")
 
@@ -75,20 +75,20 @@ def examine(application: Any) -> Iterator[Finding]:
     Source: POL-037.
 
     >>> [finding.state for finding in examine(lambda environ, start_response: [])]
-    ['bad', 'doubtful']
+    ['error', 'warning']
     """
     sites, resolvers = _walk(application)
     if not resolvers and is_asgi(application):
         message = (
             f"{named(application)} is an ASGI application. ResolverMiddleware is WSGI middleware and cannot wrap it."
         )
-        yield Finding("app", "asgi", "bad", "resolver", message, REMEDY)
+        yield Finding("app", "asgi", "error", "resolver", message, REMEDY)
         return
     if not resolvers:
         yield Finding(
             "app",
             "resolver",
-            "bad",
+            "error",
             "resolver",
             f"{named(application)} is not wrapped in ResolverMiddleware.",
             'Wrap it: application = ResolverMiddleware(application, open_bindings("bindings.sqlite"), prefix=...). '
@@ -97,23 +97,23 @@ def examine(application: Any) -> Iterator[Finding]:
     for site in sites:
         if site.resolver is not None:
             message = f"ResolverMiddleware wraps the {site.framework} application."
-            yield Finding("app", "resolver", "well", "resolver", message)
+            yield Finding("app", "resolver", "ok", "resolver", message)
         elif resolvers:
             message = f"ResolverMiddleware wraps another application, but not the {site.framework} application."
-            yield Finding("app", "resolver", "doubtful", "resolver", message)
+            yield Finding("app", "resolver", "warning", "resolver", message)
         yield from _routes(site)
     if resolvers and not sites:
         message = f"ResolverMiddleware wraps {named(resolvers[0].app)}."
-        yield Finding("app", "resolver", "well", "resolver", message)
+        yield Finding("app", "resolver", "ok", "resolver", message)
     if not sites:
         message = (
             "The routes of this application cannot be listed. Check yourself that none begins with /ark: or /urn:."
         )
-        yield Finding("app", "routes", "doubtful", "routes", message)
+        yield Finding("app", "routes", "warning", "routes", message)
     if resolvers and resolvers[0].settings.prefix is None:
         change = 'Set ResolverMiddleware(..., prefix="https://example.org") to the public URL of the site.'
         message = "No prefix is set, so links contain no host and do not work outside of this site."
-        yield Finding("app", "prefix", "doubtful", "prefix", message, change)
+        yield Finding("app", "prefix", "warning", "prefix", message, change)
 
 
 def settings_of(application: Any) -> Settings | None:
@@ -206,22 +206,22 @@ def _routes(site: Site) -> Iterator[Finding]:
     except Exception as error:  # noqa: BLE001 - this runs code of the framework
         reason = display.escape(f"{type(error).__name__}: {error}"[:200])
         message = f"The routes of the {site.framework} application cannot be listed ({reason})."
-        yield Finding("app", "routes", "doubtful", "routes", message)
+        yield Finding("app", "routes", "warning", "routes", message)
         return
     hidden = [route for route in every if route.lstrip("/").lower().startswith(labels)]
     if not hidden:
         message = (
             f"None of the {len(every):,} routes of the {site.framework} application begins with {' or '.join(labels)}"
         )
-        yield Finding("app", "routes", "well", "routes", message)
+        yield Finding("app", "routes", "ok", "routes", message)
     change = "Move these routes to other paths, and bind names to them (ararat bind --kind served)."
-    state: State = "bad" if site.resolver else "doubtful"
+    state: State = "error" if site.resolver else "warning"
     fate = "is never reached:" if site.resolver else "will not be reached after ResolverMiddleware is added:"
-    for route in hidden[:_MOST_ROUTES]:
+    for route in hidden[:_MAX_ROUTES]:
         message = f"The route {display.escape(route[:200])} {fate} the resolver answers for this path."
         yield Finding("app", "route-hidden", state, "routes", message, change)
-    if len(hidden) > _MOST_ROUTES:
-        message = f"... and {len(hidden) - _MOST_ROUTES:,} more routes."
+    if len(hidden) > _MAX_ROUTES:
+        message = f"... and {len(hidden) - _MAX_ROUTES:,} more routes."
         yield Finding("app", "route-hidden", state, "routes", message, change)
 
 

@@ -65,7 +65,7 @@ def doctor_command(
         from ..render.findings import summary_lines
 
         write(summary_lines(found, Sheet.of(sys.stdout)))
-    return NO if any(finding.state == "bad" for finding in found) else DONE
+    return NO if any(finding.state == "error" for finding in found) else DONE
 
 
 def _show(finding: Finding) -> None:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any, Literal, NamedTuple
 
-State = Literal["well", "doubtful", "bad"]
-"""``well`` needs no change, ``doubtful`` may be intended, ``bad`` must be fixed."""
+State = Literal["ok", "warning", "error"]
+"""``ok`` needs no change, ``warning`` may be intended, ``error`` must be fixed."""
 
 Part = Literal["url", "app", "registry", "database"]
 
@@ -32,8 +32,8 @@ class Finding(NamedTuple):
     def as_dict(self) -> dict[str, Any]:
         """Return the finding as a JSON object, without the fields that are None.
 
-        >>> Finding("url", "head", "well", "HEAD", "The same as GET, without a body.").as_dict()["state"]
-        'well'
+        >>> Finding("url", "head", "ok", "HEAD", "The same as GET, without a body.").as_dict()["state"]
+        'ok'
         """
         found = self._asdict()
         del found["shown"]

@@ -135,7 +135,7 @@ class _Deployment:
                 return
         self._proxy = reverse_proxy(plain.field("Server"), plain.field("Via"))
         self._raw = echo.exact is not False
-        yield Finding("url", "answered", "well", "answered", f"Ararat answers at {self._mount or '/'}.")
+        yield Finding("url", "answered", "ok", "answered", f"Ararat answers at {self._mount or '/'}.")
         yield self._raw_target(echo)
         for probe in PROBES:
             yield self._probed(probe)
@@ -167,10 +167,10 @@ class _Deployment:
         shown = "raw target"
         if echo.exact is None:
             return Finding(
-                "url", "raw-target", "doubtful", shown, "The version of Ararat is too old to report this. Update it."
+                "url", "raw-target", "warning", shown, "The version of Ararat is too old to report this. Update it."
             )
         if echo.exact:
-            return Finding("url", "raw-target", "well", shown, "The server passes it to the application.")
+            return Finding("url", "raw-target", "ok", shown, "The server passes it to the application.")
         message = "The application does not receive the request target as it was sent."
         return self._bad("raw-target", shown, message, "no-raw-target", "ARK draft, section 7.1")
 
@@ -196,22 +196,22 @@ class _Deployment:
                 probe.shown,
                 message,
                 remedy(cause, self._proxy) if cause else None,
-                None if state == "well" else probe.reference,
+                None if state == "ok" else probe.reference,
                 _cut(sent),
                 received,
             )
 
         if _same(sent, echo.identifier):
-            return found("well", "Arrives unchanged.")
+            return found("ok", "Arrives unchanged.")
         # A path that was cleaned does no harm if the raw target shows the dot-segment, so that it is refused.
         if probe.code.endswith("dot-segment") and echo.code == "dot-segment":
-            return found("well", "Refused, although the path was cleaned in transit.")
+            return found("ok", "Refused, although the path was cleaned in transit.")
         if _equivalent(sent, echo.identifier):
-            return found("doubtful", f"Arrives as {received}, another spelling of the same name.")
+            return found("warning", f"Arrives as {received}, another spelling of the same name.")
         lost = f"Arrives as {received}: {probe.lost}."
         if not self._raw:
-            return found("bad", lost, "no-raw-target")
-        return found("bad", lost, "normalised" if echo.exact is False else "rewritten")
+            return found("error", lost, "no-raw-target")
+        return found("error", lost, "normalised" if echo.exact is False else "rewritten")
 
     def _stopped(self, probe: Probe, sent: str, message: str, response: RawResponse | None = None) -> Finding:
         cause: Cause = "long" if probe.code == "long" else "stopped"
@@ -220,7 +220,7 @@ class _Deployment:
         # A reverse proxy may name itself only in its own answers.
         proxy = reverse_proxy(response.field("Server"), response.field("Via")) if response else None
         change = remedy(cause, proxy or self._proxy)
-        return Finding("url", probe.code, "bad", probe.shown, message, change, probe.reference, _cut(sent))
+        return Finding("url", probe.code, "error", probe.shown, message, change, probe.reference, _cut(sent))
 
     def _too_long(self) -> Finding:
         code, shown = "too-long", f"{_TOO_LONG:,} bytes"
@@ -228,12 +228,12 @@ class _Deployment:
             response = self._ask("x" * _TOO_LONG)
         except HopFailed as failed:
             message = f"No answer: {failed.sentence}. The status 414 gives the client the reason."
-            return Finding("url", code, "doubtful", shown, message, reference="ARK draft, section 7.1.1")
+            return Finding("url", code, "warning", shown, message, reference="ARK draft, section 7.1.1")
         if parse_echo(response) is None:
             message = f"{_status(response)} by a server in front of Ararat. Ararat answers 414."
-            return Finding("url", code, "doubtful", shown, message, reference="ARK draft, section 7.1.1")
+            return Finding("url", code, "warning", shown, message, reference="ARK draft, section 7.1.1")
         known = "Refused with 414." if response.status == 414 else f"Answered by Ararat ({response.status})."
-        return Finding("url", code, "well", shown, known)
+        return Finding("url", code, "ok", shown, known)
 
     def _other_spelling(self, code: str, identifier: str, shown: str, lost: str) -> Finding:
         reference = "ARK draft, section 7.1"
@@ -265,20 +265,20 @@ class _Deployment:
         elif differs:
             message = f"{' and '.join(differs)} {'is' if len(differs) == 1 else 'are'} different from GET."
         else:
-            return Finding("url", "head", "well", "HEAD", "The same as GET, without a body.")
+            return Finding("url", "head", "ok", "HEAD", "The same as GET, without a body.")
         return self._bad("head", "HEAD", message, "head", "RFC 9110, section 9.3.2")
 
     def _cache_control(self, plain: RawResponse) -> Finding:
         wanted = {404: "max-age=60", 400: "no-store"}.get(plain.status)
         seen = plain.field("Cache-Control")
         if wanted is None or seen == wanted:
-            return Finding("url", "cache-control", "well", "Cache-Control", "Arrives as Ararat set it.")
+            return Finding("url", "cache-control", "ok", "Cache-Control", "Arrives as Ararat set it.")
         message = f"A refusal has {display.escape((seen or 'no value')[:_SHOWN])}; Ararat sets {wanted}."
         change = (
             "Remove the directives that set it for these paths (nginx: expires and add_header Cache-Control; Apache: "
             "mod_expires and Header set). A name may be bound at any time."
         )
-        return Finding("url", "cache-control", "bad", "Cache-Control", message, change, "RFC 9111, section 5.2")
+        return Finding("url", "cache-control", "error", "Cache-Control", message, change, "RFC 9111, section 5.2")
 
     def _bindings(self) -> Iterator[Finding]:
         """Look up a name to check the store. Yield nothing if URNs are not answered or this URN is bound."""
@@ -291,9 +291,9 @@ class _Deployment:
         if echo.code == "bindings-unavailable":
             change = "See its log, or run ararat doctor --database URL as the user that runs the site."
             message = "The resolver cannot read its bindings."
-            yield Finding("url", "bindings", "bad", "bindings", message, change, "ARK draft, section 3.1")
+            yield Finding("url", "bindings", "error", "bindings", message, change, "ARK draft, section 3.1")
         else:
-            yield Finding("url", "bindings", "well", "bindings", "The resolver can read its bindings.")
+            yield Finding("url", "bindings", "ok", "bindings", "The resolver can read its bindings.")
 
     def _health(self) -> Iterator[Finding]:
         """Report the bindings by ``/healthz`` of the inspector. Yield nothing if no inspector answers."""
@@ -306,20 +306,20 @@ class _Deployment:
             about = "About " if health.get("names_exact") is False else ""
             if names:
                 message = f"{about}{names:,} {'name is' if names == 1 else 'names are'} bound."
-                yield Finding("url", "names", "well", "names", message)
+                yield Finding("url", "names", "ok", "names", message)
             else:
                 change = "Check that it reads the right database. Bind names with ararat bind or ararat import."
-                yield Finding("url", "no-names", "doubtful", "names", "No name is bound.", change)
+                yield Finding("url", "no-names", "warning", "names", "No name is bound.", change)
         if file == "refused":
             message = "The file of bindings contains an error. Its previous version is in use."
             change = "Correct the file. The log and ararat doctor --database FILE name the line."
-            yield Finding("url", "file-refused", "bad", "file", message, change)
+            yield Finding("url", "file-refused", "error", "file", message, change)
         elif file == "unrecorded":
             message = (
                 "The copy of the file of bindings cannot be written. After a restart, deleted names are not detected."
             )
             change = "Give the server write access to the folder of the file."
-            yield Finding("url", "file-unrecorded", "doubtful", "file", message, change)
+            yield Finding("url", "file-unrecorded", "warning", "file", message, change)
 
     def _announced(self) -> Finding:
         """Check the prefix of links. A refusal that suggests another spelling contains it (ark:B9999/x)."""
@@ -330,21 +330,21 @@ class _Deployment:
             echo = None
         tail = "/ark:b9999/x"
         if echo is None or echo.suggestion is None or not echo.suggestion.endswith(tail):
-            return Finding("url", code, "doubtful", shown, "The prefix of links is unknown: no answer contains it.")
+            return Finding("url", code, "warning", shown, "The prefix of links is unknown: no answer contains it.")
         root = echo.suggestion.removesuffix(tail)
         if not root.startswith("http"):
             change = f'Set it: ResolverMiddleware(..., prefix="{self._here}"), or ararat serve --prefix {self._here}.'
             message = "No prefix is set, so links contain no host and do not work outside of this site."
-            return Finding("url", code, "doubtful", shown, message, change)
+            return Finding("url", code, "warning", shown, message, change)
         wanted = self._expected or self._here
         announced = display.percent(root[:_SHOWN])
         if root == wanted:
-            return Finding("url", code, "well", shown, f"Links begin with {announced}.")
+            return Finding("url", code, "ok", shown, f"Links begin with {announced}.")
         message = f"Links begin with {announced}, not with {wanted}."
         same_host = root.partition("://")[2].partition("/")[0] == self._url.authority
         if self._expected is None and not same_host:
-            return Finding("url", code, "doubtful", shown, f"{message} This is correct if both lead to this site.")
-        return Finding("url", code, "bad", shown, message, f'Set prefix="{wanted}".', "ARK draft, section 7.1")
+            return Finding("url", code, "warning", shown, f"{message} This is correct if both lead to this site.")
+        return Finding("url", code, "error", shown, message, f'Set prefix="{wanted}".', "ARK draft, section 7.1")
 
     @property
     def _here(self) -> str:
@@ -353,7 +353,7 @@ class _Deployment:
     def _bad(
         self, code: str, shown: str, message: str, cause: Cause, reference: str, sent: str | None = None
     ) -> Finding:
-        return Finding("url", code, "bad", shown, message, remedy(cause, self._proxy), reference, sent)
+        return Finding("url", code, "error", shown, message, remedy(cause, self._proxy), reference, sent)
 
 
 def parse_echo(response: RawResponse) -> Echo | None:
@@ -404,7 +404,7 @@ def _not_ararat(response: RawResponse, url: WebURL) -> Finding:
         change = "Run ararat doctor with that address (--url)."
         if url.scheme == "http" and where.lower().startswith(f"https://{url.host}"):
             change = "Run ararat doctor with the https address (--url https://...)."
-        return Finding("url", "answered", "bad", "answered", message, change)
+        return Finding("url", "answered", "error", "answered", message, change)
     who = response.field("Server")
     by = f" (Server: {display.escape(who[:_SHOWN])})" if who else ""
     message = f"{_status(response)}, not by Ararat{by}: a request for /ark:99999/x does not reach a resolver."
@@ -415,26 +415,26 @@ def _not_ararat(response: RawResponse, url: WebURL) -> Finding:
             "Compare its address and port with those of the reverse proxy (nginx: proxy_pass and upstream; Apache: "
             "ProxyPass; Caddy: reverse_proxy)."
         )
-        return Finding("url", "backend", "bad", "answered", message, change)
+        return Finding("url", "backend", "error", "answered", message, change)
     change = (
         "Wrap the site in ResolverMiddleware, and let the reverse proxy forward /ark: and /urn: unchanged. "
         f"ResolverMiddleware answers {METHODS}. The URL must be the resolver prefix, with its path."
     )
-    return Finding("url", "answered", "bad", "answered", message, change)
+    return Finding("url", "answered", "error", "answered", message, change)
 
 
 def _hsts(response: RawResponse, url: WebURL) -> Finding:
     code, shown, seen = "hsts", "HSTS", response.field("Strict-Transport-Security")
     if url.scheme == "http":
         if seen is None:
-            return Finding("url", code, "well", shown, "Not sent over http, as required.")
+            return Finding("url", code, "ok", shown, "Not sent over http, as required.")
         message = "Strict-Transport-Security is sent over http."
-        return Finding("url", code, "bad", shown, message, "Send it over https only.", "RFC 6797, section 7.2")
+        return Finding("url", code, "error", shown, message, "Send it over https only.", "RFC 6797, section 7.2")
     if seen is not None:
-        return Finding("url", code, "well", shown, f"Sent: {display.escape(seen[:_SHOWN])}.")
+        return Finding("url", code, "ok", shown, f"Sent: {display.escape(seen[:_SHOWN])}.")
     change = 'Set it where TLS ends, or with ResolverMiddleware(..., hsts="max-age=31536000").'
     message = "Strict-Transport-Security is not sent."
-    return Finding("url", code, "doubtful", shown, message, change, "ARK draft, section 8")
+    return Finding("url", code, "warning", shown, message, change, "ARK draft, section 8")
 
 
 def _status(response: RawResponse) -> str:

@@ -23,12 +23,12 @@ _REPORT = "Report the change to the ARK Maintenance Agency, which maintains the 
 def examine(naans: Collection[str], prefixes: Sequence[str] = (), name: str | None = None) -> Iterator[Finding]:
     """Compare the registry entry of each NAAN with the prefixes and the name of the site, if they are known.
 
-    A different resolver is bad; any other difference is doubtful. Raises ValueError for a text that is not a NAAN.
+    A different resolver is an error; any other difference is a warning. Raises ValueError for what is not a NAAN.
 
     >>> [finding.state for finding in examine(["12148"], ["https://ark.bnf.fr"])]
-    ['well']
+    ['ok']
     >>> [finding.state for finding in examine(["12148"], ["https://ark.example"])]
-    ['bad']
+    ['error']
     """
     own = Settings(naans=naans).naans or ()
     day = registries.current().table(NAANS).snapshot.date
@@ -43,7 +43,7 @@ def examine(naans: Collection[str], prefixes: Sequence[str] = (), name: str | No
             holder = registries.authority(naan)
             held = f" for {holder.name}" if holder else ""
             message = f"It is in the registry of {day}{held}, {resolver}."
-            yield Finding("registry", "registered", "well", f"NAAN {naan}", message)
+            yield Finding("registry", "registered", "ok", f"NAAN {naan}", message)
 
 
 def _finding(naan: str, found: Disagreement, agreed: bool, day: str) -> Finding:
@@ -52,13 +52,13 @@ def _finding(naan: str, found: Disagreement, agreed: bool, day: str) -> Finding:
     if found.field == "naan":
         message = f"It is not in the registry of {day}."
         change = "Register the NAAN with the ARK Maintenance Agency, or update the tables: ararat registry update."
-        return Finding("registry", "naan-unregistered", "doubtful", shown, message, change, _REFERENCE)
+        return Finding("registry", "naan-unregistered", "warning", shown, message, change, _REFERENCE)
     if found.field == "prefix" and not agreed:
         message = f"In the registry of {day} its resolver is {registered}, not {here}."
         change = f"{_REPORT}, or set the prefix that is registered."
-        return Finding("registry", "resolver-differs", "bad", shown, message, change, _REFERENCE)
+        return Finding("registry", "resolver-differs", "error", shown, message, change, _REFERENCE)
     if found.field == "prefix":
         message = f"{here} is not its resolver in the registry of {day}; {registered} is."
-        return Finding("registry", "prefix-unregistered", "doubtful", shown, message, reference=_REFERENCE)
+        return Finding("registry", "prefix-unregistered", "warning", shown, message, reference=_REFERENCE)
     message = f"In the registry of {day} it belongs to {registered}, not to {here}."
-    return Finding("registry", f"{found.field}-differs", "doubtful", shown, message, f"{_REPORT}.", _REFERENCE)
+    return Finding("registry", f"{found.field}-differs", "warning", shown, message, f"{_REPORT}.", _REFERENCE)

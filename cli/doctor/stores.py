@@ -34,7 +34,7 @@ def examine(url_or_path: str) -> Iterator[Finding]:
         found = list(conditions(url_or_path))
     except BindingError as error:
         message = f"{_sentence(error.message)} Expected {error.expected}."
-        yield Finding("database", error.code, "bad", "database", message, f"Use {error.expected}.")
+        yield Finding("database", error.code, "error", "database", message, f"Use {error.expected}.")
         return
     for number, condition in enumerate(found, 1):
         shown = "database" if len(found) == 1 else f"server {number}"
@@ -42,11 +42,11 @@ def examine(url_or_path: str) -> Iterator[Finding]:
     primaries = sum(condition.writable for condition in found)
     if len(found) > 1 and not primaries:
         message = "No server can be written. Names resolve, but no name can be bound or withdrawn."
-        yield Finding("database", "no-primary", "bad", "servers", message, "Promote a standby, or start the primary.")
+        yield Finding("database", "no-primary", "error", "servers", message, "Promote a standby, or start the primary.")
     elif primaries > 1:
         message = f"{primaries} servers can be written, so their contents can differ."
         change = "Make all servers but one a standby of the primary, or remove them from the URL."
-        yield Finding("database", "several-primaries", "bad", "servers", message, change)
+        yield Finding("database", "several-primaries", "error", "servers", message, change)
 
 
 def _finding(condition: Condition, shown: str, *, alone: bool) -> Finding:
@@ -62,19 +62,19 @@ def _finding(condition: Condition, shown: str, *, alone: bool) -> Finding:
         fault = display.escape(condition.fault)
         # The fault of a file begins with the file name, so its first letter must not change.
         sentence = f"{fault.removesuffix('.')}." if condition.table else _sentence(fault)
-        return Finding("database", code, "bad", shown, f"{can}{sentence}", change)
+        return Finding("database", code, "error", shown, f"{can}{sentence}", change)
     if condition.names is not None and condition.names.number == 0:
         change = "Check that this is the right database. Bind names with ararat bind or ararat import."
-        return Finding("database", "no-names", "doubtful", shown, f"{where} can be read but contains no names.", change)
+        return Finding("database", "no-names", "warning", shown, f"{where} can be read but contains no names.", change)
     names = "" if condition.names is None else f" Names: {condition.names}."
     if condition.table:
-        return Finding("database", "table", "well", shown, f"{where} can be read. A file is edited by hand.{names}")
+        return Finding("database", "table", "ok", shown, f"{where} can be read. A file is edited by hand.{names}")
     if condition.standby:
         role = "a standby: it can be read, and its primary can be written"
-        state = "doubtful" if alone else "well"
+        state = "warning" if alone else "ok"
         change = "Add the primary to the URL if names are to be bound." if alone else None
         return Finding("database", "standby", state, shown, f"{where} is {role}.{names}", change)
-    return Finding("database", "readable-writable", "well", shown, f"{where} can be read and written.{names}")
+    return Finding("database", "readable-writable", "ok", shown, f"{where} can be read and written.{names}")
 
 
 def _sentence(text: str) -> str:

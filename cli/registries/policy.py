@@ -92,7 +92,7 @@ def _verdicts(iris: tuple[str, ...], form: str, profile: Profile, complete: bool
     waiting: list[str] = []
     for given in streams.identifiers(iris, form):
         if given.fault is not None:
-            write(Sheet.of(sys.stderr).prose(f"ararat: {given.place}: {given.fault}", style="bad"), to=sys.stderr)
+            write(Sheet.of(sys.stderr).prose(f"ararat: {given.place}: {given.fault}", style="error"), to=sys.stderr)
             yield None
             continue
         waiting.append(given.text)
@@ -122,7 +122,7 @@ def _lines(verdict: Verdict, sheet: Sheet) -> Iterator[str]:
 
 def _verdict_words(verdict: Verdict) -> tuple[str, Style]:
     if not verdict.readable:
-        return "not a valid IRI", "bad"
+        return "not a valid IRI", "error"
     if not verdict.in_scope:
         return f"not covered by the policy {verdict.profile}", "soft"
-    return ("permitted", "good") if verdict.allocatable else ("not permitted", "bad")
+    return ("permitted", "good") if verdict.allocatable else ("not permitted", "error")

@@ -19,7 +19,7 @@ from ..output import Sheet, Style
 from .registry_folder import VARIABLE, registry_folder, table_in, write_tables
 
 _CANNOT_CREATE = 73
-_MOST_SHOWN = 12
+_MAX_SHOWN = 12
 
 
 class _Update(NamedTuple):
@@ -159,7 +159,7 @@ def _lines(update: _Update, path: Path | None, sheet: Sheet) -> Iterator[str]:
     rows: tuple[tuple[str, Collection[str], Style], ...] = (
         ("Added", changes.added, "good"),
         ("Changed", changed, "name"),
-        ("Missing", changes.vanished, "bad" if update.lost else "doubtful"),
+        ("Missing", changes.vanished, "error" if update.lost else "warning"),
     )
     for label, keys, style in rows:
         if keys:
@@ -170,5 +170,5 @@ def _lines(update: _Update, path: Path | None, sheet: Sheet) -> Iterator[str]:
 
 
 def _listed(keys: list[str]) -> str:
-    more = len(keys) - _MOST_SHOWN
-    return f"{len(keys):,}: {', '.join(keys[:_MOST_SHOWN])}" + (f" and {more:,} more" if more > 0 else "")
+    more = len(keys) - _MAX_SHOWN
+    return f"{len(keys):,}: {', '.join(keys[:_MAX_SHOWN])}" + (f" and {more:,} more" if more > 0 else "")

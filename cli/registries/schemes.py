@@ -13,7 +13,7 @@ from .. import streams
 from ..errors import DONE, NO, NO_INPUT, UNREADABLE, Refused, write
 from ..output import Sheet, Style, words
 
-_STYLES: dict[str, Style] = {"error": "bad", "warning": "doubtful", "note": "soft"}
+_STYLES: dict[str, Style] = {"error": "error", "warning": "warning", "note": "soft"}
 
 
 @click.group("schemes", short_help="Check registrations of URI schemes.")

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 def binding_lines(binding: Binding, sheet: Sheet) -> Iterator[str]:
     """Return the fields of a binding that have a value."""
     yield from sheet.prose(identifier(binding.identifier), style="strong")
-    yield from sheet.prose(state(binding), style="good" if binding.is_live else "doubtful")
+    yield from sheet.prose(state(binding), style="good" if binding.is_live else "warning")
     yield ""
     if binding.target is not None:
         yield from sheet.field("Target", identifier(binding.target), style="name")
@@ -48,7 +48,7 @@ def binding_line(outcome: str, binding: Binding, sheet: Sheet) -> Iterator[str]:
 def event_lines(event: Event, sheet: Sheet) -> Iterator[str]:
     """Return an entry of a history: time, action, actor, and the binding after it."""
     by = f" by {words(event.actor)}" if event.actor else ""
-    style: Style = "doubtful" if event.action == "withdrawn" else "good"
+    style: Style = "warning" if event.action == "withdrawn" else "good"
     yield f"{sheet.paint(_moment(event.when), 'soft')}  {sheet.paint(event.action, style)}{sheet.paint(by)}"
     after = event.after
     yield from sheet.prose(f"{state(after)}{f' -> {identifier(after.target)}' if after.target else ''}", indent=4)
@@ -59,7 +59,7 @@ def event_lines(event: Event, sheet: Sheet) -> Iterator[str]:
 def rule_event_lines(event: RuleEvent, sheet: Sheet) -> Iterator[str]:
     """Return an entry of the history of a rule: time, action, actor, and the template after it."""
     by = f" by {words(event.actor)}" if event.actor else ""
-    style: Style = "doubtful" if event.action == "removed" else "good"
+    style: Style = "warning" if event.action == "removed" else "good"
     yield f"{sheet.paint(_moment(event.when), 'soft')}  {sheet.paint(event.action, style)}{sheet.paint(by)}"
     if event.template is not None:
         rule = f"{identifier(event.prefix)} -> {identifier(event.template)} ({event.redirect})"

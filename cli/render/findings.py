@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from ..doctor.finding import Finding, State
 from ..output import Sheet, Style
 
-_STYLES: dict[State, Style] = {"well": "good", "doubtful": "doubtful", "bad": "bad"}
+_STYLES: dict[State, Style] = {"ok": "good", "warning": "warning", "error": "error"}
 _STATE = 10
 _SHOWN = 16
 
@@ -15,7 +15,7 @@ _SHOWN = 16
 def finding_lines(finding: Finding, sheet: Sheet) -> Iterator[str]:
     """Return a finding: its state, its subject and its message.
 
-    >>> print(*finding_lines(Finding("url", "head", "well", "HEAD", "The same as GET."), Sheet()), sep="\\n")
+    >>> print(*finding_lines(Finding("url", "head", "ok", "HEAD", "The same as GET."), Sheet()), sep="\\n")
     well      HEAD            The same as GET.
     """
     word = sheet.paint(finding.state.ljust(_STATE), _STYLES[finding.state])
@@ -37,23 +37,23 @@ def summary_lines(findings: Sequence[Finding], sheet: Sheet) -> Iterator[str]:
         if finding.remedy is not None:
             remedies.setdefault(finding.remedy, []).append(finding)
     for remedy, asking in remedies.items():
-        bad = any(finding.state == "bad" for finding in asking)
+        must = any(finding.state == "error" for finding in asking)
         yield ""
         yield from sheet.prose(
-            f"{'To change' if bad else 'To consider'}, for {', '.join(dict.fromkeys(each.shown for each in asking))}:",
-            style="bad" if bad else "doubtful",
+            f"{'To change' if must else 'To consider'}, for {', '.join(dict.fromkeys(each.shown for each in asking))}:",
+            style="error" if must else "warning",
         )
         yield from sheet.prose(remedy, indent=4)
         rules = dict.fromkeys(each.reference for each in asking if each.reference)
         if rules:
             yield from sheet.prose(f"({'; '.join(rules)})", indent=4, style="soft")
     counts = {state: sum(finding.state == state for finding in findings) for state in _STYLES}
+    warnings = f"{counts['warning']} warning{'' if counts['warning'] == 1 else 's'}"
     yield ""
-    if counts["bad"]:
+    if counts["error"]:
         # One change can fix several findings.
-        bad = (finding for finding in findings if finding.state == "bad")
-        changes = len({finding.remedy or number for number, finding in enumerate(bad)})
-        yield from sheet.prose(f"{changes} to change, {counts['doubtful']} doubtful.", style="bad")
+        errors = (finding for finding in findings if finding.state == "error")
+        changes = len({finding.remedy or number for number, finding in enumerate(errors)})
+        yield from sheet.prose(f"{changes} to change, {warnings}.", style="error")
     else:
-        doubtful = f", {counts['doubtful']} doubtful" if counts["doubtful"] else ""
-        yield from sheet.prose(f"All well{doubtful}.", style="doubtful" if doubtful else "good")
+        yield from sheet.prose(f"No errors, {warnings}.", style="warning" if counts["warning"] else "good")

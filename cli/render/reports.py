@@ -16,9 +16,9 @@ from ..output import Sheet, Style, identifier, words
 
 _MOST = 12
 _LONGEST_MEMBER = 300
-_SEVERITIES: dict[str, Style] = {"error": "bad", "warning": "doubtful", "note": "soft"}
-_TONES: dict[str, Style] = {"good": "good", "warn": "doubtful", "bad": "bad", "plain": ""}
-_CONFORMANCE: dict[str | None, Style] = {"strict": "good", "liberal": "doubtful", None: "bad"}
+_SEVERITIES: dict[str, Style] = {"error": "error", "warning": "warning", "note": "soft"}
+_STATUSES: dict[str, Style] = {"good": "good", "warn": "warning", "bad": "error", "plain": ""}
+_CONFORMANCE: dict[str | None, Style] = {"strict": "good", "liberal": "warning", None: "error"}
 
 
 def conformance(report: Report) -> str:
@@ -29,7 +29,7 @@ def conformance(report: Report) -> str:
 def report_lines(report: Report, sheet: Sheet) -> Iterator[str]:
     """Return the full report without its empty sections."""
     yield from sheet.prose(identifier(report.input), style="strong")
-    yield from sheet.prose(f"{verdicts.verdict(report)}.", style=_TONES[verdicts.tone(report)])
+    yield from sheet.prose(f"{verdicts.verdict(report)}.", style=_STATUSES[verdicts.status(report)])
     if summary := verdicts.summary(report):
         yield from sheet.prose(summary)
     for section in (_normal_form, _parts, _profiles, _steps, _hierarchy, _same_as, _facts, _characters, _problems):
@@ -53,7 +53,7 @@ def row(report: Report, sheet: Sheet) -> Iterator[str]:
 
 def comparison_lines(comparison: Comparison, sheet: Sheet) -> Iterator[str]:
     """Return the verdict, both normal forms, and a caret at their first difference."""
-    style: dict[str, Style] = {"equivalent": "good", "different": "doubtful", "unreadable": "bad"}
+    style: dict[str, Style] = {"equivalent": "good", "different": "warning", "unreadable": "error"}
     yield from sheet.prose(comparison.sentence, style=style[comparison.verdict])
     yield ""
     for label, report in (("First", comparison.a), ("Second", comparison.b)):
@@ -70,7 +70,7 @@ def comparison_lines(comparison: Comparison, sheet: Sheet) -> Iterator[str]:
         )
         yield from sheet.field("Differ at", first[0])
         yield sheet.verbatim(second[0])
-        yield sheet.verbatim(second[1], style="doubtful")
+        yield sheet.verbatim(second[1], style="warning")
 
 
 def match_line(match: Match, line: int, column: int, normal_form: str | None, sheet: Sheet) -> str:

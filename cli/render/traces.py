@@ -8,7 +8,7 @@ from ...webapp.tracing import messages
 from ...webapp.tracing.events import End, Event, Hop, Start
 from ..output import Sheet, Style, identifier, words
 
-_OUTCOMES: dict[str, Style] = {"success": "good", "failure": "bad", "refused": "bad", "unspecified": "doubtful"}
+_OUTCOMES: dict[str, Style] = {"success": "good", "failure": "error", "refused": "error", "unspecified": "warning"}
 _INDENT = 6
 _BAR = 40
 
@@ -41,8 +41,8 @@ def _hop(hop: Hop, sheet: Sheet) -> Iterator[str]:
     start, took = f"at {round(hop.at * 1000):,} ms", f"{round(hop.seconds * 1000):,} ms"
     if hop.status is None:
         why = hop.failure.text if hop.failure else "no answer"
-        yield from sheet.prose(f"{start}: no answer after {took}: {why}", indent=_INDENT, style="bad")
-        yield from _bar(hop, sheet, "bad")
+        yield from sheet.prose(f"{start}: no answer after {took}: {why}", indent=_INDENT, style="error")
+        yield from _bar(hop, sheet, "error")
         return
     style = _status_style(hop.status)
     target = f" -> {identifier(hop.target)}" if hop.target else ""
@@ -71,4 +71,4 @@ def _end(end: End, sheet: Sheet) -> Iterator[str]:
 def _status_style(status: int) -> Style:
     if status < 300:
         return "good"
-    return "name" if status < 400 else "bad"
+    return "name" if status < 400 else "error"

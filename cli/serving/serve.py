@@ -383,5 +383,5 @@ def _warn_of_served(bindings: Bindings) -> None:
         shown = example[:_LONGEST_EXAMPLE]
         subject = f"the served name {shown}" if number == 1 else f"{number:,} served names, such as {shown},"
         what = f"ararat: warning: {subject} cannot be answered here: {SERVED_ADVICE}"
-        write(Sheet.of(sys.stderr).prose(what, style="doubtful"), to=sys.stderr)
+        write(Sheet.of(sys.stderr).prose(what, style="warning"), to=sys.stderr)
         sys.stderr.flush()

@@ -82,8 +82,8 @@ def test_colour_is_used_only_on_terminals_that_permit_it(
     monkeypatch.setenv("TERM", "xterm")
     for name, value in environ.items():
         monkeypatch.setenv(name, value)
-    assert ("\x1b[" in Sheet.of(Screen()).paint("x", "bad")) == coloured
-    assert Sheet.of(io.StringIO()).paint("x", "bad") == "x"
+    assert ("\x1b[" in Sheet.of(Screen()).paint("x", "error")) == coloured
+    assert Sheet.of(io.StringIO()).paint("x", "error") == "x"
 
 
 def test_colour_carries_no_extra_information() -> None:

@@ -202,7 +202,7 @@ def test_segments_keep_their_borders_in_every_colour_mode(page, media):
         "all => all.map(one => getComputedStyle(one)).map(style => style.borderBottomStyle)"
     )
     labels = page.locator(".segments > li").evaluate_all(
-        "all => all.map(one => one.querySelector('.unseen')).map(label => label ? label.textContent.trim() : '')"
+        "all => all.map(one => one.querySelector('.visually-hidden')).map(one => one ? one.textContent.trim() : '')"
     )
     assert dict(zip(labels, styles, strict=True)).keys() >= {"NAAN", "Name", "component", "variant"}
     assert len(set(styles)) >= 5

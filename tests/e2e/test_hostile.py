@@ -16,7 +16,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from ararat.identifiers.text import characters
-from ararat.webapp.config import MOST_OCTETS
+from ararat.webapp.config import MAX_BYTES
 
 LETTERS = {
     "Hebrew": "\u05e9\u05dc\u05d5\u05dd",
@@ -108,8 +108,8 @@ def test_every_hostile_identifier_leaves_the_page_intact(page, page_watch):
 @pytest.mark.long
 def test_a_megabyte_of_hostile_identifiers_leaves_the_page_intact(page):
     inputs = "\n".join(row["input"] for row in hostile() if len(row["input"]) < 2_000)
-    text = (inputs + "\n") * (MOST_OCTETS // len(inputs.encode()) + 1)
-    text = text.encode()[: MOST_OCTETS * 9 // 10].decode("utf-8", "ignore")
+    text = (inputs + "\n") * (MAX_BYTES // len(inputs.encode()) + 1)
+    text = text.encode()[: MAX_BYTES * 9 // 10].decode("utf-8", "ignore")
     page.goto("/")
     answered(page, text)
     expect(page.locator(".list tbody tr")).to_have_count(1_000, timeout=20_000)

@@ -53,7 +53,7 @@ def test_paste_an_ark_and_read_its_normal_form(page, inspect):
     answer = inspect("ark:/12345/mp-39n.svg")
     expect(answer.get_by_role("heading", level=2)).to_contain_text("Valid ARK, not in normal form (2 changes)")
     expect(answer.locator(".normal code")).to_have_text("ark:12345/mp39n.svg")
-    expect(answer.locator(".chip b")).to_have_text(["valid", "not in normal form", "bound here"])
+    expect(answer.locator(".badge b")).to_have_text(["valid", "not in normal form", "bound here"])
     expect(answer.locator(".steps del")).to_have_text(["/", "-"])
     expect(page).to_have_title("ark:/12345/mp-39n.svg - Ararat")
 
@@ -261,7 +261,7 @@ def test_each_example_of_the_home_page_works(page):
 def test_use_a_suggestion(page, inspect):
     answer = inspect("ark:12345/x8rd4/")
     answer.get_by_role("link", name="Use this").click()
-    expect(answer.locator(".chip b")).to_have_text(["valid", "in normal form", "bound here"])
+    expect(answer.locator(".badge b")).to_have_text(["valid", "in normal form", "bound here"])
     expect(page.locator("#q")).to_have_value("ark:12345/x8rd4")
 
 

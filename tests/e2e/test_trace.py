@@ -91,7 +91,7 @@ def test_each_hop_shows_request_and_response(page):
     hop = page.locator(".hop").first
     expect(hop.locator(".asked")).to_contain_text(re.compile(r"GET http://127\.0\.0\.1:\d+/ark:12345/m5137"))
     expect(hop.locator(".answer")).to_contain_text("303")
-    expect(hop.locator(".badge")).to_have_text("related resource")
+    expect(hop.locator(".state")).to_have_text("related resource")
     expect(hop.locator(".location")).to_contain_text("/demo/mountain")
     expect(page.locator(".ended .sentence")).to_contain_text("A related resource is at")
 
@@ -121,7 +121,7 @@ def test_the_trace_ends_at_the_bound_page(page):
 
 def test_a_withdrawn_name_is_reported_without_blame(page):
     page.goto("/?q=ark:12345/d0v3z")
-    expect(page.locator(".chip b").last).to_have_text("withdrawn here")
+    expect(page.locator(".badge b").last).to_have_text("withdrawn here")
     page.get_by_role("link", name="Run the trace").click()
     expect(page.locator(".hop .answer b")).to_contain_text("410")
     expect(page.locator(".ended")).to_contain_text("unspecified whether")

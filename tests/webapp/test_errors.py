@@ -10,7 +10,7 @@ from urllib.parse import urlencode
 import pytest
 
 from ararat.webapp import create_app, cross_site, errors
-from ararat.webapp.config import MOST_OCTETS
+from ararat.webapp.config import MAX_BYTES
 
 TEXT = {"Accept": "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8"}
 JSON = {"Accept": "application/json"}
@@ -84,8 +84,8 @@ def test_every_api_error_has_one_shape(app, method, address, status, code):
 def test_a_refused_body_has_the_same_shape(app):
     client = app.test_client()
     assert_canonical_error(client.post("/api/inspect", data=b"\xff"), 400, "not-utf-8")
-    assert_canonical_error(client.post("/api/inspect", data=b"x" * (MOST_OCTETS + 1)), 413, "request-entity-too-large")
-    assert_canonical_error(client.post("/", headers=JSON, **form(MOST_OCTETS + 1)), 413, "request-entity-too-large")
+    assert_canonical_error(client.post("/api/inspect", data=b"x" * (MAX_BYTES + 1)), 413, "request-entity-too-large")
+    assert_canonical_error(client.post("/", headers=JSON, **form(MAX_BYTES + 1)), 413, "request-entity-too-large")
 
 
 def test_an_internal_error_has_the_same_shape(app):
@@ -134,18 +134,18 @@ def form(length):
 
 
 def test_a_text_that_is_too_long_is_refused_with_a_reason(app, read_page):
-    response = app.test_client().post("/", **form(MOST_OCTETS + 1))
+    response = app.test_client().post("/", **form(MAX_BYTES + 1))
     assert response.status_code == 413
     assert "longer than 1,048,576 bytes" in read_page(response.text).text
 
 
 def test_a_text_of_the_maximum_length_is_accepted(app):
-    assert app.test_client().post("/", **form(MOST_OCTETS)).status_code == 200
+    assert app.test_client().post("/", **form(MAX_BYTES)).status_code == 200
 
 
 @pytest.mark.parametrize(
     ("length", "status"),
-    [pytest.param(MOST_OCTETS, 200, id="the greatest length"), pytest.param(MOST_OCTETS + 2, 413, id="too long")],
+    [pytest.param(MAX_BYTES, 200, id="the greatest length"), pytest.param(MAX_BYTES + 2, 413, id="too long")],
 )
 def test_a_percent_encoded_form_can_have_three_bytes_per_byte(app, length, status):
     text = "\u00e9" * (length // 2)
@@ -156,13 +156,13 @@ def test_a_percent_encoded_form_can_have_three_bytes_per_byte(app, length, statu
 
 
 def test_a_percent_encoded_form_has_a_limit(app):
-    body = b"q=" + b"%41" * (MOST_OCTETS + 4096)
+    body = b"q=" + b"%41" * (MAX_BYTES + 4096)
     response = app.test_client().post("/", data=body, content_type="application/x-www-form-urlencoded")
     assert response.status_code == 413
 
 
 def test_a_long_body_is_read_before_the_refusal(app):
-    body = io.BytesIO(b"q=" + b"x" * 3 * MOST_OCTETS)
+    body = io.BytesIO(b"q=" + b"x" * 3 * MAX_BYTES)
     response = app.test_client().post("/", input_stream=body, content_length=len(body.getvalue()))
     assert response.status_code == 413
     assert body.read() == b""

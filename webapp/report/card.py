@@ -16,17 +16,17 @@ from . import excerpt, facts, inspection, parts, qr
 from . import summary as verdicts
 from .excerpt import Line
 from .parts import Part
-from .summary import Chip, Tone
+from .summary import Badge, Status
 
-MOST_COPIED = 2000
+MAX_COPIED = 2000
 """Maximum length of a text that a button copies or a link contains, in characters."""
 
-MOST_REPEATED = 240
+MAX_REPEATED = 240
 """Maximum number of characters shown of an equivalent or of a member of the hierarchy."""
 
-MOST_PROBLEMS = 20
-MOST_MEMBERS = 8
-MOST_UNUSUAL = 50
+MAX_PROBLEMS = 20
+MAX_MEMBERS = 8
+MAX_UNUSUAL = 50
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,9 +109,9 @@ class Card:
     start: int
     end: int
     verdict: str
-    tone: Tone
+    status: Status
     summary: str
-    chips: tuple[Chip, Chip, Chip]
+    badges: tuple[Badge, Badge, Badge]
     given: Line
     parts: tuple[Part, ...]
     suggestion: Spelling | None
@@ -144,32 +144,32 @@ def card(finding: inspection.Finding, prefix: str | None = None) -> Card:
     report = finding.report
     name = next(reversed(inspection.keys(report)), None)
     problems = sorted(report.problems, key=lambda found: (verdicts.GRAVITY[found.severity], found.start, found.end))
-    remarks = [_problem_view(number, found, report) for number, found in enumerate(problems[:MOST_PROBLEMS], 1)]
-    unusual = display.unusual(report.input, limit=MOST_UNUSUAL + 1)
+    remarks = [_problem_view(number, found, report) for number, found in enumerate(problems[:MAX_PROBLEMS], 1)]
+    unusual = display.unusual(report.input, limit=MAX_UNUSUAL + 1)
     bound = finding.bound.get(name) if finding.bound and name else None
     drawn = qr.embedded(report, prefix, bound=bound is not None)
     return Card(
         start=finding.match.start + 1,
         end=finding.match.end,
         verdict=verdicts.verdict(report),
-        tone=verdicts.tone(report),
+        status=verdicts.status(report),
         summary=verdicts.summary(report),
-        chips=verdicts.chips(report, name, finding.bound, unread=finding.unread),
+        badges=verdicts.badges(report, name, finding.bound, unread=finding.unread),
         given=_given(report),
-        parts=tuple(parts.shown(report, problems[:MOST_PROBLEMS])),
+        parts=tuple(parts.shown(report, problems[:MAX_PROBLEMS])),
         suggestion=_suggestion(finding),
         faults=tuple(remark for remark in remarks if remark.severity != "note"),
         notes=tuple(remark for remark in remarks if remark.severity == "note"),
-        problems_left_out=max(0, len(problems) - MOST_PROBLEMS),
-        normal=_spelling("normal form", report.normal_form, excerpt.MOST) if report.normal_form else None,
+        problems_left_out=max(0, len(problems) - MAX_PROBLEMS),
+        normal=_spelling("normal form", report.normal_form, excerpt.MAX_LENGTH) if report.normal_form else None,
         changes=tuple(_changes(report)),
-        members=tuple(_member(member, report, finding.bound) for member in report.hierarchy[-MOST_MEMBERS:]),
-        members_left_out=max(0, len(report.hierarchy) - MOST_MEMBERS),
+        members=tuple(_member(member, report, finding.bound) for member in report.hierarchy[-MAX_MEMBERS:]),
+        members_left_out=max(0, len(report.hierarchy) - MAX_MEMBERS),
         spellings=tuple(_spellings(report)),
         profiles=tuple(_profile_rows(list(report.profiles.values()))),
         known=tuple(_known(source) for source in facts.known(report)),
-        unusual=tuple(unusual[:MOST_UNUSUAL]),
-        unusual_goes_on=len(unusual) > MOST_UNUSUAL,
+        unusual=tuple(unusual[:MAX_UNUSUAL]),
+        unusual_goes_on=len(unusual) > MAX_UNUSUAL,
         subject=subject(report),
         bound=bound,
         unread=finding.unread,
@@ -251,8 +251,8 @@ def _member(member: str, report: Report, bound: Mapping[str, str] | None) -> Mem
         role = "base of this variant"
     else:
         role = ("this identifier, a variant" if report.variant_of else "this identifier") if here else "container"
-    identifier = member if len(member) <= MOST_COPIED else None
-    return Member(identifier, excerpt.plain(member, MOST_REPEATED), role, _state(member, here, bound), here)
+    identifier = member if len(member) <= MAX_COPIED else None
+    return Member(identifier, excerpt.plain(member, MAX_REPEATED), role, _state(member, here, bound), here)
 
 
 def _state(member: str, here: bool, bound: Mapping[str, str] | None) -> str:
@@ -264,9 +264,9 @@ def _state(member: str, here: bool, bound: Mapping[str, str] | None) -> str:
     return "not bound here" if here else "implied, not bound here"
 
 
-def _spelling(label: str, text: str, most: int = MOST_REPEATED) -> Spelling:
+def _spelling(label: str, text: str, most: int = MAX_REPEATED) -> Spelling:
     copied = display.percent(text)
-    return Spelling(label, text, excerpt.plain(text, most), copied if len(copied) <= MOST_COPIED else None)
+    return Spelling(label, text, excerpt.plain(text, most), copied if len(copied) <= MAX_COPIED else None)
 
 
 def _spellings(report: Report) -> Iterator[Spelling]:

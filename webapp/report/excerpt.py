@@ -2,7 +2,7 @@
 
 Pages and terminal display identifiers as a :data:`Line`. A line is a sequence of runs; a run is plain, marked, deleted,
 inserted, or a gap. Hidden characters become chips (:func:`.display.atoms`). Right-to-left text is isolated, so that
-the pieces keep the order of the text (UAX #9, HL4). A line contains about :data:`MOST` characters at most.
+the pieces keep the order of the text (UAX #9, HL4). A line contains about :data:`MAX_LENGTH` characters at most.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from ...identifiers.text import characters, display
 
 Kind = Literal["same", "mark", "del", "ins", "gap"]
 
-MOST = 700
+MAX_LENGTH = 700
 """Maximum number of characters of a text in one line."""
 
 # Blocks of right-to-left characters (Unicode, DerivedBidiClass.txt) and the non-ASCII characters after them, so that
@@ -30,7 +30,7 @@ _RIGHT_TO_LEFT = re.compile(
 
 _AROUND = 28
 _COMPARED = 240
-_MOST_CHANGES = 24
+_MAX_CHANGES = 24
 _LONGEST_TOKEN = 100
 
 CHARACTERS = re.compile(r"%[0-9A-Fa-f]{2}|.", re.DOTALL)
@@ -69,13 +69,13 @@ class Run:
 Line = tuple[Run, ...]
 
 
-def unseen(text: str) -> Markup:
+def escape_hidden(text: str) -> Markup:
     """Escape ``text`` for a textarea, with hidden characters as character references.
 
     The text box keeps the raw text, but the page itself contains no hidden characters. Line breaks and tabs stay.
     NUL, C1 controls and surrogates have no character reference and stay, too.
 
-    >>> unseen("a\\u202e<b>")
+    >>> escape_hidden("a\\u202e<b>")
     Markup('a&#x202E;&lt;b&gt;')
     """
     return Markup(characters.HIDDEN.sub(_references, str(escape(text))))  # noqa: S704 - escaped just here
@@ -88,7 +88,7 @@ def _references(found: re.Match[str]) -> str:
     return f"&#x{ord(char):X};" * len(found[0])
 
 
-def plain(text: str, most: int = MOST) -> Line:
+def plain(text: str, most: int = MAX_LENGTH) -> Line:
     """Return ``text`` as a line; if it has more than ``most`` characters, omit the middle.
 
     >>> [(run.kind, run.left_out) for run in plain("ark:12345/" + "x" * 990)]
@@ -98,15 +98,15 @@ def plain(text: str, most: int = MOST) -> Line:
 
 
 def pointed(text: str, start: int, end: int) -> Line:
-    """Return ``text`` with ``text[start:end]`` marked; if it is longer than :data:`MOST`, only the surroundings.
+    """Return ``text`` with ``text[start:end]`` marked; if it is longer than :data:`MAX_LENGTH`, only the surroundings.
 
     >>> [run.kind for run in pointed("ark:12345/x!y", 11, 12)]
     ['same', 'mark', 'same']
     """
-    if len(text) > MOST:
+    if len(text) > MAX_LENGTH:
         return marked(text, start, end)
-    mark = tuple(_elided("mark", text[start:end], MOST)) or (Run("mark"),)
-    return (*_elided("same", text[:start], MOST), *mark, *_elided("same", text[end:], MOST))
+    mark = tuple(_elided("mark", text[start:end], MAX_LENGTH)) or (Run("mark"),)
+    return (*_elided("same", text[:start], MAX_LENGTH), *mark, *_elided("same", text[end:], MAX_LENGTH))
 
 
 def marked(text: str, start: int, end: int) -> Line:
@@ -117,9 +117,9 @@ def marked(text: str, start: int, end: int) -> Line:
     """
     left, right = max(0, start - _AROUND), min(len(text), end + _AROUND)
     runs = [Run("gap", left_out=left)] if left else []
-    runs += _elided("same", text[left:start], MOST)
+    runs += _elided("same", text[left:start], MAX_LENGTH)
     runs += list(_elided("mark", text[start:end], 2 * _AROUND)) or [Run("mark")]
-    runs += _elided("same", text[end:right], MOST)
+    runs += _elided("same", text[end:right], MAX_LENGTH)
     if right < len(text):
         runs.append(Run("gap", left_out=len(text) - right))
     return tuple(runs)
@@ -145,9 +145,9 @@ def compared(before: str, after: str, by: re.Pattern[str] = CHARACTERS) -> Line:
         ends = len(old) - tail, len(new) - tail
         changes = _whole_change(old[: ends[0]], new[: ends[1]], old[ends[0] :])
     shown = [change for change in changes if change[1]]
-    left_out = sum(len(text) for _, text in shown[_MOST_CHANGES:])
+    left_out = sum(len(text) for _, text in shown[_MAX_CHANGES:])
     runs = list(_context(before[:head], first=True))
-    for number, (kind, text) in enumerate(shown[:_MOST_CHANGES], 1):
+    for number, (kind, text) in enumerate(shown[:_MAX_CHANGES], 1):
         runs += _context(text, last=number == len(shown)) if kind == "same" else _elided(kind, text, 2 * _AROUND)
     return (*runs, Run("gap", left_out=left_out)) if left_out else tuple(runs)
 
@@ -205,11 +205,11 @@ def _context(text: str, *, first: bool = False, last: bool = False) -> Iterator[
     # Unchanged text: its end before a change, its beginning after one, both between two changes.
     before, after = (0 if first else _AROUND), (0 if last else _AROUND)
     if len(text) <= before + after:
-        yield from _elided("same", text, MOST)
+        yield from _elided("same", text, MAX_LENGTH)
         return
-    yield from _elided("same", text[:before], MOST)
+    yield from _elided("same", text[:before], MAX_LENGTH)
     yield Run("gap", left_out=len(text) - before - after)
-    yield from _elided("same", text[len(text) - after :], MOST)
+    yield from _elided("same", text[len(text) - after :], MAX_LENGTH)
 
 
 def _whole_change(old: str, new: str, rest: str) -> Iterator[tuple[Kind, str]]:

@@ -11,7 +11,7 @@ from typing import Any
 
 from ...identifiers import Report
 
-MOST_FINDINGS = 12
+MAX_FINDINGS = 12
 """Maximum number of findings and of parent IRIs that are shown."""
 
 
@@ -132,13 +132,13 @@ def _kunze(form: Mapping[str, Any]) -> Iterator[Fact]:
 
 def _policy(verdict: Mapping[str, Any]) -> Iterator[Fact]:
     yield Fact("Result", "can be allocated" if verdict["allocatable"] else "must not be allocated")
-    for found in verdict["findings"][:MOST_FINDINGS]:
+    for found in verdict["findings"][:MAX_FINDINGS]:
         said = f"{found['message']}; expected {found['expected']} ({found['reference']}, {found['code']})"
         yield Fact(_SEVERITIES[found["severity"]], said)
-    if len(verdict["findings"]) > MOST_FINDINGS:
-        yield Fact("", f"and {len(verdict['findings']) - MOST_FINDINGS} more")
+    if len(verdict["findings"]) > MAX_FINDINGS:
+        yield Fact("", f"and {len(verdict['findings']) - MAX_FINDINGS} more")
     yield Fact("Namespace", ", ".join(verdict["namespaces"]))
     if verdict["reserved"]:
         yield Fact("Reserved", "for the resolver of an identifier scheme")
-    for parent in verdict["parents"][:MOST_FINDINGS]:
+    for parent in verdict["parents"][:MAX_FINDINGS]:
         yield Fact("Parent", parent, identifier=True)

@@ -15,16 +15,16 @@ if TYPE_CHECKING:
     from ...identifiers.iri_policy import Profile
     from ...middleware import Bindings
 
-MOST_FOUND = 1000
+MAX_FOUND = 1000
 """Maximum number of reported identifiers."""
 
-MOST_CONTAINED = 2_000_000
+MAX_CONTAINED = 2_000_000
 """Maximum total length of the containers of all identifiers, in characters."""
 
-MOST_SEGMENTS, MOST_PROBLEMS = 40_000, 10_000
+MAX_SEGMENTS, MAX_PROBLEMS = 40_000, 10_000
 """Maximum total numbers of segments and of problems."""
 
-MOST_JSON = 10_000_000
+MAX_JSON = 10_000_000
 """Maximum length of the JSON in characters. The finding that exceeds it is the last."""
 
 ALWAYS = 20
@@ -62,7 +62,7 @@ class Finding:
 class Inspection:
     """A text and its identifiers in their order.
 
-    - ``truncated``: the text has more than :data:`MOST_FOUND` identifiers.
+    - ``truncated``: the text has more than :data:`MAX_FOUND` identifiers.
     - ``shortened``: containers, segments or problems were omitted because of the limits of this module.
     """
 
@@ -74,7 +74,7 @@ class Inspection:
     def as_json(self) -> Iterator[str]:
         """Yield JSON in ASCII with a final line break, one piece per finding.
 
-        It ends early after :data:`MOST_JSON` characters. The last member states whether anything was omitted.
+        It ends early after :data:`MAX_JSON` characters. The last member states whether anything was omitted.
 
         >>> json.loads("".join(inspect("").as_json()))
         {'input_length': 0, 'found': [], 'truncated': False}
@@ -82,7 +82,7 @@ class Inspection:
         yield f'{{"input_length": {len(self.text)}, "found": ['
         truncated, length = self.truncated or self.shortened, 0
         for number, finding in enumerate(self.findings):
-            if length > MOST_JSON:
+            if length > MAX_JSON:
                 truncated = True
                 break
             piece = (", " if number else "") + json.dumps(finding.as_dict())
@@ -103,7 +103,7 @@ def inspect(
     ['ark:12345/x1', 'urn:isbn:0451450523']
     """
     matches = find(text, scope={host for policy in policies for host in policy.hosts})
-    shown = matches[:MOST_FOUND]
+    shown = matches[:MAX_FOUND]
     room = _Room()
     reports = [room.fitted(examine(match.literal, prefix=prefix, policies=policies)) for match in shown]
     bound, unread = None, False
@@ -124,9 +124,9 @@ def inspect(
 class _Room:
     """The remaining limits for the reports of one text. Without them, 1 MB of text can produce 100 MB of reports."""
 
-    contained: int = MOST_CONTAINED
-    segments: int = MOST_SEGMENTS
-    problems: int = MOST_PROBLEMS
+    contained: int = MAX_CONTAINED
+    segments: int = MAX_SEGMENTS
+    problems: int = MAX_PROBLEMS
     exceeded: bool = False
 
     def fitted(self, report: Report) -> Report:

@@ -27,10 +27,10 @@ LABELS = {
 }
 """The labels of the kinds of segments, on a page and in a terminal."""
 
-MOST_SEGMENTS = 24
+MAX_SEGMENTS = 24
 """Maximum number of segments that are shown. Of more segments, the middle is omitted."""
 
-MOST_FOLLOWED = 4000
+MAX_FOLLOWED = 4000
 """Maximum length of an identifier whose segments are followed through the steps, in characters."""
 
 
@@ -60,10 +60,10 @@ def shown(report: Report, problems: Sequence[Problem]) -> Iterator[Part]:
     >>> [(part.label, part.steps) for part in shown(examine("ark:/12345/x-1"), ())]
     [('label (classic)', (1,)), ('NAAN', ()), ('', ()), ('Name', (2,))]
     """
-    half = MOST_SEGMENTS // 2
+    half = MAX_SEGMENTS // 2
     last = max(half, len(report.segments) - half)
     kept = [*range(min(half, len(report.segments))), *range(last, len(report.segments))]
-    most = max(24, excerpt.MOST // max(1, len(kept)))
+    most = max(24, excerpt.MAX_LENGTH // max(1, len(kept)))
     changes = followed(report)
     for index in kept:
         if index == last > half:
@@ -77,7 +77,7 @@ def touching(place: Problem, report: Report) -> tuple[int, ...]:
     for number, segment in enumerate(report.segments, 1):
         if segment.start < max(place.end, place.start + 1) and place.start < segment.end:
             touched.append(number)
-            if len(touched) > MOST_SEGMENTS:
+            if len(touched) > MAX_SEGMENTS:
                 return ()
     return tuple(touched)
 
@@ -85,14 +85,14 @@ def touching(place: Problem, report: Report) -> tuple[int, ...]:
 def followed(report: Report) -> list[tuple[int, ...]]:
     """Return, for each normalization step, the numbers of the segments that it changed, moved or removed.
 
-    The tuples are empty for an identifier of more than :data:`MOST_FOLLOWED` characters.
+    The tuples are empty for an identifier of more than :data:`MAX_FOLLOWED` characters.
 
     >>> from ararat.identifiers import examine
     >>> followed(examine("https://n2t.net/ark:/12345/x-1.b.a.b"))
     [(2,), (5,), (6,)]
     """
     found: list[tuple[int, ...]] = []
-    if report.steps and len(report.input) <= MOST_FOLLOWED:
+    if report.steps and len(report.input) <= MAX_FOLLOWED:
         # The steps refer to the ARK without its prefix.
         alive = [number for number, segment in enumerate(report.segments, 1) if segment.part != "prefix"]
         before = _texts(report.steps[0].before)

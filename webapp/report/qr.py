@@ -13,12 +13,12 @@ import segno
 from ...identifiers import Report
 from ...identifiers.report import OFFICIAL_PREFIX
 
-MOST_DRAWN = 300
+MAX_DRAWN = 300
 """Maximum length of the URL in characters. Longer URLs make modules too small for print."""
 
 
 def embedded(report: Report, prefix: str | None, *, bound: bool = False) -> str | None:
-    """Return the URL of the identifier, or None if there is none or it is longer than :data:`MOST_DRAWN`.
+    """Return the URL of the identifier, or None if there is none or it is longer than :data:`MAX_DRAWN`.
 
     The URL starts with ``prefix`` if the name is ``bound`` here or is a URN, else with the official resolver.
 
@@ -34,7 +34,7 @@ def embedded(report: Report, prefix: str | None, *, bound: bool = False) -> str 
         found = f"{prefix.removesuffix('/')}/{report.normal_form}"
     else:
         found = None if report.form == "urn" else f"{OFFICIAL_PREFIX}/{report.normal_form}"
-    return found if found and found.isascii() and len(found) <= MOST_DRAWN else None
+    return found if found and found.isascii() and len(found) <= MAX_DRAWN else None
 
 
 def drawn(text: str) -> bytes:

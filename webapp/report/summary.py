@@ -1,4 +1,4 @@
-"""Summarize a report: a verdict in one sentence, and chips for validity, normal form and binding.
+"""Summarize a report: a verdict in one sentence, and badges for validity, normal form and binding.
 
 The texts never state that an identifier is persistent or that a resource exists (ARK-007). They are printable ASCII
 and contain no characters of the identifier.
@@ -13,18 +13,18 @@ from typing import Any, Literal
 from ...identifiers import Report
 from ...identifiers.text import characters
 
-Tone = Literal["good", "warn", "bad", "plain"]
+Status = Literal["good", "warn", "bad", "plain"]
 
 GRAVITY = {"error": 0, "warning": 1, "note": 2}
 """The sort order of severities."""
 
 
 @dataclass(frozen=True, slots=True)
-class Chip:
-    """A short answer with a detail. ``tone`` selects the sign and the colour."""
+class Badge:
+    """A short answer with a detail. ``status`` selects the sign and the colour."""
 
     word: str
-    tone: Tone
+    status: Status
     detail: str = ""
 
 
@@ -47,7 +47,7 @@ def verdict(report: Report) -> str:
     return f"{_kind(report)}, not in normal form ({count:,} change{'' if count == 1 else 's'})"
 
 
-def tone(report: Report) -> Tone:
+def status(report: Report) -> Status:
     """Return "bad" if the identifier is not valid, "warn" if it has a warning, else "good"."""
     if report.policy and report.form == "iri":
         return "bad" if not report.policy["allocatable"] else "warn" if report.policy["codes"] else "good"
@@ -94,10 +94,10 @@ def in_words(count: int) -> str:
     return _NUMBERS[count] if count < len(_NUMBERS) else f"{count:,}"
 
 
-def chips(
+def badges(
     report: Report, name: str | None, bound: Mapping[str, str] | None, *, unread: bool = False
-) -> tuple[Chip, Chip, Chip]:
-    """Return the chips for validity, normal form and binding.
+) -> tuple[Badge, Badge, Badge]:
+    """Return the badges for validity, normal form and binding.
 
     ``name`` is the key of the identifier. ``bound`` maps bound names to kinds; it is None without bindings, or if the
     bindings could not be read (``unread``).
@@ -140,38 +140,38 @@ def _by_policy(verdict: Mapping[str, Any]) -> str:
     return f"{opening}: {result} {findings[0]['message']}"
 
 
-def _validity(report: Report) -> Chip:
+def _validity(report: Report) -> Badge:
     if report.policy and report.form == "iri":
         allocatable = report.policy["allocatable"]
         word = "allocatable" if allocatable else "not allocatable"
-        return Chip(word, "good" if allocatable else "bad", "by policy")
+        return Badge(word, "good" if allocatable else "bad", "by policy")
     if not report.valid:
-        return Chip("not valid", "bad")
+        return Badge("not valid", "bad")
     if report.form != "urn":
         strict = report.conformance == "strict"
-        return Chip("valid", "good" if strict else "warn", "strict syntax" if strict else "lenient syntax")
+        return Badge("valid", "good" if strict else "warn", "strict syntax" if strict else "lenient syntax")
     takes = [name for name, profile in report.profiles.items() if profile["valid"]]
     if len(takes) > 1:
-        return Chip("valid", "good", "both specifications")
-    return Chip("valid", "warn", "RFC 8141 only" if takes == ["rfc8141"] else "2011 draft only")
+        return Badge("valid", "good", "both specifications")
+    return Badge("valid", "warn", "RFC 8141 only" if takes == ["rfc8141"] else "2011 draft only")
 
 
-def _normality(report: Report) -> Chip:
+def _normality(report: Report) -> Badge:
     if report.normal_form is None:
-        return Chip("no normal form", "plain")
+        return Badge("no normal form", "plain")
     if report.steps:
-        return Chip("not in normal form", "warn", counted(len(report.steps), "change"))
-    return Chip("in normal form", "good", "the ARK in the URL" if report.form == "embedded" else "")
+        return Badge("not in normal form", "warn", counted(len(report.steps), "change"))
+    return Badge("in normal form", "good", "the ARK in the URL" if report.form == "embedded" else "")
 
 
-def _binding(name: str | None, bound: Mapping[str, str] | None, unread: bool) -> Chip:
+def _binding(name: str | None, bound: Mapping[str, str] | None, unread: bool) -> Badge:
     if name is None:
-        return Chip("not bound here", "plain")
+        return Badge("not bound here", "plain")
     if unread:
-        return Chip("binding not checked", "warn", "the bindings cannot be read")
+        return Badge("binding not checked", "warn", "the bindings cannot be read")
     if bound is None:
-        return Chip("binding not checked", "plain", "no bindings configured")
+        return Badge("binding not checked", "plain", "no bindings configured")
     kind = bound.get(name)
     if kind is None:
-        return Chip("not bound here", "plain")
-    return Chip("withdrawn here", "warn") if kind == "withdrawn" else Chip("bound here", "good", kind)
+        return Badge("not bound here", "plain")
+    return Badge("withdrawn here", "warn") if kind == "withdrawn" else Badge("bound here", "good", kind)

@@ -28,7 +28,7 @@ ORDERS: Mapping[str, str] = {
 }
 """The sort orders of the table with their labels."""
 
-_GRAVITY: Mapping[summary.Tone, int] = {"bad": 0, "warn": 1, "good": 2, "plain": 3}
+_SEVERITY: Mapping[summary.Status, int] = {"bad": 0, "warn": 1, "good": 2, "plain": 3}
 _COLUMNS = (
     *("number", "start", "end", "identifier", "valid", "conformance", "normal_form"),
     *("equivalent_to", "repeated", "bound_here", "problems", "suggestion"),
@@ -49,7 +49,7 @@ class Row:
 
     number: int
     finding: inspection.Finding
-    tone: summary.Tone
+    status: summary.Status
     verdict: str
     alike: int
     first: int | None
@@ -58,9 +58,9 @@ class Row:
     rank: int = 0
 
     @property
-    def gravity(self) -> int:
+    def severity(self) -> int:
         """The sort key for severity: 0 for not valid, 1 for a warning, 2 for others."""
-        return _GRAVITY[self.tone]
+        return _SEVERITY[self.status]
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,7 +103,7 @@ def listing(found: Inspection) -> Listing:
             Row(
                 number,
                 finding,
-                summary.tone(finding.report),
+                summary.status(finding.report),
                 summary.verdict(finding.report),
                 alike[normal_form] if normal_form else 1,
                 None if first == number else first,
@@ -138,11 +138,11 @@ def _record(row: Row) -> Iterator[str]:
 def _among(row: Row, show: str) -> bool:
     if show == "same":
         return row.alike > 1 or row.repeated
-    return show not in SHOWN or show in ("all", row.tone)
+    return show not in SHOWN or show in ("all", row.status)
 
 
 def _order(row: Row, order: str) -> tuple[int, int]:
-    return ({"verdict": row.gravity, "name": row.rank}.get(order, 0), row.number)
+    return ({"verdict": row.severity, "name": row.rank}.get(order, 0), row.number)
 
 
 def _by_name(row: Row) -> tuple[str, int]:

@@ -30,7 +30,7 @@ REDIRECTS = frozenset({301, 302, 303, 307, 308})
 SUCCESSES = frozenset({200, 204, 206, 226, 304})
 
 # "How many redirection are to be tolerated. MUST be at least 5." R-07 adds an upper bound.
-FEWEST_REDIRECTS, MOST_REDIRECTS = 5, 20
+MIN_REDIRECTS, MAX_REDIRECTS = 5, 20
 
 CODES = {
     "found": "a request was answered with a success status",
@@ -94,8 +94,8 @@ def trace(
         raise TraceError(f"{error.message}; expected {error.expected} ({error.reference})") from None
     if method not in ("GET", "HEAD"):
         raise TraceError(f"the method is {method!a}; expected GET or HEAD (ARK draft, section 7.1.3)")
-    if not FEWEST_REDIRECTS <= max_redirects <= MOST_REDIRECTS:
-        expected = f"{FEWEST_REDIRECTS} to {MOST_REDIRECTS}"
+    if not MIN_REDIRECTS <= max_redirects <= MAX_REDIRECTS:
+        expected = f"{MIN_REDIRECTS} to {MAX_REDIRECTS}"
         raise TraceError(f"max_redirects is {max_redirects}; expected {expected} (ARK draft, section 7.1.3)")
     if not run_seconds > 0:
         raise TraceError(f"run_seconds is {run_seconds}; expected a number above 0")

@@ -9,7 +9,7 @@ from flask import Blueprint, Response, request
 from werkzeug.exceptions import RequestEntityTooLarge
 
 from .. import large_texts, sse, trace_jobs
-from ..config import MOST_OCTETS, site
+from ..config import MAX_BYTES, site
 from ..errors import Refused
 from ..responses import as_json_pieces
 from ..trace_jobs import TraceJob
@@ -32,10 +32,10 @@ def inspect() -> Response:
 @blueprint.post("/inspect")
 def inspect_text() -> Response:
     """Inspect the body, a text in UTF-8."""
-    if (request.content_length or 0) > MOST_OCTETS:
+    if (request.content_length or 0) > MAX_BYTES:
         raise RequestEntityTooLarge
     body = request.get_data(cache=False)
-    if len(body) > MOST_OCTETS:
+    if len(body) > MAX_BYTES:
         raise RequestEntityTooLarge
     try:
         text = body.decode("utf-8")

@@ -10,7 +10,7 @@ from flask import Blueprint, Response, redirect, render_template, request
 from werkzeug.wrappers import Response as AnyResponse
 
 from ...identifiers import Report
-from ..config import LONGEST_ADDRESS, site, url
+from ..config import MAX_URL_LENGTH, site, url
 from ..errors import Refused
 from ..report import comparison, excerpt, summary
 from ..report.comparison import Comparison
@@ -18,7 +18,7 @@ from ..report.excerpt import Line
 from ..responses import as_json, wants_json
 from . import inspect
 
-blueprint = Blueprint("comparing", __name__, url_prefix="/compare")
+blueprint = Blueprint("compare", __name__, url_prefix="/compare")
 
 _REPEATED = 240
 
@@ -64,10 +64,10 @@ def address(texts: Sequence[str]) -> str | None:
     if len(texts) != 2:
         return None
     try:
-        permalink = url("comparing.page", a=texts[0], b=texts[1])
+        permalink = url("compare.page", a=texts[0], b=texts[1])
     except UnicodeEncodeError:
         return None
-    return permalink if len(permalink) < LONGEST_ADDRESS else None
+    return permalink if len(permalink) < MAX_URL_LENGTH else None
 
 
 def compared() -> Response:
@@ -101,7 +101,7 @@ def _answered(texts: Sequence[str]) -> Response:
             text="\n".join(texts),
             notice=found is None and (bool(texts) or request.method == "POST"),
             found=found,
-            tone=_TONES[found.verdict] if found else None,
+            status=_STATUSES[found.verdict] if found else None,
             sides=list(_sides(found)) if found else [],
             permalink=permalink,
             twin=url("api.compare", a=texts[0], b=texts[1]) if permalink else None,
@@ -109,7 +109,7 @@ def _answered(texts: Sequence[str]) -> Response:
     )
 
 
-_TONES: dict[comparison.Verdict, summary.Tone] = {"equivalent": "good", "different": "warn", "unreadable": "bad"}
+_STATUSES: dict[comparison.Verdict, summary.Status] = {"equivalent": "good", "different": "warn", "unreadable": "bad"}
 
 
 def _sides(found: Comparison) -> Iterator[Compared]:

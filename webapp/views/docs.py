@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from markdown_it import MarkdownIt
     from markdown_it.token import Token
 
-blueprint = Blueprint("handbook", __name__)
+blueprint = Blueprint("docs", __name__)
 
 FOLDER = Path(__file__).parents[2] / "docs"
 FIRST = "index"
@@ -51,7 +51,7 @@ def page(name: str) -> Response:
         return send_from_directory(FOLDER, name, mimetype="image/svg+xml", max_age=86_400)
     if name not in names():
         raise Refused(404, "not-found", "This page does not exist in the documentation.")
-    shown = _page(name, url("handbook.contents"))
+    shown = _page(name, url("docs.contents"))
     return Response(render_template("inspector/handbook.html", page=shown, first=name == FIRST))
 
 

@@ -18,7 +18,7 @@ from ...identifiers import examine
 from ...identifiers.text import display
 from ...middleware import BindingsUnavailable
 from .. import errors, large_texts
-from ..config import FORM_OVERHEAD, LONGEST_ADDRESS, MOST_OCTETS, site, url
+from ..config import FORM_OVERHEAD, MAX_BYTES, MAX_URL_LENGTH, site, url
 from ..errors import Refused
 from ..report import card, inspection, qr, summary
 from ..report import table as listing
@@ -26,9 +26,9 @@ from ..report.inspection import Inspection
 from ..responses import as_json, as_json_pieces, wants_json
 from . import trace
 
-blueprint = Blueprint("inspector", __name__)
+blueprint = Blueprint("inspect", __name__)
 
-MOST_OPEN = 20
+MAX_OPEN = 20
 """Maximum number of cards on a page. The table lists all identifiers."""
 
 _TITLED = 60
@@ -86,9 +86,9 @@ def pasted() -> str:
     """
     if request.mimetype == "application/x-www-form-urlencoded":
         # Percent-encoding needs three bytes for one, so the body can be longer than the text.
-        request.max_content_length = request.max_form_memory_size = 3 * MOST_OCTETS + FORM_OVERHEAD
+        request.max_content_length = request.max_form_memory_size = 3 * MAX_BYTES + FORM_OVERHEAD
     text = request.form.get("q", "").replace("\r\n", "\n")
-    if len(text.encode("utf-8", "surrogatepass")) > MOST_OCTETS:
+    if len(text.encode("utf-8", "surrogatepass")) > MAX_BYTES:
         raise Refused(413, "request-entity-too-large", errors.TOO_LONG)
     large_texts.admit(text)
     return text
@@ -141,10 +141,10 @@ def address(text: str, **view: str) -> str | None:
     ``view`` contains ``show`` and ``order`` of the table if they differ from the default.
     """
     try:
-        permalink = url("inspector.page", q=text or None, **view)
+        permalink = url("inspect.page", q=text or None, **view)
     except UnicodeEncodeError:
         return None
-    return permalink if len(permalink) < LONGEST_ADDRESS else None
+    return permalink if len(permalink) < MAX_URL_LENGTH else None
 
 
 def _view(arguments: Mapping[str, str]) -> dict[str, str]:
@@ -162,14 +162,14 @@ def _answered(text: str, view: Mapping[str, str]) -> Response:
     found = site().inspect(text)
     table = listing.listing(found)
     rows = table.arranged(**view)
-    cards = [card.card(finding, site().prefix) for finding in found.findings[:MOST_OPEN]]
+    cards = [card.card(finding, site().prefix) for finding in found.findings[:MAX_OPEN]]
     return _shown(
         "inspector/_answer.html",
         text=text,
         title=_title(found),
         said=_said(found, rows),
         found=found,
-        most_found=inspection.MOST_FOUND,
+        most_found=inspection.MAX_FOUND,
         headline=headline(found),
         listing=table,
         rows=rows,
@@ -204,8 +204,8 @@ def headline(found: Inspection) -> str:
         return f"No identifier in these {seen:,} characters"
     if count == 1:
         return summary.verdict(found.findings[0].report)
-    tones = Counter(summary.tone(finding.report) for finding in found.findings)
-    valid, warned = count - tones["bad"], tones["warn"]
+    statuses = Counter(summary.status(finding.report) for finding in found.findings)
+    valid, warned = count - statuses["bad"], statuses["warn"]
     whole = {0: "none of them valid", count: "both valid" if count == 2 else "all valid"}
     judged = whole.get(valid) or f"{summary.in_words(valid)} of them valid"
     judged += f", {summary.in_words(warned)} with a warning" if warned else ""
@@ -222,11 +222,11 @@ def _title(found: Inspection) -> str:
 
 
 def _said(found: Inspection, rows: Sequence[tuple[listing.Row, bool]]) -> str:
-    # A screen reader reads the verdict, which receives the focus. The announcement adds the chips.
+    # A screen reader reads the verdict, which receives the focus. The announcement adds the badges.
     if len(found.findings) != 1:
         shown = sum(among for _, among in rows)
         return f"{shown:,} of {len(rows):,} shown" if shown < len(rows) else ""
     finding = found.findings[0]
     names = inspection.keys(finding.report)
-    chips = summary.chips(finding.report, names[-1] if names else None, finding.bound, unread=finding.unread)
-    return ", ".join(chip.word for chip in chips).capitalize()
+    badges = summary.badges(finding.report, names[-1] if names else None, finding.bound, unread=finding.unread)
+    return ", ".join(badge.word for badge in badges).capitalize()

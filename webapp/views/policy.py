@@ -10,7 +10,7 @@ from werkzeug.exceptions import RequestEntityTooLarge
 
 from ...identifiers import iri_policy
 from ...identifiers.iri_policy import Profile, Verdict
-from ..config import MOST_OCTETS, site
+from ..config import MAX_BYTES, site
 from ..errors import Refused
 from ..report import excerpt, summary
 from ..report.excerpt import Line
@@ -19,10 +19,10 @@ from ..sitemaps import SitemapError, addresses
 
 blueprint = Blueprint("policy", __name__)
 
-MOST_JUDGED = 1000
+MAX_JUDGED = 1000
 """Maximum number of addresses in one request."""
 
-_MOST_SAID = 10
+_MAX_MESSAGES = 10
 _LISTED = 200
 
 
@@ -31,7 +31,7 @@ class Entry:
     """A row of the table. ``said`` contains the severity and the message of each finding."""
 
     line: Line
-    tone: summary.Tone
+    status: summary.Status
     verdict: str
     namespaces: str
     said: tuple[tuple[str, str], ...]
@@ -42,7 +42,7 @@ def page() -> Response:
     """Check the addresses in ``q``; without ``q``, show a form."""
     asked = request.form if request.method == "POST" else request.args
     text, complete = asked.get("q", ""), bool(asked.get("complete"))
-    if len(text.encode("utf-8", "surrogatepass")) > MOST_OCTETS:
+    if len(text.encode("utf-8", "surrogatepass")) > MAX_BYTES:
         raise RequestEntityTooLarge
     profile = _profile(asked.get("profile"))
     fault, truncated, judged = None, False, []
@@ -62,7 +62,7 @@ def page() -> Response:
         profile=profile,
         profiles=_profiles(),
         fault=fault,
-        most=MOST_JUDGED,
+        most=MAX_JUDGED,
         headline="The sitemap cannot be read" if fault else _headline(judged),
         entries=[_entry(verdict) for verdict in judged],
     )
@@ -92,7 +92,7 @@ def _no_sitemap(error: SitemapError) -> Refused:
 
 
 def _body() -> str:
-    if (request.content_length or 0) > MOST_OCTETS:
+    if (request.content_length or 0) > MAX_BYTES:
         raise RequestEntityTooLarge
     try:
         return request.get_data(cache=False).decode("utf-8")
@@ -118,9 +118,9 @@ def _profile(name: str | None) -> Profile:
 
 
 def _judged(text: str, profile: Profile, complete: bool) -> tuple[list[Verdict], bool]:
-    given = addresses(text, most=MOST_JUDGED + 1)
-    judged = iri_policy.evaluate_all(given[:MOST_JUDGED], profile, complete=complete)
-    return list(judged), len(given) > MOST_JUDGED
+    given = addresses(text, most=MAX_JUDGED + 1)
+    judged = iri_policy.evaluate_all(given[:MAX_JUDGED], profile, complete=complete)
+    return list(judged), len(given) > MAX_JUDGED
 
 
 def _headline(judged: list[Verdict]) -> str:
@@ -134,14 +134,14 @@ def _headline(judged: list[Verdict]) -> str:
 
 
 def _entry(verdict: Verdict) -> Entry:
-    said = tuple((found.severity, f"{found.message} ({found.code})") for found in verdict.findings[:_MOST_SAID])
-    tone: summary.Tone
+    said = tuple((found.severity, f"{found.message} ({found.code})") for found in verdict.findings[:_MAX_MESSAGES])
+    status: summary.Status
     if not verdict.readable:
-        tone, word = "bad", "not an IRI"
+        status, word = "bad", "not an IRI"
     elif not verdict.in_scope:
-        tone, word = "plain", "not covered by this policy"
+        status, word = "plain", "not covered by this policy"
     elif not verdict.allocatable:
-        tone, word = "bad", "must not be allocated"
+        status, word = "bad", "must not be allocated"
     else:
-        tone, word = "warn" if verdict.findings else "good", "can be allocated"
-    return Entry(excerpt.plain(verdict.iri, _LISTED), tone, word, ", ".join(verdict.namespaces), said)
+        status, word = "warn" if verdict.findings else "good", "can be allocated"
+    return Entry(excerpt.plain(verdict.iri, _LISTED), status, word, ", ".join(verdict.namespaces), said)

@@ -21,7 +21,7 @@ from markupsafe import Markup
 
 from ...identifiers.text import display
 from .. import cross_site, resolver_choice, sse, trace_jobs
-from ..config import LONGEST_ADDRESS, site, url
+from ..config import MAX_URL_LENGTH, site, url
 from ..errors import Refused
 from ..resolver_choice import ResolverOption
 from ..trace_jobs import TraceJob, TraceRequest
@@ -32,7 +32,7 @@ from ..tracing.events import End, Event, Hop, Start
 from ..tracing.hop import is_trace
 from ..tracing.keepalive import KeepAlive
 
-blueprint = Blueprint("live", __name__)
+blueprint = Blueprint("trace", __name__)
 
 STREAM_HEADERS = {"Cache-Control": "no-store, no-transform", "X-Accel-Buffering": "no"}
 """Header fields that stop proxies from buffering or changing a stream."""
@@ -104,7 +104,7 @@ def plan(subject: str, bound: str | None, unread: bool) -> Plan:
         wish, label = TraceRequest(subject, resolver_choice.own_prefix(site())), "Trace with this site anyway"
         command = f"ararat trace {shlex.quote(display.percent(subject))}"
     address = _address(wish)
-    if len(address) >= LONGEST_ADDRESS:
+    if len(address) >= MAX_URL_LENGTH:
         return Plan("The identifier is too long for a trace.")
     return Plan(
         why,
@@ -145,7 +145,7 @@ def answered(age: float) -> str:
 
 
 def _address(wish: TraceRequest) -> str:
-    return url("live.trace", **wish.arguments())
+    return url("trace.trace", **wish.arguments())
 
 
 def _wants_stream() -> bool:
@@ -283,7 +283,7 @@ class Fragments:
         return self._render(
             "inspector/_ended.html",
             end=event,
-            tone=_TONES[event.outcome],
+            status=_STATUSES[event.outcome],
             link=_link(event),
             finished=datetime.now(UTC),
             again=self.again,
@@ -319,7 +319,7 @@ class Fragments:
 
 
 _NAMES: dict[type, str] = {Start: "start", Hop: "hop", End: "verdict"}
-_TONES = {"success": "good", "failure": "bad", "unspecified": "warn", "refused": "bad"}
+_STATUSES = {"success": "good", "failure": "bad", "unspecified": "warn", "refused": "bad"}
 
 
 def _link(end: End) -> str | None:

@@ -25,7 +25,7 @@ from ...middleware import BindingsUnavailable
 from ...middleware.bindings import origins
 from ...middleware.errors import PrefixError
 from .. import trace_jobs
-from ..config import LONGEST_ADDRESS, Site, site, url
+from ..config import MAX_URL_LENGTH, Site, site, url
 from ..errors import Refused
 from ..report import inspection
 from ..trace_jobs import ResolverChoice, TraceJob, TraceRequest
@@ -38,12 +38,12 @@ from ..tracing.limits.throttle import PausableClock, PerHostThrottle
 from ..tracing.progress import Progress
 from . import trace as live
 
-blueprint = Blueprint("rounds", __name__)
+blueprint = Blueprint("traces", __name__)
 
-MOST = 50
+MAX_IDENTIFIERS = 50
 """Maximum number of identifiers in a list of the page."""
 
-MOST_OF_API = 200
+MAX_OF_API = 200
 """Maximum number of identifiers in a list of the API."""
 
 LONGEST_SECONDS = 300.0
@@ -84,13 +84,14 @@ def run() -> Response:
     if refusal := live.unasked():
         raise refusal
     earlier = None if "anew" in request.form else site().results.get(request.form.get("run", ""))
-    order = _order(request.form.get("q", ""), request.form.get("resolver", ""), MOST, earlier.rows if earlier else ())
+    text, resolver = request.form.get("q", ""), request.form.get("resolver", "")
+    order = _order(text, resolver, MAX_IDENTIFIERS, earlier.rows if earlier else ())
     choices = _choices(order, site())
     begun = _begin(order, choices)
     key = site().results.new(order.texts, request.remote_addr)
     for each in order.done:
         site().results.add(key, each)
-    files = url("rounds.result", form="csv"), url("rounds.result", form="json")
+    files = url("traces.result", form="csv"), url("traces.result", form="json")
     grower = _Grower(current_app.jinja_env, order, files, functools.partial(site().results.add, key))
     page = _page(order, running=key, least=_least_seconds(choices.values(), site()))
     response = Response(grower.growing(page, begun), headers=live.STREAM_HEADERS)
@@ -124,7 +125,7 @@ def api() -> Response:
         text = request.get_data(cache=False).decode("utf-8")
     except UnicodeDecodeError as error:
         raise Refused(400, "not-utf-8", f"The body is not valid UTF-8 at byte {error.start}.") from None
-    order = _order(text, request.args.get("resolver", ""), MOST_OF_API)
+    order = _order(text, request.args.get("resolver", ""), MAX_OF_API)
     begun = _begin(order, _choices(order, site()))
     as_csv = request.accept_mimetypes.best_match([_LINES, _CSV], _LINES) == _CSV
     response = Response(
@@ -152,11 +153,11 @@ def _order(text: str, resolver: str, most: int, done: Iterable[BulkResult] = ())
         raise Refused(400, "nothing-to-trace", "The list is empty. Enter one identifier per line.")
     if len(texts) > most:
         raise Refused(400, "too-many", f"The list has {len(texts):,} identifiers; expected {most} at most. Split it.")
-    if longest := next((number for number, each in enumerate(texts, 1) if len(each) >= LONGEST_ADDRESS), None):
+    if longest := next((number for number, each in enumerate(texts, 1) if len(each) >= MAX_URL_LENGTH), None):
         raise Refused(
             400,
             "too-long",
-            f"Identifier {longest} is too long: the maximum is {LONGEST_ADDRESS - 1:,} characters. Remove it.",
+            f"Identifier {longest} is too long: the maximum is {MAX_URL_LENGTH - 1:,} characters. Remove it.",
         )
     try:
         named = origins.check_prefix(resolver.strip()) if resolver.strip() else None
@@ -274,8 +275,8 @@ class _Grower:
         yield closing + self._ended(rows, why) + tail
 
     def _row(self, each: BulkResult, number: int) -> str:
-        tone = "good" if each.ok else "warn" if each.verdict in OPEN else "bad"
-        said = {"row": each, "number": number, "total": len(self.order.texts), "tone": tone}
+        status = "good" if each.ok else "warn" if each.verdict in OPEN else "bad"
+        said = {"row": each, "number": number, "total": len(self.order.texts), "status": status}
         template = self.environment.get_template("inspector/_traced.html")
         return template.render(said, words=VERDICTS[each.verdict])
 
@@ -325,7 +326,7 @@ def _page(order: Order, *, running: str = "", least: float = 0.0) -> str:
         title=title,
         order=order,
         running=running,
-        most=MOST,
+        most=MAX_IDENTIFIERS,
         cut=cut,
         gap=gap,
         limit=limit,

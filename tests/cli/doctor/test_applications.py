@@ -60,7 +60,7 @@ def found(app: Any) -> list[tuple[str, str]]:
     return [(finding.code, finding.state) for finding in findings]
 
 
-WELL = [("resolver", "well"), ("routes", "well")]
+WELL = [("resolver", "ok"), ("routes", "ok")]
 
 
 @pytest.mark.parametrize(
@@ -84,7 +84,7 @@ def test_the_resolver_is_found_in_all_kinds_of_wrappers(app: Any) -> None:
 @pytest.mark.parametrize("route", ["/ark:<path:x>", "/ARK:/12345/<x>", "/urn:isbn:<x>"])
 def test_routes_under_reserved_paths_are_reported(route: str) -> None:
     (well, hidden) = applications.examine(inside_flask(flask(route)))
-    assert (well.state, hidden.code, hidden.state) == ("well", "route-hidden", "bad")
+    assert (well.state, hidden.code, hidden.state) == ("ok", "route-hidden", "error")
     assert f"The route {route} is never reached" in hidden.message
     assert "served" in (hidden.remedy or "")
 
@@ -93,7 +93,7 @@ def test_routes_of_a_blueprint_are_checked() -> None:
     app, parts = Flask("site"), Blueprint("parts", "parts", url_prefix="/ark:")
     parts.add_url_rule("/<x>", view_func=lambda x: x, endpoint="x")
     app.register_blueprint(parts)
-    assert ("route-hidden", "bad") in found(resolver(app))
+    assert ("route-hidden", "error") in found(resolver(app))
 
 
 def test_many_routes_are_counted_instead_of_listed() -> None:
@@ -105,13 +105,13 @@ def test_many_routes_are_counted_instead_of_listed() -> None:
 @pytest.mark.parametrize(
     ("app", "expected"),
     [
-        pytest.param(bare, [("resolver", "bad"), ("routes", "doubtful")], id="a bare function"),
-        pytest.param(flask(), [("resolver", "bad"), ("routes", "well")], id="Flask"),
-        pytest.param(resolver(bare), [("resolver", "well"), ("routes", "doubtful")], id="a bare function, in front"),
-        pytest.param(resolver(flask(), prefix=None), [*WELL, ("prefix", "doubtful")], id="no prefix"),
+        pytest.param(bare, [("resolver", "error"), ("routes", "warning")], id="a bare function"),
+        pytest.param(flask(), [("resolver", "error"), ("routes", "ok")], id="Flask"),
+        pytest.param(resolver(bare), [("resolver", "ok"), ("routes", "warning")], id="a bare function, in front"),
+        pytest.param(resolver(flask(), prefix=None), [*WELL, ("prefix", "warning")], id="no prefix"),
         pytest.param(
             DispatcherMiddleware(resolver(bare), {"/shop": flask("/ark:<x>")}),
-            [("resolver", "doubtful"), ("route-hidden", "doubtful")],
+            [("resolver", "warning"), ("route-hidden", "warning")],
             id="another site beside it",
         ),
     ],
@@ -135,7 +135,7 @@ class Converted:
 @pytest.mark.parametrize("app", [asgi, Converted(asgi)], ids=["function", "object"])
 def test_an_asgi_application_is_reported_with_the_remedy(app: Any) -> None:
     (finding,) = applications.examine(app)
-    assert (finding.code, finding.state) == ("asgi", "bad")
+    assert (finding.code, finding.state) == ("asgi", "error")
     assert "is an ASGI application" in finding.message
     assert "ararat serve" in (finding.remedy or "")
 
@@ -147,7 +147,7 @@ def test_a_resolver_inside_of_a_converted_application_is_found() -> None:
 def test_wrappers_that_contain_each_other_end_the_search() -> None:
     one, two = ProxyFix(bare), ProxyFix(bare)
     one.app, two.app = two, one
-    assert found(one)[0] == ("resolver", "bad")
+    assert found(one)[0] == ("resolver", "error")
 
 
 def test_properties_are_not_evaluated() -> None:
@@ -159,7 +159,7 @@ def test_properties_are_not_evaluated() -> None:
         def __call__(self, *_: Any) -> list[bytes]:
             return []
 
-    assert found(Trap())[0] == ("resolver", "bad")
+    assert found(Trap())[0] == ("resolver", "error")
 
 
 def test_settings_are_those_of_the_outermost_resolver() -> None:
@@ -228,5 +228,5 @@ def test_unlistable_routes_are_not_an_error(monkeypatch: pytest.MonkeyPatch) -> 
 
     monkeypatch.setitem(applications._LISTED, "Flask", fail)
     findings: list[Finding] = list(applications.examine(resolver(flask())))
-    assert (findings[-1].code, findings[-1].state) == ("routes", "doubtful")
+    assert (findings[-1].code, findings[-1].state) == ("routes", "warning")
     assert findings[-1].message.isprintable()

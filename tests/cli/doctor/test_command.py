@@ -55,9 +55,9 @@ def test_ararat_serve_has_no_findings(ararat: Callable[..., Result], ararat_serv
     ran = ararat("--url", ararat_server.origin)
     assert ran.exit_code == 0, ran.output
     lines = ran.stdout.splitlines()
-    assert lines[-1] == "All well."
-    assert "well      a bare ?        Arrives unchanged." in lines
-    assert not [line for line in lines if line.startswith(("bad", "doubtful"))]
+    assert lines[-1] == "No errors, 0 warnings."
+    assert "ok        a bare ?        Arrives unchanged." in lines
+    assert not [line for line in lines if line.startswith(("error", "warning"))]
 
 
 def test_wsgiref_loses_the_bare_question_mark_and_the_fix_is_printed(
@@ -66,7 +66,7 @@ def test_wsgiref_loses_the_bare_question_mark_and_the_fix_is_printed(
     ran = ararat("--url", wsgiref, "--json")
     assert ran.exit_code == 1
     found = {row["code"]: row for row in map(json.loads, ran.stdout.splitlines())}
-    assert {code for code, row in found.items() if row["state"] == "bad"} == {
+    assert {code for code, row in found.items() if row["state"] == "error"} == {
         *("raw-target", "encoded-slash", "question-mark"),
     }
     lost = found["question-mark"]
@@ -80,7 +80,7 @@ def test_a_fix_is_printed_once_for_all_its_findings(ararat: Callable[..., Result
     said = ararat("--url", wsgiref).stdout
     assert "To change, for raw target, %2F, a bare ?:\n" in said
     assert said.count("gunicorn") == 1
-    assert said.splitlines()[-1] == "1 to change, 1 doubtful."
+    assert said.splitlines()[-1] == "1 to change, 1 warning."
 
 
 def test_a_server_that_is_not_ararat_is_reported(ararat: Callable[..., Result], ararat_server: Any) -> None:
@@ -172,8 +172,8 @@ def test_the_settings_of_an_application_are_compared_with_the_registry_and_its_s
     sys.modules.pop("site_of_doctor").app.wsgi_app.bindings.close()
     assert ran.exit_code == 0, ran.output
     assert [(row["part"], row["code"], row["state"]) for row in map(json.loads, ran.stdout.splitlines())] == [
-        ("app", "resolver", "well"),
-        ("app", "routes", "well"),
-        ("registry", "registered", "well"),
-        ("database", "no-names", "doubtful"),
+        ("app", "resolver", "ok"),
+        ("app", "routes", "ok"),
+        ("registry", "registered", "ok"),
+        ("database", "no-names", "warning"),
     ]

@@ -11,7 +11,7 @@ from ararat.cli.render.findings import finding_lines, summary_lines
 
 @pytest.mark.parametrize("width", [40, 60, 80])
 def test_lines_fit_the_width_and_contain_no_raw_text(width: int) -> None:
-    finding = Finding("url", "x", "bad", "a bare ?", "lost \x1b[2J\u202e " * 9 + "x" * 99, "nginx: \u202e" * 9, "RFC 1")
+    finding = Finding("url", "x", "error", "a bare ?", "lost \x1b[2J\u202e " * 9 + "x" * 99, "nginx: \u202e", "RFC 1")
     sheet = Sheet(width, cut=True)
     for line in [*finding_lines(finding, sheet), *summary_lines([finding, finding], sheet)]:
         assert len(line) <= width
@@ -22,9 +22,9 @@ def test_lines_fit_the_width_and_contain_no_raw_text(width: int) -> None:
 @pytest.mark.parametrize(
     ("states", "last"),
     [
-        (["well", "well"], "All well."),
-        (["well", "doubtful"], "All well, 1 doubtful."),
-        (["bad", "doubtful", "bad"], "2 to change, 1 doubtful."),
+        (["ok", "ok"], "No errors, 0 warnings."),
+        (["ok", "warning"], "No errors, 1 warning."),
+        (["error", "warning", "error"], "2 to change, 1 warning."),
     ],
 )
 def test_the_last_line_counts_the_findings(states: list[State], last: str) -> None:
@@ -35,10 +35,10 @@ def test_the_last_line_counts_the_findings(states: list[State], last: str) -> No
 @pytest.mark.parametrize(
     ("fixes", "last"),
     [
-        (["one line"] * 5, "1 to change, 0 doubtful."),
-        (["one line", "another line", "one line"], "2 to change, 0 doubtful."),
+        (["one line"] * 5, "1 to change, 0 warnings."),
+        (["one line", "another line", "one line"], "2 to change, 0 warnings."),
     ],
 )
 def test_a_fix_of_several_findings_is_counted_once(fixes: list[str], last: str) -> None:
-    findings = [Finding("url", "x", "bad", "x", "It is so.", remedy) for remedy in fixes]
+    findings = [Finding("url", "x", "error", "x", "It is so.", remedy) for remedy in fixes]
     assert [*summary_lines(findings, Sheet())][-1] == last

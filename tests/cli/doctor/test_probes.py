@@ -79,7 +79,7 @@ def examined(deployment: Any, url: str = PREFIX, prefix: str | None = None) -> d
     for finding in found:
         assert finding.message.isascii()
         assert finding.message.isprintable()
-        assert finding.remedy or finding.state != "bad"
+        assert finding.remedy or finding.state != "error"
     return {finding.code: finding for finding in found}
 
 
@@ -106,19 +106,19 @@ def refused_beyond(octets: int) -> Callable[[str], str | RawResponse]:
 
 def test_an_unchanged_request_is_reported_as_well() -> None:
     found = examined(Deployment(hsts="max-age=60"))
-    assert codes(found, "well") == ALL
+    assert codes(found, "ok") == ALL
 
 
 def test_lower_case_percent_encoding_is_accepted() -> None:
     found = examined(Deployment(before=lambda target: target.replace("%ff", "%FF"), hsts="max-age=60"))
-    assert codes(found, "well") == ALL
+    assert codes(found, "ok") == ALL
 
 
 def test_a_resolver_for_urns_only_is_probed_with_urns() -> None:
     found = examined(Deployment(schemes=["urn"], hsts="max-age=60"))
-    assert not codes(found, "bad")
+    assert not codes(found, "error")
     assert found["encoded-slash"].sent == "urn:example:ararat-a%2Fb"
-    assert found["prefix"].state == "doubtful"
+    assert found["prefix"].state == "warning"
 
 
 def test_a_mounted_resolver_is_probed_below_its_path() -> None:
@@ -129,7 +129,7 @@ def test_a_mounted_resolver_is_probed_below_its_path() -> None:
         asked.append(target)
         return deployment(method, target.removeprefix("/app"))
 
-    assert codes(examined(mounted, f"{PREFIX}/app/"), "well") == ALL
+    assert codes(examined(mounted, f"{PREFIX}/app/"), "ok") == ALL
     assert all(target.startswith("/app/") for target in asked)
 
 
@@ -143,7 +143,7 @@ def cleaned(target: str) -> str:
 
 
 @pytest.mark.parametrize(
-    ("deployment", "bad", "remedy"),
+    ("deployment", "error", "remedy"),
     [
         pytest.param(
             {"before": cleaned, "after": with_field("Server", "nginx/1.22.1")},
@@ -214,10 +214,10 @@ def cleaned(target: str) -> str:
         ),
     ],
 )
-def test_each_change_is_reported_with_its_fix(deployment: dict[str, Any], bad: set[str], remedy: str) -> None:
+def test_each_change_is_reported_with_its_fix(deployment: dict[str, Any], error: set[str], remedy: str) -> None:
     found = examined(Deployment(**deployment))
-    assert codes(found, "bad") == bad
-    for code in bad:
+    assert codes(found, "error") == error
+    for code in error:
         assert re.search(remedy, found[code].remedy or ""), found[code].remedy
 
 
@@ -231,17 +231,17 @@ def test_the_proxy_is_recognized_by_its_own_answers() -> None:
 
 def test_a_refused_dot_segment_is_well_even_if_the_path_was_cleaned() -> None:
     found = examined(Deployment(path_info=lambda path: re.sub("/a/../", "/", path)))
-    assert {found[code].state for code in ("dot-segment", "encoded-dot-segment")} == {"well"}
+    assert {found[code].state for code in ("dot-segment", "encoded-dot-segment")} == {"ok"}
 
 
 def test_an_equivalent_spelling_is_doubtful() -> None:
     found = examined(Deployment(before=lambda target: target.replace("%2D", "-")))
-    assert found["encoded-hyphen"].state == "doubtful"
-    assert not codes(found, "bad")
+    assert found["encoded-hyphen"].state == "warning"
+    assert not codes(found, "error")
 
 
 def test_a_name_beyond_the_limit_should_be_answered_by_414() -> None:
-    assert examined(Deployment(before=refused_beyond(3600)))["too-long"].state == "doubtful"
+    assert examined(Deployment(before=refused_beyond(3600)))["too-long"].state == "warning"
 
 
 def test_an_older_version_does_not_report_the_exact_target() -> None:
@@ -253,21 +253,21 @@ def test_an_older_version_does_not_report_the_exact_target() -> None:
         return said._replace(body=json.dumps(document).encode() if said.body else b"")
 
     found = examined(Deployment(after=forget))
-    assert found["raw-target"].state == "doubtful"
-    assert found["encoded-slash"].state == "well"
+    assert found["raw-target"].state == "warning"
+    assert found["encoded-slash"].state == "ok"
 
 
 @pytest.mark.parametrize(
     ("announced", "url", "expected", "state"),
     [
-        (None, PREFIX, None, "doubtful"),
-        (PREFIX, PREFIX, None, "well"),
-        (PREFIX, "https://R.example/", PREFIX, "well"),
-        ("http://r.example", PREFIX, None, "bad"),
-        ("https://r.example/app", PREFIX, None, "bad"),
-        ("https://other.example", PREFIX, None, "doubtful"),
-        ("https://other.example", PREFIX, "https://other.example", "well"),
-        ("https://other.example", PREFIX, PREFIX, "bad"),
+        (None, PREFIX, None, "warning"),
+        (PREFIX, PREFIX, None, "ok"),
+        (PREFIX, "https://R.example/", PREFIX, "ok"),
+        ("http://r.example", PREFIX, None, "error"),
+        ("https://r.example/app", PREFIX, None, "error"),
+        ("https://other.example", PREFIX, None, "warning"),
+        ("https://other.example", PREFIX, "https://other.example", "ok"),
+        ("https://other.example", PREFIX, PREFIX, "error"),
     ],
 )
 def test_the_announced_prefix_is_compared(announced: str | None, url: str, expected: str | None, state: str) -> None:
@@ -277,10 +277,10 @@ def test_the_announced_prefix_is_compared(announced: str | None, url: str, expec
 @pytest.mark.parametrize(
     ("url", "field", "state"),
     [
-        ("https://r.example", "max-age=31536000", "well"),
-        ("https://r.example", None, "doubtful"),
-        ("http://r.example", None, "well"),
-        ("http://r.example", "max-age=31536000", "bad"),
+        ("https://r.example", "max-age=31536000", "ok"),
+        ("https://r.example", None, "warning"),
+        ("http://r.example", None, "ok"),
+        ("http://r.example", "max-age=31536000", "error"),
     ],
 )
 def test_hsts_must_be_sent_over_https_only(url: str, field: str | None, state: str) -> None:
@@ -297,14 +297,14 @@ def with_health(**health: Any) -> Callable[[str], str | RawResponse]:
 @pytest.mark.parametrize(
     ("health", "code", "state", "message"),
     [
-        pytest.param({"file": "refused"}, "file-refused", "bad", "Its previous version is in use", id="refused file"),
+        pytest.param({"file": "refused"}, "file-refused", "error", "Its previous version is in use", id="refused file"),
         pytest.param(
-            {"file": "unrecorded"}, "file-unrecorded", "doubtful", "cannot be written", id="no copy of the file"
+            {"file": "unrecorded"}, "file-unrecorded", "warning", "cannot be written", id="no copy of the file"
         ),
-        pytest.param({"names": 0, "names_exact": True}, "no-names", "doubtful", "No name is bound.", id="no names"),
-        pytest.param({"names": 1, "names_exact": True}, "names", "well", "1 name is bound.", id="one name"),
-        pytest.param({"names": 1200, "names_exact": True}, "names", "well", "1,200 names are bound.", id="names"),
-        pytest.param({"names": 10**6, "names_exact": False}, "names", "well", "About 1,000,000", id="about so many"),
+        pytest.param({"names": 0, "names_exact": True}, "no-names", "warning", "No name is bound.", id="no names"),
+        pytest.param({"names": 1, "names_exact": True}, "names", "ok", "1 name is bound.", id="one name"),
+        pytest.param({"names": 1200, "names_exact": True}, "names", "ok", "1,200 names are bound.", id="names"),
+        pytest.param({"names": 10**6, "names_exact": False}, "names", "ok", "About 1,000,000", id="about so many"),
     ],
 )
 def test_the_health_document_of_the_inspector_is_reported(
@@ -348,7 +348,7 @@ PROBLEM = (("Content-Type", "application/problem+json"),)
 def test_an_answer_of_another_program_is_reported(said: RawResponse) -> None:
     found = examined(lambda method, target: said)
     assert [*found] == ["answered"]
-    assert found["answered"].state == "bad"
+    assert found["answered"].state == "error"
     assert "not by Ararat" in found["answered"].message
 
 
@@ -371,7 +371,7 @@ def test_a_proxy_without_a_running_server_is_reported(status: int) -> None:
 )
 def test_a_redirect_is_reported_and_not_followed(url: str, location: str, remedy: str) -> None:
     found = examined(lambda method, target: RawResponse(301, (("Location", location),), b""), url)
-    assert found["answered"].state == "bad"
+    assert found["answered"].state == "error"
     assert remedy in (found["answered"].remedy or "")
 
 
@@ -382,7 +382,7 @@ def test_texts_of_a_hostile_resolver_are_escaped_and_shortened() -> None:
         return RawResponse(404, PROBLEM, refusal(identifier=hostile, suggestion=f"http{hostile}/ark:b9999/x"))
 
     found = examined(lie)
-    assert len(codes(found, "bad")) > 8
+    assert len(codes(found, "error")) > 8
     assert all(len(finding.message) < 500 for finding in found.values())
 
 
@@ -393,7 +393,7 @@ def test_an_unreadable_store_is_bad() -> None:
 
     deployment = Deployment()
     deployment.app = ResolverMiddleware(site, Gone(), prefix=PREFIX)  # type: ignore[arg-type]
-    assert codes(examined(deployment), "bad") == {"bindings"}
+    assert codes(examined(deployment), "error") == {"bindings"}
 
 
 def test_no_answer_raises_not_answered() -> None:
@@ -413,4 +413,4 @@ def test_probes_without_an_answer_are_bad() -> None:
         return deployment(method, target)
 
     found = examined(faint)
-    assert codes(found, "bad") == {probe.code for probe in probes.PROBES} | {"classic", "label"}
+    assert codes(found, "error") == {probe.code for probe in probes.PROBES} | {"classic", "label"}

@@ -12,12 +12,12 @@ BNF = "https://ark.bnf.fr"
 @pytest.mark.parametrize(
     ("naan", "prefixes", "name", "found"),
     [
-        pytest.param("12148", [BNF], None, [("registered", "well")], id="as registered"),
-        pytest.param("12148", [], None, [("registered", "well")], id="nothing to compare"),
-        pytest.param("12148", ["https://x.example"], None, [("resolver-differs", "bad")], id="another resolver"),
-        pytest.param("12148", [BNF, "https://x"], None, [("prefix-unregistered", "doubtful")], id="a second prefix"),
-        pytest.param("12148", [BNF], "\u202eBnF", [("name-differs", "doubtful")], id="another name"),
-        pytest.param("54321", [BNF], None, [("naan-unregistered", "doubtful")], id="registered for nobody"),
+        pytest.param("12148", [BNF], None, [("registered", "ok")], id="as registered"),
+        pytest.param("12148", [], None, [("registered", "ok")], id="nothing to compare"),
+        pytest.param("12148", ["https://x.example"], None, [("resolver-differs", "error")], id="another resolver"),
+        pytest.param("12148", [BNF, "https://x"], None, [("prefix-unregistered", "warning")], id="a second prefix"),
+        pytest.param("12148", [BNF], "\u202eBnF", [("name-differs", "warning")], id="another name"),
+        pytest.param("54321", [BNF], None, [("naan-unregistered", "warning")], id="registered for nobody"),
     ],
 )
 def test_a_different_resolver_is_bad_and_other_differences_are_doubtful(

@@ -18,12 +18,12 @@ GONE = Condition("postgresql://c/x", False, False, fault="postgresql://c/x: no r
 @pytest.mark.parametrize(
     ("conditions", "found"),
     [
-        ([PRIMARY], [("readable-writable", "well")]),
-        ([STANDBY], [("standby", "doubtful")]),
-        ([PRIMARY, STANDBY], [("readable-writable", "well"), ("standby", "well")]),
-        ([PRIMARY, GONE], [("readable-writable", "well"), ("unavailable", "bad")]),
-        ([GONE, STANDBY], [("unavailable", "bad"), ("standby", "well"), ("no-primary", "bad")]),
-        ([PRIMARY, PRIMARY], [*[("readable-writable", "well")] * 2, ("several-primaries", "bad")]),
+        ([PRIMARY], [("readable-writable", "ok")]),
+        ([STANDBY], [("standby", "warning")]),
+        ([PRIMARY, STANDBY], [("readable-writable", "ok"), ("standby", "ok")]),
+        ([PRIMARY, GONE], [("readable-writable", "ok"), ("unavailable", "error")]),
+        ([GONE, STANDBY], [("unavailable", "error"), ("standby", "ok"), ("no-primary", "error")]),
+        ([PRIMARY, PRIMARY], [*[("readable-writable", "ok")] * 2, ("several-primaries", "error")]),
     ],
 )
 def test_several_servers_need_one_primary(
@@ -38,13 +38,13 @@ def test_an_old_schema_is_reported_with_the_command(tmp_path: Path) -> None:
     with open_bindings(database, create=True) as bindings, bindings.store.transaction() as transaction:
         transaction.set_setting("schema", "1")
     [finding] = stores.examine(str(database))
-    assert (finding.code, finding.state) == ("schema-version", "bad")
+    assert (finding.code, finding.state) == ("schema-version", "error")
     assert "ararat migrate" in (finding.remedy or "")
 
 
 def test_an_invalid_store_is_bad() -> None:
     [finding] = stores.examine("bindings\x1b[2J")
-    assert (finding.code, finding.state) == ("database-url", "bad")
+    assert (finding.code, finding.state) == ("database-url", "error")
     assert finding.message.isprintable()
 
 

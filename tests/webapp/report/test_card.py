@@ -117,8 +117,8 @@ def test_the_hierarchy_distinguishes_bound_and_implied_names(bound):
 
 def test_a_long_hierarchy_omits_and_counts_its_first_members():
     card = card_of("ark:12345/x" + "/y" * 40)
-    assert len(card.members) == cards.MOST_MEMBERS
-    assert card.members_left_out == 41 - cards.MOST_MEMBERS
+    assert len(card.members) == cards.MAX_MEMBERS
+    assert card.members_left_out == 41 - cards.MAX_MEMBERS
     assert card.members[-1].here
 
 
@@ -194,7 +194,7 @@ def test_a_card_repeats_little_of_a_long_identifier(text):
     repeated = [sum(len(piece.chip or piece.text) for run in line for piece in run.pieces) for line in shown]
     assert max(repeated) <= 2_000
     assert sum(len(words(part.line)) for part in card.parts) <= 2_000
-    assert len(card.parts) <= parts.MOST_SEGMENTS + 1
+    assert len(card.parts) <= parts.MAX_SEGMENTS + 1
     assert all(run.left_out for line in shown for run in line if run.kind == "gap")
     copied = [spelling.copy for spelling in card.spellings if spelling.copy]
-    assert all(len(text) <= cards.MOST_COPIED for text in copied)
+    assert all(len(text) <= cards.MAX_COPIED for text in copied)

@@ -31,7 +31,7 @@ def test_the_middle_of_a_long_text_is_omitted_and_counted():
     text = "a" * 5_000 + "z" * 5_000
     line = excerpt.plain(text)
     assert [run.kind for run in line] == ["same", "gap", "same"]
-    assert len(shown(line)) == excerpt.MOST
+    assert len(shown(line)) == excerpt.MAX_LENGTH
     assert len(shown(line)) + line[1].left_out == len(text)
     assert text.startswith(shown(line[:1]))
     assert text.endswith(shown(line[2:]))
@@ -132,7 +132,7 @@ def test_a_complete_comparison_contains_both_texts(before, after, by):
     ],
 )
 def test_a_comparison_of_long_texts_is_short(before, after):
-    assert len(shown(excerpt.compared(before, after))) < 4 * excerpt.MOST
+    assert len(shown(excerpt.compared(before, after))) < 4 * excerpt.MAX_LENGTH
 
 
 @given(st.text(alphabet="ab-%4", max_size=300), st.text(alphabet="ab-%4", max_size=300))

@@ -72,10 +72,10 @@ def test_bindings_are_not_read_without_names(bound):
 
 
 def test_the_first_thousand_identifiers_are_reported():
-    text = "\n".join(f"ark:12345/x{number}" for number in range(inspection.MOST_FOUND + 5))
+    text = "\n".join(f"ark:12345/x{number}" for number in range(inspection.MAX_FOUND + 5))
     found = inspection.inspect(text)
     assert found.truncated
-    assert len(found.findings) == inspection.MOST_FOUND
+    assert len(found.findings) == inspection.MAX_FOUND
     assert not inspection.inspect(text.partition("\n")[0]).truncated
 
 
@@ -124,15 +124,15 @@ def test_the_json_of_a_megabyte_is_limited(unit: str) -> None:
     found = inspection.inspect(text)
     pieces = list(found.as_json())
     longest = max(map(len, pieces))
-    assert sum(map(len, pieces)) <= inspection.MOST_JSON + longest + 100
+    assert sum(map(len, pieces)) <= inspection.MAX_JSON + longest + 100
     answer = answer_of(found)
     assert answer["truncated"] == (found.shortened or len(answer["found"]) < len(found.findings))
     reports = [each.report for each in found.findings]
     contained = sum(len(member) for report in reports for member in report.hierarchy[:-1])
-    assert contained <= inspection.MOST_CONTAINED
+    assert contained <= inspection.MAX_CONTAINED
     spare = inspection.ALWAYS * len(reports)
-    assert sum(len(report.segments) for report in reports) <= inspection.MOST_SEGMENTS + spare
-    assert sum(len(report.problems) for report in reports) <= inspection.MOST_PROBLEMS + spare
+    assert sum(len(report.segments) for report in reports) <= inspection.MAX_SEGMENTS + spare
+    assert sum(len(report.problems) for report in reports) <= inspection.MAX_PROBLEMS + spare
 
 
 def test_a_shortened_report_keeps_the_nearest_containers() -> None:
@@ -147,19 +147,19 @@ def test_a_shortened_report_keeps_the_nearest_containers() -> None:
 
 
 def test_a_report_keeps_the_first_of_many_problems() -> None:
-    whole, room = examine("ark:12345" + "/a.b" * (inspection.MOST_PROBLEMS + 5)), inspection._Room()
-    assert len(whole.problems) > inspection.MOST_PROBLEMS
-    assert room.fitted(whole).problems == whole.problems[: inspection.MOST_PROBLEMS]
+    whole, room = examine("ark:12345" + "/a.b" * (inspection.MAX_PROBLEMS + 5)), inspection._Room()
+    assert len(whole.problems) > inspection.MAX_PROBLEMS
+    assert room.fitted(whole).problems == whole.problems[: inspection.MAX_PROBLEMS]
     assert room.fitted(whole).problems == whole.problems[: inspection.ALWAYS]
     assert room.exceeded
 
 
 def test_usual_reports_are_complete() -> None:
-    text = "\n".join(f"ark:/12345/x-{number}/part/page.v{number % 9}.pdf" for number in range(inspection.MOST_FOUND))
+    text = "\n".join(f"ark:/12345/x-{number}/part/page.v{number % 9}.pdf" for number in range(inspection.MAX_FOUND))
     found = inspection.inspect(text)
     assert not found.shortened
     assert [each.report for each in found.findings] == [examine(line) for line in text.split("\n")]
-    assert (len(answer_of(found)["found"]), answer_of(found)["truncated"]) == (inspection.MOST_FOUND, False)
+    assert (len(answer_of(found)["found"]), answer_of(found)["truncated"]) == (inspection.MAX_FOUND, False)
 
 
 def test_iris_of_a_policy_are_found_and_checked():

@@ -52,7 +52,7 @@ def test_omitted_segments_keep_their_numbers():
 
 
 def test_very_long_identifiers_are_not_followed():
-    report = examine("ark:/12345/x-" + "y" * parts.MOST_FOLLOWED)
+    report = examine("ark:/12345/x-" + "y" * parts.MAX_FOLLOWED)
     assert parts.followed(report) == [()] * len(report.steps) != []
 
 

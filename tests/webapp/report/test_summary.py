@@ -10,7 +10,7 @@ from ararat.webapp.report import summary
 
 
 @pytest.mark.parametrize(
-    ("text", "sentence", "tone"),
+    ("text", "sentence", "status"),
     [
         pytest.param("ark:12345/x", "Valid ARK, in normal form", "good", id="normal"),
         pytest.param("ark:/12345/x", "Valid ARK, not in normal form (1 change)", "good", id="one change"),
@@ -42,10 +42,10 @@ from ararat.webapp.report import summary
         pytest.param("foo", "Not an ARK or a URN: the text starts with neither ark: nor urn:", "bad", id="none"),
     ],
 )
-def test_the_verdict_comes_first_and_in_words(text, sentence, tone):
+def test_the_verdict_comes_first_and_in_words(text, sentence, status):
     report = examine(text)
     assert summary.verdict(report) == sentence
-    assert summary.tone(report) == tone
+    assert summary.status(report) == status
 
 
 @pytest.mark.parametrize(
@@ -86,16 +86,16 @@ def test_the_summary_adds_facts_to_the_verdict(text, words):
 def test_validity_normal_form_and_binding_have_separate_chips(text, bound, words):
     report = examine(text)
     name = "ark:12345/x" if report.valid else None
-    assert [chip.word for chip in summary.chips(report, name, bound)] == words
+    assert [badge.word for badge in summary.badges(report, name, bound)] == words
 
 
 def test_an_unread_binding_is_not_reported_as_unbound():
-    *_, chip = summary.chips(examine("ark:12345/x"), "ark:12345/x", None, unread=True)
-    assert (chip.word, chip.tone, chip.detail) == ("binding not checked", "warn", "the bindings cannot be read")
+    *_, badge = summary.badges(examine("ark:12345/x"), "ark:12345/x", None, unread=True)
+    assert (badge.word, badge.status, badge.detail) == ("binding not checked", "warn", "the bindings cannot be read")
 
 
 @pytest.mark.parametrize(
-    ("text", "detail", "tone"),
+    ("text", "detail", "status"),
     [
         pytest.param("ark:12345/x", "strict syntax", "good", id="strict"),
         pytest.param("ark:12-345/x", "lenient syntax", "warn", id="liberal"),
@@ -104,16 +104,16 @@ def test_an_unread_binding_is_not_reported_as_unbound():
         pytest.param("urn:foo:a?b", "2011 draft only", "warn", id="draft"),
     ],
 )
-def test_the_first_chip_names_the_syntax(text, detail, tone):
-    valid, _, _ = summary.chips(examine(text), None, {})
-    assert (valid.detail, valid.tone) == (detail, tone)
+def test_the_first_badge_names_the_syntax(text, detail, status):
+    valid, _, _ = summary.badges(examine(text), None, {})
+    assert (valid.detail, valid.status) == (detail, status)
 
 
 @pytest.mark.naughty
 def test_texts_are_ascii_and_promise_nothing(naughty):
     report = examine(naughty.input[:20_000])
     words = " ".join([summary.verdict(report), summary.summary(report)])
-    words += " ".join(f"{chip.word} {chip.detail}" for chip in summary.chips(report, None, {}))
+    words += " ".join(f"{badge.word} {badge.detail}" for badge in summary.badges(report, None, {}))
     assert words.isascii()
     assert not characters.HIDDEN.search(words)
     # ARK-007, and requirements, section 3, item 20
@@ -121,15 +121,15 @@ def test_texts_are_ascii_and_promise_nothing(naughty):
 
 
 @pytest.mark.parametrize(
-    ("text", "said", "tone", "chip"),
+    ("text", "said", "status", "badge"),
     [
         pytest.param("https://17beta.top/en", ": can be allocated", "good", "allocatable", id="fine"),
         pytest.param("https://17beta.top/en/A", "allocated, but a phrase has", "warn", "allocatable", id="a warning"),
         pytest.param("https://17beta.top/en/", "must not be allocated: a", "bad", "not allocatable", id="an error"),
     ],
 )
-def test_an_iri_of_a_policy_has_the_verdict_of_the_policy(text, said, tone, chip):
+def test_an_iri_of_a_policy_has_the_verdict_of_the_policy(text, said, status, badge):
     report = examine(text, policies=["17beta"])
     assert said in summary.verdict(report)
-    assert summary.tone(report) == tone
-    assert summary.chips(report, None, None)[0].word == chip
+    assert summary.status(report) == status
+    assert summary.badges(report, None, None)[0].word == badge

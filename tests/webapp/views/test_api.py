@@ -10,7 +10,7 @@ from click.testing import CliRunner
 from ararat.cli.inspect import inspect_command
 from ararat.identifiers import examine
 from ararat.webapp import create_app
-from ararat.webapp.config import MOST_OCTETS
+from ararat.webapp.config import MAX_BYTES
 
 FIELDS = {"start", "end", "literal", "suggestion", "report", "bound"}
 
@@ -77,7 +77,7 @@ def test_an_empty_body_has_no_identifiers(client):
 def test_every_text_is_answered_in_ascii(client, naughty):
     body = naughty.input.encode("utf-8", "surrogatepass")
     response = client.post("/api/inspect", data=body)
-    if len(body) > MOST_OCTETS:
+    if len(body) > MAX_BYTES:
         assert_problem(response, 413, "request-entity-too-large")
         return
     if response.status_code == 400:
@@ -94,7 +94,7 @@ def test_a_body_that_is_not_utf8_is_refused_with_its_position(client):
 
 
 @pytest.mark.parametrize(
-    "length", [pytest.param(MOST_OCTETS + 1, id="one too many"), pytest.param(3 * MOST_OCTETS, id="far too many")]
+    "length", [pytest.param(MAX_BYTES + 1, id="one too many"), pytest.param(3 * MAX_BYTES, id="far too many")]
 )
 def test_a_body_that_is_too_long_is_refused(client, length):
     assert_problem(client.post("/api/inspect", data=b"x" * length), 413, "request-entity-too-large")

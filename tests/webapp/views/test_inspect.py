@@ -12,7 +12,7 @@ from werkzeug.test import Client, EnvironBuilder
 
 from ararat.identifiers.text import characters
 from ararat.webapp import create_app
-from ararat.webapp.config import EXAMPLES, LONGEST_ADDRESS, MOST_OCTETS
+from ararat.webapp.config import EXAMPLES, MAX_URL_LENGTH, MAX_BYTES
 from ararat.webapp.report.inspection import inspect
 from ararat.webapp.views import inspect as pages
 
@@ -91,7 +91,7 @@ def answer(client, read_page):
 
 
 def too_long(text):
-    return len(text.encode("utf-8", "surrogatepass")) > MOST_OCTETS
+    return len(text.encode("utf-8", "surrogatepass")) > MAX_BYTES
 
 
 def sent(text):
@@ -140,7 +140,7 @@ def test_the_verdict_comes_first_and_gets_the_focus(client, read_page):
     verdict = card.all("h2")[0]
     assert verdict.text.endswith("Valid ARK, not in normal form (2 changes)")
     assert "autofocus" in verdict.attributes
-    assert [chip.one("b").text for chip in card.all("li", "chip")] == [
+    assert [badge.one("b").text for badge in card.all("li", "badge")] == [
         "valid",
         "not in normal form",
         "binding not checked",
@@ -200,7 +200,7 @@ def test_several_identifiers_have_a_headline_a_table_and_cards(client, read_page
 
 def test_rows_beyond_twenty_cards_link_to_their_own_page(answer):
     page = answer("\n".join(f"ark:12345/x{number}" for number in range(25)))
-    assert len(page.all("article", "card")) == pages.MOST_OPEN
+    assert len(page.all("article", "card")) == pages.MAX_OPEN
     rows = page.one("div", "list").one("tbody").all("tr")
     assert [row.all("td")[1].text for row in rows] == [str(number) for number in range(1, 26)]
     assert rows[19].one("a").attributes["href"] == "#i20"
@@ -251,11 +251,11 @@ def test_the_shown_rows_can_be_downloaded(client):
     assert [line.split(",")[0] for line in table.text.splitlines()] == ["number", "2", "4", "1", "7"]
     whole = client.post("/list", data={"q": COLUMN, "as": "json", "show": "same"})
     assert whole.json == client.get("/api/inspect", query_string={"q": COLUMN}).json
-    assert client.post("/list", data={"q": "x" * (MOST_OCTETS + 1)}).status_code == 413
+    assert client.post("/list", data={"q": "x" * (MAX_BYTES + 1)}).status_code == 413
 
 
 def test_a_thousand_selected_rows_are_accepted(client):
-    text = "\n".join(f"ark:12345/x{number}" for number in range(1_000)).ljust(MOST_OCTETS)
+    text = "\n".join(f"ark:12345/x{number}" for number in range(1_000)).ljust(MAX_BYTES)
     answer = client.post("/compare", data={"q": text, "found": "1", "pick": [str(n) for n in range(1, 1_001)]})
     assert answer.status_code == 200
     assert "Enter two identifiers, one per line." in answer.text
@@ -304,7 +304,7 @@ def test_the_page_works_without_the_bindings(bound, read_page):
     client = create_app(bound({}, reachable=False)).test_client()
     page = read_page(client.get("/?q=ark:/12345/x").text)
     assert page.one("p", "normal").one("bdi").text == "ark:12345/x"
-    assert "binding not checked the bindings cannot be read" in page.one("ul", "chips").text
+    assert "binding not checked the bindings cannot be read" in page.one("ul", "badges").text
     leads = page.one("section", "leads").text
     assert "The bindings of this site cannot be read, so the trace starts at the official resolver." in leads
     assert "not bound here" not in page.text.lower()
@@ -324,14 +324,14 @@ def test_the_url_of_a_result_is_its_permalink(client, read_page):
     text = "ark:/12345/x?info#f & \u05d0"
     response = client.post("/", data={"q": text})
     assert response.status_code == 303
-    assert len(response.location) < LONGEST_ADDRESS
+    assert len(response.location) < MAX_URL_LENGTH
     page = read_page(client.get(response.location).text)
     assert page.one("textarea", id="q").text == "\n" + text
     assert page.one("a", "permalink").attributes["href"] == response.location
 
 
 def test_a_text_without_a_permalink_is_answered(client, read_page):
-    response = client.post("/", data={"q": "ark:12345/x " + "z" * LONGEST_ADDRESS})
+    response = client.post("/", data={"q": "ark:12345/x " + "z" * MAX_URL_LENGTH})
     assert response.status_code == 200
     page = read_page(response.text)
     assert "no permalink" in page.all("p", "notice")[0].text
@@ -339,7 +339,7 @@ def test_a_text_without_a_permalink_is_answered(client, read_page):
 
 
 def test_the_maximum_length_of_a_permalink(client):
-    just = LONGEST_ADDRESS - 1 - len("/?q=")
+    just = MAX_URL_LENGTH - 1 - len("/?q=")
     assert client.post("/", data={"q": "x" * just}).status_code == 303
     assert client.post("/", data={"q": "x" * (just + 1)}).status_code == 200
 
@@ -507,7 +507,7 @@ def test_long_input_is_not_repeated(naughty, answer):
 def test_the_page_agrees_with_the_inspection(naughty, answer):
     found = () if too_long(naughty.input) else inspect(sent(naughty.input)).findings
     cards = answer(naughty.input).all("article", "card")
-    assert len(cards) == min(len(found), pages.MOST_OPEN)
+    assert len(cards) == min(len(found), pages.MAX_OPEN)
     for card, finding in zip(cards, found, strict=False):
         report = finding.report
         normal = card.all("p", "normal")

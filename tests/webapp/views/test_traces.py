@@ -11,7 +11,7 @@ import time
 import pytest
 
 from ararat.webapp import create_app, trace_jobs
-from ararat.webapp.config import LONGEST_ADDRESS
+from ararat.webapp.config import MAX_URL_LENGTH
 from ararat.webapp.tracing import uri
 from ararat.webapp.tracing.client.in_process import HOP_KEY
 from ararat.webapp.tracing.hop import HopResponse
@@ -99,8 +99,8 @@ def test_the_result_can_be_saved(client, read_page):
 
 
 def test_the_longest_list_can_be_saved(client, read_page):
-    given = [f"ark:54321/{number}{'x' * (LONGEST_ADDRESS - 13)}" for number in range(traces.MOST)]
-    assert {len(each) for each in given} <= {LONGEST_ADDRESS - 1, LONGEST_ADDRESS - 2}
+    given = [f"ark:54321/{number}{'x' * (MAX_URL_LENGTH - 13)}" for number in range(traces.MAX_IDENTIFIERS)]
+    assert {len(each) for each in given} <= {MAX_URL_LENGTH - 1, MAX_URL_LENGTH - 2}
     client.application.extensions["ararat"] = dataclasses.replace(
         client.application.extensions["ararat"], trace_elsewhere=False
     )
