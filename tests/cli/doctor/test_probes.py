@@ -104,7 +104,7 @@ def refused_beyond(octets: int) -> Callable[[str], str | RawResponse]:
     return lambda target: RawResponse(400, (("Server", "gunicorn"),), b"") if len(target) > octets else target
 
 
-def test_an_unchanged_request_is_reported_as_well() -> None:
+def test_an_unchanged_request_is_reported_as_ok() -> None:
     found = examined(Deployment(hsts="max-age=60"))
     assert codes(found, "ok") == ALL
 
@@ -229,12 +229,12 @@ def test_the_proxy_is_recognized_by_its_own_answers() -> None:
     assert "nginx" not in remedy
 
 
-def test_a_refused_dot_segment_is_well_even_if_the_path_was_cleaned() -> None:
+def test_a_refused_dot_segment_is_ok_even_if_the_path_was_cleaned() -> None:
     found = examined(Deployment(path_info=lambda path: re.sub("/a/../", "/", path)))
     assert {found[code].state for code in ("dot-segment", "encoded-dot-segment")} == {"ok"}
 
 
-def test_an_equivalent_spelling_is_doubtful() -> None:
+def test_an_equivalent_spelling_is_a_warning() -> None:
     found = examined(Deployment(before=lambda target: target.replace("%2D", "-")))
     assert found["encoded-hyphen"].state == "warning"
     assert not codes(found, "error")

@@ -158,7 +158,7 @@ def without(line: str) -> Callable[[str], str]:
 
 @pytest.mark.long
 @pytest.mark.parametrize("name", FRONTS)
-def test_a_proxy_configured_as_documented_is_well(behind: Callable[..., str], name: str) -> None:
+def test_a_proxy_configured_as_documented_has_no_errors(behind: Callable[..., str], name: str) -> None:
     code, found = examined(behind(name))
     assert (code, [row for row in found.values() if row["state"] != "ok"]) == (0, [])
 
@@ -172,7 +172,7 @@ PASSES_ALL = {
 
 @pytest.mark.long
 @pytest.mark.parametrize("name", FRONTS)
-def test_a_proxy_that_forwards_only_names_is_well(behind: Callable[..., str], name: str) -> None:
+def test_a_proxy_that_forwards_only_names_has_no_errors(behind: Callable[..., str], name: str) -> None:
     _, names_alone = shown(name)
 
     def change(configuration: str) -> str:

@@ -20,7 +20,7 @@ BNF = "https://ark.bnf.fr"
         pytest.param("54321", [BNF], None, [("naan-unregistered", "warning")], id="registered for nobody"),
     ],
 )
-def test_a_different_resolver_is_bad_and_other_differences_are_doubtful(
+def test_a_different_resolver_is_an_error_and_other_differences_are_warnings(
     naan: str, prefixes: list[str], name: str | None, found: list[tuple[str, str]]
 ) -> None:
     findings = list(examine([naan], prefixes, name))
