@@ -12,7 +12,7 @@ from werkzeug.test import Client, EnvironBuilder
 
 from ararat.identifiers.text import characters
 from ararat.webapp import create_app
-from ararat.webapp.config import EXAMPLES, MAX_URL_LENGTH, MAX_BYTES
+from ararat.webapp.config import EXAMPLES, MAX_BYTES, MAX_URL_LENGTH
 from ararat.webapp.report.inspection import inspect
 from ararat.webapp.views import inspect as pages
 
