@@ -332,6 +332,16 @@ ERROR_CODES: dict[str, ErrorCode] = _catalogue(
     ),
     ("table-value", "the value has the wrong type", "text; true or false for passthrough, a number for redirect"),
     ("format-unknown", "the format is unknown", "csv, tsv or jsonl"),
+    (
+        "dump-syntax",
+        "the file is not a dump of this system",
+        "a format that docs/migrate.md lists; set --from to the system that wrote the file",
+    ),
+    (
+        "archive-content",
+        "the compressed file cannot be read",
+        "gzip, or a ZIP archive with one file that is not encrypted",
+    ),
     ("table-too-long", "the line is too long", "lines of at most 1,000,000 bytes"),
     ("table-empty", "the file has no header", "a first line that names the columns", "RFC 4180, section 2"),
     ("table-column", "the column is unknown", f"{_COLUMNS} or target[text/html;en]"),

@@ -90,6 +90,20 @@ def element(label: str, value: str) -> str:
     return f"{_encoded('%:', label)}: {_encoded('%', value)}".rstrip() + "\n"
 
 
+def decoded_label(text: str) -> str:
+    """Return a label without its escapes."""
+    return _decoded(_IN_LABELS, text)
+
+
+def decoded_value(text: str) -> str:
+    r"""Return a value without its escapes.
+
+    >>> decoded_value("100%25 flood:%0Athe %41rk")
+    '100% flood:\nthe %41rk'
+    """
+    return _decoded(_IN_VALUES, text)
+
+
 def _encoded(meaning: str, text: str) -> str:
     for char in meaning + "\r\n":
         text = text.replace(char, f"%{ord(char):02X}")
@@ -99,11 +113,11 @@ def _encoded(meaning: str, text: str) -> str:
 def _record(elements: list[tuple[str, list[str], int]]) -> Record:
     return Record(
         tuple(
-            Element(_decoded(_IN_LABELS, label), _decoded(_IN_VALUES, " ".join(part for part in parts if part)), line)
+            Element(decoded_label(label), decoded_value(" ".join(part for part in parts if part)), line)
             for label, parts, line in elements
         )
     )
 
 
 def _decoded(escapes: re.Pattern[str], text: str) -> str:
-    return escapes.sub(lambda found: chr(int(found[1], 16)), text)
+    return escapes.sub(lambda found: chr(int(found[1], 16)), text) if "%" in text else text

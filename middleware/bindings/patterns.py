@@ -11,7 +11,8 @@ from ...identifiers.ark.grammar import BETANUMERIC
 DEFAULT_LENGTH = 8
 """The number of characters after the shoulder. 29**8 are about 500,000,000,000 names."""
 
-_SUFFIXES: dict[Coverage | None, str] = {None: "", "noid": "+check", "name": "+name"}
+_COVERAGES: dict[str, Coverage | None] = {"": None, "+check": "noid", "+name": "name"}
+_SUFFIXES = {covers: suffix for suffix, covers in _COVERAGES.items()}
 
 COUNTER = re.compile(r"next ark:([0-9a-z]+)/([0-9a-z]*) (10|29)\^([1-9][0-9]{0,2})(\+check|\+name)?")
 """The name of the counter of a pattern, such as ``next ark:12345/x5 10^4+check``."""
@@ -82,5 +83,4 @@ class Pattern:
         if parts is None:
             return None
         naan, shoulder, radix, length, suffix = parts.groups("")
-        check = next(check for check, text in _SUFFIXES.items() if text == suffix)
-        return cls(naan, shoulder, int(length), check, radix == "10")
+        return cls(naan, shoulder, int(length), _COVERAGES[suffix], radix == "10")

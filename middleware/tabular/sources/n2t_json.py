@@ -1,0 +1,38 @@
+"""Read names of N2T as JSON: a map from identifiers to objects, or objects with the member ``id`` or ``identifier``.
+
+An object has ``target``, ``created``, ``updated``, ``status`` and elements such as ``erc.who``. The member ``erc`` can
+be an object. The names of binders, such as ``_t``, are known too (:mod:`binder_elements`).
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from typing import Any, BinaryIO
+
+from . import binder_elements, json_items
+from .record import Record
+
+_IDENTIFIERS = ("id", "identifier", "_id")
+_RENAMED = {"target": "_t", "status": "_s", "owner": "_o"}
+_GROUPS = ("erc", "dc", "datacite")
+
+
+def records(stream: BinaryIO, file: str) -> Iterator[Record]:
+    """Yield the records. Raises :class:`TableError`."""
+    for item in json_items.read(stream, file, keyed=True):
+        members = dict(item.value)
+        identifier = item.key or next((_text(members.pop(name)) for name in _IDENTIFIERS if name in members), "")
+        elements: list[tuple[str, str]] = []
+        for name, value in members.items():
+            if name in _GROUPS and isinstance(value, dict):
+                elements += ((f"{name}.{part}", _text(member)) for part, member in value.items())
+            else:
+                elements.append((_RENAMED.get(name, name), _text(value)))
+        yield binder_elements.record(item.line, identifier, elements)
+
+
+def _text(value: Any) -> str:
+    if value is None:
+        return ""
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)

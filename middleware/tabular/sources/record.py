@@ -1,0 +1,98 @@
+"""A record of a dump, in terms that all systems share."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from typing import Literal, NamedTuple
+
+from ...bindings import validation
+from ...bindings.model import NOTHING
+
+State = Literal["public", "reserved", "unavailable"]
+
+
+class Omitted(NamedTuple):
+    """A value of a record that is not imported, or that is imported with a change: why, and what to do."""
+
+    element: str
+    reason: str
+    remedy: str
+
+
+class Record(NamedTuple):
+    """One name of a dump.
+
+    - ``line``: the line of the file where the record begins, from 1.
+    - ``identifier``: the name as it is written in the dump, with the label ``ark:`` or another scheme.
+    - ``target``: the target as it is written, or None. A public name without a target has its description as target.
+    - ``reason``: why the name is unavailable, or None.
+    - ``created``, ``updated``: times in UTC, or None.
+    - ``owner``: the account and group that own the name, or None.
+    - ``elements``: metadata by the full names of its elements, such as ``erc.who``.
+    - ``omitted``: the values that are not imported.
+    """
+
+    line: int
+    identifier: str
+    target: str | None = None
+    state: State = "public"
+    reason: str | None = None
+    created: datetime | None = None
+    updated: datetime | None = None
+    owner: str | None = None
+    elements: Mapping[str, str] = NOTHING
+    omitted: tuple[Omitted, ...] = ()
+
+
+class Skipped(NamedTuple):
+    """A part of a dump that is not imported as a whole: its line, its identifier or "", and the reason."""
+
+    line: int
+    identifier: str
+    omitted: Omitted
+
+
+class Minted(NamedTuple):
+    """A name that the other system has minted. It is reserved, unless it is bound here or in the same dump."""
+
+    line: int
+    identifier: str
+
+
+class Counter(NamedTuple):
+    """The next number of a series of minted names, as a row of a table has it (:mod:`..other_rows`)."""
+
+    line: int
+    identifier: str
+    target: str
+
+
+def read_time(text: str) -> datetime | None:
+    """Return a time in UTC from Unix seconds, or from RFC 3339 with or without a time zone; None for other texts.
+
+    A time before 1990 or after 2100 is not a time of a name.
+
+    >>> read_time("1435680779").isoformat(), read_time("2015-06-30T16:12:59Z").isoformat()
+    ('2015-06-30T16:12:59+00:00', '2015-06-30T16:12:59+00:00')
+    >>> read_time("2015-06-30 16:12:59.25+02").isoformat(), read_time("yesterday"), read_time("99999999999999")
+    ('2015-06-30T14:12:59.250000+00:00', None, None)
+    """
+    text = text.strip()
+    try:
+        if text.isascii() and text.isdecimal() and len(text) <= 12:
+            time = datetime.fromtimestamp(int(text), UTC)
+        else:
+            time = datetime.fromisoformat(text)
+            time = time.replace(tzinfo=UTC) if time.tzinfo is None else time.astimezone(UTC)
+    except (ValueError, OverflowError, OSError):
+        return None
+    return time if _FIRST_YEAR <= time.year < _LAST_YEAR else None
+
+
+_FIRST_YEAR, _LAST_YEAR = 1990, 2100
+
+
+def no_time(element: str, text: str) -> Omitted:
+    """Return the note about a time that cannot be read."""
+    return Omitted(element, f"{validation.shown(text)} is not a time", "correct the time, or set it to Unix seconds")
