@@ -13,7 +13,7 @@ REMEDY = (
     "Run `ararat serve` beside the site and let the proxy send it the requests for names (docs/proxies.md). "
     "Or convert the application, ResolverMiddleware(a2wsgi.ASGIMiddleware(app), ...), and run it with a WSGI server."
 )
-"""How to resolve names for a site that is an ASGI application."""
+"""The advice for a site that is an ASGI application."""
 
 
 def is_asgi(app: object) -> bool:

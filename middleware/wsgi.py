@@ -113,8 +113,8 @@ class ResolverMiddleware:
         "strict-origin-when-cross-origin" it sees the site of that page. With None the field is not sent, and the policy
         of that page applies.
     :param on_resolve: callable or None (default). It is called with the :class:`~ararat.middleware.Resolution` of each
-        request for an identifier, before the answer is sent. ``status`` is the status of the answer (200 for a served
-        name, whatever the site returns), ``seconds`` the duration. Its exceptions are logged and change no answer.
+        request for an identifier, before the answer is sent. ``status`` is the status of the answer (200 for any served
+        name), ``seconds`` the duration. Its exceptions are logged and change no answer.
         :func:`~ararat.middleware.log_resolutions` returns such a callable for an access log.
 
     Raises ValueError if a setting is wrong, and TypeError if ``app`` is an ASGI application (FastAPI, Starlette, Quart,

@@ -55,7 +55,7 @@ DATA = Path(__file__).parent / "data"
 
 
 def _require_loopback(event: str, arguments: tuple[Any, ...]) -> None:
-    """Fail if a test connects to another machine, whatever the default of the tested code is."""
+    """Fail if a test connects to another machine, regardless of the default of the tested code."""
     if event != "socket.connect" or not isinstance(arguments[1], tuple):
         return
     host = str(arguments[1][0])

@@ -54,7 +54,7 @@ def test_each_package_has_hashes_and_no_file_names_a_registry(file: str) -> None
 
 
 @pytest.mark.parametrize("file", [*BEFORE, "build"])
-def test_what_pyproject_requires_is_pinned_within_its_versions(file: str) -> None:
+def test_requirements_of_pyproject_are_pinned_within_their_versions(file: str) -> None:
     found: dict[str, list[Requirement]] = {}
     for each in (file, *BEFORE.get(file, ())):
         for pin in pins(each):

@@ -9,7 +9,7 @@ from typing import Literal
 
 ReverseProxy = Literal["nginx", "Apache", "Caddy", "gunicorn"]
 Cause = Literal["no-raw-target", "rewritten", "normalised", "stopped", "label", "extension", "long", "head"]
-"""What happened to a request.
+"""The possible changes of a request.
 
 - ``no-raw-target``: the server does not pass the raw request target to the application.
 - ``rewritten``: the raw target differs from the one that was sent.

@@ -213,7 +213,7 @@ def _shelf(name: str) -> AnyResponse:
     if f"/{name}" not in _PAGES:
         abort(404)
     time.sleep(SHELF_SECONDS)
-    # 302 by hand: the default of werkzeug's redirect() changes to 303 in its version 3.2.
+    # Set 302 explicitly: the default of werkzeug's redirect() changes to 303 in its version 3.2.
     return redirect(f"{request.script_root}/{name}", code=302)
 
 

@@ -69,7 +69,7 @@ LONGEST_UNREAD = 64 * 2**20
 """The size of the output buffer of a connection in bytes. Only a longer answer holds a thread."""
 
 GRACE_SECONDS = 8
-"""How long a stopping server waits for running answers. Streams end at once."""
+"""The seconds that a stopping server waits for running answers. Streams end at once."""
 
 TRIED = 100
 """The number of ports to try if no port is given."""

@@ -18,7 +18,7 @@ Fetch = Callable[[Sequence[str]], Mapping[str, Binding]]
 """Returns the bindings of the given keys, by key, without the keys that are not bound."""
 
 MAX_CONTAINERS = 16
-"""How many containers of an ARK are looked up, the nearest first. An ARK can have thousands."""
+"""The number of containers of an ARK that are looked up, the nearest first. An ARK can have thousands."""
 
 MAX_BOUND_LENGTH = 255
 """The length in code points above which no name is bound, so that none is looked up."""

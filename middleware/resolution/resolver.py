@@ -10,7 +10,7 @@ exceptions of ``fetch`` reach the caller. The first step that applies decides:
     3. the binding of the identifier itself                       redirect, served answer, tombstone
     4. a withdrawn name above it                                  410, which names the withdrawn name
     5. a container with passthrough or a served subtree           as 3, with the rest appended to the target;
-                                                                  below a served subtree also texts that are no ARKs
+                                                                  below a served subtree also texts that are not ARKs
     6. a rule for a shoulder or a NAAN                            as 3, with a binding made by the rule
     7. another resolver for a NAAN of others                      redirect, with the inflection
     8. otherwise                                                  404, which names the nearest bound container

@@ -17,7 +17,7 @@ class Resolution(NamedTuple):
     """The answer to a request for one identifier.
 
     ``given``       the identifier as received, with its inflection
-    ``status``      the HTTP status. For a served name it is 200, whatever status the site returns
+    ``status``      the HTTP status. For a served name it is always 200
     ``outcome``     "located", "related" and "described" are redirects, "forwarded" is a redirect to another resolver,
                     "served" passes the request to the site, "metadata" is the description, "refused" is an error (see
                     ``problem``)

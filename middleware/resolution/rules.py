@@ -31,7 +31,7 @@ from ..storage.opening import next_attempt
 _log = logging.getLogger(__name__)
 
 SECONDS_HELD = 1.0
-"""How many seconds the rules in memory are used before the next check for changes."""
+"""The number of seconds that the rules in memory are used before the next check for changes."""
 
 MOST_TEMPLATE = 2000
 

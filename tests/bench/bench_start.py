@@ -1,4 +1,4 @@
-"""How long the command takes to start: the processor time of the whole process."""
+"""Measure the start of the command: the processor time of the whole process."""
 
 from __future__ import annotations
 

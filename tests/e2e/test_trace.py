@@ -128,8 +128,8 @@ def test_a_withdrawn_name_is_reported_without_blame(page):
 
 
 def test_an_unbound_name_shows_the_command(page):
-    page.goto("/?q=ark:12345/nobody")
-    expect(page.locator(".command code")).to_have_text("ararat trace ark:12345/nobody")
+    page.goto("/?q=ark:12345/unbound")
+    expect(page.locator(".command code")).to_have_text("ararat trace ark:12345/unbound")
     page.get_by_role("link", name="Trace with this site anyway").click()
     expect(page.locator(".hop .answer b")).to_contain_text("404")
 

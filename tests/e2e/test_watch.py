@@ -52,7 +52,7 @@ def test_a_page_without_errors_passes(complaints_about):
         pytest.param("/style", "Content Security Policy", id="inline style"),
         pytest.param("/throws", "broken on purpose", id="uncaught error"),
         pytest.param("/says", "something went wrong", id="console error"),
-        pytest.param("/stranger", "request outside: GET http://127.0.0.1:9/pixel.png", id="request to a stranger"),
+        pytest.param("/stranger", "request outside: GET http://127.0.0.1:9/pixel.png", id="request to another host"),
     ],
 )
 def test_errors_of_a_page_are_detected(complaints_about, path, words):

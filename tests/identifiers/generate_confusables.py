@@ -25,7 +25,7 @@ def table() -> dict[str, object]:
             looks_like[prototype] = looks_like.get(prototype, "") + char
     return {
         "unicode": disarm.CONFUSABLES_VERSION,
-        "source": "UTS #39, confusables.txt, reduced to prototypes of one ASCII character; digits stand for digits",
+        "source": "UTS #39, confusables.txt, reduced to prototypes of one ASCII character; digits map to digits",
         "looks_like": dict(sorted(looks_like.items())),
     }
 

@@ -37,7 +37,7 @@ def test_the_built_in_profile_has_the_settings_of_the_document():
         pytest.param("https://library.example/en/x", (), id="fine"),
         pytest.param("https://library.example/de/x", ("language-unlisted",), id="another language"),
         pytest.param("https://library.example/x-own", (), id="a private tag is of no language"),
-        pytest.param("https://library.example/en/x.css", (), id="an extension that is none here"),
+        pytest.param("https://library.example/en/x.css", (), id="an extension that is allowed here"),
         pytest.param("ark:99152/whatever", ("not-opaque",), id="shoulders of any kind"),
         pytest.param("https://17beta.top/en/", (), id="the other policy's host"),
     ],

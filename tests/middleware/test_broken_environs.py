@@ -74,7 +74,7 @@ def resolver(request):
         pytest.param({"PATH_INFO": ["/", ":"]}, id="a list with a colon"),
         pytest.param({"PATH_INFO": {":": 1}}, id="a mapping with a colon"),
         pytest.param({"PATH_INFO": object()}, id="an object"),
-        pytest.param({"PATH_INFO": Weird("/ark:12345/x")}, id="a str that is none"),
+        pytest.param({"PATH_INFO": Weird("/ark:12345/x")}, id="a str that raises"),
         pytest.param({"PATH_INFO": "/wiki/Talk:Ararat", "QUERY_STRING": None}, id="a colon, and no query"),
         pytest.param({"PATH_INFO": "/a:b", "RAW_URI": 3, "SCRIPT_NAME": b"", "REQUEST_METHOD": None}, id="all wrong"),
         pytest.param({"PATH_INFO": ":", "QUERY_STRING": 1, "REQUEST_URI": object()}, id="a colon alone"),

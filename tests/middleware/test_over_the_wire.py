@@ -184,7 +184,7 @@ def moved_away(database: Path):
 def overwritten(database: Path):
     aside = database.with_name("aside")
     shutil.copy(database, aside)
-    database.write_bytes(b"this is no database " * 500)
+    database.write_bytes(b"not a database " * 500)
     # A new file with the same name, like a restored backup.
     return lambda: aside.rename(database)
 

@@ -98,7 +98,7 @@ class Load:
                 self.seen.append(Seen(**self._server.get("/").json()))
                 answer = self._server.get("/ark:/12345/x-7")
                 self.redirects[answer.status, answer.header("Location")] += 1
-            except Exception as error:  # noqa: BLE001 - whatever it is, the test has to say it
+            except Exception as error:  # noqa: BLE001 - the test reports any exception
                 self.lost.append(error)
 
     def wait_until_all_agree(self, workers: int, target: str) -> float:
@@ -129,7 +129,7 @@ def change_under_load(table: Table, serve, workers: int, versions: int) -> list[
             seconds.append(load.wait_until_all_agree(workers, f"/{number}"))
     assert load.lost == []
     assert {seen.names for seen in load.seen} == {NAMES}
-    assert all(len(seen.targets) == 1 for seen in load.seen), "somebody saw two versions at once"
+    assert all(len(seen.targets) == 1 for seen in load.seen), "a request saw two versions at once"
     for worker in load.workers:
         told = [seen.targets for seen in sorted(load.seen, key=lambda seen: seen.when) if seen.worker == worker]
         assert told == sorted(told), "a worker went back to an older version"

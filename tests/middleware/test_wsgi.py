@@ -385,7 +385,7 @@ def test_an_exception_of_on_resolve_changes_no_answer(store, caplog):
     assert "on_resolve raised an exception" in caplog.text
 
 
-# Whatever comes -------------------------------------------------------------------------------------------------------
+# Random environs ------------------------------------------------------------------------------------------------------
 
 native = st.text(st.characters(max_codepoint=0xFF), max_size=30)
 path = st.one_of(

@@ -133,7 +133,7 @@ def read_page() -> Callable[[str], Element]:
         reader.close()
         assert [element.tag for element in reader.open] == ["page"]
         ids = [element.attributes["id"] for element in reader.root.walk() if "id" in element.attributes]
-        assert len(ids) == len(set(ids)), f"an id stands twice: {ids}"
+        assert len(ids) == len(set(ids)), f"an id is repeated: {ids}"
         return reader.root
 
     return read

@@ -42,7 +42,7 @@ def ask(client, method, path, body, headers):
         pytest.param({"Origin": "null"}, id="an origin that is hidden"),
         pytest.param({"Origin": "http://here:8081"}, id="another port"),
         pytest.param({"Origin": "http://here:8080.evil.example"}, id="a host that begins like this one"),
-        pytest.param({"Origin": "http://[half"}, id="an origin that is none"),
+        pytest.param({"Origin": "http://[half"}, id="an invalid origin"),
         pytest.param({"Referer": "http://evil.example/ids.example.org"}, id="a page elsewhere"),
         pytest.param({"Referer": "http://here:8080@evil.example/"}, id="this host as a user name"),
     ],

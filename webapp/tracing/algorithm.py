@@ -160,7 +160,7 @@ class _Run:
 
     @property
     def deadline(self) -> float:
-        """When the time for the whole run is used up, by its clock."""
+        """The end of the time limit of the trace, by its clock."""
         return self.started + self.run_seconds
 
     def hop(self) -> tuple[Hop, End | None]:

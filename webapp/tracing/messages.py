@@ -45,7 +45,7 @@ class HopContext:
 
     ``request_path`` is the identifier as it was sent; the URL of a request to a resolver ends in it. ``target`` is the
     resolved Location with its fragment, or None if the trace ends here. ``requested`` lists the URLs of all hops,
-    including this one. ``fragment`` is the fragment that is kept aside. ``circle`` is true if the hosts of the registry
+    including this one. ``fragment`` is the fragment of the identifier. ``circle`` is true if the hosts of the registry
     redirect to each other in a loop. ``expected`` is the known resolver of the identifier.
     """
 

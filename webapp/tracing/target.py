@@ -55,7 +55,7 @@ def prepare(identifier: str, *, normalize: bool) -> ResolutionTarget:
             Note("fragment-not-sent", "The fragment is not sent; the browser uses it after the last redirect.")
         )
     if isinstance(name, Ark) and not normalize and "-" in name.naan:
-        # "The only change: raw "-" in the NAAN is deleted, since only that is no Basic ARK by the grammar."
+        # remove "-" from the NAAN. By the grammar it is not allowed there in a Basic ARK.
         naan = next(segment for segment in name.segments if segment.part == "naan")
         written = written[: naan.start] + name.naan.replace("-", "") + written[naan.end :]
         notes.append(Note("naan-hyphens", "The NAAN is sent without its hyphens (ARK draft, section 4)."))

@@ -29,7 +29,7 @@ _AUTHORITY = re.compile(
     rf"(?P<host>\[[{UNRESERVED}{SUB_DELIMS}:]+\]|{run(f'{UNRESERVED}{SUB_DELIMS}', least=0)})"
     r"(?::[0-9]*)?"
 )
-# RFC 3986, section 3.3:  path-abempty = *( "/" segment )      segment = *pchar      (and its kin)
+# RFC 3986, section 3.3:  path-abempty = *( "/" segment )      segment = *pchar      (and similar rules)
 _PATH = re.compile(run(f"{PCHAR}/", least=0))
 # RFC 3986, sections 3.4 and 3.5:  query = *( pchar / "/" / "?" )      fragment = *( pchar / "/" / "?" )
 _QUERY = re.compile(run(f"{PCHAR}/?", least=0))

@@ -234,9 +234,7 @@ def test_an_invalid_command_creates_no_database(ararat: Callable[..., Result], t
 @pytest.mark.parametrize(
     ("url", "code", "words"),
     [
-        pytest.param(
-            "postgresql://somebody:secret@127.0.0.1:1/x?connect_timeout=2", 69, "127.0.0.1", id="nobody there"
-        ),
+        pytest.param("postgresql://user:secret@127.0.0.1:1/x?connect_timeout=2", 69, "127.0.0.1", id="no server"),
         pytest.param("mysql://localhost/x", 2, "database-url", id="another kind"),
         pytest.param("names.csv", 69, "no database", id="a table that is not there"),
     ],

@@ -60,7 +60,7 @@ def serve() -> Iterator[Serve]:
 @pytest.mark.parametrize(
     "target", ["/ark:99999/a%2Eb", "/ark:99999/x?", "/ark:99999/x??", "/ark:99999/a//b/../%ff", "//ark:99999/%2f%2F"]
 )
-def test_the_target_goes_out_as_it_stands(serve: Serve, target: str) -> None:
+def test_the_target_is_sent_unchanged(serve: Serve, target: str) -> None:
     url, got = serve(b"HTTP/1.1 204 No Content\r\n\r\n")
     assert raw_request(url, target) == RawResponse(204, (), b"")
     assert got[0].startswith(f"GET {target} HTTP/1.1\r\nHost: 127.0.0.1:{url.port}\r\n".encode())
@@ -76,34 +76,34 @@ def test_the_target_goes_out_as_it_stands(serve: Serve, target: str) -> None:
         (b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n1;x=y\r\na\r\n1\r\nb\r\n0\r\nZ: z\r\n\r\n", b"ab"),
     ],
 )
-def test_a_body_is_read_whole_however_its_end_is_told(serve: Serve, octets: bytes, body: bytes) -> None:
+def test_a_body_is_read_completely_for_any_kind_of_length(serve: Serve, octets: bytes, body: bytes) -> None:
     assert raw_request(serve(octets)[0], "/").body == body
 
 
-def test_the_environment_names_no_proxy(serve: Serve, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_proxy_variables_of_the_environment_are_ignored(serve: Serve, monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("http_proxy", "HTTP_PROXY", "ALL_PROXY"):
         monkeypatch.setenv(name, "http://127.0.0.1:1/")
     assert raw_request(serve(b"HTTP/1.1 204 No Content\r\n\r\n")[0], "/").status == 204
 
 
-def test_a_body_that_is_reset_is_dropped(serve: Serve) -> None:
+def test_a_reset_body_is_dropped(serve: Serve) -> None:
     url, _ = serve(b"HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nab", reset=True)
     with pytest.raises(HopFailed) as failed:
         raw_request(url, "/")
     assert failed.value.code == "dropped"
 
 
-def test_a_body_that_follows_an_answer_to_head_is_seen(serve: Serve) -> None:
+def test_a_body_after_an_answer_to_head_is_detected(serve: Serve) -> None:
     url, _ = serve(b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nab")
     assert raw_request(url, "/", "HEAD").body == b"ab"
 
 
-def test_a_server_that_keeps_the_connection_is_not_waited_for(serve: Serve) -> None:
+def test_an_open_connection_does_not_delay_the_answer(serve: Serve) -> None:
     url, _ = serve(b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nab", hold=True)
     assert raw_request(url, "/").body == b"ab"
 
 
-def test_of_an_endless_body_no_more_than_the_limit_is_read(serve: Serve) -> None:
+def test_an_endless_body_is_read_up_to_the_limit(serve: Serve) -> None:
     url, _ = serve(b"HTTP/1.1 200 OK\r\n\r\n", forever=True)
     assert 60_000 < len(raw_request(url, "/").body) <= 65_536
 
@@ -119,14 +119,14 @@ def test_of_an_endless_body_no_more_than_the_limit_is_read(serve: Serve) -> None
         pytest.param(b"HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nab", {}, "protocol", id="cut short"),
     ],
 )
-def test_what_is_no_whole_answer_fails_in_time(serve: Serve, octets: bytes, how: dict[str, bool], code: str) -> None:
+def test_an_incomplete_answer_fails_in_time(serve: Serve, octets: bytes, how: dict[str, bool], code: str) -> None:
     url, _ = serve(octets, **how)
     with pytest.raises(HopFailed) as failed:
         raw_request(url, "/", seconds=0.4 if "hold" in how else 10)
     assert failed.value.code == code
 
 
-def test_where_nobody_listens_that_is_said() -> None:
+def test_a_refused_connection_is_reported() -> None:
     with socket.create_server(("127.0.0.1", 0)) as listener:
         port = listener.getsockname()[1]
     with pytest.raises(HopFailed, match="no connection"):
@@ -134,7 +134,7 @@ def test_where_nobody_listens_that_is_said() -> None:
 
 
 @pytest.mark.parametrize(("name", "code"), [("localhost", None), ("other.example", "tls")])
-def test_a_certificate_has_to_be_for_the_host(name: str, code: str | None, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_certificate_must_be_for_the_host(name: str, code: str | None, monkeypatch: pytest.MonkeyPatch) -> None:
     authority = trustme.CA()
     ours, theirs = ssl.create_default_context(), ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     authority.configure_trust(ours)

@@ -155,7 +155,7 @@ def cleaned(target: str) -> str:
             {"before": lambda target: target.removesuffix("?") if target.count("?") == 1 else target},
             {"question-mark"},
             "nginx: .*Apache: .*Caddy: ",
-            id="the bare ? gone, nobody knows by whom",
+            id="the bare ? lost, by an unknown server",
         ),
         pytest.param(
             {"before": answered_by_apache("%2F"), "after": with_field("Server", "Apache/2.4.62 (Debian)")},
@@ -304,7 +304,7 @@ def with_health(**health: Any) -> Callable[[str], str | RawResponse]:
         pytest.param({"names": 0, "names_exact": True}, "no-names", "warning", "No name is bound.", id="no names"),
         pytest.param({"names": 1, "names_exact": True}, "names", "ok", "1 name is bound.", id="one name"),
         pytest.param({"names": 1200, "names_exact": True}, "names", "ok", "1,200 names are bound.", id="names"),
-        pytest.param({"names": 10**6, "names_exact": False}, "names", "ok", "About 1,000,000", id="about so many"),
+        pytest.param({"names": 10**6, "names_exact": False}, "names", "ok", "About 1,000,000", id="estimate"),
     ],
 )
 def test_the_health_document_of_the_inspector_is_reported(
@@ -334,7 +334,7 @@ PROBLEM = (("Content-Type", "application/problem+json"),)
     [
         pytest.param(RawResponse(200, (("Content-Type", "text/html"),), b"<title>Ararat</title>"), id="a page"),
         pytest.param(RawResponse(404, (), b""), id="nothing"),
-        pytest.param(RawResponse(404, PROBLEM, b'{"title": "Not Found", "status": 404}'), id="somebody else's problem"),
+        pytest.param(RawResponse(404, PROBLEM, b'{"title": "Not Found", "status": 404}'), id="a problem document of another program"),
         pytest.param(RawResponse(404, PROBLEM, b"[" * 60_000), id="deep"),
         pytest.param(RawResponse(404, PROBLEM, b"\xff\x00"), id="no JSON"),
         pytest.param(RawResponse(404, PROBLEM, b"[1]"), id="no object"),

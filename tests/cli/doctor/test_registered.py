@@ -17,7 +17,7 @@ BNF = "https://ark.bnf.fr"
         pytest.param("12148", ["https://x.example"], None, [("resolver-differs", "error")], id="another resolver"),
         pytest.param("12148", [BNF, "https://x"], None, [("prefix-unregistered", "warning")], id="a second prefix"),
         pytest.param("12148", [BNF], "\u202eBnF", [("name-differs", "warning")], id="another name"),
-        pytest.param("54321", [BNF], None, [("naan-unregistered", "warning")], id="registered for nobody"),
+        pytest.param("54321", [BNF], None, [("naan-unregistered", "warning")], id="not registered"),
     ],
 )
 def test_a_different_resolver_is_an_error_and_other_differences_are_warnings(

@@ -36,7 +36,7 @@ def test_an_empty_segment_is_reported_with_its_position(ararat):
     [
         pytest.param(["https://17beta.top/en"], 0, id="fine"),
         pytest.param(["https://17beta.top/en/a/b/c/d/e/f"], 0, id="advice"),
-        pytest.param(["https://example.org/en/"], 0, id="somebody else's"),
+        pytest.param(["https://example.org/en/"], 0, id="another host"),
         pytest.param(["http://17beta.top/en"], 1, id="a warning"),
         pytest.param(["https://17beta.top/en", "https://17beta.top"], 1, id="the worst of two"),
         pytest.param(["hello"], 2, id="no IRI"),

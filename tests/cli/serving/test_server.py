@@ -516,7 +516,7 @@ def test_a_trace_is_answered_in_process_only_for_paths_of_ararat(
         pytest.param(["--allow-network", "everywhere"], 64, "everywhere", id="no network"),
         pytest.param(["--access-log", "none/log"], 66, "cannot write none/log", id="no folder for the log"),
         pytest.param(["--resolver", "ftp://example.org"], 64, "prefix", id="no resolver"),
-        pytest.param(["--host", "192.0.2.1"], 69, "192.0.2.1", id="a host of somebody else"),
+        pytest.param(["--host", "192.0.2.1"], 69, "192.0.2.1", id="an address of another machine"),
         pytest.param(["--host", "no.such.host.invalid"], 69, "no.such.host.invalid", id="no host"),
     ],
 )

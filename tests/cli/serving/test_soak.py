@@ -40,7 +40,7 @@ class Visitors:
         self.versions: set[bytes] = set()
         self.open = self.opened = 0
         self.goodbye = False
-        """Whether the server was told to stop, and may let go of anybody."""
+        """Whether the server is stopping, so that it can close connections."""
         self._stop = threading.Event()
         self._thread = threading.Thread(target=lambda: asyncio.run(self._all()))
 

@@ -37,7 +37,7 @@ def test_a_limit_below_255_raises_an_error(limit):
         pytest.param("ark:12345/" + "x" * 245 + "?other" + "y" * 4000, True, id="another inflection"),
         pytest.param("ark:12345/" + "x" * 246, True, id="256"),
         pytest.param("ark:12345/" + "%D0%B1" * 245, False, id="255 encoded code points"),
-        pytest.param("ark:12345/" + "%FF" * 245, True, id="octets that are no UTF-8"),
+        pytest.param("ark:12345/" + "%FF" * 245, True, id="bytes that are not UTF-8"),
         pytest.param("ark:12345/" + "%D0%B1" * 239 + "?other", False, id="255 with another inflection"),
         pytest.param("ark:12345/" + "%D0%B1" * 240 + "?other", True, id="256 with another inflection"),
     ],

@@ -25,9 +25,7 @@ from ararat.identifiers.scheme_registration import (
     registration,
 )
 
-WHOLE = replace(
-    read("\n".join(f"{field.label}: What is said of it." for field in FIELDS)), name="atlas", status="permanent"
-)
+WHOLE = replace(read("\n".join(f"{field.label}: A text." for field in FIELDS)), name="atlas", status="permanent")
 NOTED = re.compile(r"section (\S+) \((\w+)\)")
 
 

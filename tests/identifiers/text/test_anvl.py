@@ -30,7 +30,7 @@ def elements(text: str) -> list[list[tuple[str, str]]]:
         pytest.param("who: A\n \nwho: B", [[("who", "A")], [("who", "B")]], id="a line of spaces is blank"),
         pytest.param("a%3Ab%25: c", [[("a:b%", "c")]], id="escapes in a label"),
         pytest.param("where: a/b%2Fc%20d?e=1%25", [[("where", "a/b%2Fc%20d?e=1%")]], id="escapes in a value"),
-        pytest.param("who: A\u2028B\x0bC", [[("who", "A\u2028B\x0bC")]], id="other line breaks are none"),
+        pytest.param("who: A\u2028B\x0bC", [[("who", "A\u2028B\x0bC")]], id="other line breaks do not count"),
     ],
 )
 def test_text_is_parsed_into_records(text, expected):

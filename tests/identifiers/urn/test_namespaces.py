@@ -211,7 +211,7 @@ def test_an_equivalence_names_its_rule(a, b, by):
 @pytest.mark.parametrize(
     ("a", "b", "asked"),
     [
-        pytest.param("urn:foo:a", "urn:foo:A", ("urnbis-01", "rfc8141"), id="no namespace of ours"),
+        pytest.param("urn:foo:a", "urn:foo:A", ("urnbis-01", "rfc8141"), id="an unknown namespace"),
         pytest.param("urn:isbn:0451450523", "urn:issn:0451450523", ("urnbis-01", "rfc8141"), id="two namespaces"),
         pytest.param("urn:isbn:0451450524", "urn:isbn:9780451450524", ("urnbis-01", "rfc8141", "isbn"), id="mistyped"),
         pytest.param("urn:isbn:0%2D451450523", "urn:isbn:0451450523", ("urnbis-01", "rfc8141", "isbn"), id="encoded"),
@@ -253,7 +253,7 @@ def test_a_canonical_urn_is_ascii_and_idempotent(name):
     assert again.canonical == name.canonical
     assert urn.equivalence(name, again)
     assert name.canonical.isascii()
-    assert not name.findings or again.findings, "what is no name does not become one"
+    assert not name.findings or again.findings, "an invalid name stays invalid"
     assert name.findings or not again.findings, "what is a name stays one"
 
 
@@ -452,7 +452,7 @@ def test_a_complete_record_has_no_findings_and_all_records_are_listed(register):
         pytest.param(
             {"example": "", "folds": str.lower, "equivalence": "Case."}, "warning", "example", id="no example"
         ),
-        pytest.param({"example": "a b"}, "error", "example", id="an example that is no NSS"),
+        pytest.param({"example": "a b"}, "error", "example", id="an example that is not an NSS"),
         pytest.param(
             {"checks": lambda nss: [namespaces.Fault(0, 1, "no", "another")]}, "error", "example", id="a wrong example"
         ),

@@ -21,14 +21,14 @@ LATE = datetime(2021, 1, 1, tzinfo=UTC)
 @pytest.mark.parametrize(
     ("said", "code"),
     [
-        pytest.param({"kind": "non-information"}, "kind-unknown", id="a kind that is none"),
+        pytest.param({"kind": "non-information"}, "kind-unknown", id="an unknown kind"),
         pytest.param({"kind": "Located"}, "kind-unknown", id="a kind in capitals"),
         pytest.param({"redirect": 301}, "permanent-redirect-forbidden", id="301"),
         pytest.param({"redirect": 308}, "permanent-redirect-forbidden", id="308"),
         pytest.param({"redirect": 303}, "redirect-status", id="303 is a kind, not a choice"),
         pytest.param({"redirect": "302"}, "redirect-status", id="a text"),
         pytest.param({"scope": "subtree"}, "scope-not-served", id="everything below a place elsewhere"),
-        pytest.param({"scope": "all"}, "scope-unknown", id="a scope that is none"),
+        pytest.param({"scope": "all"}, "scope-unknown", id="an unknown scope"),
         pytest.param({"passthrough": "no"}, "passthrough-unknown", id="a text that would be true"),
         pytest.param(
             {"kind": "described", "target": None, "passthrough": True},
@@ -50,7 +50,7 @@ LATE = datetime(2021, 1, 1, tzinfo=UTC)
         pytest.param({"alternates": {"": "/x"}}, "alternate-selector", id="an alternate for nothing"),
         pytest.param({"target": "ftp://example.org/"}, "target-scheme", id="a scheme"),
         pytest.param({"target": "/ark:12345/d-oc"}, "target-itself", id="itself"),
-        pytest.param({"target": "/ARK:/12345/doc/"}, "target-itself", id="itself, with a slash that is let go"),
+        pytest.param({"target": "/ARK:/12345/doc/"}, "target-itself", id="itself, with a final slash"),
         pytest.param({"target": "/ark:12345/doc#p1"}, "target-itself", id="itself, at a fragment"),
     ],
 )
@@ -294,13 +294,13 @@ def test_relocating_to_the_same_target_changes_nothing() -> None:
 @pytest.mark.parametrize(
     ("before", "target", "kind", "code"),
     [
-        pytest.param(existing(), "javascript:x", None, "target-scheme", id="to a scheme that nobody is sent to"),
+        pytest.param(existing(), "javascript:x", None, "target-scheme", id="to an unsafe scheme"),
         pytest.param(existing(), "/ark:12345/doc", None, "target-itself", id="to itself"),
         pytest.param(existing(), None, None, "target-missing", id="to nowhere"),
         pytest.param(
             existing(None, kind="described"), "/x", None, "target-unwanted", id="a described one to somewhere"
         ),
-        pytest.param(existing(), "/x", "lost", "kind-unknown", id="to a kind that is none"),
+        pytest.param(existing(), "/x", "lost", "kind-unknown", id="to an unknown kind"),
         pytest.param(
             existing(passthrough=True), None, "described", "passthrough-without-target", id="passthrough to nowhere"
         ),

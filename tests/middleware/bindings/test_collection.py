@@ -48,13 +48,13 @@ def test_names_are_bound_as_the_requirements_state(vector, bindings: Bindings) -
 def test_a_policy_element_requires_an_authority_name(bindings: Bindings) -> None:
     with pytest.raises(BindingError, match="no-name"):
         bindings.bind("ark:12345", PLACE)
-    assert bindings.bind("ark:12345/0", PLACE, resource="whoever holds the NAAN") == "bound"
+    assert bindings.bind("ark:12345/0", PLACE, resource="the holder of the NAAN") == "bound"
 
 
 def test_a_variant_can_be_withdrawn_without_its_name(bindings: Bindings) -> None:
     for name in (NAME, f"{NAME}.pdf"):
         bindings.bind(name, PLACE)
-    bindings.withdraw(f"{NAME}.pdf", reason="nobody reads it any more")
+    bindings.withdraw(f"{NAME}.pdf", reason="it is out of date")
     found = bindings.fetch([NAME, f"{NAME}.pdf"])
     assert [(found[name].status, found[name].revision) for name in (NAME, f"{NAME}.pdf")] == [
         ("live", 1),
@@ -148,7 +148,7 @@ def test_a_text_that_is_not_a_key_is_not_found(bindings: Bindings, key: str) -> 
 def test_the_history_contains_all_changes_of_a_name(bindings: Bindings) -> None:
     steps = [
         bindings.bind(NAME, "/1", resource="R1", actor="ann"),
-        bindings.bind(NAME, "/1", actor="nobody sees this"),
+        bindings.bind(NAME, "/1", actor="not visible"),
         bindings.bind(NAME, "/1", metadata={"what": "T"}),
         bindings.bind(NAME, "/2", resource="R1", actor="ben"),
         bindings.relocate(NAME, "/3"),

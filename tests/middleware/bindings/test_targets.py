@@ -248,7 +248,7 @@ def test_two_equal_selectors_are_refused() -> None:
 @pytest.mark.parametrize(
     ("kind", "target", "code"),
     [
-        pytest.param("located", "javascript:x", "target-scheme", id="a scheme that nobody is sent to"),
+        pytest.param("located", "javascript:x", "target-scheme", id="an unsafe scheme"),
         pytest.param("served", "https://example.org", "target-not-local", id="an address for a served name"),
         pytest.param("described", "/x", "target-unwanted", id="a described name"),
         pytest.param("described", None, "target-unwanted", id="a described name, and no target"),

@@ -63,7 +63,7 @@ def test_each_form_has_its_own_etag_that_changes_with_the_content(client):
     [
         pytest.param({"If-None-Match": '"another"'}, 200, id="another tag"),
         pytest.param({"If-None-Match": '"another", {tag}'}, 304, id="one of two"),
-        pytest.param({"If-None-Match": "W/{tag}"}, 304, id="the tag, weakened on the way"),
+        pytest.param({"If-None-Match": "W/{tag}"}, 304, id="the tag, weakened by a proxy"),
         pytest.param({"If-None-Match": "*"}, 304, id="any"),
         pytest.param({"If-None-Match": '"'}, 200, id="half a tag"),
         pytest.param({"If-Modified-Since": CHANGED}, 304, id="unchanged since"),

@@ -16,7 +16,7 @@ TABLE = """\
 ["11111","At the official resolver",null,null,null,"https://n2t.net/ark:/${content}"]
 ["22222","Here by http",null,null,null,"http://r.museum/ark:/${content}"]
 ["33333","At our other prefix",null,null,null,"https://also.museum/ids/ark:/${content}"]
-["44444","A neighbour of ours",null,null,null,"https://r.museum.org/ark:/${content}?v=1"]
+["44444","A neighbour",null,null,null,"https://r.museum.org/ark:/${content}?v=1"]
 ["55555","Without an address"]
 ["66666","With a typing error",null,null,null,"https://museum.org/${contnet}"]
 """
@@ -66,7 +66,7 @@ def test_a_bound_name_is_not_forwarded(client):
         pytest.param("ark:66666/x", "has no address for this ARK of NAAN 66666", id="typing error"),
         pytest.param("ark:11111/x", "has no address for this ARK of NAAN 11111", id="official resolver"),
         pytest.param("ark:22222/x", "sends NAAN 22222 to this resolver", id="own prefix, by http"),
-        pytest.param("ark:33333/x", "sends NAAN 33333 to this resolver", id="other prefix of ours"),
+        pytest.param("ark:33333/x", "sends NAAN 33333 to this resolver", id="another prefix of this site"),
         pytest.param("ark:12345/nope", "has no location", id="own NAAN"),
     ],
 )

@@ -20,9 +20,9 @@ RESTS = [
     pytest.param("ark:12345/x.a.a/c", "ark:12345/x.a", "/c", id="container whose variants are fewer"),
     pytest.param("ark:12345/a..b", "ark:12345/a.", ".b", id="a dot that begins no variant"),
     pytest.param("ark:/12-345/x-1/a%2fb", "ark:12345/x1", "/a%2fb", id="as it is spelled"),
-    pytest.param("ark:12345/x-/a//b/", "ark:12345/x", "/a//b/", id="what is no ARK"),
+    pytest.param("ark:12345/x-/a//b/", "ark:12345/x", "/a//b/", id="a text that is not an ARK"),
     pytest.param("ARK:/12345/x-", "ark:12345/x", "", id="nothing"),
-    pytest.param("ark:12345/x.b.a", "ark:12345/x.a.b", "", id="nothing, spelled otherwise"),
+    pytest.param("ark:12345/x.b.a", "ark:12345/x.a.b", "", id="another spelling"),
 ]
 
 
@@ -90,7 +90,7 @@ def test_metadata_of_a_container_do_not_apply_to_names_below(binding):
         kind="related",
         passthrough=True,
         resource="a book",
-        metadata={"persistence": "for ever"},
+        metadata={"persistence": "permanent"},
         alternates={"en": "/en"},
     )
     made = inherit(container, "ark:12345/x/1")

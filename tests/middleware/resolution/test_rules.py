@@ -88,7 +88,7 @@ def test_an_unsafe_template_is_refused(template, code):
 
 
 def test_an_unknown_variable_is_reported():
-    with pytest.raises(BindingError, match="a variable that nobody knows"):
+    with pytest.raises(BindingError, match="a variable that is not defined"):
         check_template("https://example.org/${lost}/${value}")
 
 

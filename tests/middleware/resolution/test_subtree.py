@@ -54,7 +54,7 @@ def test_names_below_a_variant_are_not_below_the_generic_name():
     ("target", "core", "path"),
     [
         pytest.param("/i/7", "ark:12345/img" + IIIF, "/i/7" + IIIF, id="IIIF"),
-        pytest.param("/i/7", "ark:/123-45/im-g/a-b%2fc^|", "/i/7/a-b%2fc^|", id="octet for octet"),
+        pytest.param("/i/7", "ark:/123-45/im-g/a-b%2fc^|", "/i/7/a-b%2fc^|", id="byte for byte"),
         pytest.param("/i/7?v=1", "ark:12345/img/a", "/i/7/a?v=1", id="query of the target"),
         pytest.param("/i/7", "ark:12345/img.jpg", "/i/7.jpg", id="variant"),
         pytest.param("/i/7", "ark:12345/img/", "/i/7/", id="slash"),
@@ -88,7 +88,7 @@ def answer(held, binding):
 @pytest.mark.parametrize(
     ("identifier", "target", "query"),
     [
-        pytest.param("ark:12345/img" + IIIF, "/i/7" + IIIF, None, id="what is no ARK"),
+        pytest.param("ark:12345/img" + IIIF, "/i/7" + IIIF, None, id="a text that is not an ARK"),
         pytest.param("ark:12345/img/full/max/0/a.jpg?v=2", "/i/7/full/max/0/a.jpg", "v=2", id="what is an ARK"),
         pytest.param("ark:/12345/i-mg/a-b/%21,?v", "/i/7/a-b/%21,", "v", id="any spelling"),
         pytest.param("ark:12345/img", "/i/7", None, id="the name itself"),

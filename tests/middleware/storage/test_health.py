@@ -66,7 +66,7 @@ def test_a_missing_file_is_not_created(tmp_path: Path) -> None:
 
 
 def test_a_file_that_is_not_a_database_is_reported(tmp_path: Path) -> None:
-    (tmp_path / "x.db").write_bytes(b"this is no database " * 200)
+    (tmp_path / "x.db").write_bytes(b"not a database " * 200)
     assert one(tmp_path / "x.db").code == "unavailable"
 
 

@@ -132,7 +132,7 @@ def test_a_database_of_another_version_is_not_served(
     [
         "DELETE FROM bindings",
         "DELETE FROM events",
-        "UPDATE events SET actor = 'somebody else'",
+        "UPDATE events SET actor = 'another actor'",
         "UPDATE bindings SET resource = 'R2'",
         "UPDATE bindings SET resource = NULL",
         "UPDATE bindings SET key = 'ark:12345/other'",

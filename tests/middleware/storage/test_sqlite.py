@@ -216,7 +216,7 @@ except BindingsUnavailable as error:
 @pytest.mark.parametrize(
     ("folder_mode", "file_mode", "said"),
     [
-        pytest.param(0o777, 0o666, "/page/ark:12345/doc", id="everybody may write"),
+        pytest.param(0o777, 0o666, "/page/ark:12345/doc", id="all users can write"),
         pytest.param(0o755, 0o666, "/page/ark:12345/doc", id="not the folder"),
         pytest.param(0o777, 0o644, "/page/ark:12345/doc", id="not the file"),
         pytest.param(0o755, 0o644, "/page/ark:12345/doc", id="neither"),
@@ -256,7 +256,7 @@ for line in sys.stdin:
     time.sleep(0.02)          # so that the lookup asks the file system
     try:
         if line.strip() == "write":
-            print(bindings.bind("ark:12345/nobody", "/x"), flush=True)
+            print(bindings.bind("ark:12345/unbound", "/x"), flush=True)
         elif line.strip() == "condition":
             [found] = conditions(sys.argv[1])
             print(found.readable, found.writable, found.code, flush=True)

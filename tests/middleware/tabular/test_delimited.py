@@ -41,7 +41,7 @@ def test_csv_is_read_line_by_line(octets: bytes, expected: list[tuple[int, list[
 @pytest.mark.parametrize(
     ("octets", "code", "line", "column"),
     [
-        pytest.param(b"a,b\nc,\xff\n", "table-encoding", 2, 3, id="an octet that is no UTF-8"),
+        pytest.param(b"a,b\nc,\xff\n", "table-encoding", 2, 3, id="a byte that is not UTF-8"),
         pytest.param("é,é".encode() + b"\xc3\n", "table-encoding", 1, 4, id="half a character, counted in characters"),
         pytest.param(b"\xef\xbb\xbfa\xe9\n", "table-encoding", 1, 2, id="Latin-1 after a byte order mark"),
         pytest.param("a,b\n".encode("utf-16"), "table-encoding", 1, 1, id="UTF-16"),

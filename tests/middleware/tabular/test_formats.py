@@ -91,7 +91,7 @@ def test_json_accepts_booleans_numbers_and_null() -> None:
         pytest.param("jsonl", b'{"what":1}', "table-value", 1, "what", id="a number for a text"),
         pytest.param("jsonl", b'{"redirect":true}', "table-value", 1, "redirect", id="a truth for a number"),
         pytest.param("jsonl", b'{"what":"a","what":"b"}', "table-column-twice", 1, "what", id="a key twice"),
-        pytest.param("jsonl", b'{"title":"a"}', "table-column", 1, "title", id="a key that nobody knows"),
+        pytest.param("jsonl", b'{"title":"a"}', "table-column", 1, "title", id="an unknown key"),
         pytest.param("jsonl", b'{"what":"\xff"}', "table-encoding", 1, 10, id="no UTF-8 in JSON"),
         pytest.param("tsv", b"identifier\ttarget\na\n", "table-fields", 2, "target", id="a field too few"),
         pytest.param("csv", b"identifier,target,\na,/b,c\n", "table-column", 2, 3, id="a value without a column name"),

@@ -321,7 +321,7 @@ def test_refusals_are_counted_and_some_are_listed(bindings: Bindings) -> None:
     ("octets", "code", "line", "column"),
     [
         pytest.param(b"", "table-empty", 1, None, id="an empty file"),
-        pytest.param(b"identifier,target,title\n", "table-column", 1, "title", id="a column that nobody knows"),
+        pytest.param(b"identifier,target,title\n", "table-column", 1, "title", id="an unknown column"),
         pytest.param(b"identifier,target,\na,/1,x\n", "table-column", 2, 3, id="a value in a column without a name"),
         pytest.param(b"identifier,target,target\n", "table-column-twice", 1, "target", id="a column twice"),
         pytest.param(b"target,what\n", "table-column-missing", 1, "identifier", id="no identifiers"),
@@ -333,7 +333,7 @@ def test_refusals_are_counted_and_some_are_listed(bindings: Bindings) -> None:
             "table-encoding",
             3,
             14,
-            id="an octet that is neither UTF-8 nor Windows-1252",
+            id="a byte that is neither UTF-8 nor Windows-1252",
         ),
         pytest.param(
             b'identifier,target\nark:12345/a,/1\nark:12345/b,"/1\n', "table-syntax", 3, 13, id="an open quote"

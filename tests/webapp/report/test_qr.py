@@ -23,7 +23,7 @@ def client():
         pytest.param("ark:/12345/x-1", False, "https://n2t.net/ark:12345/x1", id="at the official resolver"),
         pytest.param("ark:/12345/x-1", True, "https://example.org/ark:12345/x1", id="bound here"),
         pytest.param(
-            "https://evil.example/ark:12345/x", False, "https://n2t.net/ark:12345/x", id="never at a stranger's"
+            "https://evil.example/ark:12345/x", False, "https://n2t.net/ark:12345/x", id="never at another host"
         ),
         pytest.param("URN:FOO:a", False, "https://example.org/urn:foo:a", id="a URN"),
         pytest.param("ark:12345/" + "x" * 300, False, None, id="too long for a print"),

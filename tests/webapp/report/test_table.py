@@ -46,7 +46,7 @@ def test_each_filter_has_a_count():
     ("show", "order", "expected"),
     [
         pytest.param("all", "text", [1, 2, 3, 4, 5, 6, 7], id="as in the text"),
-        pytest.param("all", "verdict", [7, 4, 1, 2, 3, 5, 6], id="the gravest first"),
+        pytest.param("all", "verdict", [7, 4, 1, 2, 3, 5, 6], id="the most severe first"),
         pytest.param("all", "name", [2, 5, 1, 3, 4, 6, 7], id="equivalents side by side"),
         pytest.param("same", "name", [2, 5, 1, 3], id="what has an equivalent"),
         pytest.param("warn", "text", [4], id="warnings"),

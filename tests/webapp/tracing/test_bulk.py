@@ -84,7 +84,7 @@ GOOD_ROW = row("ark:12345/x", trace("ark:12345/x", fetch=scripted(HopResponse(20
     [
         pytest.param({"verdict": "splendid"}, id="no verdict"),
         pytest.param({"verdict": ["dead"]}, id="a list"),
-        pytest.param({"hops": True}, id="a number that is none"),
+        pytest.param({"hops": True}, id="a value that is not a number"),
         pytest.param({"identifier": None}, id="nothing"),
         pytest.param({"more": 1}, id="one key more"),
     ],

@@ -22,7 +22,7 @@ from ararat.webapp.tracing.known_resolvers import NBN_RESOLVERS, prefix_for
         pytest.param("ark:bbbbb/x", None, id="a NAAN that is not registered"),
         pytest.param("urn:nbn:de:101:1-201102033592", "https://nbn-resolving.org", id="a German NBN"),
         pytest.param("URN:NBN:FI-fe20031181", "https://urn.fi", id="a Finnish NBN"),
-        pytest.param("urn:nbn:zz:1-2", None, id="an NBN of nobody known"),
+        pytest.param("urn:nbn:zz:1-2", None, id="an NBN without a known resolver"),
         pytest.param("urn:nbn:define-1", None, id="no country's code"),
         pytest.param("urn:isbn:0451450523", None, id="another namespace"),
         pytest.param("nonsense", None, id="no identifier"),

@@ -40,7 +40,7 @@ def site(environ, start_response):
     fields = [("Content-Type", "text/plain"), ("Content-Length", "0")]
     if path == "/twice":
         status, fields = 302, [*fields, ("Location", "/a"), ("Location", "/b")]
-    start_response("%d Whatever" % status, fields + ([] if location is None else [("Location", location)]))
+    start_response("%d Any" % status, fields + ([] if location is None else [("Location", location)]))
     return [b""]
 
 bindings = open_bindings(sys.argv[1], create=True)
@@ -116,7 +116,7 @@ def test_a_relative_location_is_resolved_against_its_hop(identifier, url, fragme
         pytest.param("space", "failure", "location-invalid", id="a space"),
         pytest.param("port", "failure", "location-invalid", id="half an address"),
         pytest.param("elsewhere", "failure", "blocked", id="a private network"),
-        pytest.param("dead", "failure", "connect", id="nobody there"),
+        pytest.param("dead", "failure", "connect", id="no server"),
         pytest.param("round", "failure", "too-many-redirects", id="round and round"),
         pytest.param("missing", "failure", "error-status", id="nothing there"),
         pytest.param("unbound", "failure", "error-status", id="not bound"),

@@ -278,7 +278,7 @@ def test_all_resources_are_released_after_the_responders(play, listen, record_pr
 
 SLOW = {
     "silence": lambda does: does.silent,
-    "a header an octet at a time": lambda does: does.for_ever(b"x", does.OK + b"X: ", 0.5),
+    "a header byte by byte": lambda does: does.for_ever(b"x", does.OK + b"X: ", 0.5),
     "interim responses now and then": lambda does: does.for_ever(b"HTTP/1.1 103 Early Hints\r\n\r\n", pause=0.5),
 }
 

@@ -268,7 +268,7 @@ def test_only_http_urls_become_links(inspector, messages, read_page):
     assert 'rel="noopener noreferrer nofollow ugc" referrerpolicy="no-referrer"' in ended
 
 
-# Which resolver, and what the card says of it -------------------------------------------------------------------------
+# The resolver on the card ---------------------------------------------------------------------------------------------
 
 
 def card_of(client, read_page, text):
@@ -299,7 +299,7 @@ def test_this_site_answers_404_for_an_unbound_name_on_request(inspector):
     assert "It is unspecified whether the resource or its resolution failed." in response.text
 
 
-def test_with_trace_elsewhere_the_official_resolver_is_asked(inspector, read_page):
+def test_trace_elsewhere_uses_the_official_resolver(inspector, read_page):
     section = card_of(inspector(trace_elsewhere=True), read_page, "ark:12345/unbound")
     assert "starts at the official resolver" in section.text
     assert section.one("a").attributes["href"] == "/trace?q=ark:12345/unbound"

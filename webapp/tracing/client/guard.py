@@ -1,4 +1,4 @@
-"""The guarded client: send requests to hosts that a stranger chose.
+"""The guarded client: send requests to hosts that an unknown user selected.
 
 The rules apply in this order. The URL is parsed once (:mod:`~.url`). The name of the host is checked and looked up
 once, and **every** address of it is checked (:mod:`~.addresses`). The connection goes to a checked address, and the
@@ -112,7 +112,7 @@ class GuardedClient:
         except HopFailed:
             raise
         except Exception:
-            # A response must never cause more than a failed hop, whichever library raises.
+            # A response must never cause more than a failed hop, for exceptions of any library.
             log.exception("the client failed at %s", parsed.host)
             raise HopFailed("client-error") from None
 

@@ -94,8 +94,8 @@ def test_100_header_fields_are_the_maximum(fields, code, listen, deadline, failu
 
 HOSTILE_ANSWERS = {
     "silence": (lambda does: does.silent, "timeout"),
-    "a status line an octet at a time": (lambda does: does.for_ever(b"H", b"HTTP/1.1 200 ", 0.02), "timeout"),
-    "a header an octet at a time": (lambda does: does.for_ever(b"x", does.OK + b"X: ", 0.02), "timeout"),
+    "a status line byte by byte": (lambda does: does.for_ever(b"H", b"HTTP/1.1 200 ", 0.02), "timeout"),
+    "a header byte by byte": (lambda does: does.for_ever(b"x", does.OK + b"X: ", 0.02), "timeout"),
     "interim responses now and then": (
         lambda does: does.for_ever(b"HTTP/1.1 103 Early Hints\r\n\r\n", pause=0.02),
         "timeout",
@@ -104,7 +104,7 @@ HOSTILE_ANSWERS = {
         lambda does: does.for_ever(b"HTTP/1.1 103 Early Hints\r\n\r\n" * 100),
         "too-large",
     ),
-    "headers for ever": (lambda does: does.for_ever(b"X-n: n\r\n" * 100, does.OK), "too-large"),
+    "endless headers": (lambda does: does.for_ever(b"X-n: n\r\n" * 100, does.OK), "too-large"),
     "100,000 small headers": (lambda does: does.saying(does.OK + b"X-n: n\r\n" * 100_000 + b"\r\n"), "too-large"),
     "one endless line": (lambda does: does.for_ever(b"x" * 10_000), "too-large"),
     "RST after accept": (lambda does: does.resetting(b""), "dropped"),
@@ -125,7 +125,7 @@ HOSTILE_ANSWERS = {
         "protocol",
     ),
     "two lengths": (lambda does: does.saying(does.OK + b"Content-Length: 1\r\nContent-Length: 2\r\n\r\nx"), "protocol"),
-    "a length that is none": (lambda does: does.saying(does.OK + b"Content-Length: 1_0\r\n\r\nx"), "protocol"),
+    "an invalid length": (lambda does: does.saying(does.OK + b"Content-Length: 1_0\r\n\r\nx"), "protocol"),
     "a space before the colon": (lambda does: does.saying(does.OK + b"Location : /x\r\n\r\n"), "protocol"),
     "NUL in a field": (lambda does: does.saying(b"HTTP/1.1 302 Found\r\nLocation: /a\x00b\r\n\r\n"), "protocol"),
     "a bare CR in a field": (lambda does: does.saying(b"HTTP/1.1 302 Found\r\nLocation: /a\rX: y\r\n\r\n"), "protocol"),
@@ -153,7 +153,7 @@ ODD_ANSWERS = {
         200,
     ),
     "some interim responses": (lambda does: does.saying(b"HTTP/1.1 100 Continue\r\n\r\n" * 5, does.OK + b"\r\n"), 200),
-    "an octet at a time, but soon": (
+    "byte by byte, but soon": (
         lambda does: does.saying(*[bytes([octet]) for octet in does.OK + b"X: y\r\n\r\n"]),
         200,
     ),

@@ -80,7 +80,7 @@ def test_a_hanging_lookup_ends_at_the_deadline():
     gate.set()
 
 
-def test_a_stop_ends_the_wait():
+def test_a_stop_ends_the_lookup():
     gate, stop = threading.Event(), threading.Event()
     lookups = hanging(gate, begun=stop)
     with pytest.raises(HopFailed) as failed:
