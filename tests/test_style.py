@@ -26,14 +26,14 @@ AVOID = {
     r"worth a (?:word|look)\b|a word on\b": "a note",
     r"what (?:is|was) (?:left|asked)\b": "the rest; the request",
     r"\bjudg(?:e|es|ed|ing)\b": "check",
-    r"grave(?:st)?\b|doubts?\b": "severe; warnings",
+    r"grave(?:st)?\b|doubts?\b|doubtful\b": "severe; warnings",
     r"(?:his|her|its|their|our|your) own (?:accord|making)\b": "by itself",
     r"no wonder\b|alas\b|thereof\b|therein\b|thus\b|hence\b|whence\b|yonder\b": "so; from it",
     r"on the way\b|under way\b|out of its way\b": "in transit; running",
     r"of (?:ours|yours|theirs)\b": "your …; our …",
     # Not "there is no" and not a comparison.
-    r"(?<!there )(?:is|are|was|were) no (?!longer\b|more\b|less\b|other\b|different\b|better\b|newer\b|\d)[a-z]": "is not",
-    r"ha(?:s|ve) it that\b|at one with\b|go(?:es)? by (?!one)\b|ha(?:s|ve) to say\b|befalls?\b|beware of\b": "states, agrees",
+    r"(?<!there )(?:is|are|was|were) no (?!longer|more|less|other|different|better|newer|\d)[a-z]": "is not",
+    r"ha(?:s|ve) it that\b|at one with\b|ha(?:s|ve) to say\b|befalls?\b|beware of\b": "states, agrees",
     r"what there is\b|all there is\b|over and over\b|time and again\b|none the less\b|no matter\b": "all, repeatedly",
     r"what(?:so)?ever\b|whichever\b|however (?:many|long|often)\b": "any, regardless of",
     r"strangers?\b|let go\b|lets go\b|its kin\b|dialect of": "another host, an unknown user; removed; similar",
@@ -41,7 +41,7 @@ AVOID = {
 # The start of a docstring: a verb, or a noun phrase.
 OPENING = re.compile(r'(?:""")(?:What|Who|Whoever|Where|When|Of|How) ')
 TEST_NAME = re.compile(
-    r"def (test_(?:what|who|whoever|where|of|whatever|whichever)_\w+|test_\w*(?:nobody|somebody|everybody|for_ever|_is_none|_said|_told)\b\w*)"
+    r"def test_(?:(?:what|who|where|of|whatever)_|\w*(?:no|some|every)body|\w*_(?:for_ever|is_none|said|told)\b)\w*"
 )
 PATTERNS = [(re.compile(rf"(?<![\w-])(?:{words})", re.IGNORECASE), instead) for words, instead in AVOID.items()]
 

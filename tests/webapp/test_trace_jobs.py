@@ -119,7 +119,7 @@ def test_a_trace_does_not_start_a_trace(inspector, slow):
     assert slow.asked == 0
 
 
-# Requests to other hosts, with limits for all clients ------------------------------------------------------------------
+# Requests to other hosts, with limits for all clients -----------------------------------------------------------------
 
 
 @pytest.fixture

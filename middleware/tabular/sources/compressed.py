@@ -19,7 +19,7 @@ from ...errors import TableError
 from ..text_stream import name_of
 
 MOST_TIMES = 200
-"""How many times larger than its archive a content can be. Dumps of EZID are 5 to 20 times as large."""
+"""The maximum ratio of the size of a content to the size of its archive. Dumps of EZID are 5 to 20 times as large."""
 
 ALWAYS_ALLOWED = 64 * 1024 * 1024
 """The number of bytes that is allowed for every archive, however small it is."""

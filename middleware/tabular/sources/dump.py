@@ -16,7 +16,7 @@ Source = Literal["ezid", "arklet", "noid", "n2t"]
 SOURCES: tuple[Source, ...] = get_args(Source)
 
 Entry = Record | Counter | Minted | Skipped
-"""What a dump contains: names, the counters and names of a minter, and parts that cannot be imported."""
+"""The content of a dump: names, the counters and names of a minter, and parts that cannot be imported."""
 
 _PEEKED = 4096
 

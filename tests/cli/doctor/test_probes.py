@@ -334,7 +334,10 @@ PROBLEM = (("Content-Type", "application/problem+json"),)
     [
         pytest.param(RawResponse(200, (("Content-Type", "text/html"),), b"<title>Ararat</title>"), id="a page"),
         pytest.param(RawResponse(404, (), b""), id="nothing"),
-        pytest.param(RawResponse(404, PROBLEM, b'{"title": "Not Found", "status": 404}'), id="a problem document of another program"),
+        pytest.param(
+            RawResponse(404, PROBLEM, b'{"title": "Not Found", "status": 404}'),
+            id="another problem document",
+        ),
         pytest.param(RawResponse(404, PROBLEM, b"[" * 60_000), id="deep"),
         pytest.param(RawResponse(404, PROBLEM, b"\xff\x00"), id="no JSON"),
         pytest.param(RawResponse(404, PROBLEM, b"[1]"), id="no object"),

@@ -157,7 +157,7 @@ def test_an_unreadable_row_is_reported_with_its_key(bindings: Bindings, value: s
         bindings.bind(name, "/x")
     execute(bindings, f"UPDATE bindings SET {value.replace(':', chr(92) + ':')} WHERE key = 'ark\\:12345/x6'")  # noqa: S608
     assert (names[1], "row-unreadable") in found(bindings)
-    assert {name for name, _ in found(bindings)} == {names[1]}, "the others are not doubtful"
+    assert {name for name, _ in found(bindings)} == {names[1]}, "the others have no findings"
     for ask in (bindings.lookup, lambda name: bindings.relocate(name, "/y")):
         with pytest.raises(UnreadableBinding, match="ark:12345/x6") as refused:
             ask(names[1])

@@ -1,7 +1,7 @@
 """Limits on the number of requests to another host in a minute, for all clients together and for one client.
 
-A trace costs work on the hosts that it visits, and an unknown user selects the hosts. A request counts for the name of a
-host and for each of its addresses. Many names of one machine therefore do not avoid the limit.
+A trace costs work on the hosts that it visits, and an unknown user selects the hosts. A request counts for the name of
+a host and for each of its addresses. Many names of one machine therefore do not avoid the limit.
 
 Three things are not limited here. The number of traces of one client in a minute: traces of this site cost other hosts
 nothing, and :mod:`~.concurrency` limits how many run at once. The number of simultaneous requests to one host: each
