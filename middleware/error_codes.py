@@ -311,6 +311,7 @@ ERROR_CODES: dict[str, ErrorCode] = _catalogue(
     ),
     ("encoding-unknown", "the encoding is unknown", "utf-8, windows-1252, utf-16 or another encoding of Python"),
     ("delimiter-unknown", "this cannot be a delimiter", "one character, such as a comma, semicolon or tab"),
+    ("table-spreadsheet", "the file is a spreadsheet, not text", "CSV, TSV or JSON Lines"),
     ("table-nul", "the file contains a NUL character", "text", "RFC 4180, section 2"),
     (
         "table-syntax",

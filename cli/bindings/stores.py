@@ -67,8 +67,14 @@ def warn_of_unregistered(bindings: Bindings, naans: Collection[str], *, strict: 
 
 
 def require_database(url: str) -> None:
-    """Raise :class:`~ararat.cli.errors.Refused` if the file of the database does not exist."""
+    """Raise :class:`~ararat.cli.errors.Refused` if the file of the database or table does not exist."""
     if is_missing(url):
+        from ...middleware.bindings.collection import table_file
+
+        if table_file(url) is not None:
+            raise Refused(
+                f"there is no file {url}", ("Fix", "give the path of an existing file"), exit_code=UNAVAILABLE
+            )
         raise Refused(
             f"there is no database at {url}",
             ("Fix", f"to create it, run: ararat init --database {url}"),

@@ -28,7 +28,8 @@ def read(file: str | Path | BinaryIO, delimiter: str = ",") -> Generator[Line, N
     r"""Yield the lines of a file with this separator, including the header and without empty lines.
 
     ``file`` is a path, or a binary file in UTF-8. Raises :class:`TableError` with the code ``table-encoding``,
-    ``table-nul``, ``table-syntax`` or ``table-too-long``, and OSError if the file cannot be opened or read.
+    ``table-spreadsheet``, ``table-nul``, ``table-syntax`` or ``table-too-long``, and OSError if the file cannot be
+    opened or read.
 
     >>> from io import BytesIO
     >>> list(read(BytesIO(b'identifier,target\r\nark:12345/x,"/a,b"\r\n')))

@@ -23,6 +23,8 @@ MOST_OCTETS = 1_000_000
 _MARK = codecs.BOM_UTF8
 _UTF_16_MARKS = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 _GUESS = "windows-1252"
+# The first bytes of a ZIP archive (xlsx, ods) and of an OLE file (xls).
+_SPREADSHEETS = (b"PK\x03\x04", b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1")
 
 
 @dataclass(slots=True)
@@ -139,6 +141,11 @@ class Lines:
 
     def _read_octets(self) -> str:
         octets = self._stream.readline(MOST_OCTETS + 1)
+        if self._last_read == 0 and octets.startswith(_SPREADSHEETS):
+            message = (
+                "the file is a spreadsheet or an archive, not text; save the sheet as CSV in the spreadsheet program"
+            )
+            raise TableError("table-spreadsheet", message, self.file, 1)
         if self._last_read == 0 and self._detecting and octets.startswith(_UTF_16_MARKS):
             self.read_as.encoding = "UTF-16"
             self._decoded = _decode(octets, self._stream, "utf-16")

@@ -43,6 +43,13 @@ def test_init_refuses_what_it_cannot_create(
     assert list(tmp_path.iterdir()) == []
 
 
+def test_a_missing_table_is_not_reported_as_a_database(ararat: Callable[..., Result], tmp_path: Path) -> None:
+    missing = ararat("show", "--database", tmp_path / "names.csv", "ark:12345/x")
+    assert missing.exit_code == 69
+    assert f"there is no file {tmp_path / 'names.csv'}" in " ".join(missing.stderr.split())
+    assert "ararat init" not in missing.stderr
+
+
 @pytest.mark.parametrize(
     "arguments",
     [

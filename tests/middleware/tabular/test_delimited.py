@@ -48,6 +48,8 @@ def test_csv_is_read_line_by_line(octets: bytes, expected: list[tuple[int, list[
         pytest.param(b"a\nb,\xed\xa0\x80\n", "table-encoding", 2, 3, id="an encoded half of a character"),
         pytest.param(b'"a\nb\xff"', "table-encoding", 2, 2, id="on a later line of a record"),
         pytest.param(b"a,b\n\0\n", "table-nul", 2, 1, id="NUL"),
+        pytest.param(b"PK\3\4\x14\0\6\0[Content_Types].xml", "table-spreadsheet", 1, None, id="xlsx"),
+        pytest.param(b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1\0", "table-spreadsheet", 1, None, id="xls"),
         pytest.param(b'a\nb,"c\nd', "table-syntax", 2, 3, id="a quote that is never closed"),
         pytest.param(b'a,"b" c\n', "table-syntax", 1, 6, id="a field that goes on after its quote"),
         pytest.param(b'a\n"b\nc"d\n', "table-syntax", 3, 3, id="the same on a later line"),
