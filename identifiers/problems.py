@@ -109,9 +109,9 @@ def caret(
     marked_end = min(end, start + width)
     before = ("..." if left else "") + shown(text[left:start])
     marked = shown(text[start:marked_end])
-    after = shown(text[marked_end : max(marked_end, min(right, marked_end + width))])
-    cut = "..." if marked_end + len(text[marked_end:right]) < len(text) or right < len(text) else ""
-    return f"{indent}{before}{marked}{after}{cut}\n{indent}{' ' * display.columns(before)}{'^' * max(1, display.columns(marked))}"
+    after_end = min(right, marked_end + width)
+    after = shown(text[marked_end:after_end]) + ("..." if after_end < len(text) else "")
+    return f"{indent}{before}{marked}{after}\n{indent}{' ' * display.columns(before)}{'^' * max(1, display.columns(marked))}"
 
 
 def problem(code: str, start: int, end: int, message: str | None = None, **overrides: Any) -> Problem:

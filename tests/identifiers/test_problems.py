@@ -8,6 +8,7 @@ import pytest
 
 from ararat.identifiers import PROBLEMS, IdentifierError, examine
 from ararat.identifiers.ark import model as ark
+from ararat.identifiers.problems import caret
 
 
 @pytest.mark.parametrize("code", [code for code, known in PROBLEMS.items() if known.example is not None])
@@ -21,6 +22,7 @@ def test_the_example_of_a_code_has_that_problem(code):
 def test_codes_are_kebab_case_and_texts_are_ascii(code):
     known = PROBLEMS[code]
     assert re.fullmatch("[a-z0-9]+(-[a-z0-9]+)*", code)
+    assert known.severity in ("error", "warning", "note")
     for words in (known.title, known.expected, known.reference):
         assert words.isascii()
         assert words
@@ -85,6 +87,10 @@ def test_an_error_shows_an_excerpt_around_the_position(length):
         ("ark:/12345/x/a.b/c..d", [("dot-in-name", 12, 16), ("dot-in-name", 16, 19)]),
         ("ark:12345/x/%2e%2E/y", [("dot-segment", 9, 20), ("encoded-dot", 12, 15)]),
         ("ark:/12345/x.b.a.b?q", [("variants-reordered", 12, 18), ("variants-deduplicated", 12, 18)]),
+        ("ark:12345/x?#[", [("bad-fragment", 13, 14)]),
+        ("ark:/12345/x/a..b", [("dot-in-name", 12, 15)]),
+        ("urn::a", [("no-nid", 4, 4)]),
+        ("urn:urn:a", [("reserved-nid", 4, 7)]),
         ("urn:f:a", [("nid-length", 4, 5)]),
         ("urn:foo:", [("empty-nss", 8, 8)]),
         ("urn:foo:a%zz", [("bad-percent", 9, 12)]),
@@ -103,3 +109,17 @@ def test_an_error_shows_an_excerpt_around_the_position(length):
 )
 def test_each_problem_has_its_position(text, places):
     assert [(found.code, found.start, found.end) for found in examine(text).problems] == places
+
+
+@pytest.mark.parametrize(
+    ("text", "start", "end", "shown"),
+    [
+        pytest.param("x" * 50, 0, 50, "x" * 50, id="whole"),
+        pytest.param("x" * 1000, 0, 1, "x" * 72 + "...", id="start"),
+        pytest.param("x" * 1000, 999, 1000, "..." + "x" * 37, id="end"),
+        pytest.param("x" * 1000, 0, 1000, "x" * 144 + "...", id="long place up to the end"),
+        pytest.param("x" * 72 + "y" * 72, 0, 144, "x" * 72 + "y" * 72, id="place of twice the width"),
+    ],
+)
+def test_a_cut_excerpt_is_marked_with_three_dots(text, start, end, shown):
+    assert caret(text, start, end, width=72, indent="").splitlines()[0] == shown

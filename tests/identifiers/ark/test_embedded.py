@@ -90,3 +90,8 @@ def test_prefix_and_ark_joined_give_the_url(prefix, rest):
     assert "".join(found.text[segment.start : segment.end] for segment in found.segments) == found.text
     for problem in found.problems:
         assert 0 <= problem.start <= problem.end <= len(found.text)
+
+
+def test_a_scheme_of_one_letter_is_a_prefix():
+    found = parse("x:ark:12345/y")
+    assert (found.prefix, found.boundary) == ("x:", True)

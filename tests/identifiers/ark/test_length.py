@@ -46,6 +46,25 @@ def test_longer_arks_can_be_refused_above_the_minimum_limit(ark, refused):
     assert length.may_refuse(ark, 255) is refused
 
 
+@pytest.mark.parametrize(
+    ("encoded", "count"),
+    [
+        pytest.param("%7E", 1, id="1 byte"),
+        pytest.param("%DF%BF", 1, id="2 bytes"),
+        pytest.param("%E2%82%AC", 1, id="3 bytes"),
+        pytest.param("%F0%9F%98%80", 1, id="4 bytes"),
+        pytest.param("%F0%9F%98", 9, id="4 bytes without the last"),
+        pytest.param("%E2%82", 6, id="3 bytes without the last"),
+    ],
+)
+def test_an_encoded_code_point_counts_once(encoded, count):
+    assert length.code_points(f"ark:12345/{encoded}") == 10 + count
+
+
+def test_ascii_characters_count_one_byte_beside_others():
+    assert length.octets("\x7f\u0080\u00e9") == 1 + 6 + 6
+
+
 def test_an_ark_at_a_higher_limit_is_accepted():
     assert not length.may_refuse("ark:12345/" + "x" * 390, 400)
     assert length.may_refuse("ark:12345/" + "x" * 391, 400)

@@ -56,6 +56,11 @@ def test_the_table_has_unicode_17_or_later(committed):
     assert int(json.loads(committed)["unicode"].partition(".")[0]) >= 17
 
 
+def test_the_formatting_characters_of_rfc_3987_are_complete():
+    # "LRM, RLM, LRE, RLE, LRO, RLO, and PDF"
+    assert {short_name(char) for char in BIDI_FORMATTING} == {"LRM", "RLM", "LRE", "RLE", "LRO", "RLO", "PDF"}
+
+
 def test_every_code_point_has_at_most_one_kind(committed):
     members = [
         chr(code_point) for spans in json.loads(committed)["classes"].values() for code_point in _code_points(spans)

@@ -69,6 +69,61 @@ def test_unusual_characters_are_listed_with_position_and_reason():
     assert len(display.unusual("\u200b" * 1000)) == 200
 
 
+@pytest.mark.parametrize(
+    ("char", "reason"),
+    [
+        pytest.param("\x7f", "a control character; not allowed in an identifier", id="control"),
+        pytest.param("\u2067", "can reorder the text around it", id="isolate"),
+        pytest.param("\u200b", "is invisible but part of the name", id="format"),
+        pytest.param("\u3164", "is invisible but part of the name", id="ignorable"),
+        pytest.param("\u00a0", "looks like a space but is part of the name", id="space"),
+        pytest.param("\uffff", "never assigned to a character; not allowed in an identifier", id="noncharacter"),
+        pytest.param("\ue000", "a private-use character; allowed only in a query", id="private"),
+        pytest.param("\ud800", "half of a surrogate pair; not valid in text", id="surrogate"),
+        pytest.param("\u0378", "not assigned in Unicode", id="unassigned"),
+        pytest.param("\u00e9", "is percent-encoded in the normal form", id="letter"),
+    ],
+)
+def test_an_unusual_character_is_listed_with_the_reason_of_its_kind(char, reason):
+    (listed,) = display.unusual(f"ark:12345/a{char}")
+    assert listed.why == reason
+
+
+@pytest.mark.parametrize(
+    ("char", "name"),
+    [
+        (" ", "a space"),
+        ("!", "'!'"),
+        ("'", '"\'"'),
+        ("~", "'~'"),
+        ("\x7f", "U+007F DELETE"),
+        ("\x1f", "U+001F INFORMATION SEPARATOR ONE"),
+        ("\u00e9", "U+00E9 LATIN SMALL LETTER E WITH ACUTE"),
+    ],
+)
+def test_messages_quote_printable_ascii_and_name_other_characters(char, name):
+    assert display.named(char) == name
+
+
+@pytest.mark.parametrize(
+    ("escaped", "restored"),
+    [
+        ("\\u{e9}\\u{674e}", "\u00e9\u674e"),
+        ("\\u{5d0}", "\\u{5d0}"),
+        ("\\u{627}", "\\u{627}"),
+        ("\\u{301}", "\\u{301}"),
+        ("\\u{7f}\\u{80}\\u{10ffff}", "\\u{7f}\\u{80}\\u{10ffff}"),
+    ],
+    ids=["letters", "Hebrew", "Arabic", "mark", "controls and unassigned"],
+)
+def test_only_characters_that_a_terminal_shows_in_place_are_restored(escaped, restored):
+    assert display.restored(escaped) == restored
+
+
+def test_percent_encoding_escapes_a_lone_surrogate():
+    assert display.percent("a\ud800\u00e9") == "a\\u{d800}%C3%A9"
+
+
 def test_backslashes_are_escaped_so_that_no_escape_can_be_forged():
     assert display.escape(r"\u{202e}") == r"\\u{202e}"
 

@@ -133,6 +133,67 @@ def test_the_segments_of_a_urn_cover_it(found):
     assert "".join(found.text[segment.start : segment.end] for segment in found.segments) == found.text
 
 
+def test_the_segments_of_a_urn_have_the_names_of_its_parts():
+    found = parse("urn:foo:a?b#c")
+    assert [segment.part for segment in found.segments] == ["label", "nid", "separator", "nss", "query", "fragment"]
+
+
+NOT_IN_THE_DRAFT = "urn:foo:a/b"
+NOT_IN_RFC_8141 = "urn:foo-:ab"
+
+
+@pytest.mark.parametrize(
+    ("text", "valid"),
+    [
+        ("urn:foo:a", True),
+        (NOT_IN_THE_DRAFT, True),
+        (NOT_IN_RFC_8141, True),
+        ("urn:foo-:a/b", False),
+        ("urn:foo-:a%00", False),
+        ("urn:urn:a", True),
+        ("urn:urn-:a", True),
+        ("urn:foo:/a", False),
+        ("urn:foo:%2Fa", True),
+        ("urn:" + "a" * 32 + ":b", True),
+        ("urn:" + "a" * 33 + ":b", False),
+        ("urn:a:b", False),
+        (f"{NOT_IN_THE_DRAFT}?b", False),
+        (f"{NOT_IN_RFC_8141}?b", True),
+        *(
+            (f"{NOT_IN_THE_DRAFT}?{query}#f", valid)
+            for query, valid in {
+                "": False,
+                "=q": True,
+                "=%41/?=": True,
+                "=": False,
+                "=/q": False,
+                "=?q": False,
+                "+r": True,
+                "+r/?r": True,
+                "+%41r%41": True,
+                "+": False,
+                "+/r": False,
+                "+?r": False,
+                "+r?=q": True,
+                "+r?=": False,
+                "+r?=?q": False,
+                "+r?=q?=": True,
+                "+?=q": False,
+                "=q?+r": True,
+                "-q": False,
+            }.items()
+        ),
+    ],
+)
+def test_reads_accepts_what_one_of_the_specifications_accepts(text, valid):
+    assert urn.reads(text) is valid
+    if valid:
+        parse(text)
+    else:
+        with pytest.raises(IdentifierError):
+            parse(text)
+
+
 @given(nids, st.text(min_size=1))
 def test_a_built_urn_is_valid_in_the_draft_or_refused(nid, raw):
     try:

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ararat.middleware.bindings.targets import check, check_alternates, location
+from ararat.middleware.bindings.targets import MAX_OCTETS, check, check_alternates, location
 from ararat.middleware.errors import BindingError
 
 STORED = [
@@ -121,6 +121,38 @@ def test_unsafe_targets_are_refused(target: str, code: str, kind) -> None:
 def test_a_refused_character_is_reported_with_its_encoding() -> None:
     with pytest.raises(BindingError, match=r"'\{', which is not allowed here; percent-encode it as %7B"):
         check("https://example.org/{x}", "located")
+
+
+@pytest.mark.parametrize(
+    ("target", "message"),
+    [
+        pytest.param(
+            "https://example.org/a b", "has a space, which is not allowed here; percent-encode it as %20", id="space"
+        ),
+        pytest.param(
+            "https://example.org/100%", "not followed by two hexadecimal digits; write %25", id="percent sign"
+        ),
+        pytest.param("https://example.org/\x7f", "has U+007F DELETE, which is not allowed here", id="control"),
+        pytest.param("https://example.org/a#b#c", "has '#', which is not allowed here", id="number sign"),
+    ],
+)
+def test_a_wrong_character_is_named_with_its_correction(target: str, message: str) -> None:
+    with pytest.raises(BindingError) as refused:
+        check(target, "located")
+    assert refused.value.message.endswith(message)
+
+
+def test_a_target_of_the_greatest_length_is_accepted() -> None:
+    start = "https://example.org/"
+    longest = start + "a" * (MAX_OCTETS - len(start))
+    assert check(longest, "located") == longest
+    with pytest.raises(BindingError, match="2,049 characters; at most 2,048 bytes"):
+        check(longest + "a", "located")
+
+
+@pytest.mark.parametrize("target", ["/a?b=/../c", "/a#/../c", "/a?b?c#d?e", "https://example.org/a?b?c/d"])
+def test_query_and_fragment_of_a_target_can_contain_slashes_and_question_marks(target: str) -> None:
+    assert check(target, "located") == target
 
 
 def test_a_described_name_has_no_target() -> None:

@@ -52,6 +52,24 @@ BOTH = {"text/html;de": "html de", "text/html;en": "html en", "application/json"
         pytest.param(BOTH, "application/json", "de", "json", id="a type in no language"),
         pytest.param(BOTH, "image/png", "en", "en", id="a language in no type"),
         pytest.param(BOTH, None, None, None, id="both, no preference"),
+        pytest.param(BOTH, None, "de", "html de", id="both, a language only"),
+        pytest.param(BOTH, "application/json", None, "json", id="both, a type only"),
+        pytest.param(FORMS, "text/html;q=0.5, */*;q=0.8", None, None, id="any other type is preferred"),
+        pytest.param(TONGUES, None, "de;q=0.5, *;q=0.8", None, id="any other language is preferred"),
+        pytest.param(
+            {"application/json;de": "json de", "text/html;en": "html en"},
+            "application/*;q=0.1, */*;q=0.9",
+            "de, en;q=0.5",
+            "html en",
+            id="a kind of type is more specific than any type",
+        ),
+        pytest.param(
+            {"text/html;de": "html de", "application/json;fr": "json fr"},
+            "text/html, application/json;q=0.5",
+            "de-at;q=0.1, *;q=0.9",
+            "json fr",
+            id="a kind of language is more specific than any language",
+        ),
     ],
 )
 def test_the_preferred_alternate_is_selected(alternates, media_types, languages, chosen):

@@ -18,6 +18,8 @@ TABLE = """\
 ["33333","At our other prefix",null,null,null,"https://also.museum/ids/ark:/${content}"]
 ["44444","A neighbour",null,null,null,"https://r.museum.org/ark:/${content}?v=1"]
 ["55555","Without an address"]
+["88888","With dot-segments in the query",null,null,null,"https://museum.org/x?path=/../${content}#/../y"]
+["99998","With a dot-segment",null,null,null,"https://museum.org/../${content}"]
 ["66666","With a typing error",null,null,null,"https://museum.org/${contnet}"]
 """
 
@@ -43,6 +45,7 @@ def client(registry, held, binding):
         ("ark:44444/x", "https://r.museum.org/ark:/44444/x?v=1"),
         ("ARK:/44-444/x-1.b.a", "https://r.museum.org/ark:/44444/x1.a.b?v=1"),
         ("ark:44444/x?info", "https://r.museum.org/ark:/44444/x?v=1&info"),
+        ("ark:88888/x", "https://museum.org/x?path=/../88888/x#/../y"),
         ("ark:44444/x?other=1&utm_source=y", "https://r.museum.org/ark:/44444/x?v=1&other=1"),
     ],
 )
@@ -64,6 +67,7 @@ def test_a_bound_name_is_not_forwarded(client):
         pytest.param("ark:77777/x", "NAAN 77777 is not in the registry of 2026-01-02", id="not registered"),
         pytest.param("ark:55555/x", "has no address for this ARK of NAAN 55555", id="no address"),
         pytest.param("ark:66666/x", "has no address for this ARK of NAAN 66666", id="typing error"),
+        pytest.param("ark:99998/x", "has no usable address for this ARK of NAAN 99998", id="dot-segment"),
         pytest.param("ark:11111/x", "has no address for this ARK of NAAN 11111", id="official resolver"),
         pytest.param("ark:22222/x", "sends NAAN 22222 to this resolver", id="own prefix, by http"),
         pytest.param("ark:33333/x", "sends NAAN 33333 to this resolver", id="another prefix of this site"),

@@ -99,3 +99,21 @@ def test_problem_is_at_the_part_that_the_code_is_about(code, marked):
 )
 def test_a_problem_of_the_identifier_gets_400_by_default(code, status):
     assert refuse("ark:12345/x", Problem(code, "error", "", 0, 1, "", "")).status == status
+
+
+@pytest.mark.parametrize(
+    ("code", "place"),
+    [
+        ("not-bound", "ark:12345/x?info"),
+        ("unknown-inflection", "?info"),
+        ("withdrawn", "ark:12345/x"),
+        ("container-withdrawn", "ark:12345/x"),
+        ("target-unusable", "ark:12345/x"),
+        ("naan-reserved-invalid", "ark:12345/x"),
+        ("dot-segment", "ark:12345/x"),
+    ],
+)
+def test_a_refusal_marks_the_part_of_the_identifier_that_it_is_about(code, place):
+    given = "ark:12345/x?info"
+    found = problem(code, given)
+    assert given[found.start : found.end] == place
