@@ -80,7 +80,7 @@ class Sheet:
 
     @property
     def room(self) -> int:
-        """The width of the text of a field."""
+        """The number of columns for the text beside a label."""
         return self.width - self._margin
 
     @property
@@ -102,7 +102,7 @@ class Sheet:
         yield from self._beside(label, list(self.prose(text, indent=self._margin + deeper, style=style)))
 
     def fields(self, label: str, rows: Iterable[tuple[str, Style]]) -> Iterator[str]:
-        """Return several lines with one label."""
+        """Return several texts below each other with one label."""
         for text, style in rows:
             yield from self.field(label, text, style=style)
             label = ""

@@ -126,7 +126,7 @@ def problem(code: str, start: int, end: int, message: str | None = None, **overr
 
 
 def catalogue(*rows: tuple[str, Severity, str, str, str, str | None]) -> dict[str, Definition]:
-    """Return the entries by their codes."""
+    """Return the entries of a catalogue as a mapping from code to entry."""
     return {row[0]: Definition(*row) for row in rows}
 
 

@@ -134,7 +134,7 @@ def _shorten(value: str | bool | None) -> str:
 
 
 class ReadOnlyBindings(BindingError):
-    """The store is read-only."""
+    """Raised by a change of bindings that can only be read."""
 
     def __init__(self, message: str | None = None) -> None:
         super().__init__("read-only", message)
@@ -145,4 +145,4 @@ class Collision(Exception):
 
 
 class PrefixError(Refused):
-    """A text is not a resolver prefix."""
+    """Raised for a text that is not a resolver prefix."""

@@ -65,7 +65,7 @@ def init_app(app: Flask) -> None:
 
 
 def answer(error: HTTPException) -> Response:
-    """Return the response to a failed request."""
+    """Return the page, fragment or problem document for an HTTP error."""
     status = error.code or 500
     if isinstance(error, (SecurityError, BadHost)):
         # No URL can be built for a host that is not trusted or not valid, so there is no page.

@@ -14,7 +14,10 @@ from .tracing.bulk import BulkResult
 
 @dataclass(slots=True)
 class Result:
-    """The rows of one list so far, and ``texts``, its identifiers in order. ``client`` is the address that sent it."""
+    """The rows of one list of traces so far.
+
+    ``texts`` are the identifiers of the list in order. ``client`` is the address of the client that sent the list.
+    """
 
     texts: tuple[str, ...]
     client: str | None
@@ -46,7 +49,7 @@ class Results:
         self._lock = threading.Lock()
 
     def new(self, texts: tuple[str, ...], client: str | None) -> str:
-        """Begin a result and return its id."""
+        """Create an empty result for a list and return its secret id."""
         key = secrets.token_urlsafe(24)
         with self._lock:
             own = [known for known, result in self._results.items() if result.client == client]

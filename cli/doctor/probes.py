@@ -383,7 +383,7 @@ def parse_echo(response: RawResponse) -> Echo | None:
 
 
 def health_of(response: RawResponse) -> dict[str, Any]:
-    """Return the document of ``/healthz``, or an empty one if this is not the inspector's.
+    """Return the JSON document of ``/healthz``, or {} if another program answered.
 
     >>> health_of(RawResponse(200, (("Content-Type", "application/json"),), b'{"status": "ok"}'))
     {}

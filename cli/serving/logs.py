@@ -25,7 +25,7 @@ class PlainFormatter(logging.Formatter):
     """
 
     def formatMessage(self, record: logging.LogRecord) -> str:  # noqa: N802 - the name is that of the base class
-        """Return the escaped line."""
+        """Return the message of a record with all other characters than printable ASCII escaped."""
         return display.escape(super().formatMessage(record))
 
     def formatException(self, ei: Any) -> str:  # noqa: N802 - the name is that of the base class

@@ -50,7 +50,7 @@ class Written(NamedTuple):
 
     @classmethod
     def of(cls, text: str) -> Written:
-        """Split ``text``, which must be an Extended ARK."""
+        """Split ``text`` at the delimiters. It must be an Extended ARK."""
         matched = _match(text)
         label, naan, path, tail, query, fragment = matched.group("label", "naan", "path", "tail", "query", "fragment")
         *containers, last = path.split("/")

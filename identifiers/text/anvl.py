@@ -27,7 +27,7 @@ class Record(NamedTuple):
 
     @property
     def line(self) -> int:
-        """The number of its first line."""
+        """The number of the first line of the record, from 1."""
         return self.elements[0].line
 
     def values(self, label: str) -> list[Element]:

@@ -23,7 +23,7 @@ _SPECIAL_NID = re.compile("[Xx]-|[Uu][Rr][Nn]-[0-9]+$|[A-Za-z]{2}-")
 
 
 def shared(text: str, nid: str, nss: str | None, query: str | None, fragment: str | None) -> Iterator[Problem]:
-    """Yield the errors in both profiles."""
+    """Yield the errors that make a text invalid in both specifications."""
     end = 4 + len(nid)
     wrong = _first_wrong(_NID_CHARS, nid)
     if not nid:

@@ -49,7 +49,7 @@ _PLACE = attrgetter("start", "end")
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Urn:
-    """A URN. Its parts are as written. Two values are equal if they are lexically equivalent by the URN draft.
+    """A URN. Its parts are as written. Two URNs are equal if the URN draft calls them lexically equivalent.
 
     ``profiles`` maps "urnbis-01" and "rfc8141" to the result of that profile: ``valid``, the parts under the names of
     the profile, and the codes of its ``problems``.

@@ -79,7 +79,7 @@ class Proposal(NamedTuple):
 
 
 class Change(NamedTuple):
-    """The result of a request: its outcome, the binding after it, and the action for the history.
+    """The result of a requested change: the outcome, the new binding, and the action to record in the history.
 
     ``action`` is None if nothing is written.
     """

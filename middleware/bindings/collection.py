@@ -328,7 +328,7 @@ class Bindings:
 
     @property
     def unrecorded(self) -> str | None:
-        """Why the copy of the served file cannot be kept; None if it is kept, and for a database.
+        """The reason why the copy of a served file cannot be written, or None. None for databases, which have no copy.
 
         Without a copy, a restarted process cannot check the file against the version that was served before.
         """

@@ -47,7 +47,7 @@ class SettingStore(Protocol):
 
 
 class TemporarySettings:
-    """Settings in memory, for a file of bindings."""
+    """Settings in memory for bindings in a file, which has no table of settings."""
 
     def __init__(self) -> None:
         self._texts: dict[str, str] = {}
@@ -60,7 +60,7 @@ class TemporarySettings:
 
 
 class PolicyCheck:
-    """The check of changes against one policy."""
+    """Checks each change of a binding against an IRI policy."""
 
     def __init__(self, profile: Profile) -> None:
         self.profile = profile

@@ -38,7 +38,7 @@ class Request(NamedTuple):
 
     @property
     def is_secure(self) -> bool:
-        """True for https."""
+        """Whether the client used https."""
         return self.environ.get("wsgi.url_scheme") == "https"
 
     @property

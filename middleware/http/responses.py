@@ -44,7 +44,7 @@ _REFUSAL_FORMS = ("text/html", "application/problem+json", "application/json", "
 
 
 class View(Protocol):
-    """A view with three representations."""
+    """The text of an answer in three representations: page, JSON and plain text."""
 
     def as_html(self) -> bytes: ...
 

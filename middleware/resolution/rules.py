@@ -105,7 +105,7 @@ class RuleEvent(NamedTuple):
 
 
 class Source(Protocol):
-    """A store of rules."""
+    """A store from which rules can be read."""
 
     def rules_version(self) -> str:
         """Return a text that differs after each change of a rule."""

@@ -143,7 +143,7 @@ class FileStore:
 
     @property
     def is_read(self) -> bool:
-        """Whether a version of the file can be served."""
+        """Whether a version of the file is loaded, so that lookups can be answered."""
         return self._table is not None
 
     def fetch(self, identifiers: Iterable[str]) -> dict[str, Binding]:
@@ -165,11 +165,11 @@ class FileStore:
         return NameCount(len(self._current().bindings), True)
 
     def rules_version(self) -> str:
-        """Return a hash of the file."""
+        """Return a hash of the content of the file, which changes with each rule."""
         return self._current().digest.hex()
 
     def rules(self) -> list[Rule]:
-        """Return the rules of the file, with the time of the file."""
+        """Return the rules in the file. Their time is the modification time of the file."""
         table = self._current()
         return [Rule(*row, table.changed, None) for row in table.others if isinstance(row, RuleRow)]
 
@@ -353,7 +353,7 @@ class FileSnapshot:
         self._others = table.others
 
     def bindings(self, unreadable: Callable[[UnreadableBinding], object] | None = None) -> Iterator[Binding]:
-        """Return all bindings in the order of a database."""
+        """Return all bindings, sorted by key as in a database."""
         return map(self._bindings.__getitem__, sorted(self._bindings, key=schema.index_key))
 
     def bound(self, identifiers: Iterable[str]) -> set[str]:
@@ -365,7 +365,7 @@ class FileSnapshot:
         return []
 
     def differences(self) -> Iterator[tuple[str, list[str] | None]]:
-        """Return nothing: a file has no history."""
+        """Return nothing, because a file has no history to compare."""
         return iter(())
 
     def served(self) -> tuple[int, str | None]:

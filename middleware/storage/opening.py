@@ -133,14 +133,14 @@ class AvailabilityLog:
         self._quiet_until = float("-inf")
 
     def failed(self, cause: str) -> None:
-        """Record a failed read."""
+        """Record a failed read. Log its cause, unless the same cause was logged just before."""
         if cause == self._cause and (self.failing or self._clock() < self._quiet_until):
             return
         _log.warning("the bindings cannot be read: %s", display.escape(cause))
         self.failing, self._cause = True, cause
 
     def succeeded(self) -> None:
-        """Record a successful read."""
+        """Record a successful read. Log it if the previous read failed."""
         if self.failing:
             _log.warning("the bindings can be read again")
             self.failing = False

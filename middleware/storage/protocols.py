@@ -21,7 +21,7 @@ Row = tuple[Any, ...]
 
 
 class Snapshot(Protocol):
-    """All bindings of one moment."""
+    """A consistent view of all bindings at one moment."""
 
     def bindings(self, unreadable: Callable[[UnreadableBinding], object] | None = None) -> Iterator[Binding]:
         """Return all bindings in the order of their keys.

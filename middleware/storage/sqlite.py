@@ -86,7 +86,7 @@ class SQLite:
         return f"sqlite:///{self.path}"
 
     def servers(self) -> list[SQLite]:
-        """Return this database."""
+        """Return a list of this database only, because SQLite has no other servers."""
         return [self]
 
     def exists(self) -> bool:

@@ -171,7 +171,7 @@ class DatabaseStore:
 
 
 class DatabaseSnapshot:
-    """All bindings of one moment."""
+    """A consistent view of all bindings of a database at one moment."""
 
     def __init__(self, connection: Connection, statements: Statements, database: Database) -> None:
         self._connection = connection
@@ -330,7 +330,7 @@ class Transaction:
         return set(self.connection.exec_driver_sql(self._statements.above, parameters).scalars())
 
     def rule_prefixes(self) -> list[str]:
-        """Return the prefixes of all rules."""
+        """Return the prefixes of all rules, so that no name below them is minted."""
         return list(self.connection.execute(select(schema.rules.c.prefix)).scalars())
 
     def setting(self, name: str) -> str | None:
@@ -376,7 +376,7 @@ class Transaction:
 
 
 def rule_of(row: Row) -> Rule:
-    """Convert a row of :data:`schema.rules`."""
+    """Convert a row of the table :data:`schema.rules` to a Rule."""
     prefix, template, redirect, changed, actor = row
     return Rule(prefix, template, redirect, datetime.fromisoformat(changed), actor)
 

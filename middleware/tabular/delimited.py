@@ -40,7 +40,7 @@ def read(file: str | Path | BinaryIO, delimiter: str = ",") -> Generator[Line, N
 
 
 def read_lines(lines: Lines, delimiter: str) -> Iterator[Line]:
-    """Do the same as :func:`read` for open lines."""
+    """Read CSV or TSV from open lines, like :func:`read`."""
     reader = csv.reader(lines, delimiter=delimiter, strict=True)
     while True:
         lines.begin()

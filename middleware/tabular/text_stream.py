@@ -80,7 +80,7 @@ def check_encoding(encoding: str) -> str:
 
 
 class Lines:
-    """The lines of a file as text, and the lines of the current record."""
+    """Yields the lines of a file as text, and keeps the lines of the current record for error messages."""
 
     def __init__(
         self, stream: BinaryIO, file: str, encoding: str | None = "utf-8", read_as: ReadAs | None = None
@@ -105,7 +105,7 @@ class Lines:
             self._decoded = _decode(b"", stream, name)
 
     def begin(self) -> None:
-        """Begin a new record with the next line."""
+        """Forget the lines of the current record. The next line begins a new one."""
         self.first = self._number + 1
         self._octets = 0
         self.record.clear()

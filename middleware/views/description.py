@@ -88,7 +88,7 @@ class Description:
 
     @property
     def meanings(self) -> Mapping[str, str]:
-        """Explanations of the elements for the page."""
+        """The meaning of each metadata element as a text for the page."""
         if "persistence" in self.binding.metadata:
             return _MEANINGS
         return _MEANINGS | {"persistence": _NO_STATEMENT_LIVE if self.binding.is_live else _NO_STATEMENT_WITHDRAWN}

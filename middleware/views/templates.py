@@ -24,7 +24,7 @@ UNSTYLED = "default-src 'none'; base-uri 'none'; form-action 'none'; frame-ances
 
 
 def render(template: str, **values: Any) -> bytes:
-    """Return a page in UTF-8."""
+    """Render a template and return the page as UTF-8 bytes."""
     return _environment().get_template(template).render(values).encode("utf-8", "backslashreplace")
 
 

@@ -289,7 +289,7 @@ def shown_fields(response: HopResponse) -> tuple[tuple[str, str], ...]:
 
 
 def host_of(url: Reference) -> str:
-    """Return the host of a URL for a sentence."""
+    """Return the host of a URL as text for a sentence."""
     return url.host or "an address without a host"
 
 

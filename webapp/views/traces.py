@@ -68,7 +68,7 @@ class Order:
 
     @property
     def left(self) -> tuple[str, ...]:
-        """The identifiers without a row."""
+        """The identifiers that have no row yet and must be traced."""
         done = {each.identifier for each in self.done}
         return tuple(text for text in self.texts if text not in done)
 
@@ -250,7 +250,7 @@ class _Grower:
     keep: Callable[[BulkResult], None]
 
     def growing(self, page: str, run: TraceJob[BulkResult]) -> Iterator[str]:
-        """Yield the page with the rows as the traces end."""
+        """Yield the HTML of the page, row by row as the traces end."""
         head, closing, tail = page.split(live.CUT)
         yield head
         rows = list(self.order.done)

@@ -51,7 +51,7 @@ def identifier_of(row: Mapping[str, str]) -> str:
 
 
 def record(line: int, row: Mapping[str, str]) -> Record:
-    """Return the record of a row: the texts by their columns."""
+    """Return a row of a table in the dump as a mapping from column name to text."""
     elements: dict[str, str] = {}
     omitted: list[Omitted] = []
     times: dict[str, datetime | None] = {"created_at": None, "updated_at": None}

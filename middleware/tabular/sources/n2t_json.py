@@ -19,7 +19,7 @@ _GROUPS = ("erc", "dc", "datacite")
 
 
 def records(stream: BinaryIO, file: str) -> Iterator[Record]:
-    """Yield the records. Raises :class:`TableError`."""
+    """Yield each name of the dump as a record. Raises :class:`TableError` if the dump is not valid."""
     for item in json_items.read(stream, file, keyed=True):
         members = dict(item.value)
         identifier = item.key or next((_text(members.pop(name)) for name in _IDENTIFIERS if name in members), "")

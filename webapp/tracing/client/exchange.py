@@ -50,7 +50,7 @@ class Exchange:
         )
 
     def body(self) -> bytes:
-        """Read the body, up to the limit of the connection. Include a body that follows a response to HEAD."""
+        """Read the body, up to the size limit of the exchange. A body after a response to HEAD is read, too."""
         body = b""
         try:
             while isinstance(event := self._next_event(), h11.Data):

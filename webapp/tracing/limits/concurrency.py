@@ -79,7 +79,7 @@ class Slot:
         self._held = True
 
     def release(self) -> None:
-        """Give the slot back."""
+        """Free the slot for another trace."""
         with self._lock:
             held, self._held = self._held, False
         if held:
