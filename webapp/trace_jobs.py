@@ -213,9 +213,8 @@ def _held(slot: Slot, events: Iterator[T]) -> Iterator[T]:
 
 
 def _bound(text: str, known: Site) -> bool | None:
-    report = examine(text)
+    own = inspection.keys(examine(text))[-1:]
     try:
-        kinds, names = inspection.kinds([report], known.bindings), inspection.keys(report)
+        return bool(inspection.kinds(own, known.bindings))
     except BindingsUnavailable:
         return None
-    return bool(kinds and names and names[-1] in kinds)

@@ -142,19 +142,17 @@ def card(finding: inspection.Finding, prefix: str | None = None) -> Card:
     ('Valid ARK, not in normal form (2 changes)', ['label (classic)', 'NAAN', '', 'Name'])
     """
     report = finding.report
-    name = next(reversed(inspection.keys(report)), None)
     problems = sorted(report.problems, key=lambda found: (verdicts.GRAVITY[found.severity], found.start, found.end))
     remarks = [_problem_view(number, found, report) for number, found in enumerate(problems[:MAX_PROBLEMS], 1)]
     unusual = display.unusual(report.input, limit=MAX_UNUSUAL + 1)
-    bound = finding.bound.get(name) if finding.bound and name else None
-    drawn = qr.embedded(report, prefix, bound=bound is not None)
+    drawn = qr.embedded(report, prefix, bound=bool(finding.kind))
     return Card(
         start=finding.match.start + 1,
         end=finding.match.end,
         verdict=verdicts.verdict(report),
         status=verdicts.status(report),
         summary=verdicts.summary(report),
-        badges=verdicts.badges(report, name, finding.bound, unread=finding.unread),
+        badges=verdicts.badges(finding),
         given=_given(report),
         parts=tuple(parts.shown(report, problems[:MAX_PROBLEMS])),
         suggestion=_suggestion(finding),
@@ -171,7 +169,7 @@ def card(finding: inspection.Finding, prefix: str | None = None) -> Card:
         unusual=tuple(unusual[:MAX_UNUSUAL]),
         unusual_goes_on=len(unusual) > MAX_UNUSUAL,
         subject=subject(report),
-        bound=bound,
+        bound=finding.kind or None,
         unread=finding.unread,
         drawn=_spelling("QR code", drawn) if drawn else None,
     )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -38,14 +38,25 @@ NEAREST = 16
 class Finding:
     """One identifier in a text.
 
-    ``bound`` maps the bound names among the identifier and its nearest containers to their kind or to "withdrawn". It
-    is None if there are no bindings, or if the bindings could not be read (``unread``).
+    ``keys`` are the keys of the nearest containers and, last, of the identifier. ``bound`` maps the bound ones to their
+    kind or to "withdrawn". It is None if there are no bindings, or if the bindings could not be read (``unread``).
     """
 
     match: Match
     report: Report
+    keys: tuple[str, ...]
     bound: Mapping[str, str] | None
     unread: bool = False
+
+    @property
+    def key(self) -> str | None:
+        """The key of the identifier, or None if the identifier is not valid."""
+        return self.keys[-1] if self.keys else None
+
+    @property
+    def kind(self) -> str | None:
+        """The kind of its binding or "withdrawn", "" if it is not bound, or None if this is unknown."""
+        return None if self.bound is None else self.bound.get(self.key or "", "")
 
     def as_dict(self) -> dict[str, Any]:
         return {
@@ -106,17 +117,16 @@ def inspect(
     shown = matches[:MAX_FOUND]
     room = _Room()
     reports = [room.fitted(examine(match.literal, prefix=prefix, policies=policies)) for match in shown]
-    bound, unread = None, False
+    named = [keys(report) for report in reports]
+    known, unread = None, False
     try:
-        bound = kinds(reports, bindings)
+        known = kinds((key for each in named for key in each), bindings)
     except BindingsUnavailable:
         unread = True
-    findings = [
-        Finding(
-            match, report, None if bound is None else {key: bound[key] for key in keys(report) if key in bound}, unread
-        )
-        for match, report in zip(shown, reports, strict=True)
-    ]
+    findings = []
+    for match, report, own in zip(shown, reports, named, strict=True):
+        bound = None if known is None else {key: known[key] for key in own if key in known}
+        findings.append(Finding(match, report, own, bound, unread))
     return Inspection(text, tuple(findings), len(matches) > len(shown), room.exceeded)
 
 
@@ -167,13 +177,13 @@ def keys(report: Report) -> tuple[str, ...]:
     return report.hierarchy[-NEAREST:] or (names.key(names.read(report.parts["assigned_name"])),)
 
 
-def kinds(reports: Sequence[Report], bindings: Bindings | None) -> dict[str, str] | None:
-    """Map the bound names of ``reports`` to their kind or to "withdrawn". Return None without bindings.
+def kinds(keys: Iterable[str], bindings: Bindings | None) -> dict[str, str] | None:
+    """Map the bound ones of ``keys`` to their kind or to "withdrawn". Return None without bindings.
 
     Raises :class:`BindingsUnavailable`.
     """
     if bindings is None:
         return None
-    wanted = list(dict.fromkeys(key for report in reports for key in keys(report)))
+    wanted = list(dict.fromkeys(keys))
     bound = bindings.fetch(wanted) if wanted else {}
     return {key: "withdrawn" if binding.status == "withdrawn" else binding.kind for key, binding in bound.items()}

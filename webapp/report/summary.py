@@ -12,6 +12,7 @@ from typing import Any, Literal
 
 from ...identifiers import Report
 from ...identifiers.text import characters
+from .inspection import Finding
 
 Status = Literal["good", "warn", "bad", "plain"]
 
@@ -94,15 +95,9 @@ def in_words(count: int) -> str:
     return _NUMBERS[count] if count < len(_NUMBERS) else f"{count:,}"
 
 
-def badges(
-    report: Report, name: str | None, bound: Mapping[str, str] | None, *, unread: bool = False
-) -> tuple[Badge, Badge, Badge]:
-    """Return the badges for validity, normal form and binding.
-
-    ``name`` is the key of the identifier. ``bound`` maps bound names to kinds; it is None without bindings, or if the
-    bindings could not be read (``unread``).
-    """
-    return _validity(report), _normality(report), _binding(name, bound, unread)
+def badges(finding: Finding) -> tuple[Badge, Badge, Badge]:
+    """Return the badges for validity, normal form and binding."""
+    return _validity(finding.report), _normality(finding.report), _binding(finding)
 
 
 _NUMBERS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine")
@@ -164,14 +159,12 @@ def _normality(report: Report) -> Badge:
     return Badge("in normal form", "good", "the ARK in the URL" if report.form == "embedded" else "")
 
 
-def _binding(name: str | None, bound: Mapping[str, str] | None, unread: bool) -> Badge:
-    if name is None:
-        return Badge("not bound here", "plain")
-    if unread:
-        return Badge("binding not checked", "warn", "the bindings cannot be read")
-    if bound is None:
+def _binding(finding: Finding) -> Badge:
+    kind = finding.kind
+    if kind is None and finding.key is not None:
+        if finding.unread:
+            return Badge("binding not checked", "warn", "the bindings cannot be read")
         return Badge("binding not checked", "plain", "no bindings configured")
-    kind = bound.get(name)
-    if kind is None:
+    if not kind:
         return Badge("not bound here", "plain")
     return Badge("withdrawn here", "warn") if kind == "withdrawn" else Badge("bound here", "good", kind)

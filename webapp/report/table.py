@@ -108,7 +108,7 @@ def listing(found: Inspection) -> Listing:
                 alike[normal_form] if normal_form else 1,
                 None if first == number else first,
                 finding.match.literal in texts,
-                _bound(finding),
+                finding.kind,
             )
         )
         texts.add(finding.match.literal)
@@ -149,10 +149,3 @@ def _by_name(row: Row) -> tuple[str, int]:
     report = row.finding.report
     # Normal forms start with ASCII, so texts that are not valid sort last.
     return (report.normal_form or f"\uffff{report.input}", row.number)
-
-
-def _bound(finding: inspection.Finding) -> str | None:
-    if finding.bound is None:
-        return None
-    name = next(reversed(inspection.keys(finding.report)), None)
-    return finding.bound.get(name, "") if name else ""

@@ -226,7 +226,4 @@ def _said(found: Inspection, rows: Sequence[tuple[listing.Row, bool]]) -> str:
     if len(found.findings) != 1:
         shown = sum(among for _, among in rows)
         return f"{shown:,} of {len(rows):,} shown" if shown < len(rows) else ""
-    finding = found.findings[0]
-    names = inspection.keys(finding.report)
-    badges = summary.badges(finding.report, names[-1] if names else None, finding.bound, unread=finding.unread)
-    return ", ".join(badge.word for badge in badges).capitalize()
+    return ", ".join(badge.word for badge in summary.badges(found.findings[0])).capitalize()

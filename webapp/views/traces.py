@@ -187,12 +187,12 @@ def _within(seconds: float, stop: threading.Event, rows: Iterator[BulkResult]) -
 
 def _choices(order: Order, known: Site) -> dict[str, ResolverChoice]:
     """Choose the resolver of each remaining identifier."""
-    reports = {text: examine(text) for text in order.left}
+    keys = {text: inspection.keys(examine(text))[-1:] for text in order.left}
     try:
-        kinds = inspection.kinds(list(reports.values()), known.bindings) or {}
+        kinds = inspection.kinds((key for own in keys.values() for key in own), known.bindings) or {}
     except BindingsUnavailable:
         return {text: trace_jobs.choose_resolver(TraceRequest(text, order.resolver), bound=None) for text in order.left}
-    bound = {text for text, report in reports.items() if any(key in kinds for key in inspection.keys(report)[-1:])}
+    bound = {text for text, own in keys.items() if any(key in kinds for key in own)}
     return {
         text: trace_jobs.choose_resolver(TraceRequest(text, order.resolver), bound=text in bound) for text in order.left
     }

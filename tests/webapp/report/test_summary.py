@@ -2,11 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+
 import pytest
 
-from ararat.identifiers import examine
+from ararat.identifiers import Match, examine
 from ararat.identifiers.text import characters
-from ararat.webapp.report import summary
+from ararat.webapp.report import inspection, summary
+
+
+def finding(
+    text: str, bound: Mapping[str, str] | None = None, *, unread: bool = False, policies: Sequence[str] = ()
+) -> inspection.Finding:
+    report = examine(text, policies=policies)
+    return inspection.Finding(Match(0, len(text), text), report, inspection.keys(report), bound, unread)
 
 
 @pytest.mark.parametrize(
@@ -84,13 +93,11 @@ def test_the_summary_adds_facts_to_the_verdict(text, words):
     ],
 )
 def test_validity_normal_form_and_binding_have_separate_chips(text, bound, words):
-    report = examine(text)
-    name = "ark:12345/x" if report.valid else None
-    assert [badge.word for badge in summary.badges(report, name, bound)] == words
+    assert [badge.word for badge in summary.badges(finding(text, bound))] == words
 
 
 def test_an_unread_binding_is_not_reported_as_unbound():
-    *_, badge = summary.badges(examine("ark:12345/x"), "ark:12345/x", None, unread=True)
+    *_, badge = summary.badges(finding("ark:12345/x", unread=True))
     assert (badge.word, badge.status, badge.detail) == ("binding not checked", "warn", "the bindings cannot be read")
 
 
@@ -105,15 +112,16 @@ def test_an_unread_binding_is_not_reported_as_unbound():
     ],
 )
 def test_the_first_badge_names_the_syntax(text, detail, status):
-    valid, _, _ = summary.badges(examine(text), None, {})
+    valid, _, _ = summary.badges(finding(text, {}))
     assert (valid.detail, valid.status) == (detail, status)
 
 
 @pytest.mark.naughty
 def test_texts_are_ascii_and_promise_nothing(naughty):
-    report = examine(naughty.input[:20_000])
+    found = finding(naughty.input[:20_000], {})
+    report = found.report
     words = " ".join([summary.verdict(report), summary.summary(report)])
-    words += " ".join(f"{badge.word} {badge.detail}" for badge in summary.badges(report, None, {}))
+    words += " ".join(f"{badge.word} {badge.detail}" for badge in summary.badges(found))
     assert words.isascii()
     assert not characters.HIDDEN.search(words)
     # ARK-007, and requirements, section 3, item 20
@@ -129,7 +137,8 @@ def test_texts_are_ascii_and_promise_nothing(naughty):
     ],
 )
 def test_an_iri_of_a_policy_has_the_verdict_of_the_policy(text, said, status, badge):
-    report = examine(text, policies=["17beta"])
+    found = finding(text, policies=["17beta"])
+    report = found.report
     assert said in summary.verdict(report)
     assert summary.status(report) == status
-    assert summary.badges(report, None, None)[0].word == badge
+    assert summary.badges(found)[0].word == badge
