@@ -125,3 +125,45 @@ def test_containers_of_a_very_long_ark_are_limited():
     assert 2 < len(wide.hierarchy) < 12
     assert sum(map(len, wide.hierarchy[:-1])) <= MAX_HIERARCHY_LENGTH
     assert wide.hierarchy[-1] == wide.normal_form
+
+
+def test_the_parts_of_an_ark_are_reported_as_written():
+    report = examine("https://n2t.net/ark:/12345/x-1/a/b.pdf.en?info#p")
+    assert report.parts == {
+        "prefix": "https://n2t.net/",
+        "naan": "12345",
+        "name": "x-1",
+        "components": ["a", "b"],
+        "variants": ["pdf", "en"],
+        "query": "info",
+        "fragment": "p",
+    }
+    assert report.hierarchy == ("ark:12345/x1", "ark:12345/x1/a", "ark:12345/x1/a/b", "ark:12345/x1/a/b.en.pdf")
+
+
+def test_the_parts_of_a_urn_are_reported_as_written():
+    assert examine("URN:ISBN:0451450523?+r#p").parts == {
+        "nid": "ISBN",
+        "nss": "0451450523",
+        "query": "+r",
+        "fragment": "p",
+        "assigned_name": "urn:isbn:0451450523",
+        "canonical": "urn:isbn:9780451450524?+r#p",
+        "display": "urn:isbn:0-451-45052-3?+r#p",
+    } | {"details": examine("urn:isbn:0451450523").parts["details"]}
+
+
+@pytest.mark.parametrize(
+    ("text", "form"),
+    [
+        ("ark:12345/x", "basic"),
+        ("ark:12345/x?", "extended"),
+        ("ark:12345/x#", "extended"),
+        ("https://n2t.net/ark:12345/x", "embedded"),
+        ("ark:12345", "pseudo-ark"),
+        ("urn:foo", "urn"),
+        ("https://example.org/", "none"),
+    ],
+)
+def test_the_form_of_a_text_is_reported(text, form):
+    assert examine(text).form == form

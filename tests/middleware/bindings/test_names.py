@@ -123,6 +123,8 @@ def test_a_name_with_many_dots_has_few_similar_names() -> None:
         pytest.param(
             ["urn:isbn:0-451-45052-3", "urn:isbn:0451450523"], "equivalent by the rules of their namespace", id="a URN"
         ),
+        pytest.param(["ARK:/12345/%c3%a9", "ark:12345/\u00e9"], "", id="case of letters and hexadecimal digits"),
+        pytest.param(["URN:FOO:a%2f", "urn:foo:a%2F"], "", id="case of a URN"),
         pytest.param(["nonsense"], "", id="no identifier"),
     ],
 )

@@ -27,6 +27,8 @@ def test_prefixes_follow_the_grammar_of_the_draft(vector) -> None:
         pytest.param("https://x.example/a//", "https://x.example/a/", id="exactly one slash is stripped"),
         pytest.param("https://x.example/A%2fb", "https://x.example/A%2fb", id="the path stays as it is"),
         pytest.param("https://b\u00fccher.example", "https://xn--bcher-kva.example", id="A-labels"),
+        pytest.param("http://x.example:1", "http://x.example:1", id="the lowest port"),
+        pytest.param("http://x.example:65535", "http://x.example:65535", id="the highest port"),
         pytest.param("http://[::1]:8000", "http://[::1]:8000", id="an IPv6 address"),
         pytest.param("http://127.0.0.1:5000/app", "http://127.0.0.1:5000/app", id="a server on this machine"),
     ],
@@ -47,6 +49,8 @@ def test_a_prefix_has_one_stored_form(prefix: str, stored: str) -> None:
         pytest.param("https://user@x.example", "prefix-userinfo", id="a user"),
         pytest.param("https:///a", "prefix-host", id="no host"),
         pytest.param("https://x.example:port", "prefix-host", id="a word as port"),
+        pytest.param("https://x.example:0", "prefix-host", id="port 0"),
+        pytest.param("https://x.example:65536", "prefix-host", id="port 65536"),
         pytest.param("https://x.example\n", "prefix-host", id="a line feed"),
         pytest.param("https://x.example/a\n", "prefix-path", id="a line feed in the path"),
         pytest.param("https://x.example?", "prefix-path", id="an empty query"),
@@ -58,6 +62,12 @@ def test_an_invalid_prefix_is_refused_with_a_reason(prefix: str, code: str) -> N
     with pytest.raises(PrefixError) as refused:
         check_prefix(prefix)
     assert refused.value.code == code
+
+
+@pytest.mark.parametrize("prefix", ["https://x.example?", "https://x.example/a#", "https://x.example/a?b#c"])
+def test_a_prefix_with_query_or_fragment_is_refused_with_that_reason(prefix: str) -> None:
+    with pytest.raises(PrefixError, match="cannot have a query or a fragment"):
+        check_prefix(prefix)
 
 
 @given(st.text() | st.text().map("https://".__add__) | st.text().map("http://x.example/".__add__))
