@@ -74,8 +74,8 @@ EXAMPLES = (
 class Site:
     """The configuration and the shared objects of one inspector.
 
-    ``places`` limits concurrent traces, ``large`` concurrent large texts (:mod:`.large_texts`). ``local`` is read
-    when a trace starts, so the caller can fill it after :func:`~ararat.webapp.create_app`.
+    ``trace_slots`` limits concurrent traces, ``large_slots`` concurrent large texts (:mod:`.large_texts`). ``local``
+    is read when a trace starts, so the caller can fill it after :func:`~ararat.webapp.create_app`.
     """
 
     bindings: Bindings | None
@@ -85,10 +85,10 @@ class Site:
     trace_elsewhere: bool
     networks: Sequence[Network]
     denied: Sequence[Network]
-    places: ConcurrencyLimit
-    large: ConcurrencyLimit
-    pace: HostRateLimiter
-    answers: ResponseCache
+    trace_slots: ConcurrencyLimit
+    large_slots: ConcurrencyLimit
+    rate_limiter: HostRateLimiter
+    cache: ResponseCache
     results: Results
     examples: Sequence[Example]
     policies: Sequence[Profile] = ()

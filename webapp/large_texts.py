@@ -25,12 +25,14 @@ def admit(text: str) -> None:
         return
     known = site()
     try:
-        place = known.large.acquire(request.remote_addr)
+        place = known.large_slots.acquire(request.remote_addr)
     except Busy as busy:
         if busy.code == "busy-client":
             sentence = "Your previous large text is still being inspected. Wait until it is done, then try again."
         else:
-            sentence = f"{known.large.total} large texts are being inspected, the maximum. Try again in a few seconds."
+            sentence = (
+                f"{known.large_slots.total} large texts are being inspected, the maximum. Try again in a few seconds."
+            )
         raise Refused(503, busy.code, sentence, retry_after=RETRY_SECONDS) from None
 
     @after_this_request

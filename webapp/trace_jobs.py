@@ -169,7 +169,7 @@ def start_trace(wanted: TraceRequest) -> TraceJob[Event]:
 def acquire_slot(known: Site) -> Slot:
     """Acquire a slot for the client of the current request. Raises Refused, 503, if none is free."""
     try:
-        return known.places.acquire(request.remote_addr)
+        return known.trace_slots.acquire(request.remote_addr)
     except Busy as busy:
         sentence = f"{busy.sentence[:1].upper()}{busy.sentence[1:]}."
         raise Refused(503, busy.code, sentence, retry_after=RETRY_SECONDS) from None
@@ -188,11 +188,11 @@ def fetcher(
             networks=known.networks,
             denied=known.denied,
             client=client,
-            before_connect=functools.partial(known.pace.acquire, client),
+            before_connect=functools.partial(known.rate_limiter.acquire, client),
             report=progress.report,
             stop=stop,
         )
-        elsewhere = cached_fetch(guarded, known.answers, fresh=fresh)
+        elsewhere = cached_fetch(guarded, known.cache, fresh=fresh)
     return progress.track(local_fetch(known.local, elsewhere, client))
 
 

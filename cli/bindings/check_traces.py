@@ -109,7 +109,7 @@ def check_by_trace(
             sys.stderr.write(f"ararat: interrupted{fix}\n")
             raise
         result.end()
-    return NO if result.doubtful else DONE
+    return NO if result.failed else DONE
 
 
 class _Result:
@@ -120,7 +120,7 @@ class _Result:
         self.total = total
         self.counts: Counter[str] = Counter()
         self.resolvers: Counter[str] = Counter()
-        self.doubtful = 0
+        self.failed = 0
         self.sheet = Sheet.of(sys.stdout)
         # If the rows are printed to the same terminal, they show the progress.
         self.progress = sys.stderr.isatty() and not sys.stdout.isatty()
@@ -133,7 +133,7 @@ class _Result:
             self.resolvers[resolver] += 1
         self.counts[each.verdict] += 1
         self.counts["downgraded"] += each.downgraded
-        self.doubtful += not each.ok
+        self.failed += not each.ok
         if self.form == "json":
             streams.dump(each.as_dict())
         elif self.form == "csv":

@@ -371,15 +371,6 @@ def _reference(text: str) -> dict[str, str | None]:
     return {"text": text, "url": text if _ADDRESS.fullmatch(text) else None}
 
 
-def explanations() -> tuple[str, ...]:
-    """Return the explanations of all special entries, in the order of the registries.
-
-    >>> explanations()[0][:16]
-    'The example NAAN'
-    """
-    return tuple(entry["text"] for entries in _explanations().values() for entry in entries.values())
-
-
 def _explanation(registry: Registry[Any], key: str) -> Mapping[str, Any]:
     return _explanations()[registry.name].get(key, {})
 

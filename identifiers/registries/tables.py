@@ -134,7 +134,6 @@ SHOULDERS = Registry("naan-shoulders", "Shoulders", Authority)
 NAMESPACES = Registry("urn-namespaces", "URN namespaces", Namespace)
 # "URN namespaces live in another registry": schemes and NIDs never mix (SCH-001, SCH-005).
 SCHEMES = Registry("uri-schemes", "URI schemes", Scheme)
-REGISTRIES = (NAANS, SHOULDERS, NAMESPACES, SCHEMES)
 
 
 class Table(NamedTuple, Generic[Record]):

@@ -16,7 +16,7 @@ from __future__ import annotations
 from .check_codes import RULES, Rule
 from .checks import CHECKLIST, PROFILES, QUESTIONS, Finding, Profile, lint, missing
 from .record import FIELDS, Field, Registration, RegistrationError, read, registered_names, registration
-from .scheme_names import VALID, NameReading, private_name, read_name, similar_names
+from .scheme_names import VALID, NameReading, read_name, similar_names
 from .status import ACTORS, STATUSES, TRANSITIONS, Decision, Transition, moved, transition
 
 __all__ = [
@@ -41,7 +41,6 @@ __all__ = [
     "lint",
     "missing",
     "moved",
-    "private_name",
     "read",
     "read_name",
     "registered_names",

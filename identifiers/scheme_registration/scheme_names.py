@@ -35,7 +35,6 @@ GENERAL = frozenset({
 # A private name: a top-level domain, the domain, and the addition of the owner.
 _PRIVATE = {"4395bis": re.compile("[a-z]{2,}(?:-[a-z0-9]+){2,}"), "7595": re.compile(r"[a-z]{2,}(?:\.[a-z0-9\-]+){2,}")}
 _TOP_LEVEL = {"com", "org", "net", "edu", "gov", "mil", "int", "info", "biz", "arpa"}
-_DOMAIN = re.compile(r"(?:[a-z0-9](?:[a-z0-9\-]{0,61}[a-z0-9])?\.)+[a-z](?:[a-z0-9\-]{0,61}[a-z0-9])?", re.IGNORECASE)
 _SEPARATORS = re.compile(r"[+\-.]")
 _LOOKS = str.maketrans("015", "ois")
 _SHORTEST_LIKENED = 4
@@ -89,29 +88,6 @@ def is_private(name: str) -> bool:
             top = _SEPARATORS.split(name, maxsplit=1)[0]
             return top in _TOP_LEVEL or len(top) == 2
     return False
-
-
-def private_name(domain: str, name: str, profile: str = "4395bis") -> str:
-    """Return a private name below a domain: "encouraged to use a prefix based on their domain name, expressed in
-    reverse order" (document 003, section 3.8; SCH-035).
-
-    - ``domain``: a domain name of ASCII letters with at least one dot.
-    - ``name``: the addition to the domain.
-    - ``profile``: "4395bis" (separated by hyphens) or "7595" (by dots).
-
-    Raises ValueError for an invalid domain, addition or profile.
-
-    >>> private_name("example.com", "info"), private_name("Example.COM", "info", "7595")
-    ('com-example-info', 'com.example.info')
-    """
-    if profile not in _PRIVATE:
-        raise ValueError(f"{profile!r} is not one of {', '.join(_PRIVATE)}")
-    if len(domain) > 253 or _DOMAIN.fullmatch(domain) is None:
-        raise ValueError(f"{domain!r} is not a domain name of ASCII letters with at least one dot")
-    whole = ("-" if profile == "4395bis" else ".").join([*reversed(domain.lower().split(".")), name])
-    if not name or not whole.islower() or VALID.fullmatch(whole) is None:
-        raise ValueError(f"{whole!r} is not a scheme name in lower case")
-    return whole
 
 
 def similar_names(name: str) -> Iterator[str]:

@@ -20,13 +20,14 @@ from ararat.identifiers.ark import model as ark
 from ararat.identifiers.registries import tables as registry_tables
 from ararat.identifiers.registries import target_templates
 from ararat.identifiers.registries.files import read
-from ararat.identifiers.registries.tables import NAANS, NAMESPACES, REGISTRIES, SCHEMES, SHOULDERS, Registry, Table
+from ararat.identifiers.registries.tables import NAANS, NAMESPACES, SCHEMES, SHOULDERS, Registry, Table
 from ararat.identifiers.registries.target_templates import Asked
 from ararat.identifiers.urn import model as urn
 
 ROOT = Path(__file__).parents[2]
 EXAMPLE_NAAN = "12345"
 
+REGISTRIES = (NAANS, SHOULDERS, NAMESPACES, SCHEMES)
 every_registry = pytest.mark.parametrize("registry", [pytest.param(each, id=each.name) for each in REGISTRIES])
 
 

@@ -52,7 +52,7 @@ def test_requests_of_other_sites_are_refused(client, method, path, body, headers
     assert answer.status_code == 403
     assert "Access-Control-Allow-Origin" not in answer.headers
     assert answer.headers["Cross-Origin-Resource-Policy"] == "same-origin"
-    assert client.application.extensions["ararat"].places.in_use == 0
+    assert client.application.extensions["ararat"].trace_slots.in_use == 0
 
 
 @works

@@ -23,7 +23,7 @@ def client() -> FlaskClient:
 
 
 def places(client: FlaskClient) -> ConcurrencyLimit:
-    return client.application.extensions["ararat"].large
+    return client.application.extensions["ararat"].large_slots
 
 
 def from_address(address: str) -> dict[str, str]:

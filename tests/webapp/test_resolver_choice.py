@@ -124,7 +124,7 @@ def test_a_selected_resolver_starts_one_trace(client, others, query):
 def test_an_invalid_resolver_is_refused(client, others, named, status, code):
     answer = client.get("/api/trace", query_string={"q": "ark:bbbbb/x", "resolver": named})
     assert (answer.status_code, answer.json["code"], others) == (status, code, [])
-    assert client.application.extensions["ararat"].places.in_use == 0
+    assert client.application.extensions["ararat"].trace_slots.in_use == 0
 
 
 def test_a_resolver_name_creates_no_elements(client, read_page):

@@ -94,7 +94,7 @@ def test_the_slot_of_a_disconnected_client_is_released_after_the_hop(inspector, 
     running = client.get("/trace", query_string={"q": NAME}, headers=STREAM, buffered=False)
     next(running.iter_encoded())
     running.close()
-    places = client.application.extensions["ararat"].places
+    places = client.application.extensions["ararat"].trace_slots
     assert places.in_use == 1
     slow.answers.set()
     deadline = time.monotonic() + 10
@@ -108,7 +108,7 @@ def test_an_unread_stream_releases_its_slot(inspector):
     for _ in range(3):
         client.get("/trace", query_string={"q": NAME}, headers=STREAM, buffered=False).close()
         client.head("/trace", query_string={"q": NAME}, headers=STREAM).close()
-    assert client.application.extensions["ararat"].places.in_use == 0
+    assert client.application.extensions["ararat"].trace_slots.in_use == 0
 
 
 def test_a_trace_does_not_start_a_trace(inspector, slow):

@@ -206,7 +206,7 @@ def _least_seconds(choices: Iterable[ResolverChoice], known: Site) -> float:
     """Return the minimum duration of the list: the pauses between the requests to the most frequent resolver."""
     asked = Counter(uri.parse(choice.resolver).host for choice in choices if choice.possible)
     others = [count for host, count in asked.items() if host not in _own_hosts(known)]
-    return (max(others, default=1) - 1) * known.pace.min_interval
+    return (max(others, default=1) - 1) * known.rate_limiter.min_interval
 
 
 def about(seconds: float) -> str:
@@ -228,7 +228,7 @@ def _runner(
     choices: Mapping[str, ResolverChoice], known: Site, client: str | None, stop: threading.Event
 ) -> Callable[[str], Iterable[Event]]:
     """Return the function that traces one identifier. It runs in a thread without a request context."""
-    turns = PerHostThrottle(known.pace.min_interval, stop=stop)
+    turns = PerHostThrottle(known.rate_limiter.min_interval, stop=stop)
 
     def run(text: str) -> Iterable[Event]:
         choice, clock = choices[text], PausableClock()
@@ -319,7 +319,7 @@ def _page(order: Order, *, running: str = "", least: float = 0.0) -> str:
     if running:
         title = f"Traces of {_counted(len(order.texts), 'identifier')} - Ararat"
     cut = Markup(live.CUT)  # noqa: S704 - a constant
-    gap, limit = about(site().pace.min_interval), about(LONGEST_SECONDS)
+    gap, limit = about(site().rate_limiter.min_interval), about(LONGEST_SECONDS)
     takes = about(least) if least else ""
     return render_template(
         "inspector/traces.html",

@@ -8,8 +8,7 @@ from hypothesis import strategies as st
 
 from ararat.identifiers import registries
 from ararat.identifiers.registries.tables import SCHEMES
-from ararat.identifiers.scheme_registration import VALID, private_name, read_name, similar_names
-from ararat.identifiers.scheme_registration.scheme_names import is_private
+from ararat.identifiers.scheme_registration import VALID, read_name, similar_names
 
 
 @pytest.mark.vectors("scheme-name")
@@ -59,35 +58,3 @@ def test_similar_registered_names_are_found(name, similar):
 
 def test_a_name_is_not_similar_to_itself():
     assert [name for name in ("ark", "urn", "HTTPS", "example") if name.lower() in list(similar_names(name))] == []
-
-
-@pytest.mark.parametrize(
-    ("domain", "name", "profile", "whole"),
-    [
-        pytest.param("example.com", "info", "4395bis", "com-example-info", id="hyphens in 4395bis"),
-        pytest.param("example.com", "info", "7595", "com.example.info", id="dots in RFC 7595"),
-        pytest.param("maps.Example.org", "ark", "4395bis", "org-example-maps-ark", id="a longer domain"),
-    ],
-)
-def test_a_private_name_begins_with_the_domain_reversed(domain, name, profile, whole):
-    assert private_name(domain, name, profile) == whole
-    assert is_private(whole)
-    assert read_name(whole).registrable
-
-
-@pytest.mark.parametrize(
-    ("domain", "name", "profile"),
-    [
-        pytest.param("localhost", "x", "4395bis", id="no dot"),
-        pytest.param("ex ample.com", "x", "4395bis", id="a space"),
-        pytest.param("example.com", "", "4395bis", id="nothing added"),
-        pytest.param("example.com", "X", "4395bis", id="upper case"),
-        pytest.param("example.com", "a_b", "7595", id="no scheme name"),
-        pytest.param("example.com", "x", "2717", id="another profile"),
-        pytest.param("b\u00fccher.example", "x", "7595", id="no ASCII"),
-        pytest.param(f"{'a.' * 200}com", "x", "7595", id="too long"),
-    ],
-)
-def test_an_invalid_private_name_is_refused(domain, name, profile):
-    with pytest.raises(ValueError, match=r"is no|is not one of"):
-        private_name(domain, name, profile)

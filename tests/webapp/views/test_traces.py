@@ -58,7 +58,7 @@ def rows_of(page):
 
 
 def places_of(client):
-    return client.application.extensions["ararat"].places
+    return client.application.extensions["ararat"].trace_slots
 
 
 def test_the_form_has_its_own_url(client, read_page):
@@ -248,7 +248,7 @@ def elsewhere(bound, monkeypatch):
     app = create_app(bound({}), prefix=HERE)
     pace = HostRateLimiter(2, 2, clock=lambda: now[0])
     pace.min_interval = 0.01
-    app.extensions["ararat"] = dataclasses.replace(app.extensions["ararat"], pace=pace)
+    app.extensions["ararat"] = dataclasses.replace(app.extensions["ararat"], rate_limiter=pace)
     return app.test_client(), now, asked
 
 
