@@ -16,7 +16,7 @@ def finding_lines(finding: Finding, sheet: Sheet) -> Iterator[str]:
     """Return a finding: its state, its subject and its message.
 
     >>> print(*finding_lines(Finding("url", "head", "ok", "HEAD", "The same as GET."), Sheet()), sep="\\n")
-    well      HEAD            The same as GET.
+    ok        HEAD            The same as GET.
     """
     word = sheet.paint(finding.state.ljust(_STATE), _STYLES[finding.state])
     beside = f"{finding.shown.ljust(_SHOWN - 1)} "

@@ -120,7 +120,7 @@ def _digits(number: int, mask: str, *, endless: bool) -> str:
     """Return the characters of a number by a mask.
 
     >>> _digits(3 * 29 * 10 + 14 * 10 + 5, "eed", endless=False), _digits(1234, "dd", endless=True)
-    ('3h5', '1234')
+    ('3g5', '1234')
     """
     characters: list[str] = []
     radix = 10
