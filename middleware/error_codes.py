@@ -27,8 +27,8 @@ def _catalogue(*rows: tuple[str, str, str] | tuple[str, str, str, str]) -> dict[
 
 
 _COLUMNS = (
-    "identifier, target, kind, resource, status, passthrough, scope, who, what, when, where, persistence, "
-    "availability, variance, allocated, policy, redirect, reason"
+    "identifier, target, kind, resource, status, passthrough, scope, who, what, when, where, how, persistence, "
+    "availability, variance, allocated, policy, redirect, reason, successor, spelling, created, changed"
 )
 _ARK, _URN, _POLICY = "ARK draft", "URN draft", "IRI policy"
 _NEVER_REASSIGNED = "a name is never reassigned: POL-023"
@@ -102,14 +102,31 @@ ERROR_CODES: dict[str, ErrorCode] = _catalogue(
         "a reason with the status withdrawn, or no reason",
     ),
     (
+        "successor-unwanted",
+        "a live name cannot have a successor",
+        "a successor with the status withdrawn, or no successor",
+    ),
+    ("successor-itself", "the successor is the name itself", "another name, or an http or https address"),
+    ("successor-text", "the successor is neither a name nor an address", "an ARK, a URN, or an http or https address"),
+    ("time-text", "this is not a time", "a date such as 2020-10-04, or a time such as 2020-10-04T12:00:00Z"),
+    ("time-order", "the name was changed before it was created", "a time of creation that is not after the change"),
+    ("time-future", "the time is in the future", "a time in the past"),
+    ("spelling-other-name", "the spelling belongs to another name", "a spelling of the identifier in the same row"),
+    (
         "metadata-key",
         "the metadata element is unknown",
-        "who, what, when, where, persistence, availability, variance, allocated or policy",
+        "who, what, when, where, how, persistence, availability, variance, allocated, policy, datacite, schema or a.b",
     ),
     (
         "metadata-text",
         "the metadata element is empty, too long or contains a control character",
-        "1 to 4,000 characters without control characters",
+        "1 to 4,000 characters without control characters; elements of other namespaces: at most 65,536 bytes",
+    ),
+    ("metadata-twice", "a metadata element is given twice", "the short or the full name of the element, not both"),
+    (
+        "metadata-document",
+        "the document in the metadata is not valid",
+        "DataCite XML without a document type declaration in datacite, one JSON object in schema",
     ),
     (
         "alternate-selector",
@@ -218,6 +235,25 @@ ERROR_CODES: dict[str, ErrorCode] = _catalogue(
         "claim-withdrawn",
         "a withdrawn name without a recorded resource cannot get one",
         "no resource; or restore the name, record its resource, and withdraw it again",
+        _NEVER_REASSIGNED,
+    ),
+    # Reserved names
+    ("reserved", "the name is reserved and not public", "the command bind, which makes it public"),
+    (
+        "reserve-public",
+        "the name is or was public, so it cannot be reserved",
+        "a name that was never bound",
+        _NEVER_REASSIGNED,
+    ),
+    (
+        "withdraw-reserved",
+        "the name is reserved: it was never public, so it cannot be withdrawn",
+        "the command delete; or the command bind before the withdrawal",
+    ),
+    (
+        "delete-public",
+        "the name is or was public, so it cannot be deleted",
+        "the command withdraw",
         _NEVER_REASSIGNED,
     ),
     (

@@ -262,12 +262,14 @@ def _imported(imported: Imported, sheet: Sheet) -> Iterator[str]:
 
 def _differences(before: Binding, after: Binding) -> Iterator[tuple[str, str, str]]:
     """Yield each field that a line changes, except the target: its name, old value and new value."""
-    for name in ("kind", "redirect", "resource", "passthrough", "scope", "reason"):
+    from ..middleware.bindings import metadata
+
+    for name in ("kind", "redirect", "resource", "passthrough", "scope", "reason", "successor"):
         old, new = getattr(before, name), getattr(after, name)
         if old != new:
             yield name, _value(old), _value(new)
     for olds, news, label in (
-        (before.metadata, after.metadata, "{}"),
+        (metadata.shortened(before.metadata), metadata.shortened(after.metadata), "{}"),
         (before.alternates, after.alternates, "target[{}]"),
     ):
         for name in sorted(olds.keys() | news.keys()):

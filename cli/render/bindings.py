@@ -31,9 +31,12 @@ def binding_lines(binding: Binding, sheet: Sheet) -> Iterator[str]:
         yield from sheet.field("Passthrough", "the rest of a longer name is appended to the target")
     if binding.scope == "subtree":
         yield from sheet.field("Scope", "the site also serves all names below this one")
-    yield from sheet.table("Metadata", [(words(key), words(text)) for key, text in binding.metadata.items()])
+    from ...middleware.bindings import metadata
+
+    recorded = metadata.shortened(binding.metadata)
+    yield from sheet.table("Metadata", [(words(key), words(text)) for key, text in recorded.items()])
     # ARK-007: without a statement nothing is called persistent.
-    if "persistence" not in binding.metadata:
+    if "erc.persistence" not in binding.metadata:
         yield from sheet.field("" if binding.metadata else "Metadata", "no persistence statement known")
     yield from sheet.field("Changed", f"{_moment(binding.changed)}, revision {binding.revision}")
 
@@ -52,7 +55,7 @@ def event_lines(event: Event, sheet: Sheet) -> Iterator[str]:
     yield f"{sheet.paint(_moment(event.when), 'soft')}  {sheet.paint(event.action, style)}{sheet.paint(by)}"
     after = event.after
     yield from sheet.prose(f"{state(after)}{f' -> {identifier(after.target)}' if after.target else ''}", indent=4)
-    if not after.is_live and after.reason:
+    if after.reason:
         yield from sheet.prose(words(after.reason), indent=4)
 
 
@@ -68,7 +71,9 @@ def rule_event_lines(event: RuleEvent, sheet: Sheet) -> Iterator[str]:
 
 def state(binding: Binding) -> str:
     """Return the kind and status of a binding in words."""
-    if not binding.is_live:
+    if binding.is_reserved:
+        return "reserved"
+    if binding.is_withdrawn:
         return f"withdrawn, was {binding.kind}"
     return f"located, by {binding.redirect}" if binding.kind == "located" else binding.kind
 

@@ -13,12 +13,13 @@ API, the command line and imports.
 - If no resource is recorded, only :func:`relocate` moves the name. A person must decide that the new place has the same
   resource.
 - To record the first resource is a separate change, "claimed". It cannot be combined with a relocation.
-- A withdrawn name remains recorded. No name is ever deleted.
+- A withdrawn name remains recorded. No public name is ever deleted.
+- A reserved name is not public: it can be deleted, and every part of it can change, also its resource.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from datetime import datetime, timedelta
 from itertools import islice
 from types import MappingProxyType
@@ -30,9 +31,11 @@ from ..resolution.passthrough import can_append
 from . import metadata as elements
 from . import targets, validation
 from .model import KINDS, NOTHING, REDIRECTS, SCOPES, Action, Binding, Kind, Scope, Status
-from .names import Name, assignable
+from .names import Name, assignable, spelling_of
 
-Outcome = Literal["bound", "unchanged", "updated", "claimed", "relocated", "withdrawn", "restored"]
+Outcome = Literal[
+    "bound", "unchanged", "updated", "claimed", "relocated", "withdrawn", "restored", "reserved", "deleted"
+]
 
 PLACE = ("target", "kind", "passthrough", "scope", "alternates")
 """The fields of a binding that decide where a client is sent."""
@@ -45,6 +48,8 @@ class Proposal(NamedTuple):
     """A checked request to bind the name ``key``. None keeps the recorded value, or sets the default for a new name.
 
     Alternates and metadata elements that are not mentioned stay as they are recorded; an empty text deletes one.
+    ``spelling`` is the text of the request. ``created`` and ``changed`` are times of another system; only a new name
+    gets them.
     """
 
     key: str
@@ -57,10 +62,15 @@ class Proposal(NamedTuple):
     scope: Scope | None
     alternates: Mapping[str, str] | None
     metadata: Mapping[str, str] | None
-    reason: str | None = None
+    reason: str | None
+    successor: str | None
+    spelling: str
+    created: datetime | None = None
+    changed: datetime | None = None
 
     def first(self, now: datetime) -> Binding:
         """Return the first binding of a name."""
+        changed = self.changed or now
         return Binding(
             self.key,
             self.kind,
@@ -73,7 +83,10 @@ class Proposal(NamedTuple):
             _merged(NOTHING, self.alternates),
             elements.ordered(_merged(NOTHING, self.metadata)),
             self.reason,
-            now,
+            self.successor,
+            self.spelling,
+            self.created or changed,
+            changed,
             1,
         )
 
@@ -87,6 +100,11 @@ class Change(NamedTuple):
     outcome: Outcome
     after: Binding
     action: Action | None
+
+    @property
+    def is_new(self) -> bool:
+        """Whether the name has no binding before the change."""
+        return self.after.revision == 1
 
 
 def propose(
@@ -102,10 +120,15 @@ def propose(
     alternates: Mapping[str, str] | None = None,
     metadata: Mapping[str, str] | None = None,
     reason: str | None = None,
+    successor: str | None = None,
+    spelling: str | None = None,
+    created: datetime | None = None,
+    changed: datetime | None = None,
 ) -> Proposal:
     """Check a request to bind a name. Raises :class:`BindingError` with the identifier if it is not valid.
 
-    ``reason`` is the reason for a withdrawal; it is permitted with the status "withdrawn" only.
+    ``reason`` and ``successor`` belong to a withdrawal; they are permitted with the status "withdrawn" only.
+    ``spelling`` is the published spelling of the name; the default is the spelling of ``identifier``.
     """
     name = assignable(identifier)
     try:
@@ -124,6 +147,10 @@ def propose(
             alternates if alternates is None else targets.check_alternates(alternates, checked_kind, deletions=True),
             metadata if metadata is None else elements.check(metadata, deletions=True),
             reason if reason is None else _check_reason(reason, status),
+            successor if successor is None else _check_successor(name, successor, status),
+            spelling_of(identifier) if spelling is None else _check_spelling(name, spelling),
+            created,
+            _check_changed(changed, created),
         )
     except BindingError as error:
         error.identifier = name
@@ -166,6 +193,44 @@ def _check_reason(reason: str, status: Status | None) -> str:
     if status != "withdrawn":
         raise BindingError("reason-unwanted")
     return validation.check(reason, "reason-text", "reason", MAX_REASON)
+
+
+def _check_changed(changed: datetime | None, created: datetime | None) -> datetime | None:
+    if changed is not None and created is not None and created > changed:
+        raise BindingError("time-order")
+    return changed
+
+
+def _check_successor(key: str, successor: str, status: Status | None) -> str:
+    if status != "withdrawn":
+        raise BindingError("successor-unwanted")
+    return check_successor(key, successor)
+
+
+def check_successor(key: str, successor: str) -> str:
+    """Return the stored form of the successor of the name ``key``: the key of a name, or a URL.
+
+    Raises :class:`BindingError` with the code ``successor-itself``, or with those of names and targets.
+
+    >>> check_successor("ark:12345/x", "ark:/12345/x-2"), check_successor("ark:12345/x", "https://Example.org/x")
+    ('ark:12345/x2', 'https://example.org/x')
+    """
+    if successor[:4].lower() in ("ark:", "urn:"):
+        stored = assignable(successor)
+        if stored == key:
+            raise BindingError("successor-itself")
+        return stored
+    stored = targets.check(successor, "located")
+    if stored is None or not stored.startswith("http"):
+        message = f"the successor {validation.shown(successor)} is neither a name nor a URL"
+        raise BindingError("successor-text", message)
+    return stored
+
+
+def _check_spelling(key: str, spelling: str) -> str:
+    if assignable(spelling) != key:
+        raise BindingError("spelling-other-name", f"the spelling {validation.shown(spelling)} is of another name")
+    return spelling_of(spelling)
 
 
 def _check_scope_of(key: str, scope: Scope | None, kind: Kind) -> Scope | None:
@@ -220,7 +285,9 @@ def _leads_to_itself(target: str, key: str, passthrough: bool) -> bool:
 def bind(existing: Binding | None, proposal: Proposal, now: datetime) -> Change:
     """Bind a name, or bind it again.
 
-    - "bound": the name has no binding.
+    - "bound": the name has no binding, or it is reserved.
+    - "reserved": the request has the status "reserved", and the name has no binding. For a reserved name it is
+      "updated" or "unchanged", and for a public name about which the request states nothing else "unchanged".
     - "relocated": the :data:`PLACE` is new, and the request repeats the recorded resource.
     - "claimed": the request has a resource, and none is recorded.
     - "updated": other fields differ (metadata, redirect).
@@ -233,7 +300,11 @@ def bind(existing: Binding | None, proposal: Proposal, now: datetime) -> Change:
     """
     if existing is None:
         first = proposal.first(now)
-        return Change("bound", first, "bound") if first.is_live else Change("withdrawn", first, "withdrawn")
+        return _FIRST[first.status](first)
+    if proposal.status == "reserved":
+        return _reserved_again(existing, proposal, now)
+    if existing.is_reserved:
+        return _published(existing, proposal, now)
     stated = _with_statements(existing, proposal)
     after = next_revision(existing, stated, now)
     require_kept(existing, after, stated=proposal.resource)
@@ -247,6 +318,48 @@ def bind(existing: Binding | None, proposal: Proposal, now: datetime) -> Change:
         return Change("unchanged", existing, None)
     # The history has no separate action for a claim: the event shows the resource.
     return Change("updated" if after.resource == existing.resource else "claimed", after, "updated")
+
+
+_FIRST: Mapping[Status, Callable[[Binding], Change]] = {
+    "reserved": lambda first: Change("reserved", first, "reserved"),
+    "live": lambda first: Change("bound", first, "bound"),
+    "withdrawn": lambda first: Change("withdrawn", first, "withdrawn"),
+}
+
+
+def _reserved_again(existing: Binding, proposal: Proposal, now: datetime) -> Change:
+    """Change what is recorded for a reserved name. A public name stays as it is."""
+    stated = _with_statements(existing, proposal)
+    if stated == existing:
+        return Change("unchanged", existing, None)
+    if not existing.is_reserved:
+        raise BindingConflict("reserve-public", existing, stated)
+    return Change("updated", next_revision(existing, stated, now), "updated")
+
+
+def _published(existing: Binding, proposal: Proposal, now: datetime) -> Change:
+    """Make a reserved name live. Nothing about it was public, so everything can change."""
+    if proposal.status == "withdrawn":
+        raise BindingConflict("withdraw-reserved", existing, existing)
+    stated = _with_statements(existing, proposal)._replace(status="live", spelling=proposal.spelling)
+    return Change("bound", next_revision(existing, stated, now), "bound")
+
+
+def reserve(existing: Binding | None, proposal: Proposal, now: datetime) -> Change:
+    """Reserve a name, or change what is recorded for a reserved name, as :func:`bind` with the status "reserved".
+
+    Raises :class:`BindingConflict` for every public name.
+    """
+    if existing is not None and not existing.is_reserved:
+        raise BindingConflict("reserve-public", existing, existing)
+    return bind(existing, proposal, now)
+
+
+def delete(existing: Binding, now: datetime) -> Change:
+    """Delete a reserved name. Its history stays. Raises :class:`BindingConflict` for a public name."""
+    if not existing.is_reserved:
+        raise BindingConflict("delete-public", existing, existing)
+    return Change("deleted", next_revision(existing, existing, now), "deleted")
 
 
 def require_kept(existing: Binding, after: Binding, *, stated: str | None) -> None:
@@ -293,28 +406,37 @@ def relocate(
     return _moved(existing, moved, now)
 
 
-def withdraw(existing: Binding, reason: str | None, now: datetime) -> Change:
+def withdraw(existing: Binding, reason: str | None, now: datetime, successor: str | None = None) -> Change:
     """Withdraw a name. Its row stays as a tombstone, so that the name is never assigned again.
 
-    A new reason for a name that is already withdrawn is recorded: "updated".
+    A new reason or successor for a name that is already withdrawn is recorded: "updated". Raises
+    :class:`BindingConflict` for a reserved name.
     """
+    if existing.is_reserved:
+        raise BindingConflict("withdraw-reserved", existing, existing)
     if reason is not None:
         validation.check(reason, "reason-text", "reason", MAX_REASON)
+    if successor is not None:
+        successor = check_successor(existing.identifier, successor)
     if existing.is_live:
-        after = next_revision(existing, existing._replace(status="withdrawn", reason=reason), now)
-        return Change("withdrawn", after, "withdrawn")
-    if reason is None or reason == existing.reason:
+        after = existing._replace(status="withdrawn", reason=reason, successor=successor)
+        return Change("withdrawn", next_revision(existing, after, now), "withdrawn")
+    after = existing._replace(reason=reason or existing.reason, successor=successor or existing.successor)
+    if after == existing:
         return Change("unchanged", existing, None)
-    return Change("updated", next_revision(existing, existing._replace(reason=reason), now), "updated")
+    return Change("updated", next_revision(existing, after, now), "updated")
 
 
 def restore(existing: Binding, resource: str | None, now: datetime) -> Change:
     """Take a withdrawn name into use again, for the same resource."""
+    if existing.is_reserved:
+        raise BindingConflict("reserved", existing, existing)
     if resource != existing.resource:
         raise BindingConflict("other-resource", existing, existing._replace(resource=resource, status="live"))
     if existing.is_live:
         return Change("unchanged", existing, None)
-    return Change("restored", next_revision(existing, existing._replace(status="live", reason=None), now), "restored")
+    after = existing._replace(status="live", reason=None, successor=None)
+    return Change("restored", next_revision(existing, after, now), "restored")
 
 
 def leads_elsewhere(before: Binding, after: Binding) -> bool:
@@ -344,21 +466,21 @@ def _moved(existing: Binding, moved: Binding, now: datetime) -> Change:
         error.identifier = moved.identifier
         raise
     if not existing.is_live:
-        raise BindingConflict("withdrawn", existing, moved)
+        raise BindingConflict("reserved" if existing.is_reserved else "withdrawn", existing, moved)
     if moved == existing:
         return Change("unchanged", existing, None)
     return Change("relocated", next_revision(existing, moved, now), "relocated")
 
 
-_STATED = ("redirect", "resource", "passthrough", "scope", "reason")
+_STATED = ("redirect", "resource", "passthrough", "scope", "reason", "successor")
 
 
 def _with_statements(existing: Binding, proposal: Proposal) -> Binding:
     stated: dict[str, Any] = {name: value for name in _STATED if (value := getattr(proposal, name)) is not None}
     if proposal.status == "withdrawn":
         stated["status"] = "withdrawn"
-    # A withdrawal can omit the target: the recorded place then stays.
-    if proposal.status != "withdrawn" or proposal.target is not None:
+    # A withdrawal or reservation can omit the target: the recorded place then stays.
+    if proposal.status in (None, "live") or proposal.target is not None:
         stated.update(target=proposal.target, kind=proposal.kind)
     return existing._replace(
         **stated,

@@ -25,7 +25,7 @@ from ...identifiers import Ark, Urn
 from ...identifiers.iri_policy import Known, Profile, evaluate, meaning
 from ...identifiers.text import iri
 from ..errors import BindingError, UnreadableBinding
-from . import names, targets, validation
+from . import metadata, names, targets, validation
 from .collection import Bindings
 from .model import Binding
 from .policy import UNPUBLISHED, is_registered
@@ -171,7 +171,7 @@ def _name_findings(
 
 def _policy_findings(binding: Binding, profile: Profile) -> Iterator[Finding]:
     """Yield the findings of the policy about the name and about its targets on hosts of the policy."""
-    stated = binding.metadata
+    stated = metadata.shortened(binding.metadata)
     facts = Known(
         persistent="persistence" in stated,
         published=stated.get("availability") != UNPUBLISHED,

@@ -188,12 +188,72 @@ class Bindings:
             ),
         )
 
-    def withdraw(self, identifier: Name, *, reason: str | None = None, actor: str | None = None) -> Outcome:
+    def reserve(
+        self,
+        identifier: Name,
+        target: str | None = None,
+        *,
+        kind: Kind | None = None,
+        resource: str | None = None,
+        metadata: Mapping[str, str] | None = None,
+        passthrough: bool | None = None,
+        alternates: Mapping[str, str] | None = None,
+        redirect: int | None = None,
+        scope: str | None = None,
+        actor: str | None = None,
+    ) -> Outcome:
+        """Reserve a name: every public answer is that of an unknown name until :meth:`bind` makes it live.
+
+        The parameters are as for :meth:`bind`. The default of ``kind`` is "located" with a target, otherwise
+        "described". Returns "reserved", or for a reserved name "updated" or "unchanged". Raises
+        :class:`BindingConflict` with the code ``reserve-public`` for a live or withdrawn name.
+
+        >>> import tempfile
+        >>> folder = tempfile.TemporaryDirectory()
+        >>> b = open_bindings(f"{folder.name}/bindings.sqlite", create=True)
+        >>> b.reserve("ark:12345/x1"), b.bind("ark:12345/x1", "https://example.org/1"), b.reserve("ark:12345/x2")
+        ('reserved', 'bound', 'reserved')
+        >>> b.delete("ark:12345/x2"), b.lookup("ark:12345/x2")
+        ('deleted', None)
+        >>> b.close(); folder.cleanup()
+        """
+        proposal = assignment.propose(
+            identifier,
+            target,
+            kind=kind or ("described" if target is None else "located"),
+            status="reserved",
+            redirect=redirect,
+            resource=resource,
+            passthrough=passthrough,
+            scope=scope,
+            alternates=alternates,
+            metadata=metadata,
+        )
+        return self._change(proposal.key, actor, lambda existing, now: assignment.reserve(existing, proposal, now))
+
+    def delete(self, identifier: Name, *, actor: str | None = None) -> Outcome:
+        """Delete a reserved name; "deleted". Its history stays, and the name is never minted again.
+
+        Raises :class:`BindingConflict` with the code ``delete-public`` for a live or withdrawn name.
+        """
+        return self._change_bound(identifier, actor, assignment.delete)
+
+    def withdraw(
+        self,
+        identifier: Name,
+        *,
+        reason: str | None = None,
+        successor: str | None = None,
+        actor: str | None = None,
+    ) -> Outcome:
         """Withdraw a name; "withdrawn". Its record stays, and the name is never re-assigned.
 
-        For a withdrawn name, returns "updated" if ``reason`` is new, otherwise "unchanged".
+        ``successor`` is a name or an http(s) URL that replaces the name. For a withdrawn name, returns "updated" if
+        ``reason`` or ``successor`` is new, otherwise "unchanged". Raises :class:`BindingConflict` for a reserved name.
         """
-        return self._change_bound(identifier, actor, lambda existing, now: assignment.withdraw(existing, reason, now))
+        return self._change_bound(
+            identifier, actor, lambda existing, now: assignment.withdraw(existing, reason, now, successor)
+        )
 
     def restore(self, identifier: Name, *, resource: str | None = None, actor: str | None = None) -> Outcome:
         """Restore a withdrawn name; "restored", or "unchanged" for a live name.

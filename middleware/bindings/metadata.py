@@ -1,36 +1,107 @@
-"""Metadata of a binding: the kernel of Electronic Resource Citations, and statements about the name.
+"""Metadata of a binding: namespaced elements such as ``erc.who`` and ``dc.title``.
 
-The kernel elements who, what, when and where describe the resource. The other elements are statements of the 17beta
-policy, section 3.2 (POL-033): persistence, availability, variance, date of allocation and policy.
+- ``erc.who``, ``erc.what``, ``erc.when``, ``erc.where`` and ``erc.how`` describe the resource: the kernel of Electronic
+  Resource Citations. A value can begin with a code of the kernel, such as ``(:unkn)`` (:data:`VALUE_CODES`).
+- ``erc.persistence``, ``erc.availability``, ``erc.variance``, ``erc.allocated`` and ``erc.policy`` are statements of
+  the 17beta policy, section 3.2 (POL-033). These ten elements have short names, such as ``who``.
+- ``datacite`` is an XML document, and ``schema`` a JSON-LD object (:mod:`metadata_documents`).
+- Any other element has a name of two parts, such as ``dc.title``, and any text.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from types import MappingProxyType
 
 from ..errors import BindingError
-from . import validation
+from . import metadata_documents, validation
 from .model import NOTHING
 
-KERNEL = ("who", "what", "when", "where")
+KERNEL = ("who", "what", "when", "where", "how")
 STATEMENTS = ("persistence", "availability", "variance", "allocated", "policy")
 ELEMENTS = KERNEL + STATEMENTS
-"""All elements, in the order of display."""
+"""The short names of the elements of ``erc``, in the order of display."""
 
 MAX_CHARACTERS = 4000
+"""The maximum number of characters of an element of ``erc``."""
+
+MAX_BYTES = 64 * 1024
+"""The maximum number of bytes of any other element in UTF-8."""
+
+VALUE_CODES: Mapping[str, str] = MappingProxyType(
+    {
+        "(:unac)": "temporarily inaccessible",
+        "(:unal)": "unallowed, suppressed intentionally",
+        "(:unap)": "not applicable, makes no sense",
+        "(:unas)": "value unassigned",
+        "(:unav)": "value unavailable, possibly unknown",
+        "(:unkn)": "known to be unknown",
+        "(:none)": "never had a value, never will",
+        "(:null)": "explicitly and meaningfully empty",
+        "(:tba)": "to be assigned or announced later",
+        "(:etal)": "too numerous to list",
+    }
+)
+"""The codes for values of the kernel, with their meanings (Dublin Core Kernel Metadata, section 5)."""
+
+_PART = "[A-Za-z][A-Za-z0-9_-]*"
+_NAME = re.compile(rf"{_PART}\.{_PART}")
+_MAX_NAME = 100
+_FULL = {short: f"erc.{short}" for short in ELEMENTS}
+_SHORT = {full: short for short, full in _FULL.items()}
+_ORDER = {full: number for number, full in enumerate(_SHORT)}
+
+
+def full_name(element: str) -> str:
+    """Return the full name of an element: ``who`` means ``erc.who``. Raises :class:`BindingError`: ``metadata-key``.
+
+    >>> full_name("who"), full_name("dc.title"), full_name("schema")
+    ('erc.who', 'dc.title', 'schema')
+    """
+    if element in _FULL:
+        return _FULL[element]
+    if not isinstance(element, str) or not is_name(element):
+        raise BindingError("metadata-key", f"the metadata element {validation.shown(element)} does not exist")
+    return element
+
+
+def is_name(element: str) -> bool:
+    """Return whether a text is the full name of an element.
+
+    >>> is_name("dc.title"), is_name("datacite"), is_name("title"), is_name("a.b.c")
+    (True, True, False, False)
+    """
+    return element in metadata_documents.CHECKS or (len(element) <= _MAX_NAME and _NAME.fullmatch(element) is not None)
+
+
+def has_short_name(element: str) -> bool:
+    """Return whether an element, by its full name, has a short name."""
+    return element in _SHORT
+
+
+def shortened(metadata: Mapping[str, str]) -> dict[str, str]:
+    """Return the elements with short names where they have one, in the order of display.
+
+    >>> shortened({"dc.title": "The Ark", "erc.who": "Noah"})
+    {'who': 'Noah', 'dc.title': 'The Ark'}
+    """
+    return {_SHORT.get(element, element): text for element, text in ordered(metadata).items()}
 
 
 def check(metadata: Mapping[str, str], *, deletions: bool = False) -> Mapping[str, str]:
-    """Return the elements in order and read-only. With ``deletions`` an empty text is permitted: it deletes an element.
+    """Return the elements by their full names, in order and read-only.
 
-    Raises :class:`BindingError` with the code ``metadata-key`` for an element that is not in :data:`ELEMENTS`. The code
-    is ``metadata-text`` if a value is not a str, is empty, is longer than 4,000 characters or has a control character.
+    With ``deletions`` an empty text is permitted: it deletes an element.
+
+    Raises :class:`BindingError` with the code ``metadata-key`` for a name that no element has, and ``metadata-twice``
+    for an element with both of its names. The code is ``metadata-text`` if a value is not a str, is empty, is too long
+    or has a control character, and ``metadata-document`` for a document that is not valid.
 
     Source: ARK draft, section 3.4; 17beta policy, section 3.2; ARK-040, ARK-041, POL-033.
 
     >>> check({"what": "The Ark", "who": "Noah"})
-    mappingproxy({'who': 'Noah', 'what': 'The Ark'})
+    mappingproxy({'erc.who': 'Noah', 'erc.what': 'The Ark'})
     >>> try:
     ...     check({"title": "The Ark"})
     ... except BindingError as error:
@@ -39,29 +110,39 @@ def check(metadata: Mapping[str, str], *, deletions: bool = False) -> Mapping[st
     """
     if not metadata:
         return NOTHING
-    for element in metadata:
-        if element not in ELEMENTS:
-            raise BindingError("metadata-key", f"the metadata element {validation.shown(element)} does not exist")
-    return MappingProxyType(
-        {
-            element: ""
-            if deletions and metadata[element] == ""
-            else validation.check(metadata[element], "metadata-text", f"metadata element {element}", MAX_CHARACTERS)
-            for element in ELEMENTS
-            if element in metadata
-        }
-    )
+    checked: dict[str, str] = {}
+    for given, text in metadata.items():
+        element = full_name(given)
+        if element in checked:
+            raise BindingError("metadata-twice", f"the metadata element {element} is given twice")
+        checked[element] = "" if deletions and text == "" else _check_text(element, text)
+    return ordered(checked)
+
+
+def _check_text(element: str, text: object) -> str:
+    what = f"metadata element {_SHORT.get(element, element)}"
+    if element in _ORDER:
+        return validation.check(text, "metadata-text", what, MAX_CHARACTERS)
+    checked = validation.check(text, "metadata-text", what, MAX_BYTES, lines=True)
+    if (size := len(checked.encode())) > MAX_BYTES:
+        raise BindingError("metadata-text", f"the {what} has {size:,} bytes; at most {MAX_BYTES:,} are allowed")
+    if element in metadata_documents.CHECKS:
+        metadata_documents.CHECKS[element](checked)
+    return checked
 
 
 def ordered(metadata: Mapping[str, str]) -> Mapping[str, str]:
-    """Return checked elements in the order of :data:`ELEMENTS`, read-only."""
-    return MappingProxyType({element: metadata[element] for element in ELEMENTS if element in metadata})
+    """Return checked elements read-only: those with short names in the order of :data:`ELEMENTS`, then the others."""
+    if len(metadata) == 1:
+        return MappingProxyType(dict(metadata))
+    names = sorted(metadata, key=lambda element: (_ORDER.get(element, len(_ORDER)), element))
+    return MappingProxyType({element: metadata[element] for element in names})
 
 
 def erc(metadata: Mapping[str, str]) -> str:
-    r"""Return the elements as an ERC record in ANVL: the line "erc:", then one line for each element, in order.
+    r"""Return the elements with short names as an ERC record in ANVL: the line "erc:", then one line for each element.
 
-    A checked value has no line break, so no line needs a continuation. Unknown elements are omitted (POL-033).
+    A checked value has no line break, so no line needs a continuation. Other elements are omitted (POL-033).
 
     >>> print(erc({"who": "Noah", "what": "The Ark"}), end="")
     erc:

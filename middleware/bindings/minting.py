@@ -19,6 +19,7 @@ import re
 import secrets
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from itertools import islice
 from typing import TYPE_CHECKING
 
@@ -26,9 +27,8 @@ from ...identifiers.ark import length as lengths
 from ...identifiers.ark.check_character import Coverage
 from ...identifiers.ark.grammar import BASE29, LABEL_PATTERN, RESERVED_NAAN
 from ..errors import BindingError, BindingsUnavailable, Collision
-from . import validation
+from . import assignment, validation
 from .collection import Bindings, check_actor
-from .model import rfc3339
 from .patterns import DEFAULT_LENGTH, Pattern
 from .policy import is_registered
 
@@ -68,9 +68,9 @@ def mint(
     the NAAN and the Name, "name" for one that covers the Name, or None; True is "noid". With ``digits`` all characters
     are digits. Names are random and unpredictable; with ``sequential`` they are numbered.
 
-    A minted name is recorded, bound or not, and is never minted again. Names are skipped if they were ever bound,
-    including withdrawn names, or if a name below them is bound. Names that a rule answers are skipped too, unless
-    ``under_rule`` is set. A warning is logged if the NAAN is not registered.
+    A minted name is reserved, and is never minted again. Names are skipped if they were ever reserved or bound,
+    including withdrawn and deleted names, or if a name below them is bound. Names that a rule answers are skipped too,
+    unless ``under_rule`` is set. A warning is logged if the NAAN is not registered.
 
     Raises :class:`BindingError` with the code ``shoulder-characters``, ``shoulder-reserved``, ``mint-count``,
     ``naan-reserved-invalid``, ``mint-length``, ``mint-under-rule`` (a rule answers the whole namespace) or
@@ -91,7 +91,7 @@ def mint(
             if rule := next((prefix for prefix in rules if pattern.beginning.startswith(prefix)), None):
                 message = f"the rule for {rule} already answers every name under {pattern.beginning}"
                 raise BindingError("mint-under-rule", message, identifier=pattern.beginning)
-            ledger = _Ledger(transaction, rfc3339(bindings.now()), actor, rules)
+            ledger = _Ledger(transaction, bindings.now(), actor, rules)
             return _mint_names(pattern, count, ledger, sequential=sequential)
     except Collision as collision:
         message = f"{bindings.store}: another process changed the store at the same time; no name was minted, try again"
@@ -140,17 +140,19 @@ class _Ledger:
     """The record of minted names, in a transaction that excludes other writers."""
 
     transaction: Transaction
-    now: str
+    now: datetime
     actor: str | None
     rules: tuple[str, ...]
 
     def unused(self, names: Sequence[str]) -> list[str]:
-        """Return the names that are not minted, bound, above a bound name, or answered by a rule."""
-        used = {*self.transaction.get(names), *self.transaction.minted(names), *self.transaction.above(names)}
+        """Return the names that were never reserved or bound, are not above a bound name, and have no rule."""
+        used = {*self.transaction.get(names), *self.transaction.deleted(names), *self.transaction.above(names)}
         return [name for name in names if name not in used and not name.startswith(self.rules)]
 
     def record(self, names: Sequence[str]) -> None:
-        self.transaction.put_minted(names, self.now, self.actor)
+        proposals = [assignment.propose(name, kind="described", status="reserved") for name in names]
+        changes = [assignment.bind(None, proposal, self.now) for proposal in proposals]
+        self.transaction.put(changes, self.actor, [None] * len(changes))
 
 
 def _mint_names(pattern: Pattern, count: int, ledger: _Ledger, *, sequential: bool) -> list[str]:

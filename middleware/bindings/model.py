@@ -13,9 +13,10 @@ Kind = Literal["located", "related", "described", "served"]
 """The kind of answer: a redirect to the thing (302 or 307), a redirect to a related document (303), the description of
 the name, or a page of the site itself.
 """
-Status = Literal["live", "withdrawn"]
+Status = Literal["reserved", "live", "withdrawn"]
+"""A reserved name is not public. It can be deleted. A live or withdrawn name is public for all time."""
 Scope = Literal["name", "subtree"]
-Action = Literal["bound", "updated", "relocated", "withdrawn", "restored"]
+Action = Literal["bound", "updated", "relocated", "withdrawn", "restored", "reserved", "deleted"]
 
 KINDS: tuple[Kind, ...] = get_args(Kind)
 STATUSES: tuple[Status, ...] = get_args(Status)
@@ -40,6 +41,9 @@ class Binding(NamedTuple):
     - ``alternates``: other targets by a media type and language: "text/html;en", "text/html" or "en".
     - ``metadata``: elements of the ERC kernel in their order.
     - ``reason``: the reason for a withdrawal, or None.
+    - ``successor``: the name in normal form, or the http(s) URL, that replaces a withdrawn name, or None.
+    - ``spelling``: the text under which the name was first bound.
+    - ``created``: the time when the name was first reserved or bound, in UTC. An import can set it.
     - ``changed``: the time of the last change in UTC.
     - ``revision``: the number of changes, from 1.
     """
@@ -55,6 +59,9 @@ class Binding(NamedTuple):
     alternates: Mapping[str, str]
     metadata: Mapping[str, str]
     reason: str | None
+    successor: str | None
+    spelling: str
+    created: datetime
     changed: datetime
     revision: int
 
@@ -67,11 +74,22 @@ class Binding(NamedTuple):
         """Whether the name is live. The record of a withdrawn name stays as a tombstone."""
         return self.status == "live"
 
+    @property
+    def is_reserved(self) -> bool:
+        """Whether the name is reserved: then every public answer is that of an unknown name."""
+        return self.status == "reserved"
+
+    @property
+    def is_withdrawn(self) -> bool:
+        """Whether the name is withdrawn."""
+        return self.status == "withdrawn"
+
     def as_dict(self) -> dict[str, Any]:
         """Return the binding for JSON. Times are RFC 3339 in UTC."""
         return self._asdict() | {
             "alternates": dict(self.alternates),
             "metadata": dict(self.metadata),
+            "created": rfc3339(self.created),
             "changed": rfc3339(self.changed),
         }
 
@@ -91,7 +109,8 @@ class Event:
     """One change of a name, with the binding before it (None for the first change) and after it.
 
     ``actor`` is the person or program that made the change, or None. ``source`` is the file and line of an imported
-    table, or None. The action "updated" changes neither target nor status.
+    table, or None. ``operation`` is the number of the change of many names that the event belongs to, or None. The
+    action "updated" changes neither target nor status. After the action "deleted" the name has no binding.
     """
 
     action: Action
@@ -99,6 +118,7 @@ class Event:
     source: str | None
     before: Binding | None
     after: Binding
+    operation: int | None = None
 
     @property
     def when(self) -> datetime:
@@ -117,6 +137,7 @@ class Event:
             "action": self.action,
             "actor": self.actor,
             "source": self.source,
+            "operation": self.operation,
             "revision": self.revision,
             "before": self.before and self.before.as_dict(),
             "after": self.after.as_dict(),

@@ -85,6 +85,17 @@ def assignable(identifier: Name) -> str:
     return found
 
 
+def spelling_of(identifier: Name) -> str:
+    """Return a name as it is written, without the URL of a resolver around it.
+
+    >>> spelling_of("https://n2t.net/ark:/12345/x6-np1"), spelling_of("ark:/12345/x6-np1")
+    ('ark:/12345/x6-np1', 'ark:/12345/x6-np1')
+    """
+    if isinstance(identifier, str) and identifier.startswith(("ark:", "urn:")):
+        return identifier
+    return read(identifier).text
+
+
 def _never_bound(name: Ark | Urn, key: str) -> str | None:
     # "The <query> part MUST NOT be present in any *assigned* URN." The name of an ARK has no fragment (A-12).
     if name.normal_form != older_key(name):

@@ -68,15 +68,18 @@ class PolicyCheck:
     def __call__(self, before: Binding | None, change: Change, settings: SettingStore) -> Change:
         """Return the change with the additions of the policy. Raises :class:`BindingError` if the policy forbids it.
 
-        ``before`` is the recorded binding. A change that writes nothing, or that withdraws a name, is not checked.
+        ``before`` is the recorded binding. A change that writes nothing, or that withdraws or deletes a
+        name, is not checked. Of a reserved name only the shoulder is checked.
         """
         after = change.after
-        if change.action is None or not after.is_live:
+        if change.action in (None, "deleted") or after.is_withdrawn:
             return change
         try:
             name = names.read(after.identifier)
-            if before is None and isinstance(name, Ark):
+            if (before is None or before.is_reserved) and isinstance(name, Ark):
                 self._require_shoulder(name)
+            if after.is_reserved:
+                return change
             checked = self._add_availability(after, is_ark=isinstance(name, Ark))
             self._record_uuids(checked, settings)
         except BindingError as error:
@@ -98,18 +101,18 @@ class PolicyCheck:
             raise BindingError("name-reserved", f"the policy reserves this name: {why}")
 
     def _add_availability(self, after: Binding, *, is_ark: bool) -> Binding:
-        if "persistence" not in after.metadata:
+        if "erc.persistence" not in after.metadata:
             return after
         # "Persistent IRIs MUST be allocated using the ARK system"
         if not is_ark:
             raise BindingError("persistent-not-ark")
         # "MUST have availability equal to lifetime or subinfinite; if none is explicitly stated in the documentation
         # then lifetime is implied"
-        stated = after.metadata.get("availability", self.profile.default_availability)
+        stated = after.metadata.get("erc.availability", self.profile.default_availability)
         if stated is None or stated not in (*self.profile.availability, UNPUBLISHED):
             shown = f"the availability {validation.shown(stated)} is not allowed" if stated else None
             raise BindingError("availability-statement", shown)
-        return after._replace(metadata=metadata.check({**after.metadata, "availability": stated}))
+        return after._replace(metadata=metadata.check({**after.metadata, "erc.availability": stated}))
 
     def _record_uuids(self, after: Binding, settings: SettingStore) -> None:
         uuids = {found for found in map(self._uuid, (after.identifier, after.target)) if found}
@@ -140,10 +143,10 @@ def promise_persistence(
 ) -> Change:
     """Add the promise that a name is persistent. Raises :class:`BindingConflict` for a withdrawn name."""
     if not existing.is_live:
-        raise BindingConflict("withdrawn", existing, existing)
-    stated = {"persistence": persistence}
+        raise BindingConflict("reserved" if existing.is_reserved else "withdrawn", existing, existing)
+    stated = {"erc.persistence": persistence}
     if availability is not None or not published:
-        stated["availability"] = availability if published and availability else UNPUBLISHED
+        stated["erc.availability"] = availability if published and availability else UNPUBLISHED
     after = existing._replace(metadata=metadata.check({**existing.metadata, **stated}))
     if after == existing:
         return Change("unchanged", existing, None)

@@ -10,11 +10,14 @@ from ..errors import BindingError
 # C0, DEL and C1 controls, line and paragraph separators, and surrogates, which have no UTF-8 encoding.
 _CONTROL = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]")
 
+_CONTROL_IN_LINE = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]")
 
-def check(text: object, code: str, what: str, most: int) -> str:
+
+def check(text: object, code: str, what: str, most: int, *, lines: bool = False) -> str:
     """Return ``text`` unchanged if it is a str of 1 to ``most`` code points without control characters.
 
-    Raises :class:`BindingError` with ``code``; its message calls the text ``what``.
+    With ``lines`` tabs and line ends are permitted. Raises :class:`BindingError` with ``code``; its message calls the
+    text ``what``.
 
     >>> check("Arks and rainbows", "metadata-text", "title", 4000)
     'Arks and rainbows'
@@ -30,7 +33,7 @@ def check(text: object, code: str, what: str, most: int) -> str:
         raise BindingError(code, f"the {what} is empty")
     if len(text) > most:
         raise BindingError(code, f"the {what} has {len(text):,} characters; at most {most:,} are allowed")
-    if control := _CONTROL.search(text):
+    if control := (_CONTROL_IN_LINE if lines else _CONTROL).search(text):
         where = f"U+{ord(control[0]):04X} at position {control.start() + 1}"
         raise BindingError(code, f"the {what} has the control character {where}")
     return text

@@ -77,8 +77,9 @@ def find_bound(containers: Iterable[str], withdrawing: Sequence[str], fetch: Fet
     """Look up the keys of containers, and the keys of names whose withdrawal would include the identifier."""
     near = [key for key in containers if _can_be_bound(key)]
     keys = list(dict.fromkeys((*near, *withdrawing)))
-    found = fetch(keys) if keys else {}
-    withdrawn = next((key for key in withdrawing if key in found and not found[key].is_live), None)
+    # A reserved name is not public, so nothing below it may show that it exists.
+    found = {key: binding for key, binding in fetch(keys).items() if not binding.is_reserved} if keys else {}
+    withdrawn = next((key for key in withdrawing if key in found and found[key].is_withdrawn), None)
     return BoundAbove([found[key] for key in near if key in found], withdrawn)
 
 

@@ -89,4 +89,5 @@ def inherit(container: Binding, key: str) -> Binding | None:
         scope="name",
         alternates=NOTHING,
         metadata=NOTHING,
+        spelling=key,
     )

@@ -7,7 +7,8 @@ exceptions of ``fetch`` reach the caller. The first step that applies decides:
 
     1. too long, not an identifier, NAAN 99999, dot-segments      refusal, without a lookup
     2. ``?`` ``??`` ``?info``                                     the description of the binding
-    3. the binding of the identifier itself                       redirect, served answer, tombstone
+    3. the binding of the identifier itself                       redirect, served answer, tombstone; for a reserved
+                                                                  name 404, as for an unknown one
     4. a withdrawn name above it                                  410, which names the withdrawn name
     5. a container with passthrough or a served subtree           as 3, with the rest appended to the target;
                                                                   below a served subtree also texts that are not ARKs
@@ -67,12 +68,17 @@ def resolve(given: str, fetch: Fetch, rules: Rules, settings: Settings, accepted
 
 def _find(request: ResolutionRequest, fetch: Fetch, rules: Rules, settings: Settings) -> Found | Resolution:
     """Return the binding that answers a request, or the answer if there is none."""
-    if binding := find_exact(request, fetch):
+    binding = find_exact(request, fetch)
+    if binding is not None and not binding.is_reserved:
         return Found(request, binding)
     containers, withdrawn = find_above(request.identifier, fetch)
     if withdrawn is not None:
         # The withdrawal of a name includes all names below it.
         return _refuse(request, "container-withdrawn", container=withdrawn)
+    nearest = containers[0].identifier if containers else None
+    if binding is not None:
+        # A reserved name has the answer of an unknown name. No container, rule or other resolver answers for it.
+        return _refuse(request, "not-bound", container=nearest, message=settings.not_ours(request.identifier))
     for container in containers:
         if container.kind == "served" and container.scope == "subtree":
             if below := find_below(request, container, settings):
@@ -82,7 +88,7 @@ def _find(request: ResolutionRequest, fetch: Fetch, rules: Rules, settings: Sett
             return Found(request, binding, container.identifier)
     if ruled := rules(request.identifier):
         return Found(request, ruled.binding, rule=ruled.prefix)
-    return _unbound(request, containers[0].identifier if containers else None, settings)
+    return _unbound(request, nearest, settings)
 
 
 def _unbound(request: ResolutionRequest, container: str | None, settings: Settings) -> Resolution:

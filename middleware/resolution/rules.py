@@ -78,6 +78,9 @@ class Rule:
             alternates=NOTHING,
             metadata=NOTHING,
             reason=None,
+            successor=None,
+            spelling=key,
+            created=self.changed,
             changed=self.changed,
             revision=1,
         )

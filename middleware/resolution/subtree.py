@@ -75,7 +75,9 @@ def find_below(request: ResolutionRequest, container: Binding, settings: Setting
     if path is None or settings.reserves(path):
         return None
     if request.inflection in METADATA_INFLECTIONS:
-        below = container._replace(identifier=request.key, target=path, resource=None, metadata=NOTHING)
+        below = container._replace(
+            identifier=request.key, target=path, resource=None, metadata=NOTHING, spelling=request.key
+        )
         return Found(request, below, container.identifier)
     key = container.identifier
     served = container._replace(target=path, scope="name", alternates=NOTHING)

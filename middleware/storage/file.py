@@ -11,7 +11,7 @@ for all workers. A version is refused as a whole if it
 
 - cannot be read, or its last line has no line end, because such a file can be incomplete;
 - has two different lines for one name;
-- lacks a name, because names are withdrawn and never deleted;
+- lacks a name that is not reserved, because names are withdrawn and never deleted;
 - assigns a name to another resource, moves it without its resource, or records a resource for a withdrawn name.
 
 Then the previous version stays in use, also after a restart. The reason is logged and is in :attr:`FileStore.refusal`.
@@ -35,7 +35,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import NamedTuple, NoReturn
 
-from ..bindings import assignment, validation
+from ..bindings import assignment, metadata, validation
 from ..bindings.model import Binding, Event, NameCount
 from ..bindings.patterns import Pattern
 from ..bindings.policy import ChangeCheck, TemporarySettings, no_policy
@@ -43,10 +43,11 @@ from ..errors import BindingConflict, BindingError, BindingsUnavailable, ReadOnl
 from ..resolution.rules import Rule, RuleEvent
 from ..tabular import columns, formats, other_rows
 from ..tabular import text_stream as lines
-from ..tabular.other_rows import OtherRow, Reserved, RuleRow, Setting
+from ..tabular.other_rows import OtherRow, RuleRow, Setting
 from . import schema
 from .opening import CLOSED
 from .served_copy import Fingerprint, ServedCopy, Version, fingerprint, read
+from .triggers import Trigger
 
 CHECK_SECONDS = 1.0
 """The minimum time between two checks of the file."""
@@ -72,7 +73,7 @@ class FileTable(NamedTuple):
     """The content of a version of the file: the bindings by their keys, in the order of their lines.
 
     ``lines`` has the line numbers of the bindings. ``stated`` has 1 for each line that contains a status. ``others``
-    are rules, minted names and counters. ``changed`` is the modification time of the file.
+    are rules and counters. ``changed`` is the modification time of the file.
     """
 
     bindings: dict[str, Binding]
@@ -360,7 +361,7 @@ class FileSnapshot:
         """Return the identifiers that are bound."""
         return {name for name in identifiers if name in self._bindings}
 
-    def missing_triggers(self) -> list[schema.Trigger]:
+    def missing_triggers(self) -> list[Trigger]:
         """Return an empty list: a file has no triggers."""
         return []
 
@@ -378,14 +379,14 @@ class FileSnapshot:
         yield from sorted(row for row in self._others if isinstance(row, RuleRow))
         yield from sorted(row for row in self._others if isinstance(row, Setting))
 
-    def reserved(self) -> Iterator[Reserved]:
-        """Return the minted names that are not bound, in order."""
-        names = {row for row in self._others if isinstance(row, Reserved)}
-        return iter(sorted(row for row in names if row.key not in self._bindings))
-
     def selectors(self) -> list[str]:
         """Return the selectors of all alternates, in order."""
         return sorted({selector for binding in self._bindings.values() for selector in binding.alternates})
+
+    def elements(self) -> list[str]:
+        """Return the names of all elements of metadata without a short name, in order."""
+        names = {name for binding in self._bindings.values() for name in binding.metadata}
+        return sorted(name for name in names if not metadata.has_short_name(name))
 
 
 def read_table(version: Version, check_change: ChangeCheck = no_policy) -> FileTable:
@@ -445,12 +446,17 @@ def require_kept(old: FileTable, new: FileTable, file: str) -> None:
         return
     for key, before in old.bindings.items():
         after = new.bindings.get(key)
+        if before.is_reserved:
+            continue
         if after is None:
             message = (
                 f"the previous version has {validation.shown(key, 100)} in line {old.line(key)}, and this version "
                 "does not have it; add its line again, with the status withdrawn if the name is not used any more"
             )
             raise TableError("name-missing", message, file, old.line(key))
+        if after.is_reserved:
+            message = f"{validation.shown(key, 100)} is public and cannot be reserved; remove its status"
+            raise TableError("reserve-public", message, file, new.line(key))
         if not before.is_live and after.is_live and not new.states_status(key):
             shown = validation.shown(key, 100)
             message = f"{shown} is withdrawn; its line needs the status withdrawn, or the status live to restore it"

@@ -2,7 +2,10 @@
 
 Each step leads from one version of :mod:`schema` to the next. All steps run in one transaction, so the database has the
 old version or the new one, also after a failure. Two migrations at the same time run one after the other, and the
-second has nothing to do.
+second has nothing to do. Rows are converted in blocks, so that memory does not grow with the database.
+
+The keys of URNs are rewritten in a second transaction. If it fails, the database has the new schema, and its older keys
+still work.
 """
 
 from __future__ import annotations
@@ -33,11 +36,16 @@ class Migrated(NamedTuple):
     keys: int = 0
 
 
-def migrate(url_or_path: str | Path) -> Migrated:
+Progress = Callable[[str, int, int], object]
+"""A callback with the name of a table, the number of its converted rows, and the number of all its rows."""
+
+
+def migrate(url_or_path: str | Path, progress: Progress | None = None) -> Migrated:
     """Migrate a database to the version of the schema that this Ararat needs, and add missing triggers.
 
-    ``url_or_path`` is as in :func:`open_bindings`. Other writers wait until the end. Running servers continue to read;
-    restart them afterwards with this version of Ararat.
+    ``url_or_path`` is as in :func:`open_bindings`. Other writers wait until the end, and in PostgreSQL readers too.
+    Stop the servers of the older version before, and start this version afterwards. ``progress`` is called after each
+    block of rows.
 
     Raises :class:`BindingError` with these codes: ``schema-version`` for a database of a newer Ararat,
     ``equivalent-urns`` if several bound URNs are one name by the rule of their namespace (decision U-10),
@@ -68,10 +76,11 @@ def migrate(url_or_path: str | Path) -> Migrated:
                 connection.execute(select(schema.meta.c.value).where(is_version)).scalar(), str(database)
             )
             for number in range(before, schema.VERSION):
-                _STEPS[number](connection)
+                _STEPS[number](connection, progress or (lambda table, rows, total: None))
             connection.execute(update(schema.meta).where(is_version).values(value=str(schema.VERSION)))
-            rewritten = urn_keys.rewrite(connection)
             added = _add_missing_triggers(connection, database)
+        with database.engine.begin() as connection:
+            rewritten = urn_keys.rewrite(connection)
     except DBAPIError as error:
         raise database.unavailable(driver_cause(error)) from error
     return Migrated(before, schema.VERSION, added, rewritten)
@@ -79,15 +88,11 @@ def migrate(url_or_path: str | Path) -> Migrated:
 
 def _add_missing_triggers(connection: Connection, database: Database) -> int:
     """Create the triggers that are missing or disabled, and return their number."""
-    from . import schema
+    from . import triggers
 
     found = set(connection.exec_driver_sql(database.trigger_names_sql).scalars())
-    missing = [trigger for trigger in schema.triggers(database.dialect_name) if trigger.name not in found]
-    for trigger in missing:
-        on = "" if database.dialect_name == "sqlite" else f" ON {trigger.table}"
-        # In PostgreSQL a trigger can exist and be disabled.
-        connection.exec_driver_sql(f"DROP TRIGGER IF EXISTS {trigger.name}{on}")
-        connection.exec_driver_sql(trigger.statement)
+    missing = [trigger for trigger in triggers.triggers(database.dialect_name) if trigger.name not in found]
+    triggers.create(connection, missing)
     return len(missing)
 
 
@@ -103,12 +108,17 @@ def _parse_version(version: str | None, database: str) -> int:
     raise BindingError("schema-version", f"{database} has an unknown version of the schema; restore a backup")
 
 
-def _add_minted_names_and_the_history_of_rules(connection: Connection) -> None:
+def _to_2(connection: Connection, progress: Progress) -> None:
     from . import schema
 
-    for table in (schema.minted, schema.rule_events):
-        table.create(connection)
+    schema.rule_events.create(connection)
 
 
-_STEPS: dict[int, Callable[[Connection], object]] = {1: _add_minted_names_and_the_history_of_rules}
+def _to_3(connection: Connection, progress: Progress) -> None:
+    from .migration_to_3 import migrate_to_3
+
+    migrate_to_3(connection, progress)
+
+
+_STEPS: dict[int, Callable[[Connection, Progress], object]] = {1: _to_2, 2: _to_3}
 """The step from each version to the next."""

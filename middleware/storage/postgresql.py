@@ -15,6 +15,7 @@ from sqlalchemy import Engine, create_engine, event
 from sqlalchemy.pool import NullPool
 
 from ..errors import BindingError, BindingsUnavailable
+from .triggers import PROTECTED
 
 if TYPE_CHECKING:
     import psycopg
@@ -72,10 +73,10 @@ class PostgreSQL:
     SELECT pg_is_in_recovery(), has_table_privilege('bindings', 'INSERT') AND has_table_privilege('bindings', 'UPDATE')
     AND has_table_privilege('events', 'INSERT')
     """
-    trigger_names_sql = """
+    trigger_names_sql = f"""
     SELECT tgname FROM pg_trigger WHERE tgenabled IN ('O', 'A') AND tgrelid IN
-    ('bindings'::regclass, 'events'::regclass, 'minted'::regclass, 'rule_events'::regclass)
-    """
+    ({", ".join(f"'{table}'::regclass" for table in PROTECTED)})
+    """  # noqa: S608  names of the schema
 
     def __init__(self, url: str) -> None:
         try:

@@ -13,9 +13,9 @@ if TYPE_CHECKING:
     from ..bindings.patterns import Pattern
     from ..errors import BindingsUnavailable, UnreadableBinding
     from ..resolution.rules import Rule, RuleEvent
-    from ..tabular.other_rows import Reserved, RuleRow, Setting
-    from .schema import Trigger
+    from ..tabular.other_rows import RuleRow, Setting
     from .store import Transaction
+    from .triggers import Trigger
 
 Row = tuple[Any, ...]
 
@@ -24,14 +24,14 @@ class Snapshot(Protocol):
     """A consistent view of all bindings at one moment."""
 
     def bindings(self, unreadable: Callable[[UnreadableBinding], object] | None = None) -> Iterator[Binding]:
-        """Return all bindings in the order of their keys.
+        """Return all bindings in the order of their keys, also those of reserved names.
 
         Pass each row that cannot be read to ``unreadable``. Without ``unreadable``, raise UnreadableBinding.
         """
         ...
 
     def bound(self, identifiers: Iterable[str]) -> set[str]:
-        """Return the identifiers that are bound."""
+        """Return the identifiers that are bound, without reserved names."""
         ...
 
     def missing_triggers(self) -> list[Trigger]:
@@ -54,12 +54,12 @@ class Snapshot(Protocol):
         """Return the rules in the order of their prefixes, then counters and UUIDs in the order of their names."""
         ...
 
-    def reserved(self) -> Iterator[Reserved]:
-        """Return the minted names that are not bound, in order."""
-        ...
-
     def selectors(self) -> list[str]:
         """Return the selectors of all alternates, in order."""
+        ...
+
+    def elements(self) -> list[str]:
+        """Return the names of all elements of metadata without a short name, in order."""
         ...
 
 

@@ -1,48 +1,34 @@
-"""The tables of a bindings database and their triggers, for SQLite and PostgreSQL.
+"""The tables of a bindings database for names, rules and prefixes, for SQLite and PostgreSQL.
 
-- ``bindings`` has one row per name.
-- ``events`` has one row per change: the binding after the change. The last event equals the current binding.
-- ``minted`` has the names that were minted, bound or not, so that no name is minted twice.
+- ``bindings`` has one row per name, also for a reserved name.
+- ``events`` has one row per change: the binding after the change. The last event equals the current binding, or it is
+  the deletion of a reserved name.
+- ``operations`` has one row per change of many names, such as an import. Its events contain its number.
 - ``rules`` has the templates of NAANs and shoulders, and ``rule_events`` their history.
+- ``prefixes`` has the descriptions of NAANs and shoulders, and ``prefix_events`` their history.
 - ``ararat`` has the version of the schema, a counter that each change of a rule increases, the counters of sequential
   minting, and UUIDs.
 
-Triggers protect the tables, also from statements of other programs. Rows are never deleted or replaced, events and
-minted names never change, and a recorded resource never becomes another one. A change of a binding increases its
-revision by 1. :mod:`audit` finds a change without an event.
+:mod:`account_tables` and :mod:`log_tables` have further tables, :mod:`triggers` protects the tables, and
+:mod:`search_indexes` has the indexes for lists and search.
 """
 
 from __future__ import annotations
 
 from hashlib import sha256
-from typing import Any, NamedTuple
+from typing import Any
 
-from sqlalchemy import (
-    BigInteger,
-    CheckConstraint,
-    Column,
-    Integer,
-    MetaData,
-    SmallInteger,
-    Table,
-    Text,
-    UniqueConstraint,
-    event,
-)
-from sqlalchemy.schema import DDL
+from sqlalchemy import CheckConstraint, Column, Integer, SmallInteger, Table, Text, UniqueConstraint
 
 from ..bindings.model import ACTIONS, KINDS, REDIRECTS, SCOPES, STATUSES
+from . import account_tables, log_tables
+from .column_types import BYTES, NUMBER, metadata, one_of, row_number
 
-VERSION = 2
+VERSION = 3
 """The version of the schema. A server opens only a database of this version (:mod:`migrations`)."""
 
 KEYS = 2
 """The version of the keys. A database with older keys is served, and :mod:`migrations` rewrites them."""
-
-metadata = MetaData()
-
-# Compare bytes: ark:12345/X differs from ark:12345/x in every locale. SQLite compares bytes by default (BINARY).
-_BYTES = Text().with_variant(Text(collation="C"), "postgresql")
 
 # PostgreSQL allows about 2,700 bytes per index entry. 255 percent-encoded characters have up to 3,060 bytes.
 _MAX_KEY_BYTES = 1024
@@ -61,10 +47,6 @@ def index_key(identifier: str) -> str:
     return f"{identifier[:900]}#{sha256(identifier.encode()).hexdigest()}"
 
 
-def _one_of(column: str, allowed: tuple[Any, ...]) -> CheckConstraint:
-    return CheckConstraint(f"{column} IN ({', '.join(map(repr, allowed))})", name=f"{column}_known")
-
-
 def _state() -> list[Column[Any]]:
     """Return the columns of a binding without its key. ``bindings`` and ``events`` both have all of them."""
     return [
@@ -79,149 +61,123 @@ def _state() -> list[Column[Any]]:
         Column("alternates", Text),  # JSON or null, as is metadata
         Column("metadata", Text),
         Column("reason", Text),
-        Column("changed", Text, nullable=False),  # RFC 3339 in UTC with microseconds
+        Column("changed", Text, nullable=False),  # RFC 3339 in UTC with microseconds, as is created
         Column("revision", Integer, nullable=False),
+    ]
+
+
+def state_since_3() -> list[Column[Any]]:
+    """Return the columns of a binding that version 3 added, at the end of the tables, where ALTER TABLE adds them."""
+    return [
+        Column("successor", Text),
+        Column("spelling", Text),  # the text under which the name was first bound, if it differs from the identifier
+        Column("created", Text, nullable=False),
     ]
 
 
 bindings = Table(
     "bindings",
     metadata,
-    Column("key", _BYTES, primary_key=True),
+    Column("key", BYTES, primary_key=True),
     *_state(),
-    _one_of("kind", KINDS),
-    _one_of("status", STATUSES),
-    _one_of("redirect", REDIRECTS),
-    _one_of("passthrough", (0, 1)),
-    _one_of("scope", SCOPES),
+    *state_since_3(),
+    one_of("kind", KINDS),
+    one_of("status", STATUSES),
+    one_of("redirect", REDIRECTS),
+    one_of("passthrough", (0, 1)),
+    one_of("scope", SCOPES),
     CheckConstraint("(target IS NULL) = (kind = 'described')", name="target_unless_described"),
+    CheckConstraint("successor IS NULL OR status = 'withdrawn'", name="successor_of_withdrawn"),
 )
 
 events = Table(
     "events",
     metadata,
-    Column("id", BigInteger().with_variant(Integer, "sqlite"), primary_key=True, autoincrement=True),
-    Column("key", _BYTES, nullable=False),
+    row_number(),
+    Column("key", BYTES, nullable=False),
     *_state(),
     Column("action", Text, nullable=False),
     Column("actor", Text),
     Column("source", Text),  # the file and line of an imported table
+    *state_since_3(),
+    Column("operation", NUMBER),  # the row in operations, or null for a change of one name
     UniqueConstraint("key", "revision"),
-    _one_of("action", ACTIONS),
+    one_of("action", ACTIONS),
+)
+
+operations = Table(
+    "operations",
+    metadata,
+    row_number(),
+    Column("action", Text, nullable=False),
+    Column("actor", Text),
+    Column("started", Text, nullable=False),
+    Column("finished", Text),
+    Column("parameters", Text),  # JSON
+    Column("names", NUMBER),
+    Column("undoes", NUMBER),  # the operation that this one undoes
+    one_of("action", ("import", "relocate", "withdraw", "restore", "undo", "copy")),
 )
 
 rules = Table(
     "rules",
     metadata,
-    Column("prefix", _BYTES, primary_key=True),  # a NAAN or shoulder in normal form: ark:12345/ or ark:12345/x5
+    Column("prefix", BYTES, primary_key=True),  # a NAAN or shoulder in normal form: ark:12345/ or ark:12345/x5
     Column("template", Text, nullable=False),
     Column("redirect", SmallInteger, nullable=False),
     Column("changed", Text, nullable=False),
     Column("actor", Text),
-    _one_of("redirect", REDIRECTS),
-)
-
-minted = Table(
-    "minted",
-    metadata,
-    Column("key", _BYTES, primary_key=True),
-    Column("changed", Text, nullable=False),
-    Column("actor", Text),
+    one_of("redirect", REDIRECTS),
 )
 
 rule_events = Table(
     "rule_events",
     metadata,
-    Column("id", BigInteger().with_variant(Integer, "sqlite"), primary_key=True, autoincrement=True),
+    row_number(),
     Column("action", Text, nullable=False),
-    Column("prefix", _BYTES, nullable=False),
+    Column("prefix", BYTES, nullable=False),
     Column("template", Text),  # after the change; null for a removed rule
     Column("redirect", SmallInteger),
     Column("changed", Text, nullable=False),
     Column("actor", Text),
-    _one_of("action", ("set", "removed")),
+    one_of("action", ("set", "removed")),
+)
+
+
+def _prefix_record() -> list[Column[Any]]:
+    return [
+        Column("who", Text),
+        Column("what", Text),
+        Column("contact", Text),
+        Column("statement", Text),  # the persistence statement, which names below the prefix inherit
+        Column("pattern", Text),  # of names to mint
+        Column("characters", Text),  # the permitted characters of names below the prefix (ARK-138)
+        Column("changed", Text, nullable=False),
+        Column("actor", Text),
+        Column("revision", Integer, nullable=False),
+    ]
+
+
+prefixes = Table("prefixes", metadata, Column("prefix", BYTES, primary_key=True), *_prefix_record())
+
+prefix_events = Table(
+    "prefix_events",
+    metadata,
+    row_number(),
+    Column("action", Text, nullable=False),
+    Column("prefix", BYTES, nullable=False),
+    *_prefix_record(),
+    UniqueConstraint("prefix", "revision"),
+    one_of("action", ("set", "removed")),
 )
 
 meta = Table("ararat", metadata, Column("name", Text, primary_key=True), Column("value", Text, nullable=False))
 
-STATE = tuple(column.name for column in bindings.columns)
-"""The columns of a binding in the order of the rows that are read and written; the key is first."""
+TABLES_SINCE_3 = (operations, prefixes, prefix_events, *account_tables.TABLES, *log_tables.TABLES)
+"""The tables that version 3 added."""
 
-_OTHER_RESOURCE = "OLD.resource <> NEW.resource OR (OLD.resource IS NOT NULL AND NEW.resource IS NULL)"
-# Append new triggers at the end: the index is part of the trigger's name.
-_NEVER = (
-    (bindings, "DELETE", "", "a name is never deleted"),
-    (bindings, "UPDATE", "WHEN (OLD.key <> NEW.key)", "a name is never renamed"),
-    (bindings, "UPDATE", f"WHEN ({_OTHER_RESOURCE})", "a name is never re-assigned"),
-    (events, "DELETE", "", "history is never deleted"),
-    (events, "UPDATE", "", "history is never changed"),
-    (minted, "DELETE", "", "a minted name is never forgotten"),
-    (minted, "UPDATE", "", "a minted name is never changed"),
-    (rule_events, "DELETE", "", "history is never deleted"),
-    (rule_events, "UPDATE", "", "history is never changed"),
-    (bindings, "UPDATE", "WHEN (NEW.revision <> OLD.revision + 1)", "a change raises the revision by 1 (use ararat)"),
+STATE = (
+    *("key", "long_identifier", "kind", "target", "status", "redirect", "resource", "passthrough", "scope"),
+    *("alternates", "metadata", "reason", "successor", "spelling", "created", "changed", "revision"),
 )
-# SQLite's REPLACE deletes conflicting rows without DELETE triggers. PostgreSQL's ON CONFLICT is an UPDATE.
-_REPLACED = {
-    bindings: "key = NEW.key",
-    events: "id = NEW.id OR (key = NEW.key AND revision = NEW.revision)",
-    minted: "key = NEW.key",
-    rule_events: "id = NEW.id",
-}
-
-ROW_EXISTS = "a row is never replaced"
-"""The message of the SQLite triggers that refuse to insert a row with an existing key."""
-
-_POSTGRESQL_REFUSAL = """
-CREATE FUNCTION ararat_never() RETURNS trigger LANGUAGE plpgsql AS
-$$ BEGIN RAISE EXCEPTION '%%', TG_ARGV[0] USING ERRCODE = 'integrity_constraint_violation'; END $$
-"""
-
-
-class Trigger(NamedTuple):
-    """A trigger: its name, its table, and the statement that creates it."""
-
-    name: str
-    table: Table
-    statement: str
-
-
-def triggers(dialect: str) -> list[Trigger]:
-    """Return the triggers that protect the tables, for "sqlite" or "postgresql".
-
-    A trigger with a changed statement needs a new name, because ``ararat migrate`` compares names.
-    """
-    wanted: list[Trigger] = []
-    for number, (table, act, when, why) in enumerate(_NEVER):
-        name = f"{table}_never_{number}"
-        then = f"BEGIN SELECT RAISE(ABORT, '{why}'); END" if dialect == "sqlite" else f"EXECUTE {_refusal(why)}"
-        create = f"CREATE TRIGGER {name} BEFORE {act} ON {table} FOR EACH ROW {when} {then}"
-        wanted.append(Trigger(name, table, create))
-    if dialect == "sqlite":
-        return wanted + replacement_triggers()
-    for table in (bindings, events, minted, rule_events):
-        name = f"{table}_never_emptied"
-        create = f"CREATE TRIGGER {name} BEFORE TRUNCATE ON {table} EXECUTE {_refusal(f'{table} are never emptied')}"
-        wanted.append(Trigger(name, table, create))
-    return wanted
-
-
-def replacement_triggers() -> list[Trigger]:
-    """Return the triggers against ``INSERT OR REPLACE`` in SQLite. Each needs a lookup per inserted row."""
-    refuse = f"BEGIN SELECT RAISE(ABORT, '{ROW_EXISTS}'); END"
-    wanted: list[Trigger] = []
-    for table, same in _REPLACED.items():
-        name = f"{table}_never_replaced"
-        when = f"WHEN EXISTS (SELECT 1 FROM {table} WHERE {same})"  # noqa: S608  names of the schema
-        wanted.append(Trigger(name, table, f"CREATE TRIGGER {name} BEFORE INSERT ON {table} {when} {refuse}"))
-    return wanted
-
-
-def _refusal(why: str) -> str:
-    return f"FUNCTION ararat_never('{why}')"
-
-
-event.listen(metadata, "before_create", DDL(_POSTGRESQL_REFUSAL).execute_if(dialect="postgresql"))
-for _dialect in ("sqlite", "postgresql"):
-    for _trigger in triggers(_dialect):
-        event.listen(_trigger.table, "after_create", DDL(_trigger.statement).execute_if(dialect=_dialect))
+"""The columns of a binding in the order of the rows that are read and written; the key is first."""

@@ -10,7 +10,20 @@ from itertools import chain
 from types import MappingProxyType
 from typing import Any
 
-from sqlalchemy import Column, Dialect, and_, bindparam, exists, func, literal_column, or_, select, update
+from sqlalchemy import (
+    Column,
+    ColumnElement,
+    Dialect,
+    and_,
+    bindparam,
+    delete,
+    exists,
+    func,
+    literal_column,
+    or_,
+    select,
+    update,
+)
 
 from ..bindings.model import NOTHING, Binding, rfc3339
 from ..errors import UnreadableBinding
@@ -35,7 +48,7 @@ class Insert:
         self._columns = [quote(column.name) for column in columns]
         # With arrays, PostgreSQL parses one statement for any number of rows. SQLite has no arrays.
         self._use_arrays = dialect.name == "postgresql"
-        self._types = ["integer[]" if column.type.python_type is int else "text[]" for column in columns]
+        self._types = ["bigint[]" if column.type.python_type is int else "text[]" for column in columns]
         self._text = lru_cache(maxsize=64)(self._compose)
 
     def of(self, rows: Sequence[Row]) -> Iterator[tuple[str, Row]]:
@@ -43,10 +56,10 @@ class Insert:
 
         >>> from sqlalchemy.dialects.sqlite.pysqlite import dialect
         >>> from ararat.middleware.storage import schema
-        >>> insert = Insert(dialect(), [schema.minted.c.key, schema.minted.c.actor])
+        >>> insert = Insert(dialect(), [schema.events.c.key, schema.events.c.actor])
         >>> for text, parameters in insert.of([("ark:12345/x", "me"), ("ark:12345/y", "me")]):
         ...     print(text, *parameters, sep="; ")
-        INSERT INTO minted ("key", actor) SELECT v.column1, ? FROM (VALUES (?), (?)) AS v; me; ark:12345/x; ark:12345/y
+        INSERT INTO events ("key", actor) SELECT v.column1, ? FROM (VALUES (?), (?)) AS v; me; ark:12345/x; ark:12345/y
         """
         for start in range(0, len(rows), MAX_ROWS):
             block = rows[start : start + MAX_ROWS]
@@ -85,32 +98,45 @@ class Statements:
         self._dialect = dialect
         table, events = schema.bindings, schema.events
         state = [table.c[name] for name in schema.STATE]
-        if dialect.name == "sqlite":
-            keys = select(func.json_each(bindparam("keys")).table_valued("value").c.value)
-            is_wanted = table.c.key.in_(keys)
-        else:
-            is_wanted = table.c.key == func.any(bindparam("keys"))
+
+        def one_of_keys(key: Column[Any]) -> ColumnElement[bool]:
+            if dialect.name == "sqlite":
+                return key.in_(select(func.json_each(bindparam("keys")).table_valued("value").c.value))
+            return key == func.any(bindparam("keys"))
+
+        is_wanted = one_of_keys(table.c.key)
         self.one = self._text(select(*state).where(table.c.key == bindparam("key")))
         self.many = self._text(select(*state).where(is_wanted))
         self.select_for_update = self._text(select(*state).where(is_wanted).with_for_update())
-        self.bound = self._text(select(table.c.key).where(is_wanted))
+        self.bound = self._text(select(table.c.key).where(is_wanted, table.c.status != literal_column("'reserved'")))
+        self.delete = self._text(delete(table).where(table.c.key == bindparam("key")))
         self.all = self._text(select(*state).order_by(table.c.key))
         served = table.c.kind == literal_column("'served'"), table.c.status == literal_column("'live'")
         self.served = self._text(select(func.count(), func.min(table.c.key)).where(*served))
         self.alternates = self._text(select(table.c.alternates).where(table.c.alternates.is_not(None)))
+        if dialect.name == "sqlite":
+            text = "CASE WHEN json_valid(metadata) THEN metadata END"
+            self.elements = f"SELECT DISTINCT element.key FROM bindings, json_each({text}) AS element"  # noqa: S608  ours
+        else:
+            # A quotation mark in a text has a backslash before it, so only names match.
+            name = r"""(regexp_matches(metadata, '[{,]\s*"([^"\\]+)"\s*:', 'g'))[1]"""
+            self.elements = f"SELECT DISTINCT {name} FROM bindings WHERE metadata IS NOT NULL"  # noqa: S608  ours
         names = "json_each(?) AS name" if dialect.name == "sqlite" else "unnest(%s::text[]) AS name(value)"
         # In byte order "." and "/" are adjacent, and "0" follows.
         self.above = (
             f"SELECT name.value FROM {names} WHERE EXISTS (SELECT 1 FROM bindings "  # noqa: S608 - no text from outside
             "WHERE bindings.key >= name.value || '.' AND bindings.key < name.value || '0')"
         )
+        # The index events_deleted makes this fast: it contains deleted names only.
+        gone = one_of_keys(events.c.key), events.c.action == literal_column("'deleted'")
+        self.deleted = self._text(select(events.c.key, func.max(events.c.revision)).where(*gone).group_by(events.c.key))
         self.insert = Insert(dialect, state)
         self.update = self._text(
             update(table)
             .where(table.c.key == bindparam("old"))
-            .values({name: bindparam(name) for name in schema.STATE[1:]})
+            .ordered_values(*((table.c[name], bindparam(name)) for name in schema.STATE[1:]))
         )
-        recorded = [events.c[name] for name in (*schema.STATE, "action", "actor", "source")]
+        recorded = [events.c[name] for name in (*schema.STATE, "action", "actor", "source", "operation")]
         self.event = Insert(dialect, recorded)
         self.history = self._text(select(*recorded).where(events.c.key == bindparam("key")).order_by(events.c.revision))
 
@@ -122,15 +148,17 @@ class Statements:
             .where(or_(*(table.c[name].is_distinct_from(last.c[name]) for name in schema.STATE)))
             .order_by(table.c.key)
         )
+        of_key = other.c.key == events.c.key
+        last_deletion = select(func.max(other.c.revision)).where(of_key, other.c.action == literal_column("'deleted'"))
+        last_event = select(func.max(other.c.revision)).where(of_key)
         self.without_binding = self._text(
             select(events.c.key)
             .where(events.c.revision == literal_column("1"), ~exists().where(table.c.key == events.c.key))
+            .where(last_event.scalar_subquery().is_distinct_from(last_deletion.scalar_subquery()))
             .order_by(events.c.key)
         )
 
         self.rules = self._text(select(schema.rules))
-        minted = schema.minted.c.key
-        self.reserved = self._text(select(minted).where(~exists().where(table.c.key == minted)).order_by(minted))
         collation = "" if dialect.name == "sqlite" else ' COLLATE "C"'
         exported = "substr(name, 1, 5) IN ('next ', 'uuid ')"
         self.settings = f"SELECT name, value FROM ararat WHERE {exported} ORDER BY name{collation}"  # noqa: S608  ours
@@ -161,13 +189,14 @@ def binding_of(row: Row) -> Binding:
         alternates,
         metadata,
         reason,
+        successor,
+        spelling,
+        created,
         changed,
         revision,
     ) = row
     try:
-        when = datetime.fromisoformat(changed)
-        if when.tzinfo is None:
-            raise ValueError(f"{changed} has no time zone")
+        when = _time(changed)
         if long is not None and schema.index_key(long) != key:
             raise ValueError("its long_identifier belongs to another name")
         return Binding(
@@ -182,6 +211,9 @@ def binding_of(row: Row) -> Binding:
             _mapping(alternates),
             _mapping(metadata),
             reason,
+            successor,
+            spelling or long or key,
+            when if created == changed else _time(created),
             when,
             revision,
         )
@@ -205,6 +237,9 @@ def row_of(binding: Binding) -> Row:
         _TO_JSON(dict(binding.alternates)) if binding.alternates else None,
         _TO_JSON(dict(binding.metadata)) if binding.metadata else None,
         binding.reason,
+        binding.successor,
+        None if binding.spelling == binding.identifier else binding.spelling,
+        rfc3339(binding.created),
         rfc3339(binding.changed),
         binding.revision,
     )
@@ -213,6 +248,13 @@ def row_of(binding: Binding) -> Row:
 def selectors_of(alternates: str) -> list[str]:
     """Return the selectors in the column ``alternates`` of a row."""
     return list(json.loads(alternates))
+
+
+def _time(stored: str) -> datetime:
+    time = datetime.fromisoformat(stored)
+    if time.tzinfo is None:
+        raise ValueError(f"{stored} has no time zone")
+    return time
 
 
 def _mapping(stored: str | None) -> Mapping[str, str]:

@@ -31,7 +31,7 @@ from sqlalchemy.pool import NullPool
 
 from ..errors import BindingsUnavailable, ReadOnlyBindings
 from . import wal
-from .schema import ROW_EXISTS
+from .triggers import ROW_EXISTS
 
 BUSY_SECONDS = 5.0
 """The maximum time that a writer waits for another writer, and that a reader waits for a lock."""
@@ -59,7 +59,7 @@ class SQLite:
     driver_error = sqlite3.Error
     most_readers = 32
     dialect_name = "sqlite"
-    # Rows are never deleted, so the last row ID is the number of rows.
+    # Only reserved names are deleted, so the last row ID is almost the number of rows.
     estimate_sql = "SELECT max(rowid) FROM bindings"
     # BEGIN IMMEDIATE locks out other writers.
     exclusive_lock_sql = None

@@ -15,13 +15,14 @@ from sqlalchemy import Connection as CoreConnection
 from sqlalchemy import delete, insert, inspect, select, update
 from sqlalchemy.exc import DBAPIError
 
+from ..bindings import metadata
 from ..bindings.assignment import Change
 from ..bindings.model import Binding, Event, NameCount, rfc3339
 from ..bindings.patterns import Pattern
 from ..errors import BindingError, BindingsUnavailable, Collision, ReadOnlyBindings, UnreadableBinding
 from ..resolution.rules import Rule, RuleEvent
-from ..tabular.other_rows import Reserved, RuleRow, Setting, setting
-from . import schema, urn_keys
+from ..tabular.other_rows import RuleRow, Setting, setting
+from . import schema, search_indexes, triggers, urn_keys
 from .connections import Readers
 from .opening import CLOSED
 from .protocols import Connection, Database, Row
@@ -70,12 +71,12 @@ class DatabaseStore:
         """Return the changes of a key, oldest first."""
         before: Binding | None = None
         events: list[Event] = []
-        for *state, action, actor, source in self._readers.rows(
+        for *state, action, actor, source, operation in self._readers.rows(
             self._statements.history, (schema.index_key(identifier),)
         ):
             after = binding_of(tuple(state))
-            events.append(Event(action, actor, source, before, after))
-            before = after
+            events.append(Event(action, actor, source, before, after, operation))
+            before = None if action == "deleted" else after
         return events
 
     def count(self) -> NameCount:
@@ -193,10 +194,10 @@ class DatabaseSnapshot:
             else:
                 yield binding
 
-    def missing_triggers(self) -> list[schema.Trigger]:
+    def missing_triggers(self) -> list[triggers.Trigger]:
         """Return the protective triggers that are missing or disabled."""
         found = {name for (name,) in self._connection.execute(self._database.trigger_names_sql).fetchall()}
-        return [trigger for trigger in schema.triggers(self._database.dialect_name) if trigger.name not in found]
+        return [trigger for trigger in triggers.triggers(self._database.dialect_name) if trigger.name not in found]
 
     def differences(self) -> Iterator[tuple[str, list[str] | None]]:
         """Return the keys whose binding differs from its last event, in order, with the columns that differ.
@@ -235,14 +236,15 @@ class DatabaseSnapshot:
             if (row := setting(name, value)) is not None:
                 yield row
 
-    def reserved(self) -> Iterator[Reserved]:
-        """Return the minted names that are not bound, in order."""
-        return (Reserved(key) for (key,) in self._database.stream(self._connection, self._statements.reserved))
-
     def selectors(self) -> list[str]:
         """Return the selectors of all alternates, in order."""
         rows = self._database.stream(self._connection, self._statements.alternates)
         return sorted({selector for (alternates,) in rows for selector in selectors_of(alternates)})
+
+    def elements(self) -> list[str]:
+        """Return the names of all elements of metadata without a short name, in order."""
+        names = (name for (name,) in self._database.stream(self._connection, self._statements.elements))
+        return sorted(name for name in names if not metadata.has_short_name(name))
 
 
 class Transaction:
@@ -263,8 +265,17 @@ class Transaction:
         rows = self.connection.exec_driver_sql(self._statements.select_for_update, parameters)
         return {binding.identifier: binding for binding in map(binding_of, rows)}
 
+    def deleted(self, identifiers: Sequence[str]) -> dict[str, int]:
+        """Return those of the names that were deleted, with the revision of their last deletion."""
+        keys = {schema.index_key(name): name for name in identifiers}
+        if not keys:
+            return {}
+        parameters = (self._database.array_parameter(list(keys)),)
+        rows = self.connection.exec_driver_sql(self._statements.deleted, parameters)
+        return {keys[key]: revision for key, revision in rows}
+
     def bound(self, identifiers: Sequence[str]) -> list[str]:
-        """Return the identifiers that are bound, in their order, without locking rows."""
+        """Return the identifiers that are bound, in their order, without reserved names and without locking rows."""
         keys = {schema.index_key(name): name for name in identifiers}
         if not keys:
             return []
@@ -272,22 +283,45 @@ class Transaction:
         bound = {key for (key,) in self.connection.exec_driver_sql(self._statements.bound, parameters)}
         return [name for key, name in keys.items() if key in bound]
 
-    def put(self, changes: Sequence[Change], actor: str | None, sources: Sequence[str | None] = (None,)) -> None:
+    def put(
+        self,
+        changes: Sequence[Change],
+        actor: str | None,
+        sources: Sequence[str | None] = (None,),
+        operation: int | None = None,
+    ) -> None:
         """Write the bindings after these changes, and one event for each. Every change must have an action.
 
-        ``sources`` contains the file and line of each change, or None.
+        ``sources`` contains the file and line of each change, or None. ``operation`` is the row of
+        :data:`schema.operations` that the changes belong to, or None. The action "deleted" deletes the row of the name.
         """
-        rows = [(change, row_of(change.after)) for change in changes]
-        new = [row for change, row in rows if change.after.revision == 1]
+        deleted_before = self.deleted([change.after.identifier for change in changes if change.is_new])
+        new: list[Row] = []
+        changed: list[Row] = []
+        events: list[Row] = []
+        deleted: list[Row] = []
+        for change, source in zip(changes, sources, strict=True):
+            after = change.after
+            if revision := deleted_before.get(after.identifier):
+                # The history of a deleted name goes on.
+                after = after._replace(revision=revision + 1)
+            row = row_of(after)
+            if change.action == "deleted":
+                deleted.append(row[:1])
+            elif change.is_new:
+                new.append(row)
+            else:
+                changed.append(row[1:] + row[:1])
+            events.append((*row, change.action, actor, source, operation))
         if any(urn_keys.may_be_older(row[0]) for row in new) and self.has_older_keys():
             raise BindingError("keys-older", identifier=f"{self._database}")
-        changed = [row[1:] + row[:1] for change, row in rows if change.after.revision > 1]
-        events = [(*row, change.action, actor, source) for (change, row), source in zip(rows, sources, strict=True)]
         if len(new) >= _MANY:
             self._drop_replacement_triggers()
         self._insert(self._statements.insert, new)
         if changed:
             self.connection.exec_driver_sql(self._statements.update, changed)
+        if deleted:
+            self.connection.exec_driver_sql(self._statements.delete, deleted)
         self._insert(self._statements.event, events)
 
     def has_older_keys(self) -> bool:
@@ -312,17 +346,6 @@ class Transaction:
         self.connection.execute(delete(schema.rules).where(schema.rules.c.prefix == prefix))
         event = {"action": "removed", "prefix": prefix, "changed": rfc3339(now), "actor": actor}
         self.connection.execute(insert(schema.rule_events), [event])
-
-    def minted(self, names: Sequence[str]) -> set[str]:
-        """Return the names that were minted."""
-        found = select(schema.minted.c.key).where(schema.minted.c.key.in_(names))
-        return set(self.connection.execute(found).scalars())
-
-    def put_minted(self, names: Sequence[str], now: str, actor: str | None) -> None:
-        """Record minted names."""
-        rows = [{"key": name, "changed": now, "actor": actor} for name in names]
-        if rows:
-            self.connection.execute(insert(schema.minted), rows)
 
     def above(self, names: Sequence[str]) -> set[str]:
         """Return the names for which a longer name is bound: the name, then a slash or a dot, then more."""
@@ -356,7 +379,7 @@ class Transaction:
     def restore_triggers(self) -> None:
         """Create the triggers that this transaction dropped."""
         if self._has_dropped_triggers:
-            for trigger in schema.replacement_triggers():
+            for trigger in triggers.replacement_triggers():
                 self.connection.exec_driver_sql(trigger.statement)
 
     def _drop_replacement_triggers(self) -> None:
@@ -367,7 +390,7 @@ class Transaction:
         if self._has_dropped_triggers or self._database.dialect_name != "sqlite":
             return
         self._has_dropped_triggers = True
-        for trigger in schema.replacement_triggers():
+        for trigger in triggers.replacement_triggers():
             self.connection.exec_driver_sql(f"DROP TRIGGER IF EXISTS {trigger.name}")
 
     def _insert(self, insert: Insert, rows: list[Row]) -> None:
@@ -468,6 +491,8 @@ def _create_tables(database: Database) -> None:
                     f"{database} has the table {min(tables)} of another program; use an empty database",
                 )
             schema.metadata.create_all(connection)
+            search_indexes.create(connection)
+            triggers.create(connection, triggers.triggers(database.dialect_name))
             versions = {"schema": str(schema.VERSION), "keys": str(schema.KEYS), "rules": "0"}
             connection.execute(insert(schema.meta), [{"name": name, "value": versions[name]} for name in versions])
     except DBAPIError as error:

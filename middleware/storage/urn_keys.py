@@ -1,7 +1,7 @@
 """Find and rewrite the keys of URNs in a database of an older Ararat. ``ararat migrate`` uses this module.
 
 An older Ararat used one key per normal form. Now URNs that are equivalent in their namespace share one key
-(:func:`names.key`), so rows of these namespaces need new keys. Nothing else changes.
+(:func:`names.key`), so rows of these namespaces need new keys. The old key stays as the spelling of the name.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any, NamedTuple
 
-from sqlalchemy import Connection, Select, Table, insert, or_, select, text, update
+from sqlalchemy import Connection, Select, Table, func, insert, or_, select, text, update
 
 from ...identifiers import Urn
 from ...identifiers.urn import namespaces
@@ -69,7 +69,12 @@ def rewrite(connection: Connection) -> int:
         with _renaming(connection):
             for old, new in moves:
                 for table in (schema.bindings, schema.events):
-                    connection.execute(update(table).where(table.c.key == old).values(key=new))
+                    # Without a spelling, the old key is the text under which the name was bound.
+                    spelling = table.c.spelling if old == _TEMPORARY else func.coalesce(table.c.spelling, old)
+                    connection.execute(update(table).where(table.c.key == old).values(key=new, spelling=spelling))
+                if connection.dialect.name == "sqlite":
+                    move = text("UPDATE search_names SET key = :new WHERE key = :old")
+                    connection.execute(move, {"new": new, "old": old})
     _mark(connection)
     return sum(new != _TEMPORARY for _, new in moves)
 

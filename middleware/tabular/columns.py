@@ -9,24 +9,25 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime
 from difflib import get_close_matches
 from typing import Any, NamedTuple
 
-from ..bindings import assignment, validation
+from ..bindings import assignment, metadata, validation
 from ..bindings.assignment import Proposal
 from ..bindings.metadata import ELEMENTS
-from ..bindings.model import NOTHING, STATUSES, Binding, Status
+from ..bindings.model import NOTHING, STATUSES, Binding, Status, rfc3339
 from ..errors import BindingError
 
 COLUMNS = (
     *("identifier", "target", "kind", "resource", "status", "passthrough", "scope"),
     *ELEMENTS,
-    *("redirect", "reason"),
+    *("redirect", "reason", "successor", "spelling", "created", "changed"),
 )
-"""The columns of a table. Only the first is required."""
+"""The columns of a table. Only the first is required. Other columns are alternates, and elements such as dc.title."""
 
-_KNOWN, _ELEMENTS = frozenset(COLUMNS), frozenset(ELEMENTS)
-_SIMPLE = _KNOWN - _ELEMENTS
+_KNOWN = frozenset(COLUMNS)
+_SIMPLE = _KNOWN - frozenset(ELEMENTS)
 _ALTERNATE = re.compile(r"target\[.*\]", re.DOTALL | re.IGNORECASE)
 _TRUTH = {"true": True, "yes": True, "1": True, "false": False, "no": False, "0": False}
 
@@ -49,6 +50,8 @@ class Columns(NamedTuple):
 
     >>> Columns({"ARK": "identifier"}).find(" ark "), Columns().find("Target[text/html]"), Columns().find("Titre")
     ('identifier', 'target[text/html]', None)
+    >>> Columns().find("dc.title")
+    'dc.title'
     """
 
     renamed: Mapping[str, str] = NOTHING
@@ -64,7 +67,9 @@ class Columns(NamedTuple):
         folded = name.lower()
         if folded in _KNOWN:
             return folded
-        return f"target{name[6:]}" if _ALTERNATE.fullmatch(name) else None
+        if _ALTERNATE.fullmatch(name):
+            return f"target{name[6:]}"
+        return name if metadata.is_name(name) else None
 
     def unknown(self, names: Sequence[str]) -> str:
         """Return the error message for unknown headings, with the remedy."""
@@ -90,30 +95,30 @@ def proposal(cells: Mapping[str, str]) -> Proposal:
     307
     """
     stated: dict[str, Any] = {}
-    metadata: dict[str, str] = {}
+    elements: dict[str, str] = {}
     alternates: dict[str, str] = {}
     for column, cell in cells.items():
         if cell and not cell.isspace():
             if column in _SIMPLE:
                 stated[column] = cell
-            elif column in _ELEMENTS:
-                metadata[column] = cell
-            else:
+            elif column.startswith("target["):
                 alternates[column[7:-1]] = cell
+            else:
+                elements[column] = cell
     for column, convert in _CONVERTERS:
         if column in stated:
             stated[column] = convert(stated[column])
-    if stated.get("status") == "withdrawn" and "target" not in stated:
-        # A withdrawn name needs no target.
+    if stated.get("status") in ("withdrawn", "reserved") and "target" not in stated:
+        # A withdrawn or reserved name needs no target.
         stated.setdefault("kind", "described")
     identifier = stated.pop("identifier", "")
-    return assignment.propose(identifier, **stated, alternates=alternates or None, metadata=metadata or None)
+    return assignment.propose(identifier, **stated, alternates=alternates or None, metadata=elements or None)
 
 
 def cells(binding: Binding) -> dict[str, str]:
     """Return the cells of a binding that are not empty, in the order of :data:`COLUMNS`.
 
-    The time and the number of its changes are not included: they belong to the history.
+    The number of its changes is not included: it belongs to the history.
     """
     stated = {
         "identifier": binding.identifier,
@@ -123,9 +128,13 @@ def cells(binding: Binding) -> dict[str, str]:
         "status": binding.status,
         "passthrough": "true" if binding.passthrough else "false",
         "scope": binding.scope,
-        **binding.metadata,
+        **metadata.shortened(binding.metadata),
         "redirect": str(binding.redirect),
         "reason": binding.reason,
+        "successor": binding.successor,
+        "spelling": None if binding.spelling == binding.identifier else binding.spelling,
+        "created": rfc3339(binding.created),
+        "changed": rfc3339(binding.changed),
         **{alternate_column(selector): target for selector, target in binding.alternates.items()},
     }
     return {column: cell for column, cell in stated.items() if cell}
@@ -154,6 +163,18 @@ def redirect(text: str) -> int:
     raise BindingError("redirect-status", f"the redirect status {validation.shown(text)} is not allowed")
 
 
+def _time(text: str) -> datetime:
+    try:
+        time = datetime.fromisoformat(text)
+        if time.tzinfo is not None:
+            return time.astimezone(UTC)
+        if len(text) == len("2020-10-04"):
+            return time.replace(tzinfo=UTC)
+    except (ValueError, OverflowError):
+        pass
+    raise BindingError("time-text", f"{validation.shown(text)} is not a date or a time with its offset")
+
+
 def _passthrough(text: str) -> bool:
     if text.lower() in _TRUTH:
         return _TRUTH[text.lower()]
@@ -161,4 +182,10 @@ def _passthrough(text: str) -> bool:
 
 
 # Converters for the columns that are not text, in the order of validation.
-_CONVERTERS = (("status", _status), ("redirect", redirect), ("passthrough", _passthrough))
+_CONVERTERS = (
+    ("status", _status),
+    ("redirect", redirect),
+    ("passthrough", _passthrough),
+    ("created", _time),
+    ("changed", _time),
+)

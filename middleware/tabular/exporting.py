@@ -1,7 +1,7 @@
 """Export all bindings as a table in one of the :mod:`formats`. An import of the table makes a copy of the store.
 
-Rows are in the order of their keys. They contain everything about a name except its history. Rules, counters, UUIDs
-and minted names that are not bound are rows too (:mod:`other_rows`). The export writes one snapshot, even if other
+Rows are in the order of their keys. They contain everything about a name except its history. Rules, counters and UUIDs
+are rows too (:mod:`other_rows`). The export writes one snapshot, even if other
 processes write at the same time. Only one row at a time is in memory.
 """
 
@@ -19,7 +19,7 @@ from ..bindings.model import Binding
 from . import columns
 from .columns import COLUMNS
 from .formats import Format
-from .other_rows import OtherRow, Reserved, RuleRow, Setting
+from .other_rows import OtherRow, RuleRow, Setting
 
 if TYPE_CHECKING:
     from ..bindings.collection import Bindings
@@ -28,7 +28,7 @@ _EVERY = 1000
 
 
 class Exported(NamedTuple):
-    """The numbers of exported bindings, reserved names, rules and settings (counters and UUIDs)."""
+    """The numbers of exported public names, reserved names, rules and settings (counters and UUIDs)."""
 
     bindings: int
     reserved: int = 0
@@ -53,21 +53,21 @@ def export_table(
     >>> out.getvalue()[:45]
     b'{"identifier": "ark:12345/x", "target": "/x",'
     """
-    counts: Counter[type] = Counter()
+    counts: Counter[object] = Counter()
     with bindings.store.snapshot() as snapshot:
         if format == "jsonl":
             written = _json_lines()
         else:
-            written = _Delimited(_DELIMITERS[format], snapshot.selectors())
+            written = _Delimited(_DELIMITERS[format], snapshot.selectors(), snapshot.elements())
             file.write(written.header().encode())
-        for number, row in enumerate(chain(snapshot.settings(), snapshot.bindings(), snapshot.reserved()), 1):
+        for number, row in enumerate(chain(snapshot.settings(), snapshot.bindings()), 1):
             file.write(written(row).encode())
-            counts[type(row)] += 1
+            counts["reserved" if isinstance(row, Binding) and row.is_reserved else type(row)] += 1
             if progress and number % _EVERY == 0:
                 progress(number)
     if progress:
         progress(counts.total())
-    return Exported(counts[Binding], counts[Reserved], counts[RuleRow], counts[Setting])
+    return Exported(counts[Binding], counts["reserved"], counts[RuleRow], counts[Setting])
 
 
 _DELIMITERS: dict[Format, str] = {"csv": ",", "tsv": "\t"}
@@ -76,8 +76,8 @@ _DELIMITERS: dict[Format, str] = {"csv": ",", "tsv": "\t"}
 class _Delimited:
     """Format rows as lines of CSV or TSV."""
 
-    def __init__(self, delimiter: str, selectors: Iterable[str]) -> None:
-        self._columns = [*COLUMNS, *map(columns.alternate_column, selectors)]
+    def __init__(self, delimiter: str, selectors: Iterable[str], elements: Iterable[str]) -> None:
+        self._columns = [*COLUMNS, *elements, *map(columns.alternate_column, selectors)]
         self._line = StringIO()
         # LF instead of CR LF (RFC 4180): these files are often in Git.
         self._writer = csv.writer(self._line, delimiter=delimiter, lineterminator="\n")

@@ -2,7 +2,7 @@
 
 A table has a row for each name, in one of the :mod:`formats`. Its columns are :data:`columns.COLUMNS` and, for
 alternates, columns such as ``target[text/html;en]``. Only ``identifier`` is required. An empty cell keeps the recorded
-value, or sets the default for a new name. Rows can also contain rules, minted names and counters (:mod:`other_rows`).
+value, or sets the default for a new name. Rows can also contain rules and counters (:mod:`other_rows`).
 The table is read once, in one transaction. A thousand rows at a time are in memory.
 """
 
@@ -29,7 +29,7 @@ from . import columns as rows
 from . import formats, other_rows
 from .columns import Columns, Row
 from .formats import Reader
-from .other_rows import OtherRow, Reserved, RuleRow, Setting
+from .other_rows import OtherRow, RuleRow, Setting
 from .text_stream import ReadAs, name_of
 
 if TYPE_CHECKING:
@@ -44,7 +44,7 @@ _CHUNK = 1000
 class Imported(NamedTuple):
     """The effect of a line. ``before`` is the binding before it (None for a new name).
 
-    ``after`` is the binding after it. For the outcomes "reserved" and "set" it is the parsed row.
+    ``after`` is the binding after it. For the outcome "set" it is the parsed row.
     """
 
     line: int
@@ -71,7 +71,7 @@ class Summary:
     """The result of an import or a dry run: the number of lines with each outcome, and lists of the first hundred.
 
     - ``updated``, ``claimed``, ``relocated``: names with new metadata, with a first resource, with a new place.
-    - ``reserved``, ``rules``, ``settings``: minted names, rules and counters that are new.
+    - ``reserved``, ``rules``, ``settings``: reserved names, rules and counters that are new.
     - ``refusals``, ``refused``: lines with an error.
     - ``warnings``, ``warned``: new names with invisible or non-ASCII characters (A-09), or that software can confuse
       with another bound name (A-08).
@@ -133,7 +133,10 @@ def import_table(
 
     Readers see the import as one change. Other writers wait, on SQLite for at most five seconds.
 
-    A line with the status "withdrawn" withdraws its name, or makes a tombstone for a new name. A line without a target
+    The columns ``spelling``, ``created`` and ``changed`` apply to new names only; the first event has the same times.
+
+    A line with the status "withdrawn" withdraws its name, or makes a tombstone for a new name. A line with the status
+    "reserved" reserves a new name. A line without a target
     keeps the recorded target. Two lines for the same name must have the same values.
 
     Raises :class:`TableError` for a table that cannot be read or has an unknown column. Raises :class:`BindingError`
@@ -268,13 +271,12 @@ class _Run:
         current = transaction.get([key for _, stated in read if (key := _key(stated))])
         # A name that an earlier line of this import has bound is in the database by now.
         first_lines = self.seen.lookup(list(current)) if current else {}
-        minted_names = _MintedNames(transaction, [stated.key for _, stated in read if isinstance(stated, Reserved)])
         changes: dict[str, Change] = {}
         new_lines: dict[str, str] = {}
         new: list[tuple[Row, str]] = []
         for row, stated in read:
-            if isinstance(stated, (Reserved, RuleRow, Setting)):
-                self._apply_other(row, stated, transaction, current, minted_names)
+            if isinstance(stated, (RuleRow, Setting)):
+                self._apply_other(row, stated, transaction)
                 continue
             proposal = _with_record(row, stated, current)
             if isinstance(proposal, BindingError):
@@ -294,15 +296,19 @@ class _Run:
                 if change.action:
                     changes[f"{self.file}, line {row.line}"] = change
         transaction.put(list(changes.values()), self.actor, list(changes))
-        transaction.put_minted(minted_names.new, rfc3339(self.now), self.actor)
         self.seen.add(new_lines)
         self._warn(transaction, new)
 
     def _read(self, row: Row) -> Proposal | OtherRow | BindingError:
         try:
-            return other_rows.read(row.cells) or rows.proposal(row.cells)
+            stated = other_rows.read(row.cells) or rows.proposal(row.cells)
+            if isinstance(stated, Proposal):
+                for time in (stated.created, stated.changed):
+                    if time is not None and time > self.now:
+                        raise BindingError("time-future", f"{rfc3339(time)} is in the future")
         except BindingError as error:
             return error
+        return stated
 
     def _decide(
         self, row: Row, proposal: Proposal, before: Binding | None, earlier: str | None, transaction: Transaction
@@ -321,18 +327,9 @@ class _Run:
             return self._refuse(row, "duplicate-line", f"{message}: {why}" if why else message)
         return change
 
-    def _apply_other(
-        self,
-        row: Row,
-        stated: OtherRow,
-        transaction: Transaction,
-        current: Mapping[str, Binding],
-        minted_names: _MintedNames,
-    ) -> None:
+    def _apply_other(self, row: Row, stated: OtherRow, transaction: Transaction) -> None:
         try:
             match stated:
-                case Reserved(key):
-                    changed = key not in current and minted_names.take(key)
                 case RuleRow():
                     changed = self._apply_rule(stated, transaction)
                 case Setting():
@@ -347,8 +344,7 @@ class _Run:
         number = getattr(self.summary, counter) + 1
         setattr(self.summary, counter, number)
         if number <= MOST_LISTED:
-            outcome = "reserved" if isinstance(stated, Reserved) else "set"
-            self.summary.listed.append(Imported(row.line, outcome, None, stated))
+            self.summary.listed.append(Imported(row.line, "set", None, stated))
 
     def _apply_rule(self, stated: RuleRow, transaction: Transaction) -> bool:
         existing = transaction.get_rule(stated.prefix)
@@ -401,22 +397,6 @@ class _Run:
         return validation.shown(self._given(row), 100)
 
 
-class _MintedNames:
-    """The minted names of some rows; ``new`` are those that were not recorded."""
-
-    def __init__(self, transaction: Transaction, keys: Sequence[str]) -> None:
-        self._minted = transaction.minted(keys) if keys else set()
-        self.new: list[str] = []
-
-    def take(self, key: str) -> bool:
-        """Add a name. Return whether it is new."""
-        if key in self._minted:
-            return False
-        self._minted.add(key)
-        self.new.append(key)
-        return True
-
-
 _COUNTERS = {
     "bound": "added",
     "unchanged": "unchanged",
@@ -424,15 +404,16 @@ _COUNTERS = {
     "claimed": "claimed",
     "relocated": "relocated",
     "withdrawn": "withdrawn",
+    "reserved": "reserved",
 }
-_OTHERS = {Reserved: "reserved", RuleRow: "rules", Setting: "settings"}
+_OTHERS = {RuleRow: "rules", Setting: "settings"}
 _COUNTS = (*_COUNTERS.values(), *_OTHERS.values(), "warnings")
 
 
 def _key(stated: Proposal | OtherRow | BindingError) -> str | None:
     """Return the key of the binding that a row needs."""
     match stated:
-        case Proposal() | Reserved():
+        case Proposal():
             return stated.key
         case BindingError(code="target-missing"):
             return stated.identifier
@@ -450,7 +431,7 @@ def _with_record(row: Row, stated: Proposal | BindingError, current: Mapping[str
         return stated
     cells = row.cells
     filled: dict[str, str] = {}
-    if not cells.get("target") and cells.get("status") != "withdrawn":
+    if not cells.get("target") and cells.get("status") not in ("withdrawn", "reserved"):
         filled["kind"] = cells.get("kind") or before.kind
         if filled["kind"] != "described" and before.target:
             filled["target"] = before.target

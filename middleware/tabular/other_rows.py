@@ -1,12 +1,11 @@
 """Rows that are not bindings. A copy of a store needs them, so that it mints no name twice.
 
-- A minted name that is not bound has the status ``reserved``, and no target.
 - A rule has the kind ``rule``; the identifier is its prefix, the target is its template.
 - A counter of ``ararat mint --sequential`` has the kind ``counter``. The identifier is the beginning of its names, the
   target is a text such as ``next 17 of 10^4+check``.
 - The owner of a UUID has the kind ``uuid``; the identifier is the UUID, the resource is its owner.
 
-An export writes rules, counters and UUIDs before the bindings, and reserved names after them.
+An export writes these rows before the bindings.
 """
 
 from __future__ import annotations
@@ -16,7 +15,7 @@ from collections.abc import Mapping
 from typing import NamedTuple
 
 from ...identifiers.urn.namespaces.technical import UUID_PATTERN
-from ..bindings import assignment, names, validation
+from ..bindings import assignment, validation
 from ..bindings.patterns import COUNTER
 from ..errors import BindingError
 from ..resolution import rules
@@ -24,15 +23,6 @@ from . import columns
 
 _NEXT = re.compile(r"next ([0-9]{1,400}) of (.+)")
 _UUID = re.compile(f"(?i:urn:uuid:)({UUID_PATTERN})")
-
-
-class Reserved(NamedTuple):
-    """A minted name that is not bound."""
-
-    key: str
-
-    def cells(self) -> dict[str, str]:
-        return {"identifier": self.key, "status": "reserved"}
 
 
 class RuleRow(NamedTuple):
@@ -64,7 +54,7 @@ class Setting(NamedTuple):
         return {"identifier": f"urn:uuid:{self.name[5:]}", "kind": "uuid", "resource": self.value}
 
 
-OtherRow = Reserved | RuleRow | Setting
+OtherRow = RuleRow | Setting
 
 
 def setting(name: str, value: str) -> Setting | None:
@@ -78,32 +68,18 @@ def read(cells: Mapping[str, str]) -> OtherRow | None:
 
     >>> read({"identifier": "ark:/12345/x-5", "target": "/show/${value}", "kind": "rule"})
     RuleRow(prefix='ark:12345/x5', template='/show/${value}', redirect=302)
-    >>> read({"identifier": "ark:/12345/x5-01", "status": "reserved"}), read({"identifier": "ark:12345/a"})
-    (Reserved(key='ark:12345/x501'), None)
+    >>> read({"identifier": "ark:12345/a"}) is None
+    True
     """
     kind = cells.get("kind", "")
-    if kind in _KINDS:
-        allowed, parse = _KINDS[kind]
-    elif cells.get("status") == "reserved":
-        kind, allowed, parse = "reserved", {"status"}, _reserved
-    else:
+    if kind not in _KINDS:
         return None
+    allowed, parse = _KINDS[kind]
     for column, cell in cells.items():
         if column not in (*allowed, "identifier", "kind") and cell and not cell.isspace():
-            what = "reserved name" if kind == "reserved" else kind
-            message = f"a row for a {what} cannot have a value in the column {validation.shown(column)}"
+            message = f"a row for a {kind} cannot have a value in the column {validation.shown(column)}"
             raise BindingError("row-columns", message)
     return parse(cells.get("identifier", ""), cells)
-
-
-def _reserved(identifier: str, cells: Mapping[str, str]) -> Reserved:
-    from ..storage import schema  # it loads SQLAlchemy
-
-    key = names.assignable(identifier)
-    if schema.index_key(key) != key:
-        message = f"the name has {len(key):,} bytes in its normal form, which is too long"
-        raise BindingError("name-too-long", message, identifier=key)
-    return Reserved(key)
 
 
 def _rule(prefix: str, cells: Mapping[str, str]) -> RuleRow:

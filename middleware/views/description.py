@@ -62,9 +62,8 @@ class Description:
 
     @property
     def elements(self) -> dict[str, str]:
-        """The recorded metadata in their order, always with the element persistence."""
-        known = {"persistence": NO_STATEMENT, **self.binding.metadata}
-        return {element: known[element] for element in metadata.ELEMENTS if element in known}
+        """The recorded metadata by their short names in order, always with the element persistence."""
+        return metadata.shortened({"erc.persistence": NO_STATEMENT, **self.binding.metadata})
 
     @property
     def association(self) -> str:
@@ -74,7 +73,7 @@ class Description:
     @property
     def policy(self) -> str | None:
         """The address of the naming authority's policy; None if the recorded policy is not an address (ARK-034)."""
-        return _address(self.binding.metadata.get("policy", ""))
+        return _address(self.binding.metadata.get("erc.policy", ""))
 
     @property
     def about(self) -> tuple[str, ...]:
@@ -89,7 +88,7 @@ class Description:
     @property
     def meanings(self) -> Mapping[str, str]:
         """The meaning of each metadata element as a text for the page."""
-        if "persistence" in self.binding.metadata:
+        if "erc.persistence" in self.binding.metadata:
             return _MEANINGS
         return _MEANINGS | {"persistence": _NO_STATEMENT_LIVE if self.binding.is_live else _NO_STATEMENT_WITHDRAWN}
 
@@ -99,7 +98,7 @@ class Description:
 
         None for a withdrawn name, and for a name without a statement of persistence.
         """
-        if not self.binding.is_live or "persistence" not in self.binding.metadata:
+        if not self.binding.is_live or "erc.persistence" not in self.binding.metadata:
             return None
         return f"Please use the persistent identifier {self.binding.identifier} to reference this page."
 

@@ -182,8 +182,11 @@ LOCATED = Binding(
     passthrough=False,
     scope="name",
     alternates={"application/json": "https://e.example/j", "de": "/d"},
-    metadata={"who": "A <b>", "what": "\u202eB"},
+    metadata={"erc.who": "A <b>", "erc.what": "\u202eB", "dc.title": "<i>"},
     reason=None,
+    successor=None,
+    spelling="",
+    created=datetime(2026, 10, 4, tzinfo=UTC),
     changed=datetime(2026, 10, 4, tzinfo=UTC),
     revision=1,
 )
@@ -195,7 +198,8 @@ SORTS = (
     LOCATED._replace(kind="described", target=None, alternates={}),
     LOCATED._replace(kind="served", target="/served", alternates={}),
     LOCATED._replace(kind="served", target="/served/", scope="subtree", alternates={}),
-    LOCATED._replace(status="withdrawn", reason="gone\u200b"),
+    LOCATED._replace(status="withdrawn", reason="gone\u200b", successor="ark:12345/<b>"),
+    LOCATED._replace(status="reserved"),
     # A row that another program wrote into the database.
     LOCATED._replace(target="javascript:alert(1)", alternates={}),
     LOCATED._replace(kind="served", target="/served/../etc", alternates={}),

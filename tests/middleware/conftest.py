@@ -301,10 +301,15 @@ def binding() -> Callable[..., Binding]:
             "alternates": {},
             "metadata": {},
             "reason": None,
+            "successor": None,
+            "spelling": identifier,
+            "created": datetime(2026, 10, 4, 12, tzinfo=UTC),
             "changed": datetime(2026, 10, 4, 12, tzinfo=UTC),
             "revision": 1,
         }
-        return Binding(identifier, target=target, **usual | fields)  # type: ignore[arg-type]
+        made = Binding(identifier, target=target, **usual | fields)  # type: ignore[arg-type]
+        full = {name if "." in name else f"erc.{name}": text for name, text in made.metadata.items()}
+        return made._replace(metadata=full)
 
     return make
 

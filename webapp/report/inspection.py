@@ -186,4 +186,6 @@ def kinds(keys: Iterable[str], bindings: Bindings | None) -> dict[str, str] | No
         return None
     wanted = list(dict.fromkeys(keys))
     bound = bindings.fetch(wanted) if wanted else {}
-    return {key: "withdrawn" if binding.status == "withdrawn" else binding.kind for key, binding in bound.items()}
+    # A reserved name is not public.
+    public = {key: binding for key, binding in bound.items() if not binding.is_reserved}
+    return {key: "withdrawn" if binding.is_withdrawn else binding.kind for key, binding in public.items()}

@@ -35,9 +35,9 @@ def test_commands_report_an_old_database_and_migrate_upgrades_it(file: Path) -> 
     assert refused.exit_code == 2
     assert "ararat migrate" in refused.stderr.replace("\n", " ")
     migrated = ararat("migrate", "--database", file)
-    assert (migrated.exit_code, migrated.stdout) == (0, "Migrated the schema from version 1 to 2.\n")
+    assert (migrated.exit_code, migrated.stdout) == (0, "Migrated the schema from version 1 to 3.\n")
     assert ararat(*bind).exit_code == 0
-    assert ararat("migrate", "--database", file).stdout == "The schema is up to date, version 2.\n"
+    assert ararat("migrate", "--database", file).stdout == "The schema is up to date, version 3.\n"
 
 
 @pytest.mark.parametrize("create", [False, True], ids=["served", "created"])
@@ -66,5 +66,5 @@ def test_missing_triggers_are_reported_and_added(file: Path) -> None:
     assert checked.exit_code == 1
     assert "trigger-missing" in checked.stdout
     migrated = ararat("migrate", "--database", file)
-    assert migrated.stdout == "Added 1 triggers that protect the tables. The schema is up to date, version 2.\n"
+    assert migrated.stdout == "Added 1 triggers that protect the tables. The schema is up to date, version 3.\n"
     assert ararat("check", "--database", file).exit_code == 0

@@ -57,7 +57,11 @@ def test_a_name_can_be_minted_and_bound_in_one_command(ararat: Callable[..., Res
     name = json.loads(result.stdout)["identifier"]
     shown = json.loads(ararat("show", "--json", name).stdout)
     assert shown["target"] == "https://example.org/1"
-    assert json.loads(ararat("history", "--json", name).stdout)["actor"] == "a librarian"
+    history = [json.loads(line) for line in ararat("history", "--json", name).stdout.splitlines()]
+    assert [(event["action"], event["actor"]) for event in history] == [
+        ("reserved", "a librarian"),
+        ("bound", "a librarian"),
+    ]
 
 
 def test_an_invalid_target_mints_no_name(ararat: Callable[..., Result]) -> None:

@@ -55,7 +55,7 @@ def test_a_name_is_bound_under_its_normal_form(ararat: Callable[..., Result]) ->
     )
     assert (result.exit_code, result.stdout) == (0, "bound ark:12345/doc -> https://example.org/1 (located, by 302)\n")
     shown = json.loads(ararat("show", "--json", DOC).stdout)
-    assert shown["metadata"] == {"who": "A library", "what": "A=B"}
+    assert shown["metadata"] == {"erc.who": "A library", "erc.what": "A=B"}
 
 
 def test_a_url_that_contains_an_ark_is_read_as_the_ark(ararat: Callable[..., Result]) -> None:
@@ -99,7 +99,7 @@ def test_show_escapes_the_texts_of_a_binding(ararat: Callable[..., Result]) -> N
     )
     assert "a\\u{202e}b" in ararat("show", DOC).stdout
     assert "\\u{200b}me" in ararat("history", DOC).stdout
-    assert json.loads(ararat("show", "--json", DOC).stdout)["metadata"] == {"what": "a\u202eb"}
+    assert json.loads(ararat("show", "--json", DOC).stdout)["metadata"] == {"erc.what": "a\u202eb"}
 
 
 def test_binding_the_same_again_changes_nothing(bound: Callable[..., Result]) -> None:
@@ -122,7 +122,7 @@ def test_bind_changes_or_deletes_one_metadata_element(bound: Callable[..., Resul
     assert bound("bind", DOC, "https://example.org/1", "--metadata", "who=Me", "--metadata", "when=1").exit_code == 0
     assert bound("bind", DOC, "https://example.org/1", "--metadata", "who=").stdout.startswith("updated ")
     shown = json.loads(bound("show", "--json", DOC).stdout)["metadata"]
-    assert (shown["when"], "who" in shown) == ("1", False)
+    assert (shown["erc.when"], "erc.who" in shown) == ("1", False)
 
 
 def test_changing_an_alternate_requires_the_recorded_resource(bound: Callable[..., Result]) -> None:
@@ -439,7 +439,7 @@ def test_import_prints_json(bound: Callable[..., Result]) -> None:
     summary = json.loads(result.stdout)
     assert (summary["lines"], summary["updated"], summary["rules"], summary["refusals"]) == (3, 1, 1, 1)
     assert [each["outcome"] for each in summary["listed"]] == ["updated", "set"]
-    assert summary["listed"][0]["after"]["metadata"] == {"what": "New"}
+    assert summary["listed"][0]["after"]["metadata"] == {"erc.what": "New"}
     assert summary["refused"][0]["code"] == "naan-reserved-invalid"
     assert summary["read_as"]["encoding"] == "UTF-8"
 

@@ -107,7 +107,8 @@ def withdrawn(**said: Any) -> Binding:
 def test_a_new_name_gets_the_defaults() -> None:
     outcome, after, action = bind(None)
     assert (outcome, action) == ("bound", "bound")
-    assert after == Binding(NAME, "located", PLACE, "live", 302, None, False, "name", {}, {}, None, LATE, 1)
+    place = (NAME, "located", PLACE, "live", 302, None, False, "name", {}, {})
+    assert after == Binding(*place, None, None, NAME, LATE, LATE, 1)
 
 
 def test_the_same_assignment_changes_nothing() -> None:
@@ -121,7 +122,7 @@ def test_the_same_target_in_another_spelling_changes_nothing() -> None:
 @pytest.mark.parametrize(
     ("before", "said"),
     [
-        pytest.param({}, {"metadata": {"what": "T"}}, id="metadata"),
+        pytest.param({}, {"metadata": {"erc.what": "T"}}, id="metadata"),
         pytest.param({}, {"redirect": 307}, id="redirect"),
         pytest.param({"resource": "R1"}, {"resource": "R1", "redirect": 307}, id="redirect, with the resource"),
     ],
@@ -133,7 +134,7 @@ def test_metadata_of_the_same_target_are_updated(before: dict[str, Any], said: d
     assert (after.changed, after.revision, after.target) == (LATE, 2, PLACE)
 
 
-@pytest.mark.parametrize("said", [{}, {"metadata": {"what": "T"}}, {"redirect": 307}])
+@pytest.mark.parametrize("said", [{}, {"metadata": {"erc.what": "T"}}, {"redirect": 307}])
 def test_a_resource_can_be_claimed_if_none_is_recorded(said: dict[str, Any]) -> None:
     outcome, after, action = bind(existing(), resource="R1", **said)
     assert (outcome, action, after.resource, after.target, after.revision) == ("claimed", "updated", "R1", PLACE, 2)
@@ -199,10 +200,10 @@ def test_a_conflict_names_the_field_that_differs(before: dict[str, Any], said: d
 def test_an_empty_element_is_deleted_and_the_others_remain() -> None:
     known = existing(metadata={"who": "N", "what": "T"})
     outcome, after, _ = bind(known, metadata={"who": ""})
-    assert (outcome, dict(after.metadata)) == ("updated", {"what": "T"})
+    assert (outcome, dict(after.metadata)) == ("updated", {"erc.what": "T"})
     assert bind(after, metadata={"who": ""}).outcome == "unchanged"
     assert bind(known, metadata={}).outcome == "unchanged"
-    assert dict(bind(None, metadata={"who": "", "what": "T"}).after.metadata) == {"what": "T"}
+    assert dict(bind(None, metadata={"who": "", "what": "T"}).after.metadata) == {"erc.what": "T"}
 
 
 @pytest.mark.parametrize("now", [EARLY, EARLY - timedelta(hours=1)], ids=["the same time", "a clock set back"])
@@ -417,5 +418,5 @@ def test_an_assignment_keeps_other_metadata_elements() -> None:
     known = existing(metadata={"what": "T", "when": "2020"}, alternates={"en": "/en"}, resource="R1")
     said = propose(NAME, PLACE, resource="R1", metadata={"who": "N", "what": "U"}, alternates={"de": "/de"})
     after = assignment.bind(known, said, LATE).after
-    assert list(after.metadata.items()) == [("who", "N"), ("what", "U"), ("when", "2020")]
+    assert list(after.metadata.items()) == [("erc.who", "N"), ("erc.what", "U"), ("erc.when", "2020")]
     assert dict(after.alternates) == {"de": "/de", "en": "/en"}

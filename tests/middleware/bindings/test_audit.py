@@ -12,7 +12,7 @@ from sqlalchemy import text
 from ararat.middleware.bindings.audit import CHECKS, check, meaning
 from ararat.middleware.bindings.collection import Bindings
 from ararat.middleware.errors import UnreadableBinding
-from ararat.middleware.storage import schema
+from ararat.middleware.storage import schema, triggers
 from ararat.middleware.storage.store import DatabaseStore
 from ararat.middleware.tabular.exporting import export_table
 
@@ -78,7 +78,7 @@ def test_questionable_targets_are_reported(
 def test_rows_of_other_programs_are_reported(bindings: Bindings, key: str, code: str) -> None:
     bindings.bind("ark:12345/x", "/x")
     with cast(DatabaseStore, bindings.store)._database.engine.begin() as connection:
-        columns = "kind, target, status, redirect, passthrough, scope, changed, revision"
+        columns = "kind, target, status, redirect, passthrough, scope, created, changed, revision"
         copied = f"INSERT INTO bindings (key, {columns}) SELECT '{key}', {columns} FROM bindings"  # noqa: S608  ours
         connection.execute(text(copied))
     assert (key, code) in found(bindings)
@@ -89,12 +89,12 @@ def execute(bindings: Bindings, *statements: str) -> None:
     dialect = cast(DatabaseStore, bindings.store)._database.dialect_name
     on = " ON bindings" if dialect == "postgresql" else ""
     with cast(DatabaseStore, bindings.store)._database.engine.begin() as connection:
-        for trigger in schema.triggers(dialect):
+        for trigger in triggers.triggers(dialect):
             if trigger.table is schema.bindings:
                 connection.execute(text(f"DROP TRIGGER {trigger.name}{on}"))
         for statement in statements:
             connection.execute(text(statement))
-        for trigger in schema.triggers(dialect):
+        for trigger in triggers.triggers(dialect):
             if trigger.table is schema.bindings:
                 connection.execute(text(trigger.statement))
 
@@ -131,10 +131,10 @@ def test_check_compares_bindings_with_their_history(bindings: Bindings, statemen
 def test_check_reports_missing_triggers(bindings: Bindings) -> None:
     on = " ON bindings" if cast(DatabaseStore, bindings.store)._database.dialect_name == "postgresql" else ""
     with cast(DatabaseStore, bindings.store)._database.engine.begin() as connection:
-        connection.execute(text(f"DROP TRIGGER bindings_never_0{on}"))
+        connection.execute(text(f"DROP TRIGGER bindings_never_deleted{on}"))
     [finding] = check(bindings)
     assert (finding.identifier, finding.code) == ("", "trigger-missing")
-    assert "bindings_never_0" in finding.message
+    assert "bindings_never_deleted" in finding.message
     assert "ararat migrate" in finding.message
 
 

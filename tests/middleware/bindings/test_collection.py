@@ -75,7 +75,7 @@ def test_all_fields_of_a_binding_are_recorded(bindings: Bindings) -> None:
         "resource": "the thing \u05d0 itself",
         "passthrough": True,
         "alternates": {"text/html;en": "/en?a=1#b"},
-        "metadata": {"who": "No\u00eb \U0001f600", "what": 'A "title" \\ with \u202e and {braces}'},
+        "metadata": {"erc.who": "No\u00eb \U0001f600", "erc.what": 'A "title" \\ with \u202e and {braces}'},
     }
     assert bindings.bind(NAME, "/page", **said, actor="me") == "bound"
     found = bindings.lookup(NAME)

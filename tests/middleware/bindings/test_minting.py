@@ -220,9 +220,9 @@ def test_the_actor_of_a_minted_name_is_kept(bindings: Bindings) -> None:
     [name] = mint(bindings, "12345/x5", actor="a librarian")
     engine = cast(DatabaseStore, bindings.store)._database.engine
     with engine.connect() as connection:
-        rows = connection.execute(text("SELECT key, actor FROM minted")).all()
-    assert [tuple(row) for row in rows] == [(name, "a librarian")]
-    for statement in ("DELETE FROM minted", "UPDATE minted SET actor = 'me'"):
+        rows = connection.execute(text("SELECT key, action, actor FROM events")).all()
+    assert [tuple(row) for row in rows] == [(name, "reserved", "a librarian")]
+    for statement in ("DELETE FROM events", "UPDATE events SET actor = 'me'"):
         with pytest.raises(DBAPIError, match="never"), engine.begin() as connection:
             connection.execute(text(statement))
 

@@ -51,7 +51,7 @@ def test_without_a_policy_the_same_name_is_bound(database):
         assert bindings.bind("ark:21206/bcd", "/x", metadata={"persistence": "kept"}) == "bound"
         binding = bindings.lookup("ark:21206/bcd")
     assert binding is not None
-    assert "availability" not in binding.metadata
+    assert "erc.availability" not in binding.metadata
 
 
 @pytest.mark.parametrize(
@@ -61,7 +61,7 @@ def test_a_persistent_name_needs_an_allowed_availability(governed, stated, kept)
     metadata = {"persistence": "kept", **({"availability": stated} if stated else {})}
     for outcome in ("bound", "unchanged"):
         assert governed.bind("ark:21206/1b", "/x", metadata=metadata) == outcome
-    assert governed.lookup("ark:21206/1b").metadata["availability"] == kept
+    assert governed.lookup("ark:21206/1b").metadata["erc.availability"] == kept
     assert len(governed.history("ark:21206/1b")) == 1
 
 
@@ -69,7 +69,7 @@ def test_a_name_can_become_persistent_later(governed):
     governed.bind("ark:21206/1b", "/x")
     governed.bind("urn:example:a", "/x")
     assert governed.mark_persistent("ark:21206/1b", published=False) == "updated"
-    assert governed.lookup("ark:21206/1b").metadata == {"persistence": "persistent", "availability": "none"}
+    assert governed.lookup("ark:21206/1b").metadata == {"erc.persistence": "persistent", "erc.availability": "none"}
     governed.mark_persistent("ark:21206/1b", availability="subinfinite")
     governed.mark_persistent("ark:21206/1b", availability="subinfinite")
     assert [event.action for event in governed.history("ark:21206/1b")] == ["bound", "updated", "updated"]
@@ -119,7 +119,7 @@ def test_a_file_store_applies_the_policy(tmp_path):
     with open_bindings(file, policy=P) as bindings:
         binding = bindings.lookup("ark:21206/1b")
     assert binding is not None
-    assert binding.metadata == {"persistence": "kept", "availability": "lifetime"}
+    assert binding.metadata == {"erc.persistence": "kept", "erc.availability": "lifetime"}
     file.write_text("identifier,target\nark:21206/1b,/x\nark:21206/bcd,/x\n", "utf-8")
     with pytest.raises(TableError) as refused:
         open_file(file, policy=P, served=False)

@@ -114,7 +114,10 @@ def test_a_file_applies_rules_and_ignores_minted_names(tmp_path: Path, open_stor
     application = Client(ResolverMiddleware(NotFound(), bindings, prefix="https://example.org"))
     assert application.get("/ark:12345/x57").location == "https://a.example/x57"
     assert application.get("/ark:12345/t1").status_code == 404
-    assert bindings.lookup("ark:12345/t1") is None
+    assert application.get("/ark:12345/t1").data == application.get("/ark:12345/t2").data.replace(b"t2", b"t1")
+    reserved = bindings.lookup("ark:12345/t1")
+    assert reserved is not None
+    assert reserved.is_reserved
     beside = path.with_suffix(".new")
     beside.write_text(f"{header}ark:12345/x5,https://b.example/${{value}},rule,\n{A},/1,,\n")
     beside.replace(path)

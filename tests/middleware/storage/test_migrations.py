@@ -16,7 +16,7 @@ from sqlalchemy.pool import NullPool
 from ararat.middleware import import_table, mint
 from ararat.middleware.bindings.collection import Bindings, open_bindings
 from ararat.middleware.errors import BindingError, BindingsUnavailable
-from ararat.middleware.storage import schema
+from ararat.middleware.storage import schema, triggers
 from ararat.middleware.storage.migrations import migrate
 
 NAME = "ark:12345/doc"
@@ -78,7 +78,7 @@ def test_migration_keeps_bindings(old: str, open_store: Callable[..., Bindings])
     assert bindings.bind(NAME, "/y", resource="R1") == "relocated"
     assert len(mint(bindings, "12345/x5", count=5)) == 5
     with pytest.raises(DBAPIError, match="never"), engine(old).begin() as connection:
-        connection.execute(text("DELETE FROM minted"))
+        connection.execute(text("DELETE FROM events"))
 
 
 def test_a_migrated_database_has_the_tables_of_a_new_one(
@@ -104,13 +104,14 @@ def test_missing_triggers_are_added(database: str, open_store: Callable[..., Bin
     """A current schema without the newer triggers is served, and migrated."""
     open_store(database).bind(NAME, "/x")
     before = shape(database)
-    added = [trigger for trigger in schema.triggers(engine(database).dialect.name) if trigger.name[-2:] in ("_9", "ed")]
+    newer = ("_skipped", "_replaced", "_emptied")
+    added = [each for each in triggers.triggers(engine(database).dialect.name) if each.name.endswith(newer)]
     with engine(database).begin() as connection:
         for trigger in added:
             on = "" if connection.dialect.name == "sqlite" else f" ON {trigger.table}"
             connection.execute(text(f"DROP TRIGGER {trigger.name}{on}"))
         if connection.dialect.name == "postgresql":
-            connection.execute(text("ALTER TABLE bindings DISABLE TRIGGER bindings_never_0"))
+            connection.execute(text("ALTER TABLE bindings DISABLE TRIGGER bindings_never_deleted"))
     bindings = open_store(database)
     assert bindings.relocate(NAME, "/y") == "relocated"
     disabled = database.startswith("postgresql")
@@ -169,8 +170,8 @@ def test_a_text_file_needs_no_migration(tmp_path: Path) -> None:
 def test_a_failed_migration_changes_nothing(old: str, monkeypatch: pytest.MonkeyPatch) -> None:
     from ararat.middleware.storage import migrations
 
-    def half(connection) -> None:
-        schema.minted.create(connection)
+    def half(connection, progress) -> None:
+        schema.rule_events.create(connection)
         connection.execute(text("INSERT INTO no_such_table VALUES (1)"))
 
     before = shape(old)

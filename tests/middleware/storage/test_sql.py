@@ -30,10 +30,14 @@ def bound(number: int, **stated: object) -> Change:
         alternates=NOTHING,
         metadata=NOTHING,
         reason=None,
+        successor=None,
+        spelling=f"ark:12345/x{number}",
+        created=NOW,
         changed=NOW,
         revision=1,
     )
-    return Change("bound", first._replace(**stated), "bound")
+    first = first._replace(**stated)
+    return Change("bound", first._replace(spelling=first.identifier), "bound")
 
 
 def put(bindings: Bindings, changes: list[Change]) -> None:

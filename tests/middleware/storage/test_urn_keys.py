@@ -128,6 +128,9 @@ def test_migrate_rewrites_keys_and_history(older: Callable[..., str], open_store
     assert keys_of(database) == keys_of(database, "events") == expected
     bindings = open_store(database)
     assert resolve(HYPHENS, bindings.fetch, no_rules, Settings()).target == "https://example.org/0"
+    bound = bindings.lookup(HYPHENS)
+    assert bound is not None
+    assert bound.spelling == OLD
     assert bindings.bind("urn:isbn:0-19-852663-6", "https://example.org/b") == "bound"
     assert not [finding for finding in check(bindings) if finding.code == "urn-key"]
     with pytest.raises(DBAPIError, match="never"), engine(database).begin() as connection:

@@ -44,7 +44,7 @@ def test_all_formats_can_be_imported(format: str, bindings: Bindings, tmp_path: 
     assert import_table(bindings, file).added == 1
     found = bindings.lookup("ark:12345/x")
     assert found is not None
-    assert (found.target, found.metadata["what"], found.alternates["de"]) == (ROW["target"], ROW["what"], "/d,e")
+    assert (found.target, found.metadata["erc.what"], found.alternates["de"]) == (ROW["target"], ROW["what"], "/d,e")
 
 
 @pytest.mark.parametrize(

@@ -16,7 +16,7 @@ import pytest
 
 from ararat.middleware.bindings.collection import Bindings
 from ararat.middleware.bindings.minting import mint
-from ararat.middleware.bindings.model import Binding
+from ararat.middleware.bindings.model import Binding, rfc3339
 from ararat.middleware.errors import BindingError, BindingsUnavailable, TableError
 from ararat.middleware.tabular.columns import COLUMNS
 from ararat.middleware.tabular.importing import MOST_LISTED, Imported, SeenNames, Summary, import_table
@@ -42,10 +42,11 @@ def bound_row(line: Imported) -> Binding:
 
 def test_every_column_is_imported(bindings: Bindings) -> None:
     header = ",".join([*COLUMNS, "target[text/html;en]", "target[de]"])
-    elements = "Noah,The Ark,2020,Ararat,lifetime,subinfinite,fixed,2020-10-04,https://example.org/policy"
-    summary = run(
-        bindings, header, f"ark:/12345/d-oc,https://example.org/1,related,R1,live,yes,name,{elements},307,,/en,/de"
-    )
+    header += ",dc.title"
+    elements = "Noah,The Ark,2020,Ararat,(:unkn),lifetime,subinfinite,fixed,2020-10-04,https://example.org/policy"
+    origin = "ark:/12345/do-c,2001-02-03,2002-02-03T04:05:06+01:00"
+    start = f"ark:/12345/d-oc,https://example.org/1,related,R1,live,yes,name,{elements}"
+    summary = run(bindings, header, f"{start},307,,,{origin},/en,/de,An Ark")
     assert (summary.lines, summary.added, summary.written, summary.refused) == (1, 1, True, [])
     found = bindings.lookup("ark:12345/doc")
     assert found is not None
@@ -58,14 +59,20 @@ def test_every_column_is_imported(bindings: Bindings) -> None:
     )
     assert found.redirect == 307
     assert dict(found.alternates) == {"de": "/de", "text/html;en": "/en"}
-    assert ",".join(found.metadata.values()) == elements
+    assert ",".join(found.metadata.values()) == f"{elements},An Ark"
+    assert found.spelling == "ark:/12345/do-c"
+    assert (rfc3339(found.created), rfc3339(found.changed)) == (
+        "2001-02-03T00:00:00.000000Z",
+        "2002-02-03T03:05:06.000000Z",
+    )
+    assert [event.when for event in bindings.history("ark:12345/doc")] == [found.changed]
 
 
 def test_columns_can_have_any_order_and_most_are_optional(bindings: Bindings) -> None:
     assert run(bindings, "what, target ,identifier", "A title,/1,ark:12345/a").added == 1
     found = bindings.lookup("ark:12345/a")
     assert found is not None
-    assert (found.target, found.metadata["what"], found.kind) == ("/1", "A title", "located")
+    assert (found.target, found.metadata["erc.what"], found.kind) == ("/1", "A title", "located")
 
 
 def test_the_history_contains_the_source_of_a_name(bindings: Bindings, tmp_path: Path) -> None:
@@ -116,7 +123,11 @@ def test_lines_are_counted_by_outcome(bindings: Bindings) -> None:
     assert [event.action for event in bindings.history("ark:12345/d")] == ["bound", "withdrawn"]
     tombstone = bindings.lookup("ark:12345/f")
     assert tombstone is not None
-    assert (tombstone.status, tombstone.kind, tombstone.metadata["what"]) == ("withdrawn", "described", "A tombstone")
+    assert (tombstone.status, tombstone.kind, tombstone.metadata["erc.what"]) == (
+        "withdrawn",
+        "described",
+        "A tombstone",
+    )
 
 
 @pytest.mark.parametrize("dry_run", [True, False], ids=["dry", "written"])
@@ -182,7 +193,7 @@ def test_an_empty_cell_changes_nothing(bindings: Bindings) -> None:
     run(bindings, "identifier,target,what", "ark:12345/a,/1,U")
     after = bindings.lookup("ark:12345/a")
     assert after is not None
-    assert dict(after.metadata) == {"who": "N", "what": "U"}
+    assert dict(after.metadata) == {"erc.who": "N", "erc.what": "U"}
 
 
 def test_a_dry_run_returns_the_same_summary_and_writes_nothing(bindings: Bindings) -> None:
@@ -500,12 +511,12 @@ def test_a_table_without_targets_updates_titles(bindings: Bindings) -> None:
     summary = run(bindings, *lines)
     assert (summary.updated, summary.refused) == (3, [])
     found = bindings.fetch(["ark:12345/a", "ark:12345/b", "ark:12345/c"])
-    assert [(each.kind, each.target, each.metadata["what"]) for _, each in sorted(found.items())] == [
+    assert [(each.kind, each.target, each.metadata["erc.what"]) for _, each in sorted(found.items())] == [
         ("related", "/1", "New"),
         ("described", None, "B"),
         ("served", "/c", "C"),
     ]
-    assert found["ark:12345/a"].metadata["who"] == "Me"
+    assert found["ark:12345/a"].metadata["erc.who"] == "Me"
     assert codes(run(bindings, "identifier,what", "ark:12345/new,Title")) == [(2, "target-missing")]
 
 
@@ -544,7 +555,7 @@ def test_files_of_excel_are_imported_and_their_encoding_is_reported(bindings: Bi
     )
     found = bindings.lookup("ark:12345/a")
     assert found is not None
-    assert found.metadata["what"] == "Été"
+    assert found.metadata["erc.what"] == "Été"
     with pytest.raises(TableError) as fault:
         import_table(bindings, BytesIO(octets), encoding="utf-8", columns=columns, ignore_unknown=True)
     assert fault.value.code == "table-encoding"
@@ -664,7 +675,9 @@ def test_rules_counters_and_minted_names_are_imported(bindings: Bindings) -> Non
     ]
     (rule,) = bindings.rules()
     assert (rule.prefix, rule.template, rule.redirect) == ("ark:12345/x5", "https://example.org/${value}", 307)
-    assert bindings.lookup("ark:12345/x50003") is None
+    reserved = bindings.lookup("ark:12345/x50003")
+    assert reserved is not None
+    assert (reserved.status, reserved.spelling) == ("reserved", "ark:/12345/x5-0003")
     assert run(bindings, *lines).unchanged == 5
     bindings.remove_rule("ark:12345/x5")
     assert mint(bindings, "12345/x5", length=4, digits=True, sequential=True) == ["ark:12345/x50017"]
@@ -683,7 +696,8 @@ def test_rules_counters_and_minted_names_are_imported(bindings: Bindings) -> Non
         pytest.param("ark:12345/x6,/no-variable,rule,,", "rule-template", id="no template"),
         pytest.param("urn:isbn:1,/things/${value},rule,,", "rule-prefix", id="no prefix"),
         pytest.param("ark:12345/x5,/things/${value},rule,withdrawn,", "row-columns", id="a rule with a status"),
-        pytest.param("ark:12345/x50,/1,,reserved,", "row-columns", id="a reserved name with a target"),
+        pytest.param("ark:12345/old,/2,,reserved,", "reserve-public", id="a public name with another target"),
+        pytest.param("ark:12345/kept,,,withdrawn,", "withdraw-reserved", id="a tombstone for a reserved name"),
         pytest.param("ark:12345,,,reserved,", "no-name", id="no name"),
         pytest.param("ark:12345/x5,17,counter,,", "counter-text", id="no counter"),
         pytest.param("ark:12345/x.5,next 17 of 10^4,counter,,", "counter-text", id="a counter of no shoulder"),
@@ -692,6 +706,8 @@ def test_rules_counters_and_minted_names_are_imported(bindings: Bindings) -> Non
 )
 def test_each_kind_of_row_has_its_own_rules(bindings: Bindings, row: str, code: str) -> None:
     bindings.set_rule("ark:12345/x5", "/things/${value}")
+    bindings.bind("ark:12345/old", "/1")
+    bindings.reserve("ark:12345/kept")
     summary = run(bindings, "identifier,target,kind,status,redirect", row, "ark:12345/new,/1,,,")
     assert codes(summary) == [(2, code)]
     assert bindings.lookup("ark:12345/new") is None

@@ -1,0 +1,27 @@
+"""Column types and constraints of the tables in :mod:`schema`, :mod:`account_tables` and :mod:`log_tables`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from sqlalchemy import BigInteger, CheckConstraint, Column, Integer, MetaData, Text
+
+metadata = MetaData()
+"""The tables of a database."""
+
+BYTES = Text().with_variant(Text(collation="C"), "postgresql")
+"""Texts compared by their bytes: ark:12345/X differs from ark:12345/x. SQLite compares bytes by default (BINARY)."""
+
+NUMBER = BigInteger().with_variant(Integer, "sqlite")
+"""Row numbers. In SQLite only INTEGER can be the row ID of a table."""
+
+
+def row_number() -> Column[Any]:
+    """Return the column ``id``: a number that the database assigns, in the order of the rows."""
+    return Column("id", NUMBER, primary_key=True, autoincrement=True)
+
+
+def one_of(column: str, allowed: Iterable[object]) -> CheckConstraint:
+    """Return the constraint that a column has one of these values."""
+    return CheckConstraint(f"{column} IN ({', '.join(map(repr, allowed))})", name=f"{column}_known")

@@ -1,0 +1,81 @@
+"""The indexes for lists and search: targets, times, states, and the words of metadata.
+
+- Targets: an index of the first :data:`TARGET_CHARACTERS` characters of each target, in byte order. A host or a prefix
+  is a range of it.
+- Words: in SQLite the full-text table ``search_words``, whose row numbers are those of ``search_names``. Triggers
+  keep both equal to the metadata in ``bindings``. In PostgreSQL an index of :data:`WORDS`.
+"""
+
+# ruff: noqa: S608 - the statements contain names of the schema only
+
+from __future__ import annotations
+
+from sqlalchemy import Connection
+
+TARGET_CHARACTERS = 400
+"""The number of characters of a target in the index. PostgreSQL allows about 2,700 bytes per index entry."""
+
+WORDS = r"to_tsvector('simple', regexp_replace(metadata, '\\[nrt]', ' ', 'g'))"
+"""The indexed expression of PostgreSQL. A query must repeat it. A JSON text has ``\n`` for a line feed."""
+
+
+def _words(row: str) -> str:
+    """Return the expression of SQLite for the words of a row."""
+    metadata = f"CASE WHEN json_valid({row}.metadata) THEN {row}.metadata END"
+    return f"(SELECT group_concat(value, ' ') FROM json_each({metadata}))"
+
+
+_TARGET = f"substr(target, 1, {TARGET_CHARACTERS})"
+_INDEXES = (
+    "CREATE INDEX bindings_changed ON bindings (changed)",
+    "CREATE INDEX bindings_created ON bindings (created)",
+    "CREATE INDEX bindings_not_live ON bindings (status, key) WHERE status <> 'live'",
+)
+_EVENT_INDEXES = (
+    "CREATE INDEX events_operation ON events (operation) WHERE operation IS NOT NULL",
+    # The names that were deleted. Few rows, so that a lookup of a new name costs almost nothing.
+    "CREATE INDEX events_deleted ON events (key) WHERE action = 'deleted'",
+)
+_POSTGRESQL = (
+    *_INDEXES,
+    f'CREATE INDEX bindings_target ON bindings ({_TARGET} COLLATE "C") WHERE target IS NOT NULL',
+    f"CREATE INDEX bindings_words ON bindings USING gin ({WORDS}) WHERE metadata IS NOT NULL",
+)
+_FORGET = "INSERT INTO search_words (search_words, rowid, words) SELECT 'delete', id, {words} FROM search_names"
+_REMEMBER = "INSERT INTO search_words (rowid, words) SELECT id, {words} FROM search_names"
+_SQLITE = (
+    *_INDEXES,
+    f"CREATE INDEX bindings_target ON bindings ({_TARGET}) WHERE target IS NOT NULL",
+    # The row number of a binding can change, so that the words have their own.
+    "CREATE TABLE search_names (id INTEGER PRIMARY KEY, key TEXT NOT NULL UNIQUE)",
+    "CREATE VIRTUAL TABLE search_words USING fts5 (words, content='')",
+    f"""
+CREATE TRIGGER bindings_search_added AFTER INSERT ON bindings WHEN NEW.metadata IS NOT NULL BEGIN
+INSERT INTO search_names (key) VALUES (NEW.key);
+{_REMEMBER.format(words=_words("NEW"))} WHERE key = NEW.key;
+END""",
+    f"""
+CREATE TRIGGER bindings_search_changed AFTER UPDATE ON bindings WHEN OLD.metadata IS NOT NEW.metadata BEGIN
+{_FORGET.format(words=_words("OLD"))} WHERE key = OLD.key AND OLD.metadata IS NOT NULL;
+INSERT INTO search_names (key) SELECT NEW.key WHERE NOT EXISTS (SELECT 1 FROM search_names WHERE key = NEW.key);
+{_REMEMBER.format(words=_words("NEW"))} WHERE key = NEW.key AND NEW.metadata IS NOT NULL;
+END""",
+    f"""
+CREATE TRIGGER bindings_search_deleted AFTER DELETE ON bindings WHEN OLD.metadata IS NOT NULL BEGIN
+{_FORGET.format(words=_words("OLD"))} WHERE key = OLD.key;
+DELETE FROM search_names WHERE key = OLD.key;
+END""",
+)
+_FILL = (
+    "INSERT INTO search_names (key) SELECT key FROM bindings WHERE metadata IS NOT NULL ORDER BY key",
+    f"""
+INSERT INTO search_words (rowid, words) SELECT search_names.id, {_words("bindings")}
+FROM search_names JOIN bindings USING (key)""",
+)
+
+
+def create(connection: Connection) -> None:
+    """Create the indexes of tables that exist, and fill them."""
+    is_sqlite = connection.dialect.name == "sqlite"
+    for statement in (*(_SQLITE if is_sqlite else _POSTGRESQL), *_EVENT_INDEXES, *(_FILL if is_sqlite else ())):
+        connection.exec_driver_sql(statement)

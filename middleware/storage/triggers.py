@@ -1,0 +1,120 @@
+"""Triggers that protect the tables of :mod:`schema`, also from statements of other programs.
+
+A public name is never deleted, renamed or re-assigned, and never becomes reserved again. Events never change. A change
+of a binding increases its revision by 1. No row is replaced. :mod:`audit` finds a change without an event.
+
+A reserved name is not public: it can be deleted, and everything about it can change.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import NamedTuple
+
+from sqlalchemy import Connection, Table
+
+from .schema import bindings, events, operations, prefix_events, rule_events
+
+_PUBLIC = "OLD.status <> 'reserved'"
+_OTHER_RESOURCE = "OLD.resource <> NEW.resource OR (OLD.resource IS NOT NULL AND NEW.resource IS NULL)"
+_OTHER_ORIGIN = "OLD.created <> NEW.created OR coalesce(OLD.spelling, '') <> coalesce(NEW.spelling, '')"
+# A trigger with a changed statement needs a new name, because ``ararat migrate`` compares names.
+_NEVER = (
+    ("deleted", bindings, "DELETE", f"WHEN ({_PUBLIC})", "a public name is never deleted"),
+    ("renamed", bindings, "UPDATE", "WHEN (OLD.key <> NEW.key)", "a name is never renamed"),
+    ("reassigned", bindings, "UPDATE", f"WHEN ({_PUBLIC} AND ({_OTHER_RESOURCE}))", "a name is never re-assigned"),
+    (
+        "reserved",
+        bindings,
+        "UPDATE",
+        f"WHEN ({_PUBLIC} AND NEW.status = 'reserved')",
+        "a public name is never reserved again",
+    ),
+    (
+        "redated",
+        bindings,
+        "UPDATE",
+        f"WHEN ({_PUBLIC} AND ({_OTHER_ORIGIN}))",
+        "the date of creation and the spelling of a public name never change",
+    ),
+    (
+        "skipped",
+        bindings,
+        "UPDATE",
+        "WHEN (NEW.revision <> OLD.revision + 1)",
+        "a change raises the revision by 1 (use ararat)",
+    ),
+    ("deleted", operations, "DELETE", "", "history is never deleted"),
+    *(("deleted", table, "DELETE", "", "history is never deleted") for table in (events, rule_events, prefix_events)),
+    *(("changed", table, "UPDATE", "", "history is never changed") for table in (events, rule_events, prefix_events)),
+)
+# SQLite's REPLACE deletes conflicting rows without DELETE triggers. PostgreSQL's ON CONFLICT is an UPDATE.
+_REPLACED = {
+    bindings: "key = NEW.key",
+    events: "id = NEW.id OR (key = NEW.key AND revision = NEW.revision)",
+    operations: "id = NEW.id",
+    rule_events: "id = NEW.id",
+    prefix_events: "id = NEW.id OR (prefix = NEW.prefix AND revision = NEW.revision)",
+}
+
+PROTECTED = tuple(_REPLACED)
+"""The tables with triggers."""
+
+ROW_EXISTS = "a row is never replaced"
+"""The message of the SQLite triggers that refuse to insert a row with an existing key."""
+
+_FUNCTION = """
+CREATE OR REPLACE FUNCTION ararat_never() RETURNS trigger LANGUAGE plpgsql AS
+$$ BEGIN RAISE EXCEPTION '%%', TG_ARGV[0] USING ERRCODE = 'integrity_constraint_violation'; END $$
+"""
+
+
+class Trigger(NamedTuple):
+    """A trigger: its name, its table, and the statement that creates it."""
+
+    name: str
+    table: Table
+    statement: str
+
+
+def triggers(dialect: str) -> list[Trigger]:
+    """Return the triggers that protect the tables, for "sqlite" or "postgresql"."""
+    wanted: list[Trigger] = []
+    for what, table, act, when, why in _NEVER:
+        name = f"{table}_never_{what}"
+        then = f"BEGIN SELECT RAISE(ABORT, '{why}'); END" if dialect == "sqlite" else f"EXECUTE {_refusal(why)}"
+        create = f"CREATE TRIGGER {name} BEFORE {act} ON {table} FOR EACH ROW {when} {then}"
+        wanted.append(Trigger(name, table, create))
+    if dialect == "sqlite":
+        return wanted + replacement_triggers()
+    for table in PROTECTED:
+        name = f"{table}_never_emptied"
+        create = f"CREATE TRIGGER {name} BEFORE TRUNCATE ON {table} EXECUTE {_refusal(f'{table} are never emptied')}"
+        wanted.append(Trigger(name, table, create))
+    return wanted
+
+
+def replacement_triggers() -> list[Trigger]:
+    """Return the triggers against ``INSERT OR REPLACE`` in SQLite. Each needs a lookup per inserted row."""
+    refuse = f"BEGIN SELECT RAISE(ABORT, '{ROW_EXISTS}'); END"
+    wanted: list[Trigger] = []
+    for table, same in _REPLACED.items():
+        name = f"{table}_never_replaced"
+        when = f"WHEN EXISTS (SELECT 1 FROM {table} WHERE {same})"  # noqa: S608  names of the schema
+        wanted.append(Trigger(name, table, f"CREATE TRIGGER {name} BEFORE INSERT ON {table} {when} {refuse}"))
+    return wanted
+
+
+def _refusal(why: str) -> str:
+    return f"FUNCTION ararat_never('{why}')"
+
+
+def create(connection: Connection, wanted: Iterable[Trigger]) -> None:
+    """Create triggers, and in PostgreSQL the function that they run. A disabled trigger is replaced."""
+    is_sqlite = connection.dialect.name == "sqlite"
+    if not is_sqlite:
+        connection.exec_driver_sql(_FUNCTION)
+    for trigger in wanted:
+        on = "" if is_sqlite else f" ON {trigger.table}"
+        connection.exec_driver_sql(f"DROP TRIGGER IF EXISTS {trigger.name}{on}")
+        connection.exec_driver_sql(trigger.statement)
