@@ -262,7 +262,7 @@ def _imported(imported: Imported, sheet: Sheet) -> Iterator[str]:
 
 def _differences(before: Binding, after: Binding) -> Iterator[tuple[str, str, str]]:
     """Yield each field that a line changes, except the target: its name, old value and new value."""
-    from ..middleware.bindings import metadata
+    from ...middleware.bindings import metadata
 
     for name in ("kind", "redirect", "resource", "passthrough", "scope", "reason", "successor"):
         old, new = getattr(before, name), getattr(after, name)

@@ -393,6 +393,8 @@ def relocate(
 
     None keeps the recorded value, except for the target: a described name has no target.
     """
+    if existing.is_reserved:
+        raise BindingConflict("reserved", existing, existing)
     known = _check_kind(kind or existing.kind)
     moved = existing._replace(target=target, kind=known)
     _check_passthrough(passthrough)
@@ -466,7 +468,7 @@ def _moved(existing: Binding, moved: Binding, now: datetime) -> Change:
         error.identifier = moved.identifier
         raise
     if not existing.is_live:
-        raise BindingConflict("reserved" if existing.is_reserved else "withdrawn", existing, moved)
+        raise BindingConflict("withdrawn", existing, moved)
     if moved == existing:
         return Change("unchanged", existing, None)
     return Change("relocated", next_revision(existing, moved, now), "relocated")

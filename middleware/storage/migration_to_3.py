@@ -68,6 +68,10 @@ def _copy_rows(connection: Connection, progress: Progress) -> None:
     rename = re.compile(_ELEMENT)
     driver: Any = connection.connection.dbapi_connection
     driver.create_function("ararat_elements", 1, lambda text: text and rename.sub(r'\1"erc.\2"\3', text))
+    # The triggers of the two other tables are dropped with the tables.
+    of_rules = "SELECT name FROM sqlite_master WHERE type = 'trigger' AND tbl_name = 'rule_events'"
+    for name in connection.exec_driver_sql(of_rules).scalars().all():
+        connection.exec_driver_sql(f"DROP TRIGGER {name}")
     for table in (schema.bindings, schema.events):
         connection.exec_driver_sql(f"ALTER TABLE {table} RENAME TO old_{table}")
         connection.execute(CreateTable(table))

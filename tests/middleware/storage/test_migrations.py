@@ -14,7 +14,9 @@ from sqlalchemy.exc import DBAPIError
 from sqlalchemy.pool import NullPool
 
 from ararat.middleware import import_table, mint
+from ararat.middleware.bindings.audit import check
 from ararat.middleware.bindings.collection import Bindings, open_bindings
+from ararat.middleware.bindings.model import rfc3339
 from ararat.middleware.errors import BindingError, BindingsUnavailable
 from ararat.middleware.storage import schema, triggers
 from ararat.middleware.storage.migrations import migrate
@@ -205,3 +207,75 @@ def test_the_second_of_two_concurrent_migrations_waits(old: str) -> None:
         process.stdin.flush()
     said = sorted(process.communicate(timeout=50)[0].strip() for process in processes)
     assert said == [f"1 {schema.VERSION}", f"{schema.VERSION} {schema.VERSION}"]
+
+
+def row(key: str, metadata: str | None = None, *, changed: str, revision: int = 1, target: str = "'/x'") -> str:
+    """Return the values of a row of version 2 with the columns COLUMNS and metadata."""
+    text = "NULL" if metadata is None else f"'{metadata}'"
+    return f"'{key}', 'located', {target}, 'live', 302, 'R1', 0, 'name', '{changed}', {revision}, {text}"
+
+
+EARLY, LATE = "2020-01-01T00:00:00.000000Z", "2021-01-01T00:00:00.000000Z"
+RECORDED = '{"who":"Say \\",\\"what\\":\\" A","what":"{\\"when\\":1}"}'
+
+
+@pytest.fixture
+def version_2(database: str, data: Path) -> str:
+    """Return a database of version 2 with a bound name, a name without readable metadata, and two minted names."""
+    made = engine(database)
+    statements = (data / "schemas" / f"2-{made.dialect.name}.sql").read_text().split(";;\n")
+    rows = [
+        ("bindings", row(NAME, RECORDED, changed=LATE, revision=2)),
+        ("bindings", row("ark:12345/unreadable", "{who", changed=EARLY)),
+        ("bindings", row("ark:12345/x51", changed=LATE)),
+        ("events", row(NAME, RECORDED, changed=EARLY) + ", 'bound', 'me'"),
+        ("events", row(NAME, RECORDED, changed=LATE, revision=2) + ", 'updated', 'me'"),
+        ("events", row("ark:12345/unreadable", "{who", changed=EARLY) + ", 'bound', 'me'"),
+        ("events", row("ark:12345/x51", changed=LATE) + ", 'bound', 'me'"),
+    ]
+    with made.begin() as connection:
+        for statement in statements:
+            connection.execute(text(statement))
+        versions = "('schema', '2'), ('rules', '0'), ('keys', '2')"
+        connection.exec_driver_sql(f"INSERT INTO ararat (name, value) VALUES {versions}")  # noqa: S608  ours
+        for table, values in rows:
+            columns = f"{COLUMNS}, metadata{', action, actor' if table == 'events' else ''}"
+            connection.exec_driver_sql(f"INSERT INTO {table} ({columns}) VALUES ({values})")  # noqa: S608  ours
+        for key in ("ark:12345/x50", "ark:12345/x51"):
+            connection.exec_driver_sql(f"INSERT INTO minted VALUES ('{key}', '{EARLY}', 'a librarian')")  # noqa: S608
+    return database
+
+
+def test_version_2_is_migrated(version_2: str, open_store: Callable[..., Bindings]) -> None:
+    progress: list[tuple[str, int, int]] = []
+    assert migrate(version_2, lambda *done: progress.append(done))[:2] == (2, schema.VERSION)
+    assert [each[0] for each in progress] == ["bindings", "events"]
+    bindings = open_store(version_2)
+    found = bindings.lookup(NAME)
+    assert found is not None
+    assert dict(found.metadata) == {"erc.who": 'Say ","what":" A', "erc.what": '{"when":1}'}
+    assert (rfc3339(found.created), rfc3339(found.changed), found.spelling) == (EARLY, LATE, NAME)
+    assert [event.after.created for event in bindings.history(NAME)] == [found.created] * 2
+    minted = bindings.lookup("ark:12345/x50")
+    assert minted is not None
+    assert (minted.status, minted.kind, rfc3339(minted.created)) == ("reserved", "described", EARLY)
+    [event] = bindings.history("ark:12345/x50")
+    assert (event.action, event.actor, rfc3339(event.when)) == ("reserved", "a librarian", EARLY)
+    assert [event.action for event in bindings.history("ark:12345/x51")] == ["bound"]
+    findings = {finding.code for finding in check(bindings)}
+    assert "history-differs" not in findings
+    assert "row-unreadable" in findings
+    assert bindings.delete("ark:12345/x50") == "deleted"
+    assert migrate(version_2) == (schema.VERSION, schema.VERSION, 0, 0)
+
+
+def test_version_2_gets_the_tables_of_a_new_database(
+    version_2: str, request: pytest.FixtureRequest, tmp_path: Path
+) -> None:
+    migrate(version_2)
+    if version_2.startswith("postgresql"):
+        new = request.getfixturevalue("cluster").new_schema()
+    else:
+        new = f"sqlite:///{tmp_path}/new.sqlite"
+    open_bindings(new, create=True).close()
+    assert shape(version_2) == shape(new)
