@@ -26,7 +26,7 @@ from .navigation import navigation
 from .report import excerpt
 from .trace_results import Results
 from .tracing import uri as web_reference
-from .tracing.client.addresses import parse_networks
+from .tracing.client.allowed_addresses import parse_networks
 from .tracing.limits.cache import ResponseCache
 from .tracing.limits.concurrency import ConcurrencyLimit
 from .tracing.limits.rate_limit import HostRateLimiter

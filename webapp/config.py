@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from ..identifiers.iri_policy import Profile
     from ..middleware import Bindings
     from .trace_results import Results
-    from .tracing.client.addresses import Network
+    from .tracing.client.allowed_addresses import Network
     from .tracing.limits.cache import ResponseCache
     from .tracing.limits.concurrency import ConcurrencyLimit
     from .tracing.limits.rate_limit import HostRateLimiter

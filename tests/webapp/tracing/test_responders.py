@@ -22,7 +22,7 @@ from ararat.cli.output import Sheet
 from ararat.cli.render.traces import event_lines
 from ararat.webapp import create_app
 from ararat.webapp.tracing.algorithm import CODES, End, Event, Hop, trace
-from ararat.webapp.tracing.client.addresses import Address
+from ararat.webapp.tracing.client.allowed_addresses import Address
 from ararat.webapp.tracing.client.deadline import Deadline
 from ararat.webapp.tracing.client.guard import GuardedClient
 from ararat.webapp.tracing.hop import FAILURES, HopResponse

@@ -19,7 +19,7 @@ from typing import Any, TypeVar
 
 from ....identifiers.text import display
 from ..hop import HopFailed
-from .addresses import Address
+from .allowed_addresses import Address
 from .deadline import Deadline
 
 log = logging.getLogger(__name__)

@@ -1,8 +1,8 @@
 """The guarded client: send requests to hosts that an unknown user selected.
 
 The rules apply in this order. The URL is parsed once (:mod:`~.url`). The name of the host is checked and looked up
-once, and **every** address of it is checked (:mod:`~.addresses`). The connection goes to a checked address, and the
-address of the connected peer is checked again. TLS is for the host of the URL. The request carries no cookie, no
+once, and **every** address of it is checked (:mod:`~.allowed_addresses`). The connection goes to a checked address, and
+the address of the connected peer is checked again. TLS is for the host of the URL. The request carries no cookie, no
 credentials and no Referer; proxies and environment variables are ignored. Every wait, for a lookup, a connection or a
 byte, ends at a deadline. At most 64 kB of the response are read, with interim responses, and the connection is closed.
 """
@@ -20,7 +20,7 @@ from ipaddress import ip_address
 from ....identifiers.text import display
 from ..hop import USER_AGENT, AddressBlocked, HopFailed, HopResponse
 from . import url as weburl
-from .addresses import Address, Network, name_verdict, parse_networks, verdict
+from .allowed_addresses import Address, Network, name_verdict, parse_networks, verdict
 from .connection import Connection, open_socket, tls_context
 from .deadline import Deadline
 from .dns import Lookups

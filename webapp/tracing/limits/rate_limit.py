@@ -20,7 +20,7 @@ from collections import OrderedDict, deque
 from collections.abc import Callable, Hashable, Iterable
 
 from ....middleware.fork_safety import ForkSafeLock
-from ..client.addresses import Address
+from ..client.allowed_addresses import Address
 from ..hop import HopFailed
 from .concurrency import client_key
 

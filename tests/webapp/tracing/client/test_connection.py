@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from ararat.webapp.tracing.algorithm import Start, trace
-from ararat.webapp.tracing.client.addresses import Address
+from ararat.webapp.tracing.client.allowed_addresses import Address
 from ararat.webapp.tracing.client.connection import RESPONSE_BYTES
 from ararat.webapp.tracing.client.deadline import Deadline
 from ararat.webapp.tracing.client.dns import Lookups

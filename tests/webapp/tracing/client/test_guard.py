@@ -22,7 +22,7 @@ from ararat.middleware import ResolverMiddleware, open_bindings
 from ararat.webapp import create_app, trace_jobs
 from ararat.webapp.tracing.algorithm import End, Hop, trace
 from ararat.webapp.tracing.client import guard
-from ararat.webapp.tracing.client.addresses import Address
+from ararat.webapp.tracing.client.allowed_addresses import Address
 from ararat.webapp.tracing.client.deadline import Deadline
 from ararat.webapp.tracing.client.dns import Lookups
 from ararat.webapp.tracing.client.guard import GuardedClient

@@ -11,8 +11,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ararat.webapp.tracing.client import addresses
-from ararat.webapp.tracing.client.addresses import (
+from ararat.webapp.tracing.client import allowed_addresses
+from ararat.webapp.tracing.client.allowed_addresses import (
     IPV4_REFUSED,
     IPV6_GLOBAL_UNICAST,
     IPV6_REFUSED,
@@ -97,7 +97,7 @@ def test_all_supported_python_versions_agree(version):
     if other is None:
         pytest.skip(f"there is no Python {version} here")
     texts = [*literals("ssrf-hosts.txt"), *literals("ssrf-allowed.txt")]
-    arguments = ["-c", EVERY_END, addresses.__file__, *texts]
+    arguments = ["-c", EVERY_END, allowed_addresses.__file__, *texts]
     told, own = (
         subprocess.run([each, *arguments], capture_output=True, check=True, text=True).stdout
         for each in (other, sys.executable)
@@ -262,7 +262,7 @@ def test_a_denied_network_takes_precedence(address):
     denied = parse_networks(["8.8.8.8", "2001:4860:64::/96"])
     assert verdict(address).allowed
     for networks in ((), parse_networks(["8.0.0.0/8", "2001:4860::/32"])):
-        assert verdict(address, networks, denied=denied) == addresses.Verdict(False, "denied by the operator")
+        assert verdict(address, networks, denied=denied) == allowed_addresses.Verdict(False, "denied by the operator")
 
 
 def test_the_nat64_prefix_for_local_use_is_refused():
