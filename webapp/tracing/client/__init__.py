@@ -1,1 +1,1 @@
-"""The guarded HTTP client of a trace: addresses, connections, deadlines."""
+"""The HTTP client of traces and of ``ararat doctor``: URLs, lookups, allowed addresses, connections and messages."""
