@@ -67,7 +67,7 @@ MODULES = [
     ),
 ]
 SOURCES = [
-    *("Makefile", "pyproject.toml"),
+    *("Makefile", "pyproject.toml", "identifiers/data/explanations.json", "identifiers/data/policy-17beta.toml"),
     *(f"static/{path.name}" for path in sorted((ROOT / "static").glob("*")) if path.suffix in (".css", ".js", ".txt")),
     *(
         path.relative_to(ROOT).as_posix()
