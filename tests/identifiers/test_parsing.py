@@ -28,6 +28,8 @@ def parses(text):
 @example("ark:ark:12345/x")
 @example("urn:ark:12345/x")
 @example("http://a/park:12345/x")
+@example("http://a/\u0430rk:/ark:12345/x")
+@example("\u0430rk:/ark:12345/x")
 def test_reads_agrees_with_parse(text):
     assert reads(text) == parses(text)
 

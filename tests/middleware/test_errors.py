@@ -1,14 +1,23 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from ararat.identifiers import PROBLEMS
-from ararat.middleware import errors
+from ararat.middleware import Binding, errors
 from ararat.middleware.error_codes import ERROR_CODES, ErrorCode
-from ararat.middleware.errors import BindingConflict, BindingError, PrefixError, ReadOnlyBindings, Refused, TableError
+from ararat.middleware.errors import (
+    BindingConflict,
+    BindingError,
+    PrefixError,
+    ReadOnlyBindings,
+    Refused,
+    TableError,
+    UnreadableBinding,
+)
 
 TESTS = Path(__file__).parent
 
@@ -55,3 +64,61 @@ def test_every_refusal_is_a_value_error(kind: type[Exception]) -> None:
 
 def test_bindings_unavailable_is_not_a_value_error() -> None:
     assert not issubclass(errors.BindingsUnavailable, ValueError)
+
+
+@pytest.mark.parametrize(
+    ("length", "shown"),
+    [(100, "ark:12345/" + "x" * 90), (101, "ark:12345/" + "x" * 87 + "...")],
+)
+def test_a_long_name_is_shortened_in_an_error(length: int, shown: str) -> None:
+    name = "ark:12345/".ljust(length, "x")
+    assert str(BindingError("not-bound", identifier=name)).partition(": ")[0] == shown
+
+
+@pytest.mark.parametrize(
+    ("column", "place"),
+    [
+        (None, "names.csv, line 3: "),
+        (7, "names.csv, line 3, column 7: "),
+        ("target", "names.csv, line 3, column target: "),
+    ],
+)
+def test_an_error_of_a_table_names_its_place(column: int | str | None, place: str) -> None:
+    assert str(TableError("table-syntax", "a cell is not closed", "names.csv", 3, column)).startswith(
+        f"{place}a cell is not closed"
+    )
+
+
+def test_an_unreadable_row_is_named_by_its_first_100_characters() -> None:
+    error = UnreadableBinding("k" * 200, "r" * 200)
+    assert error.identifier == "k" * 100
+    assert error.message == f"the row of {'k' * 100} in the database cannot be read: {'r' * 100}"
+
+
+@pytest.mark.parametrize(
+    ("code", "changes", "difference"),
+    [
+        ("bound-otherwise", {"target": "/b"}, ": /a, not /b"),
+        ("bound-otherwise", {"kind": "served"}, ": kind located, not served"),
+        ("bound-otherwise", {"passthrough": True}, ": passthrough false, not true"),
+        ("bound-otherwise", {"scope": "subtree"}, ": scope name, not subtree"),
+        ("bound-otherwise", {"alternates": {"de": "/de", "en": "/en"}}, ": alternate en nothing, not /en"),
+        ("bound-otherwise", {"target": "/" + "b" * 99}, ": /a, not /" + "b" * 99),
+        ("bound-otherwise", {"target": "/" + "b" * 100}, ": /a, not /" + "b" * 99 + "..."),
+        ("other-resource", {"resource": "map 8"}, ": nothing, not map 8"),
+    ],
+)
+def test_a_conflict_shows_the_first_difference(
+    code: str, changes: dict[str, object], difference: str, binding: Callable[..., Binding]
+) -> None:
+    existing = binding("ark:12345/x", "/a", alternates={"de": "/de"})
+    assert BindingConflict(code, existing, existing._replace(**changes)).message == ERROR_CODES[code].title + difference
+
+
+def test_a_conflict_without_a_resource_advises_to_relocate(binding: Callable[..., Binding]) -> None:
+    without = binding("ark:12345/x", "/a")
+    known = binding("ark:12345/x", "/a", resource="map 7")
+    advice = "the command relocate, because no resource is recorded"
+    assert BindingConflict("bound-otherwise", without, without._replace(target="/b")).expected == advice
+    assert BindingConflict("bound-otherwise", known, known._replace(target="/b")).expected != advice
+    assert BindingConflict("other-resource", without, known).expected != advice

@@ -256,3 +256,9 @@ def _cut(rest: str) -> tuple[str, str]:
 
 def _body_end(found: Ark) -> int:
     return len(found.label) + len(_cut(found.text[len(found.label) :])[0])
+
+
+def test_a_head_of_hyphens_keeps_its_first_variant_in_the_name():
+    # without hyphens, the head is not empty.
+    found = parse("ark:12345/-.d.e")
+    assert (found.name, found.variants) == ("-.d", ("e",))
