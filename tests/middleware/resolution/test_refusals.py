@@ -117,3 +117,18 @@ def test_a_refusal_marks_the_part_of_the_identifier_that_it_is_about(code, place
     given = "ark:12345/x?info"
     found = problem(code, given)
     assert given[found.start : found.end] == place
+
+
+def test_the_status_of_each_refusal():
+    assert HTTP_STATUS == {
+        "not-bound": 404,
+        "unknown-inflection": 404,
+        "withdrawn": 410,
+        "container-withdrawn": 410,
+        "target-unusable": 404,
+        "method-not-allowed": 405,
+        "bindings-unavailable": 503,
+        "internal-error": 500,
+        "naan-reserved-invalid": 404,
+        "too-long": 414,
+    }
