@@ -218,7 +218,7 @@ class ResolverMiddleware:
             code = "method-not-allowed"
         elif request.target.dotted:
             code = "dot-segment"
-        elif not self._is_reserved(request.target):
+        elif request.service is not None and not self._is_reserved(request.target):
             # Only a request for a service can contain an identifier of another scheme.
             code, message = "no-scheme", "it does not begin with a scheme that this resolver answers for"
         else:
