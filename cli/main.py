@@ -31,6 +31,8 @@ _COMMANDS = {
     "relocate": ("bindings.names", "Change the target of a bound identifier."),
     "withdraw": ("bindings.names", "Withdraw an identifier and keep a tombstone."),
     "restore": ("bindings.names", "Restore a withdrawn identifier."),
+    "reserve": ("bindings.names", "Reserve an identifier without publishing it."),
+    "delete": ("bindings.names", "Delete a reserved identifier."),
     "show": ("bindings.names", "Show the binding of an identifier."),
     "history": ("bindings.names", "Show all changes of an identifier."),
     "import": ("bindings.import_table", "Bind all identifiers of a table."),

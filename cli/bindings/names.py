@@ -138,19 +138,75 @@ def relocate_command(identifier: str, target: str, alternate: dict[str, str], da
 @click.command("withdraw", short_help="Withdraw an identifier and keep a tombstone.", epilog=_CODES)
 @click.argument("identifier", metavar="ID")
 @click.option("--reason", metavar="TEXT", help="Show TEXT on the tombstone page.")
+@click.option("--successor", metavar="ID|URL", help="Link the identifier or URL that replaces ID.")
 @actor_option
 @database_option
-def withdraw_command(identifier: str, reason: str | None, database: str, actor: str) -> int:
+def withdraw_command(identifier: str, reason: str | None, successor: str | None, database: str, actor: str) -> int:
     """Withdraw the identifier ID.
 
     The resolver then answers 410 with a tombstone page. The identifier is never assigned to another resource.
 
-    If ID is already withdrawn, --reason replaces the recorded reason and the command prints updated.
+    If ID is already withdrawn, --reason and --successor replace the recorded values and the command prints updated.
+    A reserved identifier cannot be withdrawn; delete it.
     """
     name = read_name(identifier)
     with open_store(database) as bindings:
-        outcome = bindings.withdraw(name, reason=reason, actor=actor)
+        outcome = bindings.withdraw(name, reason=reason, successor=successor, actor=actor)
         _print_outcome(outcome, bindings, name)
+    return DONE
+
+
+@click.command("reserve", short_help="Reserve an identifier without publishing it.", epilog=_CODES)
+@click.argument("identifier", metavar="ID")
+@click.option("--target", metavar="TARGET", help="Record a target for a later `ararat bind`.")
+@click.option("--resource", metavar="TEXT", help="Identify the resource itself, independent of its URL.")
+@click.option(
+    "--metadata",
+    metavar="KEY=TEXT",
+    multiple=True,
+    callback=_pairs,
+    help="Set a metadata field. An empty TEXT deletes it. Can be repeated.",
+)
+@policy_option("Refuse a name that breaks this IRI policy.")
+@actor_option
+@database_option
+def reserve_command(
+    identifier: str,
+    target: str | None,
+    resource: str | None,
+    metadata: dict[str, str],
+    profile: Profile | None,
+    actor: str,
+    database: str,
+) -> int:
+    """Reserve the identifier ID. A missing database is created.
+
+    The resolver answers 404 for a reserved identifier, as for an unknown one. `ararat bind` publishes it, and
+    `ararat delete` deletes it. A second `ararat reserve` changes what is recorded.
+
+    Prints reserved, updated or unchanged.
+    """
+    name = read_name(identifier)
+    with open_store(database, create=True, profile=profile) as bindings:
+        outcome = bindings.reserve(name, target, resource=resource, metadata=metadata or None, actor=actor)
+        _print_outcome(outcome, bindings, name)
+    return DONE
+
+
+@click.command("delete", short_help="Delete a reserved identifier.", epilog=_CODES)
+@click.argument("identifier", metavar="ID")
+@actor_option
+@database_option
+def delete_command(identifier: str, database: str, actor: str) -> int:
+    """Delete the reserved identifier ID.
+
+    Its history remains, and `ararat mint` does not create it again. A published identifier is never deleted; withdraw
+    it.
+    """
+    name = read_name(identifier)
+    with open_store(database) as bindings:
+        outcome = bindings.delete(name, actor=actor)
+    write([Sheet.of(sys.stdout).paint(f"{outcome} {name.normal_form}")])
     return DONE
 
 

@@ -26,6 +26,10 @@ def binding_lines(binding: Binding, sheet: Sheet) -> Iterator[str]:
     )
     if binding.reason is not None:
         yield from sheet.field("Reason", words(binding.reason))
+    if binding.successor is not None:
+        yield from sheet.field("Successor", identifier(binding.successor))
+    if binding.spelling != binding.identifier:
+        yield from sheet.field("Spelling", identifier(binding.spelling))
     yield from sheet.field("Resource", words(binding.resource) if binding.resource else "none recorded")
     if binding.passthrough:
         yield from sheet.field("Passthrough", "the rest of a longer name is appended to the target")

@@ -17,7 +17,7 @@ from werkzeug.http import parse_accept_header
 from ..resolution.result import Resolution
 from ..settings import Settings
 from ..views import templates
-from ..views.description import FORMS, describe
+from ..views.description import FORMS, describe, successor_address
 from ..views.refusal import explain
 from . import rfc2169
 from .conditional import Conditions, validators
@@ -134,6 +134,8 @@ class Answers:
         links = [("Link", describedby(info)), ("Link", f'<{info}>; rel="canonical"')]
         # Relative references are shorter; these representations are at the requested address.
         links += [("Link", f'<?info>; rel="alternate"; type="{form}"') for form in FORMS if form != media_type]
+        if view.successor is not None:
+            links.append(("Link", f'<{view.successor}>; rel="successor-version"'))
         if view.policy is not None:
             # ARK-034: this is the policy of the naming authority for the name, not a licence of the resource.
             links.append(("Link", f'<{view.policy}>; rel="terms-of-service"'))
@@ -165,6 +167,9 @@ class Answers:
         headers: Headers = []
         if resolution.binding is not None:
             headers.append(("Link", describedby(f"{root}/{resolution.key}?info")))
+        if resolution.successor is not None:
+            address = successor_address(resolution.successor, root)
+            headers.append(("Link", f'<{address}>; rel="successor-version"'))
         if resolution.status == 405:
             headers.append(("Allow", METHODS))
         if resolution.status == 503:

@@ -57,12 +57,12 @@ def _can_be_bound(key: str) -> bool:
 class BoundAbove(NamedTuple):
     """The bound names above an identifier.
 
-    ``containers`` are the bindings of the nearest containers, nearest first. ``withdrawn`` is the key of the nearest
-    withdrawn name above the identifier, or None.
+    ``containers`` are the bindings of the nearest containers, nearest first. ``withdrawn`` is the binding of the
+    nearest withdrawn name above the identifier, or None.
     """
 
     containers: list[Binding]
-    withdrawn: str | None
+    withdrawn: Binding | None
 
 
 def find_above(identifier: Identifier, fetch: Fetch) -> BoundAbove:
@@ -79,7 +79,7 @@ def find_bound(containers: Iterable[str], withdrawing: Sequence[str], fetch: Fet
     keys = list(dict.fromkeys((*near, *withdrawing)))
     # A reserved name is not public, so nothing below it may show that it exists.
     found = {key: binding for key, binding in fetch(keys).items() if not binding.is_reserved} if keys else {}
-    withdrawn = next((key for key in withdrawing if key in found and found[key].is_withdrawn), None)
+    withdrawn = next((found[key] for key in withdrawing if key in found and found[key].is_withdrawn), None)
     return BoundAbove([found[key] for key in near if key in found], withdrawn)
 
 

@@ -74,7 +74,7 @@ def _find(request: ResolutionRequest, fetch: Fetch, rules: Rules, settings: Sett
     containers, withdrawn = find_above(request.identifier, fetch)
     if withdrawn is not None:
         # The withdrawal of a name includes all names below it.
-        return _refuse(request, "container-withdrawn", container=withdrawn)
+        return _refuse(request, "container-withdrawn", container=withdrawn.identifier, successor=withdrawn.successor)
     nearest = containers[0].identifier if containers else None
     if binding is not None:
         # A reserved name has the answer of an unknown name. No container, rule or other resolver answers for it.
@@ -110,7 +110,7 @@ def _answer(found: Found, settings: Settings) -> Resolution:
         # I-03: a withdrawn name keeps its description.
         return _answered(found, 200, "metadata")
     if not binding.is_live:
-        return _refuse(request, "withdrawn", binding)
+        return _refuse(request, "withdrawn", binding, successor=binding.successor)
     if request.inflection and not _accepts_inflection(binding, request.inflection, settings):
         return _refuse(request, "unknown-inflection", binding)
     if binding.kind == "described":
@@ -154,11 +154,17 @@ def _refuse(
     binding: Binding | None = None,
     *,
     container: str | None = None,
+    successor: str | None = None,
     message: str | None = None,
     vary: tuple[str, ...] = (),
 ) -> Resolution:
     return refuse(request.given, code, message)._replace(
-        identifier=request.identifier, inflection=request.inflection, binding=binding, container=container, vary=vary
+        identifier=request.identifier,
+        inflection=request.inflection,
+        binding=binding,
+        container=container,
+        successor=successor,
+        vary=vary,
     )
 
 

@@ -32,6 +32,7 @@ class Resolution(NamedTuple):
     ``container``   if the identifier itself is not bound: the container whose passthrough made the binding, the
                     withdrawn name above it, or else the nearest bound container
     ``rule``        the prefix of the rule that made the binding
+    ``successor``   the name or URL that replaces the identifier, if it or a name above it is withdrawn
     ``seconds``     the duration in seconds; set only for ``on_resolve``
     """
 
@@ -47,6 +48,7 @@ class Resolution(NamedTuple):
     problem: Problem | None = None
     container: str | None = None
     rule: str | None = None
+    successor: str | None = None
     seconds: float | None = None
 
     @property

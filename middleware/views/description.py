@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from ...identifiers.text import characters
-from ..bindings import metadata
+from ..bindings import metadata, metadata_documents
 from ..bindings.model import NOTHING, Binding, rfc3339
 from ..bindings.targets import location
 from ..errors import BindingError
@@ -59,6 +59,7 @@ class Description:
     through: str | None = None
     inflections: Mapping[str, str] = field(default_factory=dict)
     rule: str | None = None
+    root: str = ""
 
     @property
     def elements(self) -> dict[str, str]:
@@ -102,6 +103,22 @@ class Description:
             return None
         return f"Please use the persistent identifier {self.binding.identifier} to reference this page."
 
+    @property
+    def successor(self) -> str | None:
+        """The address of the name or thing that replaces a withdrawn name, or None."""
+        return self.binding.successor and successor_address(self.binding.successor, self.root)
+
+    @property
+    def spelling(self) -> str | None:
+        """The published spelling of the name, or None if it is the normal form."""
+        return None if self.binding.spelling == self.binding.identifier else self.binding.spelling
+
+    @property
+    def others(self) -> dict[str, str]:
+        """The elements that neither describe the resource in the kernel nor make a statement, without documents."""
+        documents = metadata_documents.CHECKS
+        return {name: text for name, text in self.elements.items() if "." in name and name not in documents}
+
     def as_dict(self) -> dict[str, Any]:
         """Return the members of the JSON object. Unknown members are left out."""
         known = {
@@ -109,10 +126,13 @@ class Description:
             "address": self.address,
             "status": self.binding.status,
             "reason": self.binding.reason,
+            "successor": self.successor,
+            "spelling": self.spelling,
             "kind": self.binding.kind,
             "target": self.place,
             "through": self.through,
             "rule": self.rule,
+            "created": rfc3339(self.binding.created),
             "changed": rfc3339(self.binding.changed),
             "citation": self.citation,
             "metadata": self.elements,
@@ -146,7 +166,12 @@ def describe(
     ``root`` is the beginning of links: the resolver prefix, or SCRIPT_NAME. ``through`` is the container that made the
     binding, ``rule`` the prefix of the rule that made it. ``inflections`` are those of the site.
     """
-    return Description(binding, f"{root}/{binding.identifier}", _place(binding, root), through, inflections, rule)
+    return Description(binding, f"{root}/{binding.identifier}", _place(binding, root), through, inflections, rule, root)
+
+
+def successor_address(successor: str, root: str) -> str:
+    """Return the address of a successor: a URL as it is, a name at this resolver."""
+    return successor if successor.startswith("http") else f"{root}/{successor}"
 
 
 def _place(binding: Binding, root: str) -> str | None:

@@ -19,7 +19,7 @@ from ..bindings import targets
 from ..bindings.model import NOTHING
 from ..resolution.result import Resolution
 from . import templates
-from .description import Description, describe
+from .description import Description, describe, successor_address
 
 _SHOWN_AROUND = 120
 ECHOED = 1000
@@ -177,6 +177,8 @@ def _hints(resolution: Resolution, problem: Problem, root: str, inspector: str |
             yield Hint("container", "The description of the withdrawn name", f"{root}/{info}", info)
         else:
             yield Hint("container", "The nearest name above it that is bound here", f"{root}/{container}", container)
+    if resolution.successor is not None:
+        yield Hint("successor", "Its successor", successor_address(resolution.successor, root), resolution.successor)
     if len(given) > ECHOED:
         return
     if resolution.status == 400 and (meant := suggestion(given, problem)):

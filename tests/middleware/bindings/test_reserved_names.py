@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import pytest
+from werkzeug.exceptions import NotFound
+from werkzeug.test import Client
 
-from ararat.middleware import mint
+from ararat.middleware import ResolverMiddleware, mint
 from ararat.middleware.bindings.audit import check
 from ararat.middleware.bindings.collection import Bindings
 from ararat.middleware.errors import BindingConflict, BindingError
@@ -117,3 +119,25 @@ def test_a_conflict_has_both_bindings(bindings: Bindings) -> None:
     with pytest.raises(BindingConflict) as refused:
         bindings.delete(NAME)
     assert refused.value.existing == bindings.lookup(NAME)
+
+
+@pytest.mark.parametrize(
+    ("successor", "address"),
+    [
+        pytest.param("ark:/12345/x5-2", "https://r.example/ark:12345/x52", id="name"),
+        pytest.param("https://e.example/2", "https://e.example/2", id="URL"),
+    ],
+)
+def test_a_tombstone_links_the_successor(bindings: Bindings, successor: str, address: str) -> None:
+    bindings.bind("ark:/12345/x5-1", "/1", metadata={"what": "T", "dc.title": "U"})
+    client = Client(ResolverMiddleware(NotFound(), bindings, prefix="https://r.example"))
+    assert client.get(f"/{NAME}?info", headers={"Accept": "application/json"}).json["spelling"] == "ark:/12345/x5-1"
+    assert b"Cite as" in client.get(f"/{NAME}?info", headers={"Accept": "text/html"}).data
+    bindings.withdraw(NAME, successor=successor)
+    for path, status in ((NAME, 410), (f"{NAME}/below", 410), (f"{NAME}?info", 200)):
+        answer = client.get(f"/{path}", headers={"Accept": "text/html"})
+        assert answer.status_code == status
+        assert f'<{address}>; rel="successor-version"' in answer.headers.getlist("Link")
+        assert f'href="{address}"'.encode() in answer.data
+        document = client.get(f"/{path}", headers={"Accept": "application/json"}).json
+        assert document["successor"] == address

@@ -73,6 +73,7 @@ def test_json_has_only_known_members(binding):
         "status": "live",
         "kind": "located",
         "target": "https://example.org/doc",
+        "created": "2026-10-04T12:00:00.000000Z",
         "changed": "2026-10-04T12:00:00.000000Z",
         "metadata": {"what": "A document", "persistence": "no statement known"},
     }
@@ -90,6 +91,7 @@ def test_the_text_is_an_erc_record_with_one_line_per_element(binding):
         "status: live",
         "kind: located",
         "target: https://r.example/doc",
+        "created: 2026-10-04T12:00:00.000000Z",
         "changed: 2026-10-04T12:00:00.000000Z",
     ]
 
