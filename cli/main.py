@@ -20,33 +20,47 @@ import click
 from .. import __version__
 from .errors import USAGE, Refused, write
 
-_COMMANDS = {
-    "inspect": ("inspect", "Show the parts, normal form and problems of an identifier."),
-    "equal": ("inspect", "Compare two identifiers."),
-    "find": ("inspect", "List the identifiers in a text."),
-    "trace": ("trace", "Resolve an identifier and show each HTTP request."),
-    "serve": ("serving.serve", "Run the inspector and a resolver, by default with a demo site."),
-    "init": ("bindings.init", "Create a database for bindings."),
-    "bind": ("bindings.names", "Bind an identifier to a URL."),
-    "relocate": ("bindings.names", "Change the target of a bound identifier."),
-    "withdraw": ("bindings.names", "Withdraw an identifier and keep a tombstone."),
-    "restore": ("bindings.names", "Restore a withdrawn identifier."),
-    "reserve": ("bindings.names", "Reserve an identifier without publishing it."),
-    "delete": ("bindings.names", "Delete a reserved identifier."),
-    "show": ("bindings.names", "Show the binding of an identifier."),
-    "history": ("bindings.names", "Show all changes of an identifier."),
-    "import": ("bindings.import_table", "Bind all identifiers of a table."),
-    "export": ("bindings.export", "Write all bindings to a table."),
-    "mint": ("bindings.mint", "Create new opaque identifiers."),
-    "check": ("bindings.check", "Find problems in the bindings."),
-    "doctor": ("doctor.command", "Diagnose a deployment."),
-    "migrate": ("bindings.migrate", "Upgrade the database of an older version."),
-    "rule": ("bindings.rules", "Manage redirect rules for a NAAN or shoulder."),
-    "policy": ("registries.policy", "Check IRIs against an IRI policy."),
-    "registry": ("registries.registry", "Update the registries of NAANs, URN namespaces and URI schemes."),
-    "schemes": ("registries.schemes", "Check registrations of URI schemes."),
-    "conformance": ("conformance.command", "Run test vectors against an implementation."),
+# The sections of the help text: each command with its module, and its first words.
+_SECTIONS = {
+    "Identifiers": {
+        "inspect": ("inspect", "Show the parts, normal form and problems of an identifier."),
+        "equal": ("inspect", "Compare two identifiers."),
+        "find": ("inspect", "List the identifiers in a text."),
+        "trace": ("trace", "Resolve an identifier and show each HTTP request."),
+    },
+    "Names": {
+        "bind": ("bindings.names", "Bind an identifier to a URL."),
+        "relocate": ("bindings.names", "Change the target of a bound identifier."),
+        "withdraw": ("bindings.names", "Withdraw an identifier and keep a tombstone."),
+        "restore": ("bindings.names", "Restore a withdrawn identifier."),
+        "reserve": ("bindings.names", "Reserve an identifier without publishing it."),
+        "delete": ("bindings.names", "Delete a reserved identifier."),
+        "mint": ("bindings.mint", "Create new opaque identifiers."),
+        "rule": ("bindings.rules", "Manage redirect rules for a NAAN or shoulder."),
+        "show": ("bindings.names", "Show the binding of an identifier."),
+        "history": ("bindings.names", "Show all changes of an identifier."),
+        "list": ("bindings.listing", "List names by prefix, state, target, text or time."),
+        "count": ("bindings.listing", "Count names by shoulder, state or month."),
+    },
+    "Databases": {
+        "init": ("bindings.init", "Create a database for bindings."),
+        "import": ("bindings.import_table", "Bind all identifiers of a table."),
+        "export": ("bindings.export", "Write all bindings to a table."),
+        "check": ("bindings.check", "Find problems in the bindings."),
+        "migrate": ("bindings.migrate", "Upgrade the database of an older version."),
+    },
+    "Sites": {
+        "serve": ("serving.serve", "Run the inspector and a resolver, by default with a demo site."),
+        "doctor": ("doctor.command", "Diagnose a deployment."),
+    },
+    "Standards": {
+        "policy": ("registries.policy", "Check IRIs against an IRI policy."),
+        "registry": ("registries.registry", "Update the registries of NAANs, URN namespaces and URI schemes."),
+        "schemes": ("registries.schemes", "Check registrations of URI schemes."),
+        "conformance": ("conformance.command", "Run test vectors against an implementation."),
+    },
 }
+_COMMANDS = {name: command for section in _SECTIONS.values() for name, command in section.items()}
 _DEFECT = 70
 _OUTPUT = 74
 _UNWRITABLE = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO)
@@ -65,9 +79,11 @@ class Commands(click.Group):
         return getattr(module, f"{cmd_name}_command")
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """Write the list of commands without loading their modules."""
-        with formatter.section("Commands"):
-            formatter.write_dl([(name, words) for name, (_, words) in _COMMANDS.items()])
+        """Write the lists of commands without loading their modules."""
+        widest = max(map(len, _COMMANDS))
+        for title, commands in _SECTIONS.items():
+            with formatter.section(title):
+                formatter.write_dl([(f"{name:<{widest}}", words) for name, (_, words) in commands.items()])
 
     def main(self, *args: Any, **extra: Any) -> NoReturn:
         """Run a command, and end the process with its exit code."""

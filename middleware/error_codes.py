@@ -150,6 +150,16 @@ ERROR_CODES: dict[str, ErrorCode] = _catalogue(
         "the template of the rule does not produce addresses",
         "an address or a path with one of ${content}, ${pid}, ${value} and ${suffix} after the host",
     ),
+    ("list-after", "the position in the list is not valid", "the value that the page before returned, or no value"),
+    ("list-limit", "the number of names on a page is not valid", "a number from 1 to 1,000"),
+    (
+        "list-prefix",
+        "the prefix is not the beginning of an ARK or URN",
+        "ark:, a NAAN, a slash and the beginning of a Name; or urn:, an NID and a colon",
+    ),
+    ("list-state", "the state does not exist", "reserved, live or withdrawn"),
+    ("list-target", "the target is not the beginning of a stored target", "a host, or the beginning of a URL or path"),
+    ("list-text", "the text has no words to search for", "at least one word of at most 400 characters"),
     ("rule-unknown", "this prefix has no rule", "a prefix that has a rule"),
     (
         "rule-otherwise",

@@ -29,8 +29,9 @@ from ..resolution.mistyped import is_mistyped
 from ..resolution.rules import Rule, Rulebook, Ruled, RuleEvent
 from ..storage.opening import Opening
 from ..tabular.formats import SUFFIXES
-from . import assignment, names, validation
+from . import assignment, listing, names, validation
 from .assignment import Change, Outcome
+from .listing import Group, Page, Selection
 from .model import Binding, Event, Kind, NameCount
 from .names import Name
 from .policy import ChangeCheck, PolicyCheck, no_policy, promise_persistence
@@ -302,6 +303,28 @@ class Bindings:
     def count(self) -> NameCount:
         """Return the number of names, live or withdrawn. Above ten thousand it is an estimate."""
         return self.store.count()
+
+    def list_names(self, selection: Selection | None = None, *, after: str | None = None, limit: int = 100) -> Page:
+        """Return a page of names, reserved and withdrawn ones included.
+
+        - ``selection``: the conditions (:func:`ararat.middleware.bindings.listing.select`); None selects all names.
+        - ``after``: :attr:`Page.next` of the page before, or None for the first page.
+        - ``limit``: the maximum number of names, from 1 to 1,000.
+
+        The order is that of :attr:`Selection.order`. Raises :class:`BindingError` with the code ``list-after`` or
+        ``list-limit``.
+        """
+        if not 1 <= limit <= listing.MAX_PAGE:
+            raise BindingError("list-limit", f"a page cannot have {limit:,} names")
+        return self.store.list_names(selection or Selection(), after, limit)
+
+    def count_names(self, selection: Selection | None = None, *, by: Group | None = None) -> dict[str, int]:
+        """Return the exact numbers of names by group, in the order of the groups.
+
+        ``by`` is "shoulder", "state" or "month" (of creation). Without ``by``, the number of all has the key "".
+        A count reads all selected names; :meth:`count` is faster.
+        """
+        return self.store.count_names(selection or Selection(), by)
 
     def history(self, identifier: Name) -> list[Event]:
         """Return the changes of a name, oldest first; empty for a name that was never bound."""

@@ -29,6 +29,7 @@ import threading
 import time
 import weakref
 from array import array
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import closing, contextmanager
 from datetime import datetime
@@ -36,6 +37,7 @@ from pathlib import Path
 from typing import NamedTuple, NoReturn
 
 from ..bindings import assignment, metadata, validation
+from ..bindings.listing import Group, Page, Selection, cursor, group_of, position
 from ..bindings.model import Binding, Event, NameCount
 from ..bindings.patterns import Pattern
 from ..bindings.policy import ChangeCheck, TemporarySettings, no_policy
@@ -164,6 +166,19 @@ class FileStore:
     def count(self) -> NameCount:
         """Return the number of names."""
         return NameCount(len(self._current().bindings), True)
+
+    def list_names(self, selection: Selection, after: str | None, limit: int) -> Page:
+        """Return a page of at most ``limit`` names behind the cursor ``after``, in the order of their keys."""
+        start = "" if after is None else str(position(after, (str,))[0])
+        table = self._current().bindings
+        keys = sorted(key for key, found in table.items() if key > start and selection.includes(found))
+        more = len(keys) > limit
+        return Page([table[key] for key in keys[:limit]], cursor(keys[limit - 1]) if more else None, [])
+
+    def count_names(self, selection: Selection, by: Group | None) -> dict[str, int]:
+        """Return the numbers of names by group; without groups, the number of all with the key ""."""
+        names = filter(selection.includes, self._current().bindings.values())
+        return dict(sorted(Counter(group_of(name, by) for name in names).items()))
 
     def rules_version(self) -> str:
         """Return a hash of the content of the file, which changes with each rule."""

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 if TYPE_CHECKING:
     from sqlalchemy import Engine
 
+    from ..bindings.listing import Group, Page, Selection
     from ..bindings.model import Binding, Event, NameCount
     from ..bindings.patterns import Pattern
     from ..errors import BindingsUnavailable, UnreadableBinding
@@ -86,6 +87,14 @@ class Store(Protocol):
 
     def count(self) -> NameCount:
         """Return the number of names, which can be an estimate."""
+        ...
+
+    def list_names(self, selection: Selection, after: str | None, limit: int) -> Page:
+        """Return a page of at most ``limit`` names behind the cursor ``after``."""
+        ...
+
+    def count_names(self, selection: Selection, by: Group | None) -> dict[str, int]:
+        """Return the numbers of names by group; without groups, the number of all with the key ""."""
         ...
 
     def rules_version(self) -> str:

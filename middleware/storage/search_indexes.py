@@ -25,10 +25,12 @@ def _words(row: str) -> str:
     return f"(SELECT group_concat(value, ' ') FROM json_each({metadata}))"
 
 
-_TARGET = f"substr(target, 1, {TARGET_CHARACTERS})"
+TARGET = f"substr(target, 1, {TARGET_CHARACTERS})"
+"""The indexed expression of a target. A query must repeat it. The key follows, so that a page is a range."""
+
 _INDEXES = (
-    "CREATE INDEX bindings_changed ON bindings (changed)",
-    "CREATE INDEX bindings_created ON bindings (created)",
+    "CREATE INDEX bindings_changed ON bindings (changed, key)",
+    "CREATE INDEX bindings_created ON bindings (created, key)",
     "CREATE INDEX bindings_not_live ON bindings (status, key) WHERE status <> 'live'",
 )
 _EVENT_INDEXES = (
@@ -38,14 +40,14 @@ _EVENT_INDEXES = (
 )
 _POSTGRESQL = (
     *_INDEXES,
-    f'CREATE INDEX bindings_target ON bindings ({_TARGET} COLLATE "C") WHERE target IS NOT NULL',
+    f'CREATE INDEX bindings_target ON bindings ({TARGET} COLLATE "C", key) WHERE target IS NOT NULL',
     f"CREATE INDEX bindings_words ON bindings USING gin ({WORDS}) WHERE metadata IS NOT NULL",
 )
 _FORGET = "INSERT INTO search_words (search_words, rowid, words) SELECT 'delete', id, {words} FROM search_names"
 _REMEMBER = "INSERT INTO search_words (rowid, words) SELECT id, {words} FROM search_names"
 _SQLITE = (
     *_INDEXES,
-    f"CREATE INDEX bindings_target ON bindings ({_TARGET}) WHERE target IS NOT NULL",
+    f"CREATE INDEX bindings_target ON bindings ({TARGET}, key) WHERE target IS NOT NULL",
     # The row number of a binding can change, so that the words have their own.
     "CREATE TABLE search_names (id INTEGER PRIMARY KEY, key TEXT NOT NULL UNIQUE)",
     "CREATE VIRTUAL TABLE search_words USING fts5 (words, content='')",

@@ -17,6 +17,7 @@ from sqlalchemy.exc import DBAPIError
 
 from ..bindings import metadata
 from ..bindings.assignment import Change
+from ..bindings.listing import Group, Page, Selection
 from ..bindings.model import Binding, Event, NameCount, rfc3339
 from ..bindings.patterns import Pattern
 from ..errors import BindingError, BindingsUnavailable, Collision, ReadOnlyBindings, UnreadableBinding
@@ -24,6 +25,7 @@ from ..resolution.rules import Rule, RuleEvent
 from ..tabular.other_rows import RuleRow, Setting, setting
 from . import schema, search_indexes, triggers, urn_keys
 from .connections import Readers
+from .listing import Lists
 from .opening import CLOSED
 from .protocols import Connection, Database, Row
 from .sql import Insert, Statements, binding_of, row_of, selectors_of
@@ -50,6 +52,7 @@ class DatabaseStore:
         self._database = database
         self._readers = Readers(database, self._verify)
         self._statements = Statements(database.engine.dialect)
+        self.lists = Lists(database.dialect_name)
         self._closed = False
 
     def __str__(self) -> str:
@@ -82,6 +85,14 @@ class DatabaseStore:
     def count(self) -> NameCount:
         """Return the number of names: counted up to :data:`MAX_COUNTED`, estimated above."""
         return count_names(lambda query: self._readers.rows(query, ()), self._database)
+
+    def list_names(self, selection: Selection, after: str | None, limit: int) -> Page:
+        """Return a page of at most ``limit`` names behind the cursor ``after``."""
+        return self.lists.page(self._readers.rows, selection, after, limit)
+
+    def count_names(self, selection: Selection, by: Group | None) -> dict[str, int]:
+        """Return the numbers of names by group; without groups, the number of all with the key ""."""
+        return self.lists.count(self._readers.rows, selection, by)
 
     def rules_version(self) -> str:
         """Return a counter that each change of a rule increases."""

@@ -58,7 +58,7 @@ def export_table(
         if format == "jsonl":
             written = _json_lines()
         else:
-            written = _Delimited(_DELIMITERS[format], snapshot.selectors(), snapshot.elements())
+            written = Delimited(_DELIMITERS[format], snapshot.selectors(), snapshot.elements())
             file.write(written.header().encode())
         for number, row in enumerate(chain(snapshot.settings(), snapshot.bindings()), 1):
             file.write(written(row).encode())
@@ -73,7 +73,7 @@ def export_table(
 _DELIMITERS: dict[Format, str] = {"csv": ",", "tsv": "\t"}
 
 
-class _Delimited:
+class Delimited:
     """Format rows as lines of CSV or TSV."""
 
     def __init__(self, delimiter: str, selectors: Iterable[str], elements: Iterable[str]) -> None:

@@ -28,23 +28,25 @@ COMMANDS = [
     "equal",
     "find",
     "trace",
-    "serve",
-    "init",
     "bind",
     "relocate",
     "withdraw",
     "restore",
     "reserve",
     "delete",
+    "mint",
+    "rule",
     "show",
     "history",
+    "list",
+    "count",
+    "init",
     "import",
     "export",
-    "mint",
     "check",
-    "doctor",
     "migrate",
-    "rule",
+    "serve",
+    "doctor",
     "policy",
     "registry",
     "schemes",
@@ -101,11 +103,13 @@ def test_version_prints_the_version(ararat: Callable[..., Result]) -> None:
     assert ararat("--version").stdout == f"ararat {__version__}\n"
 
 
-def test_help_lists_every_command_on_one_screen(ararat: Callable[..., Result]) -> None:
+def test_help_lists_every_command_in_sections(ararat: Callable[..., Result]) -> None:
     shown = ararat("--help")
     assert shown.exit_code == 0
-    assert re.findall(r"^  ([a-z]+)  ", shown.stdout, re.MULTILINE) == COMMANDS
-    assert len(shown.stdout.splitlines()) <= 36
+    listed = shown.stdout.partition("Identifiers:")[2]
+    assert re.findall(r"^  ([a-z]+)  ", listed, re.MULTILINE) == COMMANDS
+    # Each command has one line: the others are titles and empty lines.
+    assert len([line for line in listed.splitlines() if line.startswith("  ")]) == len(COMMANDS)
 
 
 @pytest.mark.parametrize("name", COMMANDS)

@@ -1,0 +1,172 @@
+"""The commands ``list`` and ``count``: find names, and count them by shoulder, state or month."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterator
+from datetime import datetime
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from ...identifiers.text import display
+from .. import streams
+from ..errors import DONE, store_errors, write
+from ..options import database_option, json_option
+from ..output import Sheet, identifier, words
+from .stores import open_store
+
+if TYPE_CHECKING:
+    from ...middleware import Binding, Bindings
+    from ...middleware.bindings.listing import Selection
+
+_FIRST_ELEMENTS = ("erc.what", "erc.who")
+
+
+def _moment(ctx: click.Context, param: click.Parameter, value: str | None) -> datetime | None:
+    from ...middleware.bindings.listing import moment
+
+    try:
+        return None if value is None else moment(value)
+    except ValueError:
+        message = f"{value!r} is not a date or time; write 2026-11-22 or 2026-11-22T15:00:00Z"
+        raise click.BadParameter(message, ctx, param) from None
+
+
+def _selection_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    options = (
+        click.option("--prefix", metavar="PREFIX", help="Names that begin with PREFIX, such as ark:12345/x5."),
+        click.option("--state", type=click.Choice(["reserved", "live", "withdrawn"]), help="Names in this state."),
+        click.option("--target", metavar="HOST|URL", help="Names whose target is at HOST, or begins with URL."),
+        click.option(
+            "--text", metavar="WORDS", help="Names whose metadata contains WORDS. The last can be incomplete."
+        ),
+        click.option("--owner", metavar="NAME", help="Names that NAME bound or reserved first."),
+        *(
+            click.option(f"--{verb}-{side}", metavar="TIME", callback=_moment, help=text)
+            for verb, side, text in (
+                ("created", "since", "Names created at TIME (a date, or RFC 3339) or later."),
+                ("created", "before", "Names created before TIME."),
+                ("changed", "since", "Names changed at TIME or later."),
+                ("changed", "before", "Names changed before TIME."),
+            )
+        ),
+    )
+    for option in reversed(options):
+        command = option(command)
+    return command
+
+
+@click.command("list", short_help="List names by prefix, state, target, text or time.")
+@_selection_options
+@click.option(
+    "--limit", type=click.IntRange(min=1), metavar="NUMBER", help="Print at most NUMBER names.  [default: all]"
+)
+@json_option
+@click.option("--csv", "as_csv", is_flag=True, help="Print a table that `ararat import` reads.")
+@database_option
+def list_command(database: str, limit: int | None, as_json: bool, as_csv: bool, **conditions: Any) -> int:
+    """List the names that meet all conditions, reserved and withdrawn names included.
+
+    The order is by name; with --target by target; with a time by that time. With --text, SQLite has the order in which
+    the texts were recorded.
+
+    With --json each line has at least identifier, spelling, state, target, resource, successor, created, changed and
+    metadata.
+
+    Exit code: 0 done, also without names; 2 a condition is not valid, 69 no database.
+    """
+    if as_json and as_csv:
+        raise click.UsageError("--json and --csv exclude each other")
+    selection = _selection(conditions)
+    with open_store(database) as bindings:
+        names = _names(bindings, selection, limit)
+        if as_csv:
+            _print_csv(bindings, names)
+        elif as_json:
+            from ...middleware.bindings.listing import as_dict
+
+            for name in names:
+                streams.dump(as_dict(name))
+        else:
+            _print_names(names)
+    return DONE
+
+
+@click.command("count", short_help="Count names by shoulder, state or month.")
+@_selection_options
+@click.option(
+    "--by", type=click.Choice(["shoulder", "state", "month"]), help="Count each group. A month is that of creation."
+)
+@json_option
+@database_option
+def count_command(database: str, by: str | None, as_json: bool, **conditions: Any) -> int:
+    """Count the names that meet all conditions, reserved and withdrawn names included.
+
+    Without conditions and --by, all names are counted. A shoulder ends with the first digit of the Name.
+
+    Exit code: 0 done, 2 a condition is not valid, 69 no database.
+    """
+    selection = _selection(conditions)
+    with open_store(database) as bindings:
+        counts = bindings.count_names(selection, by=by)  # type: ignore[arg-type]  click checks the choice
+    if as_json:
+        for group, number in counts.items():
+            streams.dump({by: group, "names": number} if by else {"names": number})
+        return DONE
+    sheet = Sheet.of(sys.stdout)
+    if by is None:
+        write([sheet.paint(f"{counts.get('', 0):,}")])
+        return DONE
+    width = max((len(f"{number:,}") for number in counts.values()), default=0)
+    write(sheet.paint(f"{number:>{width},}  {identifier(group)}") for group, number in counts.items())
+    return DONE
+
+
+def _selection(conditions: dict[str, Any]) -> Selection:
+    from ...middleware.bindings.listing import select
+
+    with store_errors():
+        return select(**conditions)
+
+
+def _names(bindings: Bindings, selection: Selection, limit: int | None) -> Iterator[Binding]:
+    """Return the names of all pages, and print the keys of unreadable rows to standard error at the end."""
+    from ...middleware.bindings.listing import MAX_PAGE
+
+    unreadable: list[str] = []
+    after, left = None, sys.maxsize if limit is None else limit
+    while left > 0:
+        page = bindings.list_names(selection, after=after, limit=min(left, MAX_PAGE))
+        unreadable += page.unreadable
+        yield from page.names
+        left -= len(page.names)
+        if (after := page.next) is None:
+            break
+    for key in unreadable:
+        problem = f"ararat: warning: the row of {identifier(key)} cannot be read; run: ararat check"
+        write(Sheet.of(sys.stderr).prose(problem, style="warning"), to=sys.stderr)
+
+
+def _print_names(names: Iterator[Binding]) -> None:
+    sheet = Sheet.of(sys.stdout)
+    number = 0
+    for number, name in enumerate(names, 1):  # noqa: B007  the number is used after the loop
+        state = "" if name.is_live else f" ({name.status})"
+        target = f" -> {identifier(name.target)}" if name.target else ""
+        write([sheet.paint(f"{identifier(name.identifier)}{state}{target}", "" if name.is_live else "warning")])
+        title = ". ".join(text for element in _FIRST_ELEMENTS if (text := name.metadata.get(element)))
+        if title:
+            write(sheet.prose(words(title, most=sheet.room), indent=4, style="soft"))
+    if not number:
+        write(Sheet.of(sys.stderr).prose("No name meets these conditions.", style="soft"), to=sys.stderr)
+
+
+def _print_csv(bindings: Bindings, names: Iterator[Binding]) -> None:
+    from ...middleware.tabular.exporting import Delimited
+
+    with bindings.store.snapshot() as snapshot:
+        table = Delimited(",", snapshot.selectors(), snapshot.elements())
+    is_terminal = sys.stdout.isatty()
+    for line in (table.header(), *map(table, names)):
+        sys.stdout.write(f"{display.escape(line.removesuffix(chr(10)))}\n" if is_terminal else line)

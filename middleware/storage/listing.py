@@ -1,0 +1,188 @@
+"""The SQL of lists and counts. A page is a range of an index in the order of that index (:mod:`search_indexes`)."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, NamedTuple
+
+from ..bindings.listing import HOST_ENDS, LAST, Group, Page, Selection, cursor, position, shoulder_of
+from ..bindings.model import rfc3339
+from ..errors import UnreadableBinding
+from . import schema
+from .protocols import Row
+from .search_indexes import TARGET, WORDS
+from .sql import binding_of
+
+_KEYS_AT_ONCE = 10_000
+
+Read = Callable[[str, Sequence[Any]], list[Row]]
+"""A function that returns the rows of a query."""
+
+
+class _Query(NamedTuple):
+    """One query: the tables, the conditions with their parameters, and the order."""
+
+    tables: str
+    conditions: list[str]
+    parameters: list[object]
+    order: tuple[str, ...]
+
+
+class Lists:
+    """The lists and counts of a database of this dialect, "sqlite" or "postgresql"."""
+
+    def __init__(self, dialect_name: str) -> None:
+        self._is_sqlite = dialect_name == "sqlite"
+        self._columns = ", ".join(f"bindings.{name}" for name in schema.STATE)
+        self._target = TARGET if self._is_sqlite else f'{TARGET} COLLATE "C"'
+
+    def page(self, read: Read, selection: Selection, after: str | None, limit: int) -> Page:
+        """Return at most ``limit`` names behind the cursor ``after``."""
+        found: list[Row] = []
+        for query in self._queries(selection, after):
+            text, parameters = self._select(query, limit + 1 - len(found))
+            found += read(text, parameters)
+            if len(found) > limit:
+                break
+        page = Page([], None, [])
+        width = len(schema.STATE)
+        for row in found[:limit]:
+            try:
+                page.names.append(binding_of(row[:width]))
+            except UnreadableBinding:
+                page.unreadable.append(str(row[0]))
+        return page._replace(next=cursor(*found[limit - 1][width:]) if len(found) > limit else None)
+
+    def explained(self, selection: Selection, after: str | None, limit: int) -> Iterator[tuple[str, list[object]]]:
+        """Return the statements of a page with their parameters. Tests read their query plans."""
+        return (self._select(query, limit + 1) for query in self._queries(selection, after))
+
+    def count(self, read: Read, selection: Selection, by: Group | None) -> dict[str, int]:
+        """Return the numbers of names by group; without groups, the number of all with the key ""."""
+        if by == "shoulder":
+            return self._count_shoulders(read, selection)
+        group = {"state": "bindings.status", "month": "substr(bindings.created, 1, 7)", None: "''"}[by]
+        counts: Counter[str] = Counter()
+        for query in self._queries(selection, None, is_ordered=False):
+            text = f"SELECT {group}, count(*) FROM {query.tables}{_where(query.conditions)} GROUP BY 1"  # noqa: S608
+            for name, number in read(self._marked(text), query.parameters):
+                counts[name] += number
+        return dict(sorted(counts.items()))
+
+    def _count_shoulders(self, read: Read, selection: Selection) -> dict[str, int]:
+        counts: Counter[str] = Counter()
+        for query in self._queries(selection, None, is_ordered=False):
+            conditions = [*query.conditions, "bindings.key > ?"]
+            text = f"SELECT bindings.key FROM {query.tables}{_where(conditions)} ORDER BY bindings.key LIMIT {_KEYS_AT_ONCE}"  # noqa: S608, E501
+            last = ""
+            while rows := read(self._marked(text), [*query.parameters, last]):
+                counts.update(shoulder_of(key) for (key,) in rows)
+                last = rows[-1][0]
+        return dict(sorted(counts.items()))
+
+    def _select(self, query: _Query, limit: int) -> tuple[str, list[object]]:
+        order = ", ".join(query.order)
+        text = f"SELECT {self._columns}, {order} FROM {query.tables}{_where(query.conditions)} ORDER BY {order} LIMIT ?"  # noqa: S608
+        return self._marked(text), [*query.parameters, limit]
+
+    def _queries(self, selection: Selection, after: str | None, *, is_ordered: bool = True) -> Iterator[_Query]:
+        """Return the queries whose rows, one after the other, are the list."""
+        order = selection.order
+        conditions, parameters = _conditions(selection)
+        if order == "words":
+            yield self._by_words(selection, after, conditions, parameters)
+        elif order == "target":
+            yield from self._by_target(selection, after, conditions, parameters)
+        elif order == "name" or not is_ordered:
+            if after is not None:
+                conditions.append("bindings.key > ?")
+                parameters += position(after, (str,))
+            yield _Query("bindings", conditions, parameters, ("bindings.key",))
+        else:
+            column = f"bindings.{order}"
+            if after is not None:
+                time, key = position(after, (str, str))
+                conditions += [f"{column} >= ?", f"({column} > ? OR bindings.key > ?)"]
+                parameters += [time, time, key]
+            yield _Query("bindings", conditions, parameters, (column, "bindings.key"))
+
+    def _by_words(
+        self, selection: Selection, after: str | None, conditions: list[str], parameters: list[object]
+    ) -> _Query:
+        words = [word for word in selection.words if any(char.isalnum() for char in word)]
+        if self._is_sqlite:
+            tables = (
+                "search_words JOIN search_names ON search_names.id = search_words.rowid "
+                "JOIN bindings ON bindings.key = search_names.key"
+            )
+            conditions = ["search_words MATCH ?", *conditions]
+            quoted = " ".join('"{}"'.format(word.replace('"', '""')) for word in words)
+            parameters = [f"{quoted}*", *parameters]
+            if after is not None:
+                conditions.append("search_words.rowid > ?")
+                parameters += position(after, (int,))
+            return _Query(tables, conditions, parameters, ("search_words.rowid",))
+        conditions = ["bindings.metadata IS NOT NULL", f"{WORDS} @@ to_tsquery('simple', ?)", *conditions]
+        quoted = " & ".join("'{}'".format(word.replace("\\", "\\\\").replace("'", "''")) for word in words)
+        parameters = [f"{quoted}:*", *parameters]
+        if after is not None:
+            conditions.append("bindings.key > ?")
+            parameters += position(after, (str,))
+        return _Query("bindings", conditions, parameters, ("bindings.key",))
+
+    def _by_target(
+        self, selection: Selection, after: str | None, conditions: list[str], parameters: list[object]
+    ) -> Iterator[_Query]:
+        target = self._target
+        reached = None if after is None else position(after, (str, str))
+        for start in sorted(selection.targets):
+            end = f"{start}{LAST}"
+            if reached is not None and str(reached[0]) >= end:
+                continue
+            wanted = ["bindings.target IS NOT NULL", f"{target} >= ?", f"{target} < ?", *conditions]
+            values: list[object] = [start, end, *parameters]
+            if selection.host is not None:
+                wanted.append("substr(bindings.target, ?, 1) IN ('', ?, ?, ?, ?)")
+                values += [len(start) + 1, *HOST_ENDS]
+            if reached is not None:
+                wanted += [f"{target} >= ?", f"({target} > ? OR bindings.key > ?)"]
+                values += [reached[0], reached[0], reached[1]]
+            yield _Query("bindings", wanted, values, (target, "bindings.key"))
+
+    def _marked(self, text: str) -> str:
+        """Return a statement with the parameter marks of the driver."""
+        return text if self._is_sqlite else text.replace("?", "%s")
+
+
+def _conditions(selection: Selection) -> tuple[list[str], list[object]]:
+    """Return the conditions that do not depend on the order, and their parameters."""
+    conditions: list[str] = []
+    parameters: list[object] = []
+    if selection.prefix is not None:
+        conditions += ["bindings.key >= ?", "bindings.key < ?"]
+        parameters += [selection.prefix, f"{selection.prefix}{LAST}"]
+    if selection.status is not None:
+        conditions.append(f"bindings.status = '{selection.status}'")
+        if selection.status != "live":
+            # SQLite uses a partial index only for a query that repeats its condition.
+            conditions.append("bindings.status <> 'live'")
+    if selection.owner is not None:
+        conditions.append(
+            "EXISTS (SELECT 1 FROM events WHERE events.key = bindings.key AND events.revision = 1 AND events.actor = ?)"
+        )
+        parameters.append(selection.owner)
+    for column, sign, time in (
+        ("created", ">=", selection.created_since),
+        ("created", "<", selection.created_before),
+        ("changed", ">=", selection.changed_since),
+        ("changed", "<", selection.changed_before),
+    ):
+        if time is not None:
+            conditions.append(f"bindings.{column} {sign} ?")
+            parameters.append(rfc3339(time))
+    return conditions, parameters
+
+
+def _where(conditions: list[str]) -> str:
+    return f" WHERE {' AND '.join(conditions)}" if conditions else ""

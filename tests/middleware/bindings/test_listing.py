@@ -1,0 +1,248 @@
+"""Lists and counts of names, on SQLite, on PostgreSQL, and in a file."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from datetime import UTC, datetime, timedelta
+from itertools import count
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from ararat.middleware.bindings import listing
+from ararat.middleware.bindings.collection import Bindings
+from ararat.middleware.bindings.listing import select
+from ararat.middleware.errors import BindingError
+from ararat.middleware.storage.store import DatabaseStore
+from ararat.middleware.tabular.exporting import export_table
+
+START = datetime(2026, 1, 31, 12, tzinfo=UTC)
+
+NAMES: list[tuple[str, str | None, dict[str, Any]]] = [
+    ("ark:12345/a1", "https://old.example/1", {"metadata": {"what": "Map of the Ararat"}, "actor": "Maria"}),
+    ("ark:12345/a2", "http://old.example:8080/2", {"metadata": {"what": "A second MAP", "who": "Noah"}}),
+    ("ark:12345/a2/p1", "https://old.example.org/2/1", {}),
+    ("ark:12345/b1", "https://old.example/collection/3?x=1", {"resource": "3"}),
+    ("ark:12345/b2", None, {"kind": "described", "metadata": {"what": "Described only"}}),
+    ("ark:23456/c1", "/pages/1", {"actor": "Maria"}),
+    ("urn:isbn:9780451450524", "https://old.example", {"metadata": {"what": "Un livre \u00e0 lire"}}),
+]
+
+
+@pytest.fixture(params=["database", "file"])
+def filled(
+    request: pytest.FixtureRequest, database: str, open_store: Callable[..., Bindings], tmp_path: Path
+) -> Bindings:
+    """Bindings with NAMES, of which one is withdrawn and one reserved. Each change is a day later."""
+    days = count()
+    bindings = open_store(database, clock=lambda: START + timedelta(days=next(days)))
+    for name, target, arguments in NAMES:
+        bindings.bind(name, target, **arguments)
+    bindings.withdraw("ark:12345/b1", reason="lost", actor="Ada")
+    bindings.reserve("ark:12345/r1")
+    if request.param == "database":
+        return bindings
+    path = tmp_path / "names.jsonl"
+    with path.open("wb") as file:
+        export_table(bindings, file, format="jsonl")
+    return open_store(path)
+
+
+def rows_of(bindings: Bindings, statement: str, parameters: Sequence[Any] = ()) -> str:
+    """Run a statement with the driver's marks, and return its rows as text."""
+    with bindings.store.transaction() as transaction:
+        result = transaction.connection.exec_driver_sql(statement, tuple(parameters))
+        return str(result.all()) if result.returns_rows else ""
+
+
+def listed(bindings: Bindings, limit: int = 100, **conditions: Any) -> list[str]:
+    """Return the names of all pages."""
+    found: list[str] = []
+    after = None
+    while True:
+        page = bindings.list_names(select(**conditions), after=after, limit=limit)
+        found += [name.identifier for name in page.names]
+        if (after := page.next) is None:
+            return found
+
+
+CONDITIONS: dict[str, tuple[dict[str, Any], set[str]]] = {
+    "all": ({}, {name for name, _, _ in NAMES} | {"ark:12345/r1"}),
+    "prefix": ({"prefix": "ark:/12345/a2"}, {"ark:12345/a2", "ark:12345/a2/p1"}),
+    "prefix-of-segment": ({"prefix": "ark:12345/a2/"}, {"ark:12345/a2/p1"}),
+    "naan": ({"prefix": "ark:23456/"}, {"ark:23456/c1"}),
+    "urn-prefix": ({"prefix": "URN:ISBN:978"}, {"urn:isbn:9780451450524"}),
+    "reserved": ({"state": "reserved"}, {"ark:12345/r1"}),
+    "withdrawn": ({"state": "withdrawn"}, {"ark:12345/b1"}),
+    "host": (
+        {"target": "Old.example"},
+        {"ark:12345/a1", "ark:12345/a2", "ark:12345/b1", "urn:isbn:9780451450524"},
+    ),
+    "host-without-scheme-and-path": ({"target": "old.example/col"}, {"ark:12345/b1"}),
+    "url": ({"target": "https://old.example/"}, {"ark:12345/a1", "ark:12345/b1"}),
+    "url-host": (
+        {"target": "https://old.example"},
+        {"ark:12345/a1", "ark:12345/a2/p1", "ark:12345/b1", "urn:isbn:9780451450524"},
+    ),
+    "path": ({"target": "/pages"}, {"ark:23456/c1"}),
+    "word": ({"text": "map"}, {"ark:12345/a1", "ark:12345/a2"}),
+    "beginning-of-word": ({"text": "ara"}, {"ark:12345/a1"}),
+    "words": ({"text": "second noah"}, {"ark:12345/a2"}),
+    "words-of-two-names": ({"text": "ararat noah"}, set()),
+    "word-outside-ascii": ({"text": "livre \u00e0 l"}, {"urn:isbn:9780451450524"}),
+    "key-is-no-word": ({"text": "what"}, set()),
+    "created": (
+        {"created_since": START + timedelta(days=4), "created_before": START + timedelta(days=6)},
+        {"ark:12345/b2", "ark:23456/c1"},
+    ),
+    "two": ({"target": "old.example", "state": "withdrawn"}, {"ark:12345/b1"}),
+    "three": ({"target": "old.example", "text": "map", "prefix": "ark:12345/a1"}, {"ark:12345/a1"}),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("conditions", "expected"), CONDITIONS.values(), ids=CONDITIONS)
+def test_a_list_has_the_names_that_meet_all_conditions(
+    filled: Bindings, conditions: dict[str, Any], expected: set[str]
+) -> None:
+    if filled.is_file and "created_since" in conditions:
+        pytest.skip("a file has one time of change")
+    found = listed(filled, **conditions)
+    assert set(found) == expected
+    assert len(found) == len(expected)
+    assert listed(filled, limit=1, **conditions) == found
+    assert filled.count_names(select(**conditions)).get("", 0) == len(expected)
+
+
+def test_a_list_has_the_names_of_an_owner(bindings: Bindings) -> None:
+    bindings.bind("ark:12345/x1", "/1", actor="Maria")
+    bindings.bind("ark:12345/x2", "/2", actor="Ada")
+    bindings.relocate("ark:12345/x2", "/3", actor="Maria")
+    assert listed(bindings, owner="Maria") == ["ark:12345/x1"]
+
+
+def test_a_list_of_changes_begins_with_the_oldest(filled: Bindings) -> None:
+    if filled.is_file:
+        pytest.skip("a file has one time of change")
+    since = START + timedelta(days=5)
+    assert listed(filled, limit=2, changed_since=since) == [
+        "ark:23456/c1",
+        "urn:isbn:9780451450524",
+        "ark:12345/b1",
+        "ark:12345/r1",
+    ]
+
+
+def test_names_are_counted_by_group(filled: Bindings) -> None:
+    assert filled.count_names() == {"": 8}
+    assert filled.count_names(by="state") == {"live": 6, "reserved": 1, "withdrawn": 1}
+    if not filled.is_file:
+        assert filled.count_names(by="month") == {"2026-01": 1, "2026-02": 7}
+    assert filled.count_names(select(target="old.example"), by="shoulder") == {
+        "ark:12345/a1": 1,
+        "ark:12345/a2": 1,
+        "ark:12345/b1": 1,
+        "urn:isbn:": 1,
+    }
+
+
+REFUSED: dict[str, tuple[dict[str, Any], str]] = {
+    "prefix-without-naan": ({"prefix": "ark:"}, "list-prefix"),
+    "prefix-of-another-kind": ({"prefix": "https://example.org/"}, "list-prefix"),
+    "state": ({"state": "dead"}, "list-state"),
+    "target-outside-ascii": ({"target": "\u05d0.example"}, "list-target"),
+    "target-with-control": ({"target": "old.\nexample"}, "list-target"),
+    "text-without-words": ({"text": "--"}, "list-text"),
+    "text-with-nul": ({"text": "a\0b"}, "list-text"),
+    "empty-text": ({"text": ""}, "list-text"),
+}
+
+
+@pytest.mark.parametrize(("conditions", "code"), REFUSED.values(), ids=REFUSED)
+def test_conditions_that_cannot_match_are_refused(conditions: dict[str, Any], code: str) -> None:
+    with pytest.raises(BindingError) as refused:
+        select(**conditions)
+    assert refused.value.code == code
+
+
+@pytest.mark.parametrize("after", ["", "x", "WzFd" * 2, "\u05d0", "W1tbW1tb", "e30"])
+@pytest.mark.parametrize("conditions", [{}, {"target": "a.example"}, {"changed_since": START}, {"text": "map"}])
+def test_a_cursor_of_another_list_is_refused(bindings: Bindings, after: str, conditions: dict[str, Any]) -> None:
+    with pytest.raises(BindingError) as refused:
+        bindings.list_names(select(**conditions), after=after)
+    assert refused.value.code == "list-after"
+
+
+@pytest.mark.parametrize("limit", [0, 1001, -1])
+def test_a_page_has_1_to_1000_names(bindings: Bindings, limit: int) -> None:
+    with pytest.raises(BindingError) as refused:
+        bindings.list_names(limit=limit)
+    assert refused.value.code == "list-limit"
+
+
+def test_an_unreadable_row_is_reported_and_skipped(bindings: Bindings) -> None:
+    bindings.bind("ark:12345/x1", "/1")
+    bindings.bind("ark:12345/x2", "/2", metadata={"what": "map"})
+    broken = "UPDATE bindings SET metadata = 'broken map', revision = revision + 1 WHERE key = 'ark:12345/x2'"
+    rows_of(bindings, broken)
+    page = bindings.list_names()
+    assert [name.identifier for name in page.names] == ["ark:12345/x1"]
+    assert page.unreadable == ["ark:12345/x2"]
+
+
+@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(text=st.text(min_size=1, max_size=30))
+def test_any_text_can_be_searched(bindings: Bindings, text: str) -> None:
+    try:
+        selection = select(text=text)
+    except BindingError:
+        return
+    assert bindings.list_names(selection).names == []
+
+
+PLANS: dict[str, tuple[dict[str, Any], str]] = {
+    "name": ({}, "bindings"),
+    "prefix": ({"prefix": "ark:12345/a"}, "bindings"),
+    "reserved": ({"state": "reserved"}, "bindings_not_live"),
+    "target": ({"target": "https://old.example/"}, "bindings_target"),
+    "host": ({"target": "old.example"}, "bindings_target"),
+    "changed": ({"changed_since": START}, "bindings_changed"),
+    "created": ({"created_since": START}, "bindings_created"),
+}
+
+
+@pytest.mark.parametrize(("conditions", "index"), PLANS.values(), ids=PLANS)
+@pytest.mark.parametrize("is_next_page", [False, True], ids=["first", "next"])
+def test_a_page_is_read_from_an_index_without_sorting(
+    bindings: Bindings,
+    conditions: dict[str, Any],
+    index: str,
+    is_next_page: bool,
+) -> None:
+    store = bindings.store
+    assert isinstance(store, DatabaseStore)
+    is_sqlite = bindings.where.startswith("sqlite")
+    with bindings.store.transaction() as transaction:
+        rows = [(f"ark:12345/{number:05}",) * 4 for number in range(3000)]
+        insert = (
+            "INSERT INTO bindings "
+            "(key, kind, target, status, redirect, passthrough, scope, changed, created, revision) "
+            "SELECT {0}, 'located', 'https://old.example/' || {0}, 'live', 302, 0, 'name', {0}, {0}, 1"
+        ).format("?" if is_sqlite else "%s::text")
+        transaction.connection.exec_driver_sql(insert, rows)
+    selection = select(**conditions)
+    after = None
+    if is_next_page:
+        values = ("ark:12345/00010",) if selection.order == "name" else ("https://old.example/1", "ark:12345/00010")
+        after = listing.cursor(*values)
+    rows_of(bindings, "ANALYZE bindings")
+    explain = "EXPLAIN QUERY PLAN" if is_sqlite else "EXPLAIN"
+    for statement, parameters in store.lists.explained(selection, after, 100):
+        plan = rows_of(bindings, f"{explain} {statement}", parameters)
+        assert index in plan
+        assert "INDEX" in plan.upper()
+        assert "TEMP B-TREE" not in plan
+        assert "Sort" not in plan
+        assert "Seq Scan" not in plan
