@@ -26,12 +26,15 @@ from ..options import (
     strict_option,
 )
 from ..output import Sheet, Style, identifier, words
+from . import import_dump
 from .stores import is_missing, open_store, warn_of_unregistered
 
 if TYPE_CHECKING:
     from ...identifiers.iri_policy import Profile
     from ...middleware import Binding, Bindings
     from ...middleware.tabular.importing import Imported, NotedLine, Summary
+    from ...middleware.tabular.sources.dump import Source
+    from ...middleware.tabular.sources.importing import Migration
 
 _STYLES: dict[str, Style] = {
     "bound": "good",
@@ -63,6 +66,12 @@ def _columns(ctx: click.Context, param: click.Parameter, values: tuple[str, ...]
 
 @click.command("import", short_help="Bind all identifiers of a table.")
 @click.argument("file", metavar="FILE|-")
+@click.option(
+    "--from",
+    "source",
+    type=click.Choice(["ezid", "arklet", "noid", "n2t"]),
+    help="Read FILE as a dump of this system, in any of its formats, also compressed with gzip or zip.",
+)
 @click.option("--dry-run", is_flag=True, help="Print what would be added, changed and refused. Write nothing.")
 @click.option(
     "--batch",
@@ -109,6 +118,7 @@ def import_command(
     profile: Profile | None,
     database: str,
     delimiter: str | None,
+    source: Source | None,
     **options: Any,
 ) -> int:
     """Bind all identifiers of a table. If one line is refused, nothing is written.
@@ -121,12 +131,18 @@ def import_command(
     The whole import is one transaction. With --batch N, every N lines are one transaction. The import then ends at the
     first batch with a refused line and keeps the batches before it. A second run skips the written lines.
 
+    With --from, FILE is a dump of another system. Each value that cannot be imported is reported. The checksums of
+    names and targets compare the dump with the database.
+
     With --dry-run the SQLite file can be missing.
 
     Exit code: 0 all lines are accepted, 1 lines are refused, 2 the table is not valid, 66 a file cannot be read or
     written, 69 no database.
     """
+    if source and (options["format"] or delimiter or options["columns"] or options["ignore_unknown"]):
+        raise click.UsageError("--from has none of --format, --delimiter, --map and --ignore-unknown: omit them")
     missing = dry_run and is_missing(database)
+    migration: Migration | None = None
     with ExitStack() as stack:
         url = database
         if missing:
@@ -134,9 +150,13 @@ def import_command(
         bindings = stack.enter_context(open_store(url, create=not dry_run or missing, profile=profile))
         stack.enter_context(warn_of_unregistered(bindings, naans, strict=strict))
         separator = "\t" if delimiter in ("tab", "\\t") else delimiter
-        summary = run_import(bindings, file, dry_run=dry_run, delimiter=separator, **options)
+        if source:
+            migration = run_dump(bindings, file, source, dry_run=dry_run, **options)
+            summary = migration.summary
+        else:
+            summary = run_import(bindings, file, dry_run=dry_run, delimiter=separator, **options)
     if as_json:
-        streams.dump(_as_dict(summary))
+        streams.dump(_as_dict(summary) | ({"dump": import_dump.as_dict(migration)} if migration else {}))
         return NO if summary.refusals else DONE
     report_file = options["report_file"]
     write(warned_lines(summary, Sheet.of(sys.stderr), report_file), to=sys.stderr)
@@ -144,6 +164,9 @@ def import_command(
     if dry_run:
         write(_listed(summary, out))
     write(refused_lines(summary, Sheet.of(sys.stderr), report_file), to=sys.stderr)
+    if migration:
+        write(import_dump.omitted_lines(migration, Sheet.of(sys.stderr)), to=sys.stderr)
+        write(import_dump.lines(migration, out, report_file))
     if missing:
         write(out.prose(f"There is no database at {database}. The lines were checked against an empty database."))
     write(_reading(summary, out))
@@ -168,18 +191,58 @@ def run_import(
     """
     from ...middleware.tabular.importing import import_table
 
+    with (
+        _with_progress(file, report_file, keeps=bool(batch) and not dry_run) as progress,
+        _report(report_file) as report,
+    ):
+        return import_table(
+            bindings, _source(file), dry_run=dry_run, batch=batch, progress=progress, report=report, **options
+        )
+
+
+def run_dump(
+    bindings: Bindings,
+    file: str,
+    source: Source,
+    *,
+    batch: int | None,
+    dry_run: bool,
+    report_file: str | None,
+    encoding: str | None,
+    actor: str | None,
+    **others: Any,
+) -> Migration:
+    """Import a dump of another system, in the same way as :func:`run_import`. ``others`` are options of tables."""
+    with _with_progress(file, report_file, keeps=bool(batch) and not dry_run) as progress:
+        return import_dump.run(
+            bindings,
+            _source(file),
+            source,
+            name=file,
+            report=report_file,
+            encoding=encoding,
+            dry_run=dry_run,
+            batch=batch,
+            actor=actor,
+            progress=progress,
+        )
+
+
+@contextmanager
+def _with_progress(file: str, report_file: str | None, *, keeps: bool) -> Iterator[Callable[[int], object] | None]:
+    """Yield the function that shows the progress. Turn errors of the file into :class:`Refused`.
+
+    ``keeps`` is true if an interrupted import keeps what it has written.
+    """
     if report_file is not None and Path(report_file).exists() and file != "-" and Path(report_file).samefile(file):
         raise Refused("--report names the file of the table", ("Fix", "give another file with --report"))
     progress = show_progress if sys.stderr.isatty() else None
     try:
-        with _report(report_file) as report:
-            return import_table(
-                bindings, _source(file), dry_run=dry_run, batch=batch, progress=progress, report=report, **options
-            )
+        yield progress
     except OSError as error:
         raise Refused(f"cannot read {file}: {error.strerror or error}", exit_code=NO_INPUT) from None
     except KeyboardInterrupt:
-        result = "run the command again to continue" if batch and not dry_run else "nothing was written"
+        result = "run the command again to continue" if keeps else "nothing was written"
         sys.stderr.write(f"\nararat: interrupted; {result}\n")
         raise
     finally:

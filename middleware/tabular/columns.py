@@ -35,11 +35,12 @@ _TRUTH = {"true": True, "yes": True, "1": True, "false": False, "no": False, "0"
 class Row(NamedTuple):
     """A row: the number of its first line in the file, from 1, and its cells by column.
 
-    A missing column is the same as an empty cell.
+    A missing column is the same as an empty cell. ``actor`` made the change; None is the actor of the import.
     """
 
     line: int
     cells: Mapping[str, str]
+    actor: str | None = None
 
 
 class Columns(NamedTuple):

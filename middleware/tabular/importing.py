@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import json
 import sqlite3
+from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, field
@@ -146,15 +147,46 @@ def import_table(
 
     Source: ARK-085, POL-023; decision N-04.
     """
+    read_as = ReadAs()
+    reader = Reader(encoding, delimiter, Columns(columns, ignore_unknown))
+    with closing(formats.read_rows(file, format, reader, read_as)) as rows_read:
+        # The history contains the name of the file without its folder.
+        name = name_of(file).rpartition("/")[2]
+        return import_rows(
+            bindings,
+            name,
+            rows_read,
+            read_as,
+            dry_run=dry_run,
+            batch=batch,
+            actor=actor,
+            progress=progress,
+            report=report,
+        )
+
+
+def import_rows(
+    bindings: Bindings,
+    file: str,
+    rows_read: Iterator[Row],
+    read_as: ReadAs,
+    *,
+    dry_run: bool = False,
+    batch: int | None = None,
+    actor: str | None = None,
+    progress: Callable[[int], object] | None = None,
+    report: Report | None = None,
+) -> Summary:
+    """Bind the names of rows, or none if a row has an error. The arguments are those of :func:`import_table`.
+
+    ``file`` is the name of the file for the history and for messages. Raises like :func:`import_table`.
+    """
     check_actor(actor)
     if batch is not None and batch < 1:
         raise ValueError(f"batch is {batch}; it must be 1 line or more")
-    summary = Summary()
-    reader = Reader(encoding, delimiter, Columns(columns, ignore_unknown))
-    with closing(formats.read_rows(file, format, reader, summary.read_as)) as rows_read, closing(SeenNames()) as seen:
-        # The history contains the name of the file without its folder.
-        name = name_of(file).rpartition("/")[2]
-        run = _Run(name, bindings.now(), actor, seen, bindings.check_change, report, summary)
+    summary = Summary(read_as=read_as)
+    with closing(SeenNames()) as seen:
+        run = _Run(file, bindings.now(), actor, seen, bindings.check_change, report, summary)
         # Read the first row before the transaction, so that an unreadable file does not lock the database.
         read = chain(list(islice(rows_read, 1)), rows_read)
         try:
@@ -189,19 +221,19 @@ class SeenNames:
     def __init__(self) -> None:
         # "": a temporary database that SQLite deletes itself. It need not survive a crash.
         self._database = sqlite3.connect("", isolation_level=None)
-        with _disk_errors():
+        with disk_errors():
             self._database.execute("PRAGMA journal_mode = OFF")
             self._database.execute("CREATE TABLE lines (key TEXT PRIMARY KEY, source TEXT NOT NULL) WITHOUT ROWID")
 
     def add(self, sources: dict[str, str]) -> None:
         """Add the lines of keys that are not in the index."""
-        with _disk_errors():
+        with disk_errors():
             self._database.execute("INSERT INTO lines SELECT key, value FROM json_each(?)", (json.dumps(sources),))
 
     def lookup(self, keys: Sequence[str]) -> dict[str, str]:
         """Return the lines of those keys that are in the index."""
         query = "SELECT key, source FROM lines WHERE key IN (SELECT value FROM json_each(?))"
-        with _disk_errors():
+        with disk_errors():
             return dict(self._database.execute(query, (json.dumps(keys),)))
 
     def close(self) -> None:
@@ -209,7 +241,7 @@ class SeenNames:
 
 
 @contextmanager
-def _disk_errors() -> Iterator[None]:
+def disk_errors() -> Iterator[None]:
     try:
         yield
     except sqlite3.Error as error:
@@ -271,7 +303,7 @@ class _Run:
         current = transaction.get([key for _, stated in read if (key := _key(stated))])
         # A name that an earlier line of this import has bound is in the database by now.
         first_lines = self.seen.lookup(list(current)) if current else {}
-        changes: dict[str, Change] = {}
+        changes: defaultdict[str | None, list[tuple[Change, str]]] = defaultdict(list)
         new_lines: dict[str, str] = {}
         new: list[tuple[Row, str]] = []
         for row, stated in read:
@@ -294,8 +326,10 @@ class _Run:
                 current[key] = change.after
                 first_lines[key] = new_lines[key] = _line_and_spelling(row, key)
                 if change.action:
-                    changes[f"{self.file}, line {row.line}"] = change
-        transaction.put(list(changes.values()), self.actor, list(changes))
+                    # Several records of a dump can be on one line.
+                    changes[row.actor or self.actor].append((change, f"{self.file}, line {row.line}"))
+        for actor, written in changes.items():
+            transaction.put([change for change, _ in written], actor, [source for _, source in written])
         self.seen.add(new_lines)
         self._warn(transaction, new)
 

@@ -1,0 +1,98 @@
+"""Checksums of names and targets, to compare a dump with the database after its import.
+
+The checksum is SHA-256 of one line for each name, in the order of their bytes: the name in normal form, a tab, its
+target or nothing, and a line feed. These commands compute it for a database with no other names:
+
+    ararat export --format tsv - | tail -n +2 | cut -f 1,2 | LC_ALL=C sort | sha256sum
+"""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from collections.abc import Iterator
+from hashlib import sha256
+from itertools import islice
+from typing import NamedTuple
+
+from ...bindings.collection import Bindings
+from ..importing import disk_errors
+
+_MANY = 1000
+
+
+class Checksum(NamedTuple):
+    """The number of names, and the checksum of names and targets as 64 hexadecimal digits."""
+
+    names: int
+    sha256: str
+
+
+class NameIndex:
+    """A temporary index on disk from names to targets, of any size. The first target of a name counts.
+
+    Raises :class:`BindingsUnavailable` if the disk cannot store it.
+
+    >>> index = NameIndex()
+    >>> index.add("ark:12345/x", "https://example.org/")
+    >>> index.known(["ark:12345/x", "ark:12345/y"]), index.checksum().names
+    ({'ark:12345/x'}, 1)
+    >>> index.close()
+    """
+
+    def __init__(self) -> None:
+        self._database = sqlite3.connect("", isolation_level=None)
+        self._new: dict[str, str] = {}
+        with disk_errors():
+            self._database.execute("PRAGMA journal_mode = OFF")
+            self._database.execute("CREATE TABLE names (key TEXT PRIMARY KEY, target TEXT NOT NULL) WITHOUT ROWID")
+
+    def add(self, key: str, target: str) -> None:
+        self._new.setdefault(key, target)
+        if len(self._new) >= _MANY:
+            self._store()
+
+    def known(self, keys: list[str]) -> set[str]:
+        """Return those of the keys that are in the index."""
+        self._store()
+        query = "SELECT key FROM names WHERE key IN (SELECT value FROM json_each(?))"
+        with disk_errors():
+            return {key for (key,) in self._database.execute(query, (json.dumps(keys),))}
+
+    def checksum(self) -> Checksum:
+        """Return the checksum of all names in the index."""
+        return _checksum(self._sorted())
+
+    def checksum_in(self, bindings: Bindings) -> Checksum:
+        """Return the checksum of those names in the index that are recorded, with their recorded targets."""
+        return _checksum(self._recorded(bindings))
+
+    def close(self) -> None:
+        self._database.close()
+
+    def _store(self) -> None:
+        if self._new:
+            query = "INSERT OR IGNORE INTO names SELECT key, value FROM json_each(?)"
+            with disk_errors():
+                self._database.execute(query, (json.dumps(self._new),))
+            self._new.clear()
+
+    def _sorted(self) -> Iterator[tuple[str, str]]:
+        self._store()
+        with disk_errors():
+            yield from self._database.execute("SELECT key, target FROM names ORDER BY key")
+
+    def _recorded(self, bindings: Bindings) -> Iterator[tuple[str, str]]:
+        keys = (key for key, _ in self._sorted())
+        while some := list(islice(keys, _MANY)):
+            found = bindings.store.fetch(some)
+            yield from ((key, found[key].target or "") for key in some if key in found)
+
+
+def _checksum(names: Iterator[tuple[str, str]]) -> Checksum:
+    digest = sha256()
+    number = 0
+    for key, target in names:
+        number += 1
+        digest.update(f"{key}\t{target}\n".encode(errors="surrogatepass"))
+    return Checksum(number, digest.hexdigest())

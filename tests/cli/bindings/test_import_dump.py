@@ -1,0 +1,119 @@
+"""`ararat import --from`: the dumps of other systems."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner, Result
+
+from ararat.cli import main
+
+GOOD = ":: ark:/12345/x5-1\n_target: https://example.org/1\n_created: 1435680779\n_owner: maria\n\n"
+NOTED = ":: ark:/12345/x52\n_target: https://example.org/2\n_export: no\n_updated: soon\n\n:: doi:10.5072/FK2X\n\n"
+BAD = ":: ark:/12345/x53\n_target: javascript:alert(1)\n\n"
+
+
+@pytest.fixture
+def ararat(tmp_path: Path) -> Callable[..., Result]:
+    """``ararat(*arguments)`` runs the command in this process, with a database in the temporary folder."""
+    environ = {"ARARAT_DATABASE": f"sqlite:///{tmp_path}/bindings.sqlite", "ARARAT_ACTOR": "a librarian"}
+    return lambda *arguments, **given: CliRunner(env=environ).invoke(main.main, [*map(str, arguments)], **given)
+
+
+def rows(file: Path) -> list[dict[str, str]]:
+    with file.open(encoding="utf-8-sig", newline="") as stream:
+        return list(csv.DictReader(stream))
+
+
+def test_a_dump_is_imported_with_its_history_and_compared(ararat: Callable[..., Result], tmp_path: Path) -> None:
+    (tmp_path / "names.txt").write_text(GOOD)
+    result = ararat("import", "--from", "ezid", tmp_path / "names.txt")
+    assert (result.exit_code, result.stderr) == (0, "")
+    assert "Read 1 name of ezid: 1 public." in result.stdout
+    assert "The database has all names of the dump with their targets." in result.stdout
+    assert "Written. 1 line: 1 added." in result.stdout
+    event = json.loads(ararat("history", "--json", "ark:12345/x51").stdout)
+    assert (event["actor"], event["source"]) == ("maria", "names.txt, line 1")
+    assert event["when"] == "2015-06-30T16:12:59.000000Z"
+    assert event["after"]["spelling"] == "ark:/12345/x5-1"
+
+
+def test_values_that_are_not_imported_are_listed_with_reason_and_remedy(
+    ararat: Callable[..., Result], tmp_path: Path
+) -> None:
+    (tmp_path / "names.txt").write_text(GOOD + NOTED)
+    report = tmp_path / "report.csv"
+    result = ararat("import", "--from", "ezid", "--report", report, tmp_path / "names.txt")
+    assert result.exit_code == 0
+    assert "Names of other systems or of tests, not imported: 1." in result.stdout
+    assert f"Values not imported, or changed: 3; see {report}." in " ".join(result.stdout.split())
+    assert "_export: a public name cannot be hidden" in " ".join(result.stderr.split())
+    found = rows(report)
+    assert [(row["line"], row["identifier"], row["element"], row["result"]) for row in found] == [
+        ("6", "ark:/12345/x52", "_export", "omitted"),
+        ("6", "ark:/12345/x52", "_updated", "omitted"),
+        ("11", "doi:10.5072/FK2X", "identifier", "omitted"),
+    ]
+    assert all(row["file"].endswith("names.txt") and row["reason"] and row["remedy"] for row in found)
+
+
+def test_a_refused_name_stops_the_import_and_is_in_the_report(ararat: Callable[..., Result], tmp_path: Path) -> None:
+    (tmp_path / "names.txt").write_text(GOOD + BAD)
+    report = tmp_path / "report.csv"
+    result = ararat("import", "--from", "ezid", "--report", report, tmp_path / "names.txt")
+    assert result.exit_code == 1
+    assert "Nothing was written. 2 lines: 1 to add, 1 refused." in result.stdout
+    assert "target-scheme" in result.stderr
+    [row] = rows(report)
+    assert (row["line"], row["result"], row["remedy"]) == ("6", "refused", "http or https")
+    assert ararat("show", "ark:12345/x51").exit_code == 1
+
+
+def test_a_dry_run_needs_no_database(ararat: Callable[..., Result], tmp_path: Path) -> None:
+    (tmp_path / "names.txt").write_text(GOOD)
+    result = ararat("import", "--from", "ezid", "--dry-run", tmp_path / "names.txt")
+    assert result.exit_code == 0
+    assert "Nothing was written. 1 line: 1 to add." in result.stdout
+    assert "Database" not in result.stdout
+    assert not (tmp_path / "bindings.sqlite").exists()
+
+
+def test_the_result_is_available_as_json(ararat: Callable[..., Result]) -> None:
+    given = io.BytesIO((GOOD + NOTED).encode())
+    result = json.loads(ararat("import", "--from", "ezid", "--json", "-", input=given).stdout)
+    assert result["added"] == 2
+    dump = result["dump"]
+    assert (dump["source"], dump["states"], dump["skipped"], dump["omissions"]) == ("ezid", {"public": 2}, 1, 3)
+    assert dump["given"] == dump["result"]
+    assert dump["omitted"][0]["remedy"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "message"),
+    [
+        pytest.param(["--from", "handle", "x"], 64, "'handle' is not one of", id="another system"),
+        pytest.param(["--from", "ezid", "--format", "csv", "x"], 64, "--from has none of", id="a format"),
+        pytest.param(["--from", "ezid", "--map", "a=target", "x"], 64, "--from has none of", id="columns"),
+        pytest.param(["--from", "ezid", "missing.txt"], 66, "missing.txt", id="no file"),
+    ],
+)
+def test_wrong_options_and_files_are_refused(
+    ararat: Callable[..., Result], arguments: list[str], code: int, message: str, tmp_path: Path, monkeypatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    result = ararat("import", *arguments)
+    assert (result.exit_code, result.stdout) == (code, "")
+    assert message in result.stderr
+
+
+def test_a_damaged_dump_is_refused_with_its_line(ararat: Callable[..., Result], tmp_path: Path) -> None:
+    (tmp_path / "names.txt").write_text(f"{GOOD}no colon\n")
+    result = ararat("import", "--from", "ezid", tmp_path / "names.txt")
+    assert result.exit_code == 2
+    assert "line 6" in result.stderr
+    assert "dump-syntax" in result.stderr
