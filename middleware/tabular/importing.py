@@ -327,11 +327,16 @@ class _Run:
                 first_lines[key] = new_lines[key] = _line_and_spelling(row, key)
                 if change.action:
                     # Several records of a dump can be on one line.
-                    changes[row.actor or self.actor].append((change, f"{self.file}, line {row.line}"))
+                    changes[row.actor or self.actor].append((change, self._source(row)))
         for actor, written in changes.items():
             transaction.put([change for change, _ in written], actor, [source for _, source in written])
         self.seen.add(new_lines)
         self._warn(transaction, new)
+
+    def _source(self, row: Row) -> str:
+        """Return the origin of a change for the history: file and line, and who imported it for another actor."""
+        place = f"{self.file}, line {row.line}"
+        return f"{place}, imported by {self.actor}" if row.actor and self.actor else place
 
     def _read(self, row: Row) -> Proposal | OtherRow | BindingError:
         try:

@@ -31,40 +31,37 @@ def read(lines: Lines, identifier_of: IdentifierOf, expected: str) -> Iterator[B
     Raises :class:`TableError` with the code ``dump-syntax`` for a line that is not ANVL or belongs to no block.
     """
     block: Block | None = None
-    parts: list[str] = []
-    label = ""
-
-    def end_element() -> None:
-        if block is not None and label:
-            block.elements.append((label, anvl.decoded_value(" ".join(filter(None, parts)))))
-
     lines.begin()
     for text in lines:
-        number = lines.first + len(lines.record) - 1
         line = text.rstrip("\r\n")
         identifier = identifier_of(line)
-        if identifier is not None or not line.strip():
-            end_element()
-            label = ""
+        if identifier is not None or not line or line.isspace():
             if block is not None:
                 yield block
-            block = None if identifier is None else Block(number, identifier, [])
+            block = None if identifier is None else Block(_number(lines), identifier, [])
             # The limit on the length of a record counts from here.
             lines.begin()
-        elif line.startswith("#"):
+        elif line[0] == "#":
             continue
-        elif line[0].isspace() and label:
-            parts.append(line.strip())
+        elif block is None:
+            message = f"the line belongs to no identifier; expected {expected}"
+            raise TableError("dump-syntax", message, lines.file, _number(lines))
+        elif line[0].isspace() and block.elements:
+            label, before = block.elements[-1]
+            block.elements[-1] = label, f"{before} {anvl.decoded_value(line.strip())}".strip()
         else:
-            name, colon, value = line.partition(":")
-            if block is None:
-                raise TableError(
-                    "dump-syntax", f"the line belongs to no identifier; expected {expected}", lines.file, number
-                )
-            if not colon or not name.strip() or line[0].isspace():
-                raise TableError("dump-syntax", "expected a label, a colon and a value", lines.file, number)
-            end_element()
-            label, parts = anvl.decoded_label(name.strip()), [value.strip()]
-    end_element()
+            label, colon, value = line.partition(":")
+            label = label.strip()
+            if not colon or not label or line[0].isspace():
+                raise TableError("dump-syntax", "expected a label, a colon and a value", lines.file, _number(lines))
+            value = value.strip()
+            if "%" in line:
+                label, value = anvl.decoded_label(label), anvl.decoded_value(value)
+            block.elements.append((label, value))
     if block is not None:
         yield block
+
+
+def _number(lines: Lines) -> int:
+    """Return the number of the line that was read last."""
+    return lines.first + len(lines.record) - 1

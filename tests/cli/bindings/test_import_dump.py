@@ -38,7 +38,7 @@ def test_a_dump_is_imported_with_its_history_and_compared(ararat: Callable[..., 
     assert "The database has all names of the dump with their targets." in result.stdout
     assert "Written. 1 line: 1 added." in result.stdout
     event = json.loads(ararat("history", "--json", "ark:12345/x51").stdout)
-    assert (event["actor"], event["source"]) == ("maria", "names.txt, line 1")
+    assert (event["actor"], event["source"]) == ("maria", "names.txt, line 1, imported by a librarian")
     assert event["when"] == "2015-06-30T16:12:59.000000Z"
     assert event["after"]["spelling"] == "ark:/12345/x5-1"
 
