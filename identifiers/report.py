@@ -47,7 +47,8 @@ class Report:
     - ``valid``: whether the grammar accepts the text; for a URN, that of at least one profile.
     - ``parts``: the parts as written.
     - ``normal_form``, ``hierarchy``, ``variant_of``: in normal form; for an embedded ARK, those of the ARK inside.
-    - ``check_character``: the check character of the Name, if its last character is one (:mod:`.ark.check_character`).
+    - ``check_character``: the check character of the Name, if its last character is one (:mod:`.ark.check_character`),
+      or if the registry of NAANs states that the names of this NAAN have one.
     - ``kunze``: the normal form by draft-kunze-ark and the rules that make the difference, if it differs.
     - ``suggestion``: a repaired identifier. It is never applied automatically.
     """
@@ -69,7 +70,7 @@ class Report:
     embedding: Mapping[str, Any] | None = None
     profiles: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     registry: Mapping[str, Any] | None = None
-    check_character: Mapping[str, str] | None = None
+    check_character: Mapping[str, Any] | None = None
     policy: Mapping[str, Any] | None = None
     problems: tuple[Problem, ...] = ()
     suggestion: str | None = None
@@ -138,6 +139,7 @@ def _ark_report(identifier: Ark | EmbeddedArk, prefix: str | None) -> Report:
     embedded = identifier if isinstance(identifier, EmbeddedArk) else None
     ark = identifier.ark if isinstance(identifier, EmbeddedArk) else identifier
     written = ark.written
+    registry = registries.of_ark(ark)
     basic = written.query is None and written.fragment is None
     return Report(
         input=identifier.text,
@@ -163,15 +165,17 @@ def _ark_report(identifier: Ark | EmbeddedArk, prefix: str | None) -> Report:
         variant_of=ark.variant_of,
         equivalents=_unique(_ark_spellings(identifier.text, ark.normal_form, prefix)),
         embedding=embedded and {"prefix": embedded.prefix, "ark": ark.text, "boundary": embedded.boundary},
-        registry=registries.of_ark(ark),
-        check_character=_check_character(ark),
+        registry=registry,
+        check_character=_check_character(ark, registry),
         problems=identifier.problems,
         suggestion=suggestions.visible(identifier.text),
     )
 
 
-def _check_character(ark: Ark) -> Mapping[str, str] | None:
-    found = check_character.find(ark.normal_form)
+def _check_character(ark: Ark, registry: Mapping[str, Any]) -> Mapping[str, Any] | None:
+    holder = registry["holder"] if registry["registered"] else None
+    stated = bool(holder) and registries.HAS_CHECK_CHARACTER in holder["policy"]
+    found = check_character.find(ark.normal_form, stated=stated)
     return found and found.as_dict()
 
 

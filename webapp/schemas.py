@@ -91,7 +91,9 @@ SCHEMAS: dict[str, Schema] = {
         embedding=_maybe(_object(prefix=TEXT, ark=TEXT, boundary=FLAG)),
         profiles=_map(ANY_OBJECT),
         registry=_MAYBE_OBJECT,
-        check_character=_maybe(_object(character=TEXT, covers=one_of("noid", "name"), text=TEXT)),
+        check_character=_maybe(
+            _object(character=TEXT, covers=one_of("noid", "name", maybe=True), text=TEXT, valid=FLAG)
+        ),
         policy=_MAYBE_OBJECT,
         problems=_array(ref("Problem")),
         suggestion=MAYBE_TEXT,

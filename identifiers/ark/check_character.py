@@ -27,15 +27,19 @@ _OPAQUE = re.compile(f"ark:([{BETANUMERIC}]+)/([{BETANUMERIC}]{{3,}})(?![^/.])")
 
 @dataclass(frozen=True, slots=True)
 class CheckCharacter:
-    """A check character, what it covers, and the text that it is computed from."""
+    """The last character of a Name, what it covers as a check character, and the text that is checked.
+
+    ``covers`` is None if the character is wrong for both coverages; ``text`` is then the NAAN, a slash and the Name.
+    """
 
     character: str
-    covers: Coverage
+    covers: Coverage | None
     text: str
 
-    def as_dict(self) -> Mapping[str, str]:
+    def as_dict(self) -> Mapping[str, str | bool | None]:
         """Return the values for JSON."""
-        return {"character": self.character, "covers": self.covers, "text": self.text}
+        values = {"character": self.character, "covers": self.covers, "text": self.text}
+        return {**values, "valid": self.covers is not None}
 
 
 def check_character(text: str) -> str:
@@ -61,8 +65,11 @@ def covered(naan: str, name: str, covers: Coverage) -> str:
     return name if covers == "name" else f"{naan}/{name}"
 
 
-def find(normal_form: str) -> CheckCharacter | None:
+def find(normal_form: str, *, stated: bool = False) -> CheckCharacter | None:
     """Return the check character of the Name of an ARK in normal form, or None if its last character is not one.
+
+    With ``stated``, the naming authority states that its names have a check character. A wrong character is then
+    returned too.
 
     Components, variants and query are not covered. Names with other characters than those of
     :data:`~.grammar.BETANUMERIC` have no check character. If both coverages match by chance, "noid" is returned,
@@ -72,6 +79,8 @@ def find(normal_form: str) -> CheckCharacter | None:
     (CheckCharacter(character='q', covers='noid', text='13030/xf93gt2'), None)
     >>> find("ark:12148/btv1b8449691v").covers
     'name'
+    >>> find("ark:13030/xf39gt2q", stated=True)
+    CheckCharacter(character='q', covers=None, text='13030/xf39gt2')
     """
     parts = _OPAQUE.match(normal_form.partition("#")[0].partition("?")[0])
     if parts is None:
@@ -81,4 +90,4 @@ def find(normal_form: str) -> CheckCharacter | None:
         text = covered(naan, name[:-1], covers)
         if check_character(text) == name[-1]:
             return CheckCharacter(name[-1], covers, text)
-    return None
+    return CheckCharacter(name[-1], None, covered(naan, name[:-1], "noid")) if stated else None

@@ -53,6 +53,9 @@ POLICIES = {
 }
 """The promises of a holder about its names, by code (NAAN registry, ``how``)."""
 
+HAS_CHECK_CHARACTER = "CC"
+"""The code of :data:`POLICIES` for names with a check character."""
+
 ORGANIZATIONS = {"NP": "non-profit", "FP": "for-profit"}
 
 _LONGEST_SCHEME = 64

@@ -115,9 +115,14 @@ def _namespace(parts: Mapping[str, Any]) -> Iterator[Fact]:
         yield Fact("Canonical", parts["canonical"], identifier=True)
 
 
-def _check_character(check: Mapping[str, str]) -> Iterator[Fact]:
+def _check_character(check: Mapping[str, Any]) -> Iterator[Fact]:
+    character, text = check["character"], check["text"]
+    if not check["valid"]:
+        yield Fact("Character", f"{character}, which is wrong for {text} (NOID)")
+        yield Fact("", "The NAAN has names with a check character, so this one may be mistyped. Some names have none.")
+        return
     covers = "the NAAN and the Name" if check["covers"] == "noid" else "the Name"
-    yield Fact("Character", f"{check['character']}, which is right for {check['text']} (NOID, {covers})")
+    yield Fact("Character", f"{character}, which is right for {text} (NOID, {covers})")
     yield Fact("", "One of 29 names without a check character matches by chance.")
 
 

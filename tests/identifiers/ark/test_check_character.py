@@ -61,7 +61,7 @@ def test_two_exchanged_neighbours_are_detected(text: str, data: st.DataObject) -
         pytest.param("ark:/13960/t00000018", "noid", id="a sequence"),
         pytest.param("ark:/12148/btv1b8449691v", "name", id="a manuscript of the National Library of France"),
         pytest.param("ark:/12148/bpt6k65358454/f1.item", "name", id="a page of the National Library of France"),
-        pytest.param("ark:13030/xf39gt2q", None, id="two exchanged characters"),
+        pytest.param("ark:12345/xf39gt2q", None, id="two exchanged characters"),
         pytest.param("ark:13030/xf93gt2Q", None, id="an upper-case letter"),
         pytest.param("ark:12345/museum", None, id="a word"),
         pytest.param("ark:12345/\u0431", None, id="a letter outside ASCII"),
@@ -73,6 +73,17 @@ def test_two_exchanged_neighbours_are_detected(text: str, data: st.DataObject) -
 def test_reports_contain_the_check_character(text: str, covers: str | None) -> None:
     found = examine(text).check_character
     assert (found and found["covers"]) == covers
+
+
+def test_a_wrong_check_character_is_reported_if_the_naan_has_them() -> None:
+    wrong = {"character": "q", "covers": None, "text": "13030/xf39gt2", "valid": False}
+    assert examine("ark:/13030/xf3-9gt2q/p1").check_character == wrong
+    assert examine("ark:13030/xf93gt2q").check_character == wrong | {
+        "covers": "noid",
+        "text": "13030/xf93gt2",
+        "valid": True,
+    }
+    assert examine("ark:13030/museum").check_character is None
 
 
 @given(st.text(BETANUMERIC, min_size=5, max_size=5), st.text(BETANUMERIC, min_size=2, max_size=15), st.booleans())

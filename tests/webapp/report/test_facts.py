@@ -41,7 +41,14 @@ def test_a_check_character_is_shown_with_the_text_that_it_covers():
     assert told("ark:13030/xf93gt2q")["Check character"]["Character"].endswith(
         "13030/xf93gt2 (NOID, the NAAN and the Name)"
     )
-    assert "Check character" not in told("ark:13030/xf93tg2q")
+    assert "Check character" not in told("ark:12345/xf93tg2q")
+
+
+def test_a_wrong_check_character_is_shown_if_the_naan_states_that_its_names_have_one():
+    found = told("ark:13030/xf93tg2q")["Check character"]
+    assert found["Character"] == "q, which is wrong for 13030/xf93tg2 (NOID)"
+    assert "may be mistyped" in found[""]
+    assert "Check character" not in told("ark:13030/museum")
 
 
 def test_the_normal_form_of_draft_kunze_is_shown_with_the_different_rule():
