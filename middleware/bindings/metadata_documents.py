@@ -44,7 +44,7 @@ def check_datacite(text: str) -> None:
     def refuse(*declared: object) -> NoReturn:
         raise _fault("datacite", "has a document type declaration")
 
-    # The text is given in UTF-8, whatever encoding its XML declaration names.
+    # The text is given in UTF-8. The encoding that its XML declaration names is ignored.
     parser = expat.ParserCreate("utf-8", namespace_separator=" ")
     parser.SetParamEntityParsing(expat.XML_PARAM_ENTITY_PARSING_NEVER)
     parser.StartElementHandler = begin

@@ -75,7 +75,7 @@ def read_rows(
 
     >>> from io import BytesIO
     >>> list(read_rows(BytesIO(b'{"identifier": "ark:12345/x", "target": "/x"}\n'), "jsonl"))
-    [Row(line=1, cells={'identifier': 'ark:12345/x', 'target': '/x'})]
+    [Row(line=1, cells={'identifier': 'ark:12345/x', 'target': '/x'}, actor=None)]
     """
     known = format_of(file, format)
     if reader.delimiter is not None and (len(reader.delimiter) != 1 or reader.delimiter in '\r\n"\0'):

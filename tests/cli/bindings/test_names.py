@@ -236,7 +236,7 @@ def test_an_invalid_command_creates_no_database(ararat: Callable[..., Result], t
     [
         pytest.param("postgresql://user:secret@127.0.0.1:1/x?connect_timeout=2", 69, "127.0.0.1", id="no server"),
         pytest.param("mysql://localhost/x", 2, "database-url", id="another kind"),
-        pytest.param("names.csv", 69, "no database", id="a table that is not there"),
+        pytest.param("names.csv", 69, "there is no file names.csv", id="a table that is not there"),
     ],
 )
 def test_an_unusable_database_is_reported(url: str, code: int, words: str, ararat: Callable[..., Result]) -> None:

@@ -121,7 +121,7 @@ def test_bind_and_import_refuse_names_that_break_the_policy(ararat, tmp_path):
     assert (result.exit_code, "name-reserved" in result.stderr) == (2, True)
     assert ararat("bind", "ark:21206/1b", "/x", "--metadata", "persistence=kept", *database).exit_code == 0
     shown = ararat("show", "ark:21206/1b", "--json", *database[:2]).stdout
-    assert json.loads(shown)["metadata"] == {"persistence": "kept", "availability": "lifetime"}
+    assert json.loads(shown)["metadata"] == {"erc.persistence": "kept", "erc.availability": "lifetime"}
     table = tmp_path / "names.csv"
     table.write_text("identifier,target\nark:21206/bcd,/x\n", "utf-8")
     assert ararat("import", str(table), *database).exit_code == 1

@@ -199,6 +199,7 @@ def test_a_folder_without_write_access_is_reported_with_its_fix(served: Bindings
 # Import everything first, because another user may not read the files of this Python.
 AS_NOBODY = """
 import os, sys
+import ararat.middleware.storage.sqlite
 import ararat.middleware.storage.store
 from ararat.middleware.bindings.collection import open_bindings
 from ararat.middleware.errors import BindingsUnavailable
@@ -243,6 +244,7 @@ def test_missing_permissions_are_reported_with_their_fix(
 
 READING_ONLY = """
 import os, sys, time
+import ararat.middleware.storage.sqlite
 import ararat.middleware.storage.store
 from ararat.middleware import ReadOnlyBindings
 from ararat.middleware.bindings.collection import open_bindings
