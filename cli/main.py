@@ -46,7 +46,9 @@ _SECTIONS = {
         "init": ("bindings.init", "Create a database for bindings."),
         "import": ("bindings.import_table", "Bind all identifiers of a table."),
         "export": ("bindings.export", "Write all bindings to a table."),
+        "copy": ("bindings.copy", "Copy a store with its history into an empty database."),
         "check": ("bindings.check", "Find problems in the bindings."),
+        "verify": ("bindings.verify", "Compare bindings with their history."),
         "migrate": ("bindings.migrate", "Upgrade the database of an older version."),
     },
     "Sites": {

@@ -347,6 +347,16 @@ ERROR_CODES: dict[str, ErrorCode] = _catalogue(
         "several bindings have URNs that are equivalent by the rule of their namespace",
         "all but one of them withdrawn with ararat withdraw, then ararat migrate",
     ),
+    (
+        "store-not-empty",
+        "the database has names or other records already, and a copy must be exact",
+        "an empty database, which ararat init or ararat copy creates",
+    ),
+    (
+        "copy-differs",
+        "the copy has other content than the original, so nothing was written",
+        "a database in which no trigger or other program changes the rows",
+    ),
     ("read-only", "these bindings are read-only", "a database that can be written"),
     # Tables
     (

@@ -144,7 +144,7 @@ def _names(bindings: Bindings, selection: Selection, limit: int | None) -> Itera
         if (after := page.next) is None:
             break
     for key in unreadable:
-        problem = f"ararat: warning: the row of {identifier(key)} cannot be read; run: ararat check"
+        problem = f"ararat: warning: the row of {identifier(key)} cannot be read; run: ararat verify"
         write(Sheet.of(sys.stderr).prose(problem, style="warning"), to=sys.stderr)
 
 

@@ -1,4 +1,6 @@
-"""Audit of stored bindings. It reads only the store: it sends no requests and changes nothing.
+"""Audit of stored names and targets. It reads only the store: it sends no requests and changes nothing.
+
+:mod:`verification` compares bindings with their history.
 
 >>> import tempfile
 >>> from .collection import open_bindings
@@ -18,7 +20,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator
 from itertools import islice
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 from urllib.parse import unquote
 
 from ...identifiers import Ark, Urn
@@ -30,13 +32,8 @@ from .collection import Bindings
 from .model import Binding
 from .policy import UNPUBLISHED, is_registered
 
-if TYPE_CHECKING:
-    from ..storage.protocols import Snapshot
-
 CHECKS = {
-    "trigger-missing": "A trigger that protects the tables is missing; ararat migrate creates it.",
-    "history-differs": "A binding differs from the last event of its history: another program changed it.",
-    "row-unreadable": "The row of a name cannot be read: another program wrote it.",
+    "row-unreadable": "Rows cannot be read and were not checked; ararat verify lists them.",
     "unreadable": "A bound name is not a valid identifier by the current rules.",
     "urn-key": "A URN has a key of an older version, so that an equivalent URN can be bound too.",
     "generic-missing": "A name is bound, but a name that contains it is not (ARK-035).",
@@ -72,7 +69,7 @@ def check(
     prefixes: Collection[str] = (),
     profile: Profile | None = None,
 ) -> Iterator[Finding]:
-    """Yield the findings: missing triggers, differences from the history, then the findings of each name in order.
+    """Yield the findings of each name in order, then one if rows cannot be read.
 
     ``naans`` are accepted although they are not registered. ``prefixes`` are the resolver prefixes of this site, in
     their stored form: a target that begins with one is a path of this site. With a ``profile`` the live names and their
@@ -86,15 +83,11 @@ def check(
     """
     known = {*naans}
     with bindings.store.snapshot() as snapshot:
-        unreadable: list[UnreadableBinding] = []
-        yield from _history_findings(snapshot)
-        every = snapshot.bindings(unreadable.append)
+        unreadable: list[UnreadableBinding] = []  # the first only
+        every = snapshot.bindings(lambda error: unreadable.append(error) if not unreadable else None)
         batch: list[Binding] | None = None
         while batch is None or batch:
             batch = list(islice(every, _BATCH))
-            for error in unreadable:
-                yield Finding(error.identifier or "", "row-unreadable", error.message)
-            unreadable.clear()
             read = [(binding, _read(binding.identifier)) for binding in batch]
             related = {key for binding, identifier in read for key in _related_keys(binding.identifier, identifier)}
             bound = snapshot.bound(related)
@@ -102,20 +95,8 @@ def check(
                 yield from _name_findings(binding, identifier, bound, known, prefixes)
                 if profile is not None and binding.is_live:
                     yield from _policy_findings(binding, profile)
-
-
-def _history_findings(snapshot: Snapshot) -> Iterator[Finding]:
-    for name, table, _ in snapshot.missing_triggers():
-        message = f"the trigger {name} of the table {table} is missing or disabled; run ararat migrate"
-        yield Finding("", "trigger-missing", message)
-    for key, columns in snapshot.differences():
-        if columns is None:
-            message = "the name is bound, but has no history"
-        elif columns:
-            message = f"the binding differs from the last event of its history in: {', '.join(columns)}"
-        else:
-            message = "the name has a history, but is not bound"
-        yield Finding(key, "history-differs", message)
+    if unreadable:
+        yield Finding("", "row-unreadable", "rows cannot be read and were not checked; run ararat verify")
 
 
 def _read(key: str) -> Ark | Urn | None:

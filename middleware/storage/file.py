@@ -34,7 +34,7 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import closing, contextmanager
 from datetime import datetime
 from pathlib import Path
-from typing import NamedTuple, NoReturn
+from typing import TYPE_CHECKING, NamedTuple, NoReturn
 
 from ..bindings import assignment, metadata, validation
 from ..bindings.listing import Group, Page, Selection, cursor, group_of, position
@@ -46,10 +46,14 @@ from ..resolution.rules import Rule, RuleEvent
 from ..tabular import columns, formats, other_rows
 from ..tabular import text_stream as lines
 from ..tabular.other_rows import OtherRow, RuleRow, Setting
-from . import schema
+from . import file_rows, schema
+from .integrity import Fault
 from .opening import CLOSED
+from .protocols import Row
 from .served_copy import Fingerprint, ServedCopy, Version, fingerprint, read
-from .triggers import Trigger
+
+if TYPE_CHECKING:
+    from sqlalchemy import Table
 
 CHECK_SECONDS = 1.0
 """The minimum time between two checks of the file."""
@@ -207,7 +211,7 @@ class FileStore:
     @contextmanager
     def snapshot(self) -> Iterator[FileSnapshot]:
         """Return a view of the table at this moment."""
-        yield FileSnapshot(self._current())
+        yield FileSnapshot(self._current(), validation.shown(self.path.name, 200))
 
     def close(self) -> None:
         """Release the table. The store cannot be used afterwards."""
@@ -364,9 +368,15 @@ def require_succession(path: Path, state: Path | None = None) -> None:
 class FileSnapshot:
     """All bindings of one version of a file."""
 
-    def __init__(self, table: FileTable) -> None:
+    def __init__(self, table: FileTable, name: str) -> None:
+        self._table = table
         self._bindings = table.bindings
         self._others = table.others
+        self._name = name
+
+    def rows(self, table: Table) -> Iterator[Row]:
+        """Return the rows that the file would have in a table of a database."""
+        return file_rows.rows(self._table, self._name, table)
 
     def bindings(self, unreadable: Callable[[UnreadableBinding], object] | None = None) -> Iterator[Binding]:
         """Return all bindings, sorted by key as in a database."""
@@ -376,11 +386,7 @@ class FileSnapshot:
         """Return the identifiers that are bound."""
         return {name for name in identifiers if name in self._bindings}
 
-    def missing_triggers(self) -> list[Trigger]:
-        """Return an empty list: a file has no triggers."""
-        return []
-
-    def differences(self) -> Iterator[tuple[str, list[str] | None]]:
+    def faults(self) -> Iterator[Fault]:
         """Return nothing, because a file has no history to compare."""
         return iter(())
 

@@ -7,7 +7,7 @@ from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING, Any, Protocol
 
 if TYPE_CHECKING:
-    from sqlalchemy import Engine
+    from sqlalchemy import Engine, Table
 
     from ..bindings.listing import Group, Page, Selection
     from ..bindings.model import Binding, Event, NameCount
@@ -15,8 +15,8 @@ if TYPE_CHECKING:
     from ..errors import BindingsUnavailable, UnreadableBinding
     from ..resolution.rules import Rule, RuleEvent
     from ..tabular.other_rows import RuleRow, Setting
+    from .integrity import Fault
     from .store import Transaction
-    from .triggers import Trigger
 
 Row = tuple[Any, ...]
 
@@ -35,16 +35,12 @@ class Snapshot(Protocol):
         """Return the identifiers that are bound, without reserved names."""
         ...
 
-    def missing_triggers(self) -> list[Trigger]:
-        """Return the protective triggers that are missing or disabled; empty for a file."""
+    def rows(self, table: Table) -> Iterator[Row]:
+        """Return all rows of a table. A file has rows as if it were imported into an empty database."""
         ...
 
-    def differences(self) -> Iterator[tuple[str, list[str] | None]]:
-        """Return the keys whose binding differs from its last event; empty for a file.
-
-        The list has the columns that differ. It is None for a binding without events, and empty for events without a
-        binding.
-        """
+    def faults(self) -> Iterator[Fault]:
+        """Return the contradictions between the rows of the tables; empty for a file."""
         ...
 
     def served(self) -> tuple[int, str | None]:

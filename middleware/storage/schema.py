@@ -30,8 +30,13 @@ VERSION = 3
 KEYS = 2
 """The version of the keys. A database with older keys is served, and :mod:`migrations` rewrites them."""
 
-# PostgreSQL allows about 2,700 bytes per index entry. 255 percent-encoded characters have up to 3,060 bytes.
-_MAX_KEY_BYTES = 1024
+MAX_KEY_BYTES = 1024
+"""The maximum length of a key. PostgreSQL allows about 2,700 bytes per index entry, and a name can have 3,060."""
+
+
+def first_settings() -> dict[str, str]:
+    """Return the rows of the table ``ararat`` of a new database."""
+    return {"schema": str(VERSION), "keys": str(KEYS), "rules": "0"}
 
 
 def index_key(identifier: str) -> str:
@@ -42,7 +47,7 @@ def index_key(identifier: str) -> str:
     >>> index_key("ark:12345/x"), len(index_key("ark:12345/" + 250 * "%F0%9F%98%80"))
     ('ark:12345/x', 965)
     """
-    if len(identifier) <= _MAX_KEY_BYTES:
+    if len(identifier) <= MAX_KEY_BYTES:
         return identifier
     return f"{identifier[:900]}#{sha256(identifier.encode()).hexdigest()}"
 

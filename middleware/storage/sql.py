@@ -14,13 +14,10 @@ from sqlalchemy import (
     Column,
     ColumnElement,
     Dialect,
-    and_,
     bindparam,
     delete,
-    exists,
     func,
     literal_column,
-    or_,
     select,
     update,
 )
@@ -139,24 +136,6 @@ class Statements:
         recorded = [events.c[name] for name in (*schema.STATE, "action", "actor", "source", "operation")]
         self.event = Insert(dialect, recorded)
         self.history = self._text(select(*recorded).where(events.c.key == bindparam("key")).order_by(events.c.revision))
-
-        last, other = events.alias("last"), events.alias("other")
-        newest = select(func.max(other.c.revision)).where(other.c.key == table.c.key).scalar_subquery()
-        self.differing = self._text(
-            select(*state, *(last.c[name] for name in schema.STATE))
-            .select_from(table.outerjoin(last, and_(last.c.key == table.c.key, last.c.revision == newest)))
-            .where(or_(*(table.c[name].is_distinct_from(last.c[name]) for name in schema.STATE)))
-            .order_by(table.c.key)
-        )
-        of_key = other.c.key == events.c.key
-        last_deletion = select(func.max(other.c.revision)).where(of_key, other.c.action == literal_column("'deleted'"))
-        last_event = select(func.max(other.c.revision)).where(of_key)
-        self.without_binding = self._text(
-            select(events.c.key)
-            .where(events.c.revision == literal_column("1"), ~exists().where(table.c.key == events.c.key))
-            .where(last_event.scalar_subquery().is_distinct_from(last_deletion.scalar_subquery()))
-            .order_by(events.c.key)
-        )
 
         self.rules = self._text(select(schema.rules))
         collation = "" if dialect.name == "sqlite" else ' COLLATE "C"'

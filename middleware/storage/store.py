@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from datetime import datetime
 
 from sqlalchemy import Connection as CoreConnection
-from sqlalchemy import delete, insert, inspect, select, update
+from sqlalchemy import Table, delete, insert, inspect, select, update
 from sqlalchemy.exc import DBAPIError
 
 from ..bindings import metadata
@@ -25,6 +25,7 @@ from ..resolution.rules import Rule, RuleEvent
 from ..tabular.other_rows import RuleRow, Setting, setting
 from . import schema, search_indexes, triggers, urn_keys
 from .connections import Readers
+from .integrity import Fault, faults
 from .listing import Lists
 from .opening import CLOSED
 from .protocols import Connection, Database, Row
@@ -177,7 +178,7 @@ class DatabaseStore:
         unavailable = self._database.unavailable(cause)
         if self._database.is_constraint_violation(cause):
             return BindingsUnavailable(
-                f"{unavailable}; a trigger or constraint of the tables refuses this change; run: ararat check"
+                f"{unavailable}; a trigger or constraint of the tables refuses this change; run: ararat verify"
             )
         return unavailable
 
@@ -205,25 +206,16 @@ class DatabaseSnapshot:
             else:
                 yield binding
 
-    def missing_triggers(self) -> list[triggers.Trigger]:
-        """Return the protective triggers that are missing or disabled."""
-        found = {name for (name,) in self._connection.execute(self._database.trigger_names_sql).fetchall()}
-        return [trigger for trigger in triggers.triggers(self._database.dialect_name) if trigger.name not in found]
+    def rows(self, table: Table) -> Iterator[Row]:
+        """Return all rows of a table, in the order of its key."""
+        quote = self._database.engine.dialect.identifier_preparer.quote
+        columns = ", ".join(quote(column.name) for column in table.columns)
+        key = ", ".join(quote(column.name) for column in table.primary_key)
+        return self._database.stream(self._connection, f"SELECT {columns} FROM {table} ORDER BY {key}")  # noqa: S608
 
-    def differences(self) -> Iterator[tuple[str, list[str] | None]]:
-        """Return the keys whose binding differs from its last event, in order, with the columns that differ.
-
-        The columns are None for a binding without events. After these follow the keys that have events and no binding,
-        with an empty list.
-        """
-        width = len(schema.STATE)
-        for row in self._database.stream(self._connection, self._statements.differing):
-            now, last = row[:width], row[width:]
-            differing = [name for name, left, right in zip(schema.STATE, now, last, strict=True) if left != right]
-            name = now[1] if now[1] and schema.index_key(now[1]) == now[0] else now[0]
-            yield name, None if last[0] is None else differing
-        for (key,) in self._database.stream(self._connection, self._statements.without_binding):
-            yield key, []
+    def faults(self) -> Iterator[Fault]:
+        """Return the contradictions between the rows of the tables (:mod:`integrity`)."""
+        return faults(self._connection, self._database)
 
     def bound(self, identifiers: Iterable[str]) -> set[str]:
         """Return the identifiers that are bound."""
@@ -266,6 +258,11 @@ class Transaction:
         self._statements = statements
         self._database = database
         self._has_dropped_triggers = False
+
+    @property
+    def dialect_name(self) -> str:
+        """The kind of database: "sqlite" or "postgresql"."""
+        return self._database.dialect_name
 
     def get(self, identifiers: Sequence[str]) -> dict[str, Binding]:
         """Return the bindings of these keys, and lock their rows until the end."""
@@ -327,7 +324,7 @@ class Transaction:
         if any(urn_keys.may_be_older(row[0]) for row in new) and self.has_older_keys():
             raise BindingError("keys-older", identifier=f"{self._database}")
         if len(new) >= _MANY:
-            self._drop_replacement_triggers()
+            self.drop_replacement_triggers()
         self._insert(self._statements.insert, new)
         if changed:
             self.connection.exec_driver_sql(self._statements.update, changed)
@@ -393,7 +390,7 @@ class Transaction:
             for trigger in triggers.replacement_triggers():
                 self.connection.exec_driver_sql(trigger.statement)
 
-    def _drop_replacement_triggers(self) -> None:
+    def drop_replacement_triggers(self) -> None:
         """Drop the triggers on INSERT until the end of the transaction, because they are slow for many rows.
 
         Other connections never see the database without them, and no INSERT of this module replaces a row.
@@ -504,7 +501,7 @@ def _create_tables(database: Database) -> None:
             schema.metadata.create_all(connection)
             search_indexes.create(connection)
             triggers.create(connection, triggers.triggers(database.dialect_name))
-            versions = {"schema": str(schema.VERSION), "keys": str(schema.KEYS), "rules": "0"}
-            connection.execute(insert(schema.meta), [{"name": name, "value": versions[name]} for name in versions])
+            settings = schema.first_settings()
+            connection.execute(insert(schema.meta), [{"name": name, "value": settings[name]} for name in settings])
     except DBAPIError as error:
         raise database.unavailable(driver_cause(error)) from error

@@ -62,9 +62,9 @@ def test_missing_triggers_are_reported_and_added(file: Path) -> None:
         connection.execute("DROP TRIGGER bindings_never_replaced")
         connection.execute("INSERT OR REPLACE INTO bindings SELECT * FROM bindings")
         connection.commit()
-    checked = ararat("check", "--database", file)
+    checked = ararat("verify", "--database", file)
     assert checked.exit_code == 1
     assert "trigger-missing" in checked.stdout
     migrated = ararat("migrate", "--database", file)
     assert migrated.stdout == "Added 1 triggers that protect the tables. The schema is up to date, version 3.\n"
-    assert ararat("check", "--database", file).exit_code == 0
+    assert ararat("verify", "--database", file).exit_code == 0

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from io import BytesIO
 from typing import cast
 
 import pytest
@@ -11,10 +10,7 @@ from sqlalchemy import text
 
 from ararat.middleware.bindings.audit import CHECKS, check, meaning
 from ararat.middleware.bindings.collection import Bindings
-from ararat.middleware.errors import UnreadableBinding
-from ararat.middleware.storage import schema, triggers
 from ararat.middleware.storage.store import DatabaseStore
-from ararat.middleware.tabular.exporting import export_table
 
 
 def found(bindings: Bindings, **options) -> list[tuple[str, str]]:
@@ -84,87 +80,14 @@ def test_rows_of_other_programs_are_reported(bindings: Bindings, key: str, code:
     assert (key, code) in found(bindings)
 
 
-def execute(bindings: Bindings, *statements: str) -> None:
-    """Run statements like another program, after the triggers of the table bindings are dropped."""
-    dialect = cast(DatabaseStore, bindings.store)._database.dialect_name
-    on = " ON bindings" if dialect == "postgresql" else ""
+def test_check_points_to_verify_for_rows_that_cannot_be_read(bindings: Bindings) -> None:
+    for name in ("ark:12345/x5", "ark:12345/x6"):
+        bindings.bind(name, "/x", metadata={"what": "A map"})
     with cast(DatabaseStore, bindings.store)._database.engine.begin() as connection:
-        for trigger in triggers.triggers(dialect):
-            if trigger.table is schema.bindings:
-                connection.execute(text(f"DROP TRIGGER {trigger.name}{on}"))
-        for statement in statements:
-            connection.execute(text(statement))
-        for trigger in triggers.triggers(dialect):
-            if trigger.table is schema.bindings:
-                connection.execute(text(trigger.statement))
-
-
-DIFFERS = "the binding differs from the last event of its history in:"
-
-
-@pytest.mark.parametrize(
-    ("statement", "message"),
-    [
-        pytest.param("UPDATE bindings SET target = '/evil'", f"{DIFFERS} target", id="target"),
-        pytest.param(
-            "UPDATE bindings SET target = '/evil', revision = 3",
-            f"{DIFFERS} target, revision",
-            id="target and revision",
-        ),
-        pytest.param("UPDATE bindings SET metadata = '{}'", f"{DIFFERS} metadata", id="metadata"),
-        pytest.param("UPDATE bindings SET resource = NULL", f"{DIFFERS} resource", id="resource"),
-        pytest.param("DELETE FROM bindings", "the name has a history, but is not bound", id="deleted"),
-        pytest.param("UPDATE bindings SET key = 'ark:12345/x6'", "the name is bound, but has no history", id="renamed"),
-    ],
-)
-def test_check_compares_bindings_with_their_history(bindings: Bindings, statement: str, message: str) -> None:
-    for name in ("ark:12345/x5", "ark:12345/y5"):
-        bindings.bind(name, "/x", resource="R1")
-        bindings.relocate(name, "/y")
-    assert found(bindings) == []
-    execute(bindings, f"{statement} WHERE key = 'ark:12345/x5'")
-    findings = [finding for finding in check(bindings) if finding.code == "history-differs"]
-    assert findings[0].message == message
-    assert len(findings) == (2 if "SET key" in statement else 1)
-
-
-def test_check_reports_missing_triggers(bindings: Bindings) -> None:
-    on = " ON bindings" if cast(DatabaseStore, bindings.store)._database.dialect_name == "postgresql" else ""
-    with cast(DatabaseStore, bindings.store)._database.engine.begin() as connection:
-        connection.execute(text(f"DROP TRIGGER bindings_never_deleted{on}"))
+        connection.execute(text("UPDATE bindings SET metadata = '{', revision = 2"))
     [finding] = check(bindings)
-    assert (finding.identifier, finding.code) == ("", "trigger-missing")
-    assert "bindings_never_deleted" in finding.message
-    assert "ararat migrate" in finding.message
-
-
-UNREADABLE = [
-    pytest.param("metadata = '{'", id="no JSON"),
-    pytest.param("metadata = '[1,2]'", id="metadata that is a list"),
-    pytest.param("""metadata = '{"what": 5}'""", id="metadata that is a number"),
-    pytest.param("""metadata = '{"what": {"a": "b"}}'""", id="metadata that is nested"),
-    pytest.param("""alternates = '["a"]'""", id="alternates that are a list"),
-    pytest.param("changed = 'yesterday'", id="no date"),
-    pytest.param("changed = '2026-01-01'", id="a date without a time zone"),
-    pytest.param("long_identifier = 'ark:12345/x5'", id="the key of another name"),
-]
-
-
-@pytest.mark.parametrize("value", UNREADABLE)
-def test_an_unreadable_row_is_reported_with_its_key(bindings: Bindings, value: str) -> None:
-    names = ["ark:12345/x5", "ark:12345/x6", "ark:12345/x7"]
-    for name in names:
-        bindings.bind(name, "/x")
-    execute(bindings, f"UPDATE bindings SET {value.replace(':', chr(92) + ':')} WHERE key = 'ark\\:12345/x6'")  # noqa: S608
-    assert (names[1], "row-unreadable") in found(bindings)
-    assert {name for name, _ in found(bindings)} == {names[1]}, "the others have no findings"
-    for ask in (bindings.lookup, lambda name: bindings.relocate(name, "/y")):
-        with pytest.raises(UnreadableBinding, match="ark:12345/x6") as refused:
-            ask(names[1])
-        assert refused.value.code == "binding-unreadable"
-    with pytest.raises(UnreadableBinding, match="ark:12345/x6"):
-        export_table(bindings, BytesIO())
-    assert bindings.lookup(names[2]) is not None
+    assert (finding.identifier, finding.code) == ("", "row-unreadable")
+    assert finding.message.endswith("run ararat verify")
 
 
 def test_a_declared_naan_is_not_reported(bindings: Bindings) -> None:

@@ -14,9 +14,9 @@ from sqlalchemy.exc import DBAPIError
 from sqlalchemy.pool import NullPool
 
 from ararat.middleware import import_table, mint
-from ararat.middleware.bindings.audit import check
 from ararat.middleware.bindings.collection import Bindings, open_bindings
 from ararat.middleware.bindings.model import rfc3339
+from ararat.middleware.bindings.verification import verify
 from ararat.middleware.errors import BindingError, BindingsUnavailable
 from ararat.middleware.storage import schema, triggers
 from ararat.middleware.storage.migrations import migrate
@@ -262,9 +262,7 @@ def test_version_2_is_migrated(version_2: str, open_store: Callable[..., Binding
     [event] = bindings.history("ark:12345/x50")
     assert (event.action, event.actor, rfc3339(event.when)) == ("reserved", "a librarian", EARLY)
     assert [event.action for event in bindings.history("ark:12345/x51")] == ["bound"]
-    findings = {finding.code for finding in check(bindings)}
-    assert "history-differs" not in findings
-    assert "row-unreadable" in findings
+    assert {finding.code for finding in verify(bindings)} == {"row-unreadable"}
     assert bindings.delete("ark:12345/x50") == "deleted"
     assert migrate(version_2) == (schema.VERSION, schema.VERSION, 0, 0)
 

@@ -1,0 +1,43 @@
+"""The rows that a file of text would have in a database: each name, rule and counter, with one event for each.
+
+The time of the events is the time of the file, and their source is its line. :mod:`copying` writes them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING
+
+from ..bindings.model import rfc3339
+from ..tabular.other_rows import RuleRow, Setting
+from . import schema
+from .sql import row_of
+
+if TYPE_CHECKING:
+    from sqlalchemy import Table
+
+    from .file import FileTable
+    from .protocols import Row
+
+
+def rows(file: FileTable, name: str, table: Table) -> Iterator[Row]:
+    """Return the rows of a table of :mod:`schema`, in the order of its columns. ``name`` is the name of the file."""
+    columns = [column.name for column in table.columns]
+    for values in _records(file, name, table):
+        yield tuple(values.get(column) for column in columns)
+
+
+def _records(file: FileTable, name: str, table: Table) -> Iterator[Mapping[str, object]]:
+    if table is schema.meta:
+        yield from ({"name": key, "value": value} for key, value in schema.first_settings().items())
+        yield from ({"name": row.name, "value": row.value} for row in file.others if isinstance(row, Setting))
+    elif table in (schema.bindings, schema.events):
+        lines = zip(file.bindings.values(), file.lines, strict=True)
+        for number, (binding, line) in enumerate(sorted(lines, key=lambda each: each[0].identifier), 1):
+            action = "bound" if binding.is_live else binding.status
+            event = {"id": number, "action": action, "source": f"{name}, line {line}"}
+            yield {**dict(zip(schema.STATE, row_of(binding), strict=True)), **event}
+    elif table in (schema.rules, schema.rule_events):
+        rules = sorted(row for row in file.others if isinstance(row, RuleRow))
+        for number, rule in enumerate(rules, 1):
+            yield {**rule._asdict(), "changed": rfc3339(file.changed), "id": number, "action": "set"}
