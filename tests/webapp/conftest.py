@@ -154,7 +154,12 @@ class Bound:
         if not self.reachable:
             raise BindingsUnavailable("closed for the night")
         return {
-            key: SimpleNamespace(kind="located" if kind == "withdrawn" else kind, status=_status(kind))
+            key: SimpleNamespace(
+                kind="located" if kind == "withdrawn" else kind,
+                status=_status(kind),
+                is_reserved=False,
+                is_withdrawn=kind == "withdrawn",
+            )
             for key, kind in self.kinds.items()
             if key in self.asked[-1]
         }
