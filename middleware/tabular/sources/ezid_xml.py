@@ -23,6 +23,7 @@ from .record import Record
 
 _PIECE = 1 << 16
 _MOST_LEVELS = 100
+_MOST_AHEAD = 4 * MOST_OCTETS
 
 
 def records(stream: BinaryIO, file: str) -> Iterator[Record]:
@@ -46,6 +47,7 @@ class _Reader:
     def __init__(self, file: str) -> None:
         self.found: deque[Record] = deque()
         self._file = file
+        self._fed = 0
         self._level = 0
         self._line = 1
         self._identifier = self._name = ""
@@ -65,8 +67,12 @@ class _Reader:
         parser.ExternalEntityRefHandler = self._refuse_declaration
 
     def feed(self, piece: bytes, *, last: bool) -> None:
+        self._fed += len(piece)
         try:
             self._parser.Parse(piece, last)
+            if self._fed - self._parser.CurrentByteIndex > _MOST_AHEAD:
+                # The parser keeps an unfinished tag in memory.
+                self._refuse(f"a tag has more than {_MOST_AHEAD:,} bytes")
         except expat.ExpatError as error:
             message = f"the file is not valid XML: {expat.ErrorString(error.code)}"
             raise TableError("dump-syntax", message, self._file, error.lineno, error.offset + 1) from None

@@ -151,7 +151,12 @@ class _Reading:
 
     def _unknown(self, minted: list[Minted]) -> Iterator[Row]:
         """Yield the rows of the names that are neither in the dump nor recorded."""
-        keys = {names.assignable(each.identifier): each for each in minted}
+        keys: dict[str, Minted] = {}
+        for each in minted:
+            try:
+                keys[names.assignable(each.identifier)] = each
+            except BindingError as error:
+                self._omit(each.line, each.identifier, Omitted("identifier", error.message, error.expected))
         known = self._index.known(list(keys)) | self._bindings.store.fetch(keys).keys()
         for key, each in keys.items():
             if key not in known:
@@ -175,4 +180,9 @@ def _key_and_target(row: Row) -> tuple[str, str]:
         target = targets.check(target, "located") or "" if target else ""
     except BindingError:
         pass
-    return key, target
+    # A text of JSON can have half of a surrogate pair, which SQLite cannot store.
+    return _storable(key), _storable(target)
+
+
+def _storable(text: str) -> str:
+    return text if text.isascii() else text.encode(errors="backslashreplace").decode()

@@ -146,8 +146,6 @@ class _Text:
         while True:
             try:
                 value, end = self._decoder.raw_decode(self._rest, self._place)
-            except (RecursionError, _ConstantError):
-                self.refuse("the value is not JSON, or has too many levels")
             except json.JSONDecodeError as error:
                 if len(self._rest) - self._place > MOST_OCTETS:
                     message = f"the value is not JSON, or has more than {MOST_OCTETS:,} characters"
@@ -160,6 +158,8 @@ class _Text:
                     self.refuse(f"the value is not JSON: {error.msg}", line)
                 needed *= 2
                 continue
+            except (RecursionError, ValueError):
+                self.refuse("the value is not JSON, has too many levels, or has a number of too many digits")
             if end == len(self._rest) and self._more():
                 continue
             self.skip(end - self._place)
@@ -180,9 +180,5 @@ class _Text:
         return not self._ended or bool(read)
 
 
-class _ConstantError(ValueError):
-    """A constant such as NaN, which is not JSON."""
-
-
 def _no_constant(name: str) -> NoReturn:
-    raise _ConstantError(name)
+    raise ValueError(name)

@@ -26,6 +26,9 @@ from .record import Counter
 _TEMPLATE = re.compile(r"(?:.*/)?([^./]*)\.([rsz])([de]+)(k?)")
 _EGG_TEMPLATE = re.compile(r"(?:[^/]*/)?([^{/]*)\{([de]+)(k?)\}")
 _COUNTER = re.compile(r"c([0-9]{1,6})/value")
+MOST_MINTED = 200_000_000
+"""The maximum number of names of a minter. They are computed one by one."""
+
 _NAAN = re.compile(r"[0-9a-z]{2,20}")
 
 
@@ -40,6 +43,8 @@ class Minter:
         """Return why the minted names cannot be determined; None if they can, and for a binder without a minter."""
         if not self._minted_count():
             return None
+        if self._minted_count() > MOST_MINTED:
+            return f"oacounter is larger than {MOST_MINTED:,}"
         if self._template() is None:
             return f"the template {self.values.get('template', '')[:60]!a} is not a template of noid"
         if not self._firstpart():
@@ -99,21 +104,26 @@ class Minter:
         return f"{naan}/" if _NAAN.fullmatch(naan) else ""
 
     def _minted_count(self) -> int:
-        text = self.values.get("oacounter", "").strip()
-        return int(text) if text.isascii() and text.isdecimal() and len(text) < 16 else 0
+        return _number(self.values.get("oacounter", ""))
 
     def _counters(self) -> Iterator[tuple[int, int]]:
         for name, text in self.values.items():
-            if (found := _COUNTER.fullmatch(name)) and text.strip().isdecimal():
-                yield int(found[1]), int(text)
+            if found := _COUNTER.fullmatch(name):
+                yield int(found[1]), _number(text)
 
     def _numbers(self, order: str) -> Iterator[int]:
         if order != "r":
             yield from range(self._minted_count())
             return
-        each = int(self.values.get("percounter", "0"))
+        each = _number(self.values.get("percounter", ""))
         for number, value in self._counters():
             yield from range(number * each + 1, number * each + value + 1)
+
+
+def _number(text: str) -> int:
+    """Return a number of a minter, or 0 for a text that is not a number of at most 18 digits."""
+    text = text.strip()
+    return int(text) if text.isascii() and text.isdecimal() and len(text) <= 18 else 0
 
 
 def _digits(number: int, mask: str, *, endless: bool) -> str:

@@ -91,6 +91,7 @@ def test_copy_escapes_are_read_and_other_tables_are_skipped() -> None:
         pytest.param('[{"ark": "12345/x5"}', 1, "dump-syntax", id="half an array"),
         pytest.param('[{"ark": "12345/x5"}] x', 1, "dump-syntax", id="text after the array"),
         pytest.param('{"ark": NaN}', 1, "dump-syntax", id="a number that is not JSON"),
+        pytest.param('{"ark": ' + "9" * 5000 + "}", 1, "dump-syntax", id="a number with many digits"),
         pytest.param("[" * 100_000, 1, "dump-syntax", id="too many levels"),
         pytest.param('[{"a": "' + "x" * 3_000_000 + '"}]', 1, "table-too-long", id="a long object"),
     ],

@@ -171,6 +171,25 @@ def test_a_document_of_64_kib_is_read_and_one_of_a_megabyte_is_refused() -> None
         list(ezid_xml.records(io.BytesIO(text(1_000_001)), "a.xml"))
 
 
+def test_a_tag_that_does_not_end_is_refused_before_it_fills_the_memory() -> None:
+    class Endless(io.RawIOBase):
+        sent = 0
+
+        def read(self, size: int = -1) -> bytes:
+            self.sent += size
+            assert self.sent < 20_000_000
+            return b"<records><record identifier='" if self.sent == size else b"x" * size
+
+    with pytest.raises(TableError, match="a tag has more than 4,000,000 bytes"):
+        list(ezid_xml.records(Endless(), "a.xml"))  # type: ignore[arg-type]
+
+
+def test_a_file_with_many_records_on_one_line_is_read() -> None:
+    record = b"<record identifier='ark:/12345/x5'><element name='dc.title'>" + b"x" * 5000 + b"</element></record>"
+    stream = io.BytesIO(b"<records>" + record * 2000 + b"</records>")
+    assert sum(1 for _ in ezid_xml.records(stream, "a.xml")) == 2000
+
+
 @given(st.binary(max_size=200))
 def test_any_content_yields_records_or_an_error(content: bytes) -> None:
     for source in dump.SOURCES:

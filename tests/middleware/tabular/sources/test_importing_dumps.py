@@ -195,6 +195,24 @@ def test_random_names_of_a_minter_are_reserved(bindings: Bindings) -> None:
     assert not set(names) & set(mint(bindings, "12345/x", length=2, digits=True, count=97))
 
 
+def test_minted_names_that_cannot_be_bound_are_reported(bindings: Bindings) -> None:
+    migration = imported(bindings, ":/template: fk4.sd\n:/naan: 99999\n:/oacounter: 2\n", "noid")
+    assert (migration.minted, migration.summary.refused) == (0, [])
+    assert [value.identifier for value in migration.omitted] == ["ark:/99999/fk40", "ark:/99999/fk41"]
+
+
+@pytest.mark.parametrize("text", ["\\ud800", "\\u0000", "\\u202e", "\U0001f600", "\\n", "'; drop table names", "%00"])
+def test_hostile_texts_of_json_are_refused_or_kept(bindings: Bindings, text: str) -> None:
+    in_name = f'{{"id": "ark:/12345/x{text}", "target": "https://example.org/"}}\n'
+    in_target = f'{{"id": "ark:/12345/y", "target": "https://example.org/{text}"}}\n'
+    in_value = f'{{"id": "ark:/12345/z", "dc.title": "a{text}b", "a{text}": "x"}}\n'
+    for line in (in_name, in_target, in_value):
+        migration = imported(bindings, line, "n2t")
+        assert migration.summary.refusals + migration.summary.added == 1
+        assert migration.given is not None
+        assert migration.given.names == 1
+
+
 def test_a_conflict_with_a_recorded_name_is_refused(bindings: Bindings) -> None:
     bindings.bind("ark:12345/x5", "https://example.org/other")
     migration = imported(bindings, ezid("_target: https://example.org/"))

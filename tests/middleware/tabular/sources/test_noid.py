@@ -11,7 +11,7 @@ import pytest
 from ararat.middleware.bindings.minting import mint
 from ararat.middleware.errors import TableError
 from ararat.middleware.tabular.sources import binder_elements, dump
-from ararat.middleware.tabular.sources.noid_minter import Minter
+from ararat.middleware.tabular.sources.noid_minter import MOST_MINTED, Minter
 from ararat.middleware.tabular.sources.record import Counter, Minted, Record, Skipped
 
 HEAD = "VERSION=3\nformat=print\ntype=btree\nHEADER=END\n"
@@ -162,6 +162,14 @@ def test_the_counters_determine_the_minted_names(
             "do not have the sum",
             id="counters are missing",
         ),
+        pytest.param(
+            {"template": "x.rd", "naan": "12345", "oacounter": "2", "percounter": "x", "c0_value": "9" * 5000},
+            "do not have the sum",
+            id="counters are not numbers",
+        ),
+        pytest.param(
+            {"template": "x.zd", "naan": "12345", "oacounter": str(MOST_MINTED + 1)}, "is larger than", id="too many"
+        ),
     ],
 )
 def test_a_minter_whose_names_cannot_be_determined_has_a_fault(values: dict[str, str], message: str) -> None:
@@ -175,7 +183,7 @@ def test_a_minter_whose_names_cannot_be_determined_has_a_fault(values: dict[str,
 
 
 def test_a_huge_minter_yields_its_names_one_by_one() -> None:
-    found = minter(template="x.zd", naan="12345", oacounter="999999999999999")
+    found = minter(template="x.zd", naan="12345", oacounter=str(MOST_MINTED))
     assert list(islice(found.names(), 2)) == ["ark:/12345/x0", "ark:/12345/x1"]
 
 
