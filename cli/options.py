@@ -14,6 +14,8 @@ import click
 from .errors import NO_INPUT, Refused
 
 if TYPE_CHECKING:
+    from datetime import datetime
+
     from ..identifiers.iri_policy import Profile
 
 POLICY_VARIABLE = "ARARAT_POLICY"
@@ -153,6 +155,17 @@ def _load_each(ctx: click.Context, param: click.Parameter, value: Any) -> Any:
     if isinstance(value, tuple):
         return tuple(map(load_policy, value))
     return None if value is None else load_policy(value)
+
+
+def read_moment(ctx: click.Context, param: click.Parameter, value: str | None) -> datetime | None:
+    """Convert the value of an option to a time in UTC."""
+    from ..middleware.bindings.listing import moment
+
+    try:
+        return None if value is None else moment(value)
+    except ValueError:
+        message = f"{value!r} is not a date or time; write 2026-11-22 or 2026-11-22T15:00:00Z"
+        raise click.BadParameter(message, ctx, param) from None
 
 
 def show_progress(lines: int) -> None:

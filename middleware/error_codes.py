@@ -353,6 +353,11 @@ ERROR_CODES: dict[str, ErrorCode] = _catalogue(
         "an empty database, which ararat init or ararat copy creates",
     ),
     (
+        "history-partial",
+        "the file is not a complete history",
+        "a file of ararat export --history without --since",
+    ),
+    (
         "copy-differs",
         "the copy has other content than the original, so nothing was written",
         "a database in which no trigger or other program changes the rows",
@@ -381,6 +386,7 @@ ERROR_CODES: dict[str, ErrorCode] = _catalogue(
         "one field for each column",
         "RFC 4180, section 2",
     ),
+    ("table-history", "the line is not a record of a history", "a file of ararat export --history"),
     (
         "table-json",
         "the line is not a JSON object",

@@ -27,6 +27,7 @@ from ..options import (
 )
 from ..output import Sheet, Style, identifier, words
 from . import import_dump
+from .export import counted_records
 from .stores import is_missing, open_store, warn_of_unregistered
 
 if TYPE_CHECKING:
@@ -136,11 +137,15 @@ def import_command(
 
     With --dry-run the SQLite file can be missing.
 
+    A FILE of `ararat export --history` restores an empty database exactly. It is written in one transaction.
+
     Exit code: 0 all lines are accepted, 1 lines are refused, 2 the table is not valid, 66 a file cannot be read or
     written, 69 no database.
     """
     if source and (options["format"] or delimiter or options["columns"] or options["ignore_unknown"]):
         raise click.UsageError("--from has none of --format, --delimiter, --map and --ignore-unknown: omit them")
+    if file != "-" and not source and _restore_history(file, database, dry_run=dry_run):
+        return DONE
     missing = dry_run and is_missing(database)
     migration: Migration | None = None
     with ExitStack() as stack:
@@ -172,6 +177,20 @@ def import_command(
     write(_reading(summary, out))
     write(out.prose(_counts(summary)))
     return NO if summary.refusals else DONE
+
+
+def _restore_history(file: str, database: str, *, dry_run: bool) -> bool:
+    """Restore a database if ``file`` is a history, and return whether it is."""
+    from ...middleware.tabular.history import import_history, is_history
+
+    if not is_history(file):
+        return False
+    if dry_run:
+        raise Refused(f"{file} is a history, and --dry-run is for tables", ("Fix", "import it into a new database"))
+    with open_store(database, create=True) as bindings:
+        restored = import_history(bindings, file, progress=show_progress if sys.stderr.isatty() else None)
+    write(Sheet.of(sys.stdout).prose(f"Restored {counted_records(restored)}."))
+    return True
 
 
 def run_import(

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Iterator
-from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -12,7 +11,7 @@ import click
 from ...identifiers.text import display
 from .. import streams
 from ..errors import DONE, store_errors, write
-from ..options import database_option, json_option
+from ..options import database_option, json_option, read_moment
 from ..output import Sheet, identifier, words
 from .stores import open_store
 
@@ -21,16 +20,6 @@ if TYPE_CHECKING:
     from ...middleware.bindings.listing import Selection
 
 _FIRST_ELEMENTS = ("erc.what", "erc.who")
-
-
-def _moment(ctx: click.Context, param: click.Parameter, value: str | None) -> datetime | None:
-    from ...middleware.bindings.listing import moment
-
-    try:
-        return None if value is None else moment(value)
-    except ValueError:
-        message = f"{value!r} is not a date or time; write 2026-11-22 or 2026-11-22T15:00:00Z"
-        raise click.BadParameter(message, ctx, param) from None
 
 
 def _selection_options(command: Callable[..., Any]) -> Callable[..., Any]:
@@ -43,7 +32,7 @@ def _selection_options(command: Callable[..., Any]) -> Callable[..., Any]:
         ),
         click.option("--owner", metavar="NAME", help="Names that NAME bound or reserved first."),
         *(
-            click.option(f"--{verb}-{side}", metavar="TIME", callback=_moment, help=text)
+            click.option(f"--{verb}-{side}", metavar="TIME", callback=read_moment, help=text)
             for verb, side, text in (
                 ("created", "since", "Names created at TIME (a date, or RFC 3339) or later."),
                 ("created", "before", "Names created before TIME."),

@@ -90,10 +90,11 @@ def _read(table: Table, snapshot: Snapshot, report: Progress) -> Copied:
 def require_empty(store: Bindings) -> None:
     """Raise :class:`BindingError` with the code ``store-not-empty`` if a database has any record."""
     with store.store.transaction() as transaction:
-        _require_empty(transaction, store.where)
+        require_empty_at(transaction, store.where)
 
 
-def _require_empty(transaction: Transaction, where: str) -> None:
+def require_empty_at(transaction: Transaction, where: str) -> None:
+    """Raise :class:`BindingError` as :func:`require_empty` does, in a transaction on the database at ``where``."""
     for table in TABLES:
         own = f" WHERE name NOT IN {_OF_NEW_DATABASE}" if table is schema.meta else ""
         if transaction.connection.exec_driver_sql(f"SELECT 1 FROM {table}{own} LIMIT 1").first():
@@ -101,21 +102,27 @@ def _require_empty(transaction: Transaction, where: str) -> None:
 
 
 def _write(snapshot: Snapshot, transaction: Transaction, old: str, new: str, report: Progress) -> list[Copied]:
-    _require_empty(transaction, new)
-    transaction.drop_replacement_triggers()
+    require_empty_at(transaction, new)
     transaction.connection.exec_driver_sql(f"DELETE FROM {schema.meta}")
-    load, checksum = (_load, _sum_here) if transaction.dialect_name == "sqlite" else (_copy, _sum_in_server)
+    checksum = _sum_here if transaction.dialect_name == "sqlite" else _sum_in_server
     done: list[Copied] = []
     for table in TABLES:
-        lines = _Lines(table, report)
-        load(transaction.connection, table, lines, snapshot.rows(table))
-        copied = lines.copied()
+        copied = insert_rows(transaction, table, snapshot.rows(table), report)
         if (found := checksum(transaction.connection, table)) != copied:
             message = f"the table {table} has the checksum {copied.checksum} in {old} and {found.checksum} in {new}"
             raise BindingError("copy-differs", message)
         if copied.rows:
             done.append(copied)
     return done
+
+
+def insert_rows(transaction: Transaction, table: Table, rows: Iterable[Row], report: Progress | None = None) -> Copied:
+    """Insert rows with all columns of a table, and return their number and checksum."""
+    transaction.drop_replacement_triggers()
+    lines = _Lines(table, report or (lambda table, rows: None))
+    load = _load if transaction.dialect_name == "sqlite" else _copy
+    load(transaction.connection, table, lines, rows)
+    return lines.copied()
 
 
 class _Lines:

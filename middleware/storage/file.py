@@ -374,8 +374,10 @@ class FileSnapshot:
         self._others = table.others
         self._name = name
 
-    def rows(self, table: Table) -> Iterator[Row]:
+    def rows(self, table: Table, since: datetime | None = None) -> Iterator[Row]:
         """Return the rows that the file would have in a table of a database."""
+        if since is not None and self._table.changed < since:
+            return iter(())
         return file_rows.rows(self._table, self._name, table)
 
     def bindings(self, unreadable: Callable[[UnreadableBinding], object] | None = None) -> Iterator[Binding]:

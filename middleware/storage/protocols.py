@@ -7,6 +7,8 @@ from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING, Any, Protocol
 
 if TYPE_CHECKING:
+    from datetime import datetime
+
     from sqlalchemy import Engine, Table
 
     from ..bindings.listing import Group, Page, Selection
@@ -35,8 +37,11 @@ class Snapshot(Protocol):
         """Return the identifiers that are bound, without reserved names."""
         ...
 
-    def rows(self, table: Table) -> Iterator[Row]:
-        """Return all rows of a table. A file has rows as if it were imported into an empty database."""
+    def rows(self, table: Table, since: datetime | None = None) -> Iterator[Row]:
+        """Return the rows of a table; with ``since``, those from that time on.
+
+        A file has the rows of an import into an empty database.
+        """
         ...
 
     def faults(self) -> Iterator[Fault]:

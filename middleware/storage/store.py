@@ -206,12 +206,14 @@ class DatabaseSnapshot:
             else:
                 yield binding
 
-    def rows(self, table: Table) -> Iterator[Row]:
-        """Return all rows of a table, in the order of its key."""
+    def rows(self, table: Table, since: datetime | None = None) -> Iterator[Row]:
+        """Return the rows of a table in the order of its key; with ``since``, those from that time on."""
         quote = self._database.engine.dialect.identifier_preparer.quote
         columns = ", ".join(quote(column.name) for column in table.columns)
         key = ", ".join(quote(column.name) for column in table.primary_key)
-        return self._database.stream(self._connection, f"SELECT {columns} FROM {table} ORDER BY {key}")  # noqa: S608
+        time = "changed" if "changed" in table.columns else "started"
+        where = f" WHERE {time} >= '{rfc3339(since)}'" if since else ""
+        return self._database.stream(self._connection, f"SELECT {columns} FROM {table}{where} ORDER BY {key}")  # noqa: S608
 
     def faults(self) -> Iterator[Fault]:
         """Return the contradictions between the rows of the tables (:mod:`integrity`)."""
@@ -378,6 +380,15 @@ class Transaction:
             if name.startswith("next "):
                 # The resolver reads the patterns of minted names together with the rules.
                 self.connection.exec_driver_sql(_NEXT_RULES_VERSION)
+
+    def restore_bindings(self) -> None:
+        """Write the binding of each name from its last event."""
+        columns = ", ".join(schema.STATE)
+        last = "SELECT max(revision) FROM events AS other WHERE other.key = events.key"
+        self.connection.exec_driver_sql(
+            f"INSERT INTO bindings ({columns}) SELECT {columns} FROM events "  # noqa: S608
+            f"WHERE revision = ({last}) AND action <> 'deleted' ORDER BY key"
+        )
 
     def rollback(self) -> None:
         """Undo all changes of this transaction."""

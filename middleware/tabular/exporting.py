@@ -11,6 +11,7 @@ import csv
 import json
 from collections import Counter
 from collections.abc import Callable, Iterable
+from datetime import datetime
 from io import StringIO
 from itertools import chain
 from typing import TYPE_CHECKING, BinaryIO, NamedTuple
@@ -37,9 +38,16 @@ class Exported(NamedTuple):
 
 
 def export_table(
-    bindings: Bindings, file: BinaryIO, *, format: Format = "csv", progress: Callable[[int], object] | None = None
+    bindings: Bindings,
+    file: BinaryIO,
+    *,
+    format: Format = "csv",
+    since: datetime | None = None,
+    progress: Callable[[int], object] | None = None,
 ) -> Exported:
     r"""Write all bindings, and the other rows that a copy needs (:mod:`other_rows`), to a binary file in UTF-8.
+
+    With ``since``, only the names that were changed at this time or later are written.
 
     :func:`import_table` of this file into an empty store makes the same bindings and mints no name twice. ``progress``
     is called with the number of rows after each thousand and at the end. Raises :class:`BindingsUnavailable`, and
@@ -60,7 +68,8 @@ def export_table(
         else:
             written = Delimited(_DELIMITERS[format], snapshot.selectors(), snapshot.elements())
             file.write(written.header().encode())
-        for number, row in enumerate(chain(snapshot.settings(), snapshot.bindings()), 1):
+        names = (name for name in snapshot.bindings() if since is None or name.changed >= since)
+        for number, row in enumerate(chain(snapshot.settings(), names), 1):
             file.write(written(row).encode())
             counts["reserved" if isinstance(row, Binding) and row.is_reserved else type(row)] += 1
             if progress and number % _EVERY == 0:
