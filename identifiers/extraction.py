@@ -177,7 +177,7 @@ def _is_lower_case_word(word: str) -> bool:
 
 def _running(text: str, *, repair: bool = True) -> Iterator[Match]:
     place = taken = unread = 0
-    addresses = _Addresses(text)
+    addresses = _Addresses(text) if "://" in text else None
     while label := _LABEL.search(text, place):
         start, place = label.span()
         # Inside an invalid match, the match of a label ends at the next label. So each character is matched only a few
@@ -188,8 +188,8 @@ def _running(text: str, *, repair: bool = True) -> Iterator[Match]:
             # The last label counts (E-01). It starts with the three letters at the end of this match.
             place = matched.end() - 3
             continue
-        address = addresses.around(start, taken)
-        found = (_longest(matched, address, repair) if matched else None) or _faulty(label, matched, address, repair)
+        address = addresses.around(start, taken) if addresses else None
+        found = (_longest(matched, address, repair) if matched else None) or _faulty(label, address, repair)
         if found is not None:
             yield found
             place = found.end
@@ -239,12 +239,22 @@ def _in_a_sentence(literal: str) -> tuple[str | None, tuple[str, ...]]:
 
 def _longest(matched: re.Match[str], address: int | None, repair: bool) -> Match | None:
     text, start, end = matched.string, *matched.span()
+    plain = _with_plain_label(matched[0]) if matched.re is _ENCODED else matched[0]
+    valid = reads(plain)
+    if not valid and not _is_too_long(plain):
+        # An invalid identifier is repaired once: as a whole word, in _faulty.
+        return None
     for begin in [start] if address is None or matched.re is _URN else [address, start]:
         literal = text[begin:end]
         suggestion, why = _repaired(literal) if repair else (None, ())
-        if suggestion is not None or reads(literal):
+        if suggestion is not None or (valid if literal == plain else reads(literal)):
             return Match(begin, end, literal, suggestion, why)
     return None
+
+
+def _is_too_long(literal: str) -> bool:
+    shorter = _without_closing(literal).removesuffix("/")
+    return shorter != literal and reads(shorter)
 
 
 def _another_label(text: str, end: int) -> bool:
@@ -252,7 +262,7 @@ def _another_label(text: str, end: int) -> bool:
     return text.startswith(":", end) and text[end - 3 : end + 1] in _LABELS
 
 
-def _faulty(label: re.Match[str], matched: re.Match[str] | None, address: int | None, repair: bool) -> Match | None:
+def _faulty(label: re.Match[str], address: int | None, repair: bool) -> Match | None:
     """Match an invalid identifier at the start of a word, so that a list of identifiers loses no entry silently."""
     text = label.string
     start = label.start() if address is None else address
@@ -262,8 +272,6 @@ def _faulty(label: re.Match[str], matched: re.Match[str] | None, address: int | 
     literal = _without_closing(_WORD.match(text, start)[0])  # type: ignore[index]
     if start + len(literal) <= label.end():
         return None
-    # The repair of the match of the grammar has already failed.
-    repair = repair and not (matched and matched[0] == literal)
     suggestion, why = _repaired(literal) if repair else (None, ())
     return Match(start, start + len(literal), literal, suggestion, why)
 
@@ -284,6 +292,8 @@ def _repaired(literal: str) -> tuple[str | None, tuple[str, ...]]:
 
 def _without_closing(literal: str) -> str:
     """Remove the punctuation of the sentence at the end. Keep a bracket whose partner is in ``literal``."""
+    if literal[-1:].isalnum():
+        return literal
     end = len(literal)
     unpaired: dict[str, int] = {}
     while end:

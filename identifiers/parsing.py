@@ -61,14 +61,10 @@ def reads(text: str) -> bool:
     >>> reads("https://n2t.net/ark:/12345/x"), reads("ark:12345")
     (True, False)
     """
-    is_ark = text[:4] in LABELS
-    if is_ark and ark.reads(text):
+    if ark.reads(text) if text[:4] in LABELS else urn.reads(text):
         return True
-    if ":" not in text:
-        return False
-    if LABEL.search(text, 1) and (found := embedded.split(text)):
-        return found.is_ark and lookalikes.lookalike(text) is None
-    return not is_ark and urn.reads(text)
+    found = embedded.split(text) if LABEL.search(text, 1) else None
+    return found is not None and found.is_ark
 
 
 def normalize(text: str) -> str:

@@ -15,7 +15,7 @@ from ..problems import IdentifierError, Problem, problem
 from ..segments import Segment
 from ..text import iri
 from . import model as ark
-from .grammar import ENCODED_LABEL_PATTERN, LABEL
+from .grammar import ENCODED_LABEL_PATTERN, LABEL, LABELS
 from .model import Ark
 
 # RFC 3986, section 3.1:  scheme = ALPHA *( ALPHA / DIGIT / "+" / "-" / "." )
@@ -44,17 +44,25 @@ def _prefix() -> re.Pattern[str]:
     return re.compile(_PREFIX)
 
 
+_PATH = re.compile("[^?#]*+")
+
+
 class Split(NamedTuple):
-    """An address, split before the label of its ARK.
+    """An address, split before the label of its ARK. ``rest`` is the ARK as written.
 
     ``boundary`` is whether the label starts a path segment. ``inside_segment`` is whether the label follows another
     character of its path segment that is neither a letter nor a digit.
     """
 
     prefix: str
-    ark: Ark
+    rest: str
     boundary: bool
     inside_segment: bool
+
+    @property
+    def ark(self) -> Ark:
+        """The ARK. Parsed on each access."""
+        return ark.parse(self.rest)
 
     @property
     def is_ark(self) -> bool:
@@ -126,15 +134,16 @@ def split(text: str) -> Split | None:
     >>> split("https://example.org/park:12345/x").boundary
     False
     """
-    start = _last_label(text, _path_end(text))
-    if start <= 0:
+    # The colon of the label is the last one, because no ARK contains another.
+    start = text.rfind(":", 0, _path_end(text)) - 3
+    if start <= 0 or text[start : start + 4] not in LABELS:
         return None
     found = _prefix().fullmatch(text, 0, start)
     if found is None:
         return None
-    if not ark.reads(text[start:]):
+    rest = text[start:]
+    if not ark.reads(rest):
         return None
-    inside = ark.parse(text[start:])
     authority, path = found.group("authority", "path")
     if authority is None:
         boundary = text[start - 1] in ":/"
@@ -143,7 +152,7 @@ def split(text: str) -> Split | None:
         boundary = text[start - 1] == "/" and bool(path)
         in_path = bool(path)
     before = text[start - 1]
-    return Split(text[:start], inside, boundary, in_path and not boundary and not before.isalnum())
+    return Split(text[:start], rest, boundary, in_path and not boundary and not before.isalnum())
 
 
 def parse(text: str) -> EmbeddedArk:
@@ -172,7 +181,7 @@ def shifted(found: Problem, by: int) -> Problem:
 
 def _path_end(text: str) -> int:
     """Return the start of the query or fragment, or the length of ``text``."""
-    return min((index for mark in "?#" if (index := text.find(mark)) >= 0), default=len(text))
+    return _PATH.match(text).end()  # type: ignore[union-attr]
 
 
 def _last_label(text: str, end: int) -> int:

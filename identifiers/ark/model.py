@@ -317,10 +317,9 @@ def reads(text: str) -> bool:
         return False
     if "%" not in text and "-" not in text:
         return True
-    if "%" not in matched["path"] and "%" not in matched["naan"]:
-        # Nothing is decoded. Only the removal of hyphens can make a part empty.
-        body = text[matched.start("naan") : matched.end("path")]
-        return "-" not in text or all(part.strip("-") for part in body.split("/"))
+    if "%" not in matched["naan"]:
+        # Only the removal of hyphens can make a part empty.
+        return all(map(hyphenless, text[matched.start("naan") : matched.end("path")].split("/")))
     try:
         _normal_form(text)
     except IdentifierError:

@@ -209,6 +209,11 @@ HOSTILE = [
     "urn:a-:x/y&lt;&#58;\u300d\t",
     "<urn:a-:http://&lt;\u05d0)",
     "\nark:1/x &",
+    "<urn:a-:ark:/&#58;\u200b",
+    ">urn:a-:&amp;ark:/?\U00010400&#58;://;\u2010",
+    '\u202e"http://&amp;ark%3AA\u00ad',
+    'a://\u2010ark%3Aark%3A12345/%41."',
+    "\u00adark%3A1/\u0410 ark%3AA_&#58;\u202e",
 ]
 
 
@@ -266,6 +271,24 @@ def test_character_references_are_decoded_once():
 )
 def test_identifiers_in_an_invalid_match_are_found(text, literals):
     assert [match.literal for match in find(f"a {text}")] == literals
+
+
+@pytest.mark.parametrize(
+    ("text", "literal", "suggestion"),
+    [
+        pytest.param("urn:foo:a/b&lt;?c|d", "urn:foo:a/b&lt;?c|d", "urn:foo:a/b", id="character reference"),
+        pytest.param("ark:12345/x\u00ad1/", "ark:12345/x\u00ad1/", "ark:12345/x-1", id="slash and soft hyphen"),
+        pytest.param("urn:foo:a/b&lt;?", "urn:foo:a/b&lt;?", "urn:foo:a/b", id="punctuation and reference"),
+        pytest.param("urn:foo:\u00ada", "urn:foo:\u00ada", "urn:foo:-a", id="soft hyphen in a URN"),
+        pytest.param("ark:1234\u20115/x", "ark:1234\u20115/x", "ark:1234-5/x", id="typographic hyphen in a NAAN"),
+        pytest.param(
+            "http://a/ark%3A1/ark%3A2/x", "http://a/ark%3A1/ark%3A2/x", "http://a/ark:1/ark:2/x", id="encoded"
+        ),
+    ],
+)
+def test_an_invalid_identifier_is_repaired_as_a_whole_word(text, literal, suggestion):
+    (match,) = find(f"see {text} end")
+    assert (match.literal, match.suggestion) == (literal, suggestion)
 
 
 def test_iris_of_a_scope_do_not_overlap():
