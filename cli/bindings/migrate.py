@@ -25,8 +25,13 @@ def migrate_command(database: str) -> int:
     from ...middleware.storage.migrations import migrate
 
     require_database(database)
+    shows = sys.stderr.isatty()
     with store_errors():
-        before, after, triggers, keys = migrate(database)
+        try:
+            before, after, triggers, keys = migrate(database, _show_progress if shows else None)
+        finally:
+            if shows:
+                sys.stderr.write("\r\x1b[K")
     result = f"Migrated the schema from version {before} to {after}."
     if before == after:
         result = f"The schema is up to date, version {after}."
@@ -36,3 +41,8 @@ def migrate_command(database: str) -> int:
         result += f" Rewrote the keys of {keys} URNs by the rules of their namespaces."
     write(Sheet.of(sys.stdout).prose(result))
     return DONE
+
+
+def _show_progress(table: str, rows: int, total: int) -> None:
+    sys.stderr.write(f"\r\x1b[K{table}: {rows:,} of {total:,} rows")
+    sys.stderr.flush()

@@ -42,6 +42,7 @@ def binding_lines(binding: Binding, sheet: Sheet) -> Iterator[str]:
     # ARK-007: without a statement nothing is called persistent.
     if "erc.persistence" not in binding.metadata:
         yield from sheet.field("" if binding.metadata else "Metadata", "no persistence statement known")
+    yield from sheet.field("Created", _moment(binding.created))
     yield from sheet.field("Changed", f"{_moment(binding.changed)}, revision {binding.revision}")
 
 

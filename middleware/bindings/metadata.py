@@ -45,6 +45,7 @@ VALUE_CODES: Mapping[str, str] = MappingProxyType(
 )
 """The codes for values of the kernel, with their meanings (Dublin Core Kernel Metadata, section 5)."""
 
+_CODE = re.compile(r"\(:[a-z]+\)")
 _PART = "[A-Za-z][A-Za-z0-9_-]*"
 _NAME = re.compile(rf"{_PART}\.{_PART}")
 _MAX_NAME = 100
@@ -87,6 +88,16 @@ def shortened(metadata: Mapping[str, str]) -> dict[str, str]:
     {'who': 'Noah', 'dc.title': 'The Ark'}
     """
     return {_SHORT.get(element, element): text for element, text in ordered(metadata).items()}
+
+
+def code_meaning(text: str) -> str | None:
+    """Return the meaning of the code with which a value begins, or None for a value without a known code.
+
+    >>> code_meaning("(:tba) in 2030"), code_meaning("Noah")
+    ('to be assigned or announced later', None)
+    """
+    found = _CODE.match(text)
+    return VALUE_CODES.get(found[0]) if found else None
 
 
 def check(metadata: Mapping[str, str], *, deletions: bool = False) -> Mapping[str, str]:

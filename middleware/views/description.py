@@ -88,10 +88,12 @@ class Description:
 
     @property
     def meanings(self) -> Mapping[str, str]:
-        """The meaning of each metadata element as a text for the page."""
-        if "erc.persistence" in self.binding.metadata:
-            return _MEANINGS
-        return _MEANINGS | {"persistence": _NO_STATEMENT_LIVE if self.binding.is_live else _NO_STATEMENT_WITHDRAWN}
+        """The notes to metadata elements for the page: the meaning of an element, or of the code of its value."""
+        codes = {name: metadata.code_meaning(text) for name, text in self.elements.items()}
+        notes = _MEANINGS | {name: meaning for name, meaning in codes.items() if meaning is not None}
+        if "erc.persistence" not in self.binding.metadata:
+            notes["persistence"] = _NO_STATEMENT_LIVE if self.binding.is_live else _NO_STATEMENT_WITHDRAWN
+        return notes
 
     @property
     def citation(self) -> str | None:
@@ -118,6 +120,11 @@ class Description:
         """The elements that neither describe the resource in the kernel nor make a statement, without documents."""
         documents = metadata_documents.CHECKS
         return {name: text for name, text in self.elements.items() if "." in name and name not in documents}
+
+    @property
+    def documents(self) -> dict[str, str]:
+        """The elements that are whole documents, in XML or JSON."""
+        return {name: text for name, text in self.elements.items() if name in metadata_documents.CHECKS}
 
     def as_dict(self) -> dict[str, Any]:
         """Return the members of the JSON object. Unknown members are left out."""

@@ -22,6 +22,7 @@ import pytest
 from psycopg.pq import PGconn, Ping
 
 from ararat.middleware import BindingSource
+from ararat.middleware.bindings import metadata
 from ararat.middleware.bindings.collection import Bindings, bindings_at
 from ararat.middleware.bindings.model import Binding
 from ararat.middleware.http.handover import Handover
@@ -308,7 +309,7 @@ def binding() -> Callable[..., Binding]:
             "revision": 1,
         }
         made = Binding(identifier, target=target, **usual | fields)  # type: ignore[arg-type]
-        full = {name if "." in name else f"erc.{name}": text for name, text in made.metadata.items()}
+        full = {metadata.full_name(name): text for name, text in made.metadata.items()}
         return made._replace(metadata=full)
 
     return make

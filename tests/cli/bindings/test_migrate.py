@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import sqlite3
+import subprocess
+import sys
 from contextlib import closing
 from pathlib import Path
 
@@ -38,6 +41,23 @@ def test_commands_report_an_old_database_and_migrate_upgrades_it(file: Path) -> 
     assert (migrated.exit_code, migrated.stdout) == (0, "Migrated the schema from version 1 to 3.\n")
     assert ararat(*bind).exit_code == 0
     assert ararat("migrate", "--database", file).stdout == "The schema is up to date, version 3.\n"
+
+
+def test_migrate_shows_progress_on_a_terminal(file: Path, tmp_path: Path) -> None:
+    with closing(sqlite3.connect(file)) as connection:
+        state = "'located', '/x', 'live', 302, 0, 'name', '2020-01-01T00:00:00.000000Z', 1"
+        columns = "key, kind, target, status, redirect, passthrough, scope, changed, revision"
+        connection.execute(f"INSERT INTO bindings ({columns}) VALUES ('ark:12345/x', {state})")  # noqa: S608
+        connection.commit()
+    ours, theirs = os.openpty()
+    command = [sys.executable, "-m", "ararat", "migrate", "--database", str(file)]
+    ran = subprocess.run(command, stderr=theirs, stdout=subprocess.PIPE, text=True, timeout=60, check=True)
+    os.close(theirs)
+    shown = os.read(ours, 1000).decode()
+    os.close(ours)
+    assert ran.stdout == "Migrated the schema from version 1 to 3.\n"
+    assert "\rbindings: 1 of 1 rows" in shown.replace("\x1b[K", "")
+    assert shown.endswith("\r\x1b[K")
 
 
 @pytest.mark.parametrize("create", [False, True], ids=["served", "created"])

@@ -102,6 +102,13 @@ def test_show_escapes_the_texts_of_a_binding(ararat: Callable[..., Result]) -> N
     assert json.loads(ararat("show", "--json", DOC).stdout)["metadata"] == {"erc.what": "a\u202eb"}
 
 
+def test_show_prints_the_creation_and_the_published_spelling(ararat: Callable[..., Result]) -> None:
+    assert ararat("bind", "ark:/12345/d-o-c", "/a").exit_code == 0
+    shown = ararat("show", DOC).stdout
+    assert re.search(r"^  Spelling +ark:/12345/d-o-c$", shown, re.MULTILINE)
+    assert re.search(r"^  Created +20\d\d-\d\d-\d\d \d\d:\d\d:\d\dZ$", shown, re.MULTILINE)
+
+
 def test_binding_the_same_again_changes_nothing(bound: Callable[..., Result]) -> None:
     assert bound("bind", DOC, "https://example.org/1").stdout.startswith("unchanged ")
 

@@ -63,6 +63,33 @@ def test_the_description_of_a_withdrawn_name_is_its_tombstone(binding, form):
     assert "https://example.org/gone" not in text
 
 
+def test_page_shows_the_meaning_of_a_value_code(binding):
+    elements = {"who": "(:unkn) perhaps Noah", "when": "(:zzzz)", "persistence": "(:tba) in 2030", "how": "(:unap)"}
+    page = told(describe(binding("ark:12345/doc", "/1", metadata=elements), ""), "as_html")
+    for value, note in (
+        ("(:unkn) perhaps Noah", "known to be unknown"),
+        ("(:tba) in 2030", "to be assigned or announced later"),
+        ("(:unap)", "not applicable, makes no sense"),
+    ):
+        assert f"<bdi>{value}</bdi><small>{note}</small>" in page
+    assert "<bdi>(:zzzz)</bdi></dd>" in page.replace("\n", "")
+
+
+DATACITE = '<resource xmlns="http://datacite.org/schema/kernel-4">\n<!-- <script> \u202e -->\n</resource>'
+
+
+def test_page_shows_documents_as_text(binding):
+    elements = {"datacite": DATACITE, "schema": '{"@type": "Map"}', "dc.title": "The Ark"}
+    view = describe(binding("ark:12345/doc", "/1", metadata=elements), "")
+    page = told(view, "as_html")
+    assert "&lt;!-- &lt;script&gt; <span" in page
+    assert "--&gt;\n&lt;/resource&gt;" in page
+    assert "\u202e" not in page
+    assert "<script>" not in page
+    assert "{&#34;@type&#34;: &#34;Map&#34;}" in page
+    assert json.loads(view.as_json())["metadata"] == {**elements, "persistence": NO_STATEMENT}
+
+
 def test_json_has_only_known_members(binding):
     view = describe(
         binding("ark:12345/doc", "https://example.org/doc", metadata={"what": "A document"}), "https://r.example"
