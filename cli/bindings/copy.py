@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from ..errors import DONE, Refused, write
+from ..errors import DONE, Refused, store_errors, write
 from ..output import Sheet
 from .stores import is_missing, open_store
 
@@ -44,7 +44,7 @@ def copy_command(old: str, new: str, dry_run: bool) -> int:
     progress = _show if sys.stderr.isatty() else None
     with ExitStack() as stack:
         source = stack.enter_context(open_store(old))
-        target = None if dry_run and is_missing(new) else stack.enter_context(open_store(new, create=not dry_run))
+        target = None if dry_run and _has_no_tables(new) else stack.enter_context(open_store(new, create=not dry_run))
         if dry_run and target is not None:
             require_empty(target)
         try:
@@ -58,6 +58,15 @@ def copy_command(old: str, new: str, dry_run: bool) -> int:
     number = sum(each.rows for each in copied)
     write(sheet.prose(f"{number:,} rows {'to copy' if dry_run else 'copied'}. {done}"))
     return DONE
+
+
+def _has_no_tables(database: str) -> bool:
+    from ...middleware.storage.health import conditions
+
+    if is_missing(database):
+        return True
+    with store_errors():
+        return all(condition.code == "no-tables" for condition in conditions(database))
 
 
 def _line(copied: Copied) -> str:

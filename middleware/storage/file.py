@@ -49,7 +49,7 @@ from ..tabular.other_rows import OtherRow, RuleRow, Setting
 from . import file_rows, schema
 from .integrity import Fault
 from .opening import CLOSED
-from .protocols import Row
+from .protocols import LastEvent, Row
 from .served_copy import Fingerprint, ServedCopy, Version, fingerprint, read
 
 if TYPE_CHECKING:
@@ -387,6 +387,14 @@ class FileSnapshot:
     def bound(self, identifiers: Iterable[str]) -> set[str]:
         """Return the identifiers that are bound."""
         return {name for name in identifiers if name in self._bindings}
+
+    def last_events(self) -> Iterator[LastEvent]:
+        """Return the state of each name, in the order of their keys."""
+        return file_rows.last_events(self._table)
+
+    def event(self, key: str, revision: int) -> Row | None:
+        """Return None: a file has no earlier events."""
+        return None
 
     def faults(self) -> Iterator[Fault]:
         """Return nothing, because a file has no history to compare."""

@@ -11,13 +11,13 @@ from typing import TYPE_CHECKING
 from ..bindings.model import rfc3339
 from ..tabular.other_rows import RuleRow, Setting
 from . import schema
-from .sql import row_of
+from .sql import last_event_of, row_of
 
 if TYPE_CHECKING:
     from sqlalchemy import Table
 
     from .file import FileTable
-    from .protocols import Row
+    from .protocols import LastEvent, Row
 
 
 def rows(file: FileTable, name: str, table: Table) -> Iterator[Row]:
@@ -27,13 +27,23 @@ def rows(file: FileTable, name: str, table: Table) -> Iterator[Row]:
         yield tuple(values.get(column) for column in columns)
 
 
+def last_events(file: FileTable) -> Iterator[LastEvent]:
+    """Return the state of each name, in the order of their keys."""
+    for binding in sorted(file.bindings.values(), key=lambda each: schema.index_key(each.identifier)):
+        event = last_event_of(row_of(binding))
+        # A line without a time has the time of the file.
+        yield event._replace(changed="") if binding.changed == file.changed else event
+
+
 def _records(file: FileTable, name: str, table: Table) -> Iterator[Mapping[str, object]]:
     if table is schema.meta:
         yield from ({"name": key, "value": value} for key, value in schema.first_settings().items())
         yield from ({"name": row.name, "value": row.value} for row in file.others if isinstance(row, Setting))
     elif table in (schema.bindings, schema.events):
         lines = zip(file.bindings.values(), file.lines, strict=True)
-        for number, (binding, line) in enumerate(sorted(lines, key=lambda each: each[0].identifier), 1):
+        for number, (binding, line) in enumerate(
+            sorted(lines, key=lambda each: schema.index_key(each[0].identifier)), 1
+        ):
             action = "bound" if binding.is_live else binding.status
             event = {"id": number, "action": action, "source": f"{name}, line {line}"}
             yield {**dict(zip(schema.STATE, row_of(binding), strict=True)), **event}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -21,6 +21,20 @@ if TYPE_CHECKING:
     from .store import Transaction
 
 Row = tuple[Any, ...]
+
+
+class LastEvent(NamedTuple):
+    """The last event of a name, also of a deleted name. The times are RFC 3339.
+
+    ``state`` is all that two equal events have in common. ``changed`` is empty for a line of a file without a time.
+    """
+
+    key: str
+    identifier: str
+    revision: int
+    changed: str
+    resource: str | None
+    state: Row
 
 
 class Snapshot(Protocol):
@@ -42,6 +56,14 @@ class Snapshot(Protocol):
 
         A file has the rows of an import into an empty database.
         """
+        ...
+
+    def last_events(self) -> Iterator[LastEvent]:
+        """Return the last event of each name, in the order of their keys."""
+        ...
+
+    def event(self, key: str, revision: int) -> Row | None:
+        """Return the state of an event, as in :class:`LastEvent`, or None if there is no such event."""
         ...
 
     def faults(self) -> Iterator[Fault]:

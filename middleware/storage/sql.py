@@ -25,7 +25,7 @@ from sqlalchemy import (
 from ..bindings.model import NOTHING, Binding, rfc3339
 from ..errors import UnreadableBinding
 from . import schema
-from .protocols import Row
+from .protocols import LastEvent, Row
 
 MAX_ROWS = 500
 """The maximum number of rows per INSERT. SQLite is slower with more rows, and allows 32,766 parameters."""
@@ -137,6 +137,13 @@ class Statements:
         self.event = Insert(dialect, recorded)
         self.history = self._text(select(*recorded).where(events.c.key == bindparam("key")).order_by(events.c.revision))
 
+        other = events.alias("other")
+        compared = [events.c[name] for name in (*schema.STATE, "action", "actor")]
+        last = select(func.max(other.c.revision)).where(other.c.key == events.c.key).scalar_subquery()
+        self.last_events = self._text(select(*compared).where(events.c.revision == last).order_by(events.c.key))
+        of_revision = events.c.key == bindparam("key"), events.c.revision == bindparam("revision")
+        self.one_event = self._text(select(*compared).where(*of_revision))
+
         self.rules = self._text(select(schema.rules))
         collation = "" if dialect.name == "sqlite" else ' COLLATE "C"'
         exported = "substr(name, 1, 5) IN ('next ', 'uuid ')"
@@ -198,6 +205,13 @@ def binding_of(row: Row) -> Binding:
         )
     except (TypeError, ValueError, AttributeError) as error:
         raise UnreadableBinding(str(key), str(error)) from None
+
+
+def last_event_of(state: Row) -> LastEvent:
+    """Convert a row of :attr:`Statements.last_events`."""
+    event = dict(zip(schema.STATE, state, strict=False))
+    identifier = event["long_identifier"] or event["key"]
+    return LastEvent(event["key"], identifier, event["revision"], event["changed"], event["resource"], state)
 
 
 def row_of(binding: Binding) -> Row:

@@ -28,8 +28,8 @@ from .connections import Readers
 from .integrity import Fault, faults
 from .listing import Lists
 from .opening import CLOSED
-from .protocols import Connection, Database, Row
-from .sql import Insert, Statements, binding_of, row_of, selectors_of
+from .protocols import Connection, Database, LastEvent, Row
+from .sql import Insert, Statements, binding_of, last_event_of, row_of, selectors_of
 
 _MANY = 500
 """The number of new rows from which a transaction drops the triggers against INSERT OR REPLACE while it runs."""
@@ -214,6 +214,16 @@ class DatabaseSnapshot:
         time = "changed" if "changed" in table.columns else "started"
         where = f" WHERE {time} >= '{rfc3339(since)}'" if since else ""
         return self._database.stream(self._connection, f"SELECT {columns} FROM {table}{where} ORDER BY {key}")  # noqa: S608
+
+    def last_events(self) -> Iterator[LastEvent]:
+        """Return the last event of each name, in the order of their keys."""
+        for row in self._database.stream(self._connection, self._statements.last_events):
+            yield last_event_of(tuple(row))
+
+    def event(self, key: str, revision: int) -> Row | None:
+        """Return the state of an event, as in :class:`LastEvent`, or None if there is no such event."""
+        row = self._connection.execute(self._statements.one_event, (key, revision)).fetchone()
+        return row and tuple(row)
 
     def faults(self) -> Iterator[Fault]:
         """Return the contradictions between the rows of the tables (:mod:`integrity`)."""

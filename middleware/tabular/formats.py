@@ -39,7 +39,8 @@ def format_of(file: str | Path | BinaryIO, name: str | None = None) -> Format:
     """
     if name is None:
         named = file if isinstance(file, (str, Path)) else getattr(file, "name", "")
-        return SUFFIXES.get(Path(str(named)).suffix.lower(), "csv")
+        # The copy of a served file ends in .served.
+        return SUFFIXES.get(Path(str(named).removesuffix(".served")).suffix.lower(), "csv")
     for known in FORMATS:
         if name == known:
             return known

@@ -1,28 +1,46 @@
-"""The documented backup of a PostgreSQL database: dump it, and restore it into an empty database."""
+"""The documented backup of a PostgreSQL database, and the documented move from SQLite to PostgreSQL."""
 
 from __future__ import annotations
 
 import os
 import re
 import subprocess
+import sys
 from pathlib import Path
 
 BACKUP_PAGE = Path(__file__).parents[2] / "docs" / "backup.md"
 
 
-def test_a_dump_can_be_restored_with_its_history(cluster, open_store, tmp_path):
-    chapter = BACKUP_PAGE.read_text("utf-8").partition("## PostgreSQL")[2]
+def run(heading: str, environ: dict[str, str], folder: Path, path: str) -> str:
+    """Run the first commands below a heading of the page, and return their output."""
+    chapter = BACKUP_PAGE.read_text("utf-8").partition(f"\n## {heading}\n")[2]
     (commands, *_) = re.findall(r"^```sh\n(.*?)^```$", chapter, re.MULTILINE | re.DOTALL)
+    environ = os.environ | environ | {"PATH": f"{path}:{os.environ['PATH']}"}
+    ran = subprocess.run(
+        ["/bin/sh", "-euc", commands], cwd=folder, env=environ, check=True, timeout=50, capture_output=True, text=True
+    )
+    return ran.stdout
+
+
+def test_sqlite_is_moved_to_postgresql_with_its_history(cluster, open_store, tmp_path):
+    first, second = tmp_path / "bindings.sqlite", cluster.new_database()
+    bindings = open_store(first)
+    bindings.bind("ark:12345/x", "https://example.org/1", metadata={"what": "\u1e24"})
+    bindings.relocate("ark:12345/x", "https://example.org/2")
+    printed = run("Move to another database", {"POSTGRESQL": second}, tmp_path, str(Path(sys.executable).parent))
+    assert printed.endswith("Everything is right.\n")
+    moved = open_store(second)
+    assert moved.history("ark:12345/x") == bindings.history("ark:12345/x")
+    assert moved.bind("ark:12345/y", "https://example.org/3") == "bound"
+
+
+def test_a_dump_can_be_restored_with_its_history(cluster, open_store, tmp_path):
     first, second = cluster.new_database(), cluster.new_database()
     bindings = open_store(first)
     bindings.bind("ark:12345/x", "https://example.org/1", metadata={"what": "\u1e24"})
     bindings.relocate("ark:12345/x", "https://example.org/2")
     bindings.set_rule("ark:12345/x5", "https://example.org/${value}")
-    databases = {"ARARAT_DATABASE": first, "EMPTY_DATABASE": second}
-    path = f"{cluster.binaries}:{os.environ['PATH']}"
-    subprocess.run(
-        ["/bin/sh", "-euc", commands], cwd=tmp_path, env=os.environ | databases | {"PATH": path}, check=True, timeout=50
-    )
+    run("PostgreSQL", {"ARARAT_DATABASE": first, "EMPTY_DATABASE": second}, tmp_path, str(cluster.binaries))
     restored = open_store(second)
     assert restored.lookup("ark:12345/x") == bindings.lookup("ark:12345/x")
     assert restored.history("ark:12345/x") == bindings.history("ark:12345/x")

@@ -99,6 +99,65 @@ def test_a_kill_at_any_time_loses_no_acknowledged_change(tmp_path: Path, rounds:
     assert (ran.stdout, ran.stderr) == ("acknowledged\n", "")
 
 
+# Each round copies a database into an empty one, and restores a history, until it is killed.
+COPYING = """
+import os, random, signal, sys, time
+from pathlib import Path
+from ararat.middleware import import_table, open_bindings
+from ararat.middleware.bindings.verification import verify
+from ararat.middleware.storage.copying import copy_store
+from ararat.middleware.tabular.history import export_history, import_history
+
+folder, rounds, LINES = Path(sys.argv[1]), int(sys.argv[2]), 1500
+old, new, table, history = (folder / name for name in ("old.sqlite", "new.sqlite", "names.csv", "history.jsonl"))
+table.write_text("\\n".join(["identifier,target", *(f"ark:12345/x{line},/{line}" for line in range(LINES))]))
+with open_bindings(old, create=True) as bindings, history.open("wb") as stream:
+    assert import_table(bindings, table).written
+    export_history(bindings, stream)
+
+def fill(turn):
+    with open_bindings(old) as bindings, open_bindings(new, create=True) as empty:
+        copy_store(bindings, empty) if turn % 2 else import_history(empty, history)
+
+began = time.monotonic()
+fill(0), new.unlink()
+longest = 1.2 * (time.monotonic() - began)
+whole = 0
+for turn in range(rounds):
+    child = os.fork()
+    if child == 0:
+        fill(turn)
+        os._exit(0)
+    time.sleep(random.uniform(0, longest))
+    os.kill(child, signal.SIGKILL)
+    _, status = os.waitpid(child, 0)
+    with open_bindings(new, create=True) as bindings:
+        there = bindings.count().number
+        assert there in (0, LINES), (turn, there)
+        assert there == LINES or status, turn
+        assert list(verify(bindings)) == [], turn
+        whole += there == LINES
+    for name in (new, f"{new}-wal", f"{new}-shm"):
+        if os.path.exists(name):
+            os.remove(name)
+print("some" if 0 < whole < rounds else f"{whole} of {rounds}")
+"""
+
+
+@pytest.mark.parametrize(
+    "rounds",
+    [
+        pytest.param(15, id="15 times"),
+        pytest.param(300, id="300 times", marks=[pytest.mark.long, pytest.mark.timeout(1800)]),
+    ],
+)
+def test_a_kill_at_any_time_leaves_a_whole_copy_or_none(tmp_path: Path, rounds: int) -> None:
+    command = [sys.executable, "-W", "error", "-c", COPYING, str(tmp_path), str(rounds)]
+    ran = subprocess.run(command, capture_output=True, text=True, timeout=50 if rounds == 15 else 1700, check=False)
+    assert ran.stderr == ""
+    assert ran.stdout == "some\n" or rounds == 15
+
+
 # The n-th call fails --------------------------------------------------------------------------------------------------
 
 
