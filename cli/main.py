@@ -154,6 +154,8 @@ def _complain(error: click.ClickException) -> None:
         write([error.format_message()], to=sys.stderr)
         return
     write(sheet.prose(f"ararat: {error.format_message()}", style="error"), to=sys.stderr)
+    if isinstance(error, click.MissingParameter) and error.param and (error.param.metavar or "").endswith("|-"):
+        write(sheet.field("Fix", "add an argument, or - to read standard input"), to=sys.stderr)
     if isinstance(error, click.UsageError) and error.ctx is not None:
         write(sheet.prose(f"{error.ctx.get_usage()}\nTry: {error.ctx.command_path} --help"), to=sys.stderr)
 

@@ -148,7 +148,7 @@ class Answers:
     def _places(self, resolution: Resolution, request: Request) -> Answer:
         """Return 200 with all locations of the resource (RFC 2169, section 3.2)."""
         view = rfc2169.places(resolution, request.root)
-        media_type = preferred(request.accepted.media_types, tuple(rfc2169.FORMS))
+        media_type = preferred(request.accepted.media_types, rfc2169.FORMS)
         info = f"{request.root}/{resolution.key}?info"
         headers = [("Link", describedby(info))] if resolution.binding is not None else []
         headers += [("Cache-Control", self._found_for), ("Vary", "Accept")]

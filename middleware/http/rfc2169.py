@@ -23,7 +23,7 @@ from .request_target import Target
 Service = Literal["N2L", "N2Ls", "N2C"]
 SERVICES: dict[str, Service] = {"N2L": "N2L", "N2Ls": "N2Ls", "N2C": "N2C"}
 
-FORMS = {"text/uri-list": "list", "text/html": "HTML"}
+FORMS = ("text/uri-list", "text/html")
 """The media types of a list of locations. "At a minimum the resolver should support the text/uri-list media type." """
 
 

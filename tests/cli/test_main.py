@@ -155,6 +155,16 @@ def test_a_usage_error_contains_no_raw_text(ararat: Callable[..., Result]) -> No
     assert re.fullmatch(r"[\n\x20-\x7e]*", result.stderr)
 
 
+@pytest.mark.parametrize("command", [["inspect"], ["policy", "lint"], ["import"]])
+def test_a_missing_argument_is_reported_with_the_argument_for_standard_input(
+    command: list[str], ararat: Callable[..., Result]
+) -> None:
+    result = ararat(*command, given="ark:12345/a\n")
+    assert result.exit_code == 64
+    assert "Missing argument" in result.stderr
+    assert "add an argument, or - to read standard input" in result.stderr
+
+
 def test_a_missing_database_option_is_reported_with_its_variable(ararat: Callable[..., Result]) -> None:
     said = ararat("show", "ark:12345/x").stderr
     assert "--database" in said

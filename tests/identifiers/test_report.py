@@ -127,6 +127,18 @@ def test_containers_of_a_very_long_ark_are_limited():
     assert wide.hierarchy[-1] == wide.normal_form
 
 
+@pytest.mark.parametrize(("length", "members"), [(MAX_HIERARCHY_LENGTH, 2), (MAX_HIERARCHY_LENGTH + 1, 1)])
+def test_a_container_of_the_maximum_length_is_reported(length, members):
+    container = "ark:12345/".ljust(length, "x")
+    assert len(examine(f"{container}/y").hierarchy) == members
+
+
+def test_a_policy_does_not_change_the_form_of_an_ark():
+    report = examine("https://17beta.top/ark:21206/10015", policies=["17beta"])
+    assert report.policy is not None
+    assert report.form == "embedded"
+
+
 def test_the_parts_of_an_ark_are_reported_as_written():
     report = examine("https://n2t.net/ark:/12345/x-1/a/b.pdf.en?info#p")
     assert report.parts == {

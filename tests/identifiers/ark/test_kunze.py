@@ -38,6 +38,18 @@ def test_the_normal_form_of_draft_kunze_differs_by_the_listed_rules(text, normal
         assert [rule["rule"] for rule in beside["differs_by"]] == rules
 
 
+def test_a_rule_is_reported_with_its_title_and_source():
+    beside = examine("ark:12345/x/").kunze
+    assert beside is not None
+    assert beside["differs_by"] == [
+        {
+            "rule": "structure",
+            "title": "Collapse slashes and dots",
+            "reference": "draft-kunze-ark, section 3.2, step 8",
+        }
+    ]
+
+
 @pytest.mark.parametrize("text", ["", "foo", "urn:isbn:0451450523", "https://n2t.net/12345/x", "ark:", "ark:/?x"])
 def test_a_text_without_an_ark_has_no_normal_form(text):
     with pytest.raises(ValueError, match="no"):

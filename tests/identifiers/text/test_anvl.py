@@ -52,6 +52,10 @@ def test_an_invalid_line_is_refused_with_its_number(text, line):
     assert refused.value.line == line
 
 
+def test_a_record_has_the_number_of_its_first_line():
+    assert [record.line for record in parse("\nwho: A\nwhat: B\n\n# a comment\nwho: C\n")] == [2, 6]
+
+
 @given(st.text(st.sampled_from("ab:# \t\r\n%3A") | st.characters()))
 def test_only_anvl_error_is_raised(text):
     line = 1
@@ -77,6 +81,7 @@ def test_a_written_record_is_read_unchanged(pairs):
         ("what", "100% flood:\nthe Ark\r", "what: 100%25 flood:%0Athe Ark%0D\n"),
         ("a:b%", "c", "a%3Ab%25: c\n"),
         ("who", "", "who:\n"),
+        ("X-where", "%X: Y", "X-where: %25X: Y\n"),
     ],
 )
 def test_a_read_element_is_written_unchanged(label, value, line):

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from werkzeug.test import Client
 
 from ararat.middleware import ResolverMiddleware
+from ararat.middleware.http import conditional
 from ararat.middleware.http.conditional import Conditions, validators
 from ararat.middleware.views.description import FORMS
 
@@ -99,6 +100,19 @@ def test_a_change_is_sent_even_if_the_clock_is_set_back(database, open_store):
     ):
         change()
         assert site.get(INFO, headers={"If-Modified-Since": first}).status_code in (200, 410)
+
+
+@pytest.mark.parametrize(("age", "sent"), [(1.5, False), (2, False), (2.1, True)])
+def test_last_modified_is_sent_only_if_it_is_older_than_two_seconds(age, sent, monkeypatch):
+    now = datetime(2020, 10, 4, 12, tzinfo=UTC)
+
+    class Clock(datetime):
+        @classmethod
+        def now(cls, tz=None):
+            return now
+
+    monkeypatch.setattr(conditional, "datetime", Clock)
+    assert ("Last-Modified" in dict(validators(b"", now - timedelta(seconds=age)))) is sent
 
 
 def test_a_change_in_the_last_two_seconds_has_no_last_modified():

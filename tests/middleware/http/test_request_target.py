@@ -163,6 +163,7 @@ def test_request_uri_takes_precedence_over_raw_uri():
         pytest.param("/ark:12345/a?b#c d", "/ark:12345/a%3Fb%23c%20d", id="characters that end a path"),
         pytest.param("/ark:12345/\xd0\xb1\xff", "/ark:12345/%D0%B1%FF", id="bytes outside ASCII"),
         pytest.param("/urn:isbn:0-1", "/urn:isbn:0-1", id="colons stay"),
+        pytest.param("/ark:12345/;@!$&'()*+,=~", "/ark:12345/;@!$&'()*+,=~", id="characters of a path stay"),
     ],
 )
 def test_without_a_raw_target_the_path_is_quoted_and_a_bare_question_mark_lost(path_info, path):

@@ -88,6 +88,7 @@ def test_n2ls_lists_all_targets(client, asked, lines, accept):
 def test_a_browser_receives_the_list_as_a_page(client):
     answer = client.get("/uri-res/N2Ls?urn:example:maps", headers={"Accept": "text/html,*/*;q=0.8"})
     assert answer.headers["Content-Type"] == "text/html; charset=utf-8"
+    assert "default-src 'none'" in answer.headers["Content-Security-Policy"]
     assert answer.text.count("<li><a ") == 3
     assert 'href="https://example.org/maps"' in answer.text
     assert "javascript:" not in answer.text
