@@ -37,6 +37,7 @@ _SECTIONS = {
         "delete": ("bindings.names", "Delete a reserved identifier."),
         "mint": ("bindings.mint", "Create new opaque identifiers."),
         "rule": ("bindings.rules", "Manage redirect rules for a NAAN or shoulder."),
+        "prefix": ("bindings.prefixes", "Manage the records of NAANs and shoulders."),
         "show": ("bindings.names", "Show the binding of an identifier."),
         "history": ("bindings.names", "Show all changes of an identifier."),
         "list": ("bindings.listing", "List names by prefix, state, target, text or time."),

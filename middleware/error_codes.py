@@ -53,7 +53,7 @@ ERROR_CODES: dict[str, ErrorCode] = _catalogue(
     (
         "kind-unknown",
         "the kind of the binding is unknown",
-        "located, related, described or served; in a table also rule, counter or uuid",
+        "located, related, described or served; in a table also rule, prefix, counter or uuid",
     ),
     ("status-unknown", "the status is unknown", "live or withdrawn; in a table also reserved"),
     ("scope-unknown", "the scope is unknown", "name or subtree"),
@@ -141,7 +141,7 @@ ERROR_CODES: dict[str, ErrorCode] = _catalogue(
     # Rules
     (
         "rule-prefix",
-        "the prefix of the rule is not the beginning of ARKs",
+        "the prefix is not the beginning of ARKs",
         "a NAAN and a slash, or a shoulder, like ark:12345/x5",
         f"{_ARK}, section 3.2",
     ),
@@ -165,6 +165,36 @@ ERROR_CODES: dict[str, ErrorCode] = _catalogue(
         "rule-otherwise",
         "this prefix already has another rule",
         "the recorded rule; change it with ararat rule set or ararat rule remove",
+    ),
+    # Prefix records
+    (
+        "prefix-text",
+        "a text of the prefix record is not valid",
+        "1 to 4,000 characters without control characters; an empty text deletes it",
+    ),
+    (
+        "prefix-pattern",
+        "the pattern of the prefix record is not valid",
+        "29^8 or 10^8 for 8 betanumeric characters or digits; +check or +name at its end adds a check character",
+    ),
+    (
+        "prefix-characters",
+        "the character set of the prefix record is not valid",
+        "betanumeric, digits, or a list of characters and ranges like 0-9a-f",
+        f"{_ARK}, section 8.1",
+    ),
+    ("prefix-empty", "the prefix record has no text", "at least one text; delete a record with ararat prefix remove"),
+    ("prefix-unknown", "this prefix has no record", "a prefix that has a record"),
+    (
+        "prefix-otherwise",
+        "this prefix already has another record",
+        "the recorded texts; change them with ararat prefix set",
+    ),
+    (
+        "name-characters",
+        "the prefix of the name does not permit one of its characters",
+        "another name, or a larger character set: ararat prefix set PREFIX --characters SET",
+        f"{_ARK}, section 8.1",
     ),
     ("row-columns", "this column has no meaning for a row of this kind", "an empty cell in this column"),
     (

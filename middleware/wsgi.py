@@ -26,6 +26,7 @@ from typing import TYPE_CHECKING, Protocol, Unpack
 from ..identifiers import Ark, Urn
 from ..identifiers.text import display
 from .asgi_detection import REMEDY, is_asgi, named
+from .bindings.prefixes import NO_RECORDS
 from .custom_scheme import OwnScheme
 from .errors import BindingsUnavailable
 from .http.handover import Handover
@@ -44,6 +45,7 @@ if TYPE_CHECKING:
     from _typeshed.wsgi import StartResponse, WSGIApplication, WSGIEnvironment
 
     from .bindings.model import Binding
+    from .bindings.prefixes import PrefixRecords
     from .resolution.rules import Ruled
 
 _log = logging.getLogger(__name__)
@@ -65,6 +67,10 @@ class BindingSource(Protocol):
     def binding_by_rule(self, identifier: Ark | Urn, /) -> Ruled | None:
         """Return the binding that a rule makes for an identifier that is not bound, or None."""
         return None
+
+    def prefix_records(self) -> PrefixRecords:
+        """Return the records of NAANs and shoulders."""
+        return NO_RECORDS
 
     def is_mistyped(self, identifier: Ark | Urn, /) -> bool:
         """Return whether an identifier that is not bound has a wrong check character."""
@@ -227,7 +233,8 @@ class ResolverMiddleware:
                     return own.answer(given, self.settings.max_length)
                 fetch = self._fetch_and_note if self._availability.failing else self.bindings.fetch
                 rules = self.bindings.binding_by_rule
-                return self._with_hint(resolve(given, fetch, rules, self.settings, request.accepted))
+                records = self.bindings.prefix_records
+                return self._with_hint(resolve(given, fetch, rules, self.settings, request.accepted, records))
             except BindingsUnavailable as error:
                 # 503, because 404 would mean that the identifier is not bound.
                 self._availability.failed(str(error))

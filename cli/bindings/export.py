@@ -37,8 +37,8 @@ if TYPE_CHECKING:
 def export_command(file: str, format: str | None, history: bool, since: datetime | None, database: str) -> int:
     """Write all bindings to a table, sorted by name. Withdrawn names are included.
 
-    The table also contains rules, counters, and minted names that are not bound. An import into an empty database
-    restores the same store, and mints no name twice. A table has no history.
+    The table also contains rules, prefix records, counters, and minted names that are not bound. An import into an
+    empty database restores the same store, and mints no name twice. A table has no history.
 
     With --history, FILE contains every change with its date, actor and operation. An import of FILE into an empty
     database restores the names with their history. Accounts are not exported.
@@ -74,7 +74,7 @@ def counted_records(counts: Mapping[str, int]) -> str:
 
 
 def _counted(written: Exported) -> str:
-    words = ("binding", "reserved name", "rule", "counter")
+    words = ("binding", "reserved name", "rule", "counter", "prefix record")
     counted = [
         f"{number:,} {word}{'' if number == 1 else 's'}"
         for word, number in zip(words, written, strict=True)

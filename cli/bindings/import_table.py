@@ -382,9 +382,10 @@ _CHANGES = {
     "withdrawn": "to withdraw",
     "reserved": "to reserve",
     "rules": "rules to set",
+    "prefixes": "records to set",
     "settings": "counters to set",
 }
-_DONE = {"relocated": "moved", "rules": "rules set", "settings": "counters set"}
+_DONE = {"relocated": "moved", "rules": "rules set", "prefixes": "records set", "settings": "counters set"}
 _LINE = 10
 _INDENT = 20
 
@@ -423,7 +424,7 @@ def _counts(summary: Summary) -> str:
 
 def _numbered(word: str, number: int) -> str:
     noun, _, rest = word.partition(" ")
-    return f"{noun.removesuffix('s')} {rest}" if number == 1 and noun in ("rules", "counters") else word
+    return f"{noun.removesuffix('s')} {rest}" if number == 1 and noun in ("rules", "records", "counters") else word
 
 
 def _as_dict(summary: Summary) -> dict[str, Any]:

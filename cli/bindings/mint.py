@@ -39,16 +39,14 @@ class _MintCommand(click.Command):
 @click.command("mint", cls=_MintCommand, short_help="Create new opaque identifiers.")
 @click.argument("namespace", metavar="NAAN[/SHOULDER]")
 @click.option("--count", type=int, default=1, show_default=True, help="The number of names, at most 10,000.")
-@click.option("--length", type=int, default=8, show_default=True, help="The number of characters after the shoulder.")
+@click.option("--length", type=int, help="The number of characters after the shoulder.  [default: 8]")
 @click.option(
     "--check",
     type=click.Choice([*COVERAGES, "none"]),
-    default="none",
-    show_default=True,
     help="Add a check character, which detects typing errors. noid: it covers NAAN and Name. name: it covers the Name "
-    "only. Without a value: noid.",
+    "only. Without a value: noid.  [default: none]",
 )
-@click.option("--digits", is_flag=True, help="Use digits only.")
+@click.option("--digits/--no-digits", default=None, help="Use digits only.  [default: --no-digits]")
 @click.option("--sequential", is_flag=True, help="Count up instead of choosing at random.")
 @click.option("--under-rule", is_flag=True, help="Allow names that a redirect rule already resolves.")
 @click.option("--bind", "target", metavar="TARGET", help="Bind the new name to TARGET.")
@@ -60,9 +58,9 @@ class _MintCommand(click.Command):
 def mint_command(
     namespace: str,
     count: int,
-    length: int,
-    check: Coverage | Literal["none"],
-    digits: bool,
+    length: int | None,
+    check: Coverage | Literal["none"] | None,
+    digits: bool | None,
     sequential: bool,
     under_rule: bool,
     target: str | None,
@@ -75,8 +73,9 @@ def mint_command(
     """Create new names under a NAAN or a shoulder, and print them, one a line.
 
     The argument can begin with ark:, as in ark:12345/x5. Names consist of the characters 0123456789bcdfghjkmnpqrstvwxz,
-    which form no words. Created names are recorded, even if they are never bound. A name that was created, bound or
-    withdrawn is never created again.
+    which form no words. The pattern of the prefix record (`ararat prefix`) sets the defaults of --length, --check and
+    --digits. Created names are recorded, even if they are never bound. A name that was created, bound or withdrawn is
+    never created again.
 
     Exit code: 0 done, 2 such names cannot be created, 69 no database.
     """
@@ -87,8 +86,7 @@ def mint_command(
     if target is not None and count != 1:
         raise click.UsageError("--bind needs --count 1; to bind several names, use `ararat import`")
     with store_errors():
-        coverage = None if check == "none" else check
-        naan = read_pattern(namespace, length=length, check=coverage, digits=digits).naan
+        naan = read_pattern(namespace).naan
         if target is not None:
             # A minted name is used up, so check the target first.
             targets.check(target, "located")
@@ -100,7 +98,7 @@ def mint_command(
             namespace,
             count=count,
             length=length,
-            check=coverage,
+            check=False if check == "none" else check,
             digits=digits,
             sequential=sequential,
             under_rule=under_rule,

@@ -229,7 +229,7 @@ def restore_command(identifier: str, resource: str | None, database: str, actor:
 @json_option
 @database_option
 def show_command(identifier: str, database: str, as_json: bool) -> int:
-    """Show the binding of the identifier ID.
+    """Show the binding of the identifier ID. Without its own persistence statement, show that of its prefix record.
 
     Exit code: 0 bound, 1 not bound, 2 ID is not valid, 69 no database.
     """
@@ -238,12 +238,13 @@ def show_command(identifier: str, database: str, as_json: bool) -> int:
     name = read_name(identifier)
     with open_store(database) as bindings:
         binding = bindings.lookup(name)
+        inherited = bindings.inherited_statement(binding) if binding else None
     if binding is None:
         raise _not_bound(name)
     if as_json:
-        streams.dump(binding.as_dict())
+        streams.dump(binding.as_dict() | ({"inherited_persistence": inherited._asdict()} if inherited else {}))
     else:
-        write(records.binding_lines(binding, Sheet.of(sys.stdout)))
+        write(records.binding_lines(binding, Sheet.of(sys.stdout), inherited))
     return DONE
 
 

@@ -38,7 +38,8 @@ class OwnNames:
             asked = prepare(text, normalize=False).request_path
         except IdentifierError:
             return False
-        found = resolve(asked, self._bindings.fetch, self._bindings.binding_by_rule, Settings())
+        bindings = self._bindings
+        found = resolve(asked, bindings.fetch, bindings.binding_by_rule, Settings(), prefixes=bindings.prefix_records)
         return found.problem is None or found.problem.code != "not-bound"
 
     def asking(self, elsewhere: Fetch) -> Fetch:

@@ -11,11 +11,12 @@ from ..output import Sheet, Style, identifier, words
 if TYPE_CHECKING:
     from ...middleware import Binding
     from ...middleware.bindings.model import Event
+    from ...middleware.bindings.prefixes import Inherited, PrefixEvent, PrefixRecord
     from ...middleware.resolution.rules import RuleEvent
 
 
-def binding_lines(binding: Binding, sheet: Sheet) -> Iterator[str]:
-    """Return the fields of a binding that have a value."""
+def binding_lines(binding: Binding, sheet: Sheet, inherited: Inherited | None = None) -> Iterator[str]:
+    """Return the fields of a binding that have a value, and the persistence statement that it inherits."""
     yield from sheet.prose(identifier(binding.identifier), style="strong")
     yield from sheet.prose(state(binding), style="good" if binding.is_live else "warning")
     yield ""
@@ -40,7 +41,10 @@ def binding_lines(binding: Binding, sheet: Sheet) -> Iterator[str]:
     recorded = metadata.shortened(binding.metadata)
     yield from sheet.table("Metadata", [(words(key), words(text)) for key, text in recorded.items()])
     # ARK-007: without a statement nothing is called persistent.
-    if "erc.persistence" not in binding.metadata:
+    if inherited is not None:
+        statement = f"{words(inherited.text)} (from {identifier(inherited.prefix)})"
+        yield from sheet.table("" if binding.metadata else "Metadata", [("persistence", statement)])
+    elif "erc.persistence" not in binding.metadata:
         yield from sheet.field("" if binding.metadata else "Metadata", "no persistence statement known")
     yield from sheet.field("Created", _moment(binding.created))
     yield from sheet.field("Changed", f"{_moment(binding.changed)}, revision {binding.revision}")
@@ -72,6 +76,34 @@ def rule_event_lines(event: RuleEvent, sheet: Sheet) -> Iterator[str]:
     if event.template is not None:
         rule = f"{identifier(event.prefix)} -> {identifier(event.template)} ({event.redirect})"
         yield from sheet.prose(rule, indent=4)
+
+
+def prefix_lines(record: PrefixRecord, sheet: Sheet) -> Iterator[str]:
+    """Return the texts of a prefix record, its rule and its last change."""
+    yield from sheet.prose(identifier(record.prefix), style="strong")
+    yield ""
+    yield from _texts(record, sheet)
+    if record.rule is not None:
+        yield from sheet.field("Rule", f"{identifier(record.rule.template)} ({record.rule.redirect})")
+    by = f" by {words(record.actor)}" if record.actor else ""
+    yield from sheet.field("Changed", f"{_moment(record.changed)}{by}, revision {record.revision}")
+
+
+def prefix_event_lines(event: PrefixEvent, sheet: Sheet) -> Iterator[str]:
+    """Return an entry of the history of a prefix record: time, action, actor, and the texts after it."""
+    record = event.record
+    by = f" by {words(record.actor)}" if record.actor else ""
+    style: Style = "warning" if event.action == "removed" else "good"
+    yield f"{sheet.paint(_moment(record.changed), 'soft')}  {sheet.paint(event.action, style)}{sheet.paint(by)}"
+    yield from _texts(record, sheet)
+
+
+def _texts(record: PrefixRecord, sheet: Sheet) -> Iterator[str]:
+    from ...middleware.bindings.patterns import read_form
+
+    for name, text in record.texts.items():
+        form = read_form(text) if name == "pattern" else None
+        yield from sheet.field(name.capitalize(), f"{text} ({form.words})" if form else words(text, most=4000))
 
 
 def state(binding: Binding) -> str:

@@ -31,6 +31,7 @@ from . import metadata, names, targets, validation
 from .collection import Bindings
 from .model import Binding
 from .policy import UNPUBLISHED, is_registered
+from .prefixes import PrefixRecords
 
 CHECKS = {
     "row-unreadable": "Rows cannot be read and were not checked; ararat verify lists them.",
@@ -42,6 +43,7 @@ CHECKS = {
     "not-opaque": "The name has a meaning: meanings change, names do not (ARK-010, POL-024).",
     "naan-unregistered": "The NAAN is not in the registry (ARK-015); reported once for each NAAN.",
     "non-ascii": "The name has characters that are not ASCII (ARK-065).",
+    "name-characters": "The name has a character that the prefix record does not permit (ARK-138).",
     "policy": "An IRI policy does not allow the name, or a URL that it leads to.",
     "reserved-target": "The target is a path of the resolver itself: a second redirect, or an endless loop.",
 }
@@ -79,11 +81,12 @@ def check(
 
     Raises :class:`BindingsUnavailable`.
 
-    Source: ARK-010, ARK-015, ARK-035, ARK-065, POL-024; decision A-08.
+    Source: ARK-010, ARK-015, ARK-035, ARK-065, ARK-138, POL-024; decision A-08.
     """
     known = {*naans}
     with bindings.store.snapshot() as snapshot:
         unreadable: list[UnreadableBinding] = []  # the first only
+        records = PrefixRecords(snapshot.prefixes())
         every = snapshot.bindings(lambda error: unreadable.append(error) if not unreadable else None)
         batch: list[Binding] | None = None
         while batch is None or batch:
@@ -93,6 +96,9 @@ def check(
             bound = snapshot.bound(related)
             for binding, identifier in read:
                 yield from _name_findings(binding, identifier, bound, known, prefixes)
+                # A withdrawn name is no longer used, and a record can be newer than a name.
+                if not binding.is_withdrawn and (message := records.characters_problem(binding.identifier)):
+                    yield Finding(binding.identifier, "name-characters", message)
                 if profile is not None and binding.is_live:
                     yield from _policy_findings(binding, profile)
     if unreadable:

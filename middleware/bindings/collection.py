@@ -29,12 +29,13 @@ from ..resolution.mistyped import is_mistyped
 from ..resolution.rules import Rule, Rulebook, Ruled, RuleEvent
 from ..storage.opening import Opening
 from ..tabular.formats import SUFFIXES
-from . import assignment, listing, names, validation
+from . import assignment, listing, names, prefixes, validation
 from .assignment import Change, Outcome
 from .listing import Group, Page, Selection
 from .model import Binding, Event, Kind, NameCount
 from .names import Name
 from .policy import ChangeCheck, PolicyCheck, no_policy, promise_persistence
+from .prefixes import Inherited, PrefixEvent, PrefixRecord, PrefixRecords
 
 if TYPE_CHECKING:
     from ...identifiers.iri_policy import Profile
@@ -350,7 +351,7 @@ class Bindings:
         >>> b.close(); folder.cleanup()
         """
         check_actor(actor)
-        key, stored = rules.check_prefix(prefix), rules.check_template(template)
+        key, stored = prefixes.check_prefix(prefix), rules.check_template(template)
         status = assignment.redirect_status(redirect)
 
         def write(transaction: Transaction) -> Literal["set", "changed", "unchanged"]:
@@ -367,7 +368,7 @@ class Bindings:
     def remove_rule(self, prefix: str, *, actor: str | None = None) -> Literal["removed"]:
         """Delete the rule for a prefix. Raises :class:`BindingError` with the code ``rule-unknown`` without a rule."""
         check_actor(actor)
-        key = rules.check_prefix(prefix)
+        key = prefixes.check_prefix(prefix)
 
         def write(transaction: Transaction) -> Literal["removed"]:
             existing = transaction.get_rule(key)
@@ -384,7 +385,91 @@ class Bindings:
 
     def rule_history(self, prefix: str) -> list[RuleEvent]:
         """Return the changes of the rule for a prefix, oldest first."""
-        return self.store.rule_history(rules.check_prefix(prefix))
+        return self.store.rule_history(prefixes.check_prefix(prefix))
+
+    def set_prefix(
+        self,
+        prefix: str,
+        *,
+        who: str | None = None,
+        what: str | None = None,
+        contact: str | None = None,
+        statement: str | None = None,
+        pattern: str | None = None,
+        characters: str | None = None,
+        actor: str | None = None,
+    ) -> Literal["set", "changed", "unchanged"]:
+        """Record texts about a NAAN or shoulder (:class:`~.prefixes.PrefixRecord`).
+
+        An argument that is None does not change the recorded text, and an empty text deletes it. Returns "set",
+        "changed" if ``prefix`` had another record, or "unchanged". Running servers use the record after about a second.
+
+        Raises :class:`BindingError` with the code ``rule-prefix``, ``prefix-text``, ``prefix-pattern``,
+        ``prefix-characters`` or ``prefix-empty``.
+
+        >>> import tempfile
+        >>> folder = tempfile.TemporaryDirectory()
+        >>> b = open_bindings(f"{folder.name}/bindings.sqlite", create=True)
+        >>> b.set_prefix("12345/x5", what="Maps", characters="digits"), b.set_prefix("12345/x5", what="Old maps")
+        ('set', 'changed')
+        >>> b.prefix("ark:12345/x5").texts
+        {'what': 'Old maps', 'characters': 'digits'}
+        >>> b.remove_prefix("12345/x5"), b.prefixes()
+        ('removed', [])
+        >>> b.close(); folder.cleanup()
+        """
+        check_actor(actor)
+        key = prefixes.check_prefix(prefix)
+        given: dict[prefixes.Field, str | None] = {"who": who, "what": what, "contact": contact}
+        given |= {"statement": statement, "pattern": pattern, "characters": characters}
+        texts = prefixes.check(key, given)
+
+        def write(transaction: Transaction) -> Literal["set", "changed", "unchanged"]:
+            existing = transaction.get_prefix(key)
+            now = assignment.later(self.now(), existing.changed) if existing else self.now()
+            after = prefixes.changed(existing, key, texts, now, actor)
+            if after is existing:
+                transaction.rollback()
+                return "unchanged"
+            transaction.put_prefix(after)
+            return "changed" if existing else "set"
+
+        return self._write(write)
+
+    def remove_prefix(self, prefix: str, *, actor: str | None = None) -> Literal["removed"]:
+        """Delete the record of a prefix; its history stays. Raises :class:`BindingError`: ``prefix-unknown``."""
+        check_actor(actor)
+        key = prefixes.check_prefix(prefix)
+
+        def write(transaction: Transaction) -> Literal["removed"]:
+            existing = transaction.get_prefix(key)
+            if existing is None:
+                raise BindingError("prefix-unknown", f"{key} has no record; run: ararat prefix list")
+            transaction.remove_prefix(key, assignment.later(self.now(), existing.changed), actor)
+            return "removed"
+
+        return self._write(write)
+
+    def prefix(self, prefix: str) -> PrefixRecord | None:
+        """Return the record of exactly this prefix, or None."""
+        key = prefixes.check_prefix(prefix)
+        return next((record for record in self.prefixes() if record.prefix == key), None)
+
+    def prefixes(self) -> list[PrefixRecord]:
+        """Return the records of all prefixes in order, each with the rule of its prefix."""
+        return prefixes.with_rules(self.store.prefixes(), self.store.rules())
+
+    def prefix_history(self, prefix: str) -> list[PrefixEvent]:
+        """Return the changes of the record of a prefix, oldest first."""
+        return self.store.prefix_history(prefixes.check_prefix(prefix))
+
+    def prefix_records(self) -> PrefixRecords:
+        """Return the records in the memory of this process, which are at most about one second old."""
+        return self._rulebook.records()
+
+    def inherited_statement(self, binding: Binding) -> Inherited | None:
+        """Return the statement of persistence that a name without its own inherits from a prefix record, or None."""
+        return self.prefix_records().inherited_statement(binding)
 
     def binding_by_rule(self, identifier: Ark | Urn) -> Ruled | None:
         """Return the binding that the rule with the longest prefix makes, and the prefix; None without a rule."""
@@ -452,6 +537,8 @@ class Bindings:
             found = transaction.get(keys)
             before = next((found[each] for each in keys if each in found), None)
             change = self.check_change(before, decide(before, self.now()), transaction)
+            if before is None or before.is_reserved:
+                PrefixRecords(transaction.prefixes()).require_permitted(before, change)
             if change.action:
                 transaction.put([change], actor)
             return change.outcome, transaction.bound(names.confusable(key)) if change.outcome == "bound" else ()

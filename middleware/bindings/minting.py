@@ -25,12 +25,13 @@ from typing import TYPE_CHECKING
 
 from ...identifiers.ark import length as lengths
 from ...identifiers.ark.check_character import Coverage
-from ...identifiers.ark.grammar import BASE29, LABEL_PATTERN, RESERVED_NAAN
+from ...identifiers.ark.grammar import BASE29, BETANUMERIC, LABEL_PATTERN, RESERVED_NAAN
 from ..errors import BindingError, BindingsUnavailable, Collision
-from . import assignment, validation
+from . import assignment, character_sets, validation
 from .collection import Bindings, check_actor
-from .patterns import DEFAULT_LENGTH, Pattern
+from .patterns import DEFAULT_LENGTH, Form, Pattern, read_form
 from .policy import is_registered
+from .prefixes import PrefixRecords
 
 if TYPE_CHECKING:
     from ...identifiers.iri_policy import Profile
@@ -54,9 +55,9 @@ def mint(
     namespace: str,
     *,
     count: int = 1,
-    length: int = DEFAULT_LENGTH,
+    length: int | None = None,
     check: Coverage | bool | None = None,
-    digits: bool = False,
+    digits: bool | None = None,
     sequential: bool = False,
     under_rule: bool = False,
     actor: str | None = None,
@@ -65,21 +66,37 @@ def mint(
 
     ``namespace`` is a NAAN, or a NAAN, a slash and a shoulder; "ark:" can precede it. ``length`` is the number of
     characters after the shoulder, without the check character. ``check`` is "noid" for a check character that covers
-    the NAAN and the Name, "name" for one that covers the Name, or None; True is "noid". With ``digits`` all characters
-    are digits. Names are random and unpredictable; with ``sequential`` they are numbered.
+    the NAAN and the Name, "name" for one that covers the Name, or False; True is "noid". With ``digits`` all characters
+    are digits. The pattern of the prefix record replaces each of these three that is None; the longest prefix with a
+    pattern applies. Without a pattern the names have 8 betanumeric characters and no check character.
+
+    Names are random and unpredictable; with ``sequential`` they are numbered.
 
     A minted name is reserved, and is never minted again. Names are skipped if they were ever reserved or bound,
     including withdrawn and deleted names, or if a name below them is bound. Names that a rule answers are skipped too,
-    unless ``under_rule`` is set. A warning is logged if the NAAN is not registered.
+    unless ``under_rule`` is set, and names with a character that a prefix record does not permit. A warning is logged
+    if the NAAN is not registered.
 
     Raises :class:`BindingError` with the code ``shoulder-characters``, ``shoulder-reserved``, ``mint-count``,
-    ``naan-reserved-invalid``, ``mint-length``, ``mint-under-rule`` (a rule answers the whole namespace) or
-    ``names-exhausted``, ReadOnlyBindings and BindingsUnavailable.
+    ``naan-reserved-invalid``, ``mint-length``, ``mint-under-rule`` (a rule answers the whole namespace),
+    ``name-characters`` (a prefix record does not permit a character of the pattern) or ``names-exhausted``,
+    ReadOnlyBindings and BindingsUnavailable.
 
     Source: ARK-010, ARK-015, ARK-019, ARK-057, ARK-065, ARK-069, POL-023, POL-028 to POL-031, POL-051.
     """
     check_actor(actor)
-    pattern = read_pattern(namespace, length=length, check=check, digits=digits, profile=bindings.policy)
+    pattern = read_pattern(namespace, profile=bindings.policy)
+    records = PrefixRecords(bindings.store.prefixes())
+    stated = records.inherited(pattern.beginning, "pattern")
+    form = (read_form(stated.text) if stated else None) or Form()
+    pattern = read_pattern(
+        namespace,
+        length=form.length if length is None else length,
+        check=form.check if check is None else check,
+        digits=form.digits if digits is None else digits,
+        profile=bindings.policy,
+    )
+    _require_permitted(pattern, records)
     if not 1 <= count <= MAX_COUNT:
         message = f"{count:,} names were requested; one call makes 1 to {MAX_COUNT:,}"
         raise BindingError("mint-count", message, identifier=pattern.beginning)
@@ -91,7 +108,7 @@ def mint(
             if rule := next((prefix for prefix in rules if pattern.beginning.startswith(prefix)), None):
                 message = f"the rule for {rule} already answers every name under {pattern.beginning}"
                 raise BindingError("mint-under-rule", message, identifier=pattern.beginning)
-            ledger = _Ledger(transaction, bindings.now(), actor, rules)
+            ledger = _Ledger(transaction, bindings.now(), actor, rules, records)
             return _mint_names(pattern, count, ledger, sequential=sequential)
     except Collision as collision:
         message = f"{bindings.store}: another process changed the store at the same time; no name was minted, try again"
@@ -118,7 +135,7 @@ def read_pattern(
     if match is None:
         message = f"{shown} is not a NAAN with or without a shoulder" if namespace else "the NAAN is missing"
         raise BindingError("shoulder-characters", message)
-    coverage = "noid" if check is True else check or None
+    coverage: Coverage | None = "noid" if check is True else check or None
     pattern = Pattern(match[1], match[2] or "", length, coverage, digits)
     if pattern.beginning.startswith(RESERVED_NAAN):
         raise BindingError("naan-reserved-invalid", identifier=pattern.beginning)
@@ -135,6 +152,22 @@ def read_pattern(
     return pattern
 
 
+def _require_permitted(pattern: Pattern, records: PrefixRecords) -> None:
+    """Raise :class:`BindingError` if a prefix record does not permit one of the characters of a pattern (ARK-138)."""
+    restriction = records.inherited(pattern.beginning, "characters")
+    if restriction is None:
+        return
+    alphabet = BETANUMERIC[: pattern.radix]
+    sample = f"{pattern.beginning[len(restriction.prefix) :]}{alphabet}"
+    if wrong := character_sets.first_wrong(sample, restriction.text):
+        message = (
+            f"names of this pattern can have {character_sets.named(wrong)}, but names that begin with "
+            f"{restriction.prefix} can have only these characters: {validation.shown(restriction.text)}; "
+            "mint with --digits, or change one of the two"
+        )
+        raise BindingError("name-characters", message, identifier=pattern.beginning)
+
+
 @dataclass(slots=True)
 class _Ledger:
     """The record of minted names, in a transaction that excludes other writers."""
@@ -143,11 +176,13 @@ class _Ledger:
     now: datetime
     actor: str | None
     rules: tuple[str, ...]
+    records: PrefixRecords
 
     def unused(self, names: Sequence[str]) -> list[str]:
-        """Return the names that were never reserved or bound, are not above a bound name, and have no rule."""
+        """Return the permitted names that were never reserved or bound, are not above a bound one, and have no rule."""
         used = {*self.transaction.get(names), *self.transaction.deleted(names), *self.transaction.above(names)}
-        return [name for name in names if name not in used and not name.startswith(self.rules)]
+        unused = [name for name in names if name not in used and not name.startswith(self.rules)]
+        return [name for name in unused if self.records.characters_problem(name) is None]
 
     def record(self, names: Sequence[str]) -> None:
         proposals = [assignment.propose(name, kind="described", status="reserved") for name in names]

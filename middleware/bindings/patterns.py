@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from ...identifiers.ark.check_character import Coverage, check_character, covered
 from ...identifiers.ark.grammar import BETANUMERIC
@@ -14,8 +15,43 @@ DEFAULT_LENGTH = 8
 _COVERAGES: dict[str, Coverage | None] = {"": None, "+check": "noid", "+name": "name"}
 _SUFFIXES = {covers: suffix for suffix, covers in _COVERAGES.items()}
 
-COUNTER = re.compile(r"next ark:([0-9a-z]+)/([0-9a-z]*) (10|29)\^([1-9][0-9]{0,2})(\+check|\+name)?")
+_FORM = r"(10|29)\^([1-9][0-9]{0,2})(\+check|\+name)?"
+
+COUNTER = re.compile(rf"next ark:([0-9a-z]+)/([0-9a-z]*) {_FORM}")
 """The name of the counter of a pattern, such as ``next ark:12345/x5 10^4+check``."""
+
+
+class Form(NamedTuple):
+    """The part of a pattern after the shoulder; the fields are those of :class:`Pattern`."""
+
+    length: int = DEFAULT_LENGTH
+    check: Coverage | None = None
+    digits: bool = False
+
+    @property
+    def words(self) -> str:
+        """The form in words.
+
+        >>> Form(4, "noid").words
+        '4 betanumeric characters and a check character for NAAN and Name'
+        """
+        kind = "digit" if self.digits else "betanumeric character"
+        covers = {"noid": " and a check character for NAAN and Name", "name": " and a check character for the Name"}
+        number = f"{self.length} {kind}{'' if self.length == 1 else 's'}"
+        return number + (covers[self.check] if self.check else "")
+
+
+def read_form(text: str) -> Form | None:
+    """Parse a form as in the name of a counter; None for another text.
+
+    The form is the number of different characters, 29 or 10, a circumflex, the number of characters, and ``+check`` or
+    ``+name`` for a check character that covers the NAAN and the Name, or only the Name.
+
+    >>> read_form("29^8+check"), read_form("10^6"), read_form("8")
+    (Form(length=8, check='noid', digits=False), Form(length=6, check=None, digits=True), None)
+    """
+    parts = re.fullmatch(_FORM, text)
+    return Form(int(parts[2]), _COVERAGES[parts[3] or ""], parts[1] == "10") if parts else None
 
 
 @dataclass(frozen=True, slots=True)

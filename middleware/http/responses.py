@@ -18,6 +18,7 @@ from ..resolution.result import Resolution
 from ..settings import Settings
 from ..views import templates
 from ..views.description import FORMS, describe, successor_address
+from ..views.prefix import describe_prefix
 from ..views.refusal import explain
 from . import rfc2169
 from .conditional import Conditions, validators
@@ -86,13 +87,15 @@ class Answers:
     def answer(self, resolution: Resolution, request: Request) -> Answer | Handover:
         """Return the response to a request, or the request for the site if the name is served."""
         if request.service is not None:
-            if request.service == "N2Ls" and resolution.outcome not in ("refused", "metadata"):
+            if request.service == "N2Ls" and resolution.outcome not in ("refused", "metadata", "prefix"):
                 return self._places(resolution, request)
             resolution = rfc2169.as_redirect(resolution)
         if resolution.outcome == "refused":
             return self._refusal(resolution, request)
         if resolution.outcome == "metadata":
             return self._description(resolution, request).under(request.conditions)
+        if resolution.outcome == "prefix":
+            return self._prefix(resolution, request).under(request.conditions)
         if resolution.outcome == "served":
             return hand_over(resolution, request)
         return self._redirect(resolution, request)
@@ -127,7 +130,12 @@ class Answers:
         if resolution.binding is None:
             raise ValueError("the resolution has no binding, so there is no description")
         view = describe(
-            resolution.binding, request.root, resolution.container, self._settings.inflections, resolution.rule
+            resolution.binding,
+            request.root,
+            resolution.container,
+            self._settings.inflections,
+            resolution.rule,
+            resolution.inherited,
         )
         info = f"{view.address}?info"
         media_type = preferred(request.accepted.media_types, tuple(FORMS))
@@ -140,9 +148,23 @@ class Answers:
             # ARK-034: this is the policy of the naming authority for the name, not a licence of the resource.
             links.append(("Link", f'<{view.policy}>; rel="terms-of-service"'))
         response = self._negotiated(200, view, media_type, [*links, ("Cache-Control", self._found_for)], request)
-        # A binding made by a container or a rule can be replaced by that of another one with an earlier time.
-        known = None if resolution.container or resolution.rule else resolution.binding.changed
+        # A container, a rule or a prefix record can be replaced by another one with an earlier time.
+        other = resolution.container or resolution.rule or resolution.inherited
+        known = None if other else resolution.binding.changed
         response.headers.extend(validators(response.body, known))
+        return response
+
+    def _prefix(self, resolution: Resolution, request: Request) -> Answer:
+        """Return 200 with the record of a NAAN or shoulder."""
+        if resolution.record is None:
+            raise ValueError("the resolution has no record of a prefix")
+        view = describe_prefix(resolution.record, request.root, resolution.inherited)
+        media_type = preferred(request.accepted.media_types, tuple(FORMS))
+        info = f"{view.address}?info"
+        links = [("Link", describedby(info)), ("Link", f'<{info}>; rel="canonical"')]
+        links += [("Link", f'<?info>; rel="alternate"; type="{form}"') for form in FORMS if form != media_type]
+        response = self._negotiated(200, view, media_type, [*links, ("Cache-Control", self._found_for)], request)
+        response.headers.extend(validators(response.body, None))
         return response
 
     def _places(self, resolution: Resolution, request: Request) -> Answer:

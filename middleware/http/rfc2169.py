@@ -54,6 +54,9 @@ def parse_service_request(target: Target, services: str) -> ServiceRequest | Non
 
 def as_redirect(resolution: Resolution) -> Resolution:
     """Return the resolution as a redirect: for a description or a served name, to the URL of the identifier."""
+    if resolution.outcome == "prefix" and resolution.record is not None:
+        address = f"/{resolution.record.prefix}"
+        return resolution._replace(status=303, outcome="described", target=address)
     if resolution.outcome == "metadata":
         return resolution._replace(status=303, outcome="described", target=None, vary=())
     if resolution.outcome == "served":

@@ -10,11 +10,13 @@ exceptions of ``fetch`` reach the caller. The first step that applies decides:
     3. the binding of the identifier itself                       redirect, served answer, tombstone; for a reserved
                                                                   name 404, as for an unknown one
     4. a withdrawn name above it                                  410, which names the withdrawn name
-    5. a container with passthrough or a served subtree           as 3, with the rest appended to the target;
+    5. the record of a NAAN or shoulder                           its description; also for ``ark:12345/``, which is not
+                                                                  an ARK (I-04)
+    6. a container with passthrough or a served subtree           as 3, with the rest appended to the target;
                                                                   below a served subtree also texts that are not ARKs
-    6. a rule for a shoulder or a NAAN                            as 3, with a binding made by the rule
-    7. another resolver for a NAAN of others                      redirect, with the inflection
-    8. otherwise                                                  404, which names the nearest bound container
+    7. a rule for a shoulder or a NAAN                            as 3, with a binding made by the rule
+    8. another resolver for a NAAN of others                      redirect, with the inflection
+    9. otherwise                                                  404, which names the nearest bound container
 
 Every spelling of an identifier gets the same answer, because only the normal form is looked up: "A HTTP ARK resolver
 MUST treat equally all resolution requests for Extended ARKs with the same normal form" (ARK draft, section 7.1).
@@ -30,6 +32,7 @@ from ...identifiers.ark.grammar import METADATA_INFLECTIONS
 from ...identifiers.urn import model as urn
 from ..bindings import targets
 from ..bindings.model import Binding
+from ..bindings.prefixes import NO_RECORDS, PrefixRecord, PrefixRecords
 from ..errors import BindingError
 from ..http.negotiation import ANYTHING, Accepted, choose
 from ..settings import Settings
@@ -46,11 +49,27 @@ Rules = Callable[[Identifier], Ruled | None]
 """Returns the binding that a rule makes for an identifier that is not bound, or None."""
 
 
+Prefixes = Callable[[], PrefixRecords]
+"""Returns the prefix records of the site."""
+
+
+def no_prefixes() -> PrefixRecords:
+    """Return no records: a site without prefix records."""
+    return NO_RECORDS
+
+
 def no_rules(identifier: Identifier) -> None:
     """Return None: a site without rules."""
 
 
-def resolve(given: str, fetch: Fetch, rules: Rules, settings: Settings, accepted: Accepted = ANYTHING) -> Resolution:
+def resolve(
+    given: str,
+    fetch: Fetch,
+    rules: Rules,
+    settings: Settings,
+    accepted: Accepted = ANYTHING,
+    prefixes: Prefixes = no_prefixes,
+) -> Resolution:
     """Resolve an identifier as received, for a client with these Accept fields.
 
     >>> resolve("ark:12345/", lambda keys: {}, no_rules, Settings()).problem.code
@@ -60,13 +79,16 @@ def resolve(given: str, fetch: Fetch, rules: Rules, settings: Settings, accepted
     """
     request = parse_request(given, settings, accepted)
     if isinstance(request, Problem):
-        found = find_below_text(given, request, fetch, settings) or refuse(given, request)
+        below = find_below_text(given, request, fetch, settings)
+        found = below or _naan_alone(given, request, prefixes, settings) or refuse(given, request)
     else:
-        found = _find(request, fetch, rules, settings)
-    return found if isinstance(found, Resolution) else _answer(found, settings)
+        found = _find(request, fetch, rules, settings, prefixes)
+    return found if isinstance(found, Resolution) else _answer(found, settings, prefixes)
 
 
-def _find(request: ResolutionRequest, fetch: Fetch, rules: Rules, settings: Settings) -> Found | Resolution:
+def _find(
+    request: ResolutionRequest, fetch: Fetch, rules: Rules, settings: Settings, prefixes: Prefixes
+) -> Found | Resolution:
     """Return the binding that answers a request, or the answer if there is none."""
     binding = find_exact(request, fetch)
     if binding is not None and not binding.is_reserved:
@@ -75,6 +97,9 @@ def _find(request: ResolutionRequest, fetch: Fetch, rules: Rules, settings: Sett
     if withdrawn is not None:
         # The withdrawal of a name includes all names below it.
         return _refuse(request, "container-withdrawn", container=withdrawn.identifier, successor=withdrawn.successor)
+    if request.inflection in ("", *METADATA_INFLECTIONS) and (record := prefixes().get(request.key)):
+        # I-04: a reserved name of the same text makes no difference, because it is not public.
+        return _described_prefix(request.given, record, prefixes, request.inflection, request.identifier)
     nearest = containers[0].identifier if containers else None
     if binding is not None:
         # A reserved name has the answer of an unknown name. No container, rule or other resolver answers for it.
@@ -91,6 +116,26 @@ def _find(request: ResolutionRequest, fetch: Fetch, rules: Rules, settings: Sett
     return _unbound(request, nearest, settings)
 
 
+def _naan_alone(given: str, problem: Problem, prefixes: Prefixes, settings: Settings) -> Resolution | None:
+    """Return the record of a NAAN for a request without a Name, or None (I-04)."""
+    if problem.code != "empty-name":
+        return None
+    # With a Name of one character the text is an ARK.
+    core, mark, query = given.partition("?")
+    request = parse_request(f"{core}x{mark}{query}", settings)
+    if isinstance(request, Problem) or request.inflection not in ("", *METADATA_INFLECTIONS):
+        return None
+    record = prefixes().get(request.key.removesuffix("x"))
+    return record and _described_prefix(given, record, prefixes, request.inflection)
+
+
+def _described_prefix(
+    given: str, record: PrefixRecord, prefixes: Prefixes, inflection: str, identifier: Identifier | None = None
+) -> Resolution:
+    inherited = None if record.statement else prefixes().inherited(record.prefix, "statement")
+    return Resolution(given, 200, "prefix", identifier, inflection, record=record, inherited=inherited)
+
+
 def _unbound(request: ResolutionRequest, container: str | None, settings: Settings) -> Resolution:
     # "The HTTP status code 404 signifies that this resolver does not possess a location for the referent of the ARK."
     # I-03: the description of an unbound identifier is not found either.
@@ -103,14 +148,15 @@ def _unbound(request: ResolutionRequest, container: str | None, settings: Settin
     return _refuse(request, "not-bound", container=container, message=message)
 
 
-def _answer(found: Found, settings: Settings) -> Resolution:
+def _answer(found: Found, settings: Settings, prefixes: Prefixes) -> Resolution:
     """Return the answer by a binding."""
     request, binding = found.request, found.binding
     if request.inflection in METADATA_INFLECTIONS:
         # I-03: a withdrawn name keeps its description.
-        return _answered(found, 200, "metadata")
+        return _answered(found, 200, "metadata")._replace(inherited=prefixes().inherited_statement(binding))
     if not binding.is_live:
-        return _refuse(request, "withdrawn", binding, successor=binding.successor)
+        refusal = _refuse(request, "withdrawn", binding, successor=binding.successor)
+        return refusal._replace(inherited=prefixes().inherited_statement(binding))
     if request.inflection and not _accepts_inflection(binding, request.inflection, settings):
         return _refuse(request, "unknown-inflection", binding)
     if binding.kind == "described":

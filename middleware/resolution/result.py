@@ -7,10 +7,11 @@ from typing import Literal, NamedTuple
 from ...identifiers import Ark, Problem, Urn
 from ..bindings import names
 from ..bindings.model import Binding
+from ..bindings.prefixes import Inherited, PrefixRecord
 
 Identifier = Ark | Urn
 
-Outcome = Literal["located", "related", "described", "served", "metadata", "forwarded", "refused"]
+Outcome = Literal["located", "related", "described", "served", "metadata", "prefix", "forwarded", "refused"]
 
 
 class Resolution(NamedTuple):
@@ -19,9 +20,9 @@ class Resolution(NamedTuple):
     ``given``       the identifier as received, with its inflection
     ``status``      the HTTP status. For a served name it is always 200
     ``outcome``     "located", "related" and "described" are redirects, "forwarded" is a redirect to another resolver,
-                    "served" passes the request to the site, "metadata" is the description, "refused" is an error (see
-                    ``problem``)
-    ``identifier``  the parsed identifier without its inflection; None if it could not be parsed
+                    "served" passes the request to the site, "metadata" is the description, "prefix" is the record of a
+                    NAAN or shoulder, "refused" is an error (see ``problem``)
+    ``identifier``  the parsed identifier without its inflection; None if it could not be parsed, and for a NAAN
     ``inflection``  the inflection in normal form, with its question mark; "" without one
     ``binding``     the binding of the identifier, or the one made for it by a container or a rule; None if the
                     identifier is not bound
@@ -33,6 +34,8 @@ class Resolution(NamedTuple):
                     withdrawn name above it, or else the nearest bound container
     ``rule``        the prefix of the rule that made the binding
     ``successor``   the name or URL that replaces the identifier, if it or a name above it is withdrawn
+    ``record``      the record of a NAAN or shoulder, for the outcome "prefix"
+    ``inherited``   the statement of persistence that the name inherits from the record of a prefix, for a description
     ``seconds``     the duration in seconds; set only for ``on_resolve``
     """
 
@@ -49,6 +52,8 @@ class Resolution(NamedTuple):
     container: str | None = None
     rule: str | None = None
     successor: str | None = None
+    record: PrefixRecord | None = None
+    inherited: Inherited | None = None
     seconds: float | None = None
 
     @property

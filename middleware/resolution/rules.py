@@ -8,22 +8,20 @@ whether they have changed.
 from __future__ import annotations
 
 import logging
-import re
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any, Literal, NamedTuple, Protocol
 
-from ...identifiers import Ark, IdentifierError, Urn
-from ...identifiers.ark import grammar
-from ...identifiers.ark import model as ark
+from ...identifiers import Ark, Urn
 from ...identifiers.registries import target_templates
 from ...identifiers.registries.target_templates import Asked, Template
 from ...identifiers.text import display, iri
 from ..bindings import targets, validation
 from ..bindings.model import NOTHING, Binding, rfc3339
 from ..bindings.patterns import Pattern
+from ..bindings.prefixes import NO_RECORDS, PrefixRecord, PrefixRecords, with_rules
 from ..errors import BindingError, BindingsUnavailable
 from ..fork_safety import ForkSafeLock
 from ..storage.opening import next_attempt
@@ -35,7 +33,6 @@ SECONDS_HELD = 1.0
 
 MOST_TEMPLATE = 2000
 
-_WITHOUT_LABEL = re.compile(f"[{grammar.BASE29}-]+(?:/|$)")
 _HERE = "https://localhost"
 _SAMPLES = ("12345/0", "12345/0/0.0")
 
@@ -118,9 +115,11 @@ class Source(Protocol):
 
     def patterns(self) -> list[Pattern]: ...
 
+    def prefixes(self) -> list[PrefixRecord]: ...
+
 
 class Rulebook:
-    """The rules of one source in the memory of this process. Can be used by all threads."""
+    """The rules and prefix records of one source in the memory of this process. Can be used by all threads."""
 
     def __init__(self, source: Callable[[], Source], clock: Callable[[], float] = time.monotonic) -> None:
         self._source = source
@@ -129,6 +128,7 @@ class Rulebook:
         self._version: str | None = None
         self._rules: Sequence[Rule] = ()
         self._patterns: Sequence[Pattern] = ()
+        self._records = NO_RECORDS
         self._next_look = float("-inf")
         self._failure: str | None = None
 
@@ -154,6 +154,11 @@ class Rulebook:
         self._current()
         return self._patterns
 
+    def records(self) -> PrefixRecords:
+        """Return the prefix records with their rules. Raises :class:`BindingsUnavailable` if they were never read."""
+        self._current()
+        return self._records
+
     def _current(self) -> Sequence[Rule]:
         # One thread checks for changes while the others use the old rules. All threads wait for the first check.
         if self._clock() >= self._next_look and self._lock.acquire(blocking=self._version is None):
@@ -175,6 +180,7 @@ class Rulebook:
             if version != self._version:
                 self._rules = sorted(source.rules(), key=lambda rule: -len(rule.prefix))
                 self._patterns = source.patterns()
+                self._records = PrefixRecords(with_rules(source.prefixes(), self._rules))
                 self._version = version
         except BindingsUnavailable as error:
             # Remember the failure, so that not every request waits for it.
@@ -185,29 +191,6 @@ class Rulebook:
             return
         self._next_look = self._clock() + SECONDS_HELD
         self._failure = None
-
-
-def check_prefix(prefix: str) -> str:
-    """Return the stored form of the prefix of a rule; ``ark:`` can be missing. Raises :class:`BindingError`.
-
-    >>> check_prefix("ark:/12-345"), check_prefix("ark:12345/x-5"), check_prefix("12345/x5")
-    ('ark:12345/', 'ark:12345/x5', 'ark:12345/x5')
-    """
-    if _WITHOUT_LABEL.match(prefix):
-        prefix = f"ark:{prefix}"
-    naan_alone = prefix.removesuffix("/").removeprefix("ark:/").removeprefix("ark:").count("/") == 0
-    try:
-        found = ark.parse(prefix.removesuffix("/") + "/x" if naan_alone else prefix)
-    except IdentifierError as error:
-        raise BindingError("rule-prefix", f"{validation.shown(prefix)}: {error.problem.message}") from None
-    if found.reserved_naan:
-        raise BindingError("naan-reserved-invalid", identifier=found.basic)
-    if found.variants or found.dot_segment or found.query is not None or found.fragment is not None:
-        raise BindingError(
-            "rule-prefix",
-            f"{validation.shown(prefix)} has more than the beginning of a name; remove dots, query and fragment",
-        )
-    return found.basic.removesuffix("x") if naan_alone else found.basic
 
 
 def check_template(template: str) -> str:

@@ -41,11 +41,12 @@ from ..bindings.listing import Group, Page, Selection, cursor, group_of, positio
 from ..bindings.model import Binding, Event, NameCount
 from ..bindings.patterns import Pattern
 from ..bindings.policy import ChangeCheck, TemporarySettings, no_policy
+from ..bindings.prefixes import PrefixEvent, PrefixRecord, record
 from ..errors import BindingConflict, BindingError, BindingsUnavailable, ReadOnlyBindings, TableError, UnreadableBinding
 from ..resolution.rules import Rule, RuleEvent
 from ..tabular import columns, formats, other_rows
 from ..tabular import text_stream as lines
-from ..tabular.other_rows import OtherRow, RuleRow, Setting
+from ..tabular.other_rows import OtherRow, PrefixRow, RuleRow, Setting
 from . import file_rows, schema
 from .integrity import Fault
 from .opening import CLOSED
@@ -199,6 +200,14 @@ class FileStore:
         return [pattern for pattern in found if pattern and pattern.check]
 
     def rule_history(self, prefix: str) -> list[RuleEvent]:
+        """Return an empty list: the history of a file is in Git."""
+        return []
+
+    def prefixes(self) -> list[PrefixRecord]:
+        """Return the prefix records in the file. Their time is the modification time of the file."""
+        return _records(self._current())
+
+    def prefix_history(self, prefix: str) -> list[PrefixEvent]:
         """Return an empty list: the history of a file is in Git."""
         return []
 
@@ -373,6 +382,7 @@ class FileSnapshot:
         self._bindings = table.bindings
         self._others = table.others
         self._name = name
+        self._records = _records(table)
 
     def rows(self, table: Table, since: datetime | None = None) -> Iterator[Row]:
         """Return the rows that the file would have in a table of a database."""
@@ -410,6 +420,10 @@ class FileSnapshot:
         yield from sorted(row for row in self._others if isinstance(row, RuleRow))
         yield from sorted(row for row in self._others if isinstance(row, Setting))
 
+    def prefixes(self) -> list[PrefixRecord]:
+        """Return the prefix records in order."""
+        return self._records
+
     def selectors(self) -> list[str]:
         """Return the selectors of all alternates, in order."""
         return sorted({selector for binding in self._bindings.values() for selector in binding.alternates})
@@ -428,7 +442,7 @@ def read_table(version: Version, check_change: ChangeCheck = no_policy) -> FileT
     """
     bindings: dict[str, Binding] = {}
     table = FileTable(bindings, array("Q"), bytearray(), version.digest, [], version.changed)
-    prefixes: dict[str, int] = {}
+    prefixes: dict[tuple[type, str], int] = {}
     file = lines.name_of(version.path)
     memory = TemporarySettings()
     last = 1
@@ -438,11 +452,12 @@ def read_table(version: Version, check_change: ChangeCheck = no_policy) -> FileT
             shown = validation.shown(row.cells.get("identifier", ""), 100)
             try:
                 if (other := other_rows.read(row.cells)) is not None:
-                    if isinstance(other, RuleRow) and (first := prefixes.setdefault(other.prefix, row.line)) < row.line:
-                        message = (
-                            f"lines {first} and {row.line} both have a rule for {other.prefix}; delete one of them"
-                        )
-                        raise BindingError("duplicate-line", message)
+                    if isinstance(other, (RuleRow, PrefixRow)):
+                        first = prefixes.setdefault((type(other), other.prefix), row.line)
+                        if first < row.line:
+                            what = f"a {'rule' if isinstance(other, RuleRow) else 'record'} for {other.prefix}"
+                            message = f"lines {first} and {row.line} both have {what}; delete one of them"
+                            raise BindingError("duplicate-line", message)
                     table.others.append(other)
                     continue
                 proposal = columns.proposal(row.cells)
@@ -463,6 +478,11 @@ def read_table(version: Version, check_change: ChangeCheck = no_policy) -> FileT
         message = "the last line has no line end, so the file can be incomplete; save the whole file with a line end"
         raise TableError("table-cut", message, file, last)
     return table
+
+
+def _records(table: FileTable) -> list[PrefixRecord]:
+    rows = sorted(row for row in table.others if isinstance(row, PrefixRow))
+    return [record(row.prefix, row.texts, changed=table.changed) for row in rows]
 
 
 def _differs(table: FileTable, key: str, file: str, line: int) -> TableError:

@@ -1,4 +1,4 @@
-"""The rows that a file of text would have in a database: each name, rule and counter, with one event for each.
+"""The rows that a file of text would have in a database: names, rules, prefix records and counters, with their events.
 
 The time of the events is the time of the file, and their source is its line. :mod:`copying` writes them.
 """
@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING
 
 from ..bindings.model import rfc3339
-from ..tabular.other_rows import RuleRow, Setting
+from ..tabular.other_rows import PrefixRow, RuleRow, Setting
 from . import schema
 from .sql import last_event_of, row_of
 
@@ -51,3 +51,8 @@ def _records(file: FileTable, name: str, table: Table) -> Iterator[Mapping[str, 
         rules = sorted(row for row in file.others if isinstance(row, RuleRow))
         for number, rule in enumerate(rules, 1):
             yield {**rule._asdict(), "changed": rfc3339(file.changed), "id": number, "action": "set"}
+    elif table in (schema.prefixes, schema.prefix_events):
+        records = sorted(row for row in file.others if isinstance(row, PrefixRow))
+        for number, row in enumerate(records, 1):
+            stated = {"prefix": row.prefix, **row.texts, "changed": rfc3339(file.changed), "revision": 1}
+            yield {**stated, "id": number, "action": "set"}

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from ..bindings.listing import Group, Page, Selection
     from ..bindings.model import Binding, Event, NameCount
     from ..bindings.patterns import Pattern
+    from ..bindings.prefixes import PrefixEvent, PrefixRecord
     from ..errors import BindingsUnavailable, UnreadableBinding
     from ..resolution.rules import Rule, RuleEvent
     from ..tabular.other_rows import RuleRow, Setting
@@ -78,6 +79,10 @@ class Snapshot(Protocol):
         """Return the rules in the order of their prefixes, then counters and UUIDs in the order of their names."""
         ...
 
+    def prefixes(self) -> list[PrefixRecord]:
+        """Return the records of all prefixes in order, without their rules."""
+        ...
+
     def selectors(self) -> list[str]:
         """Return the selectors of all alternates, in order."""
         ...
@@ -134,6 +139,14 @@ class Store(Protocol):
 
     def rule_history(self, prefix: str) -> list[RuleEvent]:
         """Return the changes of the rule for a prefix, oldest first."""
+        ...
+
+    def prefixes(self) -> list[PrefixRecord]:
+        """Return the records of all prefixes, without their rules."""
+        ...
+
+    def prefix_history(self, prefix: str) -> list[PrefixEvent]:
+        """Return the changes of the record of a prefix, oldest first."""
         ...
 
     def transaction(self, *, exclusive: bool = False) -> AbstractContextManager[Transaction]:

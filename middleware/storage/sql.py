@@ -145,6 +145,14 @@ class Statements:
         self.one_event = self._text(select(*compared).where(*of_revision))
 
         self.rules = self._text(select(schema.rules))
+        self.prefixes = self._text(select(schema.prefixes))
+        events_of_prefix = schema.prefix_events
+        record = [events_of_prefix.c[column.name] for column in schema.prefixes.columns]
+        self.prefix_history = self._text(
+            select(events_of_prefix.c.action, *record)
+            .where(events_of_prefix.c.prefix == bindparam("prefix"))
+            .order_by(events_of_prefix.c.revision)
+        )
         collation = "" if dialect.name == "sqlite" else ' COLLATE "C"'
         exported = "substr(name, 1, 5) IN ('next ', 'uuid ')"
         self.settings = f"SELECT name, value FROM ararat WHERE {exported} ORDER BY name{collation}"  # noqa: S608  ours

@@ -10,16 +10,18 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from datetime import datetime
+from typing import Any
 
 from sqlalchemy import Connection as CoreConnection
-from sqlalchemy import Table, delete, insert, inspect, select, update
+from sqlalchemy import Table, delete, func, insert, inspect, select, update
 from sqlalchemy.exc import DBAPIError
 
-from ..bindings import metadata
+from ..bindings import metadata, prefixes
 from ..bindings.assignment import Change
 from ..bindings.listing import Group, Page, Selection
 from ..bindings.model import Binding, Event, NameCount, rfc3339
 from ..bindings.patterns import Pattern
+from ..bindings.prefixes import PrefixEvent, PrefixRecord
 from ..errors import BindingError, BindingsUnavailable, Collision, ReadOnlyBindings, UnreadableBinding
 from ..resolution.rules import Rule, RuleEvent
 from ..tabular.other_rows import RuleRow, Setting, setting
@@ -116,6 +118,15 @@ class DatabaseStore:
                 self._statements.rule_history, (prefix,)
             )
         ]
+
+    def prefixes(self) -> list[PrefixRecord]:
+        """Return the records of all prefixes, without their rules."""
+        return [prefix_record_of(row) for row in self._readers.rows(self._statements.prefixes, ())]
+
+    def prefix_history(self, prefix: str) -> list[PrefixEvent]:
+        """Return the changes of the record of a prefix, oldest first."""
+        rows = self._readers.rows(self._statements.prefix_history, (prefix,))
+        return [PrefixEvent(action, prefix_record_of(tuple(row))) for action, *row in rows]
 
     @contextmanager
     def transaction(self, *, exclusive: bool = False) -> Iterator[Transaction]:
@@ -251,6 +262,11 @@ class DatabaseSnapshot:
             if (row := setting(name, value)) is not None:
                 yield row
 
+    def prefixes(self) -> list[PrefixRecord]:
+        """Return the records of all prefixes in order, without their rules."""
+        rows = self._database.stream(self._connection, self._statements.prefixes)
+        return sorted(map(prefix_record_of, rows), key=lambda record: record.prefix)
+
     def selectors(self) -> list[str]:
         """Return the selectors of all alternates, in order."""
         rows = self._database.stream(self._connection, self._statements.alternates)
@@ -367,6 +383,39 @@ class Transaction:
         event = {"action": "removed", "prefix": prefix, "changed": rfc3339(now), "actor": actor}
         self.connection.execute(insert(schema.rule_events), [event])
 
+    def prefixes(self) -> list[PrefixRecord]:
+        """Return the records of all prefixes, without their rules."""
+        return [prefix_record_of(row) for row in self.connection.exec_driver_sql(self._statements.prefixes)]
+
+    def get_prefix(self, prefix: str) -> PrefixRecord | None:
+        """Return the record of exactly this prefix. Other writers of records wait until the end."""
+        # The resolver reads the records together with the rules.
+        self.connection.exec_driver_sql(_NEXT_RULES_VERSION)
+        table = schema.prefixes
+        row = self.connection.execute(select(table).where(table.c.prefix == prefix)).fetchone()
+        return None if row is None else prefix_record_of(tuple(row))
+
+    def put_prefix(self, record: PrefixRecord) -> None:
+        """Write a record and an event. It replaces the record of the same prefix."""
+        row = self._with_next_revision(record)
+        self.connection.execute(delete(schema.prefixes).where(schema.prefixes.c.prefix == record.prefix))
+        self.connection.execute(insert(schema.prefixes), [row])
+        self.connection.execute(insert(schema.prefix_events), [{**row, "action": "set"}])
+
+    def remove_prefix(self, prefix: str, now: datetime, actor: str | None) -> None:
+        """Delete a record, and write an event. The history stays."""
+        self.connection.execute(delete(schema.prefixes).where(schema.prefixes.c.prefix == prefix))
+        row = self._with_next_revision(prefixes.record(prefix, changed=now, actor=actor))
+        self.connection.execute(insert(schema.prefix_events), [{**row, "action": "removed"}])
+
+    def _with_next_revision(self, record: PrefixRecord) -> dict[str, Any]:
+        """Return the row of a record. Its revision follows the last event, also of a removed record."""
+        events = schema.prefix_events
+        last = select(func.max(events.c.revision)).where(events.c.prefix == record.prefix)
+        row = record.as_dict()
+        del row["rule"]
+        return row | {"revision": (self.connection.execute(last).scalar() or 0) + 1}
+
     def above(self, names: Sequence[str]) -> set[str]:
         """Return the names for which a longer name is bound: the name, then a slash or a dot, then more."""
         parameters = (self._database.array_parameter(list(names)),)
@@ -431,6 +480,13 @@ def rule_of(row: Row) -> Rule:
     """Convert a row of the table :data:`schema.rules` to a Rule."""
     prefix, template, redirect, changed, actor = row
     return Rule(prefix, template, redirect, datetime.fromisoformat(changed), actor)
+
+
+def prefix_record_of(row: Row) -> PrefixRecord:
+    """Convert a row of the table :data:`schema.prefixes`."""
+    prefix, who, what, contact, statement, pattern, characters, changed, actor, revision = row
+    when = datetime.fromisoformat(changed)
+    return PrefixRecord(prefix, who, what, contact, statement, pattern, characters, when, actor, revision)
 
 
 def count_names(rows: Callable[[str], Sequence[Row]], database: Database) -> NameCount:

@@ -1,7 +1,7 @@
 """Export all bindings as a table in one of the :mod:`formats`. An import of the table makes a copy of the store.
 
-Rows are in the order of their keys. They contain everything about a name except its history. Rules, counters and UUIDs
-are rows too (:mod:`other_rows`). The export writes one snapshot, even if other
+Rows are in the order of their keys. They contain everything about a name except its history. Rules, prefix records,
+counters and UUIDs are rows too (:mod:`other_rows`). The export writes one snapshot, even if other
 processes write at the same time. Only one row at a time is in memory.
 """
 
@@ -20,7 +20,7 @@ from ..bindings.model import Binding
 from . import columns
 from .columns import COLUMNS
 from .formats import Format
-from .other_rows import OtherRow, RuleRow, Setting
+from .other_rows import OtherRow, PrefixRow, RuleRow, Setting
 
 if TYPE_CHECKING:
     from ..bindings.collection import Bindings
@@ -29,12 +29,13 @@ _EVERY = 1000
 
 
 class Exported(NamedTuple):
-    """The numbers of exported public names, reserved names, rules and settings (counters and UUIDs)."""
+    """The numbers of exported public names, reserved names, rules, settings (counters, UUIDs) and prefix records."""
 
     bindings: int
     reserved: int = 0
     rules: int = 0
     settings: int = 0
+    prefixes: int = 0
 
 
 def export_table(
@@ -57,26 +58,29 @@ def export_table(
     >>> from ararat.middleware.bindings.collection import open_bindings
     >>> with tempfile.TemporaryDirectory() as folder, open_bindings(f"{folder}/a.sqlite", create=True) as bindings:
     ...     bindings.bind("ark:12345/x", "/x"), export_table(bindings, out := io.BytesIO(), format="jsonl")
-    ('bound', Exported(bindings=1, reserved=0, rules=0, settings=0))
+    ('bound', Exported(bindings=1, reserved=0, rules=0, settings=0, prefixes=0))
     >>> out.getvalue()[:45]
     b'{"identifier": "ark:12345/x", "target": "/x",'
     """
     counts: Counter[object] = Counter()
     with bindings.store.snapshot() as snapshot:
+        records = [PrefixRow(record.prefix, **record.texts) for record in snapshot.prefixes()]
         if format == "jsonl":
             written = _json_lines()
         else:
-            written = Delimited(_DELIMITERS[format], snapshot.selectors(), snapshot.elements())
+            used = {column for record in records for column in record.cells() if column not in COLUMNS}
+            elements = sorted(used.union(snapshot.elements()))
+            written = Delimited(_DELIMITERS[format], snapshot.selectors(), elements)
             file.write(written.header().encode())
         names = (name for name in snapshot.bindings() if since is None or name.changed >= since)
-        for number, row in enumerate(chain(snapshot.settings(), names), 1):
+        for number, row in enumerate(chain(snapshot.settings(), names, records), 1):
             file.write(written(row).encode())
             counts["reserved" if isinstance(row, Binding) and row.is_reserved else type(row)] += 1
             if progress and number % _EVERY == 0:
                 progress(number)
     if progress:
         progress(counts.total())
-    return Exported(counts[Binding], counts["reserved"], counts[RuleRow], counts[Setting])
+    return Exported(counts[Binding], counts["reserved"], counts[RuleRow], counts[Setting], counts[PrefixRow])
 
 
 _DELIMITERS: dict[Format, str] = {"csv": ",", "tsv": "\t"}

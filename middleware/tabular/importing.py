@@ -24,13 +24,14 @@ from ..bindings.assignment import Change, Proposal
 from ..bindings.collection import Bindings, check_actor
 from ..bindings.model import NOTHING, Binding, rfc3339
 from ..bindings.policy import ChangeCheck
+from ..bindings.prefixes import FIELDS, NO_RECORDS, PrefixRecords, record
 from ..errors import BindingError, BindingsUnavailable, Collision, TableError
 from ..resolution.rules import Rule
 from . import columns as rows
 from . import formats, other_rows
 from .columns import Columns, Row
 from .formats import Reader
-from .other_rows import OtherRow, RuleRow, Setting
+from .other_rows import OtherRow, PrefixRow, RuleRow, Setting
 from .text_stream import ReadAs, name_of
 
 if TYPE_CHECKING:
@@ -72,7 +73,8 @@ class Summary:
     """The result of an import or a dry run: the number of lines with each outcome, and lists of the first hundred.
 
     - ``updated``, ``claimed``, ``relocated``: names with new metadata, with a first resource, with a new place.
-    - ``reserved``, ``rules``, ``settings``: reserved names, rules and counters that are new.
+    - ``reserved``, ``rules``, ``prefixes``, ``settings``: reserved names, rules, prefix records and counters that are
+      new.
     - ``refusals``, ``refused``: lines with an error.
     - ``warnings``, ``warned``: new names with invisible or non-ASCII characters (A-09), or that software can confuse
       with another bound name (A-08).
@@ -91,6 +93,7 @@ class Summary:
     withdrawn: int = 0
     reserved: int = 0
     rules: int = 0
+    prefixes: int = 0
     settings: int = 0
     refusals: int = 0
     refused: list[NotedLine] = field(default_factory=list)
@@ -137,8 +140,9 @@ def import_table(
     The columns ``spelling``, ``created`` and ``changed`` apply to new names only; the first event has the same times.
 
     A line with the status "withdrawn" withdraws its name, or makes a tombstone for a new name. A line with the status
-    "reserved" reserves a new name. A line without a target
-    keeps the recorded target. Two lines for the same name must have the same values.
+    "reserved" reserves a new name. A line without a target keeps the recorded target. Two lines for the same name must
+    have the same values. The character set of a prefix record applies to new names. A prefix record in the table does
+    not apply to names of the same transaction.
 
     Raises :class:`TableError` for a table that cannot be read or has an unknown column. Raises :class:`BindingError`
     with the code ``format-unknown``, ``encoding-unknown``, ``delimiter-unknown`` or ``actor-text``, OSError if the file
@@ -261,12 +265,15 @@ class _Run:
     report: Report | None
     summary: Summary
     last: Row | None = None
+    records: PrefixRecords = NO_RECORDS
 
     def import_all(
         self, bindings: Bindings, read: Iterator[Row], progress: Callable[[int], object] | None, *, keep: bool
     ) -> None:
         """Import all lines in one transaction. Roll back if a line has an error, or without ``keep``."""
         with bindings.store.transaction(exclusive=True) as transaction:
+            # A record in the table applies after the transaction: an export has names that are older than a record.
+            self.records = PrefixRecords(transaction.prefixes())
             while some := list(islice(read, _CHUNK)):
                 self._apply(transaction, some)
                 self.last = some[-1]
@@ -307,7 +314,7 @@ class _Run:
         new_lines: dict[str, str] = {}
         new: list[tuple[Row, str]] = []
         for row, stated in read:
-            if isinstance(stated, (RuleRow, Setting)):
+            if isinstance(stated, (RuleRow, PrefixRow, Setting)):
                 self._apply_other(row, stated, transaction)
                 continue
             proposal = _with_record(row, stated, current)
@@ -354,6 +361,8 @@ class _Run:
     ) -> Change | None:
         try:
             change = self.check_change(before, assignment.bind(before, proposal, self.now), transaction)
+            if earlier is None:
+                self.records.require_permitted(before, change)
         except BindingError as error:
             if earlier is None:
                 return self._refuse(row, error.code, error.message + _normal_form(self._given(row), proposal.key))
@@ -371,6 +380,8 @@ class _Run:
             match stated:
                 case RuleRow():
                     changed = self._apply_rule(stated, transaction)
+                case PrefixRow():
+                    changed = self._apply_prefix(stated, transaction)
                 case Setting():
                     changed = _apply_setting(stated, transaction)
         except BindingError as error:
@@ -395,6 +406,18 @@ class _Run:
         recorded = f"{validation.shown(existing.template, 100)} ({existing.redirect})"
         requested = f"{validation.shown(stated.template, 100)} ({stated.redirect})"
         raise BindingError("rule-otherwise", f"the rule for {stated.prefix} leads to {recorded}, not to {requested}")
+
+    def _apply_prefix(self, stated: PrefixRow, transaction: Transaction) -> bool:
+        existing = transaction.get_prefix(stated.prefix)
+        if existing is None:
+            transaction.put_prefix(record(stated.prefix, stated.texts, changed=self.now, actor=self.actor))
+            return True
+        if existing.texts == stated.texts:
+            return False
+        differing = next(field for field in FIELDS if existing.texts.get(field) != stated.texts.get(field))
+        raise BindingError(
+            "prefix-otherwise", f"the record of {stated.prefix} has another text in the field {differing}"
+        )
 
     def _count(self, row: Row, before: Binding | None, change: Change) -> None:
         outcome = change.outcome
@@ -445,7 +468,7 @@ _COUNTERS = {
     "withdrawn": "withdrawn",
     "reserved": "reserved",
 }
-_OTHERS = {RuleRow: "rules", Setting: "settings"}
+_OTHERS = {RuleRow: "rules", PrefixRow: "prefixes", Setting: "settings"}
 _COUNTS = (*_COUNTERS.values(), *_OTHERS.values(), "warnings")
 
 

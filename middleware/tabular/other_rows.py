@@ -1,11 +1,14 @@
 """Rows that are not bindings. A copy of a store needs them, so that it mints no name twice.
 
 - A rule has the kind ``rule``; the identifier is its prefix, the target is its template.
+- A prefix record has the kind ``prefix``. The identifier is its prefix, ``persistence`` is its statement. The columns
+  ``who``, ``what``, ``prefix.contact``, ``prefix.pattern`` and ``prefix.characters`` have its other texts.
 - A counter of ``ararat mint --sequential`` has the kind ``counter``. The identifier is the beginning of its names, the
   target is a text such as ``next 17 of 10^4+check``.
 - The owner of a UUID has the kind ``uuid``; the identifier is the UUID, the resource is its owner.
 
-An export writes these rows before the bindings.
+An export writes prefix records after the bindings, because names can be older than a character set, and the other rows
+before the bindings.
 """
 
 from __future__ import annotations
@@ -15,7 +18,7 @@ from collections.abc import Mapping
 from typing import NamedTuple
 
 from ...identifiers.urn.namespaces.technical import UUID_PATTERN
-from ..bindings import assignment, validation
+from ..bindings import assignment, prefixes, validation
 from ..bindings.patterns import COUNTER
 from ..errors import BindingError
 from ..resolution import rules
@@ -41,6 +44,38 @@ class RuleRow(NamedTuple):
         }
 
 
+class PrefixRow(NamedTuple):
+    """A prefix record without its author and time. A text that is not recorded is empty."""
+
+    prefix: str
+    who: str = ""
+    what: str = ""
+    contact: str = ""
+    statement: str = ""
+    pattern: str = ""
+    characters: str = ""
+
+    @property
+    def texts(self) -> dict[prefixes.Field, str]:
+        """The texts that are not empty."""
+        return {field: text for field, text in zip(prefixes.FIELDS, self[1:], strict=True) if text}
+
+    def cells(self) -> dict[str, str]:
+        texts = {PREFIX_COLUMNS[field]: text for field, text in self.texts.items()}
+        return {"identifier": self.prefix, "kind": "prefix", **texts}
+
+
+PREFIX_COLUMNS: Mapping[prefixes.Field, str] = {
+    "who": "who",
+    "what": "what",
+    "contact": "prefix.contact",
+    "statement": "persistence",
+    "pattern": "prefix.pattern",
+    "characters": "prefix.characters",
+}
+"""The columns of the texts of a prefix record."""
+
+
 class Setting(NamedTuple):
     """A named text in a store: a counter, or the owner of a UUID."""
 
@@ -54,7 +89,7 @@ class Setting(NamedTuple):
         return {"identifier": f"urn:uuid:{self.name[5:]}", "kind": "uuid", "resource": self.value}
 
 
-OtherRow = RuleRow | Setting
+OtherRow = RuleRow | PrefixRow | Setting
 
 
 def setting(name: str, value: str) -> Setting | None:
@@ -84,7 +119,15 @@ def read(cells: Mapping[str, str]) -> OtherRow | None:
 
 def _rule(prefix: str, cells: Mapping[str, str]) -> RuleRow:
     redirect = assignment.redirect_status(columns.redirect(cells.get("redirect", "") or "302"))
-    return RuleRow(rules.check_prefix(prefix), rules.check_template(cells.get("target", "")), redirect)
+    return RuleRow(prefixes.check_prefix(prefix), rules.check_template(cells.get("target", "")), redirect)
+
+
+def _prefix(prefix: str, cells: Mapping[str, str]) -> PrefixRow:
+    key = prefixes.check_prefix(prefix)
+    texts = prefixes.check(key, {field: cells.get(column, "") for field, column in PREFIX_COLUMNS.items()})
+    if not any(texts.values()):
+        raise BindingError("prefix-empty", f"the record of {key} has no text")
+    return PrefixRow(key, **texts)
 
 
 def _counter(beginning: str, cells: Mapping[str, str]) -> Setting:
@@ -103,4 +146,9 @@ def _uuid(urn: str, cells: Mapping[str, str]) -> Setting:
     return Setting(f"uuid {found[1].lower()}", owner)
 
 
-_KINDS = {"rule": ({"target", "redirect"}, _rule), "counter": ({"target"}, _counter), "uuid": ({"resource"}, _uuid)}
+_KINDS = {
+    "rule": ({"target", "redirect"}, _rule),
+    "prefix": (set(PREFIX_COLUMNS.values()), _prefix),
+    "counter": ({"target"}, _counter),
+    "uuid": ({"resource"}, _uuid),
+}

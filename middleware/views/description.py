@@ -17,6 +17,7 @@ from typing import Any
 from ...identifiers.text import characters
 from ..bindings import metadata, metadata_documents
 from ..bindings.model import NOTHING, Binding, rfc3339
+from ..bindings.prefixes import Inherited
 from ..bindings.targets import location
 from ..errors import BindingError
 from . import templates
@@ -51,6 +52,7 @@ class Description:
     ``address`` is the address of the identifier. ``place`` is the address of its target, or None. ``through`` is the
     container whose passthrough made the binding, or None. ``inflections`` are those of the site with their descriptions
     (ARK-044). ``rule`` is the prefix of the rule that made the binding, or None; then the date is that of the rule.
+    ``inherited`` is the statement of persistence of a prefix record, for a name without its own, or None.
     """
 
     binding: Binding
@@ -60,11 +62,23 @@ class Description:
     inflections: Mapping[str, str] = field(default_factory=dict)
     rule: str | None = None
     root: str = ""
+    inherited: Inherited | None = None
 
     @property
     def elements(self) -> dict[str, str]:
         """The recorded metadata by their short names in order, always with the element persistence."""
-        return metadata.shortened({"erc.persistence": NO_STATEMENT, **self.binding.metadata})
+        statement = self.inherited.text if self.inherited else NO_STATEMENT
+        return metadata.shortened({"erc.persistence": statement, **self.binding.metadata})
+
+    @property
+    def has_statement(self) -> bool:
+        """Whether a statement of persistence is recorded for the name or inherited."""
+        return self.inherited is not None or "erc.persistence" in self.binding.metadata
+
+    @property
+    def source(self) -> str | None:
+        """The address of the prefix record that has the inherited statement, or None."""
+        return self.inherited and f"{self.root}/{self.inherited.prefix}"
 
     @property
     def association(self) -> str:
@@ -74,7 +88,7 @@ class Description:
     @property
     def policy(self) -> str | None:
         """The address of the naming authority's policy; None if the recorded policy is not an address (ARK-034)."""
-        return _address(self.binding.metadata.get("erc.policy", ""))
+        return link_address(self.binding.metadata.get("erc.policy", ""))
 
     @property
     def about(self) -> tuple[str, ...]:
@@ -91,7 +105,7 @@ class Description:
         """The notes to metadata elements for the page: the meaning of an element, or of the code of its value."""
         codes = {name: metadata.code_meaning(text) for name, text in self.elements.items()}
         notes = _MEANINGS | {name: meaning for name, meaning in codes.items() if meaning is not None}
-        if "erc.persistence" not in self.binding.metadata:
+        if not self.has_statement:
             notes["persistence"] = _NO_STATEMENT_LIVE if self.binding.is_live else _NO_STATEMENT_WITHDRAWN
         return notes
 
@@ -101,7 +115,7 @@ class Description:
 
         None for a withdrawn name, and for a name without a statement of persistence.
         """
-        if not self.binding.is_live or "erc.persistence" not in self.binding.metadata:
+        if not self.binding.is_live or not self.has_statement:
             return None
         return f"Please use the persistent identifier {self.binding.identifier} to reference this page."
 
@@ -143,6 +157,7 @@ class Description:
             "changed": rfc3339(self.binding.changed),
             "citation": self.citation,
             "metadata": self.elements,
+            "persistence_source": self.inherited and self.inherited.prefix,
             "inflections": dict(self.inflections) or None,
         }
         return {name: value for name, value in known.items() if value is not None}
@@ -156,9 +171,9 @@ class Description:
     def as_text(self) -> bytes:
         """Return an ERC record: the elements, then the fields of the binding, each on one line."""
         about = {name: value for name, value in self.as_dict().items() if name not in ("metadata", "inflections")}
-        about |= {inflection: _visible(description) for inflection, description in self.inflections.items()}
-        record = metadata.erc({element: _visible(value) for element, value in self.elements.items()})
-        return (record + "".join(f"{name}: {_visible(value)}\n" for name, value in about.items())).encode()
+        about |= {inflection: visible(description) for inflection, description in self.inflections.items()}
+        record = metadata.erc({element: visible(value) for element, value in self.elements.items()})
+        return (record + "".join(f"{name}: {visible(value)}\n" for name, value in about.items())).encode()
 
 
 def describe(
@@ -167,13 +182,16 @@ def describe(
     through: str | None = None,
     inflections: Mapping[str, str] = NOTHING,
     rule: str | None = None,
+    inherited: Inherited | None = None,
 ) -> Description:
     """Return the description of a binding.
 
     ``root`` is the beginning of links: the resolver prefix, or SCRIPT_NAME. ``through`` is the container that made the
-    binding, ``rule`` the prefix of the rule that made it. ``inflections`` are those of the site.
+    binding, ``rule`` the prefix of the rule that made it. ``inflections`` are those of the site. ``inherited`` is the
+    statement of persistence of a prefix record.
     """
-    return Description(binding, f"{root}/{binding.identifier}", _place(binding, root), through, inflections, rule, root)
+    address, place = f"{root}/{binding.identifier}", _place(binding, root)
+    return Description(binding, address, place, through, inflections, rule, root, inherited)
 
 
 def successor_address(successor: str, root: str) -> str:
@@ -184,10 +202,10 @@ def successor_address(successor: str, root: str) -> str:
 def _place(binding: Binding, root: str) -> str | None:
     if not binding.is_live or binding.kind not in ("located", "related"):
         return None
-    return _address(binding.target or "", root)
+    return link_address(binding.target or "", root)
 
 
-def _address(text: str, root: str = "") -> str | None:
+def link_address(text: str, root: str = "") -> str | None:
     """Return an address for a link, or None if the text cannot be a target."""
     try:
         return location(text, root)
@@ -195,6 +213,6 @@ def _address(text: str, root: str = "") -> str | None:
         return None
 
 
-def _visible(text: str) -> str:
+def visible(text: str) -> str:
     """Return text with invisible and direction-changing characters replaced by their code points."""
     return characters.HIDDEN.sub(lambda found: "".join(f"\\u{{{ord(char):x}}}" for char in found[0]), text)

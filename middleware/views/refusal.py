@@ -139,6 +139,9 @@ def explain(
     problem, binding = resolution.problem, resolution.binding
     if problem is None:
         raise ValueError("this resolution is not a refusal")
+    tombstone = None
+    if binding is not None and not binding.is_live:
+        tombstone = describe(binding, root, inherited=resolution.inherited)
     return Explanation(
         status=resolution.status,
         phrase=HTTPStatus(resolution.status).phrase,
@@ -146,7 +149,7 @@ def explain(
         given=resolution.given,
         excerpt=excerpt(resolution.given, problem),
         hints=tuple(_hints(resolution, problem, root, inspector)),
-        tombstone=None if binding is None or binding.is_live else describe(binding, root),
+        tombstone=tombstone,
         inflections=inflections if problem.code == "unknown-inflection" else NOTHING,
         exact=exact,
     )

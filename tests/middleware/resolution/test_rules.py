@@ -15,8 +15,9 @@ from werkzeug.test import Client
 from ararat.identifiers.ark import model as ark
 from ararat.identifiers.urn import model as urn
 from ararat.middleware import BindingError, BindingsUnavailable, ResolverMiddleware
+from ararat.middleware.bindings.prefixes import check_prefix
 from ararat.middleware.errors import Collision
-from ararat.middleware.resolution.rules import SECONDS_HELD, Rule, Rulebook, check_prefix, check_template
+from ararat.middleware.resolution.rules import SECONDS_HELD, Rule, Rulebook, check_template
 from ararat.middleware.storage.store import Transaction
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
@@ -126,6 +127,9 @@ class Kept:
     def patterns(self):
         return []
 
+    def prefixes(self):
+        return []
+
 
 def test_the_longest_prefix_applies():
     source = Kept(*(Rule(prefix, f"https://{len(prefix) - 10}x.org/${{value}}", 302, NOW, None) for prefix in PREFIXES))
@@ -181,6 +185,9 @@ class Stuck:
         return [Rule("ark:12345/", "https://a.org/${value}", 302, NOW, None)]
 
     def patterns(self):
+        return []
+
+    def prefixes(self):
         return []
 
 

@@ -1,0 +1,136 @@
+"""The command ``prefix``: manage the records of NAANs and shoulders."""
+
+from __future__ import annotations
+
+import sys
+
+import click
+
+from .. import streams
+from ..errors import DONE, NO, Refused, write
+from ..options import actor_option, database_option, json_option
+from ..output import Sheet, identifier, words
+from .stores import open_store
+
+
+@click.group("prefix", short_help="Manage the records of NAANs and shoulders.")
+def prefix_command() -> None:
+    """Manage prefix records, which describe a NAAN or a shoulder.
+
+    The resolver shows a record at the address of its prefix. Names without a persistence statement inherit that of the
+    longest prefix that has one.
+    """
+
+
+@prefix_command.command("set", short_help="Add or change a record.")
+@click.argument("prefix", metavar="PREFIX")
+@click.option("--who", metavar="TEXT", help="The responsible organization.")
+@click.option("--what", metavar="TEXT", help="The kind of things that the names identify.")
+@click.option("--contact", metavar="TEXT", help="An e-mail address, a URL or another text.")
+@click.option("--statement", metavar="TEXT", help="The persistence statement of names without their own.")
+@click.option(
+    "--pattern",
+    metavar="FORM",
+    help="The default form of minted names: 29^8 for 8 betanumeric characters, 10^8 for 8 digits; with +check or +name "
+    "at its end, a check character for NAAN and Name, or for the Name, follows.",
+)
+@click.option(
+    "--characters",
+    metavar="SET",
+    help="The permitted characters of new names: betanumeric, digits, or a list of characters and ranges such as "
+    "0-9a-f. Slashes, dots and hyphens are always permitted.",
+)
+@actor_option
+@database_option
+def set_command(prefix: str, actor: str, database: str, **texts: str | None) -> int:
+    """Record texts about PREFIX, a NAAN or a shoulder, such as 12345 or ark:12345/x5.
+
+    Only the given texts change. An empty TEXT deletes one.
+
+    Prints set, changed or unchanged. Exit code: 0 done, 2 refused, 69 no database.
+
+    \b
+      ararat prefix set 12345/x5 --what Maps --statement 'We keep these names permanently.'
+    """
+    with open_store(database) as bindings:
+        outcome = bindings.set_prefix(prefix, **texts, actor=actor)
+    write([f"{outcome} {identifier(prefix)}"])
+    return DONE
+
+
+@prefix_command.command("show", short_help="Show a record.")
+@click.argument("prefix", metavar="PREFIX")
+@json_option
+@database_option
+def show_command(prefix: str, as_json: bool, database: str) -> int:
+    """Show the record of PREFIX, with the rule of the same prefix.
+
+    Exit code: 0 found, 1 no record, 2 PREFIX is not valid, 69 no database.
+    """
+    from ..render import bindings as records
+
+    with open_store(database) as bindings:
+        record = bindings.prefix(prefix)
+    if record is None:
+        raise Refused(f"{prefix} has no record", ("Fix", "to list records, run: ararat prefix list"), exit_code=NO)
+    if as_json:
+        streams.dump(record.as_dict())
+    else:
+        write(records.prefix_lines(record, Sheet.of(sys.stdout)))
+    return DONE
+
+
+@prefix_command.command("list", short_help="List the records.")
+@json_option
+@database_option
+def list_command(as_json: bool, database: str) -> int:
+    """List the prefixes that have a record, in order, with what their names identify."""
+    with open_store(database) as bindings:
+        found = bindings.prefixes()
+    sheet = Sheet.of(sys.stdout)
+    for record in found:
+        if as_json:
+            streams.dump(record.as_dict())
+        else:
+            about = record.what or record.who
+            write(sheet.prose(identifier(record.prefix) + (f"  {words(about, most=200)}" if about else "")))
+    return DONE
+
+
+@prefix_command.command("remove", short_help="Remove a record.")
+@click.argument("prefix", metavar="PREFIX")
+@actor_option
+@database_option
+def remove_command(prefix: str, actor: str, database: str) -> int:
+    """Remove the record of PREFIX. Its history and its rule are kept.
+
+    Exit code: 0 done, 2 no such record, 69 no database.
+    """
+    with open_store(database) as bindings:
+        bindings.remove_prefix(prefix, actor=actor)
+    write([f"removed {identifier(prefix)}"])
+    return DONE
+
+
+@prefix_command.command("history", short_help="Show all changes of a record.")
+@click.argument("prefix", metavar="PREFIX")
+@json_option
+@database_option
+def history_command(prefix: str, as_json: bool, database: str) -> int:
+    """Show all changes of the record of PREFIX, the oldest first. Removed records are included.
+
+    Exit code: 0 changes found, 1 none found, 2 PREFIX is not valid, 69 no database.
+    """
+    from ..render import bindings as records
+
+    with open_store(database) as bindings:
+        events = bindings.prefix_history(prefix)
+    if not events:
+        fix = "to list records, run: ararat prefix list"
+        raise Refused(f"{prefix} has no record and never had one", ("Fix", fix), exit_code=NO)
+    for event in events:
+        if as_json:
+            streams.dump(event.as_dict())
+        else:
+            write(records.prefix_event_lines(event, Sheet.of(sys.stdout)))
+    return DONE
