@@ -168,7 +168,7 @@ def read_moment(ctx: click.Context, param: click.Parameter, value: str | None) -
         raise click.BadParameter(message, ctx, param) from None
 
 
-def show_progress(lines: int) -> None:
-    """Print the number of processed lines to standard error, over the number before."""
-    sys.stderr.write(f"\r{lines:,} lines")
+def show_progress(number: int, what: str = "lines") -> None:
+    """Print the number of processed lines or names to standard error, over the number before."""
+    sys.stderr.write(f"\r{number:,} {what}")
     sys.stderr.flush()

@@ -160,6 +160,30 @@ ERROR_CODES: dict[str, ErrorCode] = _catalogue(
     ("list-state", "the state does not exist", "reserved, live or withdrawn"),
     ("list-target", "the target is not the beginning of a stored target", "a host, or the beginning of a URL or path"),
     ("list-text", "the text has no words to search for", "at least one word of at most 400 characters"),
+    # Operations
+    (
+        "relocate-prefix",
+        "the beginnings of the targets do not fit together",
+        "two URLs, two paths or two hosts; or a host, and a URL or path that replaces it",
+    ),
+    ("operation-unknown", "the operation does not exist", "a number that the command operations lists"),
+    (
+        "operation-undone",
+        "the operation was undone already",
+        "an operation that is in effect; to repeat this one, undo the operation that undid it",
+    ),
+    ("operation-copy", "a copy of a database cannot be undone", "an operation other than a copy"),
+    (
+        "undo-changed",
+        "the name was changed after this operation",
+        "a name that has not changed since then; or the option --skip-changed, which leaves changed names alone",
+    ),
+    (
+        "undo-resource",
+        "a recorded resource stays after an undo",
+        "no action: the name keeps its resource",
+        _NEVER_REASSIGNED,
+    ),
     ("rule-unknown", "this prefix has no rule", "a prefix that has a rule"),
     (
         "rule-otherwise",

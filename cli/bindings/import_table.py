@@ -26,13 +26,15 @@ from ..options import (
     strict_option,
 )
 from ..output import Sheet, Style, identifier, words
+from ..render.bindings import differences
+from ..render.operations import undo_line
 from . import import_dump
 from .export import counted_records
 from .stores import is_missing, open_store, warn_of_unregistered
 
 if TYPE_CHECKING:
     from ...identifiers.iri_policy import Profile
-    from ...middleware import Binding, Bindings
+    from ...middleware import Bindings
     from ...middleware.tabular.importing import Imported, NotedLine, Summary
     from ...middleware.tabular.sources.dump import Source
     from ...middleware.tabular.sources.importing import Migration
@@ -74,6 +76,12 @@ def _columns(ctx: click.Context, param: click.Parameter, values: tuple[str, ...]
     help="Read FILE as a dump of this system, in any of its formats, also compressed with gzip or zip.",
 )
 @click.option("--dry-run", is_flag=True, help="Print what would be added, changed and refused. Write nothing.")
+@click.option(
+    "--relocate",
+    is_flag=True,
+    help="Move bound identifiers to other targets without their recorded resource. Make sure that each new target "
+    "leads to the same resource.",
+)
 @click.option(
     "--batch",
     type=click.IntRange(min=1),
@@ -142,8 +150,10 @@ def import_command(
     Exit code: 0 all lines are accepted, 1 lines are refused, 2 the table is not valid, 66 a file cannot be read or
     written, 69 no database.
     """
-    if source and (options["format"] or delimiter or options["columns"] or options["ignore_unknown"]):
-        raise click.UsageError("--from has none of --format, --delimiter, --map and --ignore-unknown: omit them")
+    of_tables = ("format", "columns", "ignore_unknown", "relocate")
+    if source and (delimiter or any(options[name] for name in of_tables)):
+        message = "--from has none of --format, --delimiter, --map, --ignore-unknown and --relocate: omit them"
+        raise click.UsageError(message)
     if file != "-" and not source and _restore_history(file, database, dry_run=dry_run):
         return DONE
     missing = dry_run and is_missing(database)
@@ -176,6 +186,7 @@ def import_command(
         write(out.prose(f"There is no database at {database}. The lines were checked against an empty database."))
     write(_reading(summary, out))
     write(out.prose(_counts(summary)))
+    write(undo_line(summary.operation, out))
     return NO if summary.refusals else DONE
 
 
@@ -338,31 +349,8 @@ def _imported(imported: Imported, sheet: Sheet) -> Iterator[str]:
     was = f" (was {identifier(before.target)})" if before and before.target and before.target != after.target else ""
     yield from _line(imported.outcome, imported.line, identifier(after.identifier) + target + was, sheet)
     if before is not None:
-        for name, old, new in _differences(before, after):
+        for name, old, new in differences(before, after):
             yield from sheet.prose(f"{name}: {words(new, most=200)} (was {words(old, most=200)})", indent=_INDENT)
-
-
-def _differences(before: Binding, after: Binding) -> Iterator[tuple[str, str, str]]:
-    """Yield each field that a line changes, except the target: its name, old value and new value."""
-    from ...middleware.bindings import metadata
-
-    for name in ("kind", "redirect", "resource", "passthrough", "scope", "reason", "successor"):
-        old, new = getattr(before, name), getattr(after, name)
-        if old != new:
-            yield name, _value(old), _value(new)
-    for olds, news, label in (
-        (metadata.shortened(before.metadata), metadata.shortened(after.metadata), "{}"),
-        (before.alternates, after.alternates, "target[{}]"),
-    ):
-        for name in sorted(olds.keys() | news.keys()):
-            if olds.get(name) != news.get(name):
-                yield label.format(words(name)), _value(olds.get(name)), _value(news.get(name))
-
-
-def _value(value: object) -> str:
-    if isinstance(value, bool):
-        return "true" if value else "false"
-    return "none" if value is None else str(value)
 
 
 def _noted(word: str, lines: list[NotedLine], number: int, sheet: Sheet, report_file: str | None) -> Iterator[str]:

@@ -12,12 +12,14 @@ from .. import streams
 from ..errors import DONE, NO, Refused, read_name, write
 from ..options import actor_option, database_option, json_option, naans_option, policy_option, strict_option
 from ..output import Sheet
+from .bulk import dry_run_option, run_bulk
 from .stores import SERVED_ADVICE, open_store, warn_of_unregistered
 
 if TYPE_CHECKING:
     from ...identifiers import Ark, Urn
     from ...identifiers.iri_policy import Profile
     from ...middleware import Bindings
+    from ...middleware.bindings.bulk import BulkResult
 
 _CODES = "Exit code: 0 done, 1 refused because of the recorded binding, 2 not valid, 69 no database."
 
@@ -115,43 +117,177 @@ def bind_command(
     return DONE
 
 
-@click.command("relocate", short_help="Change the target of a bound identifier.", epilog=_CODES)
-@click.argument("identifier", metavar="ID")
-@click.argument("target", metavar="TARGET")
+@click.command("relocate", short_help="Change the target of one identifier, or of many.", epilog=_CODES)
+@click.argument("identifier", metavar="[ID", required=False)
+@click.argument("target", metavar="TARGET]", required=False)
+@click.option("--from", "source", metavar="PREFIX", help="Change all targets that begin with PREFIX, or are at a host.")
+@click.option("--to", "destination", metavar="PREFIX", help="The new beginning of the targets.")
+@click.option("--prefix", metavar="TEXT", help="With --from: only names that begin with TEXT, such as ark:12345/x5.")
+@click.option("--below", metavar="ID", help="With --from: only ID and the names below it.")
+@dry_run_option
+@json_option
 @_alternate_option
 @_passthrough_option
 @_scope_option
+@policy_option("With --from: refuse changes that break this IRI policy.")
 @actor_option
 @database_option
-def relocate_command(identifier: str, target: str, alternate: dict[str, str], database: str, **binding: Any) -> int:
+def relocate_command(
+    identifier: str | None,
+    target: str | None,
+    alternate: dict[str, str],
+    source: str | None,
+    destination: str | None,
+    prefix: str | None,
+    below: str | None,
+    dry_run: bool,
+    as_json: bool,
+    profile: Profile | None,
+    database: str,
+    actor: str,
+    passthrough: bool | None,
+    scope: str | None,
+) -> int:
     """Change the target of the identifier ID to TARGET.
 
     Make sure that TARGET leads to the same resource as before. The command cannot check this.
+
+    With --from and --to, change the beginning of all targets and alternates that begin with PREFIX, in one transaction.
+    PREFIX is the beginning of a URL, a path of this site, or a host such as old.example, which means http and https.
+    The rest of each target stays. Withdrawn names are left alone. Reserved names are changed too. If one name is
+    refused, nothing is written.
     """
-    name = read_name(identifier)
-    with open_store(database) as bindings:
-        outcome = bindings.relocate(name, target, alternates=alternate or None, **binding)
-        _print_outcome(outcome, bindings, name)
-    return DONE
+    if source is None and destination is None:
+        if identifier is None or target is None:
+            raise click.UsageError("give ID and TARGET, or --from and --to")
+        if prefix is not None or below is not None or dry_run or as_json:
+            raise click.UsageError("--prefix, --below, --dry-run and --json need --from and --to")
+        name = read_name(identifier)
+        with open_store(database) as bindings:
+            outcome = bindings.relocate(
+                name, target, alternates=alternate or None, passthrough=passthrough, scope=scope, actor=actor
+            )
+            _print_outcome(outcome, bindings, name)
+        return DONE
+    if source is None or destination is None:
+        raise click.UsageError("--from and --to need each other")
+    if identifier is not None or alternate or passthrough or scope:
+        raise click.UsageError("--from excludes ID, TARGET, --alternate, --passthrough and --scope")
+    if prefix is not None and below is not None:
+        raise click.UsageError("--prefix and --below exclude each other")
+    from ...middleware.bindings.relocation import relocate_prefix
+
+    container = None if below is None else read_name(below)
+
+    def relocate(bindings: Bindings, **options: Any) -> BulkResult:
+        return relocate_prefix(bindings, source, destination, prefix=prefix, below=container, **options)
+
+    return run_bulk(database, relocate, dry_run=dry_run, as_json=as_json, profile=profile, actor=actor)
 
 
-@click.command("withdraw", short_help="Withdraw an identifier and keep a tombstone.", epilog=_CODES)
+_below_option: Callable[..., Any] = click.option("--below", is_flag=True, help="Include all names below ID.")
+
+
+@click.command("withdraw", short_help="Withdraw an identifier, or many, and keep tombstones.", epilog=_CODES)
 @click.argument("identifier", metavar="ID")
+@_below_option
 @click.option("--reason", metavar="TEXT", help="Show TEXT on the tombstone page.")
 @click.option("--successor", metavar="ID|URL", help="Link the identifier or URL that replaces ID.")
+@dry_run_option
+@json_option
 @actor_option
 @database_option
-def withdraw_command(identifier: str, reason: str | None, successor: str | None, database: str, actor: str) -> int:
+def withdraw_command(
+    identifier: str,
+    below: bool,
+    reason: str | None,
+    successor: str | None,
+    dry_run: bool,
+    as_json: bool,
+    database: str,
+    actor: str,
+) -> int:
     """Withdraw the identifier ID.
 
     The resolver then answers 410 with a tombstone page. The identifier is never assigned to another resource.
 
     If ID is already withdrawn, --reason and --successor replace the recorded values and the command prints updated.
     A reserved identifier cannot be withdrawn; delete it.
+
+    With --below, withdraw ID and all names below it in one transaction: those that continue ID with a slash or a dot.
+    ID need not be bound. Names that are withdrawn already and reserved names are left alone.
     """
     name = read_name(identifier)
+    if below:
+        from ...middleware.bindings.withdrawal import withdraw_below
+
+        def withdraw(bindings: Bindings, **options: Any) -> BulkResult:
+            return withdraw_below(bindings, name, reason=reason, successor=successor, **options)
+
+        return run_bulk(database, withdraw, dry_run=dry_run, as_json=as_json, actor=actor)
+    if dry_run or as_json:
+        raise click.UsageError("--dry-run and --json need --below")
     with open_store(database) as bindings:
         outcome = bindings.withdraw(name, reason=reason, successor=successor, actor=actor)
+        _print_outcome(outcome, bindings, name)
+    return DONE
+
+
+@click.command("restore", short_help="Restore a withdrawn identifier, or many.", epilog=_CODES)
+@click.argument("identifier", metavar="[ID]", required=False)
+@_below_option
+@click.option(
+    "--operation", type=click.IntRange(min=1), metavar="NUMBER", help="Restore the names that an operation withdrew."
+)
+@click.option("--resource", metavar="TEXT", help="The recorded resource of ID, as a check.")
+@dry_run_option
+@json_option
+@policy_option("With --below or --operation: refuse changes that break this IRI policy.")
+@actor_option
+@database_option
+def restore_command(
+    identifier: str | None,
+    below: bool,
+    operation: int | None,
+    resource: str | None,
+    dry_run: bool,
+    as_json: bool,
+    profile: Profile | None,
+    database: str,
+    actor: str,
+) -> int:
+    """Restore the withdrawn identifier ID for the same resource.
+
+    With --below, restore ID and all names below it in one transaction, for the recorded resources. With --operation,
+    restore the names that an operation withdrew; the numbers are those of `ararat operations`.
+    """
+    if (identifier is None) == (operation is None):
+        raise click.UsageError("give either ID or --operation")
+    if resource is not None and (below or operation is not None):
+        raise click.UsageError("--resource excludes --below and --operation")
+    if operation is not None:
+        from ...middleware.bindings.withdrawal import restore_withdrawn
+
+        if below:
+            raise click.UsageError("--below needs ID")
+        number = operation
+
+        def restore_all(bindings: Bindings, **options: Any) -> BulkResult:
+            return restore_withdrawn(bindings, number, **options)
+
+        return run_bulk(database, restore_all, dry_run=dry_run, as_json=as_json, profile=profile, actor=actor)
+    name = read_name(identifier or "")
+    if below:
+        from ...middleware.bindings.withdrawal import restore_below
+
+        def restore(bindings: Bindings, **options: Any) -> BulkResult:
+            return restore_below(bindings, name, **options)
+
+        return run_bulk(database, restore, dry_run=dry_run, as_json=as_json, profile=profile, actor=actor)
+    if dry_run or as_json:
+        raise click.UsageError("--dry-run and --json need --below or --operation")
+    with open_store(database) as bindings:
+        outcome = bindings.restore(name, resource=resource, actor=actor)
         _print_outcome(outcome, bindings, name)
     return DONE
 
@@ -207,20 +343,6 @@ def delete_command(identifier: str, database: str, actor: str) -> int:
     with open_store(database) as bindings:
         outcome = bindings.delete(name, actor=actor)
     write([Sheet.of(sys.stdout).paint(f"{outcome} {name.normal_form}")])
-    return DONE
-
-
-@click.command("restore", short_help="Restore a withdrawn identifier.", epilog=_CODES)
-@click.argument("identifier", metavar="ID")
-@click.option("--resource", metavar="TEXT", help="The recorded resource, as a check.")
-@actor_option
-@database_option
-def restore_command(identifier: str, resource: str | None, database: str, actor: str) -> int:
-    """Restore the withdrawn identifier ID for the same resource."""
-    name = read_name(identifier)
-    with open_store(database) as bindings:
-        outcome = bindings.restore(name, resource=resource, actor=actor)
-        _print_outcome(outcome, bindings, name)
     return DONE
 
 

@@ -46,8 +46,8 @@ def binding_lines(binding: Binding, sheet: Sheet, inherited: Inherited | None = 
         yield from sheet.table("" if binding.metadata else "Metadata", [("persistence", statement)])
     elif "erc.persistence" not in binding.metadata:
         yield from sheet.field("" if binding.metadata else "Metadata", "no persistence statement known")
-    yield from sheet.field("Created", _moment(binding.created))
-    yield from sheet.field("Changed", f"{_moment(binding.changed)}, revision {binding.revision}")
+    yield from sheet.field("Created", moment(binding.created))
+    yield from sheet.field("Changed", f"{moment(binding.changed)}, revision {binding.revision}")
 
 
 def binding_line(outcome: str, binding: Binding, sheet: Sheet) -> Iterator[str]:
@@ -60,8 +60,9 @@ def binding_line(outcome: str, binding: Binding, sheet: Sheet) -> Iterator[str]:
 def event_lines(event: Event, sheet: Sheet) -> Iterator[str]:
     """Return an entry of a history: time, action, actor, and the binding after it."""
     by = f" by {words(event.actor)}" if event.actor else ""
+    part = f" (operation {event.operation})" if event.operation is not None else ""
     style: Style = "warning" if event.action == "withdrawn" else "good"
-    yield f"{sheet.paint(_moment(event.when), 'soft')}  {sheet.paint(event.action, style)}{sheet.paint(by)}"
+    yield f"{sheet.paint(moment(event.when), 'soft')}  {sheet.paint(event.action, style)}{sheet.paint(f'{by}{part}')}"
     after = event.after
     yield from sheet.prose(f"{state(after)}{f' -> {identifier(after.target)}' if after.target else ''}", indent=4)
     if after.reason:
@@ -72,7 +73,7 @@ def rule_event_lines(event: RuleEvent, sheet: Sheet) -> Iterator[str]:
     """Return an entry of the history of a rule: time, action, actor, and the template after it."""
     by = f" by {words(event.actor)}" if event.actor else ""
     style: Style = "warning" if event.action == "removed" else "good"
-    yield f"{sheet.paint(_moment(event.when), 'soft')}  {sheet.paint(event.action, style)}{sheet.paint(by)}"
+    yield f"{sheet.paint(moment(event.when), 'soft')}  {sheet.paint(event.action, style)}{sheet.paint(by)}"
     if event.template is not None:
         rule = f"{identifier(event.prefix)} -> {identifier(event.template)} ({event.redirect})"
         yield from sheet.prose(rule, indent=4)
@@ -86,7 +87,7 @@ def prefix_lines(record: PrefixRecord, sheet: Sheet) -> Iterator[str]:
     if record.rule is not None:
         yield from sheet.field("Rule", f"{identifier(record.rule.template)} ({record.rule.redirect})")
     by = f" by {words(record.actor)}" if record.actor else ""
-    yield from sheet.field("Changed", f"{_moment(record.changed)}{by}, revision {record.revision}")
+    yield from sheet.field("Changed", f"{moment(record.changed)}{by}, revision {record.revision}")
 
 
 def prefix_event_lines(event: PrefixEvent, sheet: Sheet) -> Iterator[str]:
@@ -94,7 +95,7 @@ def prefix_event_lines(event: PrefixEvent, sheet: Sheet) -> Iterator[str]:
     record = event.record
     by = f" by {words(record.actor)}" if record.actor else ""
     style: Style = "warning" if event.action == "removed" else "good"
-    yield f"{sheet.paint(_moment(record.changed), 'soft')}  {sheet.paint(event.action, style)}{sheet.paint(by)}"
+    yield f"{sheet.paint(moment(record.changed), 'soft')}  {sheet.paint(event.action, style)}{sheet.paint(by)}"
     yield from _texts(record, sheet)
 
 
@@ -115,5 +116,29 @@ def state(binding: Binding) -> str:
     return f"located, by {binding.redirect}" if binding.kind == "located" else binding.kind
 
 
-def _moment(when: datetime) -> str:
+def differences(before: Binding, after: Binding) -> Iterator[tuple[str, str, str]]:
+    """Yield each field that differs, except the target: its name, old value and new value."""
+    from ...middleware.bindings import metadata
+
+    for name in ("kind", "redirect", "resource", "passthrough", "scope", "reason", "successor"):
+        old, new = getattr(before, name), getattr(after, name)
+        if old != new:
+            yield name, _value(old), _value(new)
+    for olds, news, label in (
+        (metadata.shortened(before.metadata), metadata.shortened(after.metadata), "{}"),
+        (before.alternates, after.alternates, "target[{}]"),
+    ):
+        for name in sorted(olds.keys() | news.keys()):
+            if olds.get(name) != news.get(name):
+                yield label.format(words(name)), _value(olds.get(name)), _value(news.get(name))
+
+
+def _value(value: object) -> str:
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    return "none" if value is None else str(value)
+
+
+def moment(when: datetime) -> str:
+    """Return a time in UTC to the second."""
     return when.strftime("%Y-%m-%d %H:%M:%SZ")

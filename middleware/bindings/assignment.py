@@ -282,8 +282,10 @@ def _leads_to_itself(target: str, key: str, passthrough: bool) -> bool:
     )
 
 
-def bind(existing: Binding | None, proposal: Proposal, now: datetime) -> Change:
+def bind(existing: Binding | None, proposal: Proposal, now: datetime, *, decided: bool = False) -> Change:
     """Bind a name, or bind it again.
+
+    With ``decided`` a person decided that a new place leads to the same resource, as for :func:`relocate`.
 
     - "bound": the name has no binding, or it is reserved.
     - "reserved": the request has the status "reserved", and the name has no binding. For a reserved name it is
@@ -307,13 +309,13 @@ def bind(existing: Binding | None, proposal: Proposal, now: datetime) -> Change:
         return _published(existing, proposal, now)
     stated = _with_statements(existing, proposal)
     after = next_revision(existing, stated, now)
-    require_kept(existing, after, stated=proposal.resource)
+    require_kept(existing, after, stated=proposal.resource, decided=decided)
     if not after.is_live and proposal.status != "withdrawn":
         raise BindingConflict("withdrawn", existing, after)
     if existing.is_live and not after.is_live:
         return Change("withdrawn", after, "withdrawn")
     if leads_elsewhere(existing, after):
-        return _moved(existing, stated, now)
+        return moved_to(existing, stated, now)
     if after._replace(changed=existing.changed, revision=existing.revision) == existing:
         return Change("unchanged", existing, None)
     # The history has no separate action for a claim: the event shows the resource.
@@ -362,16 +364,17 @@ def delete(existing: Binding, now: datetime) -> Change:
     return Change("deleted", next_revision(existing, existing, now), "deleted")
 
 
-def require_kept(existing: Binding, after: Binding, *, stated: str | None) -> None:
+def require_kept(existing: Binding, after: Binding, *, stated: str | None, decided: bool = False) -> None:
     """Raise :class:`BindingConflict` if ``after`` changes what must stay. ``stated`` is the resource of the request.
 
-    A recorded resource stays. A new :data:`PLACE` requires it. A withdrawn name gets neither a place nor a resource.
+    A recorded resource stays. A new :data:`PLACE` requires it, unless a person decided. A withdrawn name gets neither a
+    place nor a resource.
     """
     if existing.resource not in (None, after.resource):
         raise BindingConflict("other-resource", existing, after)
     elsewhere = leads_elsewhere(existing, after)
     if existing.is_live and after.is_live:
-        if elsewhere and (existing.resource is None or stated is None):
+        if elsewhere and not decided and (existing.resource is None or stated is None):
             raise BindingConflict("bound-otherwise", existing, after)
     elif elsewhere:
         raise BindingConflict("bound-otherwise" if existing.is_live else "withdrawn", existing, after)
@@ -405,7 +408,7 @@ def relocate(
     if alternates is not None:
         stated = targets.check_alternates(alternates, known, deletions=True)
         moved = moved._replace(alternates=_merged(existing.alternates, stated))
-    return _moved(existing, moved, now)
+    return moved_to(existing, moved, now)
 
 
 def withdraw(existing: Binding, reason: str | None, now: datetime, successor: str | None = None) -> Change:
@@ -459,7 +462,8 @@ def later(now: datetime, before: datetime) -> datetime:
     return now if now > before else before + timedelta(seconds=1)
 
 
-def _moved(existing: Binding, moved: Binding, now: datetime) -> Change:
+def moved_to(existing: Binding, moved: Binding, now: datetime) -> Change:
+    """Change the place of a name to that of ``moved``, on the decision of a person. Raises for a withdrawn name."""
     try:
         _check_scope_of(moved.identifier, moved.scope, moved.kind)
         target = _check_target(moved.identifier, moved.target, moved.kind, moved.passthrough)
@@ -467,11 +471,12 @@ def _moved(existing: Binding, moved: Binding, now: datetime) -> Change:
     except BindingError as error:
         error.identifier = moved.identifier
         raise
-    if not existing.is_live:
+    if existing.is_withdrawn:
         raise BindingConflict("withdrawn", existing, moved)
     if moved == existing:
         return Change("unchanged", existing, None)
-    return Change("relocated", next_revision(existing, moved, now), "relocated")
+    # A reserved name has no public place.
+    return Change("relocated", next_revision(existing, moved, now), "updated" if existing.is_reserved else "relocated")
 
 
 _STATED = ("redirect", "resource", "passthrough", "scope", "reason", "successor")

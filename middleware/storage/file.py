@@ -39,6 +39,7 @@ from typing import TYPE_CHECKING, NamedTuple, NoReturn
 from ..bindings import assignment, metadata, validation
 from ..bindings.listing import Group, Page, Selection, cursor, group_of, position
 from ..bindings.model import Binding, Event, NameCount
+from ..bindings.operations import Operation
 from ..bindings.patterns import Pattern
 from ..bindings.policy import ChangeCheck, TemporarySettings, no_policy
 from ..bindings.prefixes import PrefixEvent, PrefixRecord, record
@@ -184,6 +185,10 @@ class FileStore:
         """Return the numbers of names by group; without groups, the number of all with the key ""."""
         names = filter(selection.includes, self._current().bindings.values())
         return dict(sorted(Counter(group_of(name, by) for name in names).items()))
+
+    def operations(self, before: int | None, limit: int) -> list[Operation]:
+        """Return an empty list: a file has no operations."""
+        return []
 
     def rules_version(self) -> str:
         """Return a hash of the content of the file, which changes with each rule."""

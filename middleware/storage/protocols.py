@@ -13,6 +13,7 @@ if TYPE_CHECKING:
 
     from ..bindings.listing import Group, Page, Selection
     from ..bindings.model import Binding, Event, NameCount
+    from ..bindings.operations import Operation
     from ..bindings.patterns import Pattern
     from ..bindings.prefixes import PrefixEvent, PrefixRecord
     from ..errors import BindingsUnavailable, UnreadableBinding
@@ -123,6 +124,10 @@ class Store(Protocol):
 
     def count_names(self, selection: Selection, by: Group | None) -> dict[str, int]:
         """Return the numbers of names by group; without groups, the number of all with the key ""."""
+        ...
+
+    def operations(self, before: int | None, limit: int) -> list[Operation]:
+        """Return operations, the newest first, with numbers below ``before``; empty for a file."""
         ...
 
     def rules_version(self) -> str:

@@ -39,6 +39,10 @@ def first_settings() -> dict[str, str]:
     return {"schema": str(VERSION), "keys": str(KEYS), "rules": "0"}
 
 
+KEPT_CHARACTERS = 900
+"""The number of characters of a long name that its key in the tables has."""
+
+
 def index_key(identifier: str) -> str:
     """Return the key of a name in the tables: the name, or a shorter text if an index cannot contain the name.
 
@@ -49,7 +53,7 @@ def index_key(identifier: str) -> str:
     """
     if len(identifier) <= MAX_KEY_BYTES:
         return identifier
-    return f"{identifier[:900]}#{sha256(identifier.encode()).hexdigest()}"
+    return f"{identifier[:KEPT_CHARACTERS]}#{sha256(identifier.encode()).hexdigest()}"
 
 
 def _state() -> list[Column[Any]]:

@@ -20,6 +20,7 @@ from ..bindings import metadata, prefixes
 from ..bindings.assignment import Change
 from ..bindings.listing import Group, Page, Selection
 from ..bindings.model import Binding, Event, NameCount, rfc3339
+from ..bindings.operations import Operation
 from ..bindings.patterns import Pattern
 from ..bindings.prefixes import PrefixEvent, PrefixRecord
 from ..errors import BindingError, BindingsUnavailable, Collision, ReadOnlyBindings, UnreadableBinding
@@ -30,6 +31,7 @@ from .connections import Readers
 from .integrity import Fault, faults
 from .listing import Lists
 from .opening import CLOSED
+from .operations import Operations, operations
 from .protocols import Connection, Database, LastEvent, Row
 from .sql import Insert, Statements, binding_of, last_event_of, row_of, selectors_of
 
@@ -96,6 +98,10 @@ class DatabaseStore:
     def count_names(self, selection: Selection, by: Group | None) -> dict[str, int]:
         """Return the numbers of names by group; without groups, the number of all with the key ""."""
         return self.lists.count(self._readers.rows, selection, by)
+
+    def operations(self, before: int | None, limit: int) -> list[Operation]:
+        """Return operations, the newest first, with numbers below ``before``."""
+        return operations(self._readers.rows, self._database.dialect_name, before, limit)
 
     def rules_version(self) -> str:
         """Return a counter that each change of a rule increases."""
@@ -286,6 +292,7 @@ class Transaction:
         self._statements = statements
         self._database = database
         self._has_dropped_triggers = False
+        self.operations = Operations(connection, database)
 
     @property
     def dialect_name(self) -> str:

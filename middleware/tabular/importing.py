@@ -12,7 +12,7 @@ import json
 import sqlite3
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import closing, contextmanager
+from contextlib import closing
 from dataclasses import dataclass, field
 from datetime import datetime
 from itertools import chain, islice
@@ -27,6 +27,7 @@ from ..bindings.policy import ChangeCheck
 from ..bindings.prefixes import FIELDS, NO_RECORDS, PrefixRecords, record
 from ..errors import BindingError, BindingsUnavailable, Collision, TableError
 from ..resolution.rules import Rule
+from ..storage.key_spool import disk_errors
 from . import columns as rows
 from . import formats, other_rows
 from .columns import Columns, Row
@@ -82,6 +83,7 @@ class Summary:
     - ``written``: False after a dry run, and if a line was refused.
     - ``kept``: the number of lines, from the first, that are committed. Without batches it is all lines or 0.
     - ``read_as``: the detected encoding, delimiter and columns of the file.
+    - ``operation``: the number of the import among the operations; None if no binding was changed.
     """
 
     lines: int = 0
@@ -103,6 +105,7 @@ class Summary:
     written: bool = False
     kept: int = 0
     read_as: ReadAs = field(default_factory=ReadAs)
+    operation: int | None = None
 
 
 def import_table(
@@ -114,6 +117,7 @@ def import_table(
     delimiter: str | None = None,
     columns: Mapping[str, str] = NOTHING,
     ignore_unknown: bool = False,
+    relocate: bool = False,
     dry_run: bool = False,
     batch: int | None = None,
     actor: str | None = None,
@@ -128,6 +132,8 @@ def import_table(
       The summary reports the last as a guess.
     - ``delimiter``: by default the comma, semicolon or tab that finds the most columns in the first line.
     - ``columns``: a mapping from headings of the table to columns. ``ignore_unknown`` ignores all other headings.
+    - ``relocate``: the caller decides that each new place of a bound name leads to the same resource. Such lines are
+      "relocated" without the recorded resource.
     - ``dry_run``: check all lines, write nothing.
     - ``batch``: commit after each batch of that many lines, and stop after the first batch with an error. Earlier
       batches remain. A second import of the same table continues. A dry run ignores it.
@@ -161,6 +167,7 @@ def import_table(
             name,
             rows_read,
             read_as,
+            relocate=relocate,
             dry_run=dry_run,
             batch=batch,
             actor=actor,
@@ -175,6 +182,7 @@ def import_rows(
     rows_read: Iterator[Row],
     read_as: ReadAs,
     *,
+    relocate: bool = False,
     dry_run: bool = False,
     batch: int | None = None,
     actor: str | None = None,
@@ -190,7 +198,7 @@ def import_rows(
         raise ValueError(f"batch is {batch}; it must be 1 line or more")
     summary = Summary(read_as=read_as)
     with closing(SeenNames()) as seen:
-        run = _Run(file, bindings.now(), actor, seen, bindings.check_change, report, summary)
+        run = _Run(file, bindings.now(), actor, seen, bindings.check_change, report, summary, relocate)
         # Read the first row before the transaction, so that an unreadable file does not lock the database.
         read = chain(list(islice(rows_read, 1)), rows_read)
         try:
@@ -225,32 +233,23 @@ class SeenNames:
     def __init__(self) -> None:
         # "": a temporary database that SQLite deletes itself. It need not survive a crash.
         self._database = sqlite3.connect("", isolation_level=None)
-        with disk_errors():
+        with disk_errors("the import"):
             self._database.execute("PRAGMA journal_mode = OFF")
             self._database.execute("CREATE TABLE lines (key TEXT PRIMARY KEY, source TEXT NOT NULL) WITHOUT ROWID")
 
     def add(self, sources: dict[str, str]) -> None:
         """Add the lines of keys that are not in the index."""
-        with disk_errors():
+        with disk_errors("the import"):
             self._database.execute("INSERT INTO lines SELECT key, value FROM json_each(?)", (json.dumps(sources),))
 
     def lookup(self, keys: Sequence[str]) -> dict[str, str]:
         """Return the lines of those keys that are in the index."""
         query = "SELECT key, source FROM lines WHERE key IN (SELECT value FROM json_each(?))"
-        with disk_errors():
+        with disk_errors("the import"):
             return dict(self._database.execute(query, (json.dumps(keys),)))
 
     def close(self) -> None:
         self._database.close()
-
-
-@contextmanager
-def disk_errors() -> Iterator[None]:
-    try:
-        yield
-    except sqlite3.Error as error:
-        message = f"the temporary file of the import cannot be written or read: {error}; check the free disk space"
-        raise BindingsUnavailable(message) from error
 
 
 @dataclass(slots=True)
@@ -264,25 +263,31 @@ class _Run:
     check_change: ChangeCheck
     report: Report | None
     summary: Summary
+    relocate: bool
     last: Row | None = None
     records: PrefixRecords = NO_RECORDS
+    changed: int = 0
 
     def import_all(
         self, bindings: Bindings, read: Iterator[Row], progress: Callable[[int], object] | None, *, keep: bool
     ) -> None:
         """Import all lines in one transaction. Roll back if a line has an error, or without ``keep``."""
+        before = self.summary.operation, self.changed
         with bindings.store.transaction(exclusive=True) as transaction:
             # A record in the table applies after the transaction: an export has names that are older than a record.
             self.records = PrefixRecords(transaction.prefixes())
             while some := list(islice(read, _CHUNK)):
-                self._apply(transaction, some)
+                self._apply(transaction, some, keep=keep)
                 self.last = some[-1]
                 if progress:
                     progress(self.summary.lines)
             if self.summary.refusals or not keep:
                 transaction.rollback()
+                self.summary.operation, self.changed = before
             else:
                 self.summary.kept = self.summary.lines
+                if self.summary.operation is not None:
+                    transaction.operations.finish(self.summary.operation, self.changed, bindings.now())
 
     def import_batch(self, bindings: Bindings, read: Iterator[Row], progress: Callable[[int], object] | None) -> bool:
         """Import one batch. Return whether it has lines, and none has an error."""
@@ -303,7 +308,7 @@ class _Run:
             message = "the last line has no line end: if the file is incomplete, this line is too"
             self._note_warning(self.last, "table-cut", message)
 
-    def _apply(self, transaction: Transaction, batch: Sequence[Row]) -> None:
+    def _apply(self, transaction: Transaction, batch: Sequence[Row], *, keep: bool) -> None:
         """Check some lines and write their changes."""
         self.summary.lines += len(batch)
         read = [(row, self._read(row)) for row in batch]
@@ -335,8 +340,13 @@ class _Run:
                 if change.action:
                     # Several records of a dump can be on one line.
                     changes[row.actor or self.actor].append((change, self._source(row)))
+        if changes and keep and self.summary.operation is None:
+            parameters = {"file": self.file, **({"relocate": True} if self.relocate else {})}
+            self.summary.operation = transaction.operations.begin("import", self.actor, self.now, parameters)
         for actor, written in changes.items():
-            transaction.put([change for change, _ in written], actor, [source for _, source in written])
+            sources = [source for _, source in written]
+            transaction.put([change for change, _ in written], actor, sources, self.summary.operation)
+            self.changed += len(written)
         self.seen.add(new_lines)
         self._warn(transaction, new)
 
@@ -360,7 +370,8 @@ class _Run:
         self, row: Row, proposal: Proposal, before: Binding | None, earlier: str | None, transaction: Transaction
     ) -> Change | None:
         try:
-            change = self.check_change(before, assignment.bind(before, proposal, self.now), transaction)
+            change = assignment.bind(before, proposal, self.now, decided=self.relocate)
+            change = self.check_change(before, change, transaction)
             if earlier is None:
                 self.records.require_permitted(before, change)
         except BindingError as error:

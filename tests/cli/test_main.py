@@ -38,6 +38,8 @@ COMMANDS = [
     "rule",
     "show",
     "history",
+    "undo",
+    "operations",
     "list",
     "count",
     "init",

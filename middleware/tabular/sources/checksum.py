@@ -16,7 +16,7 @@ from itertools import islice
 from typing import NamedTuple
 
 from ...bindings.collection import Bindings
-from ..importing import disk_errors
+from ...storage.key_spool import disk_errors
 
 _MANY = 1000
 
@@ -43,7 +43,7 @@ class NameIndex:
     def __init__(self) -> None:
         self._database = sqlite3.connect("", isolation_level=None)
         self._new: dict[str, str] = {}
-        with disk_errors():
+        with disk_errors("the import"):
             self._database.execute("PRAGMA journal_mode = OFF")
             self._database.execute("CREATE TABLE names (key TEXT PRIMARY KEY, target TEXT NOT NULL) WITHOUT ROWID")
 
@@ -56,7 +56,7 @@ class NameIndex:
         """Return those of the keys that are in the index."""
         self._store()
         query = "SELECT key FROM names WHERE key IN (SELECT value FROM json_each(?))"
-        with disk_errors():
+        with disk_errors("the import"):
             return {key for (key,) in self._database.execute(query, (json.dumps(keys),))}
 
     def checksum(self) -> Checksum:
@@ -73,13 +73,13 @@ class NameIndex:
     def _store(self) -> None:
         if self._new:
             query = "INSERT OR IGNORE INTO names SELECT key, value FROM json_each(?)"
-            with disk_errors():
+            with disk_errors("the import"):
                 self._database.execute(query, (json.dumps(self._new),))
             self._new.clear()
 
     def _sorted(self) -> Iterator[tuple[str, str]]:
         self._store()
-        with disk_errors():
+        with disk_errors("the import"):
             yield from self._database.execute("SELECT key, target FROM names ORDER BY key")
 
     def _recorded(self, bindings: Bindings) -> Iterator[tuple[str, str]]:

@@ -19,6 +19,7 @@ from ararat.middleware import open_bindings
 from ararat.middleware.tabular.importing import NotedLine, Summary
 
 DOC = "ark:12345/doc"
+UNDO = "Operation 1. To undo it, run: ararat undo 1\n"
 
 
 @pytest.fixture
@@ -281,7 +282,7 @@ TABLE = (
 def test_import_binds_all_lines_of_a_table(ararat: Callable[..., Result], tmp_path: Path, database: Path) -> None:
     (tmp_path / "names.csv").write_text(TABLE)
     result = ararat("import", str(tmp_path / "names.csv"))
-    assert (result.exit_code, result.stdout) == (0, "Written. 2 lines: 2 added.\n")
+    assert (result.exit_code, result.stdout) == (0, "Written. 2 lines: 2 added.\n" + UNDO)
     with open_bindings(database, create=True) as bindings:
         found = bindings.lookup("ark:12345/cat")
         assert found is not None
@@ -327,13 +328,13 @@ def test_batches_are_kept_and_reported(ararat: Callable[..., Result]) -> None:
     assert result.exit_code == 1
     assert result.stdout == (
         "Written: the first 4 lines. Correct the refused lines and run the command again.\n"
-        "6 lines: 4 added, 1 refused.\n"
+        f"6 lines: 4 added, 1 refused.\n{UNDO}"
     )
     result = ararat("import", "--batch", "2", "-", given=f"identifier,target\n{lines}ark:12345/y\n")
     assert result.exit_code == 2
     assert "Written the first 4 lines; correct the table" in " ".join(result.stderr.split())
     result = ararat("import", "--batch", "2", "-", given=f"identifier,target\n{lines}")
-    assert result.stdout == "Written. 5 lines: 1 added, 4 unchanged.\n"
+    assert result.stdout.startswith("Written. 5 lines: 1 added, 4 unchanged.\nOperation 2. ")
 
 
 def test_an_unreadable_line_is_reported_with_file_line_and_column(
@@ -379,7 +380,7 @@ def test_the_encoding_and_the_separator_are_reported(ararat: Callable[..., Resul
 
 
 def test_the_usual_encoding_and_separator_are_not_reported(ararat: Callable[..., Result]) -> None:
-    assert ararat("import", "-", given=TABLE).stdout == "Written. 2 lines: 2 added.\n"
+    assert ararat("import", "-", given=TABLE).stdout == f"Written. 2 lines: 2 added.\n{UNDO}"
 
 
 @pytest.mark.parametrize("value", ["ARK", "=identifier", "ARK=identifer"])
@@ -472,7 +473,9 @@ def test_import_counts_and_lists_every_change(bound: Callable[..., Result]) -> N
         "unchanged.",
     ]
     result = bound("import", "-", given=table)
-    assert " ".join(result.stdout.split()) == ("Written. 6 lines: 2 added, 1 updated, 1 claimed, 1 moved, 1 unchanged.")
+    assert " ".join(result.stdout.split()).startswith(
+        "Written. 6 lines: 2 added, 1 updated, 1 claimed, 1 moved, 1 unchanged. Operation 1."
+    )
 
 
 def test_long_line_numbers_are_separated_from_the_text() -> None:
@@ -523,7 +526,7 @@ def test_an_export_can_be_imported(bound: Callable[..., Result], format: str, tm
     result = bound(
         "import", "--database", str(tmp_path / "other.sqlite"), "--format", format, "-", given=file.read_bytes()
     )
-    assert result.stdout == "Written. 1 line: 1 withdrawn.\n"
+    assert result.stdout == f"Written. 1 line: 1 withdrawn.\n{UNDO}"
     with open_bindings(tmp_path / "other.sqlite", create=True) as bindings:
         found = bindings.lookup(DOC)
         assert found is not None

@@ -1,0 +1,137 @@
+"""Run an operation on many names, and the commands ``undo`` and ``operations``."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from .. import streams
+from ..errors import DONE, NO, read_name, write
+from ..options import actor_option, database_option, json_option, policy_option, show_progress
+from ..output import Sheet
+from .stores import open_store
+
+if TYPE_CHECKING:
+    from ...identifiers.iri_policy import Profile
+    from ...middleware import Bindings
+    from ...middleware.bindings.bulk import BulkResult
+
+dry_run_option: Callable[..., Any] = click.option(
+    "--dry-run", is_flag=True, help="Print the numbers and the first changes. Write nothing."
+)
+
+
+def run_bulk(
+    database: str,
+    run: Callable[..., BulkResult],
+    *,
+    dry_run: bool,
+    as_json: bool,
+    profile: Profile | None = None,
+    **options: Any,
+) -> int:
+    """Run ``run(bindings, dry_run=..., progress=..., **options)``, print its result, and return the exit code.
+
+    The progress is printed if standard error is a terminal.
+    """
+    from ..render import operations as records
+
+    with open_store(database, profile=profile) as bindings:
+        result = _with_progress(bindings, run, dry_run=dry_run, **options)
+    if as_json:
+        streams.dump(result.as_dict())
+    else:
+        write(records.refused_lines(result, Sheet.of(sys.stderr)), to=sys.stderr)
+        write(records.result_lines(result, Sheet.of(sys.stdout), dry_run=dry_run))
+    return NO if result.refusals or not result.names else DONE
+
+
+def _with_progress(bindings: Bindings, run: Callable[..., BulkResult], **options: Any) -> BulkResult:
+    if not sys.stderr.isatty():
+        return run(bindings, **options)
+    try:
+        return run(bindings, progress=lambda names: show_progress(names, "names"), **options)
+    except KeyboardInterrupt:
+        sys.stderr.write("\nararat: interrupted; nothing was written\n")
+        raise
+    finally:
+        sys.stderr.write("\r\x1b[K")
+
+
+@click.command("undo", short_help="Undo an operation, or the last change of a name.")
+@click.argument("what", metavar="OPERATION|ID")
+@click.option(
+    "--revision",
+    type=click.IntRange(min=1),
+    metavar="N",
+    help="With ID: undo the change only if N is still the last revision.",
+)
+@click.option(
+    "--skip-changed",
+    is_flag=True,
+    help="Leave names alone that were changed after OPERATION. Without it, nothing is undone then.",
+)
+@dry_run_option
+@json_option
+@policy_option("Refuse changes that break this IRI policy.")
+@actor_option
+@database_option
+def undo_command(what: str, revision: int | None, skip_changed: bool, **options: Any) -> int:
+    """Undo an operation, such as an import, or the last change of a name.
+
+    OPERATION is a number that `ararat operations` lists. All names of the operation get back their targets, metadata
+    and states. A name that was new is withdrawn, because a public name is never deleted; a new reserved name is
+    deleted. A recorded resource stays. Rules and counters of an import stay.
+
+    An undo is an operation too. To repeat OPERATION, undo the undo.
+
+    Exit code: 0 done, 1 names are refused or not found, 2 not valid, 69 no database.
+    """
+    from ...middleware.bindings.undo import undo_change, undo_operation
+
+    # No identifier has digits only.
+    if what.isascii() and what.isdigit():
+        if revision is not None:
+            raise click.UsageError("--revision needs an ID")
+        number = int(what)
+        return run_bulk(
+            run=lambda bindings, **rest: undo_operation(bindings, number, skip_changed=skip_changed, **rest), **options
+        )
+    if skip_changed:
+        raise click.UsageError("--skip-changed needs an OPERATION")
+    name = read_name(what)
+
+    def undo(bindings: Bindings, progress: object = None, **rest: Any) -> BulkResult:
+        return undo_change(bindings, name, revision=revision, **rest)
+
+    return run_bulk(run=undo, **options)
+
+
+@click.command("operations", short_help="List the changes of many names.")
+@click.option(
+    "--limit", type=click.IntRange(min=1), metavar="NUMBER", help="Print at most NUMBER operations.  [default: all]"
+)
+@json_option
+@database_option
+def operations_command(database: str, limit: int | None, as_json: bool) -> int:
+    """List imports, relocations, withdrawals, restorations and undos of many names, the newest first.
+
+    Exit code: 0 done, 69 no database.
+    """
+    from ...middleware.bindings.operations import MAX_LISTED, list_operations
+    from ..render import operations as records
+
+    before, left = None, sys.maxsize if limit is None else limit
+    with open_store(database) as bindings:
+        while left > 0 and (page := list_operations(bindings, before=before, limit=min(left, MAX_LISTED))):
+            for operation in page:
+                if as_json:
+                    streams.dump(operation.as_dict())
+                else:
+                    write(records.operation_lines(operation, Sheet.of(sys.stdout)))
+            before = page[-1].number
+            left -= len(page)
+    return DONE

@@ -1,0 +1,104 @@
+"""Turn operations and their results into lines for a terminal."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from ..output import Sheet, Style, identifier, words
+from .bindings import differences, moment
+
+if TYPE_CHECKING:
+    from ...middleware.bindings.bulk import BulkResult, Effect, NotedName
+    from ...middleware.bindings.operations import Operation
+
+_STYLES: dict[str, Style] = {"withdrawn": "warning", "deleted": "warning", "relocated": "name"}
+_DRY = {
+    "relocated": "to move",
+    "withdrawn": "to withdraw",
+    "restored": "to restore",
+    "updated": "to update",
+    "deleted": "to delete",
+    "reserved": "to reserve",
+}
+_DONE = {"relocated": "moved"}
+_WORD = 12
+
+
+def result_lines(result: BulkResult, sheet: Sheet, *, dry_run: bool) -> Iterator[str]:
+    """Return the numbers of a bulk change; for a dry run also the first changes. The last line shows how to undo it."""
+    if dry_run:
+        for effect in result.effects:
+            yield from _effect(effect, sheet)
+        if more := result.changed - len(result.effects):
+            yield f"... and {more:,} more"
+    yield from _noted("left alone", result.left_alone, result.others, sheet)
+    yield from sheet.prose(_counts(result))
+    yield from undo_line(result.operation, sheet)
+
+
+def undo_line(operation: int | None, sheet: Sheet) -> Iterator[str]:
+    """Return how to undo an operation; nothing without an operation."""
+    if operation is not None:
+        yield from sheet.prose(f"Operation {operation}. To undo it, run: ararat undo {operation}")
+
+
+def refused_lines(result: BulkResult, sheet: Sheet) -> Iterator[str]:
+    """Return the refused names with their reasons."""
+    yield from _noted("refused", result.refused, result.refusals, sheet)
+
+
+def operation_lines(operation: Operation, sheet: Sheet) -> Iterator[str]:
+    """Return the number, time, action, names and actor of an operation, and its parameters."""
+    by = f" by {words(operation.actor)}" if operation.actor else ""
+    number = sheet.paint(f"{operation.number:>6}", "strong")
+    when = sheet.paint(moment(operation.started), "soft")
+    names = f"{operation.names:,} name{'' if operation.names == 1 else 's'}"
+    yield f"{number}  {when}  {sheet.paint(operation.action, 'good')} {sheet.paint(f'{names}{by}')}"
+    stated = [f"{name} {_value(value)}" for name, value in operation.parameters.items() if value is not None]
+    if operation.finished is None:
+        stated.append("not finished")
+    if operation.undone_by is not None:
+        stated.append(f"undone by {operation.undone_by}")
+    if stated:
+        yield from sheet.prose("; ".join(stated), indent=8)
+
+
+def _value(value: object) -> str:
+    return words(value if isinstance(value, str) else json.dumps(value), most=200)
+
+
+def _effect(effect: Effect, sheet: Sheet) -> Iterator[str]:
+    before, after = effect.before, effect.after
+    target = f" -> {identifier(after.target)}" if after.target else ""
+    was = f" (was {identifier(before.target)})" if before and before.target and before.target != after.target else ""
+    word = sheet.paint(effect.outcome.ljust(_WORD), _STYLES.get(effect.outcome, "good"))
+    yield f"{word}{sheet.paint(f'{identifier(after.identifier)}{target}{was}')}"
+    if before is not None:
+        for name, old, new in differences(before, after):
+            yield from sheet.prose(f"{name}: {words(new, most=200)} (was {words(old, most=200)})", indent=_WORD)
+
+
+def _noted(word: str, names: list[NotedName], number: int, sheet: Sheet) -> Iterator[str]:
+    style: Style = "error" if word == "refused" else "warning"
+    for noted in names:
+        yield f"{sheet.paint(word.ljust(_WORD), style)}{sheet.paint(identifier(noted.identifier))}"
+        yield from sheet.prose(f"{noted.message} ({noted.code})", indent=_WORD)
+    if more := number - len(names):
+        yield f"... and {more:,} more {word}"
+
+
+def _counts(result: BulkResult) -> str:
+    done = _DONE if result.written else _DRY
+    counted = [f"{number:,} {done.get(outcome, outcome)}" for outcome, number in sorted(result.counts.items())]
+    for number, what in (
+        (result.unchanged, "unchanged"),
+        (result.others, "left alone"),
+        (result.refusals, "refused"),
+    ):
+        if number:
+            counted.append(f"{number:,} {what}")
+    names = f"{result.names:,} name{'' if result.names == 1 else 's'}"
+    opening = "Written." if result.written else "Nothing was written."
+    return f"{opening} {': '.join(filter(None, [names, ', '.join(counted)]))}."

@@ -1,0 +1,56 @@
+"""Keys of names in a temporary file, so that a change of any number of names needs little memory."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from itertools import islice
+
+from ..errors import BindingsUnavailable
+
+
+class KeySpool:
+    """A set of keys on disk, in order. Raises :class:`BindingsUnavailable` if the disk cannot store it.
+
+    >>> spool = KeySpool()
+    >>> spool.add(["ark:12345/y", "ark:12345/x", "ark:12345/y"])
+    >>> list(spool.blocks(1))
+    [['ark:12345/x'], ['ark:12345/y']]
+    >>> spool.close()
+    """
+
+    def __init__(self) -> None:
+        # "": a temporary database that SQLite deletes itself. It need not survive a crash.
+        self._database = sqlite3.connect("", isolation_level=None)
+        with disk_errors("the change"):
+            self._database.execute("PRAGMA journal_mode = OFF")
+            self._database.execute("CREATE TABLE names (key TEXT PRIMARY KEY) WITHOUT ROWID")
+
+    def add(self, keys: Iterable[str]) -> None:
+        """Add keys. A key that is in the set already is ignored."""
+        with disk_errors("the change"):
+            self._database.execute("BEGIN")
+            self._database.executemany("INSERT OR IGNORE INTO names VALUES (?)", ((key,) for key in keys))
+            self._database.execute("COMMIT")
+
+    def blocks(self, size: int) -> Iterator[Sequence[str]]:
+        """Return all keys in order, at most ``size`` at a time."""
+        with disk_errors("the change"):
+            rows = self._database.execute("SELECT key FROM names ORDER BY key")
+            while block := [key for (key,) in islice(rows, size)]:
+                yield block
+
+    def close(self) -> None:
+        """Delete the file."""
+        self._database.close()
+
+
+@contextmanager
+def disk_errors(what: str) -> Iterator[None]:
+    """Raise :class:`BindingsUnavailable` for an error of a temporary database of ``what``, such as a full disk."""
+    try:
+        yield
+    except sqlite3.Error as error:
+        message = f"the temporary file of {what} cannot be written or read: {error}; check the free disk space"
+        raise BindingsUnavailable(message) from error

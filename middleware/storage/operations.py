@@ -1,0 +1,213 @@
+"""The SQL of operations: their rows, and the names that an operation concerns."""
+
+# ruff: noqa: S608 - the statements contain names of the schema only
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from datetime import datetime
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from sqlalchemy import insert, update
+
+from ..bindings.listing import LAST
+from ..bindings.model import Binding, rfc3339
+from ..bindings.operations import Operation, OperationAction
+from ..errors import BindingError, UnreadableBinding
+from . import schema
+from .search_indexes import TARGET
+from .sql import binding_of
+
+if TYPE_CHECKING:
+    from sqlalchemy import Connection
+
+    from .protocols import Database, Row
+
+Read = Callable[[str, Sequence[Any]], Sequence[Any]]
+"""A function that returns the rows of a query."""
+
+_ROWS_AT_ONCE = 1000
+_COLUMNS = "id, action, actor, started, finished, parameters, names, undoes"
+
+
+class Recorded(NamedTuple):
+    """The events of one name: its binding before the first of them, and after the last.
+
+    ``before`` is None for a new name, and ``after`` for a deleted one.
+    """
+
+    before: Binding | None
+    after: Binding | None
+    revision: int
+
+
+def operations(read: Read, dialect_name: str, before: int | None, limit: int) -> list[Operation]:
+    """Return operations, the newest first, with numbers below ``before``."""
+    where = "" if before is None else "WHERE id < ? "
+    parameters = [limit] if before is None else [before, limit]
+    rows = read(_marked(f"SELECT {_COLUMNS} FROM operations {where}ORDER BY id DESC LIMIT ?", dialect_name), parameters)
+    undone: dict[int, int] = {}
+    for number, undoes in read("SELECT id, undoes FROM operations WHERE undoes IS NOT NULL ORDER BY id DESC", ()):
+        # An operation that was undone itself undoes nothing.
+        if number not in undone:
+            undone[undoes] = number
+    return [_operation(row, undone.get(row[0])) for row in rows]
+
+
+class Operations:
+    """The operations of a transaction."""
+
+    def __init__(self, connection: Connection, database: Database) -> None:
+        self._connection = connection
+        self._database = database
+        self._dialect_name = database.dialect_name
+
+    def begin(
+        self,
+        action: OperationAction,
+        actor: str | None,
+        started: datetime,
+        parameters: Mapping[str, Any],
+        undoes: int | None = None,
+    ) -> int:
+        """Record an operation, and return its number."""
+        row = {
+            "action": action,
+            "actor": actor,
+            "started": rfc3339(started),
+            "parameters": json.dumps(dict(parameters), ensure_ascii=False),
+            "names": 0,
+            "undoes": undoes,
+        }
+        inserted = self._connection.execute(insert(schema.operations).values(row)).inserted_primary_key
+        return next(iter(inserted or ()))
+
+    def finish(self, number: int, names: int, finished: datetime) -> None:
+        """Record the number of changed names, and the time."""
+        values = {"names": names, "finished": rfc3339(finished)}
+        self._connection.execute(update(schema.operations).where(schema.operations.c.id == number).values(values))
+
+    def get(self, number: int) -> Operation:
+        """Return an operation. Raises :class:`BindingError` with the code ``operation-unknown``."""
+        found = operations(self._rows, self._dialect_name, number + 1, 1) if 0 < number < 2**62 else []
+        if not found or found[0].number != number:
+            raise BindingError("operation-unknown", f"the operation {number} does not exist")
+        return found[0]
+
+    def keys_with_targets(self, sources: Sequence[str], keys: KeyRange | None) -> Iterator[str]:
+        """Return the keys of the names with a target, or an alternate, that begins with one of these texts.
+
+        A key can be repeated.
+        """
+        target = TARGET if self._dialect_name == "sqlite" else f'{TARGET} COLLATE "C"'
+        find = "instr" if self._dialect_name == "sqlite" else "strpos"
+        within, bounds = keys.condition() if keys else ("", [])
+        for source in sources:
+            yield from self._stream(
+                f"SELECT key FROM bindings WHERE target IS NOT NULL AND {target} >= ? AND {target} < ?{within}",
+                [source, f"{source}{LAST}", *bounds],
+            )
+            yield from self._stream(
+                f"SELECT key FROM bindings WHERE alternates IS NOT NULL AND {find}(alternates, ?) > 0{within}",
+                [f'"{source}', *bounds],
+            )
+
+    def keys_in(self, keys: KeyRange) -> Iterator[str]:
+        """Return the keys of a range."""
+        within, bounds = keys.condition()
+        return self._stream(f"SELECT key FROM bindings WHERE {within.removeprefix(' AND ')}", bounds)
+
+    def keys_of(self, number: int) -> Iterator[str]:
+        """Return the keys of the names that an operation changed. A key can be repeated."""
+        return self._stream("SELECT key FROM events WHERE operation = ?", [number])
+
+    def keys_withdrawn_by(self, number: int) -> Iterator[str]:
+        """Return the keys of the names whose last withdrawal is of this operation, and that are still withdrawn."""
+        return self._stream(
+            "SELECT key FROM events WHERE operation = ? AND action = 'withdrawn' AND NOT EXISTS "
+            "(SELECT 1 FROM events AS later WHERE later.key = events.key AND later.revision > events.revision "
+            "AND later.action IN ('withdrawn', 'restored'))",
+            [number],
+        )
+
+    def recorded(self, keys: Sequence[str], number: int | None) -> dict[str, Recorded]:
+        """Return the events of an operation for some keys. Without ``number``, return the last event of each key."""
+        state = [f"{table}.{name}" for table in ("events", "earlier") for name in (*schema.STATE, "action")]
+        which = "events.operation = ?"
+        if number is None:
+            newest = "SELECT max(revision) FROM events AS other WHERE other.key = events.key"
+            which = f"events.revision = ({newest})"
+        wanted = "IN (SELECT value FROM json_each(?))" if self._dialect_name == "sqlite" else "= ANY(?)"
+        text = (
+            f"SELECT {', '.join(state)} FROM events LEFT JOIN events AS earlier ON earlier.key = events.key "
+            f"AND earlier.revision = events.revision - 1 WHERE events.key {wanted} AND {which} "
+            "ORDER BY events.key, events.revision"
+        )
+        parameters: list[Any] = [self._database.array_parameter(list(keys))]
+        width = len(schema.STATE)
+        found: dict[str, Recorded] = {}
+        for row in self._rows(text, [*parameters, *([] if number is None else [number])]):
+            after = binding_of(tuple(row[:width]))
+            before = None
+            if row[-1] is None and after.revision > 1:
+                raise UnreadableBinding(row[0], "its history lacks the change before")
+            if row[-1] not in (None, "deleted"):
+                before = binding_of(tuple(row[width + 1 : -1]))
+            first = found.get(row[0])
+            found[row[0]] = Recorded(
+                first.before if first else before, None if row[width] == "deleted" else after, after.revision
+            )
+        return found
+
+    def _rows(self, text: str, parameters: Sequence[Any]) -> Sequence[Any]:
+        return self._connection.exec_driver_sql(_marked(text, self._dialect_name), tuple(parameters)).fetchall()
+
+    def _stream(self, text: str, parameters: Sequence[Any]) -> Iterator[str]:
+        options = {"stream_results": True, "yield_per": _ROWS_AT_ONCE}
+        rows = self._connection.exec_driver_sql(
+            _marked(text, self._dialect_name), tuple(parameters), execution_options=options
+        )
+        yield from rows.scalars()
+
+
+class KeyRange(NamedTuple):
+    """A range of names: those that begin with a text, or a name and all names below it."""
+
+    beginning: str
+    is_below: bool = False
+
+    def condition(self) -> tuple[str, list[str]]:
+        """Return the condition on the column ``key`` with " AND " before it, and its parameters."""
+        start = self.beginning
+        if not self.is_below:
+            return " AND key >= ? AND key < ?", [start, f"{start}{LAST}"]
+        # In byte order "." and "/" are adjacent, and "0" follows; "$" follows "#".
+        short = start[: schema.KEPT_CHARACTERS]
+        bounds = [schema.index_key(start), f"{start}.", f"{start}0", f"{short}#", f"{short}$" if short != start else ""]
+        return " AND (key = ? OR (key >= ? AND key < ?) OR (key >= ? AND key < ?))", bounds
+
+    def includes(self, identifier: str) -> bool:
+        """Return whether a name is in the range. The condition can also find other names, if names are very long."""
+        start = self.beginning
+        return identifier.startswith((f"{start}.", f"{start}/") if self.is_below else start) or identifier == start
+
+
+def _operation(row: Row, undone_by: int | None) -> Operation:
+    number, action, actor, started, finished, parameters, names, undoes = row
+    return Operation(
+        number,
+        action,
+        actor,
+        datetime.fromisoformat(started),
+        datetime.fromisoformat(finished) if finished else None,
+        json.loads(parameters or "{}"),
+        names or 0,
+        undoes,
+        undone_by,
+    )
+
+
+def _marked(text: str, dialect_name: str) -> str:
+    """Return a statement with the parameter marks of the driver."""
+    return text if dialect_name == "sqlite" else text.replace("?", "%s")
