@@ -14,6 +14,10 @@ from ararat.middleware.bindings import character_sets
 from ararat.middleware.bindings.audit import check
 from ararat.middleware.bindings.minting import mint
 from ararat.middleware.bindings.prefixes import PrefixRecords, record
+from ararat.middleware.bindings.verification import verify
+from ararat.middleware.errors import Collision
+from ararat.middleware.storage.copying import copy_store
+from ararat.middleware.storage.store import Transaction
 from ararat.middleware.tabular.exporting import export_table
 from ararat.middleware.tabular.importing import import_table
 
@@ -100,6 +104,33 @@ def test_the_history_of_records_is_never_changed_and_ordered(database, open_stor
     assert moments == sorted(set(moments))
     with pytest.raises(BindingsUnavailable, match="history is never"), bindings.store.transaction() as transaction:
         transaction.connection.exec_driver_sql("DELETE FROM prefix_events")
+
+
+def test_verify_finds_nothing_after_changes_of_records(bindings):
+    bindings.set_prefix(NAAN, who="A")
+    bindings.remove_prefix(NAAN)
+    bindings.set_prefix(NAAN, who="B")
+    bindings.set_prefix(SHOULDER, who="C")
+    bindings.remove_prefix(SHOULDER)
+    assert list(verify(bindings)) == []
+
+
+@pytest.mark.parametrize("times", [1, 100])
+def test_a_collision_with_another_writer_is_retried(bindings, monkeypatch, times):
+    get_prefix, left = Transaction.get_prefix, [times]
+
+    def collide(transaction, prefix):
+        left[0] -= 1
+        if left[0] >= 0:
+            raise Collision("could not serialize access")
+        return get_prefix(transaction, prefix)
+
+    monkeypatch.setattr(Transaction, "get_prefix", collide)
+    if times == 1:
+        assert bindings.set_prefix(NAAN, who="A") == "set"
+    else:
+        with pytest.raises(BindingsUnavailable, match="5 times"):
+            bindings.set_prefix(NAAN, who="A")
 
 
 def test_the_longest_prefix_with_a_text_is_inherited():
@@ -260,6 +291,26 @@ def test_a_file_has_records(tmp_path, open_store):
     with pytest.raises(ReadOnlyBindings):
         bindings.set_prefix(NAAN, who="A")
     assert [found.identifier for found in check(bindings) if found.code == "name-characters"] == ["ark:12345/x5old"]
+
+
+def test_a_copy_has_the_records_with_their_history(bindings, open_store, tmp_path):
+    other = open_store(tmp_path / "other.sqlite")
+    fill(other)
+    other.set_prefix(NAAN, who="Archive", actor="ada")
+    copy_store(other, bindings)
+    assert bindings.prefixes() == other.prefixes()
+    assert bindings.prefix_history(NAAN) == other.prefix_history(NAAN)
+    assert list(verify(bindings)) == []
+
+
+def test_a_copy_of_a_file_has_its_records(bindings, open_store, tmp_path):
+    path = tmp_path / "names.csv"
+    path.write_text("identifier,kind,who,prefix.characters\nark:12345/x5,prefix,Library,0-9\n", "utf-8")
+    copy_store(open_store(path), bindings)
+    assert [each.texts for each in bindings.prefixes()] == [{"who": "Library", "characters": "0-9"}]
+    assert [each.action for each in bindings.prefix_history(SHOULDER)] == ["set"]
+    assert bindings.set_prefix(SHOULDER, what="Maps") == "changed"
+    assert list(verify(bindings)) == []
 
 
 def test_a_file_with_two_records_of_a_prefix_is_refused(tmp_path, open_store):
