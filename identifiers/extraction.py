@@ -188,7 +188,7 @@ def _running(text: str, *, repair: bool = True) -> Iterator[Match]:
             # The last label counts (E-01). It starts with the three letters at the end of this match.
             place = matched.end() - 3
             continue
-        address = addresses.around(start, taken) if addresses else None
+        address = addresses.around(start, taken) if addresses and start else None
         found = (_longest(matched, address, repair) if matched else None) or _faulty(label, address, repair)
         if found is not None:
             yield found
@@ -241,7 +241,7 @@ def _longest(matched: re.Match[str], address: int | None, repair: bool) -> Match
     text, start, end = matched.string, *matched.span()
     plain = _with_plain_label(matched[0]) if matched.re is _ENCODED else matched[0]
     valid = reads(plain)
-    if not valid and not _is_too_long(plain):
+    if not valid and not (repair and _is_too_long(plain)):
         # An invalid identifier is repaired once: as a whole word, in _faulty.
         return None
     for begin in [start] if address is None or matched.re is _URN else [address, start]:
@@ -253,7 +253,7 @@ def _longest(matched: re.Match[str], address: int | None, repair: bool) -> Match
 
 
 def _is_too_long(literal: str) -> bool:
-    shorter = _without_closing(literal).removesuffix("/")
+    shorter = literal[:-1] if literal[-1] == "/" else _without_closing(literal)
     return shorter != literal and reads(shorter)
 
 

@@ -214,6 +214,7 @@ HOSTILE = [
     '\u202e"http://&amp;ark%3AA\u00ad',
     'a://\u2010ark%3Aark%3A12345/%41."',
     "\u00adark%3A1/\u0410 ark%3AA_&#58;\u202e",
+    ">urn:a-:ark://&#58;\u2010",
 ]
 
 
