@@ -36,6 +36,7 @@ COMMANDS = [
     "delete",
     "mint",
     "rule",
+    "prefix",
     "show",
     "history",
     "undo",

@@ -26,6 +26,7 @@ from ararat.identifiers.urn import model as urn
 from ararat.middleware import BindingSource, ResolverMiddleware
 from ararat.middleware.bindings.model import Binding
 from ararat.middleware.bindings.patterns import Pattern
+from ararat.middleware.bindings.prefixes import PrefixRecord
 from ararat.middleware.errors import BindingError, TableError
 from ararat.middleware.resolution.mistyped import is_mistyped
 from ararat.middleware.resolution.resolver import no_rules, resolve
@@ -228,6 +229,9 @@ class Everything(BindingSource):
     def rules(self) -> list[Rule]:
         templates = {"ark:12345/": "https://e.example/of/${value}", "ark:12148/": "/local/of?id=${content}"}
         return [Rule(prefix, template, 302, LOCATED.changed, None) for prefix, template in templates.items()]
+
+    def prefixes(self) -> list[PrefixRecord]:
+        return []
 
     def patterns(self) -> list[Pattern]:
         return [Pattern("12345", "x5", 4, "noid")]
