@@ -99,7 +99,7 @@ def _records(here: Snapshot, there: Snapshot) -> Iterator[Finding]:
             if known[:both] != events[:both]:
                 yield finding("diverged", prefix, f"the history of this {what} differs from that in the other store")
             elif len(known) < len(events):
-                message = f"this {what} has {len(known)} changes here, and {len(events)} in the other store"
+                message = f"the number of changes of this {what} is {len(known)} here, {len(events)} in the other store"
                 yield finding("older", prefix, message)
 
 

@@ -142,12 +142,13 @@ def test_a_copy_with_other_content_is_not_written(
 
 
 TABLE = """\
-identifier,target,kind,status,resource
-ark:12345/r5,https://example.org/${value},rule,,
-ark:12345/k5,next 2 of 10^3,counter,,
-ark:12345/k5000,,,reserved,
-ark:12345/x6,/6,,,R6
-ark:12345/x5,/5,,withdrawn,
+identifier,target,kind,status,resource,who
+ark:12345/r5,https://example.org/${value},rule,,,
+ark:12345/x,,prefix,,,A library
+ark:12345/k5,next 2 of 10^3,counter,,,
+ark:12345/k5000,,,reserved,,
+ark:12345/x6,/6,,,R6,
+ark:12345/x5,/5,,withdrawn,,
 """
 
 
@@ -160,7 +161,8 @@ def test_a_file_is_copied_with_one_event_for_each_name(
     with open_file(file, served=False) as old:
         copied = copy_store(old, new)
         assert [(each.table, each.rows) for each in copied][1:] == [
-            *(("bindings", 3), ("events", 3), ("rules", 1), ("rule_events", 1))
+            *(("bindings", 3), ("events", 3), ("rules", 1), ("rule_events", 1)),
+            *(("prefixes", 1), ("prefix_events", 1)),
         ]
         for name in ("ark:12345/x5", "ark:12345/x6", "ark:12345/k5000"):
             assert new.lookup(name) == old.lookup(name)
@@ -170,6 +172,7 @@ def test_a_file_is_copied_with_one_event_for_each_name(
     assert [event.action for event in new.history("ark:12345/k5000")] == ["reserved"]
     assert mint(new, "12345/k5", length=3, digits=True, sequential=True) == ["ark:12345/k5002"]
     assert [rule.prefix for rule in new.rules()] == ["ark:12345/r5"]
+    assert [(record.prefix, record.who) for record in new.prefixes()] == [("ark:12345/x", "A library")]
     assert list(verify(new)) == []
 
 
