@@ -14,7 +14,7 @@ Kind = Literal["located", "related", "described", "served"]
 the name, or a page of the site itself.
 """
 Status = Literal["reserved", "live", "withdrawn"]
-"""A reserved name is not public. It can be deleted. A live or withdrawn name is public for all time."""
+"""A reserved name is not public. It can be deleted. A live or withdrawn name is public for all time (decision I-05)."""
 Scope = Literal["name", "subtree"]
 Action = Literal["bound", "updated", "relocated", "withdrawn", "restored", "reserved", "deleted"]
 
@@ -31,6 +31,9 @@ NOTHING: Mapping[str, str] = MappingProxyType({})
 
 class Binding(NamedTuple):
     """The binding of one name.
+
+    Each lookup creates one. A NamedTuple takes 0.5 µs, a frozen dataclass with slots 3.8 µs, so that a redirect took
+    1.03 times as long (measured in process, 100,000 names in SQLite).
 
     - ``identifier``: the key: the normal form of the Basic ARK, or of the assigned name of the URN.
     - ``target``: an http(s) URL or a path of this site in ASCII; None only for the kind "described".

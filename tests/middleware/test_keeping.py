@@ -43,6 +43,23 @@ def import_on_and_on(turn, ack):
             os.write(ack, b"%d\\n" % number)
 
 open_bindings(file, create=True).close()
+
+def time_of(work):
+    # How long a child needs for its first change. A busy computer can need more than a second.
+    reading, ack = os.pipe()
+    began = time.monotonic()
+    child = os.fork()
+    if child == 0:
+        work("first", ack)
+    os.read(reading, 1)
+    taken = time.monotonic() - began
+    os.kill(child, signal.SIGKILL)
+    os.waitpid(child, 0)
+    os.close(reading)
+    os.close(ack)
+    return taken
+
+longest = [3 * time_of(work) for work in (bind_on_and_on, import_on_and_on)]
 acknowledged = 0
 for turn in range(rounds):
     reading, ack = os.pipe()
@@ -52,7 +69,7 @@ for turn in range(rounds):
         (import_on_and_on if turn % 2 else bind_on_and_on)(turn, ack)
         os._exit(1)
     os.close(ack)
-    time.sleep(random.uniform(0, 0.3 if turn % 2 else 0.1))
+    time.sleep(random.uniform(0, longest[turn % 2]))
     os.kill(child, signal.SIGKILL)
     os.waitpid(child, 0)
     with os.fdopen(reading, "rb") as pipe:
