@@ -133,6 +133,12 @@ def test_a_container_of_the_maximum_length_is_reported(length, members):
     assert len(examine(f"{container}/y").hierarchy) == members
 
 
+def test_an_address_without_an_ark_becomes_an_iri_by_a_policy():
+    report = examine("https://17beta.top/en/", policies=["17beta"])
+    assert report.form == "iri"
+    assert [found.severity for found in report.problems if found.code == "no-ark-label"] == ["note"]
+
+
 def test_a_policy_does_not_change_the_form_of_an_ark():
     report = examine("https://17beta.top/ark:21206/10015", policies=["17beta"])
     assert report.policy is not None
