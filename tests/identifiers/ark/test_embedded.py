@@ -94,4 +94,5 @@ def test_prefix_and_ark_joined_give_the_url(prefix, rest):
 
 def test_a_scheme_of_one_letter_is_a_prefix():
     found = parse("x:ark:12345/y")
+    assert isinstance(found, EmbeddedArk)
     assert (found.prefix, found.boundary) == ("x:", True)

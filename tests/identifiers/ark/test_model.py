@@ -261,4 +261,5 @@ def _body_end(found: Ark) -> int:
 def test_a_head_of_hyphens_keeps_its_first_variant_in_the_name():
     # without hyphens, the head is not empty.
     found = parse("ark:12345/-.d.e")
+    assert isinstance(found, Ark)
     assert (found.name, found.variants) == ("-.d", ("e",))

@@ -5,9 +5,10 @@ from __future__ import annotations
 import io
 import json
 from datetime import UTC, datetime, timedelta
+from typing import Any
 
 import pytest
-from werkzeug.test import Client
+from werkzeug.test import Client, TestResponse
 
 from ararat.middleware import BindingError, BindingsUnavailable, ReadOnlyBindings, ResolverMiddleware
 from ararat.middleware.bindings import character_sets
@@ -33,6 +34,11 @@ def client(bindings):
 
 def answer(bindings, path, form="application/json"):
     return client(bindings).get(path, headers={"Accept": form})
+
+
+def document(found: TestResponse) -> dict[str, Any]:
+    assert found.json is not None
+    return found.json
 
 
 def refused(action, *arguments, **options):
@@ -287,7 +293,7 @@ def test_a_file_has_records(tmp_path, open_store):
     bindings = open_store(path)
     assert [each.texts for each in bindings.prefixes()] == [each.texts for each in other.prefixes()]
     assert bindings.prefix_history(NAAN) == []
-    assert answer(bindings, "/ark:12345/x5").json["persistence_source"] == NAAN
+    assert document(answer(bindings, "/ark:12345/x5"))["persistence_source"] == NAAN
     with pytest.raises(ReadOnlyBindings):
         bindings.set_prefix(NAAN, who="A")
     assert [found.identifier for found in check(bindings) if found.code == "name-characters"] == ["ark:12345/x5old"]
@@ -330,8 +336,8 @@ def test_a_naan_alone_answers_with_its_record(path, bindings):
     bindings.set_prefix(NAAN, who="Library", statement=STATEMENT)
     found = answer(bindings, path)
     assert found.status_code == 200
-    assert found.json["prefix"] == NAAN
-    assert found.json["persistence"] == STATEMENT
+    assert document(found)["prefix"] == NAAN
+    assert document(found)["persistence"] == STATEMENT
     assert '<https://r.example/ark:12345/?info>; rel="describedby"' in found.headers["Link"]
 
 
@@ -342,7 +348,7 @@ def test_a_shoulder_alone_answers_with_its_record(path, bindings):
     bindings.set_prefix(SHOULDER, what="Maps", actor="secret")
     found = answer(bindings, path)
     assert found.status_code == 200
-    assert (found.json["what"], found.json["persistence_source"], found.json["rule"]) == (
+    assert (document(found)["what"], document(found)["persistence_source"], document(found)["rule"]) == (
         "Maps",
         NAAN,
         "/maps/${suffix}",
@@ -377,10 +383,10 @@ def test_other_texts_are_no_prefix(path, bindings):
 def test_a_bound_name_wins_over_a_record(bindings):
     bindings.set_prefix(SHOULDER, what="Maps")
     bindings.reserve(SHOULDER)
-    assert answer(bindings, "/ark:12345/x5").json["what"] == "Maps"
+    assert document(answer(bindings, "/ark:12345/x5"))["what"] == "Maps"
     bindings.bind(SHOULDER, "https://example.org/x5")
     assert answer(bindings, "/ark:12345/x5").location == "https://example.org/x5"
-    assert answer(bindings, "/ark:12345/x5?info").json["kind"] == "located"
+    assert document(answer(bindings, "/ark:12345/x5?info"))["kind"] == "located"
     bindings.withdraw(SHOULDER)
     assert answer(bindings, "/ark:12345/x5").status_code == 410
 
@@ -406,7 +412,7 @@ def test_a_description_has_the_inherited_statement_with_its_source(path, form, b
     assert "no statement known" not in found.text
     assert "Last-Modified" not in found.headers
     if form == "application/json":
-        assert (found.json["metadata"]["persistence"], found.json["persistence_source"]) == (STATEMENT, NAAN)
+        assert (document(found)["metadata"]["persistence"], document(found)["persistence_source"]) == (STATEMENT, NAAN)
     elif form == "text/plain":
         assert "persistence_source: ark:12345/\n" in found.text
     else:
@@ -416,7 +422,7 @@ def test_a_description_has_the_inherited_statement_with_its_source(path, form, b
 def test_the_own_statement_of_a_name_wins(bindings):
     bindings.set_prefix(NAAN, statement=STATEMENT)
     bindings.bind("ark:12345/x5a", "/a", metadata={"persistence": "One year."})
-    found = answer(bindings, "/ark:12345/x5a?info").json
+    found = document(answer(bindings, "/ark:12345/x5a?info"))
     assert found["metadata"]["persistence"] == "One year."
     assert "persistence_source" not in found
 

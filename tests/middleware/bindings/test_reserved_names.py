@@ -131,7 +131,8 @@ def test_a_conflict_has_both_bindings(bindings: Bindings) -> None:
 def test_a_tombstone_links_the_successor(bindings: Bindings, successor: str, address: str) -> None:
     bindings.bind("ark:/12345/x5-1", "/1", metadata={"what": "T", "dc.title": "U"})
     client = Client(ResolverMiddleware(NotFound(), bindings, prefix="https://r.example"))
-    assert client.get(f"/{NAME}?info", headers={"Accept": "application/json"}).json["spelling"] == "ark:/12345/x5-1"
+    described = client.get(f"/{NAME}?info", headers={"Accept": "application/json"}).get_json()
+    assert described["spelling"] == "ark:/12345/x5-1"
     assert b"Cite as" in client.get(f"/{NAME}?info", headers={"Accept": "text/html"}).data
     bindings.withdraw(NAME, successor=successor)
     for path, status in ((NAME, 410), (f"{NAME}/below", 410), (f"{NAME}?info", 200)):
@@ -139,5 +140,5 @@ def test_a_tombstone_links_the_successor(bindings: Bindings, successor: str, add
         assert answer.status_code == status
         assert f'<{address}>; rel="successor-version"' in answer.headers.getlist("Link")
         assert f'href="{address}"'.encode() in answer.data
-        document = client.get(f"/{path}", headers={"Accept": "application/json"}).json
+        document = client.get(f"/{path}", headers={"Accept": "application/json"}).get_json()
         assert document["successor"] == address

@@ -39,7 +39,7 @@ BOTH = {"text/html;de": "html de", "text/html;en": "html en", "application/json"
         pytest.param(TONGUES, None, "*", None, id="any language"),
         pytest.param(TONGUES, None, "it", None, id="no such language"),
         pytest.param(TONGUES, None, "d", None, id="half a language"),
-        pytest.param(TONGUES, None, "-x;q=0.9, de;q=0.5", "de", id="a range that is no language"),
+        pytest.param(TONGUES, None, "-x;q=0.9, de;q=0.5", "de", id="a range that is not a language"),
         pytest.param(
             {"zh-hant-tw": "zh", "fr": "fr"},
             None,
