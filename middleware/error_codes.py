@@ -172,7 +172,6 @@ ERROR_CODES: dict[str, ErrorCode] = _catalogue(
         "the operation was undone already",
         "an operation that is in effect; to repeat this one, undo the operation that undid it",
     ),
-    ("operation-copy", "a copy of a database cannot be undone", "an operation other than a copy"),
     (
         "undo-changed",
         "the name was changed after this operation",

@@ -12,7 +12,7 @@ from .model import rfc3339
 if TYPE_CHECKING:
     from .collection import Bindings
 
-OperationAction = Literal["import", "relocate", "withdraw", "restore", "undo", "copy"]
+OperationAction = Literal["import", "relocate", "withdraw", "restore", "undo"]
 
 MAX_LISTED = 1000
 

@@ -43,8 +43,8 @@ def undo_operation(
     written. Rules and counters of an import stay. The other parameters are those of
     :func:`~ararat.middleware.bindings.bulk.carry_out`.
 
-    Raises :class:`BindingError` with the code ``operation-unknown``, ``operation-undone`` or ``operation-copy``, and
-    like :func:`~ararat.middleware.bindings.bulk.carry_out`.
+    Raises :class:`BindingError` with the code ``operation-unknown`` or ``operation-undone``, and like
+    :func:`~ararat.middleware.bindings.bulk.carry_out`.
 
     >>> import tempfile
     >>> from .collection import open_bindings
@@ -62,8 +62,6 @@ def undo_operation(
 
     def find(transaction: Transaction) -> Iterator[str]:
         operation = transaction.operations.get(number)
-        if operation.action == "copy":
-            raise BindingError("operation-copy")
         if operation.undone_by is not None:
             message = f"the operation {number} was undone by the operation {operation.undone_by}"
             raise BindingError("operation-undone", message)

@@ -80,8 +80,8 @@ def find_below(request: ResolutionRequest, container: Binding, settings: Setting
         )
         return Found(request, below, container.identifier)
     key = container.identifier
-    served = container._replace(target=path, scope="name", alternates=NOTHING)
-    return Found(request._replace(identifier=ark.parse(key), key=key), served)
+    # The path is appended after the check of the target, because it can contain characters that no target can have.
+    return Found(request._replace(identifier=ark.parse(key), key=key), container._replace(alternates=NOTHING))
 
 
 def find_below_text(given: str, problem: Problem, fetch: Fetch, settings: Settings) -> Found | None:

@@ -125,7 +125,7 @@ operations = Table(
     Column("parameters", Text),  # JSON
     Column("names", NUMBER),
     Column("undoes", NUMBER),  # the operation that this one undoes
-    one_of("action", ("import", "relocate", "withdraw", "restore", "undo", "copy")),
+    one_of("action", ("import", "relocate", "withdraw", "restore", "undo")),
 )
 
 rules = Table(

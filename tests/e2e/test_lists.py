@@ -19,7 +19,8 @@ LET_GO = threading.Event()
 
 class Names:
     def fetch(self, keys):
-        return {key: SimpleNamespace(kind="located", status="live") for key in keys}
+        live = SimpleNamespace(kind="located", status="live", is_reserved=False, is_withdrawn=False)
+        return dict.fromkeys(keys, live)
 
 
 def site(environ, start_response):

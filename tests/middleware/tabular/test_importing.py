@@ -252,6 +252,27 @@ def test_every_refused_line_is_listed_and_nothing_is_written(bindings: Bindings)
     assert bindings.lookup("ark:12345/new") is None
 
 
+@pytest.mark.parametrize(
+    ("column", "cells", "code"),
+    [
+        ("created", "live,yesterday", "time-text"),
+        ("created", "live,2020-10-04T12:00:00", "time-text"),
+        ("created", "live,2999-01-01", "time-future"),
+        ("created,changed", "live,2020-10-05,2020-10-04", "time-order"),
+        ("successor", "live,ark:12345/y", "successor-unwanted"),
+        ("successor", "withdrawn,/a/path", "successor-text"),
+        ("successor", "withdrawn,ark:/12345/x-1", "successor-itself"),
+        ("spelling", "live,ark:12345/x2", "spelling-other-name"),
+    ],
+)
+def test_a_line_with_a_wrong_time_successor_or_spelling_is_refused(
+    bindings: Bindings, column: str, cells: str, code: str
+) -> None:
+    summary = run(bindings, f"identifier,target,status,{column}", f"ark:12345/x1,/1,{cells}")
+    assert codes(summary) == [(2, code)]
+    assert bindings.lookup("ark:12345/x1") is None
+
+
 def test_two_equal_lines_for_one_name_are_accepted(bindings: Bindings) -> None:
     summary = run(bindings, "identifier,target,what", "ark:12345/a,/1,T", "ark:/12345/-a,/1,T", "ark:12345/a,/1,")
     assert (summary.added, summary.unchanged, summary.refusals) == (1, 2, 0)
