@@ -25,7 +25,7 @@ from ...identifiers.ark import model as ark
 from ..errors import BindingError
 from . import character_sets, validation
 from .model import Binding, rfc3339
-from .patterns import read_form
+from .patterns import Pattern, read_form
 
 if TYPE_CHECKING:
     from ..resolution.rules import Rule
@@ -185,6 +185,20 @@ def with_rules(records: Iterable[PrefixRecord], rules: Iterable[Rule]) -> list[P
     """Return the records in the order of their prefixes, each with the rule of its prefix."""
     by_prefix = {rule.prefix: rule for rule in rules}
     return sorted((replace(each, rule=by_prefix.get(each.prefix)) for each in records), key=lambda each: each.prefix)
+
+
+def checked_patterns(records: Iterable[PrefixRecord]) -> Iterator[Pattern]:
+    """Return the patterns of records whose names have a check character.
+
+    >>> stated = record("ark:12345/x5", {"pattern": "29^4+name"})
+    >>> list(checked_patterns([stated]))
+    [Pattern(naan='12345', shoulder='x5', length=4, check='name', digits=False)]
+    """
+    for each in records:
+        form = read_form(each.pattern or "")
+        if form is not None and form.check:
+            naan, _, shoulder = each.prefix.removeprefix("ark:").partition("/")
+            yield Pattern(naan, shoulder, *form)
 
 
 def check(prefix: str, texts: Mapping[Field, str | None]) -> dict[Field, str]:

@@ -21,7 +21,7 @@ from ...identifiers.text import display, iri
 from ..bindings import targets, validation
 from ..bindings.model import NOTHING, Binding, rfc3339
 from ..bindings.patterns import Pattern
-from ..bindings.prefixes import NO_RECORDS, PrefixRecord, PrefixRecords, with_rules
+from ..bindings.prefixes import NO_RECORDS, PrefixRecord, PrefixRecords, checked_patterns, with_rules
 from ..errors import BindingError, BindingsUnavailable
 from ..fork_safety import ForkSafeLock
 from ..storage.opening import next_attempt
@@ -147,7 +147,7 @@ class Rulebook:
         return None
 
     def patterns(self) -> Sequence[Pattern]:
-        """Return the patterns of the names that this site minted with a check character.
+        """Return the patterns of names with a check character: of minted names and of prefix records.
 
         Raises :class:`BindingsUnavailable` if they were never read.
         """
@@ -179,8 +179,9 @@ class Rulebook:
             version = source.rules_version()
             if version != self._version:
                 self._rules = sorted(source.rules(), key=lambda rule: -len(rule.prefix))
-                self._patterns = source.patterns()
-                self._records = PrefixRecords(with_rules(source.prefixes(), self._rules))
+                records = source.prefixes()
+                self._records = PrefixRecords(with_rules(records, self._rules))
+                self._patterns = [*source.patterns(), *checked_patterns(records)]
                 self._version = version
         except BindingsUnavailable as error:
             # Remember the failure, so that not every request waits for it.

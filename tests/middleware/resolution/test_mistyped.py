@@ -71,6 +71,13 @@ def test_a_404_hints_at_a_typing_error_where_names_have_check_characters(
     assert client.get(f"/{wrong}").status_code == 302
 
 
+def test_a_404_hints_at_a_typing_error_where_a_prefix_record_has_a_check_character(bindings: Bindings) -> None:
+    bindings.set_prefix("ark:13030/xf9", pattern="29^4+check")
+    client = Client(ResolverMiddleware(site, bindings))
+    assert "mistyped" in client.get("/ark:13030/xf93tg2q").text
+    assert "mistyped" not in client.get("/ark:13030/xf93gt2q").text
+
+
 def test_a_file_knows_its_minted_names_by_its_counters(open_store: Callable[..., Bindings], tmp_path) -> None:
     (tmp_path / "names.csv").write_text("identifier,target,kind\nark:13030/xf9,next 0 of 29^4+check,counter\n")
     client = Client(ResolverMiddleware(site, open_store(tmp_path / "names.csv")))
