@@ -26,9 +26,10 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from .access_log import log_resolutions
-    from .bindings.collection import Bindings, open_bindings
+    from .bindings.collection import Bindings
     from .bindings.minting import mint
     from .bindings.model import Binding
+    from .bindings.open_bindings import open_bindings
     from .custom_scheme import OwnScheme
     from .errors import BindingConflict, BindingError, BindingsUnavailable, ReadOnlyBindings
     from .resolution.result import Resolution
@@ -55,7 +56,8 @@ __all__ = [
 # The module of each name. It is loaded on first use: most commands need few of them.
 _MODULES = {
     **dict.fromkeys(("BindingConflict", "BindingError", "BindingsUnavailable", "ReadOnlyBindings"), "errors"),
-    **dict.fromkeys(("Bindings", "open_bindings"), "bindings.collection"),
+    "Bindings": "bindings.collection",
+    "open_bindings": "bindings.open_bindings",
     "Binding": "bindings.model",
     "OwnScheme": "custom_scheme",
     "Resolution": "resolution.result",

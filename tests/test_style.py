@@ -48,7 +48,7 @@ PATTERNS = [(re.compile(rf"(?<![\w-])(?:{words})", re.IGNORECASE), instead) for 
 # Parts of a text that are not checked, with the reason.
 EXCEPTIONS = {
     "docs/style.md": r'(?s:## Words to avoid.*)|"Whoever"|"somebody"',  # lists the words
-    "tests/middleware/storage/test_sqlite.py": r"the user nobody",  # the user of Unix
+    "tests/middleware/storage/databases/test_sqlite.py": r"the user nobody",  # the user of Unix
 }
 OUTPUT = re.compile(r"^```console\n.*?^```$", re.MULTILINE | re.DOTALL)  # comes from the code
 

@@ -1,1 +1,1 @@
-"""The commands that read and change bindings."""
+"""The commands that read and change names."""

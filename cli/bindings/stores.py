@@ -27,7 +27,7 @@ def open_store(url: str, *, create: bool = False, profile: Profile | None = None
 
     A missing database is created only with ``create``. Changes must follow the IRI policy ``profile``.
     """
-    from ...middleware.bindings.collection import bindings_at, open_file, table_file
+    from ...middleware.bindings.open_bindings import bindings_at, open_file, table_file
 
     if not create:
         require_database(url)
@@ -69,7 +69,7 @@ def warn_of_unregistered(bindings: Bindings, naans: Collection[str], *, strict: 
 def require_database(url: str) -> None:
     """Raise :class:`~ararat.cli.errors.Refused` if the file of the database or table does not exist."""
     if is_missing(url):
-        from ...middleware.bindings.collection import table_file
+        from ...middleware.bindings.open_bindings import table_file
 
         if table_file(url) is not None:
             raise Refused(

@@ -10,8 +10,8 @@ from ..output import Sheet, Style, identifier, words
 from .bindings import differences, moment
 
 if TYPE_CHECKING:
-    from ...middleware.bindings.bulk import BulkResult, Effect, NotedName
-    from ...middleware.bindings.operations import Operation
+    from ...middleware.bindings.bulk.operations import Operation
+    from ...middleware.bindings.bulk.plan import BulkResult, Effect, NotedName
 
 _STYLES: dict[str, Style] = {"withdrawn": "warning", "deleted": "warning", "relocated": "name"}
 _DRY = {

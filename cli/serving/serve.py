@@ -318,7 +318,7 @@ def _store(database: str | None, table: str | None) -> Iterator[_Store]:
 
 def _opened(store: _Store, profile: Profile | None, *, create: bool, state: str | None) -> Bindings:
     from ...middleware import open_bindings
-    from ...middleware.bindings.collection import open_file
+    from ...middleware.bindings.open_bindings import open_file
     from .demo import load
 
     if store.is_table:

@@ -1,7 +1,7 @@
 """Minting: make new opaque names that were never minted or bound before.
 
 >>> import tempfile
->>> from .collection import open_bindings
+>>> from ararat.middleware import open_bindings
 >>> folder = tempfile.TemporaryDirectory()
 >>> bindings = open_bindings(f"{folder.name}/bindings.sqlite", create=True)
 >>> [name] = mint(bindings, "12345/x5", check="noid")

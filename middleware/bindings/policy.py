@@ -169,7 +169,7 @@ class RegisteredNaans:
     a change of a name under such a NAAN raises :class:`BindingError` with the code ``naan-unregistered`` instead.
 
     >>> import tempfile
-    >>> from .collection import open_bindings
+    >>> from ararat.middleware import open_bindings
     >>> folder = tempfile.TemporaryDirectory()
     >>> b = open_bindings(f"{folder.name}/bindings.sqlite", create=True)
     >>> b.check_change = naans = RegisteredNaans(b.check_change, own=["24680"])

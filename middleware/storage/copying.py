@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from sqlalchemy import LargeBinary, Table
 
 from ..errors import BindingError, ReadOnlyBindings
-from . import account_tables, log_tables, schema
+from .tables import account_tables, log_tables, schema
 
 if TYPE_CHECKING:
     from sqlalchemy import Connection as CoreConnection

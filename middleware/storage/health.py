@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from ..bindings.collection import database_at, open_file, table_file
+from ..bindings.open_bindings import database_at, open_file, table_file
 from ..errors import BindingError, BindingsUnavailable, ReadOnlyBindings
 
 if TYPE_CHECKING:
@@ -60,7 +60,7 @@ def conditions(url_or_path: str | Path) -> Iterator[Condition]:
 
 
 def _of_table(path: Path) -> Condition:
-    from .file import require_succession
+    from .files.file import require_succession
 
     where = str(path)
     try:

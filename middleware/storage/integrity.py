@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from ..bindings.patterns import Pattern
 from ..errors import UnreadableBinding
-from . import schema, triggers
 from .sql import binding_of
+from .tables import schema, triggers
 
 if TYPE_CHECKING:
     from .protocols import Connection, Database, Row

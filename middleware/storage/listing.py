@@ -9,10 +9,10 @@ from typing import Any, NamedTuple
 from ..bindings.listing import HOST_ENDS, LAST, Group, Page, Selection, cursor, position, shoulder_of
 from ..bindings.model import rfc3339
 from ..errors import UnreadableBinding
-from . import schema
 from .protocols import Row
-from .search_indexes import TARGET, WORDS
 from .sql import binding_of
+from .tables import schema
+from .tables.search_indexes import TARGET, WORDS
 
 _KEYS_AT_ONCE = 10_000
 

@@ -11,13 +11,13 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from sqlalchemy import insert, update
 
+from ..bindings.bulk.operations import Operation, OperationAction
 from ..bindings.listing import LAST
 from ..bindings.model import Binding, rfc3339
-from ..bindings.operations import Operation, OperationAction
 from ..errors import BindingError, UnreadableBinding
-from . import schema
-from .search_indexes import TARGET
 from .sql import binding_of
+from .tables import schema
+from .tables.search_indexes import TARGET
 
 if TYPE_CHECKING:
     from sqlalchemy import Connection

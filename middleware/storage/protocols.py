@@ -11,9 +11,9 @@ if TYPE_CHECKING:
 
     from sqlalchemy import Engine, Table
 
+    from ..bindings.bulk.operations import Operation
     from ..bindings.listing import Group, Page, Selection
     from ..bindings.model import Binding, Event, NameCount
-    from ..bindings.operations import Operation
     from ..bindings.patterns import Pattern
     from ..bindings.prefixes import PrefixEvent, PrefixRecord
     from ..errors import BindingsUnavailable, UnreadableBinding
@@ -180,7 +180,7 @@ class Connection(Protocol):
 
 
 class ReadableDatabase(Protocol):
-    """The part of a database that :class:`~ararat.middleware.storage.connections.Readers` needs."""
+    """The part of a database that :class:`~ararat.middleware.storage.databases.connections.Readers` needs."""
 
     @property
     def driver_error(self) -> type[Exception]:

@@ -24,8 +24,8 @@ from sqlalchemy import (
 
 from ..bindings.model import NOTHING, Binding, rfc3339
 from ..errors import UnreadableBinding
-from . import schema
 from .protocols import LastEvent, Row
+from .tables import schema
 
 MAX_ROWS = 500
 """The maximum number of rows per INSERT. SQLite is slower with more rows, and allows 32,766 parameters."""
@@ -52,7 +52,7 @@ class Insert:
         """Return the statements that insert the rows in order, each with its parameters for the driver.
 
         >>> from sqlalchemy.dialects.sqlite.pysqlite import dialect
-        >>> from ararat.middleware.storage import schema
+        >>> from ararat.middleware.storage.tables import schema
         >>> insert = Insert(dialect(), [schema.events.c.key, schema.events.c.actor])
         >>> for text, parameters in insert.of([("ark:12345/x", "me"), ("ark:12345/y", "me")]):
         ...     print(text, *parameters, sep="; ")

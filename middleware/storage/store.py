@@ -18,22 +18,23 @@ from sqlalchemy.exc import DBAPIError
 
 from ..bindings import metadata, prefixes
 from ..bindings.assignment import Change
+from ..bindings.bulk.operations import Operation
 from ..bindings.listing import Group, Page, Selection
 from ..bindings.model import Binding, Event, NameCount, rfc3339
-from ..bindings.operations import Operation
 from ..bindings.patterns import Pattern
 from ..bindings.prefixes import PrefixEvent, PrefixRecord
 from ..errors import BindingError, BindingsUnavailable, Collision, ReadOnlyBindings, UnreadableBinding
 from ..resolution.rules import Rule, RuleEvent
 from ..tabular.other_rows import RuleRow, Setting, setting
-from . import schema, search_indexes, triggers, urn_keys
-from .connections import Readers
+from .databases.connections import Readers
 from .integrity import Fault, faults
 from .listing import Lists
+from .migration import urn_keys
 from .opening import CLOSED
 from .operations import Operations, operations
 from .protocols import Connection, Database, LastEvent, Row
 from .sql import Insert, Statements, binding_of, last_event_of, row_of, selectors_of
+from .tables import schema, search_indexes, triggers
 
 _MANY = 500
 """The number of new rows from which a transaction drops the triggers against INSERT OR REPLACE while it runs."""

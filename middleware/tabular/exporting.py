@@ -55,7 +55,7 @@ def export_table(
     OSError if the file cannot be written.
 
     >>> import io, tempfile
-    >>> from ararat.middleware.bindings.collection import open_bindings
+    >>> from ararat.middleware import open_bindings
     >>> with tempfile.TemporaryDirectory() as folder, open_bindings(f"{folder}/a.sqlite", create=True) as bindings:
     ...     bindings.bind("ark:12345/x", "/x"), export_table(bindings, out := io.BytesIO(), format="jsonl")
     ('bound', Exported(bindings=1, reserved=0, rules=0, settings=0, prefixes=0))

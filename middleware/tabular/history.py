@@ -4,7 +4,7 @@ The first line describes the file, and the last line has the number of records. 
 a table, with the columns that are not null. Bindings are not in the file: each is the state after its last event.
 
 >>> import io, tempfile
->>> from ararat.middleware.bindings.collection import open_bindings
+>>> from ararat.middleware import open_bindings
 >>> with tempfile.TemporaryDirectory() as folder, open_bindings(f"{folder}/a.sqlite", create=True) as bindings:
 ...     bindings.bind("ark:12345/x", "/x"), export_history(bindings, out := io.BytesIO())
 ('bound', {'setting': 2, 'event': 1})
@@ -43,7 +43,7 @@ _TO_JSON = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
 
 def _tables() -> dict[str, Table]:
     """Return the tables in the file, in their order, by the names of their records."""
-    from ..storage import schema
+    from ..storage.tables import schema
 
     return {
         "setting": schema.meta,
@@ -131,7 +131,7 @@ def import_history(
     """Restore an empty database from a history, in one transaction, and return the number of records of each kind.
 
     The database then has the same names, states, dates, revisions, actors, operations, rules and counters. Run
-    :func:`~ararat.middleware.bindings.verification.verify` afterwards. ``progress`` is called with the number of
+    :func:`~ararat.middleware.bindings.checks.verification.verify` afterwards. ``progress`` is called with the number of
     records of a kind.
 
     Raises :class:`TableError` for a line that is not a record, and for a file without its last line,
@@ -201,7 +201,7 @@ def _require_end(last: _Record, records: int, lines: Lines) -> None:
 
 
 def _row(record: _Record, table: Table, lines: Lines) -> Row:
-    from ..storage import schema
+    from ..storage.tables import schema
 
     values = record.values
     if record.kind == "event":

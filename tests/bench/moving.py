@@ -32,8 +32,8 @@ from typing import Any
 import psycopg
 
 from ararat.middleware import open_bindings
-from ararat.middleware.storage import schema
 from ararat.middleware.storage.sql import row_of
+from ararat.middleware.storage.tables import schema
 from ararat.middleware.tabular import columns as rows
 from ararat.middleware.tabular.exporting import export_table
 from ararat.middleware.tabular.importing import import_table

@@ -23,8 +23,9 @@ from psycopg.pq import PGconn, Ping
 
 from ararat.middleware import BindingSource
 from ararat.middleware.bindings import metadata
-from ararat.middleware.bindings.collection import Bindings, bindings_at
+from ararat.middleware.bindings.collection import Bindings
 from ararat.middleware.bindings.model import Binding
+from ararat.middleware.bindings.open_bindings import bindings_at
 from ararat.middleware.http.handover import Handover
 from ararat.middleware.http.responses import Answer
 

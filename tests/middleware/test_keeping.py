@@ -14,7 +14,8 @@ from typing import Any
 import pytest
 
 from ararat.middleware import import_table, mint
-from ararat.middleware.bindings.collection import Bindings, open_bindings
+from ararat.middleware.bindings.collection import Bindings
+from ararat.middleware.bindings.open_bindings import open_bindings
 from ararat.middleware.errors import BindingsUnavailable
 
 NAME, NEW = "ark:12345/doc", "ark:12345/new"
@@ -121,7 +122,7 @@ COPYING = """
 import os, random, signal, sys, time
 from pathlib import Path
 from ararat.middleware import import_table, open_bindings
-from ararat.middleware.bindings.verification import verify
+from ararat.middleware.bindings.checks.verification import verify
 from ararat.middleware.storage.copying import copy_store
 from ararat.middleware.tabular.history import export_history, import_history
 
@@ -227,7 +228,7 @@ def fault(monkeypatch: pytest.MonkeyPatch) -> Iterator[Fault]:
 
     connect = sqlite3.connect
     monkeypatch.setattr(
-        "ararat.middleware.storage.sqlite.sqlite3.connect",
+        "ararat.middleware.storage.databases.sqlite.sqlite3.connect",
         lambda *given, **also: connect(*given, factory=Connection, **also),
     )
     yield fault

@@ -15,9 +15,10 @@ import pytest
 
 from ararat.middleware import import_table, mint
 from ararat.middleware.bindings import assignment
-from ararat.middleware.bindings.collection import Bindings, open_bindings
-from ararat.middleware.storage import schema
-from ararat.middleware.storage.migrations import migrate
+from ararat.middleware.bindings.collection import Bindings
+from ararat.middleware.bindings.open_bindings import open_bindings
+from ararat.middleware.storage.migration.migrations import migrate
+from ararat.middleware.storage.tables import schema
 
 NAMES = 1000
 

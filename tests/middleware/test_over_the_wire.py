@@ -17,7 +17,7 @@ from urllib.parse import quote
 import pytest
 
 from ararat.middleware import open_bindings
-from ararat.middleware.storage.sqlite import FRESH_SECONDS
+from ararat.middleware.storage.databases.sqlite import FRESH_SECONDS
 
 SITE = """\
 import json, os

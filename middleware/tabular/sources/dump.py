@@ -8,8 +8,14 @@ from pathlib import Path
 from typing import BinaryIO, Literal, get_args
 
 from ..text_stream import Lines, ReadAs, name_of
-from . import arklet_json, arklet_table, compressed, ezid_anvl, ezid_csv, ezid_xml, n2t_json, noid_dump
-from .noid_minter import Minter
+from . import compressed, n2t_json
+from .arklet import json as arklet_json
+from .arklet import table as arklet_table
+from .ezid import anvl as ezid_anvl
+from .ezid import csv as ezid_csv
+from .ezid import xml as ezid_xml
+from .noid import dump as noid_dump
+from .noid.minter import Minter
 from .record import Counter, Minted, Omitted, Record, Skipped
 
 Source = Literal["ezid", "arklet", "noid", "n2t"]

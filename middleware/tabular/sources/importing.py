@@ -80,7 +80,7 @@ def import_dump(
     :func:`~ararat.middleware.tabular.importing.import_table`.
 
     >>> import io, tempfile
-    >>> from ararat.middleware.bindings.collection import open_bindings
+    >>> from ararat.middleware import open_bindings
     >>> with tempfile.TemporaryDirectory() as folder, open_bindings(f"{folder}/a.sqlite", create=True) as bindings:
     ...     dump = io.BytesIO(b":: ark:/12345/x5\\n_target: https://example.org/5\\n_owner: maria\\n")
     ...     found = import_dump(bindings, dump, "ezid")

@@ -10,7 +10,8 @@ import json
 from collections.abc import Iterator
 from typing import Any, BinaryIO
 
-from . import binder_elements, json_items
+from . import json_items
+from .noid import elements as binder_elements
 from .record import Record
 
 _IDENTIFIERS = ("id", "identifier", "_id")

@@ -12,7 +12,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from ararat.cli import main
-from ararat.cli.bindings import import_table
+from ararat.cli.databases import import_table
 from ararat.cli.output import Sheet
 from ararat.identifiers.text import display
 from ararat.middleware import open_bindings

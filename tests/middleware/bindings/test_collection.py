@@ -17,7 +17,8 @@ from hypothesis import strategies as st
 
 from ararat.identifiers import parse
 from ararat.middleware.bindings import assignment, names
-from ararat.middleware.bindings.collection import Bindings, open_bindings
+from ararat.middleware.bindings.collection import Bindings
+from ararat.middleware.bindings.open_bindings import open_bindings
 from ararat.middleware.errors import BindingConflict, BindingError, BindingsUnavailable
 
 NAME = "ark:12345/doc"

@@ -9,8 +9,9 @@ import pytest
 
 from ararat.identifiers import iri_policy
 from ararat.middleware import BindingConflict, open_bindings
-from ararat.middleware.bindings.collection import Bindings, open_file
+from ararat.middleware.bindings.collection import Bindings
 from ararat.middleware.bindings.minting import mint
+from ararat.middleware.bindings.open_bindings import open_file
 from ararat.middleware.bindings.policy import RegisteredNaans
 from ararat.middleware.errors import BindingError, TableError
 from ararat.middleware.tabular.importing import import_table

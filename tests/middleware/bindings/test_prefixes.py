@@ -12,10 +12,10 @@ from werkzeug.test import Client, TestResponse
 
 from ararat.middleware import BindingError, BindingsUnavailable, ReadOnlyBindings, ResolverMiddleware
 from ararat.middleware.bindings import character_sets
-from ararat.middleware.bindings.audit import check
+from ararat.middleware.bindings.checks.audit import check
+from ararat.middleware.bindings.checks.verification import verify
 from ararat.middleware.bindings.minting import mint
 from ararat.middleware.bindings.prefixes import PrefixRecords, record
-from ararat.middleware.bindings.verification import verify
 from ararat.middleware.errors import Collision
 from ararat.middleware.storage.copying import copy_store
 from ararat.middleware.storage.store import Transaction

@@ -7,7 +7,7 @@ from werkzeug.exceptions import NotFound
 from werkzeug.test import Client
 
 from ararat.middleware import ResolverMiddleware, mint
-from ararat.middleware.bindings.audit import check
+from ararat.middleware.bindings.checks.audit import check
 from ararat.middleware.bindings.collection import Bindings
 from ararat.middleware.errors import BindingConflict, BindingError
 from ararat.middleware.resolution.resolver import no_rules, resolve

@@ -12,12 +12,13 @@ from sqlalchemy import insert, select, text
 
 from ararat.cli import main
 from ararat.middleware import mint
-from ararat.middleware.bindings.collection import Bindings, open_bindings, open_file
-from ararat.middleware.bindings.verification import verify
+from ararat.middleware.bindings.checks.verification import verify
+from ararat.middleware.bindings.collection import Bindings
+from ararat.middleware.bindings.open_bindings import open_bindings, open_file
 from ararat.middleware.errors import BindingError, ReadOnlyBindings
-from ararat.middleware.storage import account_tables, log_tables, schema
 from ararat.middleware.storage.copying import TABLES, copy_store
 from ararat.middleware.storage.store import DatabaseStore
+from ararat.middleware.storage.tables import account_tables, log_tables, schema
 
 TIME = "2026-10-04T12:00:00.000000Z"
 HOSTILE = 'A \\ "b"\n\r\tc \\N \\. \x1f \u1e24 \U0001f600'

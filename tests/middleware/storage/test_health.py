@@ -13,7 +13,8 @@ import pytest
 from sqlalchemy import create_engine, text
 from sqlalchemy.pool import NullPool
 
-from ararat.middleware.bindings.collection import Bindings, open_bindings
+from ararat.middleware.bindings.collection import Bindings
+from ararat.middleware.bindings.open_bindings import open_bindings
 from ararat.middleware.errors import BindingError
 from ararat.middleware.storage.health import Condition, conditions
 
@@ -94,7 +95,7 @@ def test_a_folder_without_write_access_is_reported_with_its_fix(
 def test_a_held_lock_is_reported(
     tmp_path: Path, open_store: Callable[..., Bindings], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("ararat.middleware.storage.sqlite.BUSY_SECONDS", 0.1)
+    monkeypatch.setattr("ararat.middleware.storage.databases.sqlite.BUSY_SECONDS", 0.1)
     bindings = open_store(tmp_path / "bindings.sqlite")
     with bindings.store.transaction():
         condition = one(tmp_path / "bindings.sqlite")

@@ -18,7 +18,8 @@ from sqlalchemy.pool import NullPool
 
 from ararat.middleware import import_table, mint
 from ararat.middleware.bindings import assignment
-from ararat.middleware.bindings.collection import Bindings, open_bindings
+from ararat.middleware.bindings.collection import Bindings
+from ararat.middleware.bindings.open_bindings import open_bindings
 from ararat.middleware.errors import BindingError, BindingsUnavailable
 from ararat.middleware.storage.store import DatabaseStore
 

@@ -16,10 +16,11 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from ararat.middleware.bindings import names
-from ararat.middleware.bindings.collection import Bindings, open_bindings
+from ararat.middleware.bindings.collection import Bindings
 from ararat.middleware.bindings.metadata import ELEMENTS
 from ararat.middleware.bindings.minting import mint
 from ararat.middleware.bindings.model import Binding
+from ararat.middleware.bindings.open_bindings import open_bindings
 from ararat.middleware.errors import BindingError, BindingsUnavailable
 from ararat.middleware.tabular.exporting import export_table
 from ararat.middleware.tabular.formats import FORMATS, Format

@@ -14,10 +14,11 @@ from sqlalchemy import insert, select
 
 from ararat.cli import main
 from ararat.middleware import mint
-from ararat.middleware.bindings.collection import Bindings, open_bindings
-from ararat.middleware.bindings.verification import verify
+from ararat.middleware.bindings.checks.verification import verify
+from ararat.middleware.bindings.collection import Bindings
+from ararat.middleware.bindings.open_bindings import open_bindings
 from ararat.middleware.errors import BindingError, TableError
-from ararat.middleware.storage import schema
+from ararat.middleware.storage.tables import schema
 from ararat.middleware.tabular.exporting import export_table
 from ararat.middleware.tabular.history import export_history, import_history, is_history
 

@@ -8,7 +8,8 @@ import json
 import pytest
 
 from ararat.middleware.errors import TableError
-from ararat.middleware.tabular.sources import arklet_elements, dump
+from ararat.middleware.tabular.sources import dump
+from ararat.middleware.tabular.sources.arklet import elements as arklet_elements
 from ararat.middleware.tabular.sources.record import Record
 
 HEAD = "COPY public.ark_ark (ark, url, title, metadata, created_at) FROM stdin;\n"

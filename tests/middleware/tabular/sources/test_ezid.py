@@ -11,7 +11,9 @@ from hypothesis import strategies as st
 
 from ararat.identifiers.text import anvl
 from ararat.middleware.errors import TableError
-from ararat.middleware.tabular.sources import dump, ezid_elements, ezid_xml
+from ararat.middleware.tabular.sources import dump
+from ararat.middleware.tabular.sources.ezid import elements as ezid_elements
+from ararat.middleware.tabular.sources.ezid import xml as ezid_xml
 from ararat.middleware.tabular.sources.record import Record
 
 

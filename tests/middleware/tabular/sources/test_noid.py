@@ -10,8 +10,9 @@ import pytest
 
 from ararat.middleware.bindings.minting import mint
 from ararat.middleware.errors import TableError
-from ararat.middleware.tabular.sources import binder_elements, dump
-from ararat.middleware.tabular.sources.noid_minter import MOST_MINTED, Minter
+from ararat.middleware.tabular.sources import dump
+from ararat.middleware.tabular.sources.noid import elements as binder_elements
+from ararat.middleware.tabular.sources.noid.minter import MOST_MINTED, Minter
 from ararat.middleware.tabular.sources.record import Counter, Minted, Record, Skipped
 
 HEAD = "VERSION=3\nformat=print\ntype=btree\nHEADER=END\n"

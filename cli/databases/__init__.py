@@ -1,0 +1,1 @@
+"""The commands that create, fill, copy and check databases."""

@@ -1,0 +1,143 @@
+"""The command ``check``: find problems in the bindings of a database."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING
+
+import click
+
+from ...webapp.report import spreadsheet
+from .. import streams
+from ..bindings.stores import open_store
+from ..errors import DONE, NO, write
+from ..options import json_option, network_option, optional_database_option, policy_option
+from ..output import Sheet, identifier
+
+if TYPE_CHECKING:
+    from ...identifiers.iri_policy import Profile
+    from ...middleware.bindings.checks.audit import Finding
+
+_WIDTH = 18
+
+
+@click.command("check", short_help="Find problems in the bindings.")
+@click.argument("file", metavar="[FILE|-]", required=False)
+@json_option
+@click.option("--csv", "as_csv", is_flag=True, help="Print CSV with column names in the first line.")
+@click.option("--naan", "naans", metavar="NAAN", multiple=True, help="Treat this NAAN as registered. Can be repeated.")
+@click.option(
+    "--prefix", "prefixes", metavar="URL", multiple=True, help="A resolver prefix of this site. Can be repeated."
+)
+@click.option("--trace", "tracing", is_flag=True, help="Resolve each identifier over the network.")
+@click.option("--resume", metavar="FILE", help="With --trace: keep results in FILE, and skip those that it contains.")
+@click.option(
+    "--pause",
+    type=click.FloatRange(0, 60),
+    metavar="SECONDS",
+    default=1.0,
+    show_default=True,
+    help="With --trace: wait between two requests to the same host.",
+)
+@click.option(
+    "--resolver",
+    metavar="URL",
+    help="With --trace: the resolver prefix. 'registry' selects the known resolver of each identifier.  "
+    "[default: the database for its own identifiers, https://n2t.net for others]",
+)
+@network_option
+@policy_option("Also check names and targets against this IRI policy.")
+@optional_database_option
+def check_command(
+    file: str | None,
+    as_json: bool,
+    as_csv: bool,
+    naans: tuple[str, ...],
+    prefixes: tuple[str, ...],
+    tracing: bool,
+    resume: str | None,
+    pause: float,
+    resolver: str | None,
+    networks: tuple[str, ...],
+    profile: Profile | None,
+    database: str | None,
+) -> int:
+    """Find problems in the bindings of a database, without network access.
+
+    Reported are: containers that are not bound, dot-segments, names that differ only in . and %2E, names that look
+    meaningful or are not ASCII, names with characters that a prefix record does not permit, NAANs that are not
+    registered, and targets that are paths of the resolver. `ararat verify` compares the bindings with
+    their history.
+
+    With --trace, identifiers are resolved over the network instead: those in FILE (- for standard input, one a line),
+    or all live names of the database. The database resolves its own names. https://n2t.net resolves all others. Several
+    hosts are requested at once, but each host gets one request at a time.
+
+    --prefix is the address of this site. It is needed for targets that are paths, and for served names.
+
+    The result of each identifier is one of: resolves, related, metadata, declined (403), dead, unregistered (the NAAN),
+    blocked, unspecified, unreadable, undone. A redirect from https to http is also reported.
+
+    --resume FILE writes the results to FILE as JSON Lines. After an interruption, run the same command to continue.
+
+    Exit code: 0 nothing found (with --trace: all resolve), 1 problems found, 2 not a database of Ararat, or not a
+    result file, 66 a file cannot be read, 69 no database.
+
+    \b
+      ararat check --trace --resume traced.jsonl --csv identifiers.txt
+    """
+    from ...middleware.bindings import origins
+    from ...middleware.bindings.checks.audit import Finding, check
+    from ...middleware.errors import PrefixError
+
+    if as_json and as_csv:
+        raise click.UsageError("--json and --csv exclude each other")
+    try:
+        own = [origins.check_prefix(given) for given in prefixes]
+    except PrefixError as error:
+        raise click.BadParameter(error.message, param_hint="--prefix") from None
+    if tracing:
+        from .check_traces import check_by_trace
+
+        form = "json" if as_json else "csv" if as_csv else "text"
+        return check_by_trace(
+            file,
+            database,
+            form,
+            resume=resume,
+            resolver=resolver,
+            prefix=own[0] if own else None,
+            networks=networks,
+            pause=pause,
+        )
+    if file is not None or resume is not None or resolver is not None:
+        raise click.UsageError("FILE, --resume and --resolver need --trace")
+    if database is None:
+        raise click.UsageError("no database is given; set --database or ARARAT_DATABASE")
+    output = _as_json if as_json else _as_csv if as_csv else _as_text
+    count = 0
+    with open_store(database) as bindings:
+        for count, finding in enumerate(check(bindings, naans=naans, prefixes=own, profile=profile), 1):
+            output(finding, count)
+    if as_csv and not count:
+        # A table without rows still has its header.
+        sys.stdout.write(spreadsheet.line(Finding._fields, end="\n"))
+    if not (as_json or as_csv):
+        write(Sheet.of(sys.stdout).prose(f"{count:,} found." if count else "No problems found."))
+    return NO if count else DONE
+
+
+def _as_json(finding: Finding, number: int) -> None:
+    streams.dump(finding._asdict())
+
+
+def _as_csv(finding: Finding, number: int) -> None:
+    if number == 1:
+        sys.stdout.write(spreadsheet.line(finding._fields, end="\n"))
+    sys.stdout.write(spreadsheet.line(finding, end="\n"))
+
+
+def _as_text(finding: Finding, number: int) -> None:
+    sheet = Sheet.of(sys.stdout)
+    sys.stdout.write(f"{sheet.paint(finding.code.ljust(_WIDTH), 'warning')} {identifier(finding.identifier)}\n")
+    write(sheet.prose(finding.message, indent=_WIDTH + 1))

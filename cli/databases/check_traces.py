@@ -1,0 +1,212 @@
+"""The command ``check --trace``: resolve many identifiers over HTTP, and keep results to resume from."""
+
+from __future__ import annotations
+
+import json
+import sys
+import threading
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from contextlib import ExitStack, closing, contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TextIO
+
+import click
+
+from ...identifiers.report import OFFICIAL_PREFIX
+from ...identifiers.text import display
+from ...webapp.tracing.bulk import CSV_HEADER, GOOD, OPEN, VERDICTS, BulkResult, trace_all
+from ...webapp.tracing.events import Event
+from .. import streams
+from ..bindings.stores import open_store
+from ..errors import DONE, NO, NO_INPUT, Refused, write
+from ..output import Sheet, Style, identifier
+
+if TYPE_CHECKING:
+    from ...middleware import Bindings
+    from .own_names import OwnNames
+
+_AT_ONCE = 8
+_WIDTH = 13
+
+
+def check_by_trace(
+    file: str | None,
+    database: str | None,
+    form: str,
+    *,
+    resume: str | None,
+    resolver: str | None,
+    prefix: str | None,
+    networks: tuple[str, ...],
+    pause: float,
+) -> int:
+    """Trace the identifiers of ``file``, or the live names of ``database``, and print the results.
+
+    ``form`` is text, csv or json. Without ``resolver``, the bindings of ``database`` resolve their own names, and
+    n2t.net resolves all others.
+    """
+    from ...webapp.tracing.algorithm import TraceError, trace
+    from ...webapp.tracing.client.guard import GuardedClient
+    from ...webapp.tracing.known_resolvers import REGISTRY_KEYWORD, prefix_for
+    from ...webapp.tracing.limits.throttle import PausableClock, PerHostThrottle
+    from .own_names import OwnNames
+
+    if file is None and database is None:
+        raise click.UsageError("no identifiers are given; give FILE, - or --database URL")
+    stop = threading.Event()
+    try:
+        fetch = GuardedClient(networks=networks, stop=stop)
+    except ValueError as error:
+        raise click.BadParameter(str(error), param_hint="--allow-network") from None
+    throttle = PerHostThrottle(pause, stop=stop)
+
+    own: OwnNames | None = None
+    resolvers: dict[str, str] = {}
+
+    def run(text: str) -> Iterable[Event]:
+        clock = PausableClock()
+        polite = throttle.wrap(fetch, clock)
+        chosen, ask = OFFICIAL_PREFIX, polite
+        if resolver == REGISTRY_KEYWORD:
+            chosen = prefix_for(text) or OFFICIAL_PREFIX
+        elif resolver is not None:
+            chosen = resolver
+        elif own is not None and own.knows(text):
+            chosen, ask = own.prefix, own.asking(polite)
+        if resolver in (None, REGISTRY_KEYWORD):
+            resolvers[text] = chosen if ask is polite else "the database"
+        return trace(text, fetch=ask, resolver=chosen, clock=clock)
+
+    try:
+        if resolver not in (None, REGISTRY_KEYWORD):
+            # Report an invalid resolver before anything else is done.
+            trace("ark:12345/x", fetch=fetch, resolver=resolver)
+    except TraceError as error:
+        raise click.UsageError(str(error)) from None
+    with ExitStack() as open_files:
+        earlier, result_file = open_files.enter_context(_result_file(resume)) if resume else ([], None)
+        bindings: Any = None
+        if database is not None and (file is None or resolver is None):
+            bindings = open_files.enter_context(open_store(database))
+            own = OwnNames(bindings, prefix)
+        given = dict.fromkeys(_of_file(file) if file is not None else _of_database(bindings))
+        result = _Result(form, len({*given, *(each.identifier for each in earlier)}))
+        for each in earlier:
+            result.add(each)
+            given.pop(each.identifier, None)
+        rows = open_files.enter_context(closing(trace_all(given, run, at_once=_AT_ONCE, stop=stop)))
+        try:
+            for each in rows:
+                if result_file is not None:
+                    result_file.write(json.dumps(each.as_dict()) + "\n")
+                    result_file.flush()
+                result.add(each, resolvers.get(each.identifier))
+        except KeyboardInterrupt:
+            stop.set()
+            result.end()
+            fix = f"; run the same command to continue from {display.escape(resume)}" if resume else ""
+            sys.stderr.write(f"ararat: interrupted{fix}\n")
+            raise
+        result.end()
+    return NO if result.failed else DONE
+
+
+class _Result:
+    """Prints each result when it arrives, and counts the verdicts."""
+
+    def __init__(self, form: str, total: int) -> None:
+        self.form = form
+        self.total = total
+        self.counts: Counter[str] = Counter()
+        self.resolvers: Counter[str] = Counter()
+        self.failed = 0
+        self.sheet = Sheet.of(sys.stdout)
+        # If the rows are printed to the same terminal, they show the progress.
+        self.progress = sys.stderr.isatty() and not sys.stdout.isatty()
+        if form == "csv":
+            sys.stdout.write(CSV_HEADER)
+
+    def add(self, each: BulkResult, resolver: str | None = None) -> None:
+        """Print one result. ``resolver`` is its resolver, if the user did not name one."""
+        if resolver is not None and each.hops:
+            self.resolvers[resolver] += 1
+        self.counts[each.verdict] += 1
+        self.counts["downgraded"] += each.downgraded
+        self.failed += not each.ok
+        if self.form == "json":
+            streams.dump(each.as_dict())
+        elif self.form == "csv":
+            sys.stdout.write(each.as_csv())
+        else:
+            write(_lines(each, self.sheet))
+        sys.stdout.flush()
+        if self.progress:
+            sys.stderr.write(f"\r{self._traced():,} of {self.total:,} traced")
+            sys.stderr.flush()
+
+    def end(self) -> None:
+        """Clear the progress, and print the count of each verdict and resolver."""
+        if self.progress:
+            sys.stderr.write("\r\x1b[K")
+        if self.form == "text":
+            listed = [f"{self.counts[word]:,} {word}" for word in (*VERDICTS, "downgraded") if self.counts[word]]
+            write(self.sheet.prose(f"{self._traced():,} traced{': ' if listed else ''}{', '.join(listed)}."))
+            if self.resolvers:
+                chosen = ", ".join(f"{resolver} for {times:,}" for resolver, times in sorted(self.resolvers.items()))
+                write(self.sheet.prose(f"Resolver: {chosen}."))
+
+    def _traced(self) -> int:
+        return self.counts.total() - self.counts["downgraded"]
+
+
+def _lines(each: BulkResult, sheet: Sheet) -> Iterator[str]:
+    style: Style = "good" if each.ok else "warning" if each.verdict in OPEN else "error"
+    yield f"{sheet.paint(each.verdict.ljust(_WIDTH), style)}{sheet.paint(identifier(each.identifier))}"
+    if each.verdict not in GOOD:
+        yield from sheet.prose(each.sentence, indent=_WIDTH, style="soft")
+        return
+    yield from sheet.prose(f"-> {identifier(each.url or '')}", indent=_WIDTH, style="soft")
+    if each.downgraded:
+        yield from sheet.prose("A redirect leads from https to http.", indent=_WIDTH, style="warning")
+
+
+def _of_file(file: str) -> list[str]:
+    return [item.text.strip() for item in streams.lines(file)]
+
+
+def _of_database(bindings: Bindings) -> list[str]:
+    # Read all names at once. Tracing takes hours, and a snapshot must not stay open that long.
+    with bindings.store.snapshot() as snapshot:
+        return [binding.identifier for binding in snapshot.bindings() if binding.status != "withdrawn"]
+
+
+@contextmanager
+def _result_file(name: str) -> Iterator[tuple[list[BulkResult], TextIO]]:
+    """Yield the results of an earlier run and the file to append to. Results with the verdict undone are dropped."""
+    path = Path(name)
+    try:
+        content = path.read_bytes() if path.exists() else b""
+        # A process that was killed while writing leaves an incomplete line.
+        whole = content[: content.rfind(b"\n") + 1]
+        found = [_read(line, number, name) for number, line in enumerate(whole.splitlines(), 1)]
+        earlier = [each for each in found if each.verdict != "undone"]
+        if len(whole) < len(content) or len(earlier) < len(found):
+            # The results took hours. They must survive a kill and a full disk at any moment.
+            with streams.replaced(name) as new:
+                new.writelines(f"{json.dumps(each.as_dict())}\n".encode("ascii") for each in earlier)
+        stream = path.open("a", encoding="ascii")
+    except OSError as error:
+        raise Refused(f"cannot read or write {name}: {error.strerror or error}", exit_code=NO_INPUT) from None
+    with stream:
+        yield earlier, stream
+
+
+def _read(line: bytes, number: int, name: str) -> BulkResult:
+    try:
+        return BulkResult.of_dict(json.loads(line))
+    except (ValueError, RecursionError) as error:
+        is_json = not isinstance(error, json.JSONDecodeError | UnicodeDecodeError | RecursionError)
+        why = str(error) if is_json else "not JSON"
+        expected = "the output of `ararat check --trace` with --json or --resume"
+        raise Refused(f"{name}, line {number}: {why}", ("Expected", expected)) from None

@@ -1,0 +1,78 @@
+"""The command ``copy``: copy a store with its history into an empty database."""
+
+from __future__ import annotations
+
+import sys
+from contextlib import ExitStack
+from typing import TYPE_CHECKING
+
+import click
+
+from ..bindings.stores import is_missing, open_store
+from ..errors import DONE, Refused, store_errors, write
+from ..output import Sheet
+
+if TYPE_CHECKING:
+    from ...middleware.storage.copying import Copied
+
+
+@click.command("copy", short_help="Copy a store with its history into an empty database.")
+@click.argument("old", metavar="OLD")
+@click.argument("new", metavar="NEW")
+@click.option("--dry-run", is_flag=True, help="Count the rows of OLD, and check that NEW is empty. Write nothing.")
+def copy_command(old: str, new: str, dry_run: bool) -> int:
+    """Copy all records of the store OLD into the empty database NEW, which is created if it is missing.
+
+    OLD and NEW are URLs as for --database. Copied are: names with their history, reserved names, operations, rules and
+    prefix records with their history, counters, accounts with their tokens, and the verifiable log. Sessions are not
+    copied. A file of text has no history: each of its names gets one event with the time of the file.
+
+    First stop every program that changes OLD: later changes are not copied. The copy is one transaction. At the end,
+    the number of rows of each table and their checksum are printed. If the checksums of OLD and NEW differ, nothing is
+    written.
+
+    Exit code: 0 done, 2 NEW is not empty or cannot be used, 69 a store cannot be reached.
+    """
+    from ...middleware.bindings.open_bindings import table_file
+    from ...middleware.storage.copying import copy_store, require_empty
+
+    if table_file(new) is not None:
+        raise Refused(
+            f"cannot copy to {new}: a file of text has no history",
+            ("Expected", "postgresql://HOST/NAME, sqlite:///FILE, or a file that ends in .sqlite or .db"),
+        )
+    progress = _show if sys.stderr.isatty() else None
+    with ExitStack() as stack:
+        source = stack.enter_context(open_store(old))
+        target = None if dry_run and _has_no_tables(new) else stack.enter_context(open_store(new, create=not dry_run))
+        if dry_run and target is not None:
+            require_empty(target)
+        try:
+            copied = copy_store(source, None if dry_run else target, progress=progress)
+        finally:
+            if progress is not None:
+                sys.stderr.write("\r\x1b[K")
+    sheet = Sheet.of(sys.stdout)
+    write(map(_line, copied))
+    done = "Nothing was written." if dry_run else "Both checksums are equal."
+    number = sum(each.rows for each in copied)
+    write(sheet.prose(f"{number:,} rows {'to copy' if dry_run else 'copied'}. {done}"))
+    return DONE
+
+
+def _has_no_tables(database: str) -> bool:
+    from ...middleware.storage.health import conditions
+
+    if is_missing(database):
+        return True
+    with store_errors():
+        return all(condition.code == "no-tables" for condition in conditions(database))
+
+
+def _line(copied: Copied) -> str:
+    return f"{copied.table:<16}{copied.rows:>12,} row{'s' if copied.rows != 1 else ' '}  checksum {copied.checksum}"
+
+
+def _show(table: str, rows: int) -> None:
+    sys.stderr.write(f"\r\x1b[K{table}: {rows:,} rows")
+    sys.stderr.flush()

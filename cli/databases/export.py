@@ -1,0 +1,122 @@
+"""The command ``export``: write all bindings to a table."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from io import RawIOBase
+from typing import TYPE_CHECKING, BinaryIO, cast
+
+import click
+
+from ...identifiers.text import display
+from .. import streams
+from ..bindings.stores import open_store
+from ..errors import DONE, NO_INPUT, Refused
+from ..options import database_option, format_option, read_moment, show_progress
+
+if TYPE_CHECKING:
+    from datetime import datetime
+
+    from ...middleware import Bindings
+    from ...middleware.tabular.exporting import Exported
+
+
+@click.command("export", short_help="Write all bindings to a table.")
+@click.argument("file", metavar="[FILE|-]", default="-")
+@format_option
+@click.option("--history", is_flag=True, help="Write the whole history as JSON Lines instead of a table.")
+@click.option(
+    "--since",
+    metavar="TIME",
+    callback=read_moment,
+    help="Only names changed at TIME (a date, or RFC 3339) or later. With --history, only changes since then.",
+)
+@database_option
+def export_command(file: str, format: str | None, history: bool, since: datetime | None, database: str) -> int:
+    """Write all bindings to a table, sorted by name. Withdrawn names are included.
+
+    The table also contains rules, prefix records, counters, and minted names that are not bound. An import into an
+    empty database restores the same store, and mints no name twice. A table has no history.
+
+    With --history, FILE contains every change with its date, actor and operation. An import of FILE into an empty
+    database restores the names with their history. Accounts are not exported.
+
+    FILE is replaced only after the whole table is written. A cell can begin with = + - or @. In a spreadsheet, import
+    the columns as text. Control characters are escaped if the output is a terminal.
+
+    Exit code: 0 done, 66 the file cannot be written, 69 no database.
+    """
+    if history and format not in (None, "jsonl"):
+        raise click.UsageError("--history writes JSON Lines: omit --format")
+    with open_store(database) as bindings:
+        if file == "-":
+            sys.stdout.flush()
+            _export(bindings, _standard_output(), file, format, since, history=history)
+        else:
+            with _written(file), streams.replaced(file) as stream:
+                written = _export(bindings, stream, file, format, since, history=history)
+            sys.stderr.write(f"{written} written to {display.escape(file)}\n")
+    return DONE
+
+
+def counted_records(counts: Mapping[str, int]) -> str:
+    """Return the numbers of the records of a history in words."""
+    return (
+        ", ".join(
+            f"{number:,} {kind.replace('-', ' ')}{'' if number == 1 else 's'}".replace("prefixs", "prefixes")
+            for kind, number in counts.items()
+            if kind != "setting"
+        )
+        or "no records"
+    )
+
+
+def _counted(written: Exported) -> str:
+    words = ("binding", "reserved name", "rule", "counter", "prefix record")
+    counted = [
+        f"{number:,} {word}{'' if number == 1 else 's'}"
+        for word, number in zip(words, written, strict=True)
+        if number or word == "binding"
+    ]
+    return ", ".join(counted)
+
+
+def _export(
+    bindings: Bindings, stream: BinaryIO, file: str, format: str | None, since: datetime | None, *, history: bool
+) -> str:
+    """Write a table or a history, and return what was written in words."""
+    from ...middleware.tabular.exporting import export_table
+    from ...middleware.tabular.formats import format_of
+    from ...middleware.tabular.history import export_history
+
+    progress = show_progress if sys.stderr.isatty() and not (file == "-" and sys.stdout.isatty()) else None
+    try:
+        if history:
+            return counted_records(export_history(bindings, stream, since=since, progress=progress))
+        return _counted(export_table(bindings, stream, format=format_of(file, format), since=since, progress=progress))
+    finally:
+        if progress is not None:
+            sys.stderr.write("\r\x1b[K")
+
+
+def _standard_output() -> BinaryIO:
+    return cast(BinaryIO, _Terminal()) if sys.stdout.isatty() else sys.stdout.buffer
+
+
+class _Terminal(RawIOBase):
+    """Escapes control characters in the cells that it prints."""
+
+    def write(self, data: bytes, /) -> int:  # type: ignore[override]
+        lines = data.decode().split("\n")
+        sys.stdout.write("\n".join("\t".join(map(display.escape, line.split("\t"))) for line in lines))
+        return len(data)
+
+
+@contextmanager
+def _written(file: str) -> Iterator[None]:
+    try:
+        yield
+    except OSError as error:
+        raise Refused(f"cannot write {file}: {error.strerror or error}", exit_code=NO_INPUT) from None

@@ -1,0 +1,36 @@
+"""The command ``init``: create a database for bindings."""
+
+from __future__ import annotations
+
+import sys
+
+import click
+
+from ..errors import DONE, Refused, store_errors, write
+from ..options import database_option
+from ..output import Sheet
+
+
+@click.command("init", short_help="Create a database for bindings.")
+@database_option
+def init_command(database: str) -> int:
+    """Create the file of an SQLite database, or the tables in an empty PostgreSQL database.
+
+    A database that exists is not changed. `ararat bind` and `ararat import` also create a missing database.
+
+    Exit code: 0 the database exists, 2 it cannot be used for bindings, 69 it cannot be reached.
+    """
+    from ...middleware.bindings.open_bindings import database_at, table_file
+    from ...middleware.storage.store import create_database
+
+    if table_file(database) is not None:
+        raise Refused(
+            f"cannot create {database}: a text file can only be read",
+            ("Expected", "postgresql://HOST/NAME, sqlite:///FILE, or a file that ends in .sqlite or .db"),
+        )
+    with store_errors():
+        place = database_at(database)
+        created = create_database(place)
+    result = f"Created {place}. It has no names." if created else f"{place} already exists. Nothing was changed."
+    write(Sheet.of(sys.stdout).prose(result))
+    return DONE

@@ -1,0 +1,92 @@
+"""The command ``verify``: compare bindings with their history."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING
+
+import click
+
+from .. import streams
+from ..bindings.stores import open_store, require_database
+from ..errors import DONE, NO, store_errors, write
+from ..options import database_option, json_option
+from ..output import Sheet, identifier
+
+if TYPE_CHECKING:
+    from ...middleware import Bindings
+    from ...middleware.bindings.checks.verification import Finding
+
+_WIDTH = 18
+
+
+@click.command("verify", short_help="Compare bindings with their history.")
+@click.option(
+    "--against",
+    metavar="STORE|FILE",
+    help="Also compare the database with a newer store, a history of `ararat export --history`, or a table.",
+)
+@json_option
+@database_option
+def verify_command(against: str | None, as_json: bool, database: str) -> int:
+    """Compare all bindings with their history, and check the rules, counters and triggers of a database.
+
+    Reported are: bindings that differ from their last event, revisions with gaps, events that give a name to another
+    resource, rows that cannot be read, events of unknown operations, counters below minted names, rules and prefix
+    records that differ from their history, and triggers that are missing or disabled.
+
+    --against finds an old backup: names, rules and counters that have later changes in STORE or FILE, that are missing
+    here, or whose history differs. Names and changes that only the database has are right. A table has no history:
+    missing names, other resources and later times are reported.
+
+    Exit code: 0 everything is right, 1 there are findings, 2 not a database of Ararat, 69 no database.
+    """
+    from ...middleware.bindings.checks.comparison import compare
+    from ...middleware.bindings.checks.verification import verify
+
+    sheet = Sheet.of(sys.stdout)
+    with open_store(database) as bindings:
+        count = sum(_print(found, sheet, as_json=as_json) for found in verify(bindings))
+        if against is not None:
+            with _opened(against) as other:
+                count += sum(_print(found, sheet, as_json=as_json) for found in compare(bindings, other))
+    if not as_json:
+        write(sheet.prose(f"{count:,} found." if count else "Everything is right."))
+    return NO if count else DONE
+
+
+@contextmanager
+def _opened(against: str) -> Iterator[Bindings]:
+    """Open a store, a table, the copy of a served file, or a history."""
+    from ...middleware.bindings.open_bindings import open_bindings, open_file
+    from ...middleware.tabular.history import import_history, is_history
+
+    if against.endswith(".served"):
+        require_database(against)
+        with store_errors(), open_file(Path(against), served=False) as bindings:
+            yield bindings
+    elif is_history(against):
+        with (
+            store_errors(),
+            TemporaryDirectory(prefix="ararat-") as folder,
+            open_bindings(f"{folder}/history.sqlite", create=True) as bindings,
+        ):
+            import_history(bindings, against)
+            yield bindings
+    else:
+        with open_store(against) as bindings:
+            yield bindings
+
+
+def _print(found: Finding, sheet: Sheet, *, as_json: bool) -> int:
+    if as_json:
+        streams.dump(found._asdict())
+    else:
+        word = sheet.paint(found.code.ljust(_WIDTH), "error")
+        sys.stdout.write(f"{word} {identifier(found.identifier)}".rstrip() + "\n")
+        write(sheet.prose(f"{found.message}\nFix: {found.remedy}", indent=_WIDTH + 1))
+    return 1

@@ -1,0 +1,1 @@
+"""Change many names in one operation, and undo operations."""

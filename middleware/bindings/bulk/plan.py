@@ -1,0 +1,210 @@
+"""Change many names in one operation: all or none, with a dry run.
+
+An operation finds its names, decides about each one, and writes all changes in one transaction. If one name is refused,
+nothing is written. A name that the operation does not concern, such as a withdrawn name in a relocation, is left alone.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import closing
+from dataclasses import dataclass, field
+from datetime import datetime
+from operator import attrgetter
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from ...errors import BindingError, BindingsUnavailable, Collision
+from ...storage.key_spool import KeySpool
+from ..assignment import Change, Outcome
+from ..collection import Bindings, check_actor
+from ..model import Binding
+from .operations import OperationAction
+
+if TYPE_CHECKING:
+    from ...storage.operations import KeyRange
+    from ...storage.store import Transaction
+
+MOST_LISTED = 100
+"""The maximum number of names in each list of a result. All names are counted."""
+
+_AT_ONCE = 1000
+
+
+class Effect(NamedTuple):
+    """The effect on one name. ``before`` is None for a new name. A deleted name has no binding afterwards."""
+
+    outcome: Outcome
+    before: Binding | None
+    after: Binding
+
+
+class NotedName(NamedTuple):
+    """A name that is refused or left alone, with the reason in printable ASCII."""
+
+    identifier: str
+    code: str
+    message: str
+
+
+@dataclass(slots=True)
+class BulkResult:
+    """The result of an operation or of its dry run.
+
+    - ``operation``: the number of the operation; None if nothing was written.
+    - ``names``: the number of names that the operation concerns.
+    - ``counts``: the number of names with each outcome, such as "relocated".
+    - ``unchanged``: the number of names that have the wanted state already.
+    - ``refusals``, ``refused``: names whose change is not permitted. With one of them nothing is written.
+    - ``others``, ``left_alone``: names that stay as they are, with the reason.
+    - ``effects``: the changes.
+    - ``written``: False after a dry run, if a name is refused, and if nothing changes.
+
+    The lists have the first hundred names.
+    """
+
+    operation: int | None = None
+    names: int = 0
+    counts: Counter[Outcome] = field(default_factory=Counter)
+    unchanged: int = 0
+    refusals: int = 0
+    refused: list[NotedName] = field(default_factory=list)
+    others: int = 0
+    left_alone: list[NotedName] = field(default_factory=list)
+    effects: list[Effect] = field(default_factory=list)
+    written: bool = False
+
+    @property
+    def changed(self) -> int:
+        """The number of changed names."""
+        return self.counts.total()
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return the result for JSON."""
+        return {
+            "operation": self.operation,
+            "written": self.written,
+            "names": self.names,
+            "counts": dict(self.counts),
+            "unchanged": self.unchanged,
+            "refusals": self.refusals,
+            "refused": [noted._asdict() for noted in self.refused],
+            "others": self.others,
+            "left_alone": [noted._asdict() for noted in self.left_alone],
+            "effects": [
+                {
+                    "outcome": effect.outcome,
+                    "before": effect.before and effect.before.as_dict(),
+                    "after": effect.after.as_dict(),
+                }
+                for effect in self.effects
+            ],
+        }
+
+
+class Decision(NamedTuple):
+    """One name of an operation, and the function that decides about it.
+
+    The function returns a change, or why the name is left alone, or None if the name does not belong to the operation.
+    It raises :class:`BindingError` if the change is not permitted.
+    """
+
+    identifier: str
+    before: Binding | None
+    decide: Callable[[datetime], Change | NotedName | None]
+
+
+class Plan(NamedTuple):
+    """An operation: how it is recorded, how its names are found, and how they are decided."""
+
+    action: OperationAction
+    parameters: Mapping[str, Any]
+    find: Callable[[Transaction], Iterable[str]]
+    decide: Callable[[Transaction, Sequence[str]], Iterator[Decision]]
+    undoes: int | None = None
+
+
+def carry_out(
+    bindings: Bindings,
+    plan: Plan,
+    *,
+    dry_run: bool = False,
+    actor: str | None = None,
+    progress: Callable[[int], object] | None = None,
+) -> BulkResult:
+    """Carry out an operation in one transaction. Other writers wait, on SQLite for at most five seconds.
+
+    - ``dry_run``: check all names, write nothing.
+    - ``actor``: the name of the user for the history.
+    - ``progress``: called with the number of names after each thousand and at the end.
+
+    Raises :class:`BindingError` for arguments that are not valid, ReadOnlyBindings and :class:`BindingsUnavailable`.
+    Nothing is written then.
+    """
+    check_actor(actor)
+    result = BulkResult()
+    started = bindings.now()
+    try:
+        with closing(KeySpool()) as spool, bindings.store.transaction(exclusive=not dry_run) as transaction:
+            # The changes can move names into the range that is searched, so all names are found first.
+            spool.add(plan.find(transaction))
+            number = None
+            for keys in spool.blocks(_AT_ONCE):
+                changes = _decided(bindings, plan.decide(transaction, keys), started, transaction, result)
+                if changes and not dry_run and not result.refusals:
+                    if number is None:
+                        number = transaction.operations.begin(plan.action, actor, started, plan.parameters, plan.undoes)
+                    transaction.put(changes, actor, [None] * len(changes), number)
+                if progress:
+                    progress(result.names)
+            if number is None or result.refusals:
+                transaction.rollback()
+            else:
+                transaction.operations.finish(number, result.changed, bindings.now())
+                result.operation = number
+    except Collision as collision:
+        message = f"{bindings.store}: another process changed the same names; nothing was written, try again"
+        raise BindingsUnavailable(message) from collision
+    result.written = result.operation is not None
+    return result
+
+
+def _decided(
+    bindings: Bindings, decisions: Iterable[Decision], now: datetime, transaction: Transaction, result: BulkResult
+) -> list[Change]:
+    changes: list[Change] = []
+    for identifier, before, decide in decisions:
+        try:
+            decided = decide(now)
+            if isinstance(decided, Change):
+                decided = bindings.check_change(before, decided, transaction)
+        except BindingError as error:
+            result.names += 1
+            result.refusals += 1
+            if result.refusals <= MOST_LISTED:
+                result.refused.append(NotedName(identifier, error.code, error.message))
+            continue
+        if decided is None:
+            continue
+        result.names += 1
+        if isinstance(decided, NotedName):
+            result.others += 1
+            if result.others <= MOST_LISTED:
+                result.left_alone.append(decided)
+        elif decided.action is None:
+            result.unchanged += 1
+        else:
+            changes.append(decided)
+            result.counts[decided.outcome] += 1
+            if result.changed <= MOST_LISTED:
+                result.effects.append(Effect(decided.outcome, before, decided.after))
+    return changes
+
+
+def recorded(transaction: Transaction, keys: Sequence[str], within: KeyRange | None) -> list[Binding]:
+    """Return the bindings of these keys in a range, in the order of their names, and lock their rows."""
+    found = transaction.get(keys).values()
+    return sorted((each for each in found if within is None or within.includes(each.identifier)), key=_identifier)
+
+
+_identifier = attrgetter("identifier")

@@ -1,0 +1,1 @@
+"""Check bindings: names and targets, the history, and newer data."""

@@ -1,0 +1,155 @@
+"""Open bindings: read the URL of a database or the path of a file, and choose the store."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import datetime
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from ..errors import BindingError
+from ..storage.opening import Opening
+from ..tabular.formats import SUFFIXES
+from . import validation
+from .collection import Bindings, utc_now
+from .policy import PolicyCheck, no_policy
+
+if TYPE_CHECKING:
+    from ...identifiers.iri_policy import Profile
+    from ..storage.protocols import Database
+
+DATABASE_SUFFIXES = (".sqlite", ".sqlite3", ".db")
+
+
+def open_bindings(
+    url_or_path: str | Path,
+    *,
+    create: bool = False,
+    clock: Callable[[], datetime] = utc_now,
+    policy: Profile | None = None,
+    state: str | Path | None = None,
+) -> Bindings:
+    """Open the bindings in a database, or in a file of text, which is read-only.
+
+    - ``url_or_path``: one of
+
+      - ``sqlite:///bindings.sqlite`` (four slashes before an absolute path),
+      - the path of a file that ends in .sqlite, .sqlite3 or .db,
+      - a ``postgresql://`` URL in any form that libpq accepts,
+      - the path of a table that ends in .csv, .tsv or .jsonl.
+
+    - ``create``: whether to create a missing SQLite file and missing tables.
+    - ``clock``: a function that returns the time in UTC.
+    - ``policy``: an IRI policy that every change must follow (:mod:`policy`).
+    - ``state``: the folder for the copy of a served file of text; the default is the folder of the file.
+
+    Raises :class:`BindingError` with the code ``database-url``, ``database-in-memory`` or ``driver-missing``. A store
+    that cannot be opened raises nothing here, so that a site starts without it. The reason is logged, every method
+    raises :class:`BindingsUnavailable`, and opening is tried again. :meth:`Bindings.open` raises the reason.
+
+    >>> open_bindings("bindings")
+    Traceback (most recent call last):
+    ararat.middleware.errors.BindingError: bindings is not the name of a database (database-url)
+    expected sqlite:///FILE, postgresql://HOST/NAME, or a file that ends in .sqlite, .db, .csv, .tsv or .jsonl (Ararat)
+    """
+    bindings = bindings_at(url_or_path, create=create, clock=clock, policy=policy, state=state)
+    bindings._opening.try_to_open()
+    return bindings
+
+
+def open_file(
+    path: Path,
+    *,
+    clock: Callable[[], datetime] = utc_now,
+    policy: Profile | None = None,
+    state: str | Path | None = None,
+    served: bool = True,
+) -> Bindings:
+    """Open the bindings in a file of text, which is read-only. A file with an unknown extension is read as CSV.
+
+    The other parameters are as in :func:`open_bindings`. With ``served=False`` the file is read once and no copy is
+    kept. Then this function raises :class:`TableError` for a file that is not a table of bindings, and
+    :class:`BindingsUnavailable` for a file that cannot be read.
+    """
+    bindings = _file_at(path, clock, policy, state, served=served)
+    if not served:
+        return bindings.open()
+    bindings._opening.try_to_open()
+    return bindings
+
+
+def bindings_at(
+    url_or_path: str | Path,
+    *,
+    create: bool = False,
+    clock: Callable[[], datetime] = utc_now,
+    policy: Profile | None = None,
+    state: str | Path | None = None,
+) -> Bindings:
+    """Return the bindings of :func:`open_bindings` without opening them."""
+    if (table := table_file(url_or_path)) is not None:
+        return _file_at(table, clock, policy, state)
+    # SQLAlchemy takes longer to load than all of Ararat, so it is loaded only for a database.
+    from ..storage.store import open_store
+
+    database = database_at(url_or_path)
+    return Bindings(Opening(str(database), lambda: open_store(database, create=create)), clock, policy)
+
+
+def _file_at(
+    path: Path,
+    clock: Callable[[], datetime],
+    policy: Profile | None,
+    state: str | Path | None,
+    *,
+    served: bool = True,
+) -> Bindings:
+    from ..storage.files.file import FileStore
+
+    check_change = PolicyCheck(policy) if policy else no_policy
+    store = lambda: FileStore(path, check_change, served=served, state=None if state is None else Path(state))  # noqa: E731
+    where = validation.shown(str(path.absolute()), 200)
+    return Bindings(Opening(where, store), clock, policy, is_file=True)
+
+
+def table_file(url_or_path: str | Path) -> Path | None:
+    """Return the path of a file of text, or None for a database."""
+    if isinstance(url_or_path, str) and "://" in url_or_path:
+        return None
+    return Path(url_or_path) if Path(url_or_path).suffix.lower() in SUFFIXES else None
+
+
+def database_at(url_or_path: str | Path) -> Database:
+    """Return the database without opening it. Raises like :func:`open_bindings`."""
+    from ..storage.databases.postgresql import PostgreSQL
+    from ..storage.databases.sqlite import SQLite
+
+    given = str(url_or_path)
+    scheme, separator, rest = given.partition("://")
+    if isinstance(url_or_path, Path) or not separator:
+        if given == ":memory:":
+            raise BindingError("database-in-memory")
+        return SQLite(_database_file(given))
+    # SQLAlchemy uses "postgresql+psycopg", and some hosting providers use "postgres".
+    if scheme in ("postgresql", "postgres", "postgresql+psycopg"):
+        return PostgreSQL(f"postgresql://{rest}")
+    if scheme != "sqlite":
+        raise BindingError("database-url", f"databases of the kind {validation.shown(scheme)} are not supported")
+    if rest in ("", "/", "/:memory:"):
+        raise BindingError("database-in-memory")
+    if not rest.startswith("/"):
+        message = "sqlite: needs three slashes before a relative path, and four before an absolute path"
+        raise BindingError("database-url", message)
+    if "?" in rest:
+        raise BindingError("database-url", "the URL of an SQLite file cannot contain options; remove the part from ?")
+    return SQLite(Path(rest[1:]))
+
+
+def _database_file(given: str) -> Path:
+    suffix = Path(given).suffix.lower()
+    if suffix not in DATABASE_SUFFIXES:
+        message = (
+            f"{validation.shown(given)} is not the name of a database" if given else "the name of the database is empty"
+        )
+        raise BindingError("database-url", message)
+    return Path(given)

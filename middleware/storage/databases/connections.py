@@ -1,0 +1,223 @@
+"""Connections for reading. They are kept while they are usable, and never shared by threads or across a fork.
+
+A lookup takes an idle connection or opens one, uses it alone, and puts it back. Each connection has a *fingerprint* of
+the database: for a file, its identity and state. A connection is closed when the fingerprint of the database changes.
+
+The number of connections is limited. A lookup waits :data:`WAIT_SECONDS` for a connection if all are in use. At most
+:data:`KEPT` idle connections are kept, for :data:`IDLE_SECONDS`. Each connection is used for :data:`LIFETIME_SECONDS`
+at most. Lookups close old and surplus connections, so no thread is needed.
+
+A forked process must not use or close a connection of its parent. SQLite forbids it, because the child inherits the
+parent's list of locks. So idle connections are closed before a fork, and the child forgets the others.
+
+The pools QueuePool of SQLAlchemy and psycopg_pool were compared. QueuePool needs longer to hand out a connection than
+SQLite needs for a lookup (7 us), and neither supports fingerprints. psycopg_pool starts threads and supports only
+PostgreSQL.
+"""
+
+from __future__ import annotations
+
+import os
+import threading
+import time
+import weakref
+from collections import deque
+from collections.abc import Callable, Hashable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from ...errors import BindingsUnavailable
+from ..opening import CLOSED
+from ..protocols import Connection, ReadableDatabase, Row
+
+KEPT = 8
+IDLE_SECONDS = 60.0
+LIFETIME_SECONDS = 1800.0
+WAIT_SECONDS = 1.0
+
+
+@dataclass(slots=True)
+class _Reader:
+    connection: Connection
+    fingerprint: Hashable
+    pid: int
+    opened: float
+    used: float
+
+
+class Readers:
+    """The reading connections of one database in this process."""
+
+    def __init__(self, database: ReadableDatabase, verify: Callable[[Connection], None]) -> None:
+        """``verify`` checks each new connection, and raises an exception if the database is not the expected one."""
+        self._database = database
+        self._verify = verify
+        self._closed = False
+        # Lookups pop and append at the right, without a lock. The connection at the left has been idle longest.
+        self._idle: deque[_Reader] = deque()
+        self._open = 0
+        self._waiting = 0
+        self._changed = threading.Condition()
+        _all.add(self)
+        self._pid = os.getpid()
+        weakref.finalize(self, _close_all, self._idle)
+
+    def rows(self, query: str, parameters: Sequence[Any]) -> list[Row]:
+        """Return the rows of a query. If a kept connection is broken, repeat the query on a new one.
+
+        Raises :class:`BindingsUnavailable`. The next call tries again.
+        """
+        if self._closed:
+            raise BindingsUnavailable(CLOSED)
+        if self._pid != os.getpid():
+            self.forget()  # Some servers fork without Python, so the hook below did not run.
+        database = self._database
+        fingerprint = database.fingerprint(bool(self._idle))
+        reader = self._take(fingerprint) or self._wait(fingerprint)
+        is_new = reader is None
+        while True:
+            if reader is None:
+                reader = self._connect(fingerprint)
+            try:
+                found = reader.connection.execute(query, parameters).fetchall()
+            except BaseException as error:
+                if not isinstance(error, database.driver_error):
+                    self._discard(reader)
+                    raise
+                if database.is_transient(error):
+                    self._put_back(reader)
+                    raise database.unavailable(error) from error
+                if is_new:
+                    self._discard(reader)
+                    raise database.unavailable(error) from error
+                # The other idle connections can be broken too. The new connection takes the place of this one.
+                reader.connection.close()
+                self.close_idle()
+                reader, is_new = None, True
+            else:
+                self._put_back(reader)
+                return found
+
+    def _take(self, fingerprint: Hashable) -> _Reader | None:
+        """Return an idle connection that is still usable, or None."""
+        while True:
+            try:
+                reader = self._idle.pop()
+            except IndexError:
+                return None
+            if reader.fingerprint == fingerprint and time.monotonic() - reader.opened < LIFETIME_SECONDS:
+                return reader
+            self._discard(reader)
+
+    def _wait(self, fingerprint: Hashable) -> _Reader | None:
+        """Wait for an idle connection and return it, or None if a new connection can be opened."""
+        deadline = time.monotonic() + WAIT_SECONDS
+        with self._changed:
+            self._waiting += 1
+            try:
+                while True:
+                    if (reader := self._take(fingerprint)) is not None:
+                        return reader
+                    most = self._database.most_readers
+                    if self._open < most:
+                        self._open += 1
+                        return None
+                    if not self._changed.wait(max(0, deadline - time.monotonic())):
+                        message = f"all {most} connections for reading were in use for {WAIT_SECONDS:g} s"
+                        raise self._database.unavailable(RuntimeError(f"{message}; try again later"))
+            finally:
+                self._waiting -= 1
+
+    def _connect(self, fingerprint: Hashable) -> _Reader:
+        """Open a connection in the place that the caller has reserved, and release the place on failure."""
+        try:
+            connection = self._database.connect_to_read()
+            try:
+                self._verify(connection)
+            except BaseException as error:
+                connection.close()
+                if isinstance(error, self._database.driver_error):
+                    raise self._database.unavailable(error) from error
+                raise
+        except BaseException:
+            self._release_place()
+            raise
+        now = time.monotonic()
+        return _Reader(connection, fingerprint, self._pid, now, now)
+
+    def _put_back(self, reader: _Reader) -> None:
+        now = reader.used = time.monotonic()
+        idle = self._idle
+        idle.append(reader)
+        if self._closed:
+            self.close_idle()
+            return
+        if self._waiting:
+            with self._changed:
+                self._changed.notify()
+        try:
+            while len(idle) > KEPT or idle[0].used < now - IDLE_SECONDS:
+                self._discard(idle.popleft())
+        except IndexError:
+            return
+
+    def _discard(self, reader: _Reader) -> None:
+        reader.connection.close()
+        self._release_place()
+
+    def _release_place(self) -> None:
+        with self._changed:
+            self._open -= 1
+            self._changed.notify()
+
+    def close_idle(self) -> None:
+        """Close the connections that are not in use."""
+        while True:
+            try:
+                self._discard(self._idle.pop())
+            except IndexError:
+                return
+
+    def close(self) -> None:
+        """Close the idle connections now, and the others when they are put back."""
+        self._closed = True
+        self.close_idle()
+
+    def forget(self) -> None:
+        """Forget, in a forked process, the connections of its parent, without closing them."""
+        self._pid = os.getpid()
+        _inherited.extend(self._idle)
+        self._idle.clear()
+        self._open = self._waiting = 0
+        self._changed = threading.Condition()
+
+
+_all: weakref.WeakSet[Readers] = weakref.WeakSet()
+_inherited: list[_Reader] = []
+"""Connections of the parent process. They stay referenced, because garbage collection would close them."""
+
+
+def _close_all(idle: deque[_Reader]) -> None:
+    while True:
+        try:
+            reader = idle.pop()
+        except IndexError:
+            return
+        if reader.pid == os.getpid():
+            reader.connection.close()
+        else:
+            _inherited.append(reader)
+
+
+def _before_fork() -> None:
+    for readers in list(_all):
+        readers.close_idle()
+
+
+def _after_fork() -> None:
+    for readers in list(_all):
+        readers.forget()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(before=_before_fork, after_in_child=_after_fork)

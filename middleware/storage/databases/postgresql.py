@@ -1,0 +1,279 @@
+"""Bindings in PostgreSQL or a database with its protocol: one server, or a primary and its standbys in one URL.
+
+libpq reads the URL, so the URL can contain all of libpq's parameters. Messages and ``str()`` contain host, port and
+name of the database, and never user or password.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Hashable, Iterator, Sequence
+from contextlib import closing
+from typing import TYPE_CHECKING, Any, LiteralString
+
+from sqlalchemy import Engine, create_engine, event
+from sqlalchemy.pool import NullPool
+
+from ...errors import BindingError, BindingsUnavailable
+from ..tables.triggers import PROTECTED
+
+if TYPE_CHECKING:
+    import psycopg
+
+# libpq, section 34.1.1: parameters that are lists with an entry for each server, and that choose among servers.
+_PER_SERVER = ("host", "hostaddr", "port")
+_OF_SEVERAL = ("target_session_attrs", "load_balance_hosts")
+
+CONNECT_SECONDS = 2
+READ_MILLISECONDS = 700
+
+# A statement on a kept connection, a new connection and the same statement on it must take at most two seconds.
+_QUICK_SECONDS = 1.0
+_LEAST_SECONDS = 0.3
+
+LOCK_SECONDS = 5
+"""The maximum time that a writer waits for another writer, as with SQLite."""
+
+# A number that other programs are unlikely to lock: "ararat" in ASCII.
+SCHEMA_LOCK = 0x617261726174
+
+# Options set a session up when it begins. A pooler such as PgBouncer refuses or ignores options, and each transaction
+# can get another session. Behind a pooler, each statement runs in a transaction that has its own settings.
+_READING = f"-c default_transaction_read_only=on -c statement_timeout={READ_MILLISECONDS}"
+_IS_READING = "SELECT current_setting('default_transaction_read_only')"
+_REFUSED_BY_POOLER = "unsupported startup parameter"
+_BEGIN_READING = f"BEGIN READ ONLY; SET LOCAL statement_timeout = {READ_MILLISECONDS}"
+_SNAPSHOT = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; SET LOCAL statement_timeout = 0"
+_BEGIN_WRITING = f"SET LOCAL lock_timeout = '{LOCK_SECONDS}s'"
+_HOLDER = """
+SELECT a.pid, a.application_name FROM pg_locks l JOIN pg_stat_activity a USING (pid)
+WHERE l.relation = 'bindings'::regclass AND l.granted AND l.mode <> 'AccessShareLock'
+ORDER BY a.xact_start LIMIT 1
+"""
+# Messages of the server contain the user: role "x" does not exist, password authentication failed for user "x".
+_NAMED_USER = re.compile(r'\b(role|user) "[^"]*"')
+
+
+class PostgreSQL:
+    """A PostgreSQL database. ``str()`` returns its place without user and password."""
+
+    dialect_name = "postgresql"
+    # PostgreSQL allows 100 connections by default. Eight processes leave some for writers and other programs.
+    most_readers = 8
+    # The result of the last ANALYZE or autovacuum of the table or its partitions.
+    estimate_sql = """
+    SELECT sum(greatest(reltuples, 0))::bigint FROM pg_class WHERE relkind = 'r' AND (oid = 'bindings'::regclass
+    OR oid IN (SELECT relid FROM pg_partition_tree('bindings'::regclass)))
+    """
+    # EXCLUSIVE conflicts with SELECT ... FOR UPDATE, the first statement of each writer. Weaker locks cause deadlocks.
+    # Readers do not wait.
+    exclusive_lock_sql = "LOCK TABLE bindings IN EXCLUSIVE MODE"
+    schema_lock_sql = f"SELECT pg_advisory_xact_lock({SCHEMA_LOCK})"
+    server_state_sql = """
+    SELECT pg_is_in_recovery(), has_table_privilege('bindings', 'INSERT') AND has_table_privilege('bindings', 'UPDATE')
+    AND has_table_privilege('events', 'INSERT')
+    """
+    trigger_names_sql = f"""
+    SELECT tgname FROM pg_trigger WHERE tgenabled IN ('O', 'A') AND tgrelid IN
+    ({", ".join(f"'{table}'::regclass" for table in PROTECTED)})
+    """  # noqa: S608  names of the schema
+
+    def __init__(self, url: str) -> None:
+        try:
+            import psycopg
+            from psycopg.conninfo import conninfo_to_dict
+        except ImportError:
+            raise BindingError("driver-missing") from None
+        self._psycopg = psycopg
+        self.driver_error: type[Exception] = psycopg.Error
+        try:
+            self._parameters: dict[str, Any] = conninfo_to_dict(url)
+        except psycopg.Error:
+            # The message of the driver, also in a chained exception, would contain the password.
+            raise BindingError(
+                "database-url", "the PostgreSQL URL cannot be parsed by libpq; check its syntax"
+            ) from None
+        from . import deadlines
+
+        hosts = str(self._parameters.get("host") or self._parameters.get("hostaddr") or "").count(",") + 1
+        self._writer_class: type[psycopg.Connection[Any]] = deadlines.WriterConnection
+        self._snapshot_class: type[psycopg.Connection[Any]] = deadlines.DeadlineConnection
+        self._reader_class: type[psycopg.Connection[Any]] = (
+            deadlines.ReaderConnection
+            if "connect_timeout" in self._parameters
+            else deadlines.reader_class(max(_QUICK_SECONDS / hosts, _LEAST_SECONDS))
+        )
+        self._parameters.setdefault("connect_timeout", CONNECT_SECONDS)
+        self._parameters.setdefault("application_name", "ararat")
+        # Every server can be read. Only the current primary can be written.
+        self._write_parameters = dict(self._parameters)
+        if hosts > 1:
+            self._write_parameters["target_session_attrs"] = "read-write"
+        # The driver runs the statements, and its parameters have positions and no names.
+        self.engine: Engine = create_engine(
+            "postgresql+psycopg://",
+            creator=self._connect,
+            poolclass=NullPool,
+            paramstyle="format",
+            hide_parameters=True,
+        )
+        event.listen(self.engine, "begin", _begin)
+        self._is_behind_pooler = False
+
+    def __str__(self) -> str:
+        hosts = str(self._parameters.get("host", "")).split(",")
+        ports = str(self._parameters.get("port", "")).split(",")
+        where = [f"{host}:{port}" if port else host for host, port in zip(hosts, ports * len(hosts), strict=False)]
+        return f"postgresql://{','.join(where)}/{self._parameters.get('dbname', '')}"
+
+    def servers(self) -> list[PostgreSQL]:
+        """Return one database for each server that the URL names, in the order of the URL."""
+        from psycopg.conninfo import make_conninfo
+
+        lists = {name: str(self._parameters[name]).split(",") for name in _PER_SERVER if self._parameters.get(name)}
+        count = max(map(len, lists.values()), default=1)
+        if count == 1:
+            return [self]
+        shared = {name: value for name, value in self._parameters.items() if name not in (*_PER_SERVER, *_OF_SEVERAL)}
+        servers = [
+            {name: values[number if len(values) == count else 0] for name, values in lists.items()}
+            for number in range(count)
+        ]
+        return [PostgreSQL(make_conninfo("", **shared, **own)) for own in servers]
+
+    def fingerprint(self, in_use: bool = False) -> Hashable:
+        """Return None: a broken connection to a server raises an error itself."""
+        return None
+
+    def connect_to_read(self) -> psycopg.Connection[Any] | _PooledConnection:
+        """Open a connection that cannot write and whose statements end after a second at most."""
+        if not self._is_behind_pooler:
+            options = f"{self._parameters.get('options', '')} {_READING}"
+            try:
+                connection = self._reader_class.connect(**{**self._parameters, "options": options}, autocommit=True)
+                connection.prepare_threshold = 0
+                if connection.execute(_IS_READING).fetchone() == ("on",):
+                    return connection
+                connection.close()
+            except self.driver_error as error:
+                if _REFUSED_BY_POOLER not in str(error):
+                    raise self.unavailable(error) from error
+            self._is_behind_pooler = True
+        return _PooledConnection(self._connected(self._reader_class, "SELECT 1"))
+
+    def connect_for_snapshot(self) -> psycopg.Connection[Any]:
+        """Open a connection that cannot write and that sees the database at the moment of its first query.
+
+        Its statements have no time limit, because the first row of a long query can take long.
+        """
+        return self._connected(self._snapshot_class, _SNAPSHOT)
+
+    @staticmethod
+    def stream(connection: Any, query: str) -> Iterator[Any]:
+        """Return the rows of a query, and load a thousand at a time."""
+        connection.execute(f"DECLARE ararat NO SCROLL CURSOR FOR {query}")
+        while found := connection.execute("FETCH 1000 FROM ararat").fetchall():
+            yield from found
+        connection.execute("CLOSE ararat")
+
+    def exists(self) -> bool:
+        """Return True: only a connection shows whether the database exists."""
+        return True
+
+    def create(self) -> None:
+        """Check the encoding of the database. The administrator of the server creates it."""
+        try:
+            with self._connect() as connection:
+                encoding = connection.info.parameter_status("server_encoding")
+        except self.driver_error as error:
+            raise self.unavailable(error) from error
+        if encoding != "UTF8":
+            raise BindingError(
+                "database-encoding", f"{self} has the encoding {encoding}; create a database with the encoding UTF8"
+            )
+
+    def prepare(self) -> None:
+        """Do nothing: the administrator sets the server up."""
+
+    def unavailable(self, error: Exception) -> BindingsUnavailable:
+        """Return the exception to raise for an error of the driver or the server."""
+        first = (str(error).strip().splitlines() or [type(error).__name__])[0]
+        first = _NAMED_USER.sub(r'\1 "***"', first)
+        if isinstance(error, self._psycopg.errors.LockNotAvailable):
+            first = f"another writer has locked the bindings for {LOCK_SECONDS} s{self._holder()}; try again later"
+        return BindingsUnavailable(f"{self}: {first}")
+
+    def _holder(self) -> str:
+        """Return the server process that has the oldest lock on the bindings, as a text in parentheses."""
+        try:
+            with closing(self.connect_to_read()) as connection:
+                found = connection.execute(_HOLDER).fetchone()
+        except (BindingsUnavailable, self.driver_error):
+            found = None
+        return f" (server process {found[0]}, application {found[1] or 'unknown'})" if found else ""
+
+    def is_read_only(self, error: Exception) -> bool:
+        """Return whether a write failed because the server is a standby or the user can only read."""
+        errors = self._psycopg.errors
+        return isinstance(error, (errors.ReadOnlySqlTransaction, errors.InsufficientPrivilege))
+
+    def is_conflict(self, error: Exception) -> bool:
+        """Return whether a write failed because another writer was faster. Such a write can be repeated."""
+        errors = self._psycopg.errors
+        return isinstance(error, (errors.UniqueViolation, errors.DeadlockDetected, errors.SerializationFailure))
+
+    def is_constraint_violation(self, error: Exception) -> bool:
+        """Return whether a trigger or a CHECK of the tables refused a write."""
+        return isinstance(error, self._psycopg.errors.IntegrityError)
+
+    def is_transient(self, error: Exception) -> bool:
+        """Return whether the connection is still usable after this error."""
+        return isinstance(error, (self._psycopg.errors.QueryCanceled, self._psycopg.errors.LockNotAvailable))
+
+    def is_missing_table(self, error: Exception) -> bool:
+        """Return whether a statement failed because a table does not exist."""
+        return isinstance(error, self._psycopg.errors.UndefinedTable)
+
+    @staticmethod
+    def array_parameter(keys: list[str]) -> list[str]:
+        """Convert keys to the one parameter of a statement for many keys."""
+        return keys
+
+    def _connected(self, kind: type[psycopg.Connection[Any]], first: LiteralString) -> psycopg.Connection[Any]:
+        try:
+            connection = kind.connect(**self._parameters, autocommit=True, prepare_threshold=None)
+        except self.driver_error as error:
+            raise self.unavailable(error) from error
+        try:
+            connection.execute(first)
+        except self.driver_error as error:
+            connection.close()
+            raise self.unavailable(error) from error
+        return connection
+
+    def _connect(self) -> psycopg.Connection[Any]:
+        # Behind a pooler, a transaction would find the prepared statements of another client.
+        return self._writer_class.connect(**self._write_parameters, prepare_threshold=None)
+
+
+class _PooledConnection:
+    """A connection through a pooler. Each statement runs in a read-only transaction with a time limit."""
+
+    def __init__(self, connection: Any) -> None:
+        self._connection = connection
+
+    def execute(self, query: Any, params: Sequence[Any] | None = None) -> psycopg.Cursor[Any]:
+        """Run a statement and return its cursor, which has loaded all rows."""
+        self._connection.execute(_BEGIN_READING)
+        try:
+            return self._connection.execute(query, params, prepare=False)
+        finally:
+            self._connection.execute("ROLLBACK")
+
+    def close(self) -> None:
+        """Close the connection."""
+        self._connection.close()
+
+
+def _begin(connection: Any) -> None:
+    connection.exec_driver_sql(_BEGIN_WRITING)

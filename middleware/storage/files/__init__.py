@@ -1,0 +1,1 @@
+"""Bindings in a file of text."""

@@ -1,0 +1,565 @@
+"""A read-only store in a table file, for small sites that keep their names in Git.
+
+Each worker keeps the table in memory (about 200,000 names). A lookup checks at most once per second whether the file
+has changed. A thread reads a changed file while the old table answers; then the new table replaces the old one. So busy
+workers serve the same version about two seconds after a change, plus the time to read it. An idle worker waits for the
+new table at its next lookup, for one second at most.
+
+A new version must follow the version that was served before, by the rules of :mod:`assignment` for imports. A copy of
+the served version is kept in the folder of the file (:mod:`served_copy`), so that the rules apply after restarts and
+for all workers. A version is refused as a whole if it
+
+- cannot be read, or its last line has no line end, because such a file can be incomplete;
+- has two different lines for one name;
+- lacks a name that is not reserved, because names are withdrawn and never deleted;
+- assigns a name to another resource, moves it without its resource, or records a resource for a withdrawn name.
+
+Then the previous version stays in use, also after a restart. The reason is logged and is in :attr:`FileStore.refusal`.
+Without a previous version, every lookup raises :class:`BindingsUnavailable` until the file is correct. To accept a
+refused version, delete the copy.
+
+The history of the changes is in Git.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+import threading
+import time
+import weakref
+from array import array
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import closing, contextmanager
+from datetime import datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple, NoReturn
+
+from ...bindings import assignment, metadata, validation
+from ...bindings.bulk.operations import Operation
+from ...bindings.listing import Group, Page, Selection, cursor, group_of, position
+from ...bindings.model import Binding, Event, NameCount
+from ...bindings.patterns import Pattern
+from ...bindings.policy import ChangeCheck, TemporarySettings, no_policy
+from ...bindings.prefixes import PrefixEvent, PrefixRecord, record
+from ...errors import (
+    BindingConflict,
+    BindingError,
+    BindingsUnavailable,
+    ReadOnlyBindings,
+    TableError,
+    UnreadableBinding,
+)
+from ...resolution.rules import Rule, RuleEvent
+from ...tabular import columns, formats, other_rows
+from ...tabular import text_stream as lines
+from ...tabular.other_rows import OtherRow, PrefixRow, RuleRow, Setting
+from ..integrity import Fault
+from ..opening import CLOSED
+from ..protocols import LastEvent, Row
+from ..tables import schema
+from . import file_rows
+from .served_copy import Fingerprint, ServedCopy, Version, fingerprint, read
+
+if TYPE_CHECKING:
+    from sqlalchemy import Table
+
+CHECK_SECONDS = 1.0
+"""The minimum time between two checks of the file."""
+
+SETTLE_SECONDS = 0.2
+"""The time that must pass after a change of the file before the file is read."""
+
+IDLE_SECONDS = 2.0
+"""The time without lookups after which a worker waits for a new table, because its table can be old."""
+
+MAX_WAIT_SECONDS = 1.0
+"""The maximum time that a lookup waits for a new table."""
+
+_TRIES = 3
+
+_log = logging.getLogger(__name__)
+
+
+_Seen = tuple[Fingerprint | None, Fingerprint | None]  # of the file and of its copy
+
+
+class FileTable(NamedTuple):
+    """The content of a version of the file: the bindings by their keys, in the order of their lines.
+
+    ``lines`` has the line numbers of the bindings. ``stated`` has 1 for each line that contains a status. ``others``
+    are rules and counters. ``changed`` is the modification time of the file.
+    """
+
+    bindings: dict[str, Binding]
+    lines: array[int]
+    stated: bytearray
+    digest: bytes
+    others: list[OtherRow]
+    changed: datetime
+
+    def line(self, key: str) -> int:
+        """Return the line number of a key."""
+        return self.lines[self._index(key)]
+
+    def states_status(self, key: str) -> bool:
+        """Return whether the line of a key contains a status."""
+        return bool(self.stated[self._index(key)])
+
+    def _index(self, key: str) -> int:
+        return list(self.bindings).index(key)
+
+
+class FileStore:
+    """The bindings of one file. ``str()`` returns its path.
+
+    With ``served``, the file is read again when it changes, and checked against the version that was served before. A
+    copy of that version is kept in the folder ``state``; the default is the folder of the file. A file that cannot be
+    used raises nothing: see :attr:`refusal`.
+
+    Without ``served``, the file is read once, not checked against another version, and not copied. Then a file that is
+    not a table of bindings raises :class:`TableError`, and a file that cannot be read raises BindingsUnavailable.
+    """
+
+    def __init__(
+        self, path: Path, check_change: ChangeCheck = no_policy, *, served: bool = True, state: Path | None = None
+    ) -> None:
+        self._check_change = check_change
+        self.path = path.absolute()
+        self.refusal: str | None = None
+        """Why the current version of the file is not served, in printable ASCII; None if it is served."""
+        self._copy = ServedCopy(self.path, state) if served else None
+        self._table: FileTable | None = None
+        # The file and the copy at the last check.
+        self._seen: _Seen | None = None
+        self._next_check = float("inf")
+        self._checking = threading.Lock()
+        self._reader: threading.Thread | None = None
+        self._wait_until = float("-inf")
+        self._closed = False
+        _all.add(self)
+        if self._copy is None:
+            self._table = self._read_once()
+        else:
+            for _ in range(_TRIES):
+                if self._update():
+                    break
+            self._next_check = time.monotonic() + CHECK_SECONDS
+
+    def __str__(self) -> str:
+        return validation.shown(str(self.path), 200)
+
+    @property
+    def unrecorded(self) -> str | None:
+        """Why the copy of the served version cannot be kept, in printable ASCII; None if it is kept or not needed.
+
+        Without a copy, a restarted worker cannot check a new version against the one that was served before.
+        """
+        return self._copy.failure if self._copy else None
+
+    @property
+    def is_read(self) -> bool:
+        """Whether a version of the file is loaded, so that lookups can be answered."""
+        return self._table is not None
+
+    def fetch(self, identifiers: Iterable[str]) -> dict[str, Binding]:
+        """Return the bindings of these keys from one version of the file; unbound keys are left out."""
+        bindings = self._current().bindings
+        return {name: bindings[name] for name in identifiers if name in bindings}
+
+    def history(self, identifier: str) -> list[Event]:
+        """Return one event with the line of the key and the time of the file. The full history is in Git."""
+        table = self._current()
+        binding = table.bindings.get(identifier)
+        if binding is None:
+            return []
+        source = f"{validation.shown(self.path.name, 200)}, line {table.line(identifier)}"
+        return [Event("bound" if binding.is_live else "withdrawn", None, source, None, binding)]
+
+    def count(self) -> NameCount:
+        """Return the number of names."""
+        return NameCount(len(self._current().bindings), True)
+
+    def list_names(self, selection: Selection, after: str | None, limit: int) -> Page:
+        """Return a page of at most ``limit`` names behind the cursor ``after``, in the order of their keys."""
+        start = "" if after is None else str(position(after, (str,))[0])
+        table = self._current().bindings
+        keys = sorted(key for key, found in table.items() if key > start and selection.includes(found))
+        more = len(keys) > limit
+        return Page([table[key] for key in keys[:limit]], cursor(keys[limit - 1]) if more else None, [])
+
+    def count_names(self, selection: Selection, by: Group | None) -> dict[str, int]:
+        """Return the numbers of names by group; without groups, the number of all with the key ""."""
+        names = filter(selection.includes, self._current().bindings.values())
+        return dict(sorted(Counter(group_of(name, by) for name in names).items()))
+
+    def operations(self, before: int | None, limit: int) -> list[Operation]:
+        """Return an empty list: a file has no operations."""
+        return []
+
+    def rules_version(self) -> str:
+        """Return a hash of the content of the file, which changes with each rule."""
+        return self._current().digest.hex()
+
+    def rules(self) -> list[Rule]:
+        """Return the rules in the file. Their time is the modification time of the file."""
+        table = self._current()
+        return [Rule(*row, table.changed, None) for row in table.others if isinstance(row, RuleRow)]
+
+    def patterns(self) -> list[Pattern]:
+        """Return the patterns of the names that were minted with a check character, by the counters of the file."""
+        found = (Pattern.of_counter(row.name) for row in self._current().others if isinstance(row, Setting))
+        return [pattern for pattern in found if pattern and pattern.check]
+
+    def rule_history(self, prefix: str) -> list[RuleEvent]:
+        """Return an empty list: the history of a file is in Git."""
+        return []
+
+    def prefixes(self) -> list[PrefixRecord]:
+        """Return the prefix records in the file. Their time is the modification time of the file."""
+        return _records(self._current())
+
+    def prefix_history(self, prefix: str) -> list[PrefixEvent]:
+        """Return an empty list: the history of a file is in Git."""
+        return []
+
+    @contextmanager
+    def transaction(self, *, exclusive: bool = False) -> Iterator[NoReturn]:
+        """Raise :class:`ReadOnlyBindings`: only an editor changes the file."""
+        raise ReadOnlyBindings(f"{self} is a read-only file: edit it, or import it into a database with ararat import")
+        yield
+
+    @contextmanager
+    def snapshot(self) -> Iterator[FileSnapshot]:
+        """Return a view of the table at this moment."""
+        yield FileSnapshot(self._current(), validation.shown(self.path.name, 200))
+
+    def close(self) -> None:
+        """Release the table. The store cannot be used afterwards."""
+        self._closed = True
+        self._table = None
+
+    def _current(self) -> FileTable:
+        if self._closed:
+            raise BindingsUnavailable(CLOSED)
+        if time.monotonic() >= self._next_check and self._checking.acquire(blocking=False):
+            try:
+                self._check_file()
+            finally:
+                self._checking.release()
+        if (wait := self._wait_until - time.monotonic()) > 0 and (reader := self._reader) is not None:
+            reader.join(wait)
+        table = self._table
+        if table is None:
+            raise BindingsUnavailable(self.refusal or f"{self} was not read yet; try again later")
+        return table
+
+    def _check_file(self) -> None:
+        if self._reader is not None and self._reader.is_alive():
+            return
+        now = time.monotonic()
+        idle = now - self._next_check > IDLE_SECONDS - CHECK_SECONDS
+        self._next_check = now + CHECK_SECONDS
+        if self._fingerprints() == self._seen:
+            return
+        # One thread per change, and no waiting thread, so a fork loses nothing.
+        reader = threading.Thread(target=self._read_again, name="ararat bindings", daemon=True)
+        reader.start()
+        self._reader = reader
+        if idle or self._table is None:
+            self._wait_until = now + MAX_WAIT_SECONDS
+
+    def _read_again(self) -> None:
+        seen = self._fingerprints()
+        try:
+            self._wait_until_unchanged()
+            self._update()
+        except Exception as error:  # noqa: BLE001 - report every error
+            # An exception in a thread would otherwise not be logged.
+            _log.exception("%s cannot be read", self)
+            self._refuse(f"{self} cannot be read: {validation.shown(str(error))}", seen)
+
+    def _wait_until_unchanged(self) -> None:
+        try:
+            unchanged = time.time() - self.path.stat().st_ctime
+        except OSError:
+            return
+        # The limits protect against a clock that was set back.
+        time.sleep(min(max(SETTLE_SECONDS - unchanged, 0.0), SETTLE_SECONDS))
+
+    def _read_once(self) -> FileTable:
+        try:
+            return read_table(read(self.path), self._check_change)
+        except OSError as error:
+            raise BindingsUnavailable(f"{self}: {error.strerror or error}") from error
+
+    def _update(self) -> bool:
+        """Read the file, and serve it if it follows the previous version. Return False if it is still changing."""
+        copy = self._copy
+        if copy is None:
+            return True
+        previous = copy.read()
+        self._note_copy(previous, copy)
+        file: Version | None = None
+        remedy = ""
+        try:
+            file = read(self.path)
+            table = self._table_of(file)
+            remedy = f"; correct it, or delete {copy} to accept it"
+            if previous is None or previous.digest != file.digest:
+                for earlier in self._served_before(previous, copy):
+                    require_kept(earlier, table, lines.name_of(self.path))
+        except (BindingError, OSError) as error:
+            self._serve_copy(previous, copy)
+            # A file that cannot be read is tried again at the next check.
+            seen = (file.fingerprint, previous.fingerprint if previous else copy.fingerprint()) if file else None
+            self._refuse(f"{self._fault(error)}{remedy}", seen)
+            return True
+        if file.fingerprint != fingerprint(self.path) or not copy.keep(file, previous):
+            # The file is still being written, or another worker was faster. The next check finds another state.
+            return False
+        self._accept(table, (file.fingerprint, copy.fingerprint()))
+        return True
+
+    def _fault(self, error: BindingError | OSError) -> str:
+        if isinstance(error, BindingError):
+            return _one_line(error)
+        return f"{self} cannot be read: {error.strerror or error}"
+
+    def _table_of(self, version: Version) -> FileTable:
+        table = self._table
+        if table is not None and table.digest == version.digest:
+            return table
+        return read_table(version, self._check_change)
+
+    def _served_before(self, previous: Version | None, copy: ServedCopy) -> Iterator[FileTable]:
+        """Return the tables that a new version must follow."""
+        if previous is not None:
+            try:
+                yield self._table_of(previous)
+            except BindingError as error:
+                raise BindingError(
+                    error.code, f"the copy of the previous version, {copy}, cannot be read: {error.message}"
+                ) from error
+        # The operator deletes the copy to accept the current version of the file.
+        if self._table is not None and not copy.is_kept:
+            yield self._table
+
+    def _serve_copy(self, previous: Version | None, copy: ServedCopy) -> None:
+        """Serve the previous version if this process has no table."""
+        if self._table is None and previous is not None:
+            try:
+                self._table = self._table_of(previous)
+                self._note_copy(previous, copy)
+            except BindingError as error:
+                _log.error("%s cannot be read: %s", copy, _one_line(error))
+
+    def _note_copy(self, previous: Version | None, copy: ServedCopy) -> None:
+        if previous is not None and self._table is not None and previous.digest == self._table.digest:
+            copy.is_kept = True
+
+    def _accept(self, table: FileTable, seen: _Seen) -> None:
+        known = self._table is not None and self._table.digest == table.digest and self.refusal is None
+        # One assignment: lookups that have begun use the old table, and later ones the new table.
+        self._table = None if self._closed else table
+        self._seen = seen
+        self.refusal = None
+        if not known:
+            _log.info("%s was read: %d names", self, len(table.bindings))
+
+    def _refuse(self, reason: str, seen: _Seen | None) -> None:
+        self._seen = seen
+        if reason != self.refusal:
+            effect = "the previous version stays in use" if self._table else "no bindings are served"
+            _log.error("%s: %s", effect, reason)
+            self.refusal = reason
+
+    def _fingerprints(self) -> _Seen:
+        return fingerprint(self.path), self._copy.fingerprint() if self._copy else None
+
+
+def require_succession(path: Path, state: Path | None = None) -> None:
+    """Raise :class:`TableError` if a file cannot follow the version that is served, and OSError."""
+    copy = ServedCopy(path.absolute(), state)
+    version, previous = read(path.absolute()), copy.read()
+    if previous is not None and previous.digest != version.digest:
+        require_kept(read_table(previous), read_table(version), lines.name_of(path))
+
+
+class FileSnapshot:
+    """All bindings of one version of a file."""
+
+    def __init__(self, table: FileTable, name: str) -> None:
+        self._table = table
+        self._bindings = table.bindings
+        self._others = table.others
+        self._name = name
+        self._records = _records(table)
+
+    def rows(self, table: Table, since: datetime | None = None) -> Iterator[Row]:
+        """Return the rows that the file would have in a table of a database."""
+        if since is not None and self._table.changed < since:
+            return iter(())
+        return file_rows.rows(self._table, self._name, table)
+
+    def bindings(self, unreadable: Callable[[UnreadableBinding], object] | None = None) -> Iterator[Binding]:
+        """Return all bindings, sorted by key as in a database."""
+        return map(self._bindings.__getitem__, sorted(self._bindings, key=schema.index_key))
+
+    def bound(self, identifiers: Iterable[str]) -> set[str]:
+        """Return the identifiers that are bound."""
+        return {name for name in identifiers if name in self._bindings}
+
+    def last_events(self) -> Iterator[LastEvent]:
+        """Return the state of each name, in the order of their keys."""
+        return file_rows.last_events(self._table)
+
+    def event(self, key: str, revision: int) -> Row | None:
+        """Return None: a file has no earlier events."""
+        return None
+
+    def faults(self) -> Iterator[Fault]:
+        """Return nothing, because a file has no history to compare."""
+        return iter(())
+
+    def served(self) -> tuple[int, str | None]:
+        """Return the number of live names of the kind "served", and the first key."""
+        served = [key for key, binding in self._bindings.items() if binding.kind == "served" and binding.is_live]
+        return len(served), min(served, default=None)
+
+    def settings(self) -> Iterator[RuleRow | Setting]:
+        """Return the rules in the order of their prefixes, then counters and UUIDs in the order of their names."""
+        yield from sorted(row for row in self._others if isinstance(row, RuleRow))
+        yield from sorted(row for row in self._others if isinstance(row, Setting))
+
+    def prefixes(self) -> list[PrefixRecord]:
+        """Return the prefix records in order."""
+        return self._records
+
+    def selectors(self) -> list[str]:
+        """Return the selectors of all alternates, in order."""
+        return sorted({selector for binding in self._bindings.values() for selector in binding.alternates})
+
+    def elements(self) -> list[str]:
+        """Return the names of all elements of metadata without a short name, in order."""
+        names = {name for binding in self._bindings.values() for name in binding.metadata}
+        return sorted(name for name in names if not metadata.has_short_name(name))
+
+
+def read_table(version: Version, check_change: ChangeCheck = no_policy) -> FileTable:
+    """Read the table of a version of a file. ``check_change`` checks each binding.
+
+    Two equal lines for one name are allowed. Raises :class:`TableError` for a file that is not a table, for a line that
+    cannot be bound, for two different lines of one name, and for a last line without a line end.
+    """
+    bindings: dict[str, Binding] = {}
+    table = FileTable(bindings, array("Q"), bytearray(), version.digest, [], version.changed)
+    prefixes: dict[tuple[type, str], int] = {}
+    file = lines.name_of(version.path)
+    memory = TemporarySettings()
+    last = 1
+    with closing(formats.read_rows(version.stream())) as rows:
+        for row in rows:
+            last = row.line
+            shown = validation.shown(row.cells.get("identifier", ""), 100)
+            try:
+                if (other := other_rows.read(row.cells)) is not None:
+                    if isinstance(other, (RuleRow, PrefixRow)):
+                        first = prefixes.setdefault((type(other), other.prefix), row.line)
+                        if first < row.line:
+                            what = f"a {'rule' if isinstance(other, RuleRow) else 'record'} for {other.prefix}"
+                            message = f"lines {first} and {row.line} both have {what}; delete one of them"
+                            raise BindingError("duplicate-line", message)
+                    table.others.append(other)
+                    continue
+                proposal = columns.proposal(row.cells)
+                known = bindings.get(proposal.key)
+                change = assignment.bind(known, proposal, version.changed)
+                if known is None:
+                    bindings[proposal.key] = check_change(None, change, memory).after
+                    table.lines.append(row.line)
+                    table.stated.append(proposal.status is not None)
+                    continue
+            except BindingConflict as error:
+                raise _differs(table, error.existing.identifier, file, row.line) from None
+            except BindingError as error:
+                raise TableError(error.code, f"{shown}: {error.message}", file, row.line) from None
+            if change.action:
+                raise _differs(table, proposal.key, file, row.line)
+    if version.is_cut:
+        message = "the last line has no line end, so the file can be incomplete; save the whole file with a line end"
+        raise TableError("table-cut", message, file, last)
+    return table
+
+
+def _records(table: FileTable) -> list[PrefixRecord]:
+    rows = sorted(row for row in table.others if isinstance(row, PrefixRow))
+    return [record(row.prefix, row.texts, changed=table.changed) for row in rows]
+
+
+def _differs(table: FileTable, key: str, file: str, line: int) -> TableError:
+    shown = validation.shown(key, 100)
+    message = f"lines {table.line(key)} and {line} are both for {shown} and differ; delete one of them"
+    return TableError("duplicate-line", message, file, line)
+
+
+def require_kept(old: FileTable, new: FileTable, file: str) -> None:
+    """Raise :class:`TableError` if a new table deletes, re-assigns or silently restores a name of the old table."""
+    if old.digest == new.digest:
+        return
+    for key, before in old.bindings.items():
+        after = new.bindings.get(key)
+        if before.is_reserved:
+            continue
+        if after is None:
+            message = (
+                f"the previous version has {validation.shown(key, 100)} in line {old.line(key)}, and this version "
+                "does not have it; add its line again, with the status withdrawn if the name is not used any more"
+            )
+            raise TableError("name-missing", message, file, old.line(key))
+        if after.is_reserved:
+            message = f"{validation.shown(key, 100)} is public and cannot be reserved; remove its status"
+            raise TableError("reserve-public", message, file, new.line(key))
+        if not before.is_live and after.is_live and not new.states_status(key):
+            shown = validation.shown(key, 100)
+            message = f"{shown} is withdrawn; its line needs the status withdrawn, or the status live to restore it"
+            raise TableError("withdrawn", message, file, new.line(key))
+        try:
+            assignment.require_kept(*_comparable(before, after), stated=after.resource)
+        except BindingConflict as error:
+            message = f"{validation.shown(key, 100)} (line {old.line(key)} of the previous version): {error.message}"
+            if error.code == "bound-otherwise":
+                message += "; add its resource in one version of the file, and the new target in the next version"
+            raise TableError(error.code, message, file, new.line(key)) from None
+
+
+def _comparable(before: Binding, after: Binding) -> tuple[Binding, Binding]:
+    """Return both bindings, and give a tombstone without a target the target of the other binding."""
+    if not after.is_live and after.target is None:
+        return before, _with_place_of(after, before)
+    if not before.is_live and before.target is None and before.resource is not None:
+        return _with_place_of(before, after), after
+    return before, after
+
+
+def _with_place_of(binding: Binding, other: Binding) -> Binding:
+    return binding._replace(**{field: getattr(other, field) for field in assignment.PLACE})
+
+
+def _one_line(error: BindingError) -> str:
+    return str(error).replace("\n", "; ")
+
+
+_all: weakref.WeakSet[FileStore] = weakref.WeakSet()
+
+
+def _after_fork() -> None:
+    # Threads of the parent that hold the lock or read the file do not exist in the child.
+    for store in list(_all):
+        store._checking = threading.Lock()
+        store._reader = None
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_after_fork)

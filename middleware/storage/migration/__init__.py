@@ -1,0 +1,1 @@
+"""Migrate databases of older versions."""

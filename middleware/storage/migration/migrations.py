@@ -1,0 +1,125 @@
+"""Migrate a database of an older Ararat. The operator does this with ``ararat migrate``; a server never does.
+
+Each step leads from one version of :mod:`schema` to the next. All steps run in one transaction, so the database has the
+old version or the new one, also after a failure. Two migrations at the same time run one after the other, and the
+second has nothing to do. Rows are converted in blocks, so that memory does not grow with the database.
+
+The keys of URNs are rewritten in a second transaction. If it fails, the database has the new schema, and its older keys
+still work.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+from ...bindings import validation
+from ...bindings.open_bindings import database_at, table_file
+from ...errors import BindingError
+
+if TYPE_CHECKING:
+    from sqlalchemy import Connection
+
+    from ..protocols import Database
+
+
+class Migrated(NamedTuple):
+    """The version of the schema before and after a migration, and the number of added triggers.
+
+    ``keys`` is the number of names whose key was rewritten (:mod:`urn_keys`).
+    """
+
+    before: int
+    after: int
+    triggers: int = 0
+    keys: int = 0
+
+
+Progress = Callable[[str, int, int], object]
+"""A callback with the name of a table, the number of its converted rows, and the number of all its rows."""
+
+
+def migrate(url_or_path: str | Path, progress: Progress | None = None) -> Migrated:
+    """Migrate a database to the version of the schema that this Ararat needs, and add missing triggers.
+
+    ``url_or_path`` is as in :func:`open_bindings`. Other writers wait until the end, and in PostgreSQL readers too.
+    Stop the servers of the older version before, and start this version afterwards. ``progress`` is called after each
+    block of rows.
+
+    Raises :class:`BindingError` with these codes: ``schema-version`` for a database of a newer Ararat,
+    ``equivalent-urns`` if several bound URNs are one name by the rule of their namespace (decision U-10),
+    ``foreign-database`` for a database without tables of Ararat, ``read-only`` for a file of text, and those of
+    :func:`open_bindings`. Raises BindingsUnavailable.
+    """
+    from sqlalchemy import inspect, select, update
+    from sqlalchemy.exc import DBAPIError
+
+    from ..store import driver_cause
+    from ..tables import schema
+    from . import urn_keys
+
+    if (table := table_file(url_or_path)) is not None:
+        message = f"{validation.shown(str(table))} is a file of text and needs no migration; name a database"
+        raise BindingError("read-only", message)
+    database = database_at(url_or_path)
+    try:
+        with database.engine.begin() as connection:
+            if database.schema_lock_sql:
+                connection.exec_driver_sql(database.schema_lock_sql)
+            tables = inspect(connection).get_table_names()
+            if schema.meta.name not in tables:
+                raise BindingError("foreign-database", f"{database} has no tables of Ararat; check the URL")
+            if database.exclusive_lock_sql:
+                connection.exec_driver_sql(database.exclusive_lock_sql)
+            is_version = schema.meta.c.name == "schema"
+            before = _parse_version(
+                connection.execute(select(schema.meta.c.value).where(is_version)).scalar(), str(database)
+            )
+            for number in range(before, schema.VERSION):
+                _STEPS[number](connection, progress or (lambda table, rows, total: None))
+            connection.execute(update(schema.meta).where(is_version).values(value=str(schema.VERSION)))
+            added = _add_missing_triggers(connection, database)
+        with database.engine.begin() as connection:
+            rewritten = urn_keys.rewrite(connection)
+    except DBAPIError as error:
+        raise database.unavailable(driver_cause(error)) from error
+    return Migrated(before, schema.VERSION, added, rewritten)
+
+
+def _add_missing_triggers(connection: Connection, database: Database) -> int:
+    """Create the triggers that are missing or disabled, and return their number."""
+    from ..tables import triggers
+
+    found = set(connection.exec_driver_sql(database.trigger_names_sql).scalars())
+    missing = [trigger for trigger in triggers.triggers(database.dialect_name) if trigger.name not in found]
+    triggers.create(connection, missing)
+    return len(missing)
+
+
+def _parse_version(version: str | None, database: str) -> int:
+    from ..tables import schema
+
+    if version is not None and version.isdecimal():
+        if int(version) in (*_STEPS, schema.VERSION):
+            return int(version)
+        if int(version) > schema.VERSION:
+            message = f"{database} has version {version} of the schema and this Ararat needs {schema.VERSION}"
+            raise BindingError("schema-version", f"{message}; update Ararat")
+    raise BindingError("schema-version", f"{database} has an unknown version of the schema; restore a backup")
+
+
+def _to_2(connection: Connection, progress: Progress) -> None:
+    from ..tables import schema
+
+    schema.rule_events.create(connection)
+
+
+def _to_3(connection: Connection, progress: Progress) -> None:
+    from .migration_to_3 import migrate_to_3
+
+    migrate_to_3(connection, progress)
+
+
+_STEPS: dict[int, Callable[[Connection, Progress], object]] = {1: _to_2, 2: _to_3}
+"""The step from each version to the next."""

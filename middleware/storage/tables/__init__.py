@@ -1,0 +1,1 @@
+"""The tables of a bindings database, their triggers and their indexes."""

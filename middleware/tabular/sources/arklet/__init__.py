@@ -1,0 +1,1 @@
+"""Read the tables of arklet."""

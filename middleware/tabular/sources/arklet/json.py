@@ -1,0 +1,30 @@
+"""Read arklet's ARKs as JSON: rows as objects, one a line or in an array, or the output of Django's ``dumpdata``."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from typing import Any, BinaryIO
+
+from .. import json_items
+from ..record import Record
+from . import elements as arklet_elements
+
+_MODEL = "ark.ark"
+
+
+def records(stream: BinaryIO, file: str) -> Iterator[Record]:
+    """Yield the records. Objects of other models of ``dumpdata`` are skipped. Raises :class:`TableError`."""
+    for item in json_items.read(stream, file):
+        row: dict[str, Any] = item.value
+        if isinstance(fields := row.get("fields"), dict):
+            if row.get("model", _MODEL) != _MODEL:
+                continue
+            row = {"ark": row.get("pk"), **fields}
+        yield arklet_elements.record(item.line, {name: _text(value) for name, value in row.items()})
+
+
+def _text(value: Any) -> str:
+    if value is None:
+        return ""
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)

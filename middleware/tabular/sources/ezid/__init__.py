@@ -1,0 +1,1 @@
+"""Read the batch downloads of EZID."""

@@ -1,0 +1,36 @@
+"""Read the CSV form of an EZID batch download: a line with the names of the elements, then one line per identifier.
+
+The column ``_id`` has the identifier. EZID replaces line ends in values by spaces.
+
+Source: EZID API, version 2, "Batch download".
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ....bindings import validation
+from ....errors import TableError
+from ... import delimited
+from ...text_stream import Lines
+from ..record import Record
+from . import elements as ezid_elements
+
+IDENTIFIER = "_id"
+
+
+def records(lines: Lines) -> Iterator[Record]:
+    """Yield the records. Raises :class:`TableError` for a file without a column ``_id`` and for a wrong line."""
+    rows = delimited.read_lines(lines, ",")
+    header = next(rows, None)
+    names = [name.strip() for name in header.fields] if header else []
+    if IDENTIFIER not in names:
+        message = "the column _id is missing; add _id to the columns of the batch download, and download it again"
+        raise TableError("table-column-missing", message, lines.file, 1, IDENTIFIER)
+    place = names.index(IDENTIFIER)
+    for line, cells in rows:
+        if len(cells) != len(names):
+            message = f"the line has {len(cells)} fields, but the header has {len(names)}"
+            raise TableError("table-fields", message, lines.file, line, validation.shown(names[-1]))
+        elements = [(name, cell.strip()) for name, cell in zip(names, cells, strict=True) if name != IDENTIFIER]
+        yield ezid_elements.record(line, cells[place].strip(), elements)

@@ -1,0 +1,1 @@
+"""Read the dumps of noid and its minters."""

@@ -1,0 +1,91 @@
+"""The elements of binders (noid, egg and N2T), and what becomes of each.
+
+| element | becomes |
+|---|---|
+| ``_t``, ``_target``, ``goto`` | the target |
+| ``_s``, ``_is``, ``_status`` | the state, and the reason of ``unavailable \\| reason`` |
+| ``_c``, ``__mc``, ``_,ec``, ``_u`` | the times of creation and of the last change |
+| ``_o``, ``_owner`` | the actor in the history |
+| ``:/c``, ``:/h`` | the circulation record and the hold of noid: without a target, the name is reserved |
+| ``who``, ``what``, ``when``, ``where``, ``how`` | metadata ``erc.who`` and so on |
+| ``PREFIX.NAME``, ``datacite`` | metadata |
+| ``_g``, ``_p``, ``_x: yes``, ``__mp``, ``_,ep`` | nothing: profile, export and permissions of the binder |
+| ``NAME`` without a dot | metadata ``noid.NAME`` |
+
+Every other element is reported.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from datetime import UTC, datetime
+
+from ..ezid import elements as ezid_elements
+from ..record import Record
+
+_EZID = {
+    **dict.fromkeys(("_t", "_target", "goto"), "_target"),
+    **dict.fromkeys(("_s", "_is", "_status"), "_status"),
+    **dict.fromkeys(("_c", "__mc", "_,ec", "_created", "created"), "_created"),
+    **dict.fromkeys(("_u", "_updated", "updated"), "_updated"),
+    **dict.fromkeys(("_o", "_owner"), "_owner"),
+    **dict.fromkeys(("_g", "_p", "_profile"), "_id"),
+    **dict.fromkeys(("__mp", "_,ep", ":/p"), "_id"),
+    **dict.fromkeys(("_x",), "_export"),
+    **{name: f"erc.{name}" for name in ("who", "what", "when", "where", "how")},
+    **{name: name for name in ("erc", "datacite")},
+}
+# noid writes the moment of minting as 20060508112522.
+_MOMENT = re.compile(r"[0-9]{14}")
+_NAME = re.compile(r"[A-Za-z][A-Za-z0-9_-]{0,90}")
+_LABELS = ("ark:", "urn:", "doi:", "uuid:", "http:", "https:")
+
+
+def identifier_of(text: str) -> str:
+    """Return the identifier for the key of a binder, which can lack the label.
+
+    >>> identifier_of("13030/xf93gt2q"), identifier_of("ark:/13030/xf93gt2q")
+    ('ark:/13030/xf93gt2q', 'ark:/13030/xf93gt2q')
+    """
+    return text if text.lower().startswith(_LABELS) else f"ark:/{text}"
+
+
+def record(line: int, identifier: str, elements: Iterable[tuple[str, str]]) -> Record:
+    """Return the record of an identifier with these elements of a binder.
+
+    >>> found = record(1, "13030/xf93gt2q", [("_t", "https://example.org/1"), ("_c", "1435680779"), ("who", "Noah")])
+    >>> found.target, found.created.year, found.elements
+    ('https://example.org/1', 2015, {'erc.who': 'Noah'})
+    """
+    circulated: datetime | None = None
+    held = False
+    renamed: list[tuple[str, str]] = []
+    known: set[str] = set()
+    for name, value in elements:
+        if name == ":/c":
+            held, circulated = True, _circulated(value)
+        elif name == ":/h":
+            held = True
+        else:
+            ours = _EZID.get(name) or (f"noid.{name}" if _NAME.fullmatch(name) else name)
+            # A binder can have one time under two names.
+            if ours != "_id" and (ours not in known or ours == name):
+                renamed.append((ours, value))
+            known.add(ours)
+    found = ezid_elements.record(line, identifier_of(identifier), renamed)
+    if found.created is None and circulated is not None:
+        found = found._replace(created=circulated)
+    is_bound = bool({"_target", "_status"} & known or found.elements)
+    return found._replace(state="reserved") if held and not is_bound else found
+
+
+def _circulated(value: str) -> datetime | None:
+    """Return the time in a circulation record such as ``i|20060508112522|jak/noid|1``."""
+    moment = value.split("|")[1:2]
+    if not moment or not _MOMENT.fullmatch(moment[0]):
+        return None
+    try:
+        return datetime.strptime(moment[0], "%Y%m%d%H%M%S").replace(tzinfo=UTC)
+    except ValueError:
+        return None

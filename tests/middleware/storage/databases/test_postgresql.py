@@ -1,0 +1,262 @@
+"""Test behaviour that only PostgreSQL has."""
+
+from __future__ import annotations
+
+import inspect
+import socket
+import threading
+from collections.abc import Callable
+from io import BytesIO
+from pathlib import Path
+from typing import cast
+
+import psycopg
+import pytest
+from sqlalchemy import text
+
+from ararat.middleware.bindings.collection import Bindings
+from ararat.middleware.bindings.open_bindings import open_bindings
+from ararat.middleware.errors import BindingError, BindingsUnavailable, ReadOnlyBindings
+from ararat.middleware.storage.databases import deadlines
+from ararat.middleware.storage.databases.postgresql import PostgreSQL
+from ararat.middleware.storage.store import DatabaseStore
+from ararat.middleware.tabular.exporting import export_table
+
+NAME = "ark:12345/doc"
+
+
+@pytest.fixture
+def url(cluster) -> str:
+    return cluster.new_database()
+
+
+@pytest.fixture
+def bindings(url: str, open_store: Callable[..., Bindings]) -> Bindings:
+    return open_store(url)
+
+
+@pytest.mark.parametrize("scheme", ["postgres", "postgresql", "postgresql+psycopg"])
+def test_all_usual_forms_of_the_url_are_accepted(url: str, open_store: Callable[..., Bindings], scheme: str) -> None:
+    bindings = open_store(url.replace("postgresql", scheme, 1))
+    assert bindings.bind(NAME, "/x") == "bound"
+    assert repr(bindings) == f"<Bindings {url.replace('ararat@', '')}>"
+
+
+def test_a_password_is_never_shown(url: str, open_store: Callable[..., Bindings]) -> None:
+    bindings = open_store(url.replace("ararat@", "ararat:secret@"))
+    assert "secret" not in repr(bindings)
+    assert "secret" not in repr(cast(DatabaseStore, bindings.store)._database.engine)
+
+
+def test_an_unreachable_server_is_reported_without_password(unused_port: int) -> None:
+    with pytest.raises(BindingsUnavailable) as refused:
+        open_bindings(f"postgresql://ararat:secret@127.0.0.1:{unused_port}/x", create=True).open()
+    chain: BaseException | None = refused.value
+    while chain is not None:
+        assert "secret" not in f"{chain!r} {chain}"
+        chain = chain.__cause__ or chain.__context__
+
+
+@pytest.fixture
+def unused_port() -> int:
+    import socket
+
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        return free.getsockname()[1]
+
+
+def test_a_url_can_have_several_servers(url: str, unused_port: int, open_store: Callable[..., Bindings]) -> None:
+    where = url.partition("@")[2].partition("/")
+    several = f"postgresql://ararat@127.0.0.1:{unused_port},{where[0]}/{where[2]}"
+    bindings = open_store(several)
+    assert bindings.bind(NAME, "/x") == "bound"
+    assert f"127.0.0.1:{unused_port},{where[0]}" in repr(bindings)
+
+
+def test_all_operations_work_after_a_restart_of_the_server(cluster, bindings: Bindings) -> None:
+    bindings.bind(NAME, "/x")
+    assert bindings.lookup(NAME) is not None
+    cluster.halt()
+    try:
+        for _ in range(2):
+            with pytest.raises(BindingsUnavailable):
+                bindings.lookup(NAME)
+            with pytest.raises(BindingsUnavailable):
+                bindings.bind(NAME, "/x")
+    finally:
+        cluster.resume()
+    assert bindings.lookup(NAME) is not None
+    assert bindings.bind(NAME, "/x") == "unchanged"
+
+
+def test_lookups_succeed_after_a_restart_of_the_server(cluster, bindings: Bindings) -> None:
+    bindings.bind(NAME, "/x")
+    assert bindings.lookup(NAME) is not None
+    cluster.halt()
+    cluster.resume()
+    assert bindings.lookup(NAME) is not None
+
+
+def test_a_reader_is_read_only_and_has_a_time_limit(bindings: Bindings) -> None:
+    with pytest.raises(BindingsUnavailable, match="read-only"):
+        cast(DatabaseStore, bindings.store)._readers.rows("DELETE FROM ararat", ())
+    with pytest.raises(BindingsUnavailable, match="timeout"):
+        cast(DatabaseStore, bindings.store)._readers.rows("SELECT pg_sleep(3)", ())
+
+
+def connections(cluster) -> int:
+    counted = "SELECT count(*) FROM pg_stat_activity WHERE application_name = 'ararat-test'"
+    with psycopg.connect(cluster._url() + "/postgres") as connection:
+        [count] = connection.execute(counted).fetchone() or [0]
+    return count
+
+
+def test_few_connections_are_left_after_a_burst_on_a_locked_table(cluster, open_store) -> None:
+    bindings = open_store(f"{cluster.new_database()}?application_name=ararat-test")
+    bindings.bind(NAME, "/x")
+    answers: list[object] = []
+
+    def look_up() -> None:
+        try:
+            answers.append(bindings.lookup(NAME))
+        except BindingsUnavailable as error:
+            answers.append(error)
+
+    with cast(DatabaseStore, bindings.store)._database.engine.connect() as other:
+        other.execute(text("LOCK TABLE bindings IN ACCESS EXCLUSIVE MODE"))
+        threads = [threading.Thread(target=look_up) for _ in range(30)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join(20)
+        assert connections(cluster) <= PostgreSQL.most_readers + 1
+        other.rollback()
+    assert len(answers) == 30
+    assert bindings.lookup(NAME) is not None
+
+
+def test_a_cancelled_lookup_keeps_its_connection_and_is_not_repeated(bindings: Bindings) -> None:
+    bindings.bind(NAME, "/x")
+    bindings.lookup(NAME)
+    pool = cast(DatabaseStore, bindings.store)._readers
+    before = [reader.connection for reader in pool._idle]
+    with pytest.raises(BindingsUnavailable, match="statement timeout"):
+        pool.rows("SELECT pg_sleep(3)", ())
+    assert [reader.connection for reader in pool._idle] == before
+    assert bindings.lookup(NAME) is not None
+
+
+def test_a_writer_waits_a_limited_time_for_a_locked_row(bindings: Bindings, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(
+        "ararat.middleware.storage.databases.postgresql._BEGIN_WRITING", "SET LOCAL lock_timeout = '200ms'"
+    )
+    bindings.bind(NAME, "/x")
+    with bindings.store.transaction() as transaction:
+        transaction.get([NAME])
+        with pytest.raises(BindingsUnavailable, match=r"another writer .* \(server process \d+, application ararat\)"):
+            bindings.relocate(NAME, "/y")
+    assert bindings.relocate(NAME, "/y") == "relocated"
+
+
+def test_server_messages_do_not_contain_the_user(url: str) -> None:
+    with pytest.raises(BindingsUnavailable, match=r'role "\*\*\*" does not exist') as refused:
+        open_bindings(url.replace("ararat@", "secretuser:secret@")).lookup(NAME)
+    assert "secret" not in str(refused.value)
+
+
+def test_the_driver_supports_the_connection_time_limit() -> None:
+    """``patience.reading`` overrides this method. Without it, a driver would connect without a time limit."""
+    assert inspect.isgeneratorfunction(psycopg.Connection._connect_gen)
+    assert "_connect_gen" in inspect.getsource(psycopg.Connection.connect)
+
+
+def test_connecting_to_an_unreachable_host_times_out() -> None:
+    with socket.socket() as silent:
+        silent.bind(("127.0.0.1", 0))
+        silent.listen()
+        with pytest.raises(BindingsUnavailable, match="timeout: the server does not answer"):
+            open_bindings(f"postgresql://ararat@127.0.0.1:{silent.getsockname()[1]}/x").lookup(NAME)
+
+
+SELECT_ONLY = """
+CREATE ROLE {role} LOGIN;
+GRANT CONNECT ON DATABASE {database} TO {role};
+GRANT USAGE ON SCHEMA public TO {role};
+GRANT SELECT ON ALL TABLES IN SCHEMA public TO {role};
+"""
+
+
+def test_a_role_with_select_can_read_only(url: str, bindings: Bindings, open_store) -> None:
+    bindings.bind(NAME, "/x")
+    bindings.set_rule("ark:12345/t5", "/${value}")
+    database = url.rpartition("/")[2]
+    documented = (Path(__file__).parents[4] / "docs" / "deployment.md").read_text("utf-8")
+    for line in SELECT_ONLY.strip().splitlines():
+        assert line.format(role="reader", database="ararat") in documented
+    with cast(DatabaseStore, bindings.store)._database.engine.begin() as connection:
+        connection.execute(text(SELECT_ONLY.format(role=f"reader_{database}", database=database)))
+    reader = open_store(url.replace("ararat@", f"reader_{database}@"), create=False)
+    assert reader.lookup(NAME) is not None
+    assert reader.history(NAME)
+    assert [rule.prefix for rule in reader.rules()] == ["ark:12345/t5"]
+    with pytest.raises(ReadOnlyBindings, match="is read-only"):
+        reader.relocate(NAME, "/y")
+    with pytest.raises(ReadOnlyBindings):
+        reader.bind("ark:12345/other", "/x")
+
+
+def test_a_snapshot_has_a_longer_time_limit_than_a_lookup(bindings: Bindings) -> None:
+    """In ten million bindings the first with alternates can be far away, or none exists."""
+    bindings.bind(NAME, "/x")
+    with cast(DatabaseStore, bindings.store)._database.engine.connect() as other, BytesIO() as out:
+        other.execute(text("LOCK TABLE bindings IN ACCESS EXCLUSIVE MODE"))
+        released = threading.Timer(deadlines.ANSWER_SECONDS + 0.5, other.rollback)
+        released.start()
+        export_table(bindings, out)
+        released.join()
+        assert NAME.encode() in out.getvalue()
+
+
+def test_a_snapshot_cannot_write(bindings: Bindings) -> None:
+    with (
+        pytest.raises(BindingsUnavailable, match="read-only"),
+        cast(DatabaseStore, bindings.store).snapshot() as snapshot,
+    ):
+        snapshot._connection.execute("DELETE FROM ararat")
+
+
+def test_a_standby_is_read_only(bindings: Bindings, url: str) -> None:
+    bindings.bind(NAME, "/x")
+    name = url.rpartition("/")[2]
+    with cast(DatabaseStore, bindings.store)._database.engine.begin() as connection:
+        connection.execute(text(f"ALTER DATABASE {name} SET default_transaction_read_only = on"))
+    with pytest.raises(ReadOnlyBindings):
+        bindings.relocate(NAME, "/y")
+    assert bindings.lookup(NAME) is not None
+
+
+def test_a_database_that_is_not_utf8_is_refused(cluster) -> None:
+    with pytest.raises(BindingError) as refused:
+        open_bindings(cluster.new_database("SQL_ASCII"), create=True).open()
+    assert refused.value.code == "database-encoding"
+
+
+def test_a_missing_driver_is_reported(monkeypatch: pytest.MonkeyPatch) -> None:
+    import sys
+
+    monkeypatch.setitem(sys.modules, "psycopg", None)
+    with pytest.raises(BindingError, match=r"pip install 'ararat\[postgres\]'") as refused:
+        open_bindings("postgresql://127.0.0.1/x", create=True).open()
+    assert refused.value.code == "driver-missing"
+
+
+def test_truncate_is_refused(bindings: Bindings) -> None:
+    bindings.bind(NAME, "/x")
+    for table in ("bindings", "events"):
+        with (
+            pytest.raises(Exception, match="never emptied"),
+            cast(DatabaseStore, bindings.store)._database.engine.begin() as connection,
+        ):
+            connection.execute(text(f"TRUNCATE {table}"))
+    assert bindings.lookup(NAME) is not None

@@ -1,0 +1,655 @@
+"""Test the store in a file: reading, watching for changes, and refusing versions."""
+
+from __future__ import annotations
+
+import errno
+import gc
+import json
+import logging
+import os
+import threading
+import time
+from collections.abc import Callable
+from contextlib import suppress
+from io import BytesIO
+from pathlib import Path
+from typing import NoReturn, cast
+
+import pytest
+from werkzeug.exceptions import NotFound
+from werkzeug.test import Client
+
+from ararat.middleware import ResolverMiddleware
+from ararat.middleware.bindings import names
+from ararat.middleware.bindings.collection import Bindings
+from ararat.middleware.bindings.open_bindings import open_file
+from ararat.middleware.errors import BindingsUnavailable, ReadOnlyBindings, TableError
+from ararat.middleware.storage.files import file as filestore
+from ararat.middleware.storage.files import served_copy
+from ararat.middleware.tabular.exporting import export_table
+from ararat.middleware.tabular.formats import FORMATS
+from ararat.middleware.tabular.importing import import_table
+
+HEADER = "identifier,target,resource,status,reason\n"
+A, B = "ark:12345/a", "ark:12345/b"
+
+
+@pytest.fixture(autouse=True)
+def _hasty(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(filestore, "CHECK_SECONDS", 0.0)
+    monkeypatch.setattr(filestore, "SETTLE_SECONDS", 0.01)
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    path = tmp_path / "bindings.csv"
+    put(path, f"{A},/1,R1,,", f"{B},/2,,,")
+    return path
+
+
+@pytest.fixture
+def bindings(file: Path, open_store: Callable[..., Bindings]) -> Bindings:
+    return open_store(file)
+
+
+def put(path: Path, *lines: str) -> None:
+    """Replace the file by a new version, as Git does."""
+    beside = path.with_suffix(".new")
+    beside.write_text(HEADER + "".join(f"{line}\n" for line in lines))
+    beside.replace(path)
+
+
+def wait_until(condition: Callable[[], object]) -> None:
+    deadline = time.monotonic() + 10
+    while not condition():
+        assert time.monotonic() < deadline
+        time.sleep(0.005)
+
+
+def target(bindings: Bindings, name: str) -> str | None:
+    found = bindings.lookup(name)
+    return found and found.target
+
+
+def test_a_file_is_a_store(bindings: Bindings, file: Path) -> None:
+    found = bindings.lookup("ark:/12345/-a")
+    assert found is not None
+    assert (found.identifier, found.target, found.resource, found.revision) == (A, "/1", "R1", 1)
+    assert found.changed.timestamp() == pytest.approx(file.stat().st_mtime, abs=1e-3)
+    assert sorted(bindings.fetch([A, B, "ark:12345/c"])) == [A, B]
+    assert bindings.lookup("ark:12345/c") is None
+    assert bindings.refusal is None
+    assert bindings.is_file
+    assert str(file) in repr(bindings)
+
+
+@pytest.mark.parametrize("format", FORMATS)
+def test_an_export_in_any_format_can_be_served(
+    format: str, tmp_path: Path, open_store: Callable[..., Bindings]
+) -> None:
+    database = open_store(tmp_path / "all.sqlite")
+    for name in ("z", "a", "B"):
+        database.bind(f"ark:12345/{name}", "/1", alternates={"de": "/2"}, metadata={"what": "A"}, redirect=307)
+    database.withdraw("ark:12345/z", reason="Lost")
+    path = tmp_path / f"all.{format}"
+    with path.open("wb") as stream:
+        export_table(database, stream, format=format)  # type: ignore[arg-type]
+    served = open_store(path)
+    with (tmp_path / "again").open("wb") as stream:
+        export_table(served, stream, format=format)  # type: ignore[arg-type]
+    assert (tmp_path / "again").read_bytes() == path.read_bytes()
+    tombstone = served.lookup("ark:12345/z")
+    assert tombstone is not None
+    assert (tombstone.status, tombstone.reason, tombstone.redirect) == ("withdrawn", "Lost", 307)
+
+
+def test_a_file_applies_rules_and_ignores_minted_names(tmp_path: Path, open_store: Callable[..., Bindings]) -> None:
+    path = tmp_path / "all.csv"
+    rows = ("ark:12345/x5,https://a.example/${value},rule,", "ark:12345/x5,next 17 of 10^4,counter,")
+    header = "identifier,target,kind,status\n"
+    path.write_text(header + "".join(f"{row}\n" for row in (*rows, "ark:12345/t1,,,reserved", f"{A},/1,,")))
+    bindings = open_store(path)
+    ruled = bindings.binding_by_rule(names.read("ark:12345/x57"))
+    assert ruled is not None
+    assert ruled.binding.target == "https://a.example/x57"
+    application = Client(ResolverMiddleware(NotFound(), bindings, prefix="https://example.org"))
+    assert application.get("/ark:12345/x57").location == "https://a.example/x57"
+    assert application.get("/ark:12345/t1").status_code == 404
+    assert application.get("/ark:12345/t1").data == application.get("/ark:12345/t2").data.replace(b"t2", b"t1")
+    reserved = bindings.lookup("ark:12345/t1")
+    assert reserved is not None
+    assert reserved.is_reserved
+    beside = path.with_suffix(".new")
+    beside.write_text(f"{header}ark:12345/x5,https://b.example/${{value}},rule,\n{A},/1,,\n")
+    beside.replace(path)
+    wait_until(lambda: bindings.lookup(A) and bindings.rules()[0].template == "https://b.example/${value}")
+
+
+def test_two_rules_with_one_prefix_are_refused(tmp_path: Path) -> None:
+    path = tmp_path / "all.csv"
+    path.write_text("identifier,target,kind\nark:12345/x5,/a/${value},rule\nark:/12345/x-5,/b/${value},rule\n")
+    with pytest.raises(TableError, match="lines 2 and 3 both have a rule for ark:12345/x5") as fault:
+        filestore.read_table(served_copy.read(path))
+    assert (fault.value.code, fault.value.line) == ("duplicate-line", 3)
+
+
+@pytest.mark.parametrize(
+    "octets",
+    [
+        pytest.param("identifier,target\nark:12345/a,/é\n".encode("cp1252"), id="Windows-1252"),
+        pytest.param("identifier,target\nark:12345/a,/é\n".encode("utf-16"), id="UTF-16"),
+    ],
+)
+def test_the_encoding_of_a_served_file_is_not_guessed(octets: bytes, tmp_path: Path) -> None:
+    path = tmp_path / "all.csv"
+    path.write_bytes(octets)
+    with pytest.raises(TableError) as fault:
+        filestore.read_table(served_copy.read(path))
+    assert fault.value.code == "table-encoding"
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        pytest.param(lambda bindings: bindings.bind("ark:12345/c", "/3"), id="bind"),
+        pytest.param(lambda bindings: bindings.bind(A, "/1"), id="bind as it is"),
+        pytest.param(lambda bindings: bindings.relocate(A, "/3"), id="relocate"),
+        pytest.param(lambda bindings: bindings.withdraw(A), id="withdraw"),
+        pytest.param(lambda bindings: bindings.restore(A), id="restore"),
+        pytest.param(lambda bindings: import_table(bindings, bindings.store.path), id="import"),
+    ],
+)
+def test_a_file_is_never_written(change: Callable[[Bindings], object], bindings: Bindings, file: Path) -> None:
+    before = file.read_bytes()
+    with pytest.raises(ReadOnlyBindings, match="ararat import"):
+        change(bindings)
+    assert file.read_bytes() == before
+
+
+def test_the_history_has_the_line_and_the_time_of_the_file(bindings: Bindings, file: Path) -> None:
+    (event,) = bindings.history(B)
+    assert (event.action, event.source, event.before, event.after.target) == (
+        "bound",
+        "bindings.csv, line 3",
+        None,
+        "/2",
+    )
+    assert bindings.history("ark:12345/c") == []
+
+
+@pytest.mark.parametrize(
+    ("lines", "code", "line", "said"),
+    [
+        pytest.param(
+            [f"{A},/1,,,", f"{B},/1,,,", "ark:/12345/-a,/2,,,"], "duplicate-line", 4, "lines 2 and 4", id="twice"
+        ),
+        pytest.param([f"{A},javascript:x,,,"], "target-scheme", 2, A, id="no target"),
+        pytest.param(["ark:99999/a,/1,,,"], "naan-reserved-invalid", 2, "99999", id="no name"),
+        pytest.param([f"{A},/1,,"], "table-fields", 2, "4 fields", id="no table"),
+    ],
+)
+def test_an_invalid_file_answers_nothing_until_it_is_corrected(
+    lines: list[str],
+    code: str,
+    line: int,
+    said: str,
+    file: Path,
+    open_store: Callable[..., Bindings],
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    put(file, *lines)
+    with pytest.raises(TableError, match=said) as fault:
+        open_file(file, served=False)
+    assert (fault.value.code, fault.value.line) == (code, line)
+    assert not caplog.records
+    bindings = open_store(file)
+    for _ in range(3):
+        with pytest.raises(BindingsUnavailable, match=said):
+            bindings.lookup(A)
+    assert [record.levelno for record in caplog.records] == [logging.ERROR]
+    assert "\n" not in caplog.records[0].getMessage()
+    put(file, f"{A},/1,,,")
+    wait_until(lambda: answers(bindings))
+    assert (target(bindings, A), bindings.refusal) == ("/1", None)
+
+
+def answers(bindings: Bindings) -> bool:
+    with suppress(BindingsUnavailable):
+        bindings.lookup(A)
+        return True
+    return False
+
+
+@pytest.mark.parametrize("name", ["none.csv", "folder.csv"])
+def test_a_missing_file_answers_nothing_until_it_exists(
+    name: str, tmp_path: Path, file: Path, open_store: Callable[..., Bindings]
+) -> None:
+    path = tmp_path / name
+    if name == "folder.csv":
+        path.mkdir()
+    with pytest.raises(BindingsUnavailable):
+        open_file(path, served=False)
+    bindings = open_store(path)
+    with pytest.raises(BindingsUnavailable, match="cannot be read"):
+        bindings.lookup(A)
+    if name == "folder.csv":
+        path.rmdir()
+    file.rename(path)
+    wait_until(lambda: answers(bindings))
+
+
+def test_a_new_version_replaces_the_old_one(bindings: Bindings, file: Path) -> None:
+    put(file, f"{B},/2,R2,,", f"{A},/1,R1,withdrawn,Lost", "ark:12345/c,/4,,,")
+    wait_until(lambda: target(bindings, "ark:12345/c") == "/4")
+    assert target(bindings, B) == "/2"
+    found = bindings.lookup(A)
+    assert found is not None
+    assert (found.status, found.reason) == ("withdrawn", "Lost")
+    assert bindings.refusal is None
+
+
+@pytest.mark.parametrize(
+    ("lines", "said"),
+    [
+        pytest.param([f"{A},/9,R1,,"], ["has ark:12345/b in line 3", "name-missing"], id="a name is missing"),
+        pytest.param(
+            [f"{B},/2,,,", f"{A},/1,R2,,"],
+            ["line 3: ark:12345/a (line 2 of the previous version)", "R1, not R2"],
+            id="a resource",
+        ),
+        pytest.param([f"{B},/2,,,", f"{A},/1,,,"], ["other-resource", "not nothing"], id="a resource gone"),
+        pytest.param([f"{A},/9,R1,,", f"{B},/2,,,", f"{A},/8,R1,,"], ["lines 2 and 4 are both for"], id="a name twice"),
+        pytest.param([f"{A},/9,R1,,", f"{B},//x,,,"], ["line 3", "target-relative"], id="no target"),
+        pytest.param([f"{A},/9,R1,,", f"{B}"], ["line 3", "table-fields"], id="half a line"),
+        pytest.param([f"{A},/9,R1,,", f"{B},/2,,,\0"], ["line 3", "table-nul"], id="no text"),
+    ],
+)
+def test_a_version_that_reassigns_or_drops_names_is_refused(
+    lines: list[str], said: list[str], bindings: Bindings, file: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    put(file, *lines)
+    wait_until(lambda: target(bindings, A) and bindings.refusal)
+    for words in said:
+        assert words in str(bindings.refusal)
+    for _ in range(5):
+        time.sleep(0.01)
+        assert [target(bindings, A), target(bindings, B)] == ["/1", "/2"]
+    errors = [record for record in caplog.records if record.levelno == logging.ERROR]
+    assert len(errors) == 1
+    assert str(bindings.refusal) in errors[0].getMessage()
+    put(file, f"{A},/5,R1,,", f"{B},/2,,,")
+    wait_until(lambda: target(bindings, A) == "/5")
+    assert bindings.refusal is None
+
+
+def test_a_deleted_file_is_answered_from_memory(
+    bindings: Bindings, file: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    file.rename(file.with_suffix(".away"))
+    wait_until(lambda: target(bindings, A) and bindings.refusal)
+    assert [target(bindings, A) for _ in range(10)] == ["/1"] * 10
+    assert "cannot be read: No such file" in str(bindings.refusal)
+    assert len([record for record in caplog.records if record.levelno == logging.ERROR]) == 1
+    file.with_suffix(".away").rename(file)
+    wait_until(lambda: target(bindings, A) and bindings.refusal is None)
+
+
+def test_a_file_is_checked_at_most_once_per_second_and_on_demand(
+    file: Path, open_store: Callable[..., Bindings], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(filestore, "CHECK_SECONDS", 60.0)
+    bindings = open_store(file)
+    put(file, f"{A},/9,R1,,", f"{B},/2,,,")
+    for _ in range(20):
+        assert target(bindings, A) == "/1"
+    assert not any(thread.name == "ararat bindings" for thread in threading.enumerate())
+
+
+def test_a_request_after_a_pause_waits_for_a_changed_file(
+    bindings: Bindings, file: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(filestore, "IDLE_SECONDS", -1.0)
+    put(file, f"{A},/9,R1,,", f"{B},/2,,,")
+    assert target(bindings, A) == "/9"
+
+
+def test_a_request_waits_a_limited_time_for_a_file(
+    bindings: Bindings, file: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    go_on = threading.Event()
+    read_table = filestore.read_table
+
+    def slowly(*arguments):
+        assert go_on.wait(20)
+        return read_table(*arguments)
+
+    monkeypatch.setattr(filestore, "read_table", slowly)
+    monkeypatch.setattr(filestore, "IDLE_SECONDS", -1.0)
+    monkeypatch.setattr(filestore, "MAX_WAIT_SECONDS", 0.05)
+    put(file, f"{A},/9,R1,,", f"{B},/2,,,")
+    assert [target(bindings, A) for _ in range(5)] == ["/1"] * 5
+    go_on.set()
+    wait_until(lambda: target(bindings, A) == "/9")
+
+
+def test_a_request_sees_a_complete_table(file: Path, open_store: Callable[..., Bindings]) -> None:
+    names = [f"ark:12345/x{number}" for number in range(500)]
+
+    def version(number: int) -> None:
+        put(file, *(f"{name},/{number},{name},," for name in names))
+
+    version(0)
+    bindings = open_store(file)
+    seen: list[set[str | None]] = []
+    stop = threading.Event()
+
+    def ask() -> None:
+        while not stop.is_set():
+            seen.append({binding.target for binding in bindings.fetch(names).values()} | {len(bindings.fetch(names))})  # type: ignore[arg-type]
+
+    askers = [threading.Thread(target=ask, daemon=True) for _ in range(4)]
+    for asker in askers:
+        asker.start()
+    for number in range(1, 6):
+        version(number)
+        wait_until(lambda number=number: any(f"/{number}" in each for each in seen[-20:]))
+    stop.set()
+    for asker in askers:
+        asker.join(10)
+    assert all(len(each) == 2 and 500 in each for each in seen)
+    assert {f"/{number}" for number in range(6)} <= set().union(*seen)
+
+
+def test_a_file_that_is_being_written_is_not_read(bindings: Bindings, file: Path) -> None:
+    whole = f"{HEADER}{B},/2,,,\n{A},/111,R1,,\n"
+    with file.open("w") as stream:
+        for char in whole:
+            stream.write(char)
+            stream.flush()
+            assert target(bindings, A) == "/1"
+            time.sleep(0.001)
+    wait_until(lambda: target(bindings, A) == "/111")
+
+
+@pytest.fixture
+def child(bindings: Bindings, file: Path) -> dict[str, str | None]:
+    """The result of a forked process with the bindings of its parent, before and after a change of the file."""
+    wait_until(lambda: target(bindings, A) == "/1")
+    # A thread of the parent can hold the lock during the fork.
+    cast(filestore.FileStore, bindings.store)._checking.acquire()
+    reading, writing = os.pipe()
+    pid = os.fork()
+    if pid == 0:
+        try:
+            first = target(bindings, A)
+            put(file, f"{A},/7,R1,,", f"{B},/2,,,")
+            wait_until(lambda: target(bindings, A) == "/7")
+            os.write(writing, json.dumps({"first": first, "second": target(bindings, A)}).encode())
+        finally:
+            os._exit(0)
+    os.close(writing)
+    with os.fdopen(reading) as stream:
+        said = stream.read()
+    os.waitpid(pid, 0)
+    cast(filestore.FileStore, bindings.store)._checking.release()
+    return json.loads(said)
+
+
+@pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")
+def test_a_forked_worker_reads_the_file_again(child: dict[str, str | None]) -> None:
+    assert child == {"first": "/1", "second": "/7"}
+
+
+def test_reading_leaves_the_garbage_collector_on(
+    file: Path, open_store: Callable[..., Bindings], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(gc, "disable", lambda: pytest.fail("the garbage collector was disabled"))
+    monkeypatch.setattr(gc, "freeze", lambda: pytest.fail("the garbage collector was frozen"))
+    bindings = open_store(file)
+    put(file, f"{A},/9,R1,,", f"{B},/2,,,")
+    wait_until(lambda: target(bindings, A) == "/9")
+    assert gc.isenabled()
+
+
+def test_a_closed_file_store_raises(bindings: Bindings) -> None:
+    bindings.close()
+    with pytest.raises(BindingsUnavailable):
+        bindings.lookup(A)
+    assert cast(filestore.FileStore, bindings.store)._table is None
+
+
+# What a new version may change, also after a restart ------------------------------------------------------------------
+
+WIDE = "identifier,target,resource,status,kind,passthrough,scope,target[en]\n"
+
+
+def row(target: str = "/1", resource: str = "", status: str = "", kind: str = "", **other: str) -> str:
+    """Return the line for A in a wide table."""
+    cells = (A, target, resource, status, kind, *(other.get(key, "") for key in ("passthrough", "scope", "en")))
+    return WIDE + ",".join(cells) + "\n"
+
+
+CHANGES = [
+    pytest.param(row(), row(resource="R1"), None, id="a claim"),
+    pytest.param(row(resource="R1"), row("/2", "R1"), None, id="a move with the resource"),
+    pytest.param(row(resource="R1"), row("/1", "R1", en="/en"), None, id="an alternate with the resource"),
+    pytest.param(row(resource="R1"), row("/1", "R1", passthrough="true"), None, id="passthrough with the resource"),
+    pytest.param(row(), row(status="withdrawn"), None, id="a withdrawal"),
+    pytest.param(row(), row("", status="withdrawn"), None, id="a withdrawal without the target"),
+    pytest.param(row(status="withdrawn"), row(status="live"), None, id="a restoration"),
+    pytest.param(row("", "R1", "withdrawn"), row("/2", "R1", "live"), None, id="a restoration with the resource"),
+    pytest.param(row(), row("/2"), "bound-otherwise", id="a move without a resource"),
+    pytest.param(row(), row("/2", "R1"), "bound-otherwise", id="a claim and a move at once"),
+    pytest.param(row(), row(en="https://evil.example/"), "bound-otherwise", id="an alternate"),
+    pytest.param(row(), row(passthrough="true"), "bound-otherwise", id="passthrough"),
+    pytest.param(row(), row(kind="related"), "bound-otherwise", id="another kind"),
+    pytest.param(row(kind="served"), row(kind="served", scope="subtree"), "bound-otherwise", id="a scope"),
+    pytest.param(row(resource="R1"), row(resource="R2"), "other-resource", id="another resource"),
+    pytest.param(row(resource="R1"), row(), "other-resource", id="no resource"),
+    pytest.param(row(), row("/2", status="withdrawn"), "bound-otherwise", id="a move by a withdrawal"),
+    pytest.param(row(), row(resource="mine", status="withdrawn"), "claim-withdrawn", id="a claim by a withdrawal"),
+    pytest.param(row(status="withdrawn"), row("/2", status="live"), "withdrawn", id="live again elsewhere"),
+    pytest.param(row(status="withdrawn"), row("/2", status="withdrawn"), "withdrawn", id="withdrawn elsewhere"),
+    pytest.param(row(status="withdrawn"), row(), "withdrawn", id="live again without a word"),
+    pytest.param(row("", status="withdrawn"), row("/2", status="live"), "withdrawn", id="live again somewhere"),
+    pytest.param(
+        row(status="withdrawn"), row("", "mine", "withdrawn"), "claim-withdrawn", id="a withdrawn one claimed"
+    ),
+    pytest.param(row(), row()[:-1], "table-cut", id="a last line that is cut"),
+    pytest.param(row() + "ark:12345/z,/1,,,,,,\n", row(), "name-missing", id="a name missing"),
+]
+
+
+@pytest.mark.parametrize("restarted", [False, True], ids=["running", "restarted"])
+@pytest.mark.parametrize(("before", "after", "code"), CHANGES)
+def test_a_new_version_must_follow_the_rules_of_an_import(
+    before: str, after: str, code: str | None, restarted: bool, file: Path, open_store: Callable[..., Bindings]
+) -> None:
+    file.write_text(before)
+    bindings = open_store(file)
+    served = bindings.lookup(A)
+    file.write_text(after)
+    if restarted:
+        bindings = open_store(file)
+    else:
+        accepted = open_file(file, served=False).lookup(A) if code is None else None
+        wait_until(lambda: bindings.lookup(A) == accepted or bindings.refusal)
+    if code is None:
+        assert bindings.refusal is None
+        assert file.with_name("bindings.csv.served").read_text() == after
+    else:
+        assert f"({code})" in str(bindings.refusal)
+        assert bindings.lookup(A) == served
+        assert file.with_name("bindings.csv.served").read_text() == before
+
+
+# An import differs: a blank cell changes nothing, restoring is a command, and missing lines are allowed.
+FILE_ONLY = {
+    "a restoration",
+    "a restoration with the resource",
+    "no resource",
+    "live again elsewhere",
+    "live again without a word",
+    "live again somewhere",
+    "a last line that is cut",
+    "a name missing",
+}
+
+
+@pytest.mark.parametrize(("before", "after", "code"), [case for case in CHANGES if case.id not in FILE_ONLY])
+def test_an_import_accepts_and_refuses_the_same_changes(
+    before: str, after: str, code: str | None, tmp_path: Path, open_store: Callable[..., Bindings]
+) -> None:
+    bindings = open_store(tmp_path / "b.sqlite")
+    assert import_table(bindings, BytesIO(before.encode())).written
+    summary = import_table(bindings, BytesIO(after.encode()))
+    assert [line.code for line in summary.refused] == ([] if code is None else [code])
+    assert summary.unchanged == 0
+    assert len(summary.listed) == (code is None)
+
+
+def test_workers_that_start_later_serve_the_same_version(
+    bindings: Bindings, file: Path, open_store: Callable[..., Bindings]
+) -> None:
+    put(file, f"{A},/1,other,,", f"{B},/evil,,,")
+    wait_until(lambda: target(bindings, A) and bindings.refusal)
+    later = open_store(file)
+    assert bindings.fetch([A, B]) == later.fetch([A, B])
+    assert bindings.refusal == later.refusal
+    assert str(file) in str(later.refusal)
+
+
+@pytest.mark.parametrize("restart", ["never", "before", "after"])
+def test_a_refused_version_is_served_when_the_copy_is_deleted(
+    restart: str,
+    bindings: Bindings,
+    file: Path,
+    open_store: Callable[..., Bindings],
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    copy = file.with_name("bindings.csv.served")
+    put(file, f"{A},/9,other,,")
+    wait_until(lambda: target(bindings, A) and bindings.refusal)
+    assert f"delete {copy}" in caplog.text
+    if restart == "before":
+        bindings = open_store(file)
+        assert target(bindings, A) == "/1"
+    copy.unlink()
+    if restart == "after":
+        bindings = open_store(file)
+    wait_until(lambda: target(bindings, A) == "/9")
+    assert (bindings.refusal, target(bindings, B)) == (None, None)
+    assert copy.read_bytes() == file.read_bytes()
+
+
+def test_a_worker_checks_against_the_version_of_other_workers(file: Path, open_store: Callable[..., Bindings]) -> None:
+    idle, busy = open_store(file), open_store(file)
+    put(file, f"{A},/1,R1,,", f"{B},/2,,,", "ark:12345/c,/3,,,")
+    wait_until(lambda: target(busy, "ark:12345/c"))
+    put(file, f"{A},/1,R1,,", f"{B},/2,,,")
+    wait_until(lambda: target(idle, A) and idle.refusal)
+    assert "name-missing" in str(idle.refusal)
+
+
+def test_many_workers_keep_one_copy(file: Path, open_store: Callable[..., Bindings]) -> None:
+    workers = [open_store(file) for _ in range(8)]
+    for number in range(5):
+        put(file, f"{A},/{number},R1,,", f"{B},/2,,,")
+        wait_until(lambda number=number: {target(worker, A) for worker in workers} == {f"/{number}"})
+        assert file.with_name("bindings.csv.served").read_bytes() == file.read_bytes()
+    assert {path.name for path in file.parent.iterdir()} == {"bindings.csv", "bindings.csv.served"}
+
+
+def test_the_copy_can_be_kept_in_another_folder(tmp_path: Path, file: Path) -> None:
+    state = tmp_path / "state" / "ararat"
+    with open_file(file, state=state) as bindings:
+        assert bindings.unrecorded is None
+    [copy] = state.iterdir()
+    assert copy.read_bytes() == file.read_bytes()
+    assert not file.with_name("bindings.csv.served").exists()
+    put(file, f"{A},/1,other,,", f"{B},/2,,,")
+    with open_file(file, state=state) as bindings:
+        assert target(bindings, A) == "/1"
+        assert "other-resource" in str(bindings.refusal)
+
+
+def test_a_copy_that_cannot_be_written_is_logged_once(
+    file: Path, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(*_: object, **__: object) -> NoReturn:
+        raise PermissionError(errno.EACCES, "Permission denied")
+
+    monkeypatch.setattr(served_copy.tempfile, "mkstemp", refuse)
+    with open_file(file) as bindings:
+        assert "bindings.csv.served cannot be written: Permission denied" in str(bindings.unrecorded)
+        put(file, f"{A},/9,R1,,", f"{B},/2,,,")
+        wait_until(lambda: target(bindings, A) == "/9")
+        put(file, f"{A},/9,other,,", f"{B},/2,,,")
+        wait_until(lambda: target(bindings, A) and bindings.refusal)
+        assert "other-resource" in str(bindings.refusal)
+        put(file, f"{A},/8,R1,,", f"{B},/2,,,")
+        wait_until(lambda: target(bindings, A) == "/8")
+        warnings = [record for record in caplog.records if record.levelno == logging.WARNING]
+        assert len(warnings) == 1
+        monkeypatch.undo()
+        put(file, f"{A},/7,R1,,", f"{B},/2,,,")
+        wait_until(lambda: bindings.lookup(A) and bindings.unrecorded is None)
+
+
+@pytest.mark.skipif(served_copy.fcntl is None, reason="there are no locks here")
+def test_a_copy_is_kept_without_file_locks(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(*_: object) -> NoReturn:
+        raise OSError(errno.ENOLCK, "No locks available")
+
+    monkeypatch.setattr(served_copy.fcntl, "flock", refuse)
+    with open_file(file) as bindings:
+        assert bindings.unrecorded is None
+    assert file.with_name("bindings.csv.served").read_bytes() == file.read_bytes()
+
+
+def test_an_unreadable_copy_is_not_changed(tmp_path: Path, file: Path) -> None:
+    file.with_name("bindings.csv.served").mkdir()
+    with open_file(file) as bindings:
+        assert "bindings.csv.served cannot be read" in str(bindings.unrecorded)
+        assert target(bindings, A) == "/1"
+        put(file, f"{A},/9,R1,,", f"{B},/2,,,")
+        wait_until(lambda: target(bindings, A) == "/9")
+    assert {path.name for path in tmp_path.iterdir()} == {"bindings.csv", "bindings.csv.served"}
+
+
+def test_an_unreadable_copy_is_an_error_with_its_path(
+    bindings: Bindings, file: Path, open_store: Callable[..., Bindings]
+) -> None:
+    copy = file.with_name("bindings.csv.served")
+    copy.write_text("nonsense\n")
+    put(file, f"{A},/9,R1,,", f"{B},/2,,,")
+    wait_until(lambda: target(bindings, A) and bindings.refusal)
+    assert str(copy) in str(bindings.refusal)
+    with pytest.raises(BindingsUnavailable, match="the copy of the previous version"):
+        open_store(file).lookup(A)
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="there are no named pipes here")
+def test_a_pipe_is_refused_without_waiting(bindings: Bindings, file: Path) -> None:
+    file.unlink()
+    os.mkfifo(file)
+    wait_until(lambda: target(bindings, A) and bindings.refusal)
+    assert "not a regular file" in str(bindings.refusal)
+    put(file, f"{A},/9,R1,,", f"{B},/2,,,")
+    wait_until(lambda: target(bindings, A) == "/9")
+
+
+def test_an_equal_second_line_is_accepted(file: Path, open_store: Callable[..., Bindings]) -> None:
+    put(file, f"{A},/1,R1,,", f"{B},/2,,,", f"{A},/1,R1,,", "ark:/12345/-a,/1,,,")
+    bindings = open_store(file)
+    assert (bindings.refusal, target(bindings, A)) == (None, "/1")
+    assert bindings.history(B)[0].source == "bindings.csv, line 3"
+
+
+def test_a_file_that_is_read_once_is_not_compared_and_not_copied(file: Path) -> None:
+    with open_file(file, served=False) as bindings:
+        put(file, f"{A},/9,other,,")
+        assert target(bindings, A) == "/1"
+    with open_file(file, served=False) as bindings:
+        assert target(bindings, A) == "/9"
+    assert [path.name for path in file.parent.iterdir()] == ["bindings.csv"]
