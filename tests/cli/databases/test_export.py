@@ -1,0 +1,44 @@
+"""`ararat export`: its formats and its files."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from click.testing import Result
+
+from ararat.middleware import open_bindings
+
+UNDO = "Operation 1. To undo it, run: ararat undo 1\n"
+
+DOC = "ark:12345/doc"
+
+
+@pytest.mark.parametrize("format", ["csv", "tsv", "jsonl"])
+def test_an_export_can_be_imported(bound: Callable[..., Result], format: str, tmp_path: Path, database: Path) -> None:
+    assert bound("withdraw", DOC, "--reason", "Lost").exit_code == 0
+    file = tmp_path / f"all.{format}"
+    result = bound("export", str(file))
+    assert (result.exit_code, result.stdout) == (0, "")
+    assert result.stderr == f"1 binding written to {file}\n"
+    assert bound("export", "--format", format).stdout == file.read_text()
+    assert bound("import", str(file)).stdout == "Written. 1 line: 1 unchanged.\n"
+    result = bound(
+        "import", "--database", str(tmp_path / "other.sqlite"), "--format", format, "-", given=file.read_bytes()
+    )
+    assert result.stdout == f"Written. 1 line: 1 withdrawn.\n{UNDO}"
+    with open_bindings(tmp_path / "other.sqlite", create=True) as bindings:
+        found = bindings.lookup(DOC)
+        assert found is not None
+        assert (found.status, found.reason, found.target) == ("withdrawn", "Lost", "https://example.org/1")
+
+
+def test_export_replaces_a_file_completely_or_not_at_all(bound: Callable[..., Result], tmp_path: Path) -> None:
+    (tmp_path / "all.csv").write_text("before")
+    result = bound("export", "--database", str(tmp_path / "none.sqlite"), str(tmp_path / "all.csv"))
+    assert (result.exit_code, (tmp_path / "all.csv").read_text()) == (69, "before")
+    assert bound("export", str(tmp_path / "all.csv")).exit_code == 0
+    assert DOC in (tmp_path / "all.csv").read_text()
+    assert bound("export", str(tmp_path / "nowhere" / "all.csv")).exit_code == 66
+    assert list(tmp_path.glob(".*")) == []

@@ -1,0 +1,273 @@
+"""`ararat import` of tables: its effects and its output."""
+
+from __future__ import annotations
+
+import csv
+import json
+import re
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from click.testing import Result
+
+from ararat.cli.databases import import_table
+from ararat.cli.output import Sheet
+from ararat.middleware import open_bindings
+from ararat.middleware.tabular.importing import NotedLine, Summary
+
+TABLE = (
+    "identifier,target,kind,what\nark:/12345/d-oc,https://example.org/1,,A report\nark:12345/cat,/about-cat,related,\n"
+)
+MAPPED = ("--map", "ARK=identifier", "--map", "url=target", "--map", "Titre=what", "--ignore-unknown")
+EXCEL = "ARK;URL;Titre;Notes\r\nark:12345/a;www.museum.example/x;Été;n\r\nark:/12345/inv–1;/2;b;\r\n".encode("cp1252")
+
+DOC = "ark:12345/doc"
+
+UNDO = "Operation 1. To undo it, run: ararat undo 1\n"
+
+
+def test_import_binds_all_lines_of_a_table(ararat: Callable[..., Result], tmp_path: Path, database: Path) -> None:
+    (tmp_path / "names.csv").write_text(TABLE)
+    result = ararat("import", str(tmp_path / "names.csv"))
+    assert (result.exit_code, result.stdout) == (0, "Written. 2 lines: 2 added.\n" + UNDO)
+    with open_bindings(database, create=True) as bindings:
+        found = bindings.lookup("ark:12345/cat")
+        assert found is not None
+        assert (found.kind, found.target) == ("related", "/about-cat")
+
+
+def test_a_table_is_imported_from_standard_input(ararat: Callable[..., Result]) -> None:
+    assert ararat("import", "-", given=TABLE).exit_code == 0
+    assert ararat("import", "-", given=TABLE).stdout == "Written. 2 lines: 2 unchanged.\n"
+
+
+def test_dry_run_prints_the_changes_and_writes_nothing(bound: Callable[..., Result], tmp_path: Path) -> None:
+    lines = "ark:12345/new,/new,\nark:12345/doc,/moved,report 7\nark:12345/doc2,//bad,\nark:12345,/x,\n"
+    (tmp_path / "names.csv").write_text(f"identifier,target,resource\n{lines}")
+    result = bound("import", "--dry-run", str(tmp_path / "names.csv"))
+    assert result.exit_code == 1
+    assert result.stdout.splitlines() == [
+        "bound     line 2    ark:12345/new -> /new",
+        "relocated line 3    ark:12345/doc -> /moved (was https://example.org/1)",
+        "Nothing was written. 4 lines: 1 to add, 1 to move, 2 refused.",
+    ]
+    assert re.findall(r"refused +line (\d)", result.stderr) == ["4", "5"]
+    assert "no-name" in result.stderr
+    assert bound("show", "ark:12345/new").exit_code == 1
+
+
+def test_import_warns_of_names_that_are_easily_confused(ararat: Callable[..., Result]) -> None:
+    result = ararat("import", "-", given="identifier,target\nark:12345/a.b,/1\nark:12345/a%2Eb,/2\n")
+    assert result.exit_code == 0
+    assert re.search(r"^warning +line 3 ", result.stderr, re.MULTILINE)
+
+
+def test_one_refused_line_prevents_the_import_of_all_lines(ararat: Callable[..., Result]) -> None:
+    result = ararat("import", "-", given="identifier,target\nark:12345/a,/a\nark:12345,/b\n")
+    assert result.exit_code == 1
+    assert "line 3" in result.stderr
+    assert ararat("show", "ark:12345/a").exit_code == 1
+
+
+def test_batches_are_kept_and_reported(ararat: Callable[..., Result]) -> None:
+    lines = "".join(f"ark:12345/x{number},/1\n" for number in range(5))
+    result = ararat("import", "--batch", "2", "-", given=f"identifier,target\n{lines}ark:99999/x,/1\n")
+    assert result.exit_code == 1
+    assert result.stdout == (
+        "Written: the first 4 lines. Correct the refused lines and run the command again.\n"
+        f"6 lines: 4 added, 1 refused.\n{UNDO}"
+    )
+    result = ararat("import", "--batch", "2", "-", given=f"identifier,target\n{lines}ark:12345/y\n")
+    assert result.exit_code == 2
+    assert "Written the first 4 lines; correct the table" in " ".join(result.stderr.split())
+    result = ararat("import", "--batch", "2", "-", given=f"identifier,target\n{lines}")
+    assert result.stdout.startswith("Written. 5 lines: 1 added, 4 unchanged.\nOperation 2. ")
+
+
+def test_an_unreadable_line_is_reported_with_file_line_and_column(
+    ararat: Callable[..., Result], tmp_path: Path
+) -> None:
+    (tmp_path / "names.csv").write_text('identifier,target\nark:12345/a,/a\nark:12345/b,"/b\n')
+    result = ararat("import", str(tmp_path / "names.csv"))
+    assert result.exit_code == 2
+    assert re.search(r"names\.csv,\s+line\s+3,\s+column\s+13", result.stderr)
+    assert ararat("show", "ark:12345/a").exit_code == 1
+
+
+def test_import_reports_a_missing_file(ararat: Callable[..., Result], tmp_path: Path) -> None:
+    result = ararat("import", str(tmp_path / "nothing.csv"))
+    assert result.exit_code == 66
+    assert "No such file" in result.stderr
+
+
+def test_a_dry_run_needs_no_database(ararat: Callable[..., Result], database: Path) -> None:
+    result = ararat("import", "--dry-run", "-", given=TABLE)
+    assert result.exit_code == 0
+    assert f"There is no database at {database}." in " ".join(result.stdout.split())
+    assert "Nothing was written. 2 lines: 2 to add." in result.stdout
+    assert list(database.parent.iterdir()) == []
+
+
+def test_the_encoding_and_the_separator_are_reported(ararat: Callable[..., Result]) -> None:
+    result = ararat("import", "--dry-run", *MAPPED, "-", given=EXCEL)
+    assert result.exit_code == 1
+    assert "Read as Windows-1252, separator ;.\nThe file is not UTF-8, so its encoding is a guess." in result.stdout
+    assert "--encoding" in result.stdout
+    assert "Ignored columns: Notes." in result.stdout
+    assert "did you mean https://www.museum.example/x?" in " ".join(result.stderr.split())
+    assert result.stdout.endswith("Nothing was written. 2 lines: 1 to add, 1 refused, 1 warning.\n")
+    assert ararat("import", *MAPPED, "--encoding", "utf-8", "-", given=EXCEL).exit_code == 2
+    tabs = EXCEL.replace(b";", b"\t").replace(b"www.museum.example", b"")
+    result = ararat("import", *MAPPED, "--delimiter", "tab", "--encoding", "cp1252", "-", given=tabs)
+    assert (result.exit_code, result.stdout.splitlines()[0]) == (0, "Read as cp1252, separator tab.")
+
+
+def test_the_usual_encoding_and_separator_are_not_reported(ararat: Callable[..., Result]) -> None:
+    assert ararat("import", "-", given=TABLE).stdout == f"Written. 2 lines: 2 added.\n{UNDO}"
+
+
+@pytest.mark.parametrize("value", ["ARK", "=identifier", "ARK=identifer"])
+def test_map_requires_a_name_and_a_known_column(value: str, ararat: Callable[..., Result]) -> None:
+    result = ararat("import", "--map", value, "-", given=TABLE)
+    assert result.exit_code == 64
+    said = " ".join(result.stderr.split())
+    assert "did you mean identifier?" in said or "is not NAME=COLUMN" in said
+
+
+def test_import_lists_all_unknown_and_all_known_columns(ararat: Callable[..., Result]) -> None:
+    result = ararat("import", "-", given="Identifer,URL,what\n")
+    said = " ".join(result.stderr.split())
+    assert result.exit_code == 2
+    assert "unknown columns Identifer (did you mean identifier?), URL;" in said
+    assert "identifier, target, kind, resource, status" in said
+
+
+def test_warnings_are_printed_in_a_dry_run_too(ararat: Callable[..., Result]) -> None:
+    many = "".join(f"ark:12345/x{number},/1\n" for number in range(150))
+    table = f"identifier,target\n{many}ark:12345/inv\u20131,/1\n"
+    result = ararat("import", "--dry-run", "-", given=table)
+    assert "ark:12345/inv\u20131" in result.stderr
+    assert "U+2013 EN DASH" in result.stderr
+    assert "152 lines" not in result.stdout
+    assert "... and 51 more" in result.stdout
+    assert result.stdout.endswith("151 to add, 1 warning.\n")
+
+
+def test_the_report_contains_every_refused_line(ararat: Callable[..., Result], tmp_path: Path) -> None:
+    many = "".join(f"ark:99999/x{number},/{number},\u00c9\n" for number in range(150))
+    report = tmp_path / "report.csv"
+    table = tmp_path / "names.csv"
+    table.write_text(f"identifier,target,what\n{many}", "utf-8")
+    result = ararat("import", str(table))
+    assert "... and 50 more lines; use --report FILE to list them all" in result.stderr
+    result = ararat("import", "--report", str(report), str(table))
+    assert "... and 50 more lines; see" in result.stderr
+    lines = list(csv.DictReader(report.read_text("utf-8-sig").splitlines()))
+    assert len(lines) == 150
+    assert (lines[149]["line"], lines[149]["result"], lines[149]["code"]) == ("151", "refused", "naan-reserved-invalid")
+    assert (lines[149]["identifier"], lines[149]["target"], lines[149]["what"]) == ("ark:99999/x149", "/149", "\u00c9")
+    report.write_text(report.read_text("utf-8").replace("ark:99999", "ark:12345"), "utf-8")
+    assert "150 added" in ararat("import", "--ignore-unknown", str(report)).stdout
+
+
+def test_a_report_does_not_replace_its_table(ararat: Callable[..., Result], tmp_path: Path) -> None:
+    (tmp_path / "names.csv").write_text(TABLE)
+    result = ararat("import", "--report", str(tmp_path / "names.csv"), str(tmp_path / "names.csv"))
+    assert result.exit_code == 2
+    assert (tmp_path / "names.csv").read_text() == TABLE
+    assert ararat("import", "--report", str(tmp_path / "no" / "r.csv"), str(tmp_path / "names.csv")).exit_code == 66
+
+
+def test_import_prints_json(bound: Callable[..., Result]) -> None:
+    table = f"identifier,target,what,kind\n{DOC},https://example.org/1,New,\nark:99999/x,/1,,\nark:12345/,/${{value}},,rule\n"
+    result = bound("import", "--dry-run", "--json", "-", given=table)
+    assert result.exit_code == 1
+    summary = json.loads(result.stdout)
+    assert (summary["lines"], summary["updated"], summary["rules"], summary["refusals"]) == (3, 1, 1, 1)
+    assert [each["outcome"] for each in summary["listed"]] == ["updated", "set"]
+    assert summary["listed"][0]["after"]["metadata"] == {"erc.what": "New"}
+    assert summary["refused"][0]["code"] == "naan-reserved-invalid"
+    assert summary["read_as"]["encoding"] == "UTF-8"
+
+
+def test_import_counts_and_lists_every_change(bound: Callable[..., Result]) -> None:
+    for name in "abc":
+        bound("bind", f"ark:12345/{name}", "/1", "--metadata", "what=Old")
+    table = (
+        "identifier,target,resource,what\n"
+        "ark:12345/new1,/1,,\nark:12345/new2,/1,,\nark:12345/a,,,New\nark:12345/b,,R1,\n"
+        "ark:12345/doc,/2,report 7,\nark:12345/c,,,Old\n"
+    )
+    result = bound("import", "--dry-run", "-", given=table)
+    assert result.stdout.splitlines() == [
+        "bound     line 2    ark:12345/new1 -> /1",
+        "bound     line 3    ark:12345/new2 -> /1",
+        "updated   line 4    ark:12345/a -> /1",
+        "                    what: New (was Old)",
+        "claimed   line 5    ark:12345/b -> /1",
+        "                    resource: R1 (was none)",
+        "relocated line 6    ark:12345/doc -> /2 (was https://example.org/1)",
+        "Nothing was written. 6 lines: 2 to add, 1 to update, 1 to claim, 1 to move, 1",
+        "unchanged.",
+    ]
+    result = bound("import", "-", given=table)
+    assert " ".join(result.stdout.split()).startswith(
+        "Written. 6 lines: 2 added, 1 updated, 1 claimed, 1 moved, 1 unchanged. Operation 1."
+    )
+
+
+def test_long_line_numbers_are_separated_from_the_text() -> None:
+    noted = NotedLine(14863, "ark:/12345/" + "x" * 90, "empty", "why")
+    summary = Summary(refusals=1, refused=[noted])
+    first = next(iter(import_table.refused_lines(summary, Sheet(80))))
+    assert first.startswith("refused   line 14863 ark:/12345/x")
+    lines = list(import_table.refused_lines(summary, Sheet(60, cut=True)))
+    assert lines[0] == "refused   line 14863"
+    assert max(map(len, lines)) <= 60
+
+
+def test_a_copied_database_mints_no_name_twice(ararat: Callable[..., Result], tmp_path: Path) -> None:
+    mint = ["mint", "12345/x5", "--digits", "--length", "4", "--sequential", "--count", "2"]
+    assert ararat("init").exit_code == 0
+    assert ararat(*mint).stdout == "ark:12345/x50000\nark:12345/x50001\n"
+    assert ararat("bind", "ark:12345/x50000", "https://a.example/").exit_code == 0
+    assert ararat("rule", "set", "ark:12345/t1", "https://a.example/${value}").exit_code == 0
+    file, other = str(tmp_path / "m.csv"), ["--database", str(tmp_path / "m2.sqlite")]
+    assert ararat("export", file).stderr == f"1 binding, 1 reserved name, 1 rule, 1 counter written to {file}\n"
+    tried = ararat("import", "--dry-run", *other, file).stdout
+    assert "set       line 2    ark:12345/t1 -> https://a.example/${value}" in tried
+    assert "reserved  line 5    ark:12345/x50001" in tried
+    assert "1 to add, 1 to reserve, 1 rule to set, 1 counter to set." in " ".join(tried.split())
+    assert ararat("import", *other, file).exit_code == 0
+    assert ararat(*mint, *other).stdout == "ark:12345/x50002\nark:12345/x50003\n"
+    assert "https://a.example/${value}" in ararat("rule", "list", *other).stdout
+    ararat("rule", "set", *other, "ark:12345/t1", "https://b.example/${value}")
+    result = ararat("import", *other, file)
+    assert result.exit_code == 1
+    assert "https://b.example/${value} (302), not to https://a.example/${value} (302)" in " ".join(
+        result.stderr.split()
+    )
+
+
+def test_an_unregistered_naan_causes_a_warning_unless_declared(ararat: Callable[..., Result], tmp_path: Path) -> None:
+    (tmp_path / "names.csv").write_text("identifier,target\nark:54321/a,/1\nark:54321/b,/1\nark:12148/c,/1\n")
+    for arguments in (["bind", "ark:54321/x", "/x"], ["import", str(tmp_path / "names.csv")]):
+        result = ararat(*arguments)
+        assert result.exit_code == 0
+        assert result.stderr.count("NAAN 54321 is not registered: register it with the ARK") == 1
+        assert "12148" not in result.stderr
+        assert ararat(*arguments, "--naans", "54321").stderr == ""
+
+
+def test_strict_refuses_an_unregistered_naan(ararat: Callable[..., Result], tmp_path: Path) -> None:
+    (tmp_path / "names.csv").write_text("identifier,target\nark:12148/c,/1\nark:54321/a,/1\n")
+    bound = ararat("bind", "ark:54321/x", "/x", "--strict")
+    assert (bound.exit_code, bound.stdout) == (2, "")
+    assert "NAAN 54321 is not registered (naan-unregistered)" in bound.stderr
+    imported = ararat("import", str(tmp_path / "names.csv"), "--strict")
+    assert imported.exit_code == 1
+    assert "line 3    ark:54321/a" in imported.stderr + imported.stdout
+    for name in ("ark:54321/x", "ark:12148/c"):
+        assert ararat("show", name).exit_code == 1
+    assert ararat("bind", "ark:54321/x", "/x", "--strict", "--naans", "54321").exit_code == 0
