@@ -4,7 +4,7 @@
   Resource Citations. A value can begin with a code of the kernel, such as ``(:unkn)`` (:data:`VALUE_CODES`).
 - ``erc.persistence``, ``erc.availability``, ``erc.variance``, ``erc.allocated`` and ``erc.policy`` are statements of
   the 17beta policy, section 3.2 (POL-033). These ten elements have short names, such as ``who``.
-- ``datacite`` is an XML document, and ``schema`` a JSON-LD object (:mod:`metadata_documents`).
+- ``datacite`` is an XML document, and ``schema`` a JSON-LD object (:mod:`datacite_and_schema_checks`).
 - Any other element has a name of two parts, such as ``dc.title``, and any text.
 """
 
@@ -15,7 +15,7 @@ from collections.abc import Mapping
 from types import MappingProxyType
 
 from ..errors import BindingError
-from . import metadata_documents, validation
+from . import datacite_and_schema_checks, validation
 from .model import NOTHING
 
 KERNEL = ("who", "what", "when", "where", "how")
@@ -73,7 +73,9 @@ def is_name(element: str) -> bool:
     >>> is_name("dc.title"), is_name("datacite"), is_name("title"), is_name("a.b.c")
     (True, True, False, False)
     """
-    return element in metadata_documents.CHECKS or (len(element) <= _MAX_NAME and _NAME.fullmatch(element) is not None)
+    return element in datacite_and_schema_checks.CHECKS or (
+        len(element) <= _MAX_NAME and _NAME.fullmatch(element) is not None
+    )
 
 
 def has_short_name(element: str) -> bool:
@@ -137,8 +139,8 @@ def _check_text(element: str, text: object) -> str:
     checked = validation.check(text, "metadata-text", what, MAX_BYTES, lines=True)
     if (size := len(checked.encode())) > MAX_BYTES:
         raise BindingError("metadata-text", f"the {what} has {size:,} bytes; at most {MAX_BYTES:,} are allowed")
-    if element in metadata_documents.CHECKS:
-        metadata_documents.CHECKS[element](checked)
+    if element in datacite_and_schema_checks.CHECKS:
+        datacite_and_schema_checks.CHECKS[element](checked)
     return checked
 
 

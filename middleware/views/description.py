@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from ...identifiers.text import characters
-from ..bindings import metadata, metadata_documents
+from ..bindings import datacite_and_schema_checks, metadata
 from ..bindings.model import NOTHING, Binding, rfc3339
 from ..bindings.prefixes import Inherited
 from ..bindings.targets import location
@@ -132,13 +132,13 @@ class Description:
     @property
     def others(self) -> dict[str, str]:
         """The elements that neither describe the resource in the kernel nor make a statement, without documents."""
-        documents = metadata_documents.CHECKS
+        documents = datacite_and_schema_checks.CHECKS
         return {name: text for name, text in self.elements.items() if "." in name and name not in documents}
 
     @property
     def documents(self) -> dict[str, str]:
         """The elements that are whole documents, in XML or JSON."""
-        return {name: text for name, text in self.elements.items() if name in metadata_documents.CHECKS}
+        return {name: text for name, text in self.elements.items() if name in datacite_and_schema_checks.CHECKS}
 
     def as_dict(self) -> dict[str, Any]:
         """Return the members of the JSON object. Unknown members are left out."""

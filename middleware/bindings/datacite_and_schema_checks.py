@@ -1,4 +1,4 @@
-"""The elements of metadata that are whole documents: ``datacite`` (XML) and ``schema`` (a JSON-LD object)."""
+"""Check the metadata elements ``datacite`` (a DataCite record in XML) and ``schema`` (a JSON-LD object)."""
 
 from __future__ import annotations
 
