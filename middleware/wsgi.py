@@ -34,7 +34,7 @@ from .http.request import Request
 from .http.request_target import Target, recover, reserved_labels
 from .http.responses import Answer, Answers, last_resort
 from .http.rfc2169 import parse_service_request
-from .resolution import mistyped
+from .resolution import check_characters
 from .resolution.refusals import refuse
 from .resolution.resolver import resolve
 from .resolution.result import Resolution
@@ -248,7 +248,7 @@ class ResolverMiddleware:
             return resolution
         if not self.bindings.is_mistyped(identifier):
             return resolution
-        return resolution._replace(problem=replace(problem, message=mistyped.MESSAGE))
+        return resolution._replace(problem=replace(problem, message=check_characters.MESSAGE))
 
     def _fetch_and_note(self, keys: Iterable[str]) -> Mapping[str, Binding]:
         found = self.bindings.fetch(keys)

@@ -25,7 +25,7 @@ from typing import TYPE_CHECKING, Literal, Self, TypeVar
 from ...identifiers import Ark, Urn
 from ..errors import BindingError, BindingsUnavailable, Collision
 from ..resolution import rules
-from ..resolution.mistyped import is_mistyped
+from ..resolution.check_characters import is_mistyped
 from ..resolution.rules import Rule, Rulebook, Ruled, RuleEvent
 from ..storage.opening import Opening
 from . import assignment, listing, names, prefixes, validation

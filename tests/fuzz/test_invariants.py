@@ -28,7 +28,7 @@ from ararat.middleware.bindings.model import Binding
 from ararat.middleware.bindings.patterns import Pattern
 from ararat.middleware.bindings.prefixes import PrefixRecord
 from ararat.middleware.errors import BindingError, TableError
-from ararat.middleware.resolution.mistyped import is_mistyped
+from ararat.middleware.resolution.check_characters import is_mistyped
 from ararat.middleware.resolution.resolver import no_rules, resolve
 from ararat.middleware.resolution.rules import Rule, Rulebook, Ruled
 from ararat.middleware.settings import Settings

@@ -11,7 +11,7 @@ from ararat.middleware import ResolverMiddleware
 from ararat.middleware.bindings.collection import Bindings
 from ararat.middleware.bindings.minting import mint
 from ararat.middleware.bindings.patterns import Pattern
-from ararat.middleware.resolution.mistyped import is_mistyped
+from ararat.middleware.resolution.check_characters import is_mistyped
 
 WHOLE = Pattern("13030", "xf9", 4, "noid")
 NAME = Pattern("12148", "btv1b", 7, "name")

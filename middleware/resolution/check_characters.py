@@ -1,4 +1,8 @@
-"""Detect typing errors in names that are not bound, by the check characters of the names that this site minted."""
+"""Detect typing errors in unbound names by their check characters.
+
+The patterns of the names that this site minted state which names have a check character. The suggestion "Possible
+correction" of an error page is in :mod:`ararat.middleware.views.error_page`.
+"""
 
 from __future__ import annotations
 
