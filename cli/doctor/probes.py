@@ -16,7 +16,7 @@ from ...identifiers import IdentifierError, normalize
 from ...identifiers.text import display
 from ...middleware.http.responses import METHODS
 from ...middleware.settings import Settings
-from ...middleware.views.refusal import ECHOED
+from ...middleware.views.error_page import ECHOED
 from ...webapp.tracing.client.url import WebURL
 from ...webapp.tracing.hop import HopFailed
 from .finding import Finding, State

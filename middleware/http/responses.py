@@ -18,8 +18,8 @@ from ..resolution.result import Resolution
 from ..settings import Settings
 from ..views import templates
 from ..views.description import FORMS, describe, successor_address
+from ..views.error_page import explain
 from ..views.prefix import describe_prefix
-from ..views.refusal import explain
 from . import rfc2169
 from .conditional import Conditions, validators
 from .handover import Handover, describedby, hand_over

@@ -1,6 +1,7 @@
-"""Refuse a request: the problem with its place in the identifier, and the HTTP status of the answer.
+"""Select the HTTP status and the problem of a refused request, without rendering a page.
 
-The codes are in :data:`~ararat.middleware.error_codes.REFUSALS` and :data:`ararat.identifiers.PROBLEMS`.
+The codes are in :data:`~ararat.middleware.error_codes.REFUSALS` and :data:`ararat.identifiers.PROBLEMS`. The error page
+is in :mod:`ararat.middleware.views.error_page`.
 """
 
 from __future__ import annotations

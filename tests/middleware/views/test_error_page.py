@@ -1,4 +1,4 @@
-"""The text of a refusal: the position is marked, and page, problem document and text agree."""
+"""The error page: it marks the place of the problem, and page, problem document and text agree."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import pytest
 from ararat.identifiers.problems import problem
 from ararat.middleware.resolution.resolver import no_rules, resolve
 from ararat.middleware.settings import Settings
-from ararat.middleware.views.refusal import excerpt, explain
+from ararat.middleware.views.error_page import excerpt, explain
 
 
 @pytest.fixture

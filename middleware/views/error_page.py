@@ -1,6 +1,7 @@
-"""The error page of a refused identifier, and the same as a problem document (RFC 9457) and as text.
+"""Render the error page of a refused request, also as a problem document (RFC 9457) and as text.
 
-It repeats a part of the identifier as received and marks the place of the problem in it.
+The page of each error status is here, such as 400, 404, 410 and 503. It repeats a part of the identifier as received
+and marks the place of the problem. :mod:`ararat.middleware.resolution.refusals` selects the problem and the status.
 """
 
 from __future__ import annotations
@@ -53,7 +54,7 @@ class Hint:
 
 @dataclass(frozen=True, slots=True)
 class Explanation:
-    """A refusal as a page, a problem document or text.
+    """The error page of one refused request, as HTML, as a problem document or as text.
 
     ``inflections`` are the known inflections if the requested one is unknown (ARK-044, I-02). ``exact`` is False if the
     server hid the raw request target, so that the identifier had to be rebuilt (:mod:`.http.request_target`).
@@ -89,7 +90,7 @@ class Explanation:
         return f"character {start + 1}" if end > start else f"before character {start + 1}"
 
     def as_html(self) -> bytes:
-        return templates.render("refusal.html", view=self)
+        return templates.render("error_page.html", view=self)
 
     def as_json(self) -> bytes:
         """Return the problem document (RFC 9457)."""
