@@ -14,8 +14,7 @@ import unicodedata
 from collections.abc import Iterator
 from functools import lru_cache
 
-from .. import registries
-from . import Registries
+from .lookup import Registries, current
 from .tables import NAANS, Authority
 
 LONGEST_QUERY = 200
@@ -33,7 +32,7 @@ def holders(query: str) -> list[Authority]:
     (['National Library of France'], True, [])
     """
     wanted = [f" {word}" for word in _folded(query[:LONGEST_QUERY])]
-    return [holder for holder, words in _index(registries.current()) if all(word in words for word in wanted)]
+    return [holder for holder, words in _index(current()) if all(word in words for word in wanted)]
 
 
 @lru_cache(maxsize=1)

@@ -1,0 +1,239 @@
+"""Describe the registration of an identifier, NAAN, URN namespace or URI scheme in JSON values, for reports and pages.
+
+Each description is a dict with at least these members: ``registry``, the name of the registry; ``key``, the registered
+name in normal form; ``registered``, whether the table contains this key; ``snapshot``, the date and source of the
+table; and ``explanation``, a sentence with its source about a special name such as NAAN 99999, or None.
+"""
+
+from __future__ import annotations
+
+import functools
+import json
+import re
+from collections.abc import Mapping
+from typing import Any
+
+from ..ark import embedded
+from ..ark.model import Ark
+from ..urn.model import Urn
+from . import target_templates
+from .lookup import BUNDLED, authority, current, namespace, scheme
+from .tables import NAANS, NAMESPACES, SCHEMES, Authority, Namespace, Registry, Scheme, Snapshot
+from .target_templates import Asked
+
+POLICIES = {
+    "NR": "A name is never reassigned to another thing.",
+    "OP": "Names are opaque.",
+    "CC": "Names have a check character.",
+    # The registry does not define these codes. The meanings are guessed from the letters.
+    "LC": "Letters in names are lower case.",
+    "UC": "Letters in names are upper case.",
+    "MC": "Letters in names are of either case.",
+}
+"""The promises of the holder of a NAAN about its names, by code. The codes are in the field ``how`` of the registry."""
+
+HAS_CHECK_CHARACTER = "CC"
+"""The code of :data:`POLICIES` for names with a check character."""
+
+ORGANIZATIONS = {"NP": "non-profit", "FP": "for-profit"}
+"""The kinds of organizations that hold NAANs, by code."""
+
+_LONGEST_SCHEME = 64
+_SCHEME = re.compile(f"({embedded.SCHEME}):")
+_ADDRESS = re.compile("https?://[!-~]+")
+_NAMED = re.compile("(.*) <(https?://[!-~]+)>")
+_DOCUMENTS = {
+    "RFC Errata ": "https://www.rfc-editor.org/errata/eid",
+    "RFC": "https://www.rfc-editor.org/rfc/rfc",
+    "draft-": "https://datatracker.ietf.org/doc/draft-",
+    "IANA registry ": "https://www.iana.org/assignments/",
+}
+
+
+def of_ark(ark: Ark) -> dict[str, Any]:
+    """Describe the registration of an ARK in JSON values.
+
+    - ``registry``: "naan". ``key``: the NAAN in normal form. ``registered``: whether the table contains it.
+    - ``holder``: name, native_name, acronym, since, where, organization, policy (a sentence by code) and policy_url.
+    - ``shoulder``: the matching shoulder and the first five of these, or None.
+    - ``resolver``: the template, the status, the address of this ARK or None, and the problems that prevent one.
+    - ``explanation``: a sentence about a special NAAN, or None.
+
+    >>> from ararat.identifiers.ark import model as ark
+    >>> of_ark(ark.parse("ark:12148/bpt6-k1"))["resolver"]["address"]
+    'https://ark.bnf.fr/ark:/12148/bpt6k1'
+    """
+    key = ark.normal_naan
+    holder = authority(key)
+    asked = Asked.of(ark)
+    shoulder = current().shoulder(asked.path) if holder else None
+    explanation = _explanation(NAANS, key)
+    return {
+        **_answer(NAANS, key, holder is not None, explanation),
+        "holder": holder and _holder(holder),
+        "shoulder": shoulder and {"shoulder": shoulder.key.partition("/")[2], **_names(shoulder)},
+        "resolver": _resolver(shoulder or holder, asked, resolved=explanation.get("resolved", True)),
+    }
+
+
+def of_naan(naan: str) -> dict[str, Any]:
+    """Describe the registration of a NAAN (in normal form): holder, resolver and shoulders.
+
+    The result is like that of :func:`of_ark`. But ``resolver`` contains the resolver prefix of the template (or None)
+    instead of an address, and ``shoulders`` lists all registered shoulders of the NAAN, each with its resolver.
+
+    >>> known = of_naan("99152")
+    >>> known["registered"], known["shoulders"][0]["shoulder"], known["shoulders"][0]["resolver"]["prefix"]
+    (True, 'b4', 'https://id.cci.drexel.edu')
+    """
+    holder = authority(naan)
+    below = current().shoulders.get(naan, ()) if holder else ()
+    return {
+        **_answer(NAANS, naan, holder is not None, _explanation(NAANS, naan)),
+        "holder": holder and _holder(holder),
+        "resolver": _announced(holder),
+        "shoulders": [
+            {"shoulder": each.key.partition("/")[2], **_names(each), "resolver": _announced(each)} for each in below
+        ],
+    }
+
+
+def of_urn(urn: Urn) -> dict[str, Any]:
+    """Describe the namespace of a URN: ``kind`` ("formal" or "informal"), references and dates.
+
+    >>> from ararat.identifiers.urn import model as urn
+    >>> known = of_urn(urn.parse("urn:ISBN:0451450523"))
+    >>> known["key"], known["kind"], known["references"][0]["url"]
+    ('isbn', 'formal', 'https://www.isbn-international.org')
+    """
+    return of_namespace(urn.nid)
+
+
+def of_namespace(nid: str) -> dict[str, Any]:
+    """Describe a URN namespace by its identifier, in any case, like :func:`of_urn`.
+
+    >>> of_namespace("EXAMPLE")["explanation"]["reference"]
+    'RFC 6963'
+    """
+    key = nid.lower()
+    found = namespace(key)
+    return {
+        **_answer(NAMESPACES, key, found is not None, _explanation(NAMESPACES, key)),
+        "kind": found and found.kind,
+        **_registration(found),
+    }
+
+
+def of_scheme(text: str) -> dict[str, Any] | None:
+    """Describe the URI scheme at the start of ``text``, or return None if there is none.
+
+    >>> known = of_scheme("doi:10.1000/182")
+    >>> known["key"], known["status"], known["registered"], of_scheme("no scheme")
+    ('doi', 'permanent', True, None)
+    """
+    written = _SCHEME.match(text)
+    if written is None or len(written[1]) > _LONGEST_SCHEME:
+        return None
+    return of_scheme_name(written[1])
+
+
+def of_scheme_name(name: str) -> dict[str, Any]:
+    """Describe a URI scheme by its name, in any case, like :func:`of_scheme`.
+
+    >>> of_scheme_name("DOI")["since"]
+    '2020-05-14'
+    """
+    key = name.lower()
+    found = scheme(key)
+    return {
+        **_answer(SCHEMES, key, found is not None, _explanation(SCHEMES, key)),
+        "name": found and (found.name or found.key),
+        "status": found and found.status,
+        "description": found and found.description,
+        "notes": found and found.notes,
+        **_registration(found),
+    }
+
+
+def _answer(registry: Registry[Any], key: str, registered: bool, explanation: Mapping[str, Any]) -> dict[str, Any]:
+    snapshot: Snapshot = current().table(registry).snapshot
+    return {
+        "registry": registry.name,
+        "key": key,
+        "registered": registered,
+        "snapshot": snapshot.as_dict(),
+        "explanation": {name: explanation[name] for name in ("text", "reference")} if explanation else None,
+    }
+
+
+def _names(holder: Authority) -> dict[str, Any]:
+    return {name: getattr(holder, name) for name in ("name", "native_name", "acronym", "since", "where")}
+
+
+def _holder(holder: Authority) -> dict[str, Any]:
+    return {
+        **_names(holder),
+        "organization": ORGANIZATIONS.get(holder.organization or ""),
+        "policy": {code: POLICIES.get(code) for code in holder.policy},
+        "policy_url": holder.policy_url,
+    }
+
+
+def _resolver(matched: Authority | None, asked: Asked, *, resolved: bool) -> dict[str, Any] | None:
+    if matched is None or matched.template is None:
+        return None
+    template = target_templates.read(matched.template)
+    address, problems = template.expand(asked, matched.key.partition("/")[2])
+    if not resolved:
+        address, problems = None, ("reserved-naan",)
+    return {
+        "template": matched.template,
+        "status": matched.status,
+        "address": address,
+        "problems": [{"code": code, "message": target_templates.FLAWS[code]} for code in problems],
+    }
+
+
+def _announced(holder: Authority | None) -> dict[str, Any] | None:
+    if holder is None or holder.template is None:
+        return None
+    template = target_templates.read(holder.template)
+    return {
+        "template": holder.template,
+        "status": holder.status,
+        "prefix": template.prefix,
+        "problems": [{"code": code, "message": target_templates.FLAWS[code]} for code in template.flaws],
+    }
+
+
+def _registration(found: Namespace | Scheme | None) -> dict[str, Any]:
+    return {
+        "references": [_reference(text) for text in found.references] if found else [],
+        "template": found and found.template,
+        "since": found and found.since,
+        "updated": found and found.updated,
+    }
+
+
+def _reference(text: str) -> dict[str, str | None]:
+    """Return a reference as text and, if known, URL.
+
+    >>> _reference("RFC8141"), _reference("C2PA <https://c2pa.org/>")["url"]
+    ({'text': 'RFC 8141', 'url': 'https://www.rfc-editor.org/rfc/rfc8141'}, 'https://c2pa.org/')
+    """
+    if named := _NAMED.fullmatch(text):
+        return {"text": named[1], "url": named[2]}
+    for start, address in _DOCUMENTS.items():
+        if text.startswith(start):
+            number = text.removeprefix(start)
+            return {"text": f"RFC {number}" if start == "RFC" else text, "url": address + number}
+    return {"text": text, "url": text if _ADDRESS.fullmatch(text) else None}
+
+
+def _explanation(registry: Registry[Any], key: str) -> Mapping[str, Any]:
+    return _explanations()[registry.name].get(key, {})
+
+
+@functools.cache
+def _explanations() -> dict[str, dict[str, dict[str, Any]]]:
+    return json.loads((BUNDLED / "explanations.json").read_text("utf-8"))

@@ -1,0 +1,151 @@
+"""Look up NAANs, shoulders, URN namespaces and URI schemes in registry tables, without a network.
+
+The tables are in folders: those that :func:`use` sets, and that of the package. A table is read at its first lookup.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Iterator, Mapping, Sequence
+from importlib import resources
+from importlib.resources.abc import Traversable
+from typing import Any, NamedTuple
+
+from . import tables, target_templates
+from .tables import (
+    NAANS,
+    NAMESPACES,
+    SCHEMES,
+    SHOULDERS,
+    Authority,
+    Namespace,
+    Record,
+    Registry,
+    RegistryError,
+    Scheme,
+    Table,
+)
+
+BUNDLED = resources.files(__spec__.parent.rpartition(".")[0]) / "data"
+"""The folder of the tables that ship with the package."""
+
+
+class Registries:
+    """The registry tables in a list of folders. The first folder that contains a table takes precedence.
+
+    A folder is a ``pathlib.Path`` or a ``Traversable`` of ``importlib.resources``. The last folder must contain all
+    tables. A table that cannot be read is skipped, so that lookups never fail; ``passed_over`` contains the errors.
+    """
+
+    def __init__(self, *folders: Traversable) -> None:
+        self.folders = folders
+        self.passed_over: list[RegistryError] = []
+        self._tables: dict[str, Table[Any]] = {}
+
+    def table(self, registry: Registry[Record]) -> Table[Record]:
+        """Return the table of a registry, read on first use. Raises RegistryError if no folder contains it."""
+        found = self._tables.get(registry.name)
+        if found is None:
+            # Two threads can both read it, with the same result.
+            found = self._tables[registry.name] = self._read(registry)
+        return found
+
+    @functools.cached_property
+    def longest_shoulder(self) -> int:
+        """The number of characters of the longest shoulder, without its NAAN."""
+        return max((len(key.partition("/")[2]) for key in self.table(SHOULDERS).records), default=0)
+
+    @functools.cached_property
+    def shoulders(self) -> Mapping[str, tuple[Authority, ...]]:
+        """The shoulders by NAAN, in the order of the table."""
+        found: dict[str, list[Authority]] = {}
+        for key, record in self.table(SHOULDERS).records.items():
+            found.setdefault(key.partition("/")[0], []).append(record)
+        return {naan: tuple(records) for naan, records in found.items()}
+
+    def shoulder(self, path: str) -> Authority | None:
+        """Return the longest shoulder at the start of ``path`` (NAAN, slash, Name without hyphens), or None."""
+        records = self.table(SHOULDERS).records
+        start = path.find("/") + 1
+        for end in range(min(start + self.longest_shoulder, len(path)), start, -1):
+            if found := records.get(path[:end]):
+                return found
+        return None
+
+    def _read(self, registry: Registry[Record]) -> Table[Record]:
+        for folder in self.folders:
+            file = folder / registry.file
+            try:
+                return tables.read(file.read_text("utf-8"), registry, file=str(file))
+            except FileNotFoundError:
+                continue
+            except (OSError, UnicodeDecodeError) as error:
+                self.passed_over.append(RegistryError(f"this table cannot be read: {error}", str(file)))
+            except RegistryError as error:
+                self.passed_over.append(error)
+        raise RegistryError("no folder has this table", registry.file)
+
+
+_current = Registries(BUNDLED)
+
+
+def use(*folders: Traversable) -> None:
+    """Use the tables in these folders, in this order, before those of the package. Default: only the latter.
+
+    This applies to the whole process. Call it once at the start of a program. A missing folder is not an error.
+    """
+    global _current
+    _current = Registries(*folders, BUNDLED)
+
+
+def current() -> Registries:
+    """Return the registries that all lookups use."""
+    return _current
+
+
+def authority(naan: str) -> Authority | None:
+    """Return the holder of a NAAN (in normal form), or None if it is not registered (ARK-013).
+
+    >>> authority("bbbbb") is None
+    True
+    """
+    return _current.table(NAANS).records.get(naan)
+
+
+def namespace(nid: str) -> Namespace | None:
+    """Return the URN namespace with this identifier, in any case, or None if it is not registered."""
+    return _current.table(NAMESPACES).records.get(nid.lower())
+
+
+def scheme(name: str) -> Scheme | None:
+    """Return the URI scheme with this name, in any case, or None if it is not registered."""
+    return _current.table(SCHEMES).records.get(name.lower())
+
+
+class Disagreement(NamedTuple):
+    """A difference between a setting of the site and the registry. None means that there is no value."""
+
+    field: str
+    here: str | None
+    registered: str | None
+
+
+def disagreements(naan: str, prefixes: Sequence[str], *, name: str | None = None) -> Iterator[Disagreement]:
+    """Compare the resolver prefixes and the name of a site with the NAAN registry (ARK-022).
+
+    "Every NAA MUST contact the ARK Maintenance Agence when necessary to keep up to date the prefix of its authoritative
+    resolver and in the same way SHOULD keep up to date the other information kept in the registry."
+
+    >>> list(disagreements("12148", ["https://ark.bnf.fr/", "https://gallica.bnf.fr"]))
+    [Disagreement(field='prefix', here='https://gallica.bnf.fr', registered='https://ark.bnf.fr')]
+    """
+    holder = authority(naan)
+    if holder is None:
+        yield Disagreement("naan", naan, None)
+        return
+    registered = target_templates.read(holder.template).prefix if holder.template else None
+    for prefix in prefixes:
+        if prefix.removesuffix("/") != registered:
+            yield Disagreement("prefix", prefix, registered)
+    if name is not None and name not in (holder.name, holder.native_name, holder.acronym):
+        yield Disagreement("name", name, holder.name)
