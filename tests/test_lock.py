@@ -36,7 +36,11 @@ def required(file: str) -> list[str]:
         return PROJECT["build-system"]["requires"]
     if file == "run":
         return [*PROJECT["project"]["dependencies"], *EXTRAS["app"]]
-    return [*EXTRAS["postgres"], *(line for line in PROJECT["dependency-groups"][file] if isinstance(line, str))]
+    return [
+        *EXTRAS["oidc"],
+        *EXTRAS["postgres"],
+        *(line for line in PROJECT["dependency-groups"][file] if isinstance(line, str)),
+    ]
 
 
 def test_there_is_a_file_for_each_set() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import re
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from functools import lru_cache
@@ -39,9 +40,13 @@ if TYPE_CHECKING:
 
     from ..identifiers.iri_policy import Profile
     from ..middleware import Bindings
+    from .accounts.store import Accounts
 
 VENDORED = ("vendor/htmx-2.min.js", "vendor/hx-sse-2.min.js")
 """Files below static/ that the build copies there (setup.py)."""
+
+
+_FIELD = re.compile(r"[A-Za-z][A-Za-z0-9-]*")
 
 
 class MissingAssets(RuntimeError):
@@ -65,6 +70,7 @@ def create_app(
     examples: Sequence[Example] = EXAMPLES,
     policies: Sequence[str | Profile] = (),
     resolvers: Sequence[str | Resolver] = (),
+    remote_user: str | None = None,
 ) -> Flask:
     """Create an inspector, a WSGI application that can be mounted under any path.
 
@@ -88,6 +94,10 @@ def create_app(
       (:mod:`~ararat.identifiers.iri_policy`).
     - ``resolvers``: further resolvers that users can select for a trace: resolver prefixes, or
       :class:`~ararat.webapp.config.Resolver` with a title.
+    - ``remote_user``: the source of the user that the web server has signed in: "REMOTE_USER" for the variable of WSGI,
+      or the name of a header field that a proxy sets. None: no user is trusted.
+
+    Accounts are those in the database of ``bindings``. Their pages answer 404 until an account exists.
 
     A client is the address in REMOTE_ADDR; an IPv6 client is its /56 network. Behind a proxy all clients have the
     address of the proxy and share one limit. In this case, wrap the application in
@@ -127,6 +137,8 @@ def create_app(
         examples=tuple(examples),
         policies=tuple(iri_policy.known(each) if isinstance(each, str) else each for each in policies),
         resolvers=tuple(map(_resolver, resolvers)),
+        accounts=_accounts(app, bindings),
+        remote_user=None if remote_user is None else _variable(remote_user),
     )
     # Without these settings the router answers double or missing slashes with a permanent redirect (308).
     app.url_map.strict_slashes = False
@@ -167,6 +179,28 @@ def _resolver(given: str | Resolver) -> Resolver:
     if isinstance(given, str):
         return Resolver(web_reference.parse(origins.check_prefix(given)).host, origins.check_prefix(given))
     return Resolver(given.title, origins.check_prefix(given.prefix))
+
+
+def _accounts(app: Flask, bindings: Bindings | None) -> Accounts | None:
+    if bindings is None or bindings.is_file:
+        return None
+    # SQLAlchemy takes long to load, and only a database needs it.
+    from .accounts import identify
+    from .accounts.store import Accounts
+
+    identify.init_app(app)
+    return Accounts(bindings)
+
+
+def _variable(remote_user: str) -> str:
+    """Return the key of WSGI for a header field, or REMOTE_USER. Raises ValueError."""
+    if remote_user == "REMOTE_USER":
+        return remote_user
+    if not _FIELD.fullmatch(remote_user):
+        raise ValueError(
+            f"the header field {display.escape(remote_user)} is not valid; use REMOTE_USER or letters and -"
+        )
+    return f"HTTP_{remote_user.upper().replace('-', '_')}"
 
 
 def _require_assets(app: Flask) -> None:

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
     from ..identifiers.iri_policy import Profile
     from ..middleware import Bindings
+    from .accounts.store import Accounts
     from .trace_results import Results
     from .tracing.client.allowed_addresses import Network
     from .tracing.limits.cache import ResponseCache
@@ -75,7 +76,8 @@ class Site:
     """The configuration and the shared objects of one inspector.
 
     ``trace_slots`` limits concurrent traces, ``large_slots`` concurrent large texts (:mod:`.large_texts`). ``local``
-    is read when a trace starts, so the caller can fill it after :func:`~ararat.webapp.create_app`.
+    is read when a trace starts, so the caller can fill it after :func:`~ararat.webapp.create_app`. ``accounts`` is None
+    without a database. ``remote_user`` is the key of WSGI with the user that the web server reports, or None.
     """
 
     bindings: Bindings | None
@@ -93,6 +95,8 @@ class Site:
     examples: Sequence[Example]
     policies: Sequence[Profile] = ()
     resolvers: Sequence[Resolver] = ()
+    accounts: Accounts | None = None
+    remote_user: str | None = None
 
     def inspect(self, text: str) -> Inspection:
         """Inspect ``text`` with the prefix, bindings and policies of this site (:func:`inspection.inspect`)."""

@@ -7,12 +7,15 @@ from __future__ import annotations
 
 import json
 import logging
+from collections.abc import Sequence
 from http import HTTPStatus
 
 from flask import Flask, Response, render_template, request
 from htmx_flask import request as htmx_request
 from werkzeug.exceptions import BadHost, HTTPException, InternalServerError, RequestEntityTooLarge, SecurityError
 
+from ..identifiers.text import display
+from ..middleware.errors import BindingsUnavailable, ReadOnlyBindings
 from .responses import wants_json
 
 _log = logging.getLogger(__name__)
@@ -48,20 +51,34 @@ LAST_RESORT = (
 
 
 class Refused(HTTPException):
-    """A rejected request: a status, a stable code and a sentence in printable ASCII that states the reason."""
+    """A rejected request: a status, a stable code and a sentence in printable ASCII that states the reason.
 
-    def __init__(self, status: int, code: str, sentence: str, *, retry_after: int | None = None) -> None:
+    ``challenges`` are the values of WWW-Authenticate for the status 401.
+    """
+
+    def __init__(
+        self,
+        status: int,
+        code: str,
+        sentence: str,
+        *,
+        retry_after: int | None = None,
+        challenges: Sequence[str] = (),
+    ) -> None:
         super().__init__(sentence)
         self.code = status
         self.kind = code
         self.sentence = sentence
         self.retry_after = retry_after
+        self.challenges = challenges
 
 
 def init_app(app: Flask) -> None:
     """Register the error handlers of ``app``."""
     app.register_error_handler(HTTPException, answer)
     app.register_error_handler(InternalServerError, _unforeseen)
+    app.register_error_handler(BindingsUnavailable, _unavailable)
+    app.register_error_handler(ReadOnlyBindings, _read_only)
 
 
 def answer(error: HTTPException) -> Response:
@@ -87,6 +104,8 @@ def answer(error: HTTPException) -> Response:
             response.headers["Allow"] = value
     if isinstance(error, Refused) and error.retry_after is not None:
         response.headers["Retry-After"] = str(error.retry_after)
+    for challenge in error.challenges if isinstance(error, Refused) else ():
+        response.headers.add("WWW-Authenticate", challenge)
     response.headers["Cache-Control"] = "no-store"
     return response
 
@@ -97,6 +116,17 @@ def _unforeseen(error: InternalServerError) -> Response:
     except Exception:  # noqa: BLE001 - ASVS 16.5.4
         _log.exception("the error page could not be rendered")
         return Response(LAST_RESORT, 500, content_type="text/html; charset=utf-8")
+
+
+def _unavailable(error: BindingsUnavailable) -> Response:
+    _log.warning("a page cannot be shown: %s", display.escape(str(error)))
+    sentence = "The database cannot be reached at the moment. Try again in some seconds."
+    return answer(Refused(503, "store-unavailable", sentence, retry_after=5))
+
+
+def _read_only(error: ReadOnlyBindings) -> Response:
+    _log.warning("a page cannot be shown: %s", display.escape(str(error)))
+    return answer(Refused(503, "store-read-only", "The database can only be read at the moment.", retry_after=60))
 
 
 def problem_document(status: int, code: str, sentence: str) -> dict[str, str | int]:

@@ -250,6 +250,11 @@ class Database(ReadableDatabase, Protocol):
         """The query whether the server is a standby and whether the user can write; None without a server."""
         ...
 
+    @property
+    def is_standby_sql(self) -> str | None:
+        """The expression whether the server is a standby; None without a server."""
+        ...
+
     def servers(self) -> Sequence[Database]:
         """Return one database for each server that the URL names."""
         ...

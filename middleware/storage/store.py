@@ -13,8 +13,9 @@ from datetime import datetime
 from typing import Any
 
 from sqlalchemy import Connection as CoreConnection
-from sqlalchemy import Table, delete, func, insert, inspect, select, update
+from sqlalchemy import SelectBase, Table, delete, func, insert, inspect, select, update
 from sqlalchemy.exc import DBAPIError
+from sqlalchemy.sql.compiler import SQLCompiler
 
 from ..bindings import metadata, prefixes
 from ..bindings.assignment import Change
@@ -59,6 +60,7 @@ class DatabaseStore:
         self._readers = Readers(database, self._verify)
         self._statements = Statements(database.engine.dialect)
         self.lists = Lists(database.dialect_name)
+        self._compiled: dict[SelectBase, SQLCompiler] = {}
         self._closed = False
 
     def __str__(self) -> str:
@@ -99,6 +101,32 @@ class DatabaseStore:
     def count_names(self, selection: Selection, by: Group | None) -> dict[str, int]:
         """Return the numbers of names by group; without groups, the number of all with the key ""."""
         return self.lists.count(self._readers.rows, selection, by)
+
+    def current_rows(self, query: SelectBase, **values: str | int) -> list[Row]:
+        """Return the rows of a query at this moment, also if the reading connections are those of a standby.
+
+        A standby can be some seconds old. Its rows are read again from the primary server. ``values`` are the values
+        of the parameters. The first column must not be null. Pass the same object for the same query: it is compiled
+        once. Raises :class:`BindingsUnavailable` if the primary server cannot be reached.
+        """
+        if query not in self._compiled:
+            self._compiled[query] = query.compile(dialect=self._database.engine.dialect)
+        compiled = self._compiled[query]
+        given = {**compiled.params, **values}
+        text, parameters = str(compiled), tuple(given[name] for name in compiled.positiontup or ())
+        if self._database.is_standby_sql is None:
+            return self._readers.rows(text, parameters)
+        text = (
+            f"SELECT server.is_standby, found.* FROM (SELECT {self._database.is_standby_sql} AS is_standby) AS server "  # noqa: S608
+            f"LEFT JOIN ({text}) AS found ON TRUE"
+        )
+        rows: Sequence[Any] = self._readers.rows(text, parameters)
+        if rows[0][0]:
+            with self.transaction() as transaction:
+                rows = transaction.connection.exec_driver_sql(text, parameters).all()
+            if rows[0][0]:
+                raise BindingsUnavailable(f"{self} is a standby, whose data can be old; name the primary server")
+        return [tuple(row[1:]) for row in rows if row[1] is not None]
 
     def operations(self, before: int | None, limit: int) -> list[Operation]:
         """Return operations, the newest first, with numbers below ``before``."""

@@ -69,6 +69,7 @@ class PostgreSQL:
     # Readers do not wait.
     exclusive_lock_sql = "LOCK TABLE bindings IN EXCLUSIVE MODE"
     schema_lock_sql = f"SELECT pg_advisory_xact_lock({SCHEMA_LOCK})"
+    is_standby_sql = "pg_is_in_recovery()"
     server_state_sql = """
     SELECT pg_is_in_recovery(), has_table_privilege('bindings', 'INSERT') AND has_table_privilege('bindings', 'UPDATE')
     AND has_table_privilege('events', 'INSERT')

@@ -65,6 +65,7 @@ class SQLite:
     exclusive_lock_sql = None
     schema_lock_sql = None
     server_state_sql = None
+    is_standby_sql = None
     trigger_names_sql = "SELECT name FROM sqlite_master WHERE type = 'trigger'"
 
     def __init__(self, path: Path) -> None:

@@ -1,0 +1,89 @@
+"""Test names, roles and prefixes of accounts, and what a caller can change."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+
+import pytest
+
+from ararat.middleware.errors import BindingError
+from ararat.webapp.accounts.errors import FIXES, AccountError
+from ararat.webapp.accounts.model import Account, Caller, Token, read_name, read_prefix, read_role
+
+NOW = datetime(2026, 11, 23, tzinfo=UTC)
+
+
+def caller(role, granted=(), limited=None, *, has_token=False):
+    account = Account(
+        number=1, name="jane", role=role, prefixes=granted, created=NOW, disabled=None, has_password=False
+    )
+    token = Token(
+        number=1, account=1, label="l", prefixes=limited, created=NOW, expires=None, last_used=None, revoked=None
+    )
+    return Caller(account=account, token=token if has_token or limited is not None else None)
+
+
+@pytest.mark.parametrize(
+    ("role", "granted", "limited", "key", "expected"),
+    [
+        pytest.param("curator", ("ark:12345/x5",), None, "ark:12345/x5", True, id="the prefix itself"),
+        pytest.param("curator", ("ark:12345/x5",), None, "ark:12345/x5np1/2", True, id="below it"),
+        pytest.param("curator", ("ark:12345/x5",), None, "ark:12345/x4", False, id="another shoulder"),
+        pytest.param("curator", ("ark:12345/",), None, "ark:12345/y", True, id="whole NAAN"),
+        pytest.param("curator", ("ark:12345/",), None, "ark:123456/y", False, id="longer NAAN"),
+        pytest.param("curator", (), None, "ark:12345/y", False, id="without grants"),
+        pytest.param("curator", ("urn:nbn:de:",), None, "urn:nbn:de:101", True, id="URN"),
+        pytest.param("curator", ("ark:12345/",), ("ark:12345/x5",), "ark:12345/x5a", True, id="token for a part"),
+        pytest.param("curator", ("ark:12345/",), ("ark:12345/x5",), "ark:12345/y", False, id="outside of the token"),
+        pytest.param("curator", ("ark:12345/x5",), ("ark:12345/",), "ark:12345/y", False, id="token for more"),
+        pytest.param("curator", ("ark:12345/x5",), (), "ark:12345/x5", False, id="token for nothing"),
+        pytest.param("reader", ("ark:12345/x5",), None, "ark:12345/x5", False, id="reader"),
+        pytest.param("administrator", (), None, "ark:9/y", True, id="administrator"),
+        pytest.param("administrator", (), ("ark:12345/x5",), "ark:9/y", False, id="administrator with such a token"),
+    ],
+)
+def test_a_change_needs_the_grant_of_the_account_and_of_the_token(role, granted, limited, key, expected):
+    assert caller(role, granted, limited).may_change(key) is expected
+
+
+def test_a_token_for_some_prefixes_does_not_permit_administration():
+    assert caller("administrator").is_administrator
+    assert caller("administrator", has_token=True).is_administrator
+    limited = caller("administrator", limited=("ark:12345/",))
+    assert (limited.is_administrator, limited.role) == (False, "curator")
+    assert not caller("curator").is_administrator
+
+
+@pytest.mark.parametrize("text", ["jane", "j", "0", "jane.doe@example.org", "a" * 64, "repo-1_x+y"])
+def test_names_are_lower_case_ascii(text):
+    assert read_name(text) == read_name(text.upper()) == text
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        *("", " ", "a" * 65, "jane\n", "jane doe", "ja:ne", ".jane", "-jane", "@jane", "j\u0430ne", "\u212aane"),
+        *("jane\0", "jane\u202e", "ja/ne", "jané", "\ud800", "ｊane", "jane\u200b"),
+    ],
+)
+def test_other_names_are_refused_in_ascii(text):
+    with pytest.raises(AccountError, match="account-name") as caught:
+        read_name(text)
+    assert str(caught.value).isascii()
+    assert str(caught.value).isprintable()
+
+
+@pytest.mark.parametrize("text", ["", "root", "Curator", "reader\n"])
+def test_other_roles_are_refused(text):
+    with pytest.raises(AccountError, match="account-role"):
+        read_role(text)
+
+
+@pytest.mark.parametrize("text", ["", "ark:", "urn:", "urn:x", "https://a.example/", "ark:12345/x5\n", "1" * 500])
+def test_other_prefixes_are_refused(text):
+    with pytest.raises(BindingError):
+        read_prefix(text)
+
+
+def test_each_fix_is_a_sentence_without_a_full_stop():
+    assert [code for code, fix in FIXES.items() if fix.endswith(".") or not fix.isascii()] == []

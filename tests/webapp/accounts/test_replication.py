@@ -1,0 +1,42 @@
+"""Test that a revocation takes effect immediately, also where a standby answers the queries."""
+
+from __future__ import annotations
+
+import time
+
+import psycopg
+import pytest
+
+from ararat.middleware.errors import BindingsUnavailable
+from ararat.webapp.accounts.store import Accounts
+
+
+def wait_for_table(port):
+    with psycopg.connect(f"postgresql://ararat@127.0.0.1:{port}/postgres", autocommit=True) as connection:
+        deadline = time.monotonic() + 20
+        while connection.execute("SELECT to_regclass('accounts.tokens')").fetchone() == (None,):
+            assert time.monotonic() < deadline
+            time.sleep(0.02)
+
+
+def test_a_standby_that_is_behind_does_not_revive_a_revoked_token(replicated, open_store):
+    primary, standby = replicated
+    url = f"postgresql://ararat@127.0.0.1:{primary.port}/postgres"
+    with psycopg.connect(url, autocommit=True) as connection:
+        connection.execute("CREATE SCHEMA accounts")
+    options = "options=-c%20search_path%3Daccounts"
+    accounts = Accounts(open_store(f"{url}?{options}"))
+    accounts.add("jane", "curator")
+    token, secret = accounts.create_token("jane", "repository")
+    wait_for_table(standby.port)
+    both = f"127.0.0.1:{standby.port},127.0.0.1:{primary.port}"
+    # A reader connects to the first server that answers, which is the standby.
+    other = Accounts(open_store(f"postgresql://ararat@{both}/postgres?{options}", create=False))
+    assert other.of_token(secret)
+    with psycopg.connect(f"postgresql://ararat@127.0.0.1:{standby.port}/postgres", autocommit=True) as connection:
+        connection.execute("SELECT pg_wal_replay_pause()")
+    accounts.revoke_token(token.number)
+    assert other.of_token(secret) is None
+    primary.halt()
+    with pytest.raises(BindingsUnavailable):
+        other.of_token(secret)

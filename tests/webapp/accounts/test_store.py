@@ -1,0 +1,350 @@
+"""Test accounts, grants, tokens, sessions and identities in both kinds of databases."""
+
+from __future__ import annotations
+
+import threading
+from datetime import timedelta
+
+import pytest
+from sqlalchemy import select
+
+from ararat.middleware import ReadOnlyBindings
+from ararat.middleware.bindings.open_bindings import open_file
+from ararat.middleware.errors import BindingsUnavailable
+from ararat.middleware.storage.tables import account_tables
+from ararat.webapp.accounts.errors import AccountError
+from ararat.webapp.accounts.model import Caller
+from ararat.webapp.accounts.store import Accounts
+
+from .conftest import PASSWORD
+
+
+def test_accounts_exist_after_the_first_one_is_added(accounts):
+    assert not accounts.exist()
+    accounts.add("jane", "curator")
+    assert accounts.exist()
+
+
+def test_another_process_sees_the_first_account_after_a_second(accounts, monkeypatch):
+    other = Accounts(accounts.bindings)
+    assert not other.exist()
+    accounts.add("jane", "curator")
+    monkeypatch.setattr("ararat.webapp.accounts.database.time.monotonic", lambda: float("inf"))
+    assert other.exist()
+
+
+def test_an_account_is_recorded_with_its_grants(accounts, clock):
+    added = accounts.add("Jane", "curator", ["12345/x-5", "ark:/12345/x5", "urn:nbn:de:"], PASSWORD)
+    assert added == accounts.get("JANE") == accounts.list()[0]
+    assert (added.name, added.role, added.prefixes) == ("jane", "curator", ("ark:12345/x5", "urn:nbn:de:"))
+    assert (added.created, added.disabled, added.has_password) == (clock.now, None, True)
+    assert accounts.get("joan") is None
+
+
+def test_an_account_cannot_be_added_twice(accounts):
+    accounts.add("jane", "curator")
+    with pytest.raises(AccountError, match="account-exists"):
+        accounts.add("JANE", "reader")
+    accounts.disable("jane")
+    with pytest.raises(AccountError, match="account-exists"):
+        accounts.add("jane", "reader")
+
+
+@pytest.mark.parametrize("threads", [8])
+def test_one_of_several_writers_adds_an_account(accounts, threads):
+    outcomes: list[str] = []
+
+    def add() -> None:
+        try:
+            outcomes.append(accounts.add("jane", "curator", ["12345/x5"]).name)
+        except AccountError as error:
+            outcomes.append(error.code)
+
+    workers = [threading.Thread(target=add) for _ in range(threads)]
+    for worker in workers:
+        worker.start()
+    for worker in workers:
+        worker.join()
+    assert sorted(outcomes) == ["account-exists"] * (threads - 1) + ["jane"]
+    assert len(accounts.list()) == 1
+
+
+def test_nothing_is_written_for_wrong_arguments(accounts):
+    for arguments in (
+        ("jane", "boss"),
+        ("ja ne", "reader"),
+        ("jane", "curator", ["https://x"]),
+        ("jane", "reader", (), "short"),
+    ):
+        with pytest.raises(ValueError, match=r"account-|password-|rule-prefix"):
+            accounts.add(*arguments)
+    assert accounts.list() == []
+
+
+def test_grants_are_added_and_removed(accounts):
+    accounts.add("jane", "curator")
+    assert accounts.grant("jane", "12345/x5").prefixes == ("ark:12345/x5",)
+    assert accounts.grant("jane", "ark:/12345/x-5").prefixes == ("ark:12345/x5",)
+    assert accounts.grant("jane", "12345").prefixes == ("ark:12345/", "ark:12345/x5")
+    assert accounts.revoke("jane", "12345").prefixes == ("ark:12345/x5",)
+    with pytest.raises(AccountError, match="grant-unknown"):
+        accounts.revoke("jane", "12345")
+
+
+def test_changes_of_an_unknown_account_are_refused(accounts):
+    for change in (
+        lambda: accounts.grant("jane", "12345"),
+        lambda: accounts.revoke("jane", "12345"),
+        lambda: accounts.disable("jane"),
+        lambda: accounts.enable("jane"),
+        lambda: accounts.set_role("jane", "reader"),
+        lambda: accounts.set_password("jane", PASSWORD),
+        lambda: accounts.create_token("jane", "label"),
+        lambda: accounts.tokens("jane"),
+        lambda: accounts.link("https://idp.example", "1", "jane"),
+    ):
+        with pytest.raises(AccountError, match="account-unknown"):
+            change()
+
+
+# Tokens ---------------------------------------------------------------------------------------------------------------
+
+
+def test_a_token_identifies_its_account_until_it_is_revoked(accounts):
+    jane = accounts.add("jane", "curator", ["12345/x5"])
+    token, secret = accounts.create_token("jane", " repository ", prefixes=["12345/x5"])
+    assert accounts.of_token(secret) == Caller(account=jane, token=token)
+    assert (token.label, token.prefixes, token.expires) == ("repository", ("ark:12345/x5",), None)
+    accounts.revoke_token(token.number)
+    accounts.revoke_token(token.number)
+    assert accounts.of_token(secret) is None
+    assert accounts.tokens("jane")[0].revoked is not None
+    with pytest.raises(AccountError, match="token-unknown"):
+        accounts.revoke_token(token.number + 1)
+
+
+def test_grants_of_a_token_follow_those_of_its_account(accounts):
+    accounts.add("jane", "curator", ["12345/x5"])
+    _, secret = accounts.create_token("jane", "repository")
+    assert accounts.of_token(secret).may_change("ark:12345/x5a")
+    accounts.revoke("jane", "12345/x5")
+    assert not accounts.of_token(secret).may_change("ark:12345/x5a")
+
+
+def test_an_expired_token_is_refused(accounts, clock):
+    accounts.add("jane", "curator")
+    _, secret = accounts.create_token("jane", "repository", clock.now + timedelta(days=90))
+    clock.move(days=90, microseconds=-1)
+    assert accounts.of_token(secret)
+    clock.move(microseconds=1)
+    assert accounts.of_token(secret) is None
+    with pytest.raises(AccountError, match="token-expires"):
+        accounts.create_token("jane", "repository", clock.now)
+
+
+def test_a_clock_that_is_set_back_does_not_revive_a_token_or_session(accounts, clock):
+    jane = accounts.add("jane", "curator")
+    _, secret = accounts.create_token("jane", "repository", clock.now + timedelta(days=1))
+    session = accounts.start_session(jane)
+    clock.move(minutes=-4)
+    assert accounts.of_token(secret)
+    assert accounts.of_session(session)
+    clock.move(days=-365)
+    assert accounts.of_token(secret) is None
+    assert accounts.of_session(session) is None
+
+
+def test_a_disabled_account_has_no_valid_token_or_session(accounts):
+    jane = accounts.add("jane", "curator", password=PASSWORD)
+    _, secret = accounts.create_token("jane", "repository")
+    session = accounts.start_session(jane)
+    assert accounts.disable("jane").disabled
+    assert accounts.of_token(secret) is None
+    assert accounts.of_session(session) is None
+    assert accounts.password_of("jane") == (None, None)
+    assert accounts.enable("jane").disabled is None
+    assert accounts.of_token(secret)
+    assert accounts.of_session(session) is None
+
+
+@pytest.mark.parametrize("secret", ["", "ararat_", "\0", "\ud800", "ararat_" + "x" * 100, "%"])
+def test_other_texts_are_not_tokens(accounts, secret):
+    accounts.add("jane", "curator")
+    accounts.create_token("jane", "repository")
+    assert accounts.of_token(secret) is None
+    assert accounts.of_session(secret) is None
+
+
+def test_the_use_of_a_token_is_recorded_once_a_minute(accounts, clock, monkeypatch):
+    accounts.add("jane", "curator")
+    token, secret = accounts.create_token("jane", "repository")
+    assert token.last_used is None
+    seconds = [1000.0]
+    monkeypatch.setattr("ararat.webapp.accounts.tokens.time.monotonic", lambda: seconds[0])
+    accounts.of_token(secret)
+    first = clock.now
+    clock.move(seconds=30)
+    seconds[0] += 30
+    accounts.of_token(secret)
+    assert accounts.tokens("jane")[0].last_used == first
+    clock.move(seconds=31)
+    seconds[0] += 31
+    accounts.of_token(secret)
+    assert accounts.tokens("jane")[0].last_used == clock.now
+
+
+@pytest.mark.parametrize("label", ["", "  ", "x" * 101, "a\nb", "a\x1b[2J", "\u202e"])
+def test_a_label_is_one_line_of_text(accounts, label):
+    accounts.add("jane", "curator")
+    with pytest.raises(AccountError, match="token-label"):
+        accounts.create_token("jane", label)
+
+
+def test_the_database_has_only_hashes_of_secrets(accounts):
+    jane = accounts.add("jane", "curator", password=PASSWORD)
+    _, secret = accounts.create_token("jane", "repository")
+    session = accounts.start_session(jane)
+    accounts.of_token(secret)
+    for table in account_tables.TABLES:
+        rows = accounts.write(lambda each, table=table: each.execute(select(table)).all())
+        assert not any(text in str(row) for row in rows for text in (secret, session, PASSWORD))
+
+
+# Sessions -------------------------------------------------------------------------------------------------------------
+
+
+def test_a_session_ends_at_sign_out_and_after_twelve_hours(accounts, clock):
+    jane = accounts.add("jane", "curator")
+    session, other = accounts.start_session(jane), accounts.start_session(jane)
+    assert accounts.of_session(session) == Caller(account=jane)
+    accounts.end_session(session)
+    accounts.end_session(session)
+    assert accounts.of_session(session) is None
+    clock.move(hours=12, microseconds=-1)
+    assert accounts.of_session(other)
+    clock.move(microseconds=1)
+    assert accounts.of_session(other) is None
+
+
+def test_a_new_password_ends_the_sessions_of_this_account_only(accounts):
+    jane, joan = accounts.add("jane", "curator"), accounts.add("joan", "curator")
+    session, other = accounts.start_session(jane), accounts.start_session(joan)
+    assert accounts.set_password("jane", PASSWORD).has_password
+    assert accounts.of_session(session) is None
+    assert accounts.of_session(other)
+    assert not accounts.set_password("jane", None).has_password
+
+
+def test_expired_sessions_are_deleted(accounts, clock):
+    jane = accounts.add("jane", "curator")
+    accounts.start_session(jane)
+    clock.move(hours=13)
+    accounts.start_session(jane)
+    assert len(accounts.write(lambda each: each.execute(select(account_tables.sessions)).all())) == 1
+
+
+# Identities -----------------------------------------------------------------------------------------------------------
+
+
+def test_an_identity_is_linked_to_one_account(accounts):
+    jane = accounts.add("jane", "curator")
+    accounts.add("joan", "curator")
+    accounts.link("https://idp.example", "17", "jane")
+    accounts.link("https://idp.example", "17", "jane")
+    assert accounts.of_identity("https://idp.example", "17") == jane
+    assert accounts.of_identity("https://other.example", "17") is None
+    assert accounts.of_identity("https://idp.example", "\0") is None
+    assert accounts.identities(jane) == [("https://idp.example", "17")]
+    with pytest.raises(AccountError, match="identity-taken"):
+        accounts.link("https://idp.example", "17", "joan")
+    with pytest.raises(AccountError, match="identity-unknown"):
+        accounts.unlink("https://idp.example", "17", "joan")
+    accounts.disable("jane")
+    assert accounts.of_identity("https://idp.example", "17") is None
+    accounts.unlink("https://idp.example", "17", "jane")
+    assert accounts.identities(jane) == []
+
+
+# Administrators -------------------------------------------------------------------------------------------------------
+
+
+def test_the_last_administrator_stays_unless_forced(accounts):
+    accounts.add("jane", "administrator")
+    accounts.add("joan", "curator")
+    for change in (lambda: accounts.disable("jane"), lambda: accounts.set_role("jane", "curator")):
+        with pytest.raises(AccountError, match="account-last"):
+            change()
+    accounts.set_role("joan", "administrator")
+    assert accounts.disable("jane").disabled
+    with pytest.raises(AccountError, match="account-last"):
+        accounts.disable("joan")
+    accounts.disable("jane")
+    assert accounts.disable("joan", force=True).disabled
+
+
+def test_two_administrators_cannot_disable_each_other_at_once(accounts):
+    accounts.add("jane", "administrator")
+    accounts.add("joan", "administrator")
+    outcomes: list[str] = []
+
+    def disable(name: str) -> None:
+        try:
+            outcomes.append(accounts.disable(name).name)
+        except AccountError as error:
+            outcomes.append(error.code)
+
+    workers = [threading.Thread(target=disable, args=(name,)) for name in ("jane", "joan")]
+    for worker in workers:
+        worker.start()
+    for worker in workers:
+        worker.join()
+    assert "account-last" in outcomes
+    assert len([each for each in accounts.list() if each.disabled is None]) == 1
+
+
+# The audit and other stores -------------------------------------------------------------------------------------------
+
+
+def test_each_change_is_in_the_audit(accounts, audit_of):
+    admin = Caller(account=accounts.add("admin", "administrator"), address="192.0.2.7")
+    accounts.add("jane", "curator", ["12345/x5"], PASSWORD, by=admin)
+    token, _ = accounts.create_token("jane", "repository", by=admin)
+    accounts.revoke_token(token.number, by=admin)
+    accounts.disable("jane", by=admin)
+    found = [(row["account"], row["operation"], row["name"], row["outcome"]) for row in audit_of(accounts)]
+    number = admin.account.number
+    assert found == [
+        (None, "account.add", "admin", "administrator"),
+        (number, "account.add", "jane", "curator ark:12345/x5"),
+        (number, "account.token", "jane", f"token {token.number}"),
+        (number, "account.revoke-token", None, f"token {token.number}"),
+        (number, "account.disable", "jane", "disabled"),
+    ]
+    assert audit_of(accounts)[1]["address"] == "192.0.2.7"
+
+
+def test_a_refused_change_writes_nothing(accounts, audit_of):
+    accounts.add("jane", "administrator")
+    before = audit_of(accounts)
+    with pytest.raises(AccountError):
+        accounts.disable("jane")
+    assert audit_of(accounts) == before
+    assert accounts.get("jane").disabled is None
+
+
+def test_a_file_of_text_has_no_accounts(tmp_path):
+    (tmp_path / "names.csv").write_text("identifier,target\nark:12345/x1,https://example.org/1\n")
+    with open_file(tmp_path / "names.csv") as bindings:
+        accounts = Accounts(bindings)
+        assert (accounts.exist(), accounts.list(), accounts.get("jane")) == (False, [], None)
+        assert accounts.of_token("ararat_x") is None
+        with pytest.raises(ReadOnlyBindings, match="has no accounts"):
+            accounts.add("jane", "reader")
+
+
+def test_a_missing_database_is_reported(accounts):
+    accounts.bindings.close()
+    with pytest.raises(BindingsUnavailable):
+        accounts.exist()
+    with pytest.raises(BindingsUnavailable):
+        accounts.of_token("ararat_x")

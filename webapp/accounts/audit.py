@@ -1,0 +1,64 @@
+"""The audit: one row for each request of an account that changes something, and for each failed attempt to sign in.
+
+A row has the time, the account, the token, the operation, the name, the outcome and the address of the client. It never
+has a secret. The command line has no account.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING
+
+from sqlalchemy import insert
+
+from ...middleware.bindings.model import rfc3339
+from ...middleware.storage.tables.account_tables import audit
+
+if TYPE_CHECKING:
+    from sqlalchemy import Connection
+
+    from .model import Caller
+
+_MAX_NAME = 4000
+
+
+def record(
+    connection: Connection,
+    caller: Caller | None,
+    operation: str,
+    name: str | None,
+    outcome: str,
+    *,
+    when: datetime | None = None,
+) -> None:
+    """Write one row in the transaction of ``connection``.
+
+    - ``caller``: the caller, or None for the command line and for an unknown client.
+    - ``operation``: the operation, such as "bind", "account.add" or "sign-in".
+    - ``name``: the name that it changes, or None.
+    - ``outcome``: the outcome of the change, such as "bound", or the code of the error.
+    - ``when``: the time in UTC; None is now.
+    """
+    record_all(connection, caller, operation, [(name, outcome)], when=when)
+
+
+def record_all(
+    connection: Connection,
+    caller: Caller | None,
+    operation: str,
+    outcomes: Iterable[tuple[str | None, str]],
+    *,
+    when: datetime | None = None,
+) -> None:
+    """Write one row for each name and its outcome, as :func:`record` does."""
+    common = {
+        "time": rfc3339(when or datetime.now(UTC)),
+        "account": caller and caller.account.number,
+        "token": caller and caller.token and caller.token.number,
+        "operation": operation,
+        "address": caller and caller.address,
+    }
+    rows = [{**common, "name": name and name[:_MAX_NAME], "outcome": outcome} for name, outcome in outcomes]
+    if rows:
+        connection.execute(insert(audit), rows)

@@ -1,0 +1,87 @@
+"""The cookies of signed-in browsers: the session, and a random value for forms without a session.
+
+On https the names begin with ``__Host-``: browsers then accept the cookie only from this host, not from a subdomain.
+Scripts cannot read the cookies (HttpOnly). Pages of other sites cannot send them with forms (SameSite=Lax).
+"""
+
+from __future__ import annotations
+
+import re
+import secrets
+from urllib.parse import urlsplit
+
+from flask import Response, after_this_request, g, request
+
+from ..config import site
+
+_SESSION = "ararat"
+_FORM = "ararat-form"
+_ID = re.compile(r"[A-Za-z0-9_-]{43}")
+_FORM_SECONDS = 3600
+_G = "ararat_form_id"
+
+
+def session_id() -> str | None:
+    """Return the session id of the current request, or None. It can be unknown or ended."""
+    return _read(_SESSION)
+
+
+def has_session() -> bool:
+    """Return whether the current request has a cookie of a session, also one that is not valid."""
+    return _name(_SESSION) in request.cookies
+
+
+def form_id() -> str:
+    """Return the random value of this browser for forms. Set the cookie if the browser has none."""
+    found = known_form_id() or g.get(_G)
+    if found is None:
+        found = secrets.token_urlsafe(32)
+        setattr(g, _G, found)
+        new = found
+        after_this_request(lambda response: _set(response, _FORM, new, _FORM_SECONDS))
+    return found
+
+
+def known_form_id() -> str | None:
+    """Return the random value that the browser sent, or None."""
+    return _read(_FORM)
+
+
+def set_session(response: Response, session: str, seconds: int) -> Response:
+    """Set the cookie of a new session, and delete the cookie of forms."""
+    _delete(response, _FORM)
+    return _set(response, _SESSION, session, seconds)
+
+
+def delete_session(response: Response) -> Response:
+    """Delete the cookies."""
+    _delete(response, _FORM)
+    return _delete(response, _SESSION)
+
+
+def is_https() -> bool:
+    """Return whether the browser uses https, also if a proxy forwards http without reporting it."""
+    if request.is_secure:
+        return True
+    addresses = (site().inspector, site().prefix)
+    own = [urlsplit(address) for address in addresses if address]
+    return any(each.scheme == "https" and each.netloc.lower() == request.host.lower() for each in own)
+
+
+def _name(name: str) -> str:
+    return f"__Host-{name}" if is_https() else name
+
+
+def _read(name: str) -> str | None:
+    value = request.cookies.get(_name(name), "")
+    return value if _ID.fullmatch(value) else None
+
+
+def _set(response: Response, name: str, value: str, seconds: int) -> Response:
+    response.set_cookie(_name(name), value, max_age=seconds, path="/", secure=is_https(), httponly=True, samesite="Lax")
+    return response
+
+
+def _delete(response: Response, name: str) -> Response:
+    response.delete_cookie(_name(name), path="/", secure=is_https(), httponly=True, samesite="Lax")
+    return response

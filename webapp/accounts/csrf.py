@@ -1,0 +1,58 @@
+"""Tokens in forms, so that a page of another site cannot send a form in the name of a user (CSRF).
+
+The token of a form is computed from a random cookie that only this browser has: from the session id if the browser is
+signed in, otherwise from a cookie that the form sets. So the server needs no secret key and stores no tokens.
+"""
+
+from __future__ import annotations
+
+import hmac
+
+from flask import request
+
+from .. import cross_site
+from ..errors import Refused
+from . import cookies
+
+FIELD = "csrf_token"
+"""The name of the form field."""
+
+HEADER = "X-CSRF-Token"
+"""The header field for requests of scripts, with the same value."""
+
+SAFE_METHODS = ("GET", "HEAD", "OPTIONS")
+
+_FORMS = ("application/x-www-form-urlencoded", "multipart/form-data")
+
+
+def form_token() -> str:
+    """Return the token for the forms of the current page. It sets a cookie if the browser has none yet."""
+    return derived(cookies.session_id() or cookies.form_id(), "csrf")
+
+
+def require_own_form() -> None:
+    """Raise :class:`Refused` unless a form of this site sent the current request."""
+    require_own_page()
+    given = request.headers.get(HEADER) or (request.form.get(FIELD) if request.mimetype in _FORMS else None) or ""
+    known = [each for each in (cookies.session_id(), cookies.known_form_id()) if each]
+    if not any(hmac.compare_digest(derived(each, "csrf").encode(), given.encode("utf-8")) for each in known):
+        raise Refused(
+            403,
+            "csrf",
+            "The form is too old, or the browser does not send cookies. Load the page again and send the form again.",
+        )
+
+
+def require_own_page() -> None:
+    """Raise :class:`Refused` if the header fields show that a page of another site sent the current request."""
+    if cross_site.from_another_site():
+        raise Refused(403, "other-site", "A page of another site sent this request. Use the form on this site.")
+
+
+def derived(cookie: str, purpose: str) -> str:
+    """Return a value that only the owner of a random cookie can have. The cookie cannot be computed from it.
+
+    >>> derived("a", "csrf") == derived("a", "csrf"), derived("a", "csrf") == derived("a", "state")
+    (True, False)
+    """
+    return hmac.digest(cookie.encode(), purpose.encode(), "sha256").hex()

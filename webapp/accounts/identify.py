@@ -1,0 +1,172 @@
+"""The caller of the current request: the account that sends it.
+
+A request can have one of these credentials:
+
+- ``Authorization: Bearer TOKEN``;
+- ``Authorization: Basic``, with the name of the account, or no name, and the token as password; or with name and
+  password of the account;
+- the user that the web server reports in REMOTE_USER, if the operator trusts it (``remote_user``);
+- the cookie of a session.
+
+A credential in a URL is never read. A wrong credential is refused, also where no credential is needed.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from flask import Flask, Response, abort, after_this_request, g, request
+from werkzeug.datastructures import Authorization
+
+from ..config import site
+from ..errors import Refused
+from . import cookies, csrf, passwords
+from .attempts import TooManyAttempts
+from .errors import AccountError
+from .model import Account, Caller
+from .sign_in import WrongPassword, sign_in
+
+if TYPE_CHECKING:
+    from .store import Accounts
+
+CHALLENGES = ('Bearer realm="Ararat"', 'Basic realm="Ararat", charset="UTF-8"')
+"""The values of WWW-Authenticate for programs."""
+
+_LONGEST_TOKEN = 200
+_G = "ararat_caller"
+
+
+def init_app(app: Flask) -> None:
+    """Forbid caches to keep a response of ``app`` that depends on the caller."""
+
+    def forbid_caches(response: Response) -> Response:
+        if _G in g:
+            response.headers["Cache-Control"] = "no-store"
+        return response
+
+    app.after_request(forbid_caches)
+
+
+def accounts() -> Accounts:
+    """Return the accounts of this site. Answer 404 if there are none."""
+    found = site().accounts
+    if found is None or not found.exist():
+        abort(404)
+    return found
+
+
+def caller() -> Caller | None:
+    """Return the caller of the current request, or None without a credential or without accounts.
+
+    Raises :class:`Refused` with 401 for a wrong credential, 403 for a request that another site can have sent, and 429
+    after too many failed attempts. Raises BindingsUnavailable.
+    """
+    if _G not in g:
+        known = site().accounts
+        setattr(g, _G, _identify(known) if known is not None and known.exist() else None)
+    return g.get(_G)
+
+
+def require_caller() -> Caller:
+    """Return the caller. Raises :class:`Refused` with 401 without a credential; 404 if the site has no accounts."""
+    accounts()
+    found = caller()
+    if found is None:
+        raise unauthorized("credential-missing", "This needs an account. Sign in, or send a token.")
+    return found
+
+
+def of_token(known: Accounts, secret: str, address: str | None) -> Caller:
+    """Return the caller with a token. Raises :class:`Refused` with 401."""
+    found = known.of_token(secret) if len(secret) <= _LONGEST_TOKEN else None
+    if found is None:
+        raise unauthorized("token-invalid", "The token is not valid. It can be wrong, expired or revoked.")
+    return Caller(account=found.account, token=found.token, address=address)
+
+
+def of_name_and_secret(known: Accounts, name: str, secret: str, address: str | None) -> Caller:
+    """Return the caller with a name, and a password or a token. The name can be empty with a token.
+
+    Raises :class:`Refused` with 401, 429 or 503.
+    """
+    if secret.startswith(passwords.TOKEN_BEGINS):
+        found = of_token(known, secret, address)
+        if name and name.lower() != found.account.name:
+            raise unauthorized("token-invalid", "The token belongs to another account than the name.")
+        return found
+    return Caller(account=signed_in(known, name, secret, address), address=address)
+
+
+def signed_in(known: Accounts, name: str, password: str, address: str | None) -> Account:
+    """Return the account with a name and a password. Raises :class:`Refused` with 401, 429 or 503."""
+    try:
+        return sign_in(known, name, password, address)
+    except WrongPassword:
+        raise unauthorized("sign-in-wrong", "The name or the password is wrong.") from None
+    except TooManyAttempts as error:
+        sentence = "There were too many failed attempts to sign in. Wait 15 minutes, then try again."
+        raise Refused(429, "sign-in-limit", sentence, retry_after=error.seconds) from None
+    except passwords.Busy:
+        sentence = "Too many passwords are checked at this moment. Try again in some seconds."
+        raise Refused(503, "sign-in-busy", sentence, retry_after=5) from None
+
+
+def unauthorized(code: str, sentence: str) -> Refused:
+    """Return the error 401 with the challenges for programs."""
+    return Refused(401, code, sentence, challenges=CHALLENGES)
+
+
+def _identify(known: Accounts) -> Caller | None:
+    address = request.remote_addr
+    has_field = "Authorization" in request.headers
+    if (user := remote_user()) is not None and not _is_bearer():
+        _require_own_form()
+        return Caller(account=_of_user(known, user), address=address)
+    if has_field:
+        return _of_authorization(known, request.authorization, address)
+    if not cookies.has_session():
+        return None
+    session = cookies.session_id()
+    found = known.of_session(session) if session else None
+    if found is None:
+        after_this_request(cookies.delete_session)
+        raise unauthorized("session-ended", "The session has ended. Sign in again.")
+    _require_own_form()
+    return Caller(account=found.account, address=address)
+
+
+def remote_user() -> str | None:
+    """Return the user that the web server reports, or None. None if the operator does not trust it."""
+    variable = site().remote_user
+    return (request.environ.get(variable) or None) if variable else None
+
+
+def _of_user(known: Accounts, user: str) -> Account:
+    try:
+        account = known.get(user)
+    except AccountError:
+        account = None
+    if account is None or account.disabled:
+        raise Refused(403, "account-unknown", "The web server reports a user that has no account on this site.")
+    return account
+
+
+def _is_bearer() -> bool:
+    return request.headers.get("Authorization", "").lower().startswith("bearer ")
+
+
+def _of_authorization(known: Accounts, given: Authorization | None, address: str | None) -> Caller:
+    if given is not None and given.type == "bearer" and given.token:
+        return of_token(known, given.token, address)
+    if given is not None and given.type == "basic":
+        if request.method not in csrf.SAFE_METHODS:
+            # A browser repeats these credentials by itself.
+            csrf.require_own_page()
+        return of_name_and_secret(known, given.username or "", given.password or "", address)
+    raise unauthorized("credential-malformed", "The field Authorization is not valid. Use Bearer or Basic.")
+
+
+def _require_own_form() -> None:
+    """Require a token of a form for a change, because browsers send this credential by themselves."""
+    if request.method not in csrf.SAFE_METHODS:
+        csrf.require_own_form()

@@ -1,0 +1,72 @@
+"""Identities of OpenID providers that can sign in to an account. An administrator links each of them."""
+
+from __future__ import annotations
+
+from sqlalchemy import ColumnElement, Connection, delete, insert, select
+
+from ...middleware.storage.tables import account_tables as tables
+from . import rows
+from .database import AccountDatabase, end_sessions, read_line
+from .errors import AccountError
+from .model import Account, Caller
+
+MAX_IDENTITY = 1000
+"""The maximum length of an issuer and of a subject in characters."""
+
+
+class Identities(AccountDatabase):
+    """The identities of accounts: pairs of the URL of the provider (issuer) and its text for a person (subject)."""
+
+    def link(self, issuer: str, subject: str, name: str, *, by: Caller | None = None) -> Account:
+        """Let an identity sign in to an account.
+
+        Raises AccountError with the code ``identity-taken`` if it is linked to another account.
+        """
+        issuer, subject = _read(issuer), _read(subject)
+
+        def change(connection: Connection, account: Account) -> str:
+            known = connection.execute(select(tables.identities.c.account).where(*_is(issuer, subject))).scalar()
+            if known is None:
+                row = {"issuer": issuer, "subject": subject, "account": account.number}
+                connection.execute(insert(tables.identities), row)
+            elif known != account.number:
+                raise AccountError("identity-taken", "the identity is linked to another account")
+            return subject
+
+        return self._change(name, "account.link", by, change)
+
+    def unlink(self, issuer: str, subject: str, name: str, *, by: Caller | None = None) -> Account:
+        """Remove the link of an identity, and end the sessions of the account.
+
+        Raises AccountError with the code ``identity-unknown``.
+        """
+        issuer, subject = _read(issuer), _read(subject)
+
+        def change(connection: Connection, account: Account) -> str:
+            of_account = *_is(issuer, subject), tables.identities.c.account == account.number
+            if not connection.execute(delete(tables.identities).where(*of_account)).rowcount:
+                raise AccountError("identity-unknown", f"the identity is not linked to {account.name}")
+            end_sessions(connection, account, self.bindings.now())
+            return subject
+
+        return self._change(name, "account.unlink", by, change)
+
+    def identities(self, account: Account) -> list[tuple[str, str]]:
+        """Return the identities of an account: pairs of issuer and subject, in order."""
+        return sorted((row[0], row[1]) for row in self.read(rows.IDENTITIES, account=account.number))
+
+    def of_identity(self, issuer: str, subject: str) -> Account | None:
+        """Return the account of an identity, or None if there is no account or it is disabled."""
+        try:
+            found = rows.found(self.read(rows.OF_IDENTITY, issuer=_read(issuer), subject=_read(subject)))
+        except AccountError:
+            return None
+        return found[0].account if found and not found[0].account.disabled else None
+
+
+def _read(text: str) -> str:
+    return read_line(text, "identity-text", "issuer or subject", MAX_IDENTITY)
+
+
+def _is(issuer: str, subject: str) -> tuple[ColumnElement[bool], ColumnElement[bool]]:
+    return tables.identities.c.issuer == issuer, tables.identities.c.subject == subject

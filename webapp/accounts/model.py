@@ -1,0 +1,169 @@
+"""Accounts, tokens and callers, and the names of accounts.
+
+The name of an account is in the history of each name that it changes. It is printable ASCII in lower case, so that no
+two names look alike because of hidden or foreign letters. An account is disabled, never deleted or renamed.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, Literal, get_args
+
+from ...middleware.bindings import listing, prefixes, validation
+from ...middleware.bindings.model import rfc3339
+from ...middleware.errors import BindingError
+from .errors import AccountError
+
+Role = Literal["reader", "curator", "administrator"]
+"""A reader sees reserved names and the history. A curator also changes the names below the granted prefixes. An
+administrator also manages accounts, prefixes and rules.
+"""
+ROLES: tuple[Role, ...] = get_args(Role)
+
+MAX_PREFIX = 400
+"""The maximum length of a granted prefix in characters."""
+
+_NAME = re.compile(r"[a-z0-9][a-z0-9._@+-]{0,63}")
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Account:
+    """A person or program that manages names.
+
+    ``prefixes`` are the granted prefixes in order, such as ``ark:12345/x5``. ``disabled`` is a time in UTC or None.
+    """
+
+    number: int
+    name: str
+    role: Role
+    prefixes: tuple[str, ...]
+    created: datetime
+    disabled: datetime | None
+    has_password: bool
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return the account for JSON. Times are RFC 3339 in UTC."""
+        return {
+            "name": self.name,
+            "role": self.role,
+            "prefixes": list(self.prefixes),
+            "created": rfc3339(self.created),
+            "disabled": self.disabled and rfc3339(self.disabled),
+            "has_password": self.has_password,
+        }
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Token:
+    """A token of an account, without its secret. ``account`` is the number of the account.
+
+    ``prefixes`` None means all prefixes of the account. ``expires`` None means never. ``last_used`` is accurate to
+    about a minute. All times are in UTC.
+    """
+
+    number: int
+    account: int
+    label: str
+    prefixes: tuple[str, ...] | None
+    created: datetime
+    expires: datetime | None
+    last_used: datetime | None
+    revoked: datetime | None
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return the token for JSON. Times are RFC 3339 in UTC."""
+        return {
+            "number": self.number,
+            "label": self.label,
+            "prefixes": None if self.prefixes is None else list(self.prefixes),
+            "created": rfc3339(self.created),
+            "expires": self.expires and rfc3339(self.expires),
+            "last_used": self.last_used and rfc3339(self.last_used),
+            "revoked": self.revoked and rfc3339(self.revoked),
+        }
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Caller:
+    """The account that sends a request, with the token that it used, or None, and the address of the client.
+
+    >>> from datetime import UTC
+    >>> jane = Account(number=1, name="jane", role="curator", prefixes=("ark:12345/x5",),
+    ...     created=datetime(2026, 11, 23, tzinfo=UTC), disabled=None, has_password=True)
+    >>> Caller(account=jane).may_change("ark:12345/x5np1"), Caller(account=jane).may_change("ark:12345/y1")
+    (True, False)
+    """
+
+    account: Account
+    token: Token | None = None
+    address: str | None = None
+
+    @property
+    def actor(self) -> str:
+        """The text for the history: the name of the account."""
+        return self.account.name
+
+    @property
+    def role(self) -> Role:
+        """The role of the account. With a token for some prefixes, an administrator is a curator."""
+        if self.account.role == "administrator" and not self.is_administrator:
+            return "curator"
+        return self.account.role
+
+    @property
+    def is_administrator(self) -> bool:
+        """Whether the caller can manage accounts, prefixes and rules. A token for some prefixes does not permit it."""
+        return self.account.role == "administrator" and (self.token is None or self.token.prefixes is None)
+
+    def may_change(self, key: str) -> bool:
+        """Return whether the caller can change the name with this key.
+
+        The prefixes of the account and those of the token must both cover the key. An administrator has all prefixes.
+        """
+        if self.account.role == "reader":
+            return False
+        of_token = self.token is None or self.token.prefixes is None or _covers(self.token.prefixes, key)
+        return of_token and (self.account.role == "administrator" or _covers(self.account.prefixes, key))
+
+
+def _covers(granted: Iterable[str], key: str) -> bool:
+    return key.startswith(tuple(granted))
+
+
+def read_name(text: str) -> str:
+    """Return the name of an account in its stored form: ASCII letters become lower case. Raises AccountError.
+
+    >>> read_name("Jane.Doe@example.org")
+    'jane.doe@example.org'
+    """
+    # Compare ASCII before lower(), because the Kelvin sign becomes "k".
+    name = text.lower() if text.isascii() else text
+    if not _NAME.fullmatch(name):
+        raise AccountError("account-name", f"{validation.shown(text)} is not a name of an account")
+    return name
+
+
+def read_role(text: str) -> Role:
+    """Return a role. Raises AccountError with the code ``account-role``."""
+    for role in ROLES:
+        if text == role:
+            return role
+    raise AccountError("account-role", f"there is no role {validation.shown(text)}")
+
+
+def read_prefix(text: str) -> str:
+    """Return a prefix to grant in its stored form: a NAAN, a shoulder, or the beginning of URNs.
+
+    Raises BindingError with the code ``rule-prefix`` or ``list-prefix``.
+
+    >>> read_prefix("12345"), read_prefix("ark:/12345/x-5"), read_prefix("URN:NBN:de:")
+    ('ark:12345/', 'ark:12345/x5', 'urn:nbn:de:')
+    """
+    if text[:4].lower() == "urn:":
+        return listing.beginning(text)
+    if len(text) > MAX_PREFIX:
+        raise BindingError("rule-prefix", f"the prefix has {len(text):,} characters; at most {MAX_PREFIX} are allowed")
+    return prefixes.check_prefix(text)

@@ -1,0 +1,152 @@
+"""Passwords: their form, and their hashes by Argon2id (RFC 9106).
+
+A hash takes 64 MiB of memory and about 50 ms. At most :data:`MAX_HASHES` run at the same time in a process, so that
+many requests cannot use up its memory. Programs can send name and password with each request. So a password that was
+right is remembered for :data:`KEPT_SECONDS` as a keyed hash, together with the stored hash. It is not used after a
+change of the stored hash.
+"""
+
+from __future__ import annotations
+
+import hmac
+import os
+import secrets
+import time
+import unicodedata
+from collections import OrderedDict
+from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import cache
+from threading import BoundedSemaphore
+
+import argon2
+from argon2.exceptions import InvalidHashError, VerificationError
+
+from ...middleware.fork_safety import ForkSafeLock
+from .errors import AccountError
+
+SHORTEST = 12
+LONGEST = 1024
+"""The length of a password in characters."""
+
+DIFFERENT = 4
+"""The minimum number of different characters of a password."""
+
+TOKEN_BEGINS = "ararat_"  # noqa: S105 - not a secret
+"""The beginning of each token. A password cannot begin with it, so that Basic credentials have one meaning."""
+
+MAX_HASHES = 2
+WAIT_SECONDS = 5.0
+"""The maximum time that a request waits until it can hash a password."""
+
+KEPT_SECONDS = 300.0
+_KEPT = 1000
+
+_HASHER = argon2.PasswordHasher.from_parameters(argon2.profiles.RFC_9106_LOW_MEMORY)
+
+
+class Busy(Exception):
+    """Too many passwords are checked at this moment. Try again in some seconds."""
+
+
+class _State:
+    """The free places for hashes, and the passwords that were right. A forked process gets its own."""
+
+    def __init__(self) -> None:
+        self.slots = BoundedSemaphore(MAX_HASHES)
+        self.kept: OrderedDict[tuple[str, bytes], float] = OrderedDict()
+        self.lock = ForkSafeLock()
+
+
+_state = _State()
+_key = secrets.token_bytes(32)
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_state.__init__)
+
+
+def read_password(text: str) -> str:
+    """Return a password in the form that is hashed: Unicode normalization form C, as in RFC 8265, section 4.2.
+
+    Raises AccountError with the code ``password-short``, ``password-long`` or ``password-text``. No message contains a
+    part of the password.
+    """
+    if len(text) > LONGEST:
+        raise AccountError("password-long", f"the password has more than {LONGEST:,} characters")
+    password = normal(text)
+    if len(password) < SHORTEST:
+        raise AccountError("password-short", f"the password has {len(password)} characters")
+    if not password.isprintable():
+        raise AccountError("password-text", "the password has a control character or another invisible character")
+    if len(set(password)) < DIFFERENT:
+        raise AccountError("password-text", f"the password has fewer than {DIFFERENT} different characters")
+    if password.startswith(TOKEN_BEGINS):
+        raise AccountError("password-text", f"the password begins with {TOKEN_BEGINS}, as tokens do")
+    return password
+
+
+def hash_password(password: str) -> str:
+    """Return the hash of a password that :func:`read_password` returned. Raises Busy."""
+    with _slot():
+        return _HASHER.hash(password)
+
+
+def needs_rehash(stored: str) -> bool:
+    """Return whether a hash has other parameters than new hashes."""
+    return _HASHER.check_needs_rehash(stored)
+
+
+def is_remembered(stored: str, text: str) -> bool:
+    """Return whether this password was right for this hash in the last minutes. This takes no time."""
+    key = stored, _keyed(text)
+    with _state.lock:
+        return _state.kept.get(key, 0.0) > time.monotonic()
+
+
+def verify(stored: str | None, text: str) -> bool:
+    """Return whether a password is right. Without a hash return False after the time of a hash. Raises Busy."""
+    is_possible = stored is not None and len(text) <= LONGEST
+    decoy = _decoy()
+    with _slot():
+        try:
+            _HASHER.verify(
+                stored if stored is not None and is_possible else decoy,
+                normal(text[:LONGEST]).encode("utf-8", "surrogatepass"),
+            )
+        except (VerificationError, InvalidHashError):
+            return False
+    if stored is None or not is_possible:
+        return False
+    with _state.lock:
+        _state.kept[stored, _keyed(text)] = time.monotonic() + KEPT_SECONDS
+        while len(_state.kept) > _KEPT:
+            _state.kept.popitem(last=False)
+    return True
+
+
+@cache
+def _decoy() -> str:
+    """Return the hash of a password that does not exist. It makes an unknown account take the time of a known one."""
+    with _slot():
+        return _HASHER.hash(secrets.token_bytes(32))
+
+
+def normal(text: str) -> str:
+    """Return a password in the form that is hashed, without checks."""
+    # RFC 8265, section 4.2.2: "Additional Mapping Rule: any instances of non-ASCII space MUST be mapped to SPACE".
+    spaced = "".join(" " if unicodedata.category(char) == "Zs" else char for char in text)
+    return unicodedata.normalize("NFC", spaced)
+
+
+def _keyed(text: str) -> bytes:
+    return hmac.digest(_key, text.encode("utf-8", "surrogatepass"), "sha256")
+
+
+@contextmanager
+def _slot() -> Iterator[None]:
+    slots = _state.slots
+    if not slots.acquire(timeout=WAIT_SECONDS):
+        raise Busy
+    try:
+        yield
+    finally:
+        slots.release()

@@ -1,0 +1,111 @@
+"""The queries for accounts, tokens and sessions, and the conversion of their rows."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from datetime import datetime
+from typing import Any, NamedTuple
+
+from sqlalchemy import bindparam, select
+
+from ...middleware.storage.tables import account_tables as tables
+from .model import Account, Token, read_role
+
+_ACCOUNT = (
+    *(tables.accounts.c.id, tables.accounts.c.name, tables.accounts.c.role, tables.accounts.c.created),
+    *(tables.accounts.c.disabled, tables.accounts.c.password),
+)
+TOKEN = (
+    *(tables.tokens.c.id, tables.tokens.c.account, tables.tokens.c.label, tables.tokens.c.prefixes),
+    *(tables.tokens.c.created, tables.tokens.c.expires, tables.tokens.c.last_used, tables.tokens.c.revoked),
+)
+_SESSION = (tables.sessions.c.created, tables.sessions.c.expires, tables.sessions.c.ended)
+
+# Each account has a row for each of its grants, or one row without a prefix.
+_WITH_GRANTS = tables.accounts.outerjoin(tables.grants, tables.grants.c.account == tables.accounts.c.id)
+_GRANT = tables.grants.c.prefix.label("granted")
+
+
+def _labelled(columns: Iterable[Any], table: str) -> list[Any]:
+    return [column.label(f"{table}_{column.name}") for column in columns]
+
+
+_ACCOUNT_COLUMNS = [*_labelled(_ACCOUNT, "account"), _GRANT]
+_TOKEN_COLUMNS = _labelled(TOKEN, "token")
+
+ANY_ACCOUNT = select(tables.accounts.c.id).limit(1)
+ACCOUNTS = select(*_ACCOUNT_COLUMNS).select_from(_WITH_GRANTS)
+ACCOUNT_OF_NAME = ACCOUNTS.where(tables.accounts.c.name == bindparam("name"))
+IDENTITIES = select(tables.identities).where(tables.identities.c.account == bindparam("account"))
+TOKENS = select(*_TOKEN_COLUMNS).where(tables.tokens.c.account == bindparam("account"))
+
+
+def _of(table: Any, *columns: Any) -> Any:
+    """Return the query for a row of ``table`` and for its account."""
+    return select(*_ACCOUNT_COLUMNS, *columns).select_from(
+        _WITH_GRANTS.join(table, table.c.account == tables.accounts.c.id)
+    )
+
+
+OF_TOKEN = _of(tables.tokens, *_TOKEN_COLUMNS).where(tables.tokens.c.hash == bindparam("hash"))
+OF_SESSION = _of(tables.sessions, *_labelled(_SESSION, "session")).where(tables.sessions.c.id == bindparam("hash"))
+OF_IDENTITY = _of(tables.identities).where(
+    tables.identities.c.issuer == bindparam("issuer"), tables.identities.c.subject == bindparam("subject")
+)
+
+
+class Found(NamedTuple):
+    """An account with its password hash, and the rest of the columns of its first row."""
+
+    account: Account
+    hash: str | None
+    rest: tuple[Any, ...]
+
+
+def found(rows: Iterable[tuple[Any, ...]]) -> list[Found]:
+    """Return the accounts of rows that begin with the columns of an account and one grant, in the order of names."""
+    grouped: dict[int, list[tuple[Any, ...]]] = {}
+    for row in rows:
+        grouped.setdefault(row[0], []).append(row)
+    each = (_found(of_account) for of_account in grouped.values())
+    return sorted(each, key=lambda found: found.account.name)
+
+
+def _found(rows: list[tuple[Any, ...]]) -> Found:
+    number, name, role, created, disabled, password, _, *rest = rows[0]
+    account = Account(
+        number=number,
+        name=name,
+        role=read_role(role),
+        prefixes=tuple(sorted(row[6] for row in rows if row[6] is not None)),
+        created=datetime.fromisoformat(created),
+        disabled=_time(disabled),
+        has_password=password is not None,
+    )
+    return Found(account, password, tuple(rest))
+
+
+def token_of(row: tuple[Any, ...]) -> Token:
+    """Convert the columns of a token."""
+    number, account, label, prefixes, created, expires, last_used, revoked = row
+    return Token(
+        number=number,
+        account=account,
+        label=label,
+        prefixes=None if prefixes is None else tuple(json.loads(prefixes)),
+        created=datetime.fromisoformat(created),
+        expires=_time(expires),
+        last_used=_time(last_used),
+        revoked=_time(revoked),
+    )
+
+
+def session_of(found: Found) -> tuple[datetime, datetime, bool]:
+    """Return the start and the end of a session, and whether it was ended, from a row of :data:`OF_SESSION`."""
+    created, expires, ended = found.rest
+    return datetime.fromisoformat(created), datetime.fromisoformat(expires), ended is not None
+
+
+def _time(stored: str | None) -> datetime | None:
+    return None if stored is None else datetime.fromisoformat(stored)

@@ -1,0 +1,53 @@
+"""Sessions: browsers that are signed in. A session id is random and stored as a hash only."""
+
+from __future__ import annotations
+
+import secrets
+from datetime import timedelta
+
+from sqlalchemy import Connection, delete, insert, update
+
+from ...middleware.bindings.model import rfc3339
+from ...middleware.storage.tables import account_tables as tables
+from . import audit, rows
+from .database import AccountDatabase, secret_hash
+from .model import Account, Caller
+
+SESSION_HOURS = 12
+"""The time after which a session ends."""
+
+
+class Sessions(AccountDatabase):
+    """The sessions of accounts."""
+
+    def start_session(self, account: Account, *, address: str | None = None) -> str:
+        """Start a session of :data:`SESSION_HOURS` and return its id. ``address`` is that of the client."""
+        session = secrets.token_urlsafe(32)
+
+        def write(connection: Connection) -> None:
+            now = self.bindings.now()
+            connection.execute(delete(tables.sessions).where(tables.sessions.c.expires < rfc3339(now)))
+            row = {"id": secret_hash(session), "account": account.number, "created": rfc3339(now)}
+            row |= {"expires": rfc3339(now + timedelta(hours=SESSION_HOURS))}
+            connection.execute(insert(tables.sessions), row)
+            caller = Caller(account=account, address=address)
+            audit.record(connection, caller, "sign-in", None, "session", when=now)
+
+        self.write(write)
+        return session
+
+    def of_session(self, session: str) -> Caller | None:
+        """Return the caller with this session; None if it is unknown or has ended, or its account is disabled."""
+        found = rows.found(self.read(rows.OF_SESSION, hash=secret_hash(session)))
+        if not found:
+            return None
+        created, expires, has_ended = rows.session_of(found[0])
+        if has_ended or found[0].account.disabled or not self._is_valid(created, expires):
+            return None
+        return Caller(account=found[0].account)
+
+    def end_session(self, session: str) -> None:
+        """End a session. Nothing changes if it is unknown or has ended."""
+        ended = rfc3339(self.bindings.now())
+        is_open = tables.sessions.c.id == secret_hash(session), tables.sessions.c.ended.is_(None)
+        self.write(lambda connection: connection.execute(update(tables.sessions).where(*is_open).values(ended=ended)))

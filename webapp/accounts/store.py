@@ -1,0 +1,180 @@
+"""The accounts of a site, with their grants, tokens, sessions and identities, in the database of the bindings."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from sqlalchemy import Connection, delete, insert, select, update
+
+from ...middleware.bindings import validation
+from ...middleware.bindings.model import rfc3339
+from ...middleware.storage.tables import account_tables as tables
+from . import audit, passwords, rows
+from .database import end_sessions, find
+from .errors import AccountError
+from .identities import Identities
+from .model import Account, Caller, read_name, read_prefix, read_role
+from .sessions import Sessions
+from .tokens import Tokens
+
+
+class Accounts(Tokens, Sessions, Identities):
+    """The accounts in the database of ``bindings``. All threads and forked processes can use one object.
+
+    Methods raise :class:`AccountError` for wrong arguments, :class:`BindingsUnavailable` if the database cannot be
+    reached, and :class:`ReadOnlyBindings` for a change of a file or a standby.
+
+    - ``name``: the name of an account; ASCII letters become lower case.
+    - ``by``: the administrator that makes the change, for the audit; None for the command line.
+
+    >>> import tempfile
+    >>> from ararat.middleware import open_bindings
+    >>> folder = tempfile.TemporaryDirectory()
+    >>> accounts = Accounts(open_bindings(f"{folder.name}/bindings.sqlite", create=True))
+    >>> accounts.exist()
+    False
+    >>> accounts.add("jane", "curator", ["12345/x5"]).prefixes
+    ('ark:12345/x5',)
+    >>> token, secret = accounts.create_token("jane", "repository")
+    >>> accounts.of_token(secret).actor
+    'jane'
+    >>> accounts.revoke_token(token.number)
+    >>> print(accounts.of_token(secret))
+    None
+    >>> accounts.bindings.close(); folder.cleanup()
+    """
+
+    def add(
+        self,
+        name: str,
+        role: str,
+        prefixes: Sequence[str] = (),
+        password: str | None = None,
+        *,
+        by: Caller | None = None,
+    ) -> Account:
+        """Add an account and return it. Without a password, it uses tokens or another way to sign in."""
+        name, role = read_name(name), read_role(role)
+        granted = sorted({*map(read_prefix, prefixes)})
+        hashed = _hashed(password)
+
+        def write(connection: Connection) -> Account:
+            if connection.execute(rows.ACCOUNT_OF_NAME, {"name": name}).first():
+                raise AccountError("account-exists", f"there is an account {name} already")
+            now = self.bindings.now()
+            row = {"name": name, "role": role, "password": hashed, "created": rfc3339(now)}
+            number = connection.execute(insert(tables.accounts).returning(tables.accounts.c.id), row).scalar_one()
+            if granted:
+                connection.execute(insert(tables.grants), [{"account": number, "prefix": each} for each in granted])
+            audit.record(connection, by, "account.add", name, " ".join([role, *granted]), when=now)
+            return find(connection, name)
+
+        added = self.write(write)
+        self._set_existence(True)
+        return added
+
+    def list(self) -> list[Account]:
+        """Return all accounts in the order of their names, also disabled ones."""
+        return [found.account for found in rows.found(self.read(rows.ACCOUNTS))]
+
+    def grant(self, name: str, prefix: str, *, by: Caller | None = None) -> Account:
+        """Let an account change the names that begin with a NAAN, a shoulder or the beginning of URNs."""
+        granted = read_prefix(prefix)
+
+        def change(connection: Connection, account: Account) -> str:
+            if granted not in account.prefixes:
+                connection.execute(insert(tables.grants), {"account": account.number, "prefix": granted})
+            return granted
+
+        return self._change(name, "account.grant", by, change)
+
+    def revoke(self, name: str, prefix: str, *, by: Caller | None = None) -> Account:
+        """Remove a grant. Raises AccountError with the code ``grant-unknown``."""
+        granted = read_prefix(prefix)
+
+        def change(connection: Connection, account: Account) -> str:
+            of_account = tables.grants.c.account == account.number, tables.grants.c.prefix == granted
+            if not connection.execute(delete(tables.grants).where(*of_account)).rowcount:
+                raise AccountError("grant-unknown", f"{account.name} has no grant for {validation.shown(granted)}")
+            return granted
+
+        return self._change(name, "account.revoke", by, change)
+
+    def set_role(self, name: str, role: str, *, force: bool = False, by: Caller | None = None) -> Account:
+        """Change the role of an account.
+
+        Raises AccountError with the code ``account-last`` for the last administrator, unless ``force`` is set.
+        """
+        new = read_role(role)
+
+        def change(connection: Connection, account: Account) -> str:
+            if new != "administrator" and not force:
+                _require_another_administrator(connection, account)
+            _update(connection, account, role=new)
+            return new
+
+        return self._change(name, "account.role", by, change)
+
+    def disable(self, name: str, *, force: bool = False, by: Caller | None = None) -> Account:
+        """Disable an account with its tokens, and end its sessions.
+
+        Raises AccountError with the code ``account-last`` for the last administrator, unless ``force`` is set.
+        """
+
+        def change(connection: Connection, account: Account) -> str:
+            if not force:
+                _require_another_administrator(connection, account)
+            now = self.bindings.now()
+            if account.disabled is None:
+                _update(connection, account, disabled=rfc3339(now))
+            end_sessions(connection, account, now)
+            return "disabled"
+
+        return self._change(name, "account.disable", by, change)
+
+    def enable(self, name: str, *, by: Caller | None = None) -> Account:
+        """Enable a disabled account. Its tokens are valid again; its sessions stay ended."""
+
+        def change(connection: Connection, account: Account) -> str:
+            _update(connection, account, disabled=None)
+            return "enabled"
+
+        return self._change(name, "account.enable", by, change)
+
+    def set_password(self, name: str, password: str | None, *, by: Caller | None = None) -> Account:
+        """Set or remove the password of an account, and end its sessions. Its tokens stay valid."""
+        hashed = _hashed(password)
+
+        def change(connection: Connection, account: Account) -> str:
+            _update(connection, account, password=hashed)
+            end_sessions(connection, account, self.bindings.now())
+            return "removed" if hashed is None else "set"
+
+        return self._change(name, "account.password", by, change)
+
+    def password_of(self, name: str) -> tuple[Account | None, str | None]:
+        """Return the enabled account with this name in its stored form, or None, and the hash of its password."""
+        found = rows.found(self.read(rows.ACCOUNT_OF_NAME, name=name))
+        return (found[0].account, found[0].hash) if found and not found[0].account.disabled else (None, None)
+
+    def replace_hash(self, account: Account, old: str, new: str) -> None:
+        """Replace the hash of an unchanged password by a hash with the current parameters."""
+        is_unchanged = tables.accounts.c.id == account.number, tables.accounts.c.password == old
+        self.write(lambda each: each.execute(update(tables.accounts).where(*is_unchanged).values(password=new)))
+
+
+def _hashed(password: str | None) -> str | None:
+    return None if password is None else passwords.hash_password(passwords.read_password(password))
+
+
+def _update(connection: Connection, account: Account, **values: str | None) -> None:
+    connection.execute(update(tables.accounts).where(tables.accounts.c.id == account.number).values(**values))
+
+
+def _require_another_administrator(connection: Connection, account: Account) -> None:
+    """Raise AccountError with the code ``account-last`` for the only administrator that is not disabled."""
+    is_enabled = tables.accounts.c.role == "administrator", tables.accounts.c.disabled.is_(None)
+    # The locks make two administrators that disable each other wait for one another.
+    enabled = connection.execute(select(tables.accounts.c.id).where(*is_enabled).order_by("id").with_for_update())
+    if list(enabled.scalars()) == [account.number]:
+        raise AccountError("account-last", f"{account.name} is the last administrator")

@@ -1,0 +1,125 @@
+"""Tokens: secrets of programs, which are stored as hashes only."""
+
+from __future__ import annotations
+
+import json
+import secrets
+import time
+from collections.abc import Sequence
+from datetime import datetime
+from typing import TYPE_CHECKING
+
+from sqlalchemy import Connection, insert, select, update
+
+from ...middleware.bindings.model import rfc3339
+from ...middleware.errors import BindingError, BindingsUnavailable
+from ...middleware.storage.tables import account_tables as tables
+from . import audit, passwords, rows
+from .database import AccountDatabase, read_line, secret_hash, unknown
+from .errors import AccountError
+from .model import Account, Caller, Token, read_prefix
+
+if TYPE_CHECKING:
+    from ...middleware import Bindings
+
+MAX_LABEL = 100
+
+USE_SECONDS = 60.0
+"""The minimum time between two records of the use of a token by one process."""
+
+_MAX_USES = 10_000
+
+
+class Tokens(AccountDatabase):
+    """The tokens of accounts. A token stays valid until it expires or is revoked, or its account is disabled."""
+
+    def __init__(self, bindings: Bindings) -> None:
+        super().__init__(bindings)
+        self._uses: dict[int, float] = {}
+
+    def create_token(
+        self,
+        name: str,
+        label: str,
+        expires: datetime | None = None,
+        prefixes: Sequence[str] | None = None,
+        *,
+        by: Caller | None = None,
+    ) -> tuple[Token, str]:
+        """Create a token, and return it with its secret, which is not stored and cannot be shown again.
+
+        ``expires`` is a time in UTC or None. ``prefixes`` restricts the token to some of the prefixes of the account.
+        """
+        label = read_line(label, "token-label", "label", MAX_LABEL)
+        limited = None if prefixes is None else sorted({*map(read_prefix, prefixes)})
+        secret = passwords.TOKEN_BEGINS + secrets.token_urlsafe(32)
+        created: list[Token] = []
+
+        def change(connection: Connection, account: Account) -> str:
+            now = self.bindings.now()
+            if expires is not None and expires <= now:
+                raise AccountError("token-expires", "the token would be expired already")
+            row = {
+                "account": account.number,
+                "label": label,
+                "hash": secret_hash(secret),
+                "prefixes": None if limited is None else json.dumps(limited),
+                "created": rfc3339(now),
+                "expires": expires and rfc3339(expires),
+            }
+            new = connection.execute(insert(tables.tokens).values(row).returning(*rows.TOKEN)).one()
+            created[:] = [rows.token_of(tuple(new))]
+            return f"token {created[0].number}"
+
+        self._change(name, "account.token", by, change)
+        return created[0], secret
+
+    def tokens(self, name: str) -> list[Token]:
+        """Return all tokens of an account in the order of their numbers, also revoked and expired ones."""
+        account = self.get(name)
+        if account is None:
+            raise unknown(name)
+        found = self.read(rows.TOKENS, account=account.number)
+        return sorted(map(rows.token_of, found), key=lambda token: token.number)
+
+    def revoke_token(self, number: int, *, by: Caller | None = None) -> None:
+        """Revoke a token permanently. Nothing changes for a revoked token.
+
+        Raises AccountError with the code ``token-unknown``.
+        """
+
+        def write(connection: Connection) -> None:
+            of_token = tables.tokens.c.id == number
+            now = self.bindings.now()
+            row = connection.execute(select(tables.tokens.c.revoked).where(of_token).with_for_update()).first()
+            if row is None:
+                raise AccountError("token-unknown", f"there is no token {number}")
+            if row[0] is None:
+                connection.execute(update(tables.tokens).where(of_token).values(revoked=rfc3339(now)))
+                audit.record(connection, by, "account.revoke-token", None, f"token {number}", when=now)
+
+        self.write(write)
+
+    def of_token(self, secret: str) -> Caller | None:
+        """Return the caller with this token; None if it is unknown, expired or revoked, or its account is disabled."""
+        found = rows.found(self.read(rows.OF_TOKEN, hash=secret_hash(secret)))
+        if not found:
+            return None
+        account, token = found[0].account, rows.token_of(found[0].rest)
+        if token.revoked or account.disabled or not self._is_valid(token.created, token.expires):
+            return None
+        self._record_use(token)
+        return Caller(account=account, token=token)
+
+    def _record_use(self, token: Token) -> None:
+        # A writer can hold the lock of the database for long. A request waits for it once a minute at most.
+        if time.monotonic() < self._uses.get(token.number, 0.0):
+            return
+        if len(self._uses) >= _MAX_USES:
+            self._uses.clear()
+        self._uses[token.number] = time.monotonic() + USE_SECONDS
+        used = update(tables.tokens).where(tables.tokens.c.id == token.number)
+        try:
+            self.write(lambda connection: connection.execute(used.values(last_used=rfc3339(self.bindings.now()))))
+        except (BindingsUnavailable, BindingError):
+            return  # the time of the last use is not worth a failed request
