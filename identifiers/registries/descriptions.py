@@ -18,7 +18,7 @@ from ..ark.model import Ark
 from ..urn.model import Urn
 from . import target_templates
 from .lookup import BUNDLED, authority, current, namespace, scheme
-from .tables import NAANS, NAMESPACES, SCHEMES, Authority, Namespace, Registry, Scheme, Snapshot
+from .tables import NAANS, NAMESPACES, SCHEMES, Authority, RegisteredNamespace, Registry, Scheme, Snapshot
 from .target_templates import Asked
 
 POLICIES = {
@@ -206,7 +206,7 @@ def _announced(holder: Authority | None) -> dict[str, Any] | None:
     }
 
 
-def _registration(found: Namespace | Scheme | None) -> dict[str, Any]:
+def _registration(found: RegisteredNamespace | Scheme | None) -> dict[str, Any]:
     return {
         "references": [_reference(text) for text in found.references] if found else [],
         "template": found and found.template,

@@ -15,7 +15,7 @@ from typing import Any, TypeVar
 from xml.parsers import expat
 
 from .source import RegistryFile, collect, day_of, text_of, visible
-from .tables import NAMESPACES, SCHEMES, Namespace, Scheme, Snapshot, Table
+from .tables import NAMESPACES, SCHEMES, RegisteredNamespace, Scheme, Snapshot, Table
 
 STATUSES = ("permanent", "provisional", "historical")
 
@@ -52,7 +52,7 @@ class Entry:
     updated: str | None = None
 
 
-def read_xml(file: RegistryFile) -> Table[Namespace] | Table[Scheme]:
+def read_xml(file: RegistryFile) -> Table[RegisteredNamespace] | Table[Scheme]:
     """Read the table in an XML file.
 
     Raises :class:`~ararat.identifiers.registries.tables.RegistryError` if the file has a document type, is not XML or
@@ -75,7 +75,7 @@ def read_xml(file: RegistryFile) -> Table[Namespace] | Table[Scheme]:
 # From entries to records ----------------------------------------------------------------------------------------------
 
 
-def _namespaces(file: RegistryFile, entries: Iterable[Entry], snapshot: Snapshot) -> Table[Namespace]:
+def _namespaces(file: RegistryFile, entries: Iterable[Entry], snapshot: Snapshot) -> Table[RegisteredNamespace]:
     found = ((entry.line, _at(file, entry.line, _namespace, entry)) for entry in entries)
     return Table.of(NAMESPACES, snapshot, collect(file, found, _line))
 
@@ -85,11 +85,11 @@ def _schemes(file: RegistryFile, entries: Iterable[Entry], snapshot: Snapshot) -
     return Table.of(SCHEMES, snapshot, collect(file, found, _line))
 
 
-def _namespace(entry: Entry) -> Namespace:
+def _namespace(entry: Entry) -> RegisteredNamespace:
     name = text_of(entry.name) or ""
     if not _NID.fullmatch(name):
         raise ValueError(f"{name!r} is not a namespace identifier")
-    return Namespace(
+    return RegisteredNamespace(
         key=name.lower(),
         kind=entry.kind or "formal",
         references=entry.references,

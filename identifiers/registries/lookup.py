@@ -18,8 +18,8 @@ from .tables import (
     SCHEMES,
     SHOULDERS,
     Authority,
-    Namespace,
     Record,
+    RegisteredNamespace,
     Registry,
     RegistryError,
     Scheme,
@@ -112,8 +112,14 @@ def authority(naan: str) -> Authority | None:
     return _current.table(NAANS).records.get(naan)
 
 
-def namespace(nid: str) -> Namespace | None:
-    """Return the URN namespace with this identifier, in any case, or None if it is not registered."""
+def namespace(nid: str) -> RegisteredNamespace | None:
+    """Return the record of a URN namespace in the registry of IANA, or None if it is not registered.
+
+    ``nid`` is the namespace identifier in any case. :mod:`ararat.identifiers.namespaces` has the rules of namespaces.
+
+    >>> namespace("ISBN").kind, namespace("no-such-nid")
+    ('formal', None)
+    """
     return _current.table(NAMESPACES).records.get(nid.lower())
 
 

@@ -78,7 +78,7 @@ class Authority:
 
 
 @dataclass(frozen=True, slots=True)
-class Namespace:
+class RegisteredNamespace:
     """A URN namespace: ``kind`` is "formal" or "informal"; ``template`` is the address of its registration."""
 
     key: str
@@ -107,7 +107,7 @@ class Scheme:
     notes: str | None = None
 
 
-Record = TypeVar("Record", Authority, Namespace, Scheme)
+Record = TypeVar("Record", Authority, RegisteredNamespace, Scheme)
 
 
 class Registry(NamedTuple, Generic[Record]):
@@ -131,7 +131,7 @@ class Registry(NamedTuple, Generic[Record]):
 # section 3.1; ARK-021).
 NAANS = Registry("naan", "NAANs", Authority, permanent=True)
 SHOULDERS = Registry("naan-shoulders", "Shoulders", Authority)
-NAMESPACES = Registry("urn-namespaces", "URN namespaces", Namespace)
+NAMESPACES = Registry("urn-namespaces", "URN namespaces", RegisteredNamespace)
 # "URN namespaces live in another registry": schemes and NIDs never mix (SCH-001, SCH-005).
 SCHEMES = Registry("uri-schemes", "URI schemes", Scheme)
 
@@ -160,7 +160,7 @@ class Table(NamedTuple, Generic[Record]):
         return "".join(f"{line}\n" for line in (head, *rows))
 
 
-AnyTable: TypeAlias = Table[Authority] | Table[Namespace] | Table[Scheme]
+AnyTable: TypeAlias = Table[Authority] | Table[RegisteredNamespace] | Table[Scheme]
 
 
 class Changes(NamedTuple):

@@ -13,8 +13,9 @@ parts of a record. No rule of a namespace makes a URN invalid, because only the 
 
 from __future__ import annotations
 
+from .built_in import lookup, register, registered, special
 from .model import AssignedFragments, Fault, GeneralFragments, Namespace
-from .registry import Finding, lint, lookup, register, registered, special
+from .record_checks import Finding, lint
 
 __all__ = [
     "AssignedFragments",

@@ -10,11 +10,19 @@ import pytest
 from ararat.cli.registries import registry_folder
 from ararat.cli.registries.registry_folder import table_in, write_tables
 from ararat.identifiers import registries
-from ararat.identifiers.registries.tables import NAMESPACES, SCHEMES, Namespace, RegistryError, Scheme, Snapshot, Table
+from ararat.identifiers.registries.tables import (
+    NAMESPACES,
+    SCHEMES,
+    RegisteredNamespace,
+    RegistryError,
+    Scheme,
+    Snapshot,
+    Table,
+)
 
 DAY = Snapshot("1999-01-01", "https://registry.ararat/")
 TABLES = (
-    Table.of(NAMESPACES, DAY, [Namespace("old", "formal")]),
+    Table.of(NAMESPACES, DAY, [RegisteredNamespace("old", "formal")]),
     Table.of(SCHEMES, DAY, [Scheme("old", "historical", description="Vieux schéma")]),
 )
 

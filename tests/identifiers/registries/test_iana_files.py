@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from ararat.identifiers.registries.files import read
-from ararat.identifiers.registries.tables import Namespace, RegistryError, Scheme
+from ararat.identifiers.registries.tables import RegisteredNamespace, RegistryError, Scheme
 
 XML = '<registry xmlns="http://www.iana.org/assignments"><updated>2026-07-28</updated>\n{}</registry>'
 URN = XML.format('<registry id="urn-namespaces-1">{}</registry>')
@@ -32,21 +32,21 @@ def refusal(text: str) -> str:
 
 def test_namespaces_are_read_with_kind_and_references(records):
     assert records("urn-namespaces.xml") == {
-        "ark-sea": Namespace(
+        "ark-sea": RegisteredNamespace(
             "ark-sea",
             "formal",
             ("RFC7738", "RFC Errata 4420", "draft-ietf-core-href-29"),
             since="2015-10-19",
             updated="2016-01-02",
         ),
-        "isbn": Namespace(
+        "isbn": RegisteredNamespace(
             "isbn",
             "formal",
             ("International ISBN Agency <https://www.isbn-international.org>",),
             template="https://www.iana.org/assignments/urn-formal/isbn",
         ),
         # Its RFC is one of its contacts.
-        "urn-7": Namespace("urn-7", "informal", ("RFC6050",), updated="2015-03-25"),
+        "urn-7": RegisteredNamespace("urn-7", "informal", ("RFC6050",), updated="2015-03-25"),
     }
 
 

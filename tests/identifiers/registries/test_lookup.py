@@ -112,7 +112,9 @@ def test_tables_of_a_site_take_precedence_and_broken_ones_are_skipped(tables, tm
     snapshot = registry_tables.Snapshot("1999-01-01", "x")
     match tables:
         case "older":
-            path.write_text(Table.of(NAMESPACES, snapshot, [registry_tables.Namespace("old", "formal")]).text())
+            path.write_text(
+                Table.of(NAMESPACES, snapshot, [registry_tables.RegisteredNamespace("old", "formal")]).text()
+            )
         case "broken":
             path.write_text("{}\n[")
         case "not UTF-8":

@@ -14,7 +14,7 @@ from ararat.identifiers.registries.tables import (
     SCHEMES,
     SHOULDERS,
     Authority,
-    Namespace,
+    RegisteredNamespace,
     RegistryError,
     Snapshot,
     Table,
@@ -47,7 +47,11 @@ def test_a_written_table_is_read_unchanged(records):
 
 
 def test_every_line_is_json_and_the_keys_ascend():
-    table = Table.of(NAMESPACES, DAY, [Namespace("b", "formal"), Namespace("a\u2028", "informal", ("1",), None, "x")])
+    table = Table.of(
+        NAMESPACES,
+        DAY,
+        [RegisteredNamespace("b", "formal"), RegisteredNamespace("a\u2028", "informal", ("1",), None, "x")],
+    )
     head, *rows = [json.loads(line) for line in table.text().split("\n") if line]
     assert head == {"registry": "urn-namespaces", "date": "2026-07-14", "source": "https://registry.ararat/"}
     assert rows == [["a\u2028", "informal", ["1"], None, "x"], ["b", "formal"]]

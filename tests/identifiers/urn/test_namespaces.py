@@ -16,7 +16,7 @@ from ararat.identifiers import IdentifierError, Urn, equivalent, examine
 from ararat.identifiers.text import characters
 from ararat.identifiers.urn import model as urn
 from ararat.identifiers.urn import namespaces
-from ararat.identifiers.urn.namespaces import AssignedFragments, GeneralFragments, Namespace, lint, registry
+from ararat.identifiers.urn.namespaces import AssignedFragments, GeneralFragments, Namespace, built_in, lint
 
 INCLUDED = ("ietf", "isbn", "issn", "lex", "nbn", "oid", "uuid")
 every_namespace = pytest.mark.parametrize("nid", INCLUDED)
@@ -48,7 +48,7 @@ def known(nid: str) -> Namespace:
 @pytest.fixture
 def register(monkeypatch: pytest.MonkeyPatch) -> Register:
     """register(**fields) registers a record until the test ends."""
-    monkeypatch.setattr(registry, "_known", dict(registry._known))
+    monkeypatch.setattr(built_in, "_known", dict(built_in._known))
 
     def made_known(**fields: Any) -> Namespace:
         record = shelf(**fields)

@@ -1,4 +1,4 @@
-"""The registered namespaces, and the checks of a record before its registration."""
+"""Check the record of a URN namespace before its registration: are its facts complete, and do its functions agree?"""
 
 from __future__ import annotations
 
@@ -7,16 +7,11 @@ from collections.abc import Iterator
 from typing import Literal, NamedTuple
 
 from ...text import iri
-from .bibliographic import ISBN, ISSN, NBN
-from .legal import LEX
 from .model import NSS, AssignedFragments, Namespace
-from .technical import IETF, OID, UUID
 
 # URN draft, section 2.1:  NID = ( ALPHA / DIGIT ) 1*31( ALPHA / DIGIT / "-" )      here in lower case
 _NID = re.compile(r"[a-z0-9][a-z0-9\-]{1,31}")
 _REPERTOIRE = re.compile(f"[{iri.PCHAR}]")
-
-_known: dict[str, Namespace] = {namespace.nid: namespace for namespace in (IETF, ISBN, ISSN, LEX, NBN, OID, UUID)}
 
 
 class Finding(NamedTuple):
@@ -26,52 +21,6 @@ class Finding(NamedTuple):
     field: str
     message: str
     reference: str
-
-
-def lookup(nid: str) -> Namespace | None:
-    """Return the namespace with this NID, in any case, or None if it is not registered.
-
-    >>> lookup("ISBN").title
-    'International Standard Book Numbers'
-    """
-    return _known.get(nid.lower())
-
-
-def special(nid: str) -> str:
-    """Return the special characters and the delimiter of a namespace by NID. An unknown namespace has a colon.
-
-    >>> special("oid"), special("foo")
-    ('.', ':')
-    """
-    known = lookup(nid)
-    return (known.special or "") + (known.delimiter or "") if known else ":"
-
-
-def registered() -> tuple[Namespace, ...]:
-    """Return all registered namespaces in the order of their NIDs."""
-    return tuple(_known[nid] for nid in sorted(_known))
-
-
-def register(namespace: Namespace, *, replace: bool = False) -> None:
-    """Register a namespace in this process, for parsing, building, comparing and reporting.
-
-    Call it at the start of a program. Raises ValueError with all faults if :func:`lint` finds errors, or if the NID is
-    already registered and ``replace`` is false.
-
-    Source: URN-009, URN-062.
-
-    >>> register(Namespace(nid="urn", title="Names of names", reference="none", special="", security="None."))
-    Traceback (most recent call last):
-    ValueError: urn cannot be registered: nid: the namespace identifier urn is reserved (URN draft, section 2.1)
-    """
-    faults = [
-        f"{found.field}: {found.message} ({found.reference})" for found in lint(namespace) if found.severity == "error"
-    ]
-    if not replace and namespace.nid in _known:
-        faults.append("nid: the namespace is already registered; pass replace=True to replace it")
-    if faults:
-        raise ValueError(f"{namespace.nid} cannot be registered: {'; '.join(faults)}")
-    _known[namespace.nid] = namespace
 
 
 def lint(namespace: Namespace) -> tuple[Finding, ...]:

@@ -1,0 +1,73 @@
+"""The URN namespaces whose rules are built in, and the namespaces that a program adds with :func:`register`.
+
+The registry of IANA lists many more namespaces, but without rules: see :mod:`ararat.identifiers.registries`.
+"""
+
+from __future__ import annotations
+
+from .bibliographic import ISBN, ISSN, NBN
+from .legal import LEX
+from .model import Namespace
+from .record_checks import lint
+from .technical import IETF, OID, UUID
+
+BUILT_IN = (IETF, ISBN, ISSN, LEX, NBN, OID, UUID)
+"""The namespaces whose rules are part of this package, in the order of their NIDs."""
+
+_known: dict[str, Namespace] = {namespace.nid: namespace for namespace in BUILT_IN}
+
+
+def lookup(nid: str) -> Namespace | None:
+    """Return the rules of the namespace with this NID, in any case of its letters.
+
+    Return None if the namespace is neither built in nor added with :func:`register`. IANA may have registered it.
+
+    >>> lookup("ISBN").title
+    'International Standard Book Numbers'
+    >>> lookup("3gpp") is None
+    True
+    """
+    return _known.get(nid.lower())
+
+
+def special(nid: str) -> str:
+    """Return the characters with a special meaning in a namespace: its special characters, then its delimiter.
+
+    For a namespace without rules here, the result is a colon.
+
+    >>> special("oid"), special("foo")
+    ('.', ':')
+    """
+    known = lookup(nid)
+    return (known.special or "") + (known.delimiter or "") if known else ":"
+
+
+def registered() -> tuple[Namespace, ...]:
+    """Return the namespaces that :func:`lookup` finds, in the order of their NIDs.
+
+    >>> [namespace.nid for namespace in registered()]
+    ['ietf', 'isbn', 'issn', 'lex', 'nbn', 'oid', 'uuid']
+    """
+    return tuple(_known[nid] for nid in sorted(_known))
+
+
+def register(namespace: Namespace, *, replace: bool = False) -> None:
+    """Add a namespace to this process, so that URNs are parsed, built, compared and reported by its rules.
+
+    Call it at the start of a program. Raises ValueError with all faults if :func:`lint` finds errors, or if
+    :func:`lookup` already finds the NID and ``replace`` is false.
+
+    Source: URN-009, URN-062.
+
+    >>> register(Namespace(nid="urn", title="Names of names", reference="none", special="", security="None."))
+    Traceback (most recent call last):
+    ValueError: urn cannot be registered: nid: the namespace identifier urn is reserved (URN draft, section 2.1)
+    """
+    faults = [
+        f"{found.field}: {found.message} ({found.reference})" for found in lint(namespace) if found.severity == "error"
+    ]
+    if not replace and namespace.nid in _known:
+        faults.append("nid: the namespace is already registered; pass replace=True to replace it")
+    if faults:
+        raise ValueError(f"{namespace.nid} cannot be registered: {'; '.join(faults)}")
+    _known[namespace.nid] = namespace
