@@ -51,7 +51,7 @@ def row(record: Record, now: datetime) -> tuple[Row, list[Omitted]]:
     else:
         cells["kind"] = "described"
     if record.state == "unavailable" and record.reason:
-        _add(cells, "reason", _one_line(record.reason), assignment.MAX_REASON, omitted)
+        _add(cells, "reason", one_line(record.reason), assignment.MAX_REASON, omitted)
     for element, text in record.elements.items():
         _add_element(cells, element, text, omitted)
     _add_times(cells, record, now, omitted)
@@ -78,7 +78,7 @@ def _add(cells: dict[str, str], column: str, text: str, most: int, omitted: list
 
 def _add_element(cells: dict[str, str], element: str, text: str, omitted: list[Omitted]) -> None:
     """Add an element of metadata. In the elements of ``erc``, line breaks and other controls become spaces."""
-    clean = _one_line(text) if metadata.has_short_name(element) else text
+    clean = one_line(text) if metadata.has_short_name(element) else text
     try:
         metadata.check({element: clean})
     except BindingError as error:
@@ -92,7 +92,8 @@ def _add_element(cells: dict[str, str], element: str, text: str, omitted: list[O
     cells[element] = clean
 
 
-def _one_line(text: str) -> str:
+def one_line(text: str) -> str:
+    """Return a text with line breaks and other control characters replaced by spaces."""
     return _CONTROL.sub(" ", text).strip()
 
 
@@ -117,7 +118,7 @@ def _actor(record: Record, omitted: list[Omitted]) -> str | None:
     if record.owner is None:
         return None
     try:
-        return validation.check(_one_line(record.owner), "actor-text", "owner", assignment.MAX_ACTOR)
+        return validation.check(one_line(record.owner), "actor-text", "owner", assignment.MAX_ACTOR)
     except BindingError as error:
         omitted.append(Omitted("owner", error.message, error.expected))
         return None

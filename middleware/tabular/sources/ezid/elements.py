@@ -7,11 +7,12 @@
 | ``_created``, ``_updated`` | the times of creation and of the last change |
 | ``_owner``, ``_ownergroup`` | the actor in the history |
 | ``erc``, ``erc.*``, ``dc.*``, ``datacite``, ``datacite.*`` | metadata; ``erc`` is split into its elements |
-| ``_profile``, ``_export: yes``, ``_id`` | nothing: the other elements contain the same |
+| ``_profile: dc``, ``_profile: datacite``, ``_export: no`` | metadata of the EZID API (:mod:`.element_names`) |
+| ``_profile: erc``, ``_export: yes``, ``_id`` | nothing: they are the defaults, or in the other elements |
 | ``_mapped*`` | metadata, if the record has no other metadata |
-| ``NAME`` without a dot | metadata ``ezid.NAME`` |
+| any other element | metadata (:mod:`.element_names`) |
 
-Every other element is reported.
+``crossref`` and every other element that begins with an underscore are reported.
 """
 
 from __future__ import annotations
@@ -24,22 +25,15 @@ from typing import Final
 from .....identifiers.text import anvl
 from ....bindings import validation
 from ..record import Omitted, Record, State, no_time, read_time
+from .element_names import CITATION, DEFAULT_PROFILE, EXPORT, PROFILE, PROFILES, metadata_name
 
 _AT_EZID = re.compile(r"https?://(?:[a-z0-9-]+\.)?(?:ezid\.cdlib\.org|n2t\.net)/(?:ezid/)?(?:id/)?(.+)", re.IGNORECASE)
-_NAME = re.compile(r"[A-Za-z][A-Za-z0-9_-]{0,90}")
-_FULL_NAME = re.compile(r"[A-Za-z][A-Za-z0-9_-]*\.[A-Za-z][A-Za-z0-9_-]*")
-_DOCUMENT = "datacite"
+_KERNEL = re.compile(r"[A-Za-z][A-Za-z0-9_-]{0,90}")
 
-MAPPED: Final[Mapping[str, str]] = {
-    "_mappedCreator": "erc.who",
-    "_mappedTitle": "erc.what",
-    "_mappedDate": "erc.when",
-    "_mappedPublisher": "dc.publisher",
-    "_mappedType": "dc.type",
-}
-"""Elements that EZID derives from the others for a CSV file."""
+MAPPED: Final[Mapping[str, str]] = {part: next(iter(by_profile.values())) for part, by_profile in CITATION.items()}
+"""The metadata elements for the elements that EZID derives from the others for a CSV file."""
 
-_PROFILES = frozenset({"erc", "dc", "datacite", "crossref"})
+_IGNORED_PROFILES = frozenset({DEFAULT_PROFILE, "crossref"})
 _STATES: Mapping[str, State] = {"public": "public", "reserved": "reserved", "unavailable": "unavailable"}
 _NO_COUNTERPART = "keep the dump, or bind the value as a metadata element with a prefix, such as ezid.value"
 
@@ -61,6 +55,7 @@ def record(line: int, identifier: str, elements: Iterable[tuple[str, str]]) -> R
             reading.read(name, value)
     if not reading.metadata:
         reading.metadata = reading.mapped
+    reading.metadata |= reading.settings
     owner = " ".join(filter(None, (reading.owner, reading.group and f"({reading.group})")))
     target = None if _leads_to_itself(identifier, reading.target) else reading.target
     return Record(
@@ -95,6 +90,7 @@ class _Reading:
         self.owner = self.group = ""
         self.metadata: dict[str, str] = {}
         self.mapped: dict[str, str] = {}
+        self.settings: dict[str, str] = {}
         self.omitted: list[Omitted] = []
 
     def read(self, name: str, value: str) -> None:
@@ -113,25 +109,29 @@ class _Reading:
                 self.group = value
             case "_id":
                 pass
-            case "_profile" if value in _PROFILES:
+            case "_profile" if value in _IGNORED_PROFILES:
                 pass
+            case "_profile" if value in PROFILES:
+                self.settings[PROFILE] = value
             case "_export" if value == "yes":
                 pass
-            case "_export":
+            case "_export" if value == "no":
+                self.settings[EXPORT] = value
                 remedy = "reserve the name until it can be public, or accept that harvesters see it"
                 self.omit(name, "a public name cannot be hidden from harvesters", remedy)
             case "erc":
                 self._read_erc(value)
-            case _ if name in MAPPED:
-                self.mapped[MAPPED[name]] = value
-            case _ if name == _DOCUMENT or _FULL_NAME.fullmatch(name):
-                self.metadata[name] = value
             case "crossref":
                 self.omit(name, "a deposit for Crossref is not metadata of a name", _NO_COUNTERPART)
-            case _ if _NAME.fullmatch(name):
-                self.metadata[f"ezid.{name}"] = value
-            case _:
+            case _ if name in MAPPED:
+                self.mapped[MAPPED[name]] = value
+            case _ if name.startswith("_"):
                 self.omit(name, "this element of EZID has no counterpart", _NO_COUNTERPART)
+            case _ if element := metadata_name(name):
+                self.metadata[element] = value
+            case _:
+                why = "the name of the element is too long or has a control character"
+                self.omit(name, why, "correct the name in the dump")
 
     def omit(self, name: str, reason: str, remedy: str) -> None:
         self.omitted.append(Omitted(name, reason, remedy))
@@ -153,15 +153,29 @@ class _Reading:
         return time
 
     def _read_erc(self, value: str) -> None:
-        try:
-            found = [element for block in anvl.parse(value) for element in block.elements]
-        except anvl.AnvlError:
-            found = []
-        kernel = [element for element in found if _NAME.fullmatch(element.label) and element.label != "erc"]
-        for element in kernel:
-            if element.value:
-                self.metadata.setdefault(f"erc.{element.label}", element.value)
-        if len(kernel) != sum(element.label != "erc" or bool(element.value) for element in found) or not found:
+        kernel, is_whole = erc_elements(value)
+        for element, text in kernel.items():
+            self.metadata.setdefault(element, text)
+        if not is_whole:
             self.omit(
                 "erc", "a part of the value is not an ERC record in ANVL", "split it into erc.who, erc.what and so on"
             )
+
+
+def erc_elements(value: str) -> tuple[dict[str, str], bool]:
+    r"""Return the elements of the ERC record in an element ``erc``, and whether all of the value is such a record.
+
+    >>> erc_elements("who: Noah\nwhat: The Ark"), erc_elements("Noah")
+    (({'erc.who': 'Noah', 'erc.what': 'The Ark'}, True), ({}, False))
+    """
+    try:
+        found = [element for block in anvl.parse(value) for element in block.elements]
+    except anvl.AnvlError:
+        return {}, False
+    kernel = [element for element in found if _KERNEL.fullmatch(element.label) and element.label != "erc"]
+    is_whole = bool(found) and len(kernel) == sum(element.label != "erc" or bool(element.value) for element in found)
+    elements: dict[str, str] = {}
+    for element in kernel:
+        if element.value:
+            elements.setdefault(f"erc.{element.label}", element.value)
+    return elements, is_whole

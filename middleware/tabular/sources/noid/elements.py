@@ -11,8 +11,9 @@
 | ``PREFIX.NAME``, ``datacite`` | metadata |
 | ``_g``, ``_p``, ``_x: yes``, ``__mp``, ``_,ep`` | nothing: profile, export and permissions of the binder |
 | ``NAME`` without a dot | metadata ``noid.NAME`` |
+| any other name | metadata (:mod:`..ezid.element_names`) |
 
-Every other element is reported.
+Every other element that begins with an underscore is reported.
 """
 
 from __future__ import annotations

@@ -10,8 +10,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ararat.identifiers.text import anvl
+from ararat.middleware.bindings import metadata
 from ararat.middleware.errors import TableError
 from ararat.middleware.tabular.sources import dump
+from ararat.middleware.tabular.sources.ezid import element_names
 from ararat.middleware.tabular.sources.ezid import elements as ezid_elements
 from ararat.middleware.tabular.sources.ezid import xml as ezid_xml
 from ararat.middleware.tabular.sources.record import Record
@@ -72,9 +74,8 @@ def test_the_page_of_a_name_at_ezid_is_not_a_target(target: str, expected: str |
         ("_datacenter", "CDL.CDL"),
         ("_profile", "mine"),
         ("crossref", "<body/>"),
-        ("a b", "x"),
-        ("é", "x"),
-        ("a.b.c", "x"),
+        ("a\x00b", "x"),
+        ("a b" * 40, "x"),
         ("erc", "not an ERC record"),
     ],
 )
@@ -83,6 +84,29 @@ def test_a_value_that_cannot_be_imported_is_reported_with_its_element(name: str,
     assert note.element == name
     assert note.reason
     assert note.remedy
+
+
+@pytest.mark.parametrize(
+    "name", ["a b", "é", "a.b.c", "a:b", "a%0Ab", "ezid.a", "ezid-quoted.x-a", "schema", "_owner", "1"]
+)
+def test_an_element_with_any_name_gets_one_metadata_element(name: str) -> None:
+    element = element_names.metadata_name(name)
+    assert element is not None
+    assert metadata.is_name(element)
+    assert element_names.element_name(element) == name
+
+
+@given(st.text(max_size=60), st.text(max_size=60))
+def test_two_names_never_get_the_same_metadata_element(one: str, other: str) -> None:
+    stored = element_names.metadata_name(one)
+    assert stored is None or element_names.element_name(stored) == one
+    assert one == other or stored is None or stored != element_names.metadata_name(other)
+
+
+def test_the_settings_of_the_api_are_imported_unless_they_are_the_defaults() -> None:
+    assert record(("_profile", "dc"), ("dc.title", "x")).elements == {"dc.title": "x", "ezid-setting.profile": "dc"}
+    assert record(("_profile", "erc"), ("_export", "yes")).elements == {}
+    assert record(("_export", "no"), ("_mappedTitle", "x")).elements == {"erc.what": "x", "ezid-setting.export": "no"}
 
 
 def test_a_repeated_element_keeps_its_first_value() -> None:
@@ -110,8 +134,8 @@ def test_anvl_escapes_continuations_and_comments_are_read() -> None:
     )
     first, second = read(text)
     assert first.target == "https://example.org/a%20b%41"
-    assert first.elements == {"erc.what": "one\ntwo three"}
-    assert [note.element for note in first.omitted] == ["my:name"]
+    assert first.elements == {"erc.what": "one\ntwo three", "ezid-quoted.x-my_3Aname": "x"}
+    assert first.omitted == ()
     assert (first.line, second.line, second.identifier) == (3, 10, "ark:/12345/x6")
 
 

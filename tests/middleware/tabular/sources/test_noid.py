@@ -65,7 +65,7 @@ def test_a_dump_can_have_a_minter_only(text: str, source: str) -> None:
 
 @pytest.mark.parametrize(
     ("name", "value", "element"),
-    [("_zz", "x", "_zz"), ("_c", "soon", "_created"), ("a b", "x", "a b"), ("_s", "gone", "_status")],
+    [("_zz", "x", "_zz"), ("_c", "soon", "_created"), ("a\x00b", "x", "a\x00b"), ("_s", "gone", "_status")],
 )
 def test_a_value_that_cannot_be_imported_is_reported(name: str, value: str, element: str) -> None:
     [note] = binder_elements.record(1, "12345/x5", [(name, value)]).omitted
