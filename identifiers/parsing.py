@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TypeAlias
 
 from .ark import embedded
-from .ark import model as ark
+from .ark import parser as ark
 from .ark.embedded import EmbeddedArk
 from .ark.grammar import LABEL, LABELS
 from .ark.model import Ark
@@ -71,7 +71,7 @@ def normalize(text: str) -> str:
     """Return the normal form of an ARK, of the ARK in an address, or of a URN.
 
     Raises :class:`~ararat.identifiers.problems.IdentifierError` like :func:`parse`. The function of the ARK draft, for
-    Extended ARKs only, is :func:`ararat.identifiers.ark.model.normalize`.
+    Extended ARKs only, is :func:`ararat.identifiers.ark.parser.normalize`.
 
     >>> normalize("https://n2t.net/ark:/12345/c37-009-31--")
     'ark:12345/c3700931'

@@ -59,7 +59,7 @@ def of_ark(ark: Ark) -> dict[str, Any]:
     - ``resolver``: the template, the status, the address of this ARK or None, and the problems that prevent one.
     - ``explanation``: a sentence about a special NAAN, or None.
 
-    >>> from ararat.identifiers.ark import model as ark
+    >>> from ararat.identifiers.ark import parser as ark
     >>> of_ark(ark.parse("ark:12148/bpt6-k1"))["resolver"]["address"]
     'https://ark.bnf.fr/ark:/12148/bpt6k1'
     """

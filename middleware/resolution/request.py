@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from ...identifiers import Ark, IdentifierError, Problem
 from ...identifiers.ark import length
-from ...identifiers.ark import model as ark
+from ...identifiers.ark import parser as ark
 from ...identifiers.text import iri
 from ...identifiers.urn import model as urn
 from ..bindings import names

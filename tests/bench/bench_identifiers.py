@@ -17,7 +17,7 @@ import urnparse
 import yarl
 
 from ararat.identifiers import IdentifierError, examine, find
-from ararat.identifiers.ark import model as ark
+from ararat.identifiers.ark import parser as ark
 from ararat.identifiers.text import characters
 from ararat.identifiers.urn import model as urn
 

@@ -12,7 +12,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 from werkzeug.test import Client
 
-from ararat.identifiers.ark import model as ark
+from ararat.identifiers.ark import parser as ark
 from ararat.identifiers.urn import model as urn
 from ararat.middleware import BindingError, BindingsUnavailable, ResolverMiddleware
 from ararat.middleware.bindings.prefixes import check_prefix
