@@ -11,7 +11,8 @@ from .ark.grammar import LABEL, LABELS
 from .ark.model import Ark
 from .problems import IdentifierError, problem
 from .text import lookalikes
-from .urn import model as urn
+from .urn import parser as urn
+from .urn.grammar import LABEL as URN_LABEL
 from .urn.model import Urn
 
 Identifier: TypeAlias = Ark | EmbeddedArk | Urn
@@ -46,7 +47,7 @@ def read(text: str, profile: str | None) -> Identifier:
             if embedded.split(text) is None:
                 raise
             return embedded.parse(text)
-    if urn.LABEL.match(text) and embedded.split(text) is None:
+    if URN_LABEL.match(text) and embedded.split(text) is None:
         return urn.parse(text, profile)
     if text != text.strip(ASCII_SPACE):
         raise IdentifierError(text, problem("surrounding-space", *_surrounding_space(text)))

@@ -101,7 +101,7 @@ def of_naan(naan: str) -> dict[str, Any]:
 def of_urn(urn: Urn) -> dict[str, Any]:
     """Describe the namespace of a URN: ``kind`` ("formal" or "informal"), references and dates.
 
-    >>> from ararat.identifiers.urn import model as urn
+    >>> from ararat.identifiers.urn import parser as urn
     >>> known = of_urn(urn.parse("urn:ISBN:0451450523"))
     >>> known["key"], known["kind"], known["references"][0]["url"]
     ('isbn', 'formal', 'https://www.isbn-international.org')

@@ -7,8 +7,8 @@ from typing import Any, Literal
 
 from ...identifiers import Report, Urn, equivalent, examine, parse
 from ...identifiers.text import display
-from ...identifiers.urn import model as urn
-from ...identifiers.urn import namespaces
+from ...identifiers.urn import equivalence, namespaces
+from ...identifiers.urn.grammar import RFC8141
 
 Verdict = Literal["equivalent", "different", "unreadable"]
 
@@ -96,7 +96,7 @@ def _equivalent(first: Report, second: Report) -> str:
 def _different(first: Report, second: Report, part: str) -> str:
     why = f"Not equivalent: the normal forms differ in the {part}."
     a, b = (parse(report.normal_form or "") for report in (first, second))
-    if isinstance(a, Urn) and isinstance(b, Urn) and urn.equivalent(a, b, urn.RFC8141):
+    if isinstance(a, Urn) and isinstance(b, Urn) and equivalence.equivalent(a, b, RFC8141):
         why += " They are equivalent by RFC 8141, which ignores query and fragment."
     elif display.is_composed(first.input) != display.is_composed(second.input):
         why += " One text has composed characters, the other decomposed ones. Comparison does not normalize Unicode."
