@@ -51,10 +51,11 @@ class Comparison:
 
 
 def compare(a: str, b: str) -> Comparison:
-    """Compare two texts. Each text is used completely, without trimming. Any two str are accepted.
+    """Compare two identifiers by their normal forms. Any two str are accepted, and white space is not removed.
 
-    Two identifiers are equivalent if their normal forms are equal, code point by code point. In a URL that contains an
-    ARK, only the ARK is compared (ARK draft, section 6; URN draft, section 5; ARK-081, N-06, U-02).
+    Two identifiers are equivalent if their normal forms are equal, code point by code point, or by the rule of their
+    URN namespace. In a URL that contains an ARK, only the ARK is compared (ARK draft, section 6; URN draft, section 5;
+    ARK-081, N-06, U-02).
 
     >>> compare("ark:/12345/x6-np1", "https://n2t.net/ark:12345/x6np1").verdict
     'equivalent'
