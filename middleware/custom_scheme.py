@@ -89,7 +89,9 @@ class OwnScheme:
                     reason = "not-bound"
                 elif target := self._target(found):
                     # Other fields are ignored: descriptions and links are for names that are bound here.
-                    return Resolution(given, found.status, found.outcome, target=target, vary=found.vary)
+                    return Resolution(
+                        given=given, status=found.status, outcome=found.outcome, target=target, vary=found.vary
+                    )
                 else:
                     reason = "target-unusable"
         return refuse(given, reason)

@@ -140,19 +140,6 @@ class ReadOnlyBindings(BindingError):
         super().__init__("read-only", message)
 
 
-class Stale(BindingError):
-    """A name has another revision than a change expects. ``existing`` is its binding, or None if it has none."""
-
-    def __init__(self, identifier: str, expected: int, existing: Binding | None) -> None:
-        recorded = f"the revision {existing.revision}" if existing else "no binding"
-        message = (
-            f"the name has {recorded}, and the change expects {f'the revision {expected}' if expected else 'none'}"
-        )
-        super().__init__("revision-stale", message, identifier=identifier)
-        self.existing = existing
-        self.expected_revision = expected
-
-
 class Collision(Exception):
     """Another writer was faster, so the change must be checked again. The middleware never raises it to callers."""
 

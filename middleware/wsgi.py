@@ -248,7 +248,7 @@ class ResolverMiddleware:
             return resolution
         if not self.bindings.is_mistyped(identifier):
             return resolution
-        return resolution._replace(problem=replace(problem, message=check_characters.MESSAGE))
+        return replace(resolution, problem=replace(problem, message=check_characters.MESSAGE))
 
     def _fetch_and_note(self, keys: Iterable[str]) -> Mapping[str, Binding]:
         found = self.bindings.fetch(keys)
@@ -267,6 +267,6 @@ class ResolverMiddleware:
             return
         try:
             status = resolution.status if isinstance(answer, Handover) else answer.status
-            self._on_resolve(resolution._replace(status=status, seconds=perf_counter() - began))
+            self._on_resolve(replace(resolution, status=status, seconds=perf_counter() - began))
         except Exception:  # noqa: BLE001 - it is logged
             _log.exception("on_resolve raised an exception")

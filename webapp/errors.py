@@ -1,7 +1,6 @@
-"""Error responses of the inspector: a page, an HTML fragment, or a problem document (RFC 9457).
+"""Error responses: a page, a fragment, or a problem document (RFC 9457) for a client that accepts JSON.
 
-A client that accepts JSON receives the problem document, and htmx the fragment. All three contain the same sentence.
-They repeat no part of the request and no text of an exception.
+All of them contain the same sentence. They repeat no part of the request and no text of an exception.
 """
 
 from __future__ import annotations
@@ -52,13 +51,9 @@ LAST_RESORT = (
 
 
 class Refused(HTTPException):
-    """Raised by a view to reject a request.
+    """A rejected request: a status, a stable code and a sentence in printable ASCII that states the reason.
 
-    - ``status``: the HTTP status. As in werkzeug, it is the attribute ``code``.
-    - ``code``: a stable name of the reason, such as "parameter-missing"; the attribute ``kind``.
-    - ``sentence``: the reason in printable ASCII.
-    - ``retry_after``: the value of Retry-After in seconds, or None.
-    - ``challenges``: the values of WWW-Authenticate for the status 401.
+    ``challenges`` are the values of WWW-Authenticate for the status 401.
     """
 
     def __init__(
@@ -79,9 +74,7 @@ class Refused(HTTPException):
 
 
 def init_app(app: Flask) -> None:
-    """Answer every error of ``app`` with :func:`answer`: HTTP errors, unexpected exceptions (500) and a store that
-    cannot be read or written (503).
-    """
+    """Register the error handlers of ``app``."""
     app.register_error_handler(HTTPException, answer)
     app.register_error_handler(InternalServerError, _unforeseen)
     app.register_error_handler(BindingsUnavailable, _unavailable)
@@ -89,10 +82,7 @@ def init_app(app: Flask) -> None:
 
 
 def answer(error: HTTPException) -> Response:
-    """Return the page, fragment or problem document for an HTTP error.
-
-    The sentence of :class:`Refused` is shown. Other errors have a fixed sentence for their status.
-    """
+    """Return the page, fragment or problem document for an HTTP error."""
     status = error.code or 500
     if isinstance(error, (SecurityError, BadHost)):
         # No URL can be built for a host that is not trusted or not valid, so there is no page.
@@ -140,9 +130,7 @@ def _read_only(error: ReadOnlyBindings) -> Response:
 
 
 def problem_document(status: int, code: str, sentence: str) -> dict[str, str | int]:
-    """Return the members of a problem document (RFC 9457) for an HTTP status.
-
-    ``code`` is the stable name of the reason, ``sentence`` the reason in printable ASCII.
+    """Return the members of a problem document.
 
     >>> problem_document(404, "not-found", "This page does not exist.")["title"]
     'Not Found'

@@ -1,7 +1,4 @@
-"""Limit the concurrent inspections of large texts.
-
-Each inspection takes seconds of CPU time and hundreds of megabytes of memory.
-"""
+"""Limit the concurrent inspections of large texts. Each takes seconds of CPU time and hundreds of megabytes."""
 
 from __future__ import annotations
 
@@ -20,10 +17,9 @@ RETRY_SECONDS = 5
 
 
 def admit(text: str) -> None:
-    """Take a slot for the inspection of a large text. The slot is released after the current request.
+    """Count a large text as active until the current request is answered. Ignore other texts.
 
-    A text of at most :data:`LARGE_OCTETS` bytes needs no slot. Raises :class:`Refused` with the status 503 if no slot
-    is free.
+    Raises :class:`Refused` with the status 503 if the limit is reached.
     """
     if len(text) <= LARGE_OCTETS and len(text.encode("utf-8", "surrogatepass")) <= LARGE_OCTETS:
         return

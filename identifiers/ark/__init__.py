@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from .model import Ark
-from .parser import normalize, parse
+from .model import Ark, normalize, parse
 
 __all__ = ["Ark", "normalize", "parse"]

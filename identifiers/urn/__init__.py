@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from .model import Urn
-from .parser import parse
+from .model import Urn, parse
 
 __all__ = ["Urn", "parse"]

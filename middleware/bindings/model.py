@@ -29,11 +29,9 @@ REDIRECTS = (302, 307)
 NOTHING: Mapping[str, str] = MappingProxyType({})
 
 
-class Binding(NamedTuple):
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Binding:
     """The binding of one name.
-
-    Each lookup creates one. A NamedTuple takes 0.5 µs, a frozen dataclass with slots 3.8 µs, so that a redirect took
-    1.03 times as long (measured in process, 100,000 names in SQLite).
 
     - ``identifier``: the key: the normal form of the Basic ARK, or of the assigned name of the URN.
     - ``target``: an http(s) URL or a path of this site in ASCII; None only for the kind "described".
@@ -89,11 +87,23 @@ class Binding(NamedTuple):
 
     def as_dict(self) -> dict[str, Any]:
         """Return the binding for JSON. Times are RFC 3339 in UTC."""
-        return self._asdict() | {
+        return {
+            "identifier": self.identifier,
+            "kind": self.kind,
+            "target": self.target,
+            "status": self.status,
+            "redirect": self.redirect,
+            "resource": self.resource,
+            "passthrough": self.passthrough,
+            "scope": self.scope,
             "alternates": dict(self.alternates),
             "metadata": dict(self.metadata),
+            "reason": self.reason,
+            "successor": self.successor,
+            "spelling": self.spelling,
             "created": rfc3339(self.created),
             "changed": rfc3339(self.changed),
+            "revision": self.revision,
         }
 
 

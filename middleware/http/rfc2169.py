@@ -10,7 +10,7 @@ different meanings for ARKs.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal, NamedTuple
 from urllib.parse import quote
 
@@ -56,12 +56,12 @@ def as_redirect(resolution: Resolution) -> Resolution:
     """Return the resolution as a redirect: for a description or a served name, to the URL of the identifier."""
     if resolution.outcome == "prefix" and resolution.record is not None:
         address = f"/{resolution.record.prefix}"
-        return resolution._replace(status=303, outcome="described", target=address)
+        return replace(resolution, status=303, outcome="described", target=address)
     if resolution.outcome == "metadata":
-        return resolution._replace(status=303, outcome="described", target=None, vary=())
+        return replace(resolution, status=303, outcome="described", target=None, vary=())
     if resolution.outcome == "served":
         address = f"/{quote(resolution.given, safe=destination.AS_IT_IS)}"
-        return resolution._replace(status=302, outcome="located", target=address, vary=())
+        return replace(resolution, status=302, outcome="located", target=address, vary=())
     return resolution
 
 

@@ -26,7 +26,7 @@ def refuse(given: str, reason: str | Problem, message: str | None = None) -> Res
     (404, 'this resolver has no location for this identifier', 11)
     """
     found = problem(reason, given, message) if isinstance(reason, str) else reason
-    return Resolution(given, HTTP_STATUS.get(found.code, 400), "refused", problem=found)
+    return Resolution(given=given, status=HTTP_STATUS.get(found.code, 400), outcome="refused", problem=found)
 
 
 def problem(code: str, given: str, message: str | None = None) -> Problem:

@@ -29,17 +29,18 @@ from collections.abc import Callable
 from ...identifiers import Ark, Problem
 from ...identifiers.ark import grammar as ark
 from ...identifiers.ark.grammar import METADATA_INFLECTIONS
-from ...identifiers.urn import grammar as urn
+from ...identifiers.urn import model as urn
 from ..bindings import targets
 from ..bindings.model import Binding
-from ..bindings.prefixes import NO_RECORDS, PrefixRecord, PrefixRecords
+from ..bindings.prefixes import NO_RECORDS, Inherited, PrefixRecord, PrefixRecords
+from ..error_codes import HTTP_STATUS
 from ..errors import BindingError
 from ..http.negotiation import ANYTHING, Accepted, choose
 from ..settings import Settings
+from . import refusals
 from .forwarding import forwarding
 from .lookup import Fetch, Found, find_above, find_exact
 from .passthrough import append_path, inherit, suffix_below
-from .refusals import refuse
 from .request import ResolutionRequest, parse_request
 from .result import Identifier, Outcome, Resolution
 from .rules import Ruled
@@ -80,7 +81,7 @@ def resolve(
     request = parse_request(given, settings, accepted)
     if isinstance(request, Problem):
         below = find_below_text(given, request, fetch, settings)
-        found = below or _naan_alone(given, request, prefixes, settings) or refuse(given, request)
+        found = below or _naan_alone(given, request, prefixes, settings) or refusals.refuse(given, request)
     else:
         found = _find(request, fetch, rules, settings, prefixes)
     return found if isinstance(found, Resolution) else _answer(found, settings, prefixes)
@@ -133,7 +134,15 @@ def _described_prefix(
     given: str, record: PrefixRecord, prefixes: Prefixes, inflection: str, identifier: Identifier | None = None
 ) -> Resolution:
     inherited = None if record.statement else prefixes().inherited(record.prefix, "statement")
-    return Resolution(given, 200, "prefix", identifier, inflection, record=record, inherited=inherited)
+    return Resolution(
+        given=given,
+        status=200,
+        outcome="prefix",
+        identifier=identifier,
+        inflection=inflection,
+        record=record,
+        inherited=inherited,
+    )
 
 
 def _unbound(request: ResolutionRequest, container: str | None, settings: Settings) -> Resolution:
@@ -144,7 +153,14 @@ def _unbound(request: ResolutionRequest, container: str | None, settings: Settin
         address, message = forwarding(request.identifier, settings)
         if address is not None:
             target = targets.with_query(address, request.inflection[1:] if request.inflection else None)
-            return Resolution(request.given, 302, "forwarded", request.identifier, request.inflection, target=target)
+            return Resolution(
+                given=request.given,
+                status=302,
+                outcome="forwarded",
+                identifier=request.identifier,
+                inflection=request.inflection,
+                target=target,
+            )
     return _refuse(request, "not-bound", container=container, message=message)
 
 
@@ -153,10 +169,10 @@ def _answer(found: Found, settings: Settings, prefixes: Prefixes) -> Resolution:
     request, binding = found.request, found.binding
     if request.inflection in METADATA_INFLECTIONS:
         # I-03: a withdrawn name keeps its description.
-        return _answered(found, 200, "metadata")._replace(inherited=prefixes().inherited_statement(binding))
+        return _answered(found, 200, "metadata", inherited=prefixes().inherited_statement(binding))
     if not binding.is_live:
-        refusal = _refuse(request, "withdrawn", binding, successor=binding.successor)
-        return refusal._replace(inherited=prefixes().inherited_statement(binding))
+        inherited = prefixes().inherited_statement(binding)
+        return _refuse(request, "withdrawn", binding, successor=binding.successor, inherited=inherited)
     if request.inflection and not _accepts_inflection(binding, request.inflection, settings):
         return _refuse(request, "unknown-inflection", binding)
     if binding.kind == "described":
@@ -186,11 +202,22 @@ def _answered(
     target: str | None = None,
     query: str | None = None,
     vary: tuple[str, ...] = (),
+    inherited: Inherited | None = None,
 ) -> Resolution:
     request, binding, container, rule = found
-    given, identifier, inflection = request.given, request.identifier, request.inflection
     return Resolution(
-        given, status, outcome, identifier, inflection, binding, target, query, vary, None, container, rule
+        given=request.given,
+        status=status,
+        outcome=outcome,
+        identifier=request.identifier,
+        inflection=request.inflection,
+        binding=binding,
+        target=target,
+        query=query,
+        vary=vary,
+        container=container,
+        rule=rule,
+        inherited=inherited,
     )
 
 
@@ -203,14 +230,20 @@ def _refuse(
     successor: str | None = None,
     message: str | None = None,
     vary: tuple[str, ...] = (),
+    inherited: Inherited | None = None,
 ) -> Resolution:
-    return refuse(request.given, code, message)._replace(
+    return Resolution(
+        given=request.given,
+        status=HTTP_STATUS.get(code, 400),
+        outcome="refused",
         identifier=request.identifier,
         inflection=request.inflection,
         binding=binding,
         container=container,
         successor=successor,
         vary=vary,
+        problem=refusals.problem(code, request.given, message),
+        inherited=inherited,
     )
 
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Literal, NamedTuple
+from dataclasses import dataclass
+from typing import Literal
 
 from ...identifiers import Ark, Problem, Urn
 from ..bindings import names
@@ -14,7 +15,8 @@ Identifier = Ark | Urn
 Outcome = Literal["located", "related", "described", "served", "metadata", "prefix", "forwarded", "refused"]
 
 
-class Resolution(NamedTuple):
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Resolution:
     """The answer to a request for one identifier.
 
     ``given``       the identifier as received, with its inflection

@@ -64,12 +64,12 @@ class Rule:
         if address is None or iri.has_dot_segment(address.partition("#")[0].partition("?")[0]):
             return None
         return Binding(
-            key,
-            "located",
-            address,
-            "live",
-            self.redirect,
-            None,
+            identifier=key,
+            kind="located",
+            target=address,
+            status="live",
+            redirect=self.redirect,
+            resource=None,
             passthrough=False,
             scope="name",
             alternates=NOTHING,

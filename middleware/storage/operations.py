@@ -56,13 +56,12 @@ def operations(read: Read, dialect_name: str, before: int | None, limit: int) ->
 
 
 class Operations:
-    """The operations of a transaction. ``begun`` is the number of the operation that began in it, or None."""
+    """The operations of a transaction."""
 
     def __init__(self, connection: Connection, database: Database) -> None:
         self._connection = connection
         self._database = database
         self._dialect_name = database.dialect_name
-        self.begun: int | None = None
 
     def begin(
         self,
@@ -82,8 +81,7 @@ class Operations:
             "undoes": undoes,
         }
         inserted = self._connection.execute(insert(schema.operations).values(row)).inserted_primary_key
-        self.begun = next(iter(inserted or ()))
-        return self.begun
+        return next(iter(inserted or ()))
 
     def finish(self, number: int, names: int, finished: datetime) -> None:
         """Record the number of changed names, and the time."""

@@ -194,22 +194,22 @@ def binding_of(row: Row) -> Binding:
         if long is not None and schema.index_key(long) != key:
             raise ValueError("its long_identifier belongs to another name")
         return Binding(
-            long or key,
-            kind,
-            target,
-            status,
-            redirect,
-            resource,
-            passthrough == 1,
-            scope,
-            _mapping(alternates),
-            _mapping(metadata),
-            reason,
-            successor,
-            spelling or long or key,
-            when if created == changed else _time(created),
-            when,
-            revision,
+            identifier=long or key,
+            kind=kind,
+            target=target,
+            status=status,
+            redirect=redirect,
+            resource=resource,
+            passthrough=passthrough == 1,
+            scope=scope,
+            alternates=_mapping(alternates),
+            metadata=_mapping(metadata),
+            reason=reason,
+            successor=successor,
+            spelling=spelling or long or key,
+            created=when if created == changed else _time(created),
+            changed=when,
+            revision=revision,
         )
     except (TypeError, ValueError, AttributeError) as error:
         raise UnreadableBinding(str(key), str(error)) from None

@@ -12,6 +12,7 @@ import subprocess
 import tempfile
 import time
 from collections.abc import Callable, Iterable, Iterator
+from dataclasses import replace
 from datetime import UTC, datetime
 from itertools import count
 from pathlib import Path
@@ -309,9 +310,9 @@ def binding() -> Callable[..., Binding]:
             "changed": datetime(2026, 10, 4, 12, tzinfo=UTC),
             "revision": 1,
         }
-        made = Binding(identifier, target=target, **usual | fields)  # type: ignore[arg-type]
+        made = Binding(identifier=identifier, target=target, **usual | fields)  # type: ignore[arg-type]
         full = {metadata.full_name(name): text for name, text in made.metadata.items()}
-        return made._replace(metadata=full)
+        return replace(made, metadata=full)
 
     return make
 

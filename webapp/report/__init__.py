@@ -1,1 +1,1 @@
-"""Convert the report of an identifier to the texts and rows that pages and terminal show."""
+"""Convert reports to text and rows for pages and terminal."""

@@ -1,7 +1,6 @@
-"""List facts about an identifier: from registries, URN namespaces, draft-kunze-ark and IRI policies.
+"""Facts about an identifier from registries, namespaces, draft-kunze-ark and IRI policies, for page and terminal.
 
-Page and terminal show the same facts. Texts of registries are not trusted. A caller must display a :class:`Fact` like
-an identifier.
+Texts of registries are not trusted. A caller must display a :class:`Fact` like an identifier.
 """
 
 from __future__ import annotations
@@ -21,10 +20,7 @@ _SEVERITIES = {"error": "Error", "warning": "Warning", "note": "Note"}
 
 @dataclass(frozen=True, slots=True)
 class Fact:
-    """One fact, such as the label "Holder" and the text "National Library of France".
-
-    ``identifier`` is true if the text is an identifier or a URL.
-    """
+    """A label and a text. ``identifier``: whether the text is an identifier or a URL."""
 
     label: str
     text: str
@@ -33,14 +29,14 @@ class Fact:
 
 @dataclass(frozen=True, slots=True)
 class Facts:
-    """The facts about an identifier from one source. ``title`` names the source, such as "NAAN 12148"."""
+    """The facts from one source, with a title ("NAAN 12148")."""
 
     title: str
     facts: tuple[Fact, ...]
 
 
 def known(report: Report) -> tuple[Facts, ...]:
-    """Return the facts about an identifier, grouped by source. Sources without facts are omitted.
+    """Return the facts about the identifier by source. Sources without facts are omitted.
 
     >>> from ararat.identifiers import examine
     >>> facts = known(examine("ark:/12148/btv1b8449691v"))[0]

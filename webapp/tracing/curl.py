@@ -1,4 +1,4 @@
-"""Format the request of a hop as a curl command, so that a user can repeat it."""
+"""The request of a hop as a curl command, so that a reader can repeat it."""
 
 from __future__ import annotations
 

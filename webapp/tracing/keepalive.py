@@ -18,10 +18,9 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True)
 class KeepAlive:
-    """A sign that a trace still runs, yielded while no event occurs.
+    """No event for ``seconds`` since the last one; the trace still runs.
 
-    ``seconds`` is the time since the last event. ``waits_for`` is :attr:`.progress.Progress.now`, or "" if it is
-    unknown.
+    ``waits_for`` is :attr:`.progress.Progress.now`, or "" if it is unknown.
     """
 
     seconds: float

@@ -1,4 +1,4 @@
-"""Texts of a trace: the notes on a hop, and the sentence of the last event.
+"""Texts of a trace: the notes on a hop, and the sentence at the end.
 
 A text never assigns blame. "When a chain of redirects is followed by an error [...] it is unspecified whether the error
 is of the referent of the ARK or of the resolution of the ARK" (ARK draft, section 7.1.2). Every end sentence names the
@@ -41,14 +41,12 @@ UNSPECIFIED = "It is unspecified whether the resource or its resolution failed."
 
 @dataclass(frozen=True, slots=True)
 class HopContext:
-    """The response of a hop, and the facts that its notes depend on.
+    """A response and the facts that its notes depend on.
 
-    - ``request_path``: the identifier as it was sent. The URL of a request to a resolver ends in it.
-    - ``target``: the resolved Location with its fragment, or None if the trace ends here.
-    - ``requested``: the URLs of all hops, including this one.
-    - ``fragment``: the fragment of the identifier, or None.
-    - ``circle``: whether the hosts of the registry redirect to each other in a loop.
-    - ``expected``: the known resolver of the identifier, or None.
+    ``request_path`` is the identifier as it was sent; the URL of a request to a resolver ends in it. ``target`` is the
+    resolved Location with its fragment, or None if the trace ends here. ``requested`` lists the URLs of all hops,
+    including this one. ``fragment`` is the fragment of the identifier. ``circle`` is true if the hosts of the registry
+    redirect to each other in a loop. ``expected`` is the known resolver of the identifier.
     """
 
     method: str
@@ -63,14 +61,14 @@ class HopContext:
 
     @property
     def at_resolver(self) -> bool:
-        """Whether the requested URL ends in the identifier, so that the host of this hop is a resolver."""
+        """Whether the URL ends in the identifier, so that a resolver answered."""
         return str(self.url).endswith("/" + self.request_path)
 
 
 def closes_circle(naan: str, target: Reference, requested: Sequence[str]) -> bool:
-    """Return whether a redirect to ``target`` closes a loop in which all hosts are in :data:`REGISTRY_HOSTS`.
+    """Return whether a redirect to ``target`` closes a loop that contains only hosts of the registry.
 
-    ``naan`` is the NAAN of the identifier; ``requested`` lists the URL of every hop so far.
+    ``requested`` lists the URL of every hop so far.
     """
     again = str(target.without_fragment())
     if naan not in again or again not in requested:
@@ -79,17 +77,12 @@ def closes_circle(naan: str, target: Reference, requested: Sequence[str]) -> boo
 
 
 def notes(context: HopContext) -> tuple[Note, ...]:
-    """Return the notes on the response of one hop, such as a note on a redirect from https to http."""
+    """Return the notes on a response."""
     return tuple(_notes(context))
 
 
 def resolver_notes(uri: Reference) -> tuple[Note, ...]:
-    """Return a note if the resolver prefix uses http and is not on this machine.
-
-    >>> from .uri import parse
-    >>> [note.code for note in resolver_notes(parse("http://n2t.net"))], resolver_notes(parse("https://n2t.net"))
-    (['resolver-without-tls'], ())
-    """
+    """Return the notes on the resolver before the first request."""
     if (uri.scheme or "").lower() == "http" and uri.host not in _LOOPBACK:
         # "Ideally resolvers SHOULD be reachable via a secure means."
         text = "The connection to the resolver is not encrypted (http instead of https; ARK draft, section 8)."
@@ -184,14 +177,7 @@ def _redirect_notes(context: HopContext, target: Reference) -> Iterator[Note]:
 
 
 def found(state: State, uri: str, inflection: str, *, fetched: bool) -> str:
-    """Return the end sentence of a successful trace.
-
-    ``uri`` is the URI at which it ended. ``inflection`` is the requested one, or "". ``fetched`` is False if the URI
-    has another scheme than http and https.
-
-    >>> found("direct", "mailto:a@example.org", "", fetched=False)
-    'The resource is at mailto:a@example.org. This is not a web address, so it was not requested.'
-    """
+    """Return the sentence for a successful trace."""
     sentence = {
         "direct": f"The resource is at {uri}",
         "related": f"A related resource is at {uri}",
@@ -202,26 +188,17 @@ def found(state: State, uri: str, inflection: str, *, fetched: bool) -> str:
 
 
 def refused(problem: Problem) -> str:
-    """Return the end sentence of a trace that sends no request, because its identifier has a problem."""
+    """Return the sentence for an identifier that cannot be requested."""
     return f"No request was sent: {problem.message}. Expected: {problem.expected} ({problem.reference})."
 
 
 def error_status(host: str, status: int, number: int) -> str:
-    """Return the end sentence of a trace whose last response, at hop ``number``, has a status from 400 to 599.
-
-    >>> error_status("a.example", 404, 2)
-    'a.example answered 404 Not Found at hop 2. It is unspecified whether the resource or its resolution failed.'
-    """
+    """Return the sentence for a status from 400 to 599."""
     return f"{host} answered {status_words(status)} at hop {number}. {UNSPECIFIED}"
 
 
 def unspecified_status(host: str, status: int, number: int) -> str:
-    """Return the end sentence of a trace whose last response, at hop ``number``, has a status not defined by the ARK
-    draft.
-
-    >>> unspecified_status("a.example", 799, 2)
-    'a.example answered 799 at hop 2. The ARK draft does not define this status, so the trace stops.'
-    """
+    """Return the sentence for a status that the ARK draft does not define."""
     return (
         f"{host} answered {status_words(status)} at hop {number}. "
         "The ARK draft does not define this status, so the trace stops."
@@ -229,53 +206,33 @@ def unspecified_status(host: str, status: int, number: int) -> str:
 
 
 def bad_location(host: str, status: int, number: int, why: str) -> str:
-    """Return the end sentence of a trace that stops at a redirect, because its Location cannot be used.
-
-    ``why`` is the reason, in lower case and without a full stop.
-
-    >>> bad_location("a.example", 302, 1, "it has no Location")[:61]
-    'a.example answered 302 Found at hop 1, but it has no Location'
-    """
+    """Return the sentence for a redirect whose Location cannot be used."""
     return f"{host} answered {status_words(status)} at hop {number}, but {why}. {UNSPECIFIED}"
 
 
 def no_answer(host: str, number: int, why: str) -> str:
-    """Return the end sentence of a trace whose last request, at hop ``number``, had no response.
-
-    >>> no_answer("a.example", 1, "the connection was closed")[:58]
-    'Hop 1 got no answer from a.example: the connection was clo'
-    """
+    """Return the sentence for a request without a response."""
     return f"Hop {number} got no answer from {host}: {why}. {UNSPECIFIED}"
 
 
 def too_many(redirects: int, *, seen_before: bool) -> str:
-    """Return the end sentence of a trace that stops at the limit of redirects.
-
-    ``redirects`` is the limit. ``seen_before`` is true if the next URL was requested before.
-    """
+    """Return the sentence for a trace with more redirects than the limit."""
     again = " The URLs repeat, so a higher limit does not help." if seen_before else ""
     return f"The trace stopped after the limit of {redirects} redirects.{again} {UNSPECIFIED}"
 
 
 def time_used_up(seconds: float) -> str:
-    """Return the end sentence of a trace that stops at its time limit of ``seconds``."""
+    """Return the sentence for a trace that took too long."""
     return f"The trace stopped after the limit of {seconds:g} s. {UNSPECIFIED}"
 
 
 def not_registered(naan: str) -> str:
-    """Return the end sentence of a trace whose NAAN is not registered. The registry's hosts redirect to each other in a
-    loop.
-    """
+    """Return the sentence for a loop between the hosts of the registry."""
     return f"NAAN {naan} is not registered: the registry's resolver redirects to itself in a loop."
 
 
 def closing(hops: int, seconds: float, trusted: Iterable[str]) -> str:
-    """Return the last part of an end sentence: the number of hops, the duration, and the hosts that the result relies
-    on.
-
-    >>> closing(2, 0.05, ["n2t.net", "a.example"])
-    'Two hops, 50 ms. This result relies on n2t.net and a.example.'
-    """
+    """Return the number of hops, the duration and the hosts that the result relies on."""
     names = list(dict.fromkeys(trusted))
     trust = f" This result relies on {_listed(names)}." if names else ""
     time = _duration(seconds)
@@ -284,12 +241,12 @@ def closing(hops: int, seconds: float, trusted: Iterable[str]) -> str:
 
 
 def answering(url: Reference, response: HopResponse) -> str:
-    """Return the subject of a sentence about a response: "This site", or the host of ``url``."""
+    """Return who answered, as the subject of a sentence."""
     return "This site" if response.where == "here" else host_of(url)
 
 
 def status_words(status: int) -> str:
-    """Return a status with its standard phrase, without the phrase of the response, which is not trusted.
+    """Return a status with its registered phrase. The phrase of the response is not used.
 
     >>> status_words(404), status_words(799)
     ('404 Not Found', '799')
@@ -301,7 +258,7 @@ def status_words(status: int) -> str:
 
 
 def old(seconds: float) -> int:
-    """Round the age of a response to whole seconds, at least 1.
+    """Return the age of a response in whole seconds, at least 1.
 
     >>> old(0.2), old(11.7)
     (1, 12)
@@ -310,7 +267,7 @@ def old(seconds: float) -> int:
 
 
 def ago(seconds: float) -> str:
-    """Return the age of a response in seconds as a phrase.
+    """Return the age of a response as a phrase.
 
     >>> ago(0.2), ago(11.7)
     ('1 s ago', '12 s ago')
@@ -319,11 +276,7 @@ def ago(seconds: float) -> str:
 
 
 def shown(text: str) -> str:
-    r"""Return text from another host as printable ASCII, shortened to about 200 characters.
-
-    >>> shown("caf\xe9\r\n")
-    'caf\\u{e9}\\u{d}\\u{a}'
-    """
+    """Return text from another host as printable ASCII, shortened."""
     escaped = display.escape(text[:_LONGEST_FIELD])
     return (
         escaped if len(text) <= _LONGEST_FIELD and len(escaped) <= _LONGEST_FIELD else escaped[:_LONGEST_FIELD] + "..."
@@ -331,20 +284,17 @@ def shown(text: str) -> str:
 
 
 def shown_fields(response: HopResponse) -> tuple[tuple[str, str], ...]:
-    """Return the fields of :data:`SHOWN_FIELDS` in a response, as shortened printable ASCII.
-
-    At most three fields with the same name are returned.
-    """
+    """Return the header fields that are shown at a hop, as printable ASCII."""
     return tuple((name, shown(value)) for name in SHOWN_FIELDS for value in response.all(name)[:3])
 
 
 def host_of(url: Reference) -> str:
-    """Return the host of a URL for a sentence, or "an address without a host"."""
+    """Return the host of a URL as text for a sentence."""
     return url.host or "an address without a host"
 
 
 def bar_length(seconds: float) -> float:
-    """Return the length of the bar that shows a duration, from 0 to 1. The scale is logarithmic, from 0 to 10 s.
+    """Return the length of the bar for a duration, from 0 to 1. The scale is logarithmic, from 0 to 10 s.
 
     >>> bar_length(0), bar_length(10), bar_length(60)
     (0.0, 1.0, 1.0)

@@ -1,4 +1,4 @@
-"""Record what a trace waits for: a lookup, a connection or a response."""
+"""Report what a trace waits for: a lookup, a connection or a response."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ from .hop import Fetch, HopResponse
 
 
 class Progress:
-    """The current wait of one trace. ``now`` is a phrase in printable ASCII, such as "Looking up n2t.net", or "".
+    """The progress of one trace: ``now`` is a sentence of printable ASCII without a full stop, or "".
 
-    One thread writes ``now``; any thread can read it.
+    One thread writes it; any thread can read it.
 
     >>> progress = Progress()
     >>> def fetch(method, url, deadline):
@@ -21,14 +21,11 @@ class Progress:
         self.now = ""
 
     def report(self, text: str) -> None:
-        """Set ``now`` to a phrase. :class:`.GuardedClient` calls this before each wait."""
+        """Set the text. A client that sends requests to other hosts calls this before each wait."""
         self.now = text
 
     def track(self, fetch: Fetch) -> Fetch:
-        """Return a :data:`~.hop.Fetch` that sets ``now`` while ``fetch`` runs.
-
-        ``now`` is "Waiting for this site to answer", until ``fetch`` reports another phrase.
-        """
+        """Return a Fetch that reports to wait for this site, until the wrapped one reports something else."""
 
         def tracked(method: str, url: str, deadline: float) -> HopResponse:
             self.now = "Waiting for this site to answer"

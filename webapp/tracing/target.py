@@ -15,14 +15,11 @@ _REFUSED = ("naan-reserved-invalid", "dot-segment")
 
 @dataclass(frozen=True, slots=True)
 class ResolutionTarget:
-    """The parts of an identifier that a trace sends or displays.
+    """An identifier as it goes into a request.
 
-    - ``request_path``: the text after the resolver prefix and a slash, with the query, in ASCII.
-    - ``fragment``: the fragment, which is not sent, in ASCII; or None.
-    - ``inflection``: the query with its question mark, in normal form, or "".
-    - ``naan``: the normalized NAAN of an ARK.
-    - ``expected``: the known resolver of the identifier, or None.
-    - ``notes``: what the trace removed or changed.
+    ``request_path`` follows the resolver prefix and a slash, and contains the query. ``fragment`` is not sent. Both are
+    ASCII. ``inflection`` is the query with its question mark, in normal form, or "". ``naan`` is the normalized NAAN of
+    an ARK. ``expected`` is the known resolver.
     """
 
     request_path: str

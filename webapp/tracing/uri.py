@@ -38,18 +38,12 @@ _FOREIGN = re.compile(rf"(?!{PCT_ENCODED})[^{PCHAR}/?#\[\]]")
 
 
 class BadReference(ValueError):
-    """Raised for a text that is not a URI reference. The message is printable ASCII and names the character and its
-    index.
-    """
+    """A text is not a URI reference. The message is printable ASCII and names the character and its index."""
 
 
 @dataclass(frozen=True, slots=True)
 class Reference:
-    """The five components of a URI reference, as written. A missing component is None, and an empty one is "".
-
-    >>> parse("/a?").query, parse("/a").query
-    ('', None)
-    """
+    """The five components of a URI reference, as written. None is an undefined component, and "" an empty one."""
 
     scheme: str | None
     authority: str | None
@@ -70,12 +64,12 @@ class Reference:
 
     @property
     def is_relative(self) -> bool:
-        """True for a relative reference, such as ``/a``: it has no scheme."""
+        """Whether the reference has no scheme."""
         return self.scheme is None
 
     @property
     def is_web(self) -> bool:
-        """True for an absolute URL with the scheme http or https, in any case."""
+        """Whether the scheme is http or https."""
         return self.scheme is not None and self.scheme.lower() in ("http", "https")
 
     @property
@@ -89,7 +83,7 @@ class Reference:
         return found["host"].lower() if found else ""
 
     def without_fragment(self) -> Reference:
-        """Return the same reference without ``#`` and the text after it."""
+        """Return the reference without its fragment."""
         return replace(self, fragment=None)
 
 

@@ -1,1 +1,1 @@
-"""The views of the inspector: one module for each group of pages."""
+"""Views: one module per URL."""

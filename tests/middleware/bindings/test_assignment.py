@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -107,8 +108,24 @@ def withdrawn(**said: Any) -> Binding:
 def test_a_new_name_gets_the_defaults() -> None:
     outcome, after, action = bind(None)
     assert (outcome, action) == ("bound", "bound")
-    place = (NAME, "located", PLACE, "live", 302, None, False, "name", {}, {})
-    assert after == Binding(*place, None, None, NAME, LATE, LATE, 1)
+    assert after == Binding(
+        identifier=NAME,
+        kind="located",
+        target=PLACE,
+        status="live",
+        redirect=302,
+        resource=None,
+        passthrough=False,
+        scope="name",
+        alternates={},
+        metadata={},
+        reason=None,
+        successor=None,
+        spelling=NAME,
+        created=LATE,
+        changed=LATE,
+        revision=1,
+    )
 
 
 def test_the_same_assignment_changes_nothing() -> None:
@@ -266,8 +283,8 @@ def test_a_name_is_never_reassigned(before: dict[str, Any], target: str, said: d
         bind(existing(**before), target, **said)
     assert conflict.value.code == code
     assert conflict.value.existing == existing(**before)
-    assert conflict.value.proposed == existing(**before)._replace(
-        target=target, changed=LATE, revision=2, **{"resource": before.get("resource"), **said}
+    assert conflict.value.proposed == replace(
+        existing(**before), target=target, changed=LATE, revision=2, **{"resource": before.get("resource"), **said}
     )
 
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import UTC, datetime
+from typing import Any
 
 import pytest
 from sqlalchemy.dialects.sqlite.pysqlite import dialect
@@ -17,14 +19,14 @@ from ararat.middleware.storage.tables import schema
 NOW = datetime(2026, 10, 4, 12, tzinfo=UTC)
 
 
-def bound(number: int, **stated: object) -> Change:
+def bound(number: int, **stated: Any) -> Change:
     first = Binding(
-        f"ark:12345/x{number}",
-        "located",
-        f"/{number}",
-        "live",
-        302,
-        None,
+        identifier=f"ark:12345/x{number}",
+        kind="located",
+        target=f"/{number}",
+        status="live",
+        redirect=302,
+        resource=None,
         passthrough=False,
         scope="name",
         alternates=NOTHING,
@@ -36,8 +38,8 @@ def bound(number: int, **stated: object) -> Change:
         changed=NOW,
         revision=1,
     )
-    first = first._replace(**stated)
-    return Change("bound", first._replace(spelling=first.identifier), "bound")
+    first = replace(first, **stated)
+    return Change("bound", replace(first, spelling=first.identifier), "bound")
 
 
 def put(bindings: Bindings, changes: list[Change]) -> None:
