@@ -187,8 +187,10 @@ def _accounts(app: Flask, bindings: Bindings | None) -> Accounts | None:
     # SQLAlchemy takes long to load, and only a database needs it.
     from .accounts import identify
     from .accounts.store import Accounts
+    from .views import sign_in
 
     identify.init_app(app)
+    app.register_blueprint(sign_in.blueprint)
     return Accounts(bindings)
 
 
@@ -197,9 +199,8 @@ def _variable(remote_user: str) -> str:
     if remote_user == "REMOTE_USER":
         return remote_user
     if not _FIELD.fullmatch(remote_user):
-        raise ValueError(
-            f"the header field {display.escape(remote_user)} is not valid; use REMOTE_USER or letters and -"
-        )
+        shown = display.escape(remote_user)
+        raise ValueError(f"remote_user is {shown!r}; use REMOTE_USER or the name of a header field")
     return f"HTTP_{remote_user.upper().replace('-', '_')}"
 
 

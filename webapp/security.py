@@ -1,6 +1,7 @@
 """The security header fields of every response of the inspector.
 
-Pages contain no inline scripts or styles, so they need no nonce and can be cached. There are no cookies or sessions.
+Pages contain no inline scripts or styles, so they need no nonce and can be cached. Only browsers that sign in get
+cookies (:mod:`.accounts.cookies`).
 """
 
 from __future__ import annotations
@@ -71,7 +72,7 @@ def _is_trusted(host: str, trusted: Collection[str]) -> bool:
 def _harden(response: Response) -> Response:
     for_programs = request.path.startswith("/api/") or response.mimetype in _FOR_PROGRAMS
     if for_programs and not cross_site.is_work():
-        # The data is public and there are no cookies, so any page can read it.
+        # With "*", browsers send no cookies and no other credentials, so a page of another site reads public data only.
         response.headers["Access-Control-Allow-Origin"] = "*"
         response.headers["Cross-Origin-Resource-Policy"] = "cross-origin"
     for name, value in _ALWAYS.items():

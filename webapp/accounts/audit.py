@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from sqlalchemy import insert
 
+from ...identifiers.text import display
 from ...middleware.bindings.model import rfc3339
 from ...middleware.storage.tables.account_tables import audit
 
@@ -31,6 +32,7 @@ def record(
     outcome: str,
     *,
     when: datetime | None = None,
+    address: str | None = None,
 ) -> None:
     """Write one row in the transaction of ``connection``.
 
@@ -39,8 +41,9 @@ def record(
     - ``name``: the name that it changes, or None.
     - ``outcome``: the outcome of the change, such as "bound", or the code of the error.
     - ``when``: the time in UTC; None is now.
+    - ``address``: the address of an unknown client.
     """
-    record_all(connection, caller, operation, [(name, outcome)], when=when)
+    record_all(connection, caller, operation, [(name, outcome)], when=when, address=address)
 
 
 def record_all(
@@ -50,6 +53,7 @@ def record_all(
     outcomes: Iterable[tuple[str | None, str]],
     *,
     when: datetime | None = None,
+    address: str | None = None,
 ) -> None:
     """Write one row for each name and its outcome, as :func:`record` does."""
     common = {
@@ -57,8 +61,11 @@ def record_all(
         "account": caller and caller.account.number,
         "token": caller and caller.token and caller.token.number,
         "operation": operation,
-        "address": caller and caller.address,
+        "address": caller.address if caller else address,
     }
-    rows = [{**common, "name": name and name[:_MAX_NAME], "outcome": outcome} for name, outcome in outcomes]
+    # The name can be any text of a refused request. PostgreSQL stores no NUL and no surrogate.
+    rows = [
+        {**common, "name": name and display.escape(name[:_MAX_NAME]), "outcome": outcome} for name, outcome in outcomes
+    ]
     if rows:
         connection.execute(insert(audit), rows)

@@ -19,11 +19,18 @@ _FORM = "ararat-form"
 _ID = re.compile(r"[A-Za-z0-9_-]{43}")
 _FORM_SECONDS = 3600
 _G = "ararat_form_id"
+_FORGOTTEN = "ararat_session_forgotten"
 
 
 def session_id() -> str | None:
     """Return the session id of the current request, or None. It can be unknown or ended."""
-    return _read(_SESSION)
+    return None if _FORGOTTEN in g else _read(_SESSION)
+
+
+def forget_session() -> None:
+    """Treat the current request as one without a session, and delete its cookie."""
+    setattr(g, _FORGOTTEN, True)
+    after_this_request(delete_session)
 
 
 def has_session() -> bool:
@@ -54,8 +61,7 @@ def set_session(response: Response, session: str, seconds: int) -> Response:
 
 
 def delete_session(response: Response) -> Response:
-    """Delete the cookies."""
-    _delete(response, _FORM)
+    """Delete the cookie of the session."""
     return _delete(response, _SESSION)
 
 

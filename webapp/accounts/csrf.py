@@ -34,8 +34,9 @@ def require_own_form() -> None:
     """Raise :class:`Refused` unless a form of this site sent the current request."""
     require_own_page()
     given = request.headers.get(HEADER) or (request.form.get(FIELD) if request.mimetype in _FORMS else None) or ""
-    known = [each for each in (cookies.session_id(), cookies.known_form_id()) if each]
-    if not any(hmac.compare_digest(derived(each, "csrf").encode(), given.encode("utf-8")) for each in known):
+    # A page of a subdomain can set the cookie of forms on http. It cannot set that of the session, which is random.
+    known = cookies.session_id() or cookies.known_form_id()
+    if known is None or not hmac.compare_digest(derived(known, "csrf").encode(), given.encode("utf-8", "replace")):
         raise Refused(
             403,
             "csrf",

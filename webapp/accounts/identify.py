@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from flask import Flask, Response, abort, after_this_request, g, request
+from flask import Flask, Response, abort, g, request
 from werkzeug.datastructures import Authorization
 
 from ..config import site
@@ -129,7 +129,7 @@ def _identify(known: Accounts) -> Caller | None:
     session = cookies.session_id()
     found = known.of_session(session) if session else None
     if found is None:
-        after_this_request(cookies.delete_session)
+        cookies.forget_session()
         raise unauthorized("session-ended", "The session has ended. Sign in again.")
     _require_own_form()
     return Caller(account=found.account, address=address)

@@ -53,4 +53,6 @@ def _record_failure(accounts: Accounts, account: Account | None, address: str | 
     # The typed name of an unknown account is not recorded, because it can be a password.
     when = accounts.bindings.now()
     caller = Caller(account=account, address=address) if account else None
-    accounts.write(lambda each: audit.record(each, caller, "sign-in", None, "wrong-password", when=when))
+    accounts.write(
+        lambda each: audit.record(each, caller, "sign-in", None, "wrong-password", when=when, address=address)
+    )

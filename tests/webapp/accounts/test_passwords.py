@@ -1,0 +1,74 @@
+"""Test the form of passwords, and the limit on hashes at the same time."""
+
+from __future__ import annotations
+
+import os
+import threading
+import time
+
+import pytest
+
+from ararat.webapp.accounts import passwords
+from ararat.webapp.accounts.errors import AccountError
+
+
+@pytest.mark.parametrize(
+    ("text", "code"),
+    [
+        pytest.param("x1-y2-z3", "password-short", id="short"),
+        pytest.param("x" * 1025, "password-long", id="long"),
+        pytest.param("aaaaaaaaaaaaaaaa", "password-text", id="one character"),
+        pytest.param("abcabcabcabcabc", "password-text", id="three characters"),
+        pytest.param("correct horse\nbattery", "password-text", id="line break"),
+        pytest.param("correct horse\x00battery", "password-text", id="NUL"),
+        pytest.param("correct horse \u202ebattery", "password-text", id="hidden character"),
+        pytest.param("correct horse \ud800", "password-text", id="surrogate"),
+        pytest.param("ararat_correct-horse", "password-text", id="token"),
+        pytest.param("e\u0301" * 11, "password-short", id="short after normalization"),
+    ],
+)
+def test_a_refused_password_is_not_in_the_message(text, code):
+    with pytest.raises(AccountError) as caught:
+        passwords.read_password(text)
+    assert caught.value.code == code
+    assert text not in str(caught.value)
+
+
+@pytest.mark.parametrize("text", ["correct horse", "пароль на дванайсет", "x" * 1000 + "abc", "     a  b  c    "])
+def test_long_passwords_of_all_letters_are_accepted(text):
+    assert passwords.verify(passwords.hash_password(passwords.read_password(text)), text)
+
+
+def test_a_longer_text_is_not_cut_to_a_password():
+    text = "abcd" * 256
+    stored = passwords.hash_password(passwords.read_password(text))
+    assert passwords.verify(stored, text)
+    assert not passwords.verify(stored, text + "x")
+
+
+def test_hashes_at_the_same_time_are_limited(monkeypatch):
+    running, most = [0], [0]
+
+    class Slow:
+        def hash(self, password):
+            running[0] += 1
+            most[0] = max(most[0], running[0])
+            time.sleep(0.02)
+            running[0] -= 1
+            return ""
+
+    monkeypatch.setattr(passwords, "_HASHER", Slow())
+    workers = [threading.Thread(target=passwords.hash_password, args=("x",)) for _ in range(8)]
+    for worker in workers:
+        worker.start()
+    for worker in workers:
+        worker.join()
+    assert most[0] == passwords.MAX_HASHES
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
+def test_a_forked_process_has_all_places():
+    state = passwords._State()
+    state.slots.acquire()
+    state.__init__()
+    assert all(state.slots.acquire(blocking=False) for _ in range(passwords.MAX_HASHES))

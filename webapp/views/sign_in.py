@@ -1,0 +1,103 @@
+"""The pages /sign-in and /sign-out. They answer 404 until an account exists."""
+
+from __future__ import annotations
+
+from http import HTTPStatus
+
+from flask import Blueprint, Response, make_response, redirect, render_template, request
+from werkzeug.wrappers import Response as AnyResponse
+
+from ..accounts import cookies, csrf, identify
+from ..accounts.model import Account, Caller
+from ..accounts.redirection import safe_path
+from ..accounts.sessions import SESSION_HOURS
+from ..config import url
+from ..errors import Refused
+
+blueprint = Blueprint("sign_in", __name__)
+
+
+@blueprint.before_request
+def require_accounts() -> None:
+    """Answer 404 until an account exists."""
+    identify.accounts()
+
+
+@blueprint.after_request
+def forbid_caches(response: Response) -> Response:
+    """Forbid caches and browsers to keep these pages."""
+    response.headers["Cache-Control"] = "no-store"
+    return response
+
+
+@blueprint.get("/sign-in")
+def page() -> Response:
+    """Show the form, or the account of the caller."""
+    return _answered()
+
+
+@blueprint.post("/sign-in")
+def enter() -> AnyResponse:
+    """Start a session for the name and password of the form."""
+    csrf.require_own_form()
+    name, password = request.form.get("name", ""), request.form.get("password", "")
+    try:
+        account = identify.signed_in(identify.accounts(), name.strip(), password, request.remote_addr)
+    except Refused as error:
+        # A page cannot answer 401: a browser would ask for credentials itself.
+        status = HTTPStatus.UNPROCESSABLE_ENTITY if error.code == 401 else error.code or 500
+        response = _answered(error.sentence, status)
+        if error.retry_after is not None:
+            response.headers["Retry-After"] = str(error.retry_after)
+        return response
+    return begin(account, request.form.get("next"))
+
+
+@blueprint.get("/sign-out")
+def confirm() -> Response:
+    """Show the button that ends the session."""
+    return make_response(render_template("inspector/sign_out.html", title="Sign out - Ararat", token=csrf.form_token()))
+
+
+@blueprint.post("/sign-out")
+def leave() -> AnyResponse:
+    """End the session."""
+    csrf.require_own_form()
+    if session := cookies.session_id():
+        identify.accounts().end_session(session)
+    return cookies.delete_session(_see_other(url("sign_in.page")))
+
+
+def begin(account: Account, destination: str | None) -> AnyResponse:
+    """Start a session with a new id, and redirect to a path of this site, or to /sign-in."""
+    known = identify.accounts()
+    if old := cookies.session_id():
+        known.end_session(old)
+    session = known.start_session(account, address=request.remote_addr)
+    response = _see_other(safe_path(destination) or url("sign_in.page"))
+    return cookies.set_session(response, session, SESSION_HOURS * 3600)
+
+
+def _see_other(path: str) -> Response:
+    return make_response(redirect(path, HTTPStatus.SEE_OTHER))
+
+
+def _caller() -> Caller | None:
+    try:
+        return identify.caller()
+    except Refused:
+        return None  # a session that has ended, or a user without an account
+
+
+def _answered(failure: str | None = None, status: int = 200) -> Response:
+    destination = safe_path(request.values.get("next"))
+    page = render_template(
+        "inspector/sign_in.html",
+        title="Sign in - Ararat",
+        caller=_caller() if request.method != "POST" else None,
+        by_web_server=identify.remote_user() is not None,
+        failure=failure,
+        destination=destination,
+        token=csrf.form_token(),
+    )
+    return Response(page, status)
