@@ -1,4 +1,4 @@
-"""An access log of resolutions: the requested identifiers and the answers, without data of the client.
+"""Log each resolution: the requested identifier and the kind of the answer, without data of the client.
 
 A line contains no client address, no header field and no query. If the identifier could not be parsed, the line
 contains only the reason, because the text can contain personal data.
@@ -39,7 +39,7 @@ def log_resolutions(logger: logging.Logger) -> Callable[[Resolution], None]:
 
 
 def entry(resolution: Resolution, time: datetime) -> dict[str, Any]:
-    """Return the members of a line. ``time`` is in UTC.
+    """Return the members of a log line for one resolution. ``time`` is the time of the answer in UTC.
 
     >>> entry(Resolution(given="ark:", status=302, outcome="located"), datetime(2026, 10, 4, tzinfo=UTC))
     {'time': '2026-10-04T00:00:00.000Z', 'status': 302, 'outcome': 'located'}

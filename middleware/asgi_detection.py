@@ -42,7 +42,9 @@ def is_asgi(app: object) -> bool:
 
 
 def named(app: object) -> str:
-    """Return the name of a function, or of the class of an object, with its module, in printable ASCII.
+    """Return the name of a function, or of the class of an object, with its module, for an error message.
+
+    The name is printable ASCII of at most 200 characters of the original.
 
     >>> named({})
     'builtins.dict'

@@ -69,14 +69,15 @@ class OwnScheme:
 
     @property
     def name(self) -> str:
-        """The name of the scheme, in lower case and without a colon."""
+        """The name of the scheme in lower case and without a colon, such as "atlas"."""
         return self.record.name
 
     def answer(self, given: str, max_length: int) -> Resolution:
-        """Return the answer for an identifier as received. One that is too long is not passed to ``resolve``.
+        """Return the result for an identifier as received. ``max_length`` is the limit in bytes above which it is
+        refused.
 
         Raises TypeError if ``resolve`` returns something else than None or a temporary redirect. Exceptions of
-        ``resolve`` reach the caller, except IdentifierError.
+        ``resolve`` reach the caller, except IdentifierError, which becomes a refusal.
         """
         reason: str | Problem = "too-long"
         if not length.may_refuse(given, max_length):

@@ -1,4 +1,4 @@
-"""The error codes of the middleware: of bindings, databases and tables, and of refused requests.
+"""The catalogue of error codes of the middleware: for bindings, databases, tables and refused requests.
 
 The codes of errors in an *identifier* are in :data:`ararat.identifiers.PROBLEMS`.
 """
@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class ErrorCode:
-    """An entry of the catalogue.
+    """The description of one error code of the middleware.
 
     ``title`` states what is wrong, ``expected`` what is accepted instead, ``reference`` names the rule. The reference
     "Ararat" marks a rule that no standard contains.

@@ -1,4 +1,4 @@
-"""Exceptions of the middleware.
+"""The exceptions of the middleware.
 
 Catch by class: :class:`BindingConflict` if a name is taken, :class:`BindingsUnavailable` if the store cannot be
 reached, :class:`BindingError` for all other errors of a binding, a table or a database. Each error has a code from
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 class Refused(ValueError):
-    """An error with a code.
+    """The base of errors that have a code of the catalogue.
 
     ``message`` states what is wrong in one sentence; the default is the title of the code. ``expected`` states what is
     accepted, ``reference`` names the rule.
@@ -42,15 +42,18 @@ class Refused(ValueError):
 
 
 class BindingsUnavailable(RuntimeError):
-    """The store cannot be reached at the moment. Whether a name is bound is unknown.
+    """Raised if the store cannot be reached at the moment, so it is unknown whether a name is bound.
 
-    Nothing was written, unless the text states that this is unknown. Try again later: if the binding was written after
-    all, the result is "unchanged".
+    Nothing was written, unless the message states that this is unknown. Try again later: if the binding was written
+    after all, the result is "unchanged".
     """
 
 
 class BindingError(Refused):
-    """A binding is refused. ``identifier`` is its name in ASCII, or None if the name is unknown."""
+    """Raised for a change of bindings, a table or a database that is not valid.
+
+    ``identifier`` is the name that the error is about, in ASCII. It is None if the error is about no single name.
+    """
 
     def __init__(self, code: str, message: str | None = None, *, identifier: str | None = None) -> None:
         super().__init__(code, message)
@@ -58,7 +61,11 @@ class BindingError(Refused):
 
     @classmethod
     def of(cls, error: IdentifierError, identifier: str) -> BindingError:
-        """Return the error for an identifier that cannot be parsed, with the code of its problem."""
+        """Convert the error of a text that is not an identifier. The result has the code and the message of its
+        problem.
+
+        ``identifier`` is the text in ASCII.
+        """
         return cls(error.problem.code, error.problem.message, identifier=identifier)
 
     def __str__(self) -> str:
@@ -70,11 +77,11 @@ class BindingError(Refused):
 
 
 class TableError(BindingError):
-    """A file cannot be read as a table of bindings.
+    """Raised if a file cannot be read as a table of bindings.
 
-    ``line`` is the line of ``file``, counted from 1. ``column`` is the character in the line, counted from 1, or the
-    name of a column, or None for the whole line. ``kept`` is the number of earlier lines that an import in batches has
-    written.
+    - ``line``: the line of ``file``, counted from 1.
+    - ``column``: the character in the line, counted from 1, or the name of a column; None for the whole line.
+    - ``kept``: the number of earlier lines that an import in batches has written.
     """
 
     def __init__(self, code: str, message: str, file: str, line: int, column: int | str | None = None) -> None:
@@ -90,7 +97,10 @@ class TableError(BindingError):
 
 
 class UnreadableBinding(BindingError, BindingsUnavailable):
-    """The row of a name cannot be read, because another program wrote it. The binding of the name is unknown."""
+    """Raised if the row of a name in the database has values that Ararat does not write. Its binding is unknown.
+
+    Another program wrote the row. ``key`` is the normal form of the name.
+    """
 
     def __init__(self, key: str, reason: str) -> None:
         name = display.escape(key[:100])
@@ -99,7 +109,10 @@ class UnreadableBinding(BindingError, BindingsUnavailable):
 
 
 class BindingConflict(BindingError):
-    """A name is taken. ``existing`` is the recorded binding, ``proposed`` the refused one."""
+    """Raised if a name is bound already and the change is not permitted.
+
+    ``existing`` is the recorded binding, ``proposed`` the refused one.
+    """
 
     def __init__(self, code: str, existing: Binding, proposed: Binding) -> None:
         super().__init__(code, _first_difference(code, existing, proposed), identifier=existing.identifier)
@@ -134,15 +147,18 @@ def _shorten(value: str | bool | None) -> str:
 
 
 class ReadOnlyBindings(BindingError):
-    """Raised by a change of bindings that can only be read."""
+    """Raised for a change of bindings in a store that can only be read, such as a table file."""
 
     def __init__(self, message: str | None = None) -> None:
         super().__init__("read-only", message)
 
 
 class Collision(Exception):
-    """Another writer was faster, so the change must be checked again. The middleware never raises it to callers."""
+    """Raised inside the middleware if another process changed the same name first. The change is then checked again.
+
+    Callers of the public functions never receive it.
+    """
 
 
 class PrefixError(Refused):
-    """Raised for a text that is not a resolver prefix."""
+    """Raised for a text that is not a resolver prefix, such as ``https://example.org``."""

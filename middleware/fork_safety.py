@@ -1,4 +1,4 @@
-"""Locks that remain usable in a forked process.
+"""A lock that remains usable in a forked process.
 
 A fork copies a held lock, but not the thread that would release it. Servers can fork workers at any time, so every lock
 that can be held during a fork must be a :class:`ForkSafeLock`.
@@ -20,11 +20,11 @@ class ForkSafeLock:
         _all.add(self)
 
     def acquire(self, blocking: bool = True, timeout: float = -1) -> bool:
-        """Take the lock, and return whether it was taken."""
+        """Acquire the lock like :meth:`threading.Lock.acquire`, and return True if it was acquired."""
         return self._lock.acquire(blocking, timeout)
 
     def release(self) -> None:
-        """Release the lock."""
+        """Release the lock. A free lock stays free, so that a forked process can call this for its parent's lock."""
         # A thread that forked while it held the lock has a free one in the child.
         if self._lock.locked():
             self._lock.release()

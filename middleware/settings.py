@@ -86,7 +86,9 @@ class SettingsArguments(TypedDict, total=False):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Settings:
-    """The settings of a resolver, with their defaults and checks. ``ResolverMiddleware`` describes each.
+    """The settings of one resolver, with their defaults. :class:`~ararat.middleware.ResolverMiddleware` describes each.
+
+    The constructor checks all values, converts them to their normal form, and raises ValueError for a wrong one.
 
     >>> Settings(prefix="HTTPS://Example.org/").prefix
     'https://example.org'
@@ -146,7 +148,9 @@ class Settings:
             )
 
     def without_ignored(self, query: str) -> str | None:
-        """Return a query without the ignored parameters; None if all of its parameters are ignored (I-02).
+        """Return the query of a request without ignored parameters; None if it has only ignored parameters (I-02).
+
+        ``query`` is without its question mark.
 
         >>> settings = Settings()
         >>> [settings.without_ignored(query) for query in ("utm_source=x&fbclid=y", "info&gclid=1", "")]
@@ -160,20 +164,30 @@ class Settings:
 
     @property
     def all_inflections(self) -> Mapping[str, str]:
-        """All known inflections with their descriptions."""
+        """The inflections that the resolver knows, such as "?info", with their descriptions: its own and those of the
+        site.
+        """
         return {**DESCRIBED, **self.inflections}
 
     def not_ours(self, identifier: Ark | Urn) -> str | None:
-        """Return the reason if this resolver does not answer for the NAAN of an ARK, otherwise None."""
+        """Return why this resolver does not answer for the NAAN of an ARK. Return None if it does, and for a URN.
+
+        ``naans`` has the NAANs that it answers for.
+
+        >>> from ararat.identifiers import parse
+        >>> Settings(naans=["12345"]).not_ours(parse("ark:67890/x"))
+        'this resolver answers for NAAN 12345, not for NAAN 67890'
+        """
         if self.naans is None or isinstance(identifier, Urn):
             return None
         naan = identifier.normal_naan
         return None if naan in self.naans else f"this resolver answers for {_listed(self.naans)}, not for NAAN {naan}"
 
     def reserves(self, path: str) -> bool:
-        """Return whether a path, percent-encoded or not, belongs to a scheme of the site or to a service.
+        """Return whether a path of the site belongs to one of its own schemes or to a service of RFC 2169.
 
-        "ark" and "urn" are not checked here: :func:`.targets.is_reserved` rejects them for all bindings.
+        The path can be percent-encoded. "ark" and "urn" are not checked here: :func:`.targets.is_reserved` rejects them
+        for all bindings.
 
         >>> Settings(prefix="https://example.org", services="/uri-res").reserves("/uri%2Dres/N2L")
         True

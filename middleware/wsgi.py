@@ -52,33 +52,38 @@ _log = logging.getLogger(__name__)
 
 
 class BindingSource(Protocol):
-    """The bindings that a resolver reads, such as :class:`~ararat.middleware.Bindings`.
+    """The bindings that a resolver reads. :class:`~ararat.middleware.Bindings` has these methods.
 
-    A class that inherits from this one needs only ``fetch``; it has no rules.
+    A class of a site that inherits from this one needs only ``fetch``; it then has no rules and no prefix records.
     """
 
     def fetch(self, keys: Iterable[str], /) -> Mapping[str, Binding]:
-        """Return the bindings of the given keys, by key, without the keys that are not bound.
+        """Return the bindings of the given keys, which are normal forms of identifiers, by key.
 
-        Raises :class:`~ararat.middleware.BindingsUnavailable` if the bindings cannot be read.
+        Keys that are not bound are omitted. Raises :class:`~ararat.middleware.BindingsUnavailable` if the bindings
+        cannot be read.
         """
         ...
 
     def binding_by_rule(self, identifier: Ark | Urn, /) -> Ruled | None:
-        """Return the binding that a rule makes for an identifier that is not bound, or None."""
+        """Return the binding that a rule creates for an identifier that is not bound itself. Return None if no rule
+        applies.
+
+        A rule creates targets for all unbound names of a NAAN or shoulder from a template.
+        """
         return None
 
     def prefix_records(self) -> PrefixRecords:
-        """Return the records of NAANs and shoulders."""
+        """Return the records of NAANs and shoulders, which describe all names that begin with them."""
         return NO_RECORDS
 
     def is_mistyped(self, identifier: Ark | Urn, /) -> bool:
-        """Return whether an identifier that is not bound has a wrong check character."""
+        """Return whether the check character of an unbound identifier is wrong, so it probably has a typing error."""
         return False
 
     @property
     def failure(self) -> str | None:
-        """The reason why the bindings could not be opened, or None."""
+        """The reason why the bindings could not be opened, or None if they are open."""
         return None
 
 

@@ -1,1 +1,1 @@
-"""HTTP: request targets, responses, negotiation and conditional requests."""
+"""The HTTP part of the resolver: request targets, content negotiation, conditional requests and responses."""

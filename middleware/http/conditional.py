@@ -20,9 +20,10 @@ _SETTLED = timedelta(seconds=2)
 
 
 def validators(content: bytes, changed: datetime | None) -> list[tuple[str, str]]:
-    """Return the field ETag, and Last-Modified if ``changed`` is known and older than two seconds.
+    """Return the fields ETag and Last-Modified of a response. Source: RFC 9110, section 8.8.
 
-    Source: RFC 9110, section 8.8.
+    ``content`` is the body. ``changed`` is the time of the last change of the binding, or None. Last-Modified is
+    omitted if it is unknown or less than two seconds ago.
 
     >>> validators(b"", datetime(2020, 10, 4, 12, 0, 0, 999, tzinfo=UTC))
     [('ETag', '"47DEQpj8HBSa-_TImW-5JCeu"'), ('Last-Modified', 'Sun, 04 Oct 2020 12:00:00 GMT')]
@@ -35,13 +36,13 @@ def validators(content: bytes, changed: datetime | None) -> list[tuple[str, str]
 
 
 class Conditions(NamedTuple):
-    """The fields If-None-Match and If-Modified-Since of a request; None for a missing field."""
+    """The values of the fields If-None-Match and If-Modified-Since of a request; None for a missing field."""
 
     if_none_match: str | None = None
     if_modified_since: str | None = None
 
     def met(self, headers: Mapping[str, str]) -> bool:
-        """Return whether the client already has the response with these header fields.
+        """Return True if the client already has the response with these header fields, so that 304 is the answer.
 
         A malformed value is ignored. Source: RFC 9110, section 13.2.2.
 

@@ -1,7 +1,8 @@
-"""Served bindings: the site answers at one of its paths, and the browser keeps the address of the identifier.
+"""Pass a request for a served name to the site, so that the browser keeps the address of the identifier.
 
-The site receives a copy of the environ that requests its path. Its response is changed in three ways only: a Link field
-to the description and the Vary fields of the choice of the path are added, and a permanent redirect becomes temporary.
+The site receives a copy of the environ that requests one of its paths. Its response is changed in three ways only: a
+Link field to the description and the Vary fields of the choice of the path are added, and a permanent redirect becomes
+temporary.
 """
 
 from __future__ import annotations
@@ -24,24 +25,35 @@ _TEMPORARY = {"301": "302 Found", "308": "307 Temporary Redirect"}
 
 
 class Handover(NamedTuple):
-    """A request for the site: its environ, the address of the description, and the Vary fields of the response."""
+    """A request that the site must answer.
+
+    - ``environ``: the environ for the site.
+    - ``info``: the address of the description, for the Link field of the response.
+    - ``vary``: the request header fields that the choice of the path depends on, for its Vary fields.
+    """
 
     environ: WSGIEnvironment
     info: str
     vary: tuple[str, ...] = ()
 
     def to(self, app: WSGIApplication, start_response: StartResponse) -> Iterable[bytes]:
-        """Call the site."""
+        """Call the WSGI application ``app`` with the request, and return its body. The header fields are added to its
+        response.
+        """
         return app(self.environ, add_describedby_link(start_response, self.info, self.vary))
 
 
 def describedby(info: str) -> str:
-    """Return the value of the Link field in every response for a bound name (POL-032)."""
+    """Return the value of the Link field that leads from a response to the description of the name (POL-032).
+
+    >>> describedby("/ark:12345/x?info")
+    '</ark:12345/x?info>; rel="describedby"'
+    """
     return f'<{info}>; rel="describedby"'
 
 
 def hand_over(resolution: Resolution, request: Request) -> Handover:
-    """Return the request for the site that answers for a served name.
+    """Convert the request for a served name to a request for the path of the site in ``resolution.target``.
 
     ``ararat.ark`` in the environ of the site is the normal form of the identifier.
     """
@@ -51,7 +63,7 @@ def hand_over(resolution: Resolution, request: Request) -> Handover:
 
 
 def local_environ(environ: WSGIEnvironment, target: str, query: str | None) -> WSGIEnvironment:
-    """Return a copy of the environ that requests ``target``, a path of the site, with ``query`` appended.
+    """Return a copy of the environ that requests ``target``, a path of the site, with ``query`` appended to its query.
 
     It is a copy, because servers write their access logs from the original environ.
     """
@@ -67,9 +79,10 @@ def local_environ(environ: WSGIEnvironment, target: str, query: str | None) -> W
 
 
 def add_describedby_link(start_response: StartResponse, info: str, vary: tuple[str, ...] = ()) -> StartResponse:
-    """Wrap ``start_response``: add a link to the description, and turn 301 and 308 into 302 and 307.
+    """Wrap ``start_response`` for a served name: add a Link field to the description, and turn 301 and 308 into 302 and
+    307.
 
-    ``vary`` are the request header fields that the path depends on.
+    ``info`` is the address of the description. ``vary`` are the request header fields that the path depends on.
     """
     added = [("Link", describedby(info)), *(("Vary", field) for field in vary)]
 

@@ -1,7 +1,8 @@
-"""Content negotiation: choose a target by the Accept and Accept-Language fields of the client.
+"""Content negotiation: choose one of several targets of a name by the fields Accept and Accept-Language.
 
-The target without a selector has the quality of ``*/*`` and ``*``. An alternate is chosen only if the client prefers it
-by name. If no alternate is acceptable, the target without a selector is the answer; the status is never 406.
+A selector of an alternate target is a media type, a language, or both. The target without a selector has the quality of
+``*/*`` and ``*``. An alternate is chosen only if the client prefers it by name. If no alternate is acceptable, the
+target without a selector is the answer; the status is never 406.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ _UNNAMED = 0.001
 
 
 class Accepted(NamedTuple):
-    """The fields Accept and Accept-Language of a request; None for a missing field."""
+    """The values of the fields Accept and Accept-Language of a request; None for a missing field."""
 
     media_types: str | None = None
     languages: str | None = None
@@ -27,7 +28,11 @@ ANYTHING = Accepted()
 
 
 class Choice(NamedTuple):
-    """A target, or None for the target without a selector, and the request fields that the choice depends on."""
+    """The result of :func:`choose`.
+
+    ``target`` is the chosen alternate, or None for the target without a selector. ``vary`` are the request header
+    fields that the choice depends on.
+    """
 
     target: str | None
     vary: tuple[str, ...]
@@ -37,7 +42,9 @@ _NO_CHOICE = Choice(None, ())
 
 
 def choose(alternates: Mapping[str, str], accepted: Accepted) -> Choice:
-    """Return the alternate for a client. Source: RFC 9110, sections 12.4.2 and 12.5; RFC 4647.
+    """Choose the target that a client prefers. ``alternates`` maps selectors, such as "text/html;de", to targets.
+
+    Source: RFC 9110, sections 12.4.2 and 12.5; RFC 4647.
 
     >>> choose({"application/json": "/j", "de": "/d"}, Accepted("application/json", "de;q=0.5, en"))
     Choice(target='/j', vary=('Accept', 'Accept-Language'))

@@ -14,9 +14,10 @@ if TYPE_CHECKING:
 
 
 class Request(NamedTuple):
-    """A request for an identifier, or for a service of RFC 2169 that names one.
+    """A request for an identifier, or for a service of RFC 2169 on an identifier.
 
-    ``prefix`` is the resolver prefix of the site, or None.
+    ``target`` is the recovered request target, ``prefix`` the resolver prefix of the site or None, and ``service`` the
+    service or None.
     """
 
     environ: WSGIEnvironment
@@ -30,7 +31,7 @@ class Request(NamedTuple):
 
     @property
     def root(self) -> str:
-        """The beginning of links: the resolver prefix, or SCRIPT_NAME.
+        """The beginning of all links in the response: the resolver prefix, or SCRIPT_NAME.
 
         Links contain nothing else of the request, because a client can forge the field Host.
         """
@@ -38,7 +39,7 @@ class Request(NamedTuple):
 
     @property
     def is_secure(self) -> bool:
-        """Whether the client used https."""
+        """True if the client used https, as the server reports it in ``wsgi.url_scheme``."""
         return self.environ.get("wsgi.url_scheme") == "https"
 
     @property
@@ -51,5 +52,7 @@ class Request(NamedTuple):
 
     @property
     def origin(self) -> str | None:
-        """The field Origin, which a page of another site sends with a request of its script."""
+        """The value of the field Origin: the site whose script sent the request. It is None if the request has no such
+        field.
+        """
         return self.environ.get("HTTP_ORIGIN")

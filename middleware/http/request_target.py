@@ -38,9 +38,11 @@ _DOT_SEGMENTS = {b".", b".."}
 class Target(NamedTuple):
     """A request target below the mount of the application (``SCRIPT_NAME``), without its fragment.
 
-    ``path`` is ASCII, percent-encoded as the client sent it. ``query`` is None without a question mark, and "" after a
-    bare one. ``exact`` is False if they were rebuilt from decoded values. ``dotted`` is True if a segment of the raw or
-    the decoded path is ``.`` or ``..``: an outer access check can have seen another path.
+    - ``path``: ASCII, percent-encoded as the client sent it.
+    - ``query``: None without a question mark, and "" after a question mark at the end.
+    - ``exact``: False if the path or the query was rebuilt from decoded values.
+    - ``dotted``: True if a segment of the raw or the decoded path is ``.`` or ``..``. An outer access check can then
+      have seen another path.
     """
 
     path: str
@@ -50,7 +52,7 @@ class Target(NamedTuple):
 
     @property
     def identifier(self) -> str:
-        """The path below the prefix and the query, as received: the identifier with its inflection.
+        """The text below the resolver prefix, as received: the identifier and its query.
 
         >>> Target("/ark:12345/x", "info").identifier
         'ark:12345/x?info'
@@ -75,7 +77,7 @@ def reserved_labels(schemes: Iterable[str]) -> frozenset[str]:
 
 
 def recover(environ: Mapping[str, Any]) -> Target:
-    """Return the target of a request, as exact as the server allows.
+    """Return the request target as the client sent it, if the WSGI server passes it on. Otherwise rebuild it.
 
     >>> recover({"PATH_INFO": "/ark:12345/a/b", "QUERY_STRING": "", "REQUEST_URI": "/ark:12345/a%2Fb?"}).identifier
     'ark:12345/a%2Fb?'
@@ -109,7 +111,9 @@ def recover(environ: Mapping[str, Any]) -> Target:
 
 
 def mount_path(environ: Mapping[str, Any]) -> str:
-    """Return ``SCRIPT_NAME`` percent-encoded, without a slash at its end and with at most one at its start.
+    """Return ``SCRIPT_NAME`` as the beginning of a path in links: percent-encoded, without a slash at its end.
+
+    Several slashes at its start become one, so that no link leads to another host.
 
     >>> mount_path({"SCRIPT_NAME": "/a pp"}), mount_path({"SCRIPT_NAME": "//evil.example/"}), mount_path({})
     ('/a%20pp', '/evil.example', '')

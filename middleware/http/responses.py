@@ -1,4 +1,4 @@
-"""Turn a resolution into an HTTP response: status, header fields and body.
+"""Convert a resolution to an HTTP response: status, header fields and body.
 
 Locations and links begin with the setting ``prefix`` or with SCRIPT_NAME. They never contain ``Host`` or forwarding
 fields of the request. A response depends on the request target, the method and the fields in its ``Vary``. A
@@ -45,7 +45,7 @@ _REFUSAL_FORMS = ("text/html", "application/problem+json", "application/json", "
 
 
 class View(Protocol):
-    """The text of an answer in three representations: page, JSON and plain text."""
+    """A text for users in three representations: HTML page, JSON and plain text. :func:`preferred` selects one."""
 
     def as_html(self) -> bytes: ...
 
@@ -55,19 +55,19 @@ class View(Protocol):
 
 
 class Answer(NamedTuple):
-    """A response. ``start`` sends it to the server; a response to HEAD has the same header fields, but no body."""
+    """The status, header fields and body of a response to the client."""
 
     status: int
     headers: Headers
     body: bytes
 
     def start(self, start_response: StartResponse, *, head: bool = False) -> Iterable[bytes]:
-        """Begin the response and return its body."""
+        """Call ``start_response`` and return the body for the server. With ``head``, the body is empty (HEAD)."""
         start_response(_STATUS_LINES[self.status], self.headers)
         return (self.body,) if self.body and not head else ()
 
     def under(self, conditions: Conditions) -> Answer:
-        """Return this answer of 200, or 304 in its place if the client has it."""
+        """Return 304 if the client already has this response of 200 (:class:`.Conditions`), else this response."""
         if not conditions.met(dict(self.headers)):
             return self
         # RFC 9110, section 15.4.5: 304 has the caching fields of 200, but not the fields of the content.
@@ -75,7 +75,7 @@ class Answer(NamedTuple):
 
 
 class Answers:
-    """Create the responses of one resolver."""
+    """Create the HTTP responses of a resolver with these settings."""
 
     def __init__(self, settings: Settings) -> None:
         self._settings = settings
@@ -85,7 +85,7 @@ class Answers:
         self._redirected: Headers = [("Content-Length", "0"), ("Cache-Control", self._found_for)]
 
     def answer(self, resolution: Resolution, request: Request) -> Answer | Handover:
-        """Return the response to a request, or the request for the site if the name is served."""
+        """Return the response for a resolution. For a served name, return the request that the site must answer."""
         if request.service is not None:
             if request.service == "N2Ls" and resolution.outcome not in ("refused", "metadata", "prefix"):
                 return self._places(resolution, request)
@@ -101,7 +101,7 @@ class Answers:
         return self._redirect(resolution, request)
 
     def options(self, request: Request) -> Answer:
-        """Return 204 with the allowed methods, also for CORS preflight requests."""
+        """Return the response to OPTIONS: 204 with the allowed methods, also for a CORS preflight request."""
         headers = [("Allow", METHODS), ("Cache-Control", "no-store")]
         if self._settings.cors:
             headers += [("Access-Control-Allow-Methods", METHODS), ("Access-Control-Allow-Headers", "*")]
@@ -233,7 +233,7 @@ class Answers:
 
 
 def last_resort() -> Answer:
-    """Return 500 without using a template or a setting, which could fail again."""
+    """Return a response of 500 that uses no template and no setting. It is sent if rendering an error page fails."""
     body = b"The resolver failed because of an error in its program (internal-error).\n"
     headers = [
         ("Content-Type", "text/plain; charset=utf-8"),
@@ -256,7 +256,9 @@ def _always(settings: Settings) -> Headers:
 
 
 def preferred(accept: str | None, forms: tuple[str, ...]) -> str:
-    """Return the media type that an Accept field prefers; the first form if it has no preference or accepts none.
+    """Return the media type of ``forms`` that an Accept field prefers.
+
+    Return the first one if the field has no preference or accepts none of them.
 
     >>> [preferred(accept, tuple(FORMS)) for accept in ("application/json;q=0.9, text/*;q=0.1", "*/*", "image/png")]
     ['application/json', 'text/html', 'text/html']

@@ -1,4 +1,4 @@
-"""The services of RFC 2169: the path names the service, and the query is the identifier.
+"""The services N2L, N2Ls and N2C of RFC 2169: the path names the service, and the query is the identifier.
 
     GET /uri-res/N2L?urn:example:maps HTTP/1.1             (RFC 2169, section 2; URN-060)
 
@@ -28,14 +28,18 @@ FORMS = ("text/uri-list", "text/html")
 
 
 class ServiceRequest(NamedTuple):
-    """A service, and the request target as if the client had requested the address of the identifier."""
+    """The service in a request, and the request target that the same request at the address of the identifier would
+    have.
+    """
 
     service: Service
     target: Target
 
 
 def parse_service_request(target: Target, services: str) -> ServiceRequest | None:
-    """Return the request for a service below the path ``services``, or None for other request targets.
+    """Parse a request for a service. ``services`` is the path of the services, such as "/uri-res".
+
+    Return None for another path or an unknown service.
 
     >>> parse_service_request(Target("/uri-res/N2C", "urn:example:maps"), "/uri-res").target.identifier
     'urn:example:maps?info'
@@ -53,7 +57,10 @@ def parse_service_request(target: Target, services: str) -> ServiceRequest | Non
 
 
 def as_redirect(resolution: Resolution) -> Resolution:
-    """Return the resolution as a redirect: for a description or a served name, to the URL of the identifier."""
+    """Convert a resolution to a redirect, because N2L and N2C only redirect.
+
+    A description or a served name becomes a redirect to the address of the identifier.
+    """
     if resolution.outcome == "prefix" and resolution.record is not None:
         address = f"/{resolution.record.prefix}"
         return replace(resolution, status=303, outcome="described", target=address)
@@ -67,13 +74,13 @@ def as_redirect(resolution: Resolution) -> Resolution:
 
 @dataclass(frozen=True, slots=True)
 class Places:
-    """The known locations of a resource; ``addresses`` can be empty."""
+    """The locations of the resource of an identifier, as N2Ls lists them. ``addresses`` can be empty."""
 
     identifier: str
     addresses: tuple[str, ...]
 
     def as_list(self) -> bytes:
-        """Return the media type text/uri-list: "the first line ... SHOULD be a comment giving the original URI".
+        """Return the locations as text/uri-list: "the first line ... SHOULD be a comment giving the original URI".
 
         >>> Places("urn:example:maps", ("https://example.org/maps",)).as_list()
         b'# urn:example:maps\\r\\nhttps://example.org/maps\\r\\n'
@@ -85,7 +92,7 @@ class Places:
 
 
 def places(resolution: Resolution, root: str) -> Places:
-    """Return all locations of a resolution, the default target first. ``root`` is the resolver prefix.
+    """Return the target and the alternate targets of a resolution, the target first. ``root`` is the resolver prefix.
 
     The list is empty if only a description or a related page is known: "the result MUST be a list of the URLs which
     may be used to obtain an instance of the resource" (RFC 2169, section 3.2).

@@ -1,1 +1,1 @@
-"""Import and export of bindings as tables."""
+"""Import bindings from tables and from dumps of other systems, and export them as tables."""

@@ -33,9 +33,11 @@ _TRUTH = {"true": True, "yes": True, "1": True, "false": False, "no": False, "0"
 
 
 class Row(NamedTuple):
-    """A row: the number of its first line in the file, from 1, and its cells by column.
+    """A row of an imported table.
 
-    A missing column is the same as an empty cell. ``actor`` made the change; None is the actor of the import.
+    - ``line``: the number of its first line in the file, from 1.
+    - ``cells``: the texts by column. A missing column is the same as an empty cell.
+    - ``actor``: the person that made the change; None for the actor of the import.
     """
 
     line: int
@@ -44,7 +46,7 @@ class Row(NamedTuple):
 
 
 class Columns(NamedTuple):
-    """The mapping from the headings of a table to :data:`COLUMNS`.
+    """The mapping from the headings of an imported table to :data:`COLUMNS`.
 
     ``renamed`` maps headings to columns. ``ignore_unknown`` ignores all other headings that are not the name of a
     column. Case, and white space around a heading, are not significant.
@@ -59,7 +61,9 @@ class Columns(NamedTuple):
     ignore_unknown: bool = False
 
     def find(self, name: str) -> str | None:
-        """Return the column for a heading, or None if it is unknown."""
+        """Return the column that a heading means, or None if it is unknown. Case and surrounding white space are
+        ignored.
+        """
         name = name.strip()
         for given, ours in self.renamed.items():
             if given.strip().casefold() == name.casefold():
@@ -73,7 +77,10 @@ class Columns(NamedTuple):
         return name if metadata.is_name(name) else None
 
     def unknown(self, names: Sequence[str]) -> str:
-        """Return the error message for unknown headings, with the remedy."""
+        """Return the message of the error about unknown headings ``names``.
+
+        It suggests columns and the option to use.
+        """
         shown = ", ".join(validation.shown(name.strip()) + _suggestion(name) for name in names)
         message = f"unknown column{'' if len(names) == 1 else 's'} {shown}"
         if re.match("(?:https?://|ark:|urn:)", names[0].strip(), re.IGNORECASE):
@@ -90,7 +97,9 @@ def _suggestion(name: str) -> str:
 
 
 def proposal(cells: Mapping[str, str]) -> Proposal:
-    """Return the request that a row makes. Raises :class:`BindingError` if it is not valid.
+    """Convert the cells of a row to a :class:`Proposal`: the change of a binding that the row requests.
+
+    Raises :class:`BindingError` if a value is not valid.
 
     >>> proposal({"identifier": "ark:/12345/d-oc", "target": "/1", "redirect": "307"}).redirect
     307
@@ -117,9 +126,9 @@ def proposal(cells: Mapping[str, str]) -> Proposal:
 
 
 def cells(binding: Binding) -> dict[str, str]:
-    """Return the cells of a binding that are not empty, in the order of :data:`COLUMNS`.
+    """Convert a binding to the cells of a row. The order is that of :data:`COLUMNS`, and empty cells are omitted.
 
-    The number of its changes is not included: it belongs to the history.
+    The revision of the binding is not included: it belongs to the history.
     """
     stated = {
         "identifier": binding.identifier,
@@ -142,7 +151,7 @@ def cells(binding: Binding) -> dict[str, str]:
 
 
 def alternate_column(selector: str) -> str:
-    """Return the column of the alternates with this selector.
+    """Return the column for the alternate target with this selector: a media type, a language, or both.
 
     >>> alternate_column("text/html;en")
     'target[text/html;en]'
@@ -158,7 +167,10 @@ def _status(text: str) -> Status:
 
 
 def redirect(text: str) -> int:
-    """Return the number in a cell of the column redirect. Raises :class:`BindingError`."""
+    """Convert a cell of the column "redirect" to a status, such as 307.
+
+    Raises :class:`BindingError` if the cell is not a number of three digits.
+    """
     if len(text) == 3 and text.isascii() and text.isdecimal():
         return int(text)
     raise BindingError("redirect-status", f"the redirect status {validation.shown(text)} is not allowed")

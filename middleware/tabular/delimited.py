@@ -18,14 +18,14 @@ from .text_stream import Lines, opened
 
 
 class Line(NamedTuple):
-    """A line of a table: the number of its first line in the file, from 1, and its fields."""
+    """A record of a CSV or TSV file: the number of its first line in the file, from 1, and its fields."""
 
     number: int
     fields: list[str]
 
 
 def read(file: str | Path | BinaryIO, delimiter: str = ",") -> Generator[Line, None, None]:
-    r"""Yield the lines of a file with this separator, including the header and without empty lines.
+    r"""Yield the records of a CSV or TSV file with this separator, including the header. Empty lines are omitted.
 
     ``file`` is a path, or a binary file in UTF-8. Raises :class:`TableError` with the code ``table-encoding``,
     ``table-spreadsheet``, ``table-nul``, ``table-syntax`` or ``table-too-long``, and OSError if the file cannot be
@@ -40,7 +40,10 @@ def read(file: str | Path | BinaryIO, delimiter: str = ",") -> Generator[Line, N
 
 
 def read_lines(lines: Lines, delimiter: str) -> Iterator[Line]:
-    """Read CSV or TSV from open lines, like :func:`read`."""
+    """Yield the records of CSV or TSV from lines of text that are already open (:func:`.text_stream.opened`).
+
+    The errors are those of :func:`read`.
+    """
     reader = csv.reader(lines, delimiter=delimiter, strict=True)
     while True:
         lines.begin()
@@ -55,7 +58,7 @@ def read_lines(lines: Lines, delimiter: str) -> Iterator[Line]:
 
 
 def fields(text: str, delimiter: str) -> list[str]:
-    """Return the fields of one line, or an empty list if it is not valid.
+    """Split one line of CSV at a delimiter. Return an empty list if the line is not valid CSV.
 
     >>> fields("identifier;target", ";"), fields("identifier;target", ",")
     (['identifier', 'target'], ['identifier;target'])

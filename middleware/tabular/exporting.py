@@ -29,7 +29,11 @@ _EVERY = 1000
 
 
 class Exported(NamedTuple):
-    """The numbers of exported public names, reserved names, rules, settings (counters, UUIDs) and prefix records."""
+    """The numbers of exported rows.
+
+    ``bindings`` are public names, ``reserved`` reserved names. ``settings`` are counters and owners of UUIDs.
+    ``prefixes`` are records of NAANs and shoulders.
+    """
 
     bindings: int
     reserved: int = 0
@@ -87,7 +91,11 @@ _DELIMITERS: dict[Format, str] = {"csv": ",", "tsv": "\t"}
 
 
 class Delimited:
-    """Format rows as lines of CSV or TSV."""
+    """Convert rows to lines of CSV or TSV.
+
+    - ``selectors``: the selectors of all alternate targets; each has a column.
+    - ``elements``: the names of the metadata elements that have a column of their own.
+    """
 
     def __init__(self, delimiter: str, selectors: Iterable[str], elements: Iterable[str]) -> None:
         self._columns = [*COLUMNS, *elements, *map(columns.alternate_column, selectors)]
@@ -96,7 +104,7 @@ class Delimited:
         self._writer = csv.writer(self._line, delimiter=delimiter, lineterminator="\n")
 
     def header(self) -> str:
-        """Return the first line."""
+        """Return the first line of the file, which names the columns."""
         return self._text(self._columns)
 
     def __call__(self, row: Binding | OtherRow) -> str:

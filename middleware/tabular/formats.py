@@ -30,7 +30,7 @@ SUFFIXES: dict[str, Format] = {".csv": "csv", ".tsv": "tsv", ".jsonl": "jsonl", 
 
 
 def format_of(file: str | Path | BinaryIO, name: str | None = None) -> Format:
-    """Return the format with this name, or by default that of the suffix of the file, or CSV.
+    """Return the format of a table: the one called ``name``, or by default the one of the suffix of the file, or CSV.
 
     Raises :class:`BindingError` with the code ``format-unknown``.
 
@@ -48,10 +48,12 @@ def format_of(file: str | Path | BinaryIO, name: str | None = None) -> Format:
 
 
 class Reader(NamedTuple):
-    """The options for reading a table.
+    """The options for reading a table of bindings.
 
-    ``encoding`` is None to detect it (:func:`~.text_stream.opened`). ``delimiter`` separates the fields of CSV and TSV.
-    None selects a comma, semicolon or tab: the one that finds the most columns in the first line.
+    - ``encoding``: None to detect it (:func:`~.text_stream.opened`).
+    - ``delimiter``: the separator of the fields of CSV and TSV. None selects a comma, semicolon or tab: the one that
+      finds the most columns in the first line.
+    - ``columns``: the mapping from headings to columns.
     """
 
     encoding: str | None = "utf-8"
@@ -65,7 +67,7 @@ _AS_SERVED = Reader()
 def read_rows(
     file: str | Path | BinaryIO, format: str | None = None, reader: Reader = _AS_SERVED, read_as: ReadAs | None = None
 ) -> Generator[Row, None, None]:
-    r"""Yield the rows of a file in order, without empty rows. Close the generator to close the file.
+    r"""Yield the rows of a table of bindings in order, without empty rows. Close the generator to close the file.
 
     ``file`` is a path or a binary file. ``format`` is one of :data:`FORMATS`, or None for that of the suffix.
     ``read_as`` receives the detected encoding, delimiter and columns. White space around the cells of CSV and TSV is

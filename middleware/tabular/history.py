@@ -63,7 +63,7 @@ def export_history(
     since: datetime | None = None,
     progress: Callable[[int], object] | None = None,
 ) -> dict[str, int]:
-    """Write the history to a binary file in UTF-8, and return the number of records of each kind.
+    """Write the history of a database to a binary file in UTF-8. Return the number of records of each kind.
 
     The file contains every event with its actor, source, times, revision and operation; operations; rules and prefix
     records with their history; counters and UUIDs. It does not contain accounts. With ``since``, it contains only the
@@ -119,7 +119,7 @@ def _record(kind: str, values: Mapping[str, Any]) -> dict[str, Any] | None:
 
 
 def is_history(file: str | Path) -> bool:
-    """Return whether a file begins like a history. A file that cannot be read does not."""
+    """Return True if a file begins like the result of :func:`export_history`. Return False if it cannot be read."""
     with suppress(OSError), Path(file).open("rb") as stream:
         return stream.read(30).startswith(f'{{"format":"{FORMAT}"'.encode())
     return False

@@ -45,9 +45,11 @@ _CHUNK = 1000
 
 
 class Imported(NamedTuple):
-    """The effect of a line. ``before`` is the binding before it (None for a new name).
+    """The effect of one line of an imported table.
 
-    ``after`` is the binding after it. For the outcome "set" it is the parsed row.
+    - ``outcome``: what the line does, such as "added" or "relocated".
+    - ``before``: the binding before it; None for a new name.
+    - ``after``: the binding after it. For the outcome "set" it is the parsed rule, prefix record or counter.
     """
 
     line: int
@@ -57,7 +59,10 @@ class Imported(NamedTuple):
 
 
 class NotedLine(NamedTuple):
-    """A line with an error or a warning; ``identifier`` is the text in the line, in printable ASCII."""
+    """A line of an imported table with an error or a warning.
+
+    ``identifier`` is the text in its column "identifier", in printable ASCII.
+    """
 
     line: int
     identifier: str
@@ -189,9 +194,10 @@ def import_rows(
     progress: Callable[[int], object] | None = None,
     report: Report | None = None,
 ) -> Summary:
-    """Bind the names of rows, or none if a row has an error. The arguments are those of :func:`import_table`.
+    """Bind the names of rows that are already parsed, or bind no name if a row has an error.
 
-    ``file`` is the name of the file for the history and for messages. Raises like :func:`import_table`.
+    The arguments and errors are those of :func:`import_table`. ``file`` is the name of the file for the history and for
+    messages.
     """
     check_actor(actor)
     if batch is not None and batch < 1:
@@ -219,9 +225,9 @@ def import_rows(
 
 
 class SeenNames:
-    """A temporary index on disk from each name to its first line, to detect duplicate names in a table of any size.
+    """A temporary index on disk from each name of an imported table to its first line.
 
-    Raises :class:`BindingsUnavailable` if the disk cannot store it.
+    It detects duplicate names in a table of any size. Raises :class:`BindingsUnavailable` if the disk cannot store it.
 
     >>> seen = SeenNames()
     >>> seen.add({"ark:12345/x": "2"})
@@ -238,12 +244,14 @@ class SeenNames:
             self._database.execute("CREATE TABLE lines (key TEXT PRIMARY KEY, source TEXT NOT NULL) WITHOUT ROWID")
 
     def add(self, sources: dict[str, str]) -> None:
-        """Add the lines of keys that are not in the index."""
+        """Add names with their lines. ``sources`` maps keys that are not in the index to the numbers of their lines, as
+        text.
+        """
         with disk_errors("the import"):
             self._database.execute("INSERT INTO lines SELECT key, value FROM json_each(?)", (json.dumps(sources),))
 
     def lookup(self, keys: Sequence[str]) -> dict[str, str]:
-        """Return the lines of those keys that are in the index."""
+        """Return the lines of the ``keys`` that are in the index, by key."""
         query = "SELECT key, source FROM lines WHERE key IN (SELECT value FROM json_each(?))"
         with disk_errors("the import"):
             return dict(self._database.execute(query, (json.dumps(keys),)))

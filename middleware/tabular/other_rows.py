@@ -1,4 +1,6 @@
-"""Rows that are not bindings. A copy of a store needs them, so that it mints no name twice.
+"""Rows of a table that are not bindings: rules, prefix records, counters and owners of UUIDs.
+
+A copy of a store needs them, so that it mints no name twice.
 
 - A rule has the kind ``rule``; the identifier is its prefix, the target is its template.
 - A prefix record has the kind ``prefix``. The identifier is its prefix, ``persistence`` is its statement. The columns
@@ -29,7 +31,10 @@ _UUID = re.compile(f"(?i:urn:uuid:)({UUID_PATTERN})")
 
 
 class RuleRow(NamedTuple):
-    """A rule without its author and time."""
+    """A rule in a table: a template that creates the targets of unbound names that begin with ``prefix``.
+
+    The author and the time of the rule are not in tables.
+    """
 
     prefix: str
     template: str
@@ -45,7 +50,10 @@ class RuleRow(NamedTuple):
 
 
 class PrefixRow(NamedTuple):
-    """A prefix record without its author and time. A text that is not recorded is empty."""
+    """The record of a NAAN or shoulder in a table. A text that is not recorded is "".
+
+    The author and the time of the record are not in tables.
+    """
 
     prefix: str
     who: str = ""
@@ -57,7 +65,7 @@ class PrefixRow(NamedTuple):
 
     @property
     def texts(self) -> dict[prefixes.Field, str]:
-        """The texts that are not empty."""
+        """The recorded texts by field, without the empty ones."""
         return {field: text for field, text in zip(prefixes.FIELDS, self[1:], strict=True) if text}
 
     def cells(self) -> dict[str, str]:
@@ -77,7 +85,9 @@ PREFIX_COLUMNS: Mapping[prefixes.Field, str] = {
 
 
 class Setting(NamedTuple):
-    """A named text in a store: a counter, or the owner of a UUID."""
+    """A counter of minted names, or the owner of a UUID, in a table: the ``name`` and ``value`` of a setting of the
+    store.
+    """
 
     name: str
     value: str
@@ -93,13 +103,17 @@ OtherRow = RuleRow | PrefixRow | Setting
 
 
 def setting(name: str, value: str) -> Setting | None:
-    """Return the row of a setting, or None if it is not exported."""
+    """Return the row for a setting of a store. Return None for a setting that is neither a counter nor the owner of a
+    UUID.
+    """
     known = COUNTER.fullmatch(name) or _UUID.fullmatch(f"urn:uuid:{name.removeprefix('uuid ')}")
     return Setting(name, value) if known else None
 
 
 def read(cells: Mapping[str, str]) -> OtherRow | None:
-    """Parse a row. Return None if it is a binding. Raises :class:`BindingError`.
+    """Parse a row of a table that is not a binding, by its column "kind". Return None for a row that is a binding.
+
+    Raises :class:`BindingError` if a value is not valid.
 
     >>> read({"identifier": "ark:/12345/x-5", "target": "/show/${value}", "kind": "rule"})
     RuleRow(prefix='ark:12345/x5', template='/show/${value}', redirect=302)

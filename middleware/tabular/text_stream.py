@@ -29,7 +29,7 @@ _SPREADSHEETS = (b"PK\x03\x04", b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1")
 
 @dataclass(slots=True)
 class ReadAs:
-    """The detected properties of a file.
+    """The properties of a table file, found while it is read.
 
     - ``guessed``: the file is not UTF-8, and nothing in it identifies its encoding.
     - ``delimiter``: the separator of a CSV or TSV file.
@@ -49,9 +49,10 @@ class ReadAs:
 def opened(
     file: str | Path | BinaryIO, encoding: str | None = "utf-8", read_as: ReadAs | None = None
 ) -> Iterator[Lines]:
-    """Open the lines of a path, or of a binary file, which stays open. Raises OSError if the file cannot be opened.
+    """Open the lines of a text file. ``file`` is a path, or a binary file, which stays open.
 
     ``encoding`` is None to detect it: UTF-16 by its byte order mark, UTF-8 if the lines are valid, else Windows-1252.
+    The properties of the file are written to ``read_as``. Raises OSError if the file cannot be opened.
     """
     if isinstance(file, (str, Path)):
         with Path(file).open("rb") as stream:
@@ -61,13 +62,18 @@ def opened(
 
 
 def name_of(file: str | Path | BinaryIO) -> str:
-    """Return the name of a table for messages, in printable ASCII."""
+    """Return the name of a file for messages, in printable ASCII. A file object without a name is "-".
+
+    >>> from io import BytesIO
+    >>> name_of("names.csv"), name_of(BytesIO())
+    ('names.csv', '-')
+    """
     named = file if isinstance(file, (str, Path)) else getattr(file, "name", "-")
     return validation.shown(str(named), 200)
 
 
 def check_encoding(encoding: str) -> str:
-    """Return the name of an encoding in Python. Raises :class:`BindingError` if Python does not have it.
+    """Return the name that Python uses for an encoding. Raises :class:`BindingError` if Python does not have it.
 
     >>> check_encoding("Latin-1"), check_encoding("CP1252")
     ('iso8859-1', 'cp1252')
@@ -80,7 +86,10 @@ def check_encoding(encoding: str) -> str:
 
 
 class Lines:
-    """Yields the lines of a file as text, and keeps the lines of the current record for error messages."""
+    """Iterate over the lines of a file as text. The lines of the current record are kept for error messages.
+
+    A record is one row of a table, which can have several lines.
+    """
 
     def __init__(
         self, stream: BinaryIO, file: str, encoding: str | None = "utf-8", read_as: ReadAs | None = None
@@ -105,13 +114,16 @@ class Lines:
             self._decoded = _decode(b"", stream, name)
 
     def begin(self) -> None:
-        """Forget the lines of the current record. The next line begins a new one."""
+        """Begin a record: the next line is its first one. The lines of the record before are no longer kept."""
         self.first = self._number + 1
         self._octets = 0
         self.record.clear()
 
     def peek(self) -> str:
-        """Return the next line that has more than separators, without consuming it; "" at the end."""
+        """Return the next line that is not empty, without consuming it. Return "" at the end of the file.
+
+        A line that has only separators and quotes counts as empty.
+        """
         while text := self._read():
             self._ahead.append(text)
             if text.strip(" \t\r\n\xa0,;\"'"):

@@ -1,1 +1,1 @@
-"""Pages and records of the resolver: descriptions and refusals."""
+"""The texts of the resolver's answers as pages, JSON and plain text: descriptions, prefix records and error pages."""

@@ -4,7 +4,8 @@
     of the ARK with its referent, including any relevant persistence statement."      (ARK draft, section 3.4)
 
 Unknown elements are left out. Only the element persistence is always present: without a statement its value is "no
-statement known" (ARK-007). The description of a withdrawn name is its tombstone.
+statement known" (ARK-007). The description of a withdrawn name is its tombstone, which is part of its error page (410,
+:mod:`.error_page`).
 """
 
 from __future__ import annotations
@@ -49,10 +50,12 @@ _NO_STATEMENT_WITHDRAWN = "How long the identifier would work was not stated."
 class Description:
     """The description of one binding.
 
-    ``address`` is the address of the identifier. ``place`` is the address of its target, or None. ``through`` is the
-    container whose passthrough made the binding, or None. ``inflections`` are those of the site with their descriptions
-    (ARK-044). ``rule`` is the prefix of the rule that made the binding, or None; then the date is that of the rule.
-    ``inherited`` is the statement of persistence of a prefix record, for a name without its own, or None.
+    - ``address``: the address of the identifier at this resolver; ``root``: the beginning of links.
+    - ``place``: the address of its target, or None.
+    - ``through``: the container whose passthrough made the binding, or None.
+    - ``rule``: the prefix of the rule that made the binding, or None; then the date is that of the rule.
+    - ``inflections``: those of the site with their descriptions (ARK-044).
+    - ``inherited``: the statement of persistence of a prefix record, for a name without its own, or None.
     """
 
     binding: Binding
@@ -66,23 +69,28 @@ class Description:
 
     @property
     def elements(self) -> dict[str, str]:
-        """The recorded metadata by their short names in order, always with the element persistence."""
+        """The recorded metadata by their short names, such as ``who``.
+
+        The element ``persistence`` is always present.
+        """
         statement = self.inherited.text if self.inherited else NO_STATEMENT
         return metadata.shortened({"erc.persistence": statement, **self.binding.metadata})
 
     @property
     def has_statement(self) -> bool:
-        """Whether a statement of persistence is recorded for the name or inherited."""
+        """True if a statement of persistence is recorded for the name, or for its NAAN or shoulder."""
         return self.inherited is not None or "erc.persistence" in self.binding.metadata
 
     @property
     def source(self) -> str | None:
-        """The address of the prefix record that has the inherited statement, or None."""
+        """The address of the record of the NAAN or shoulder that has the inherited statement; None without one."""
         return self.inherited and f"{self.root}/{self.inherited.prefix}"
 
     @property
     def association(self) -> str:
-        """The relation between the identifier and its resource, as a sentence or the beginning of one."""
+        """The relation between the identifier and its resource, as a sentence or as the beginning of a sentence with
+        the target.
+        """
         return _ASSOCIATION[self.binding.kind]
 
     @property
@@ -92,17 +100,22 @@ class Description:
 
     @property
     def about(self) -> tuple[str, ...]:
-        """The names of the elements that describe the resource, without ``what``, which is the heading of the page."""
+        """The short names of the recorded elements that describe the resource, such as ``who``.
+
+        The element ``what`` is omitted, because it is the heading of the page.
+        """
         return tuple(element for element in self.elements if element in metadata.KERNEL and element != "what")
 
     @property
     def promised(self) -> tuple[str, ...]:
-        """The names of the elements that state how long name and resource last."""
+        """The short names of the recorded elements that state how long the name and its resource last, such as
+        ``persistence``.
+        """
         return tuple(element for element in self.elements if element in metadata.STATEMENTS)
 
     @property
     def meanings(self) -> Mapping[str, str]:
-        """The notes to metadata elements for the page: the meaning of an element, or of the code of its value."""
+        """Notes for the page, by the short name of the element: the meaning of the element or of its value."""
         codes = {name: metadata.code_meaning(text) for name, text in self.elements.items()}
         notes = _MEANINGS | {name: meaning for name, meaning in codes.items() if meaning is not None}
         if not self.has_statement:
@@ -121,7 +134,7 @@ class Description:
 
     @property
     def successor(self) -> str | None:
-        """The address of the name or thing that replaces a withdrawn name, or None."""
+        """The address of the name or page that replaces a withdrawn name. It is None if no successor is recorded."""
         return self.binding.successor and successor_address(self.binding.successor, self.root)
 
     @property
@@ -131,17 +144,17 @@ class Description:
 
     @property
     def others(self) -> dict[str, str]:
-        """The elements that neither describe the resource in the kernel nor make a statement, without documents."""
+        """The metadata elements with another name of two parts, such as ``dc.title``, with their texts."""
         documents = datacite_and_schema_checks.CHECKS
         return {name: text for name, text in self.elements.items() if "." in name and name not in documents}
 
     @property
     def documents(self) -> dict[str, str]:
-        """The elements that are whole documents, in XML or JSON."""
+        """The metadata elements ``datacite`` (XML) and ``schema`` (JSON), with their texts."""
         return {name: text for name, text in self.elements.items() if name in datacite_and_schema_checks.CHECKS}
 
     def as_dict(self) -> dict[str, Any]:
-        """Return the members of the JSON object. Unknown members are left out."""
+        """Return the description as a JSON object. Members without a value are omitted."""
         known = {
             "identifier": self.binding.identifier,
             "address": self.address,
@@ -169,7 +182,7 @@ class Description:
         return json.dumps(self.as_dict(), indent=1).encode() + b"\n"
 
     def as_text(self) -> bytes:
-        """Return an ERC record: the elements, then the fields of the binding, each on one line."""
+        """Return the description as an ERC record: the metadata, then the fields of the binding, one on each line."""
         about = {name: value for name, value in self.as_dict().items() if name not in ("metadata", "inflections")}
         about |= {inflection: visible(description) for inflection, description in self.inflections.items()}
         record = metadata.erc({element: visible(value) for element, value in self.elements.items()})
@@ -184,18 +197,26 @@ def describe(
     rule: str | None = None,
     inherited: Inherited | None = None,
 ) -> Description:
-    """Return the description of a binding.
+    """Create the description of a binding.
 
-    ``root`` is the beginning of links: the resolver prefix, or SCRIPT_NAME. ``through`` is the container that made the
-    binding, ``rule`` the prefix of the rule that made it. ``inflections`` are those of the site. ``inherited`` is the
-    statement of persistence of a prefix record.
+    - ``root``: the beginning of links: the resolver prefix, or SCRIPT_NAME.
+    - ``through``: the container whose passthrough made the binding, or None.
+    - ``inflections``: those of the site with their descriptions.
+    - ``rule``: the prefix of the rule that made the binding, or None.
+    - ``inherited``: the statement of persistence of a prefix record, or None.
     """
     address, place = f"{root}/{binding.identifier}", _place(binding, root)
     return Description(binding, address, place, through, inflections, rule, root, inherited)
 
 
 def successor_address(successor: str, root: str) -> str:
-    """Return the address of a successor: a URL as it is, a name at this resolver."""
+    """Return the address of the successor of a withdrawn name: a URL unchanged, and a name at this resolver.
+
+    ``root`` is the beginning of links.
+
+    >>> successor_address("ark:12345/y", "https://example.org"), successor_address("https://example.net/", "")
+    ('https://example.org/ark:12345/y', 'https://example.net/')
+    """
     return successor if successor.startswith("http") else f"{root}/{successor}"
 
 
@@ -206,7 +227,12 @@ def _place(binding: Binding, root: str) -> str | None:
 
 
 def link_address(text: str, root: str = "") -> str | None:
-    """Return an address for a link, or None if the text cannot be a target."""
+    """Return a text as the address of a link, or None if it cannot be the target of a binding. ``root`` is put before a
+    path.
+
+    >>> link_address("https://example.org/policy"), link_address("See our policy.")
+    ('https://example.org/policy', None)
+    """
     try:
         return location(text, root)
     except BindingError:
@@ -214,5 +240,9 @@ def link_address(text: str, root: str = "") -> str | None:
 
 
 def visible(text: str) -> str:
-    """Return text with invisible and direction-changing characters replaced by their code points."""
+    r"""Replace invisible and direction-changing characters by their code points.
+
+    >>> visible("a\u202eb")
+    'a\\u{202e}b'
+    """
     return characters.HIDDEN.sub(lambda found: "".join(f"\\u{{{ord(char):x}}}" for char in found[0]), text)

@@ -29,7 +29,12 @@ ECHOED = 1000
 
 @dataclass(frozen=True, slots=True)
 class Excerpt:
-    """The part of an identifier around a problem. ``marks`` is False if the problem is the whole identifier."""
+    """The part of an identifier around its problem.
+
+    - ``before``, ``marked``, ``after``: the text before the problem, at the problem and after it.
+    - ``cut_before``, ``cut_after``: whether text at the beginning or end of the identifier is omitted.
+    - ``marks``: False if the problem is the whole identifier, so that a mark would not help.
+    """
 
     before: str
     marked: str
@@ -41,9 +46,11 @@ class Excerpt:
 
 @dataclass(frozen=True, slots=True)
 class Hint:
-    """A link to related information.
+    """A link from an error page to related information, such as a possible correction.
 
-    ``member`` is its name in the problem document, ``shown`` the identifier that it leads to, or "".
+    - ``member``: its name in the problem document.
+    - ``words``: the text of the link; ``href``: its address.
+    - ``shown``: the identifier that it leads to, or "".
     """
 
     member: str
@@ -56,8 +63,12 @@ class Hint:
 class Explanation:
     """The error page of one refused request, as HTML, as a problem document or as text.
 
-    ``inflections`` are the known inflections if the requested one is unknown (ARK-044, I-02). ``exact`` is False if the
-    server hid the raw request target, so that the identifier had to be rebuilt (:mod:`.http.request_target`).
+    - ``given``: the identifier as received.
+    - ``hints``: links to related information.
+    - ``tombstone``: the description of a withdrawn name, or None.
+    - ``inflections``: the known inflections if the requested one is unknown (ARK-044, I-02), else empty.
+    - ``exact``: False if the server hid the raw request target, so that the identifier had to be rebuilt
+      (:mod:`.http.request_target`).
     """
 
     status: int
@@ -72,7 +83,7 @@ class Explanation:
 
     @property
     def title(self) -> str:
-        """The identifier for the title: printable ASCII of at most 80 characters."""
+        """The identifier for the title of the page, in printable ASCII of at most 80 characters."""
         shown = display.percent(self.given[:80])
         return shown if len(shown) <= 80 else f"{shown[:77]}..."
 
@@ -83,7 +94,7 @@ class Explanation:
 
     @property
     def place(self) -> str:
-        """The position of the marked characters, counted from one."""
+        """The position of the problem in words, such as "characters 12 to 14", counted from one."""
         start, end = self.problem.start, self.problem.end
         if end > start + 1:
             return f"characters {start + 1} to {end}"
@@ -93,7 +104,7 @@ class Explanation:
         return templates.render("error_page.html", view=self)
 
     def as_json(self) -> bytes:
-        """Return the problem document (RFC 9457)."""
+        """Return the page as a problem document (RFC 9457) with further members, such as "code" and "start"."""
         # RFC 9457, section 4.2.1: with "about:blank" the title is the status phrase. The code names the problem.
         document: dict[str, Any] = {
             "type": "about:blank",
@@ -116,7 +127,9 @@ class Explanation:
         return json.dumps(document, indent=1).encode() + b"\n"
 
     def as_text(self) -> bytes:
-        """Return plain text with carets under the place of the problem, and the tombstone of a withdrawn name."""
+        """Return the page as plain text. Carets mark the place of the problem. The tombstone of a withdrawn name
+        follows.
+        """
         lines = [f"{self.status} {self.phrase}", "", str(IdentifierError(self.given, self.problem))]
         lines += [f"{hint.words}: {hint.href}" for hint in self.hints]
         lines += [f"{inflection}: {description}" for inflection, description in self.inflections.items()]
@@ -132,10 +145,14 @@ def explain(
     *,
     exact: bool = True,
 ) -> Explanation:
-    """Return the view of a refused resolution.
+    """Create the error page of a refused request.
 
-    ``root`` is the beginning of links: the resolver prefix, or SCRIPT_NAME. ``inspector`` is the address or path of an
-    inspector, or None. ``inflections`` are all known inflections, ``exact`` is that of the request target.
+    - ``root``: the beginning of links: the resolver prefix, or SCRIPT_NAME.
+    - ``inspector``: the address or path of an inspector, or None.
+    - ``inflections``: all known inflections with their descriptions.
+    - ``exact``: whether the request target is as the client sent it.
+
+    Raises ValueError if the resolution is not a refusal.
     """
     problem, binding = resolution.problem, resolution.binding
     if problem is None:
@@ -157,7 +174,7 @@ def explain(
 
 
 def excerpt(text: str, problem: Problem) -> Excerpt:
-    """Return the part of ``text`` around the place of a problem.
+    """Return the part of ``text`` around the place of a problem, at most 120 characters on each side.
 
     >>> excerpt("ark:12345/x!", Problem("bad-char", "error", "", 11, 12, "", ""))
     Excerpt(before='ark:12345/x', marked='!', after='', cut_before=False, cut_after=False, marks=True)

@@ -1,4 +1,5 @@
-"""The record of a NAAN or shoulder as a page, JSON or ERC text: the answer for ``ark:12345/`` and ``ark:12345/x5``.
+"""Describe the record of a NAAN or shoulder as a page, JSON or ERC text: the answer to ``ark:12345/`` or
+``ark:12345/x5``.
 
 The actor of the last change is not shown.
 """
@@ -22,10 +23,11 @@ _MAIL = re.compile(r"[A-Za-z0-9._+-]{1,64}@[A-Za-z0-9.-]{1,253}")
 
 @dataclass(frozen=True, slots=True)
 class PrefixDescription:
-    """The description of a prefix.
+    """The description of a NAAN or shoulder.
 
-    ``address`` is the address of the prefix. ``inherited`` is the statement of persistence of a shorter prefix, or
-    None. ``root`` is the beginning of links.
+    - ``record``: the record of the NAAN or shoulder; ``address``: its address at this resolver.
+    - ``inherited``: the statement of persistence of a shorter prefix, or None.
+    - ``root``: the beginning of links.
     """
 
     record: PrefixRecord
@@ -35,33 +37,37 @@ class PrefixDescription:
 
     @property
     def is_naan(self) -> bool:
-        """Whether the prefix is a NAAN without a shoulder."""
+        """True for a NAAN without a shoulder, such as ``ark:12345/``."""
         return self.record.prefix.endswith("/")
 
     @property
     def statement(self) -> str:
-        """The statement of persistence, which can be inherited."""
+        """The statement of persistence for all names below the prefix: its own, the inherited one, or "no statement
+        known".
+        """
         return self.record.statement or (self.inherited.text if self.inherited else NO_STATEMENT)
 
     @property
     def source(self) -> str | None:
-        """The address of the prefix whose record has the inherited statement, or None."""
+        """The address of the shorter prefix whose statement of persistence is inherited; None without one."""
         return self.inherited and f"{self.root}/{self.inherited.prefix}"
 
     @property
     def contact(self) -> str | None:
-        """The address for a link to the contact, or None if it is neither a URL nor an e-mail address."""
+        """The address of a link to the recorded contact. It is None if the contact is neither a URL nor an e-mail
+        address.
+        """
         contact = self.record.contact or ""
         return f"mailto:{contact}" if _MAIL.fullmatch(contact) else link_address(contact)
 
     @property
     def pattern(self) -> str | None:
-        """The pattern of minted names in words, or None."""
+        """A description in words of the names that are minted below the prefix; None if no pattern is recorded."""
         form = read_form(self.record.pattern or "")
         return form and form.words
 
     def as_dict(self) -> dict[str, Any]:
-        """Return the members of the JSON object. Unknown members are left out."""
+        """Return the description as a JSON object. Members without a value are omitted."""
         record = self.record
         known = {
             "prefix": record.prefix,
@@ -85,12 +91,16 @@ class PrefixDescription:
         return json.dumps(self.as_dict(), indent=1).encode() + b"\n"
 
     def as_text(self) -> bytes:
-        """Return an ERC record: the elements, then the other members, each on one line."""
+        """Return the description as an ERC record: the metadata, then the other members, one on each line."""
         members = {name: visible(text) for name, text in self.as_dict().items()}
         others = {name: text for name, text in members.items() if name not in metadata.ELEMENTS}
         return (metadata.erc(members) + "".join(f"{name}: {text}\n" for name, text in others.items())).encode()
 
 
 def describe_prefix(record: PrefixRecord, root: str, inherited: Inherited | None) -> PrefixDescription:
-    """Return the description of a prefix. ``root`` is the beginning of links: the resolver prefix, or SCRIPT_NAME."""
+    """Create the description of a NAAN or shoulder from its record.
+
+    ``root`` is the beginning of links: the resolver prefix, or SCRIPT_NAME. ``inherited`` is the statement of
+    persistence of a shorter prefix, or None.
+    """
     return PrefixDescription(record, f"{root}/{record.prefix}", inherited, root)

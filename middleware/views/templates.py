@@ -1,4 +1,4 @@
-"""Render the pages of the resolver.
+"""Render the HTML pages of the resolver from ``templates/resolver``.
 
 The site serves no files of Ararat, so each page contains its style. The Content-Security-Policy allows only that style
 element, by its hash.
@@ -24,13 +24,15 @@ UNSTYLED = "default-src 'none'; base-uri 'none'; form-action 'none'; frame-ances
 
 
 def render(template: str, **values: Any) -> bytes:
-    """Render a template and return the page as UTF-8 bytes."""
+    """Render ``templates/resolver/<template>`` with these variables, and return the page as UTF-8 bytes."""
     return _environment().get_template(template).render(values).encode("utf-8", "backslashreplace")
 
 
 @cache
 def content_security_policy() -> str:
-    """Return the Content-Security-Policy of these pages: only their style element, by its hash."""
+    """Return the Content-Security-Policy of the pages of the resolver. It permits only their style element, by its
+    hash.
+    """
     digest = b64encode(sha256(_style().encode()).digest()).decode()
     return f"{UNSTYLED}; style-src 'sha256-{digest}'"
 

@@ -18,7 +18,10 @@ IdentifierOf = Callable[[str], str | None]
 
 
 class Block(NamedTuple):
-    """A block: the number of its first line, its identifier, and its elements in their order."""
+    """One block of ANVL: the elements of one identifier.
+
+    ``line`` is the number of its first line. The elements are pairs of name and text in their order.
+    """
 
     line: int
     identifier: str
@@ -26,9 +29,11 @@ class Block(NamedTuple):
 
 
 def read(lines: Lines, identifier_of: IdentifierOf, expected: str) -> Iterator[Block]:
-    """Yield the blocks of a file. ``expected`` is the first line of a block, for messages.
+    """Yield the blocks of a file in ANVL.
 
-    Raises :class:`TableError` with the code ``dump-syntax`` for a line that is not ANVL or belongs to no block.
+    ``identifier_of`` returns the identifier in the first line of a block, and None for other lines. ``expected`` is an
+    example of such a line, for messages. Raises :class:`TableError` with the code ``dump-syntax`` for a line that is
+    not ANVL or belongs to no block.
     """
     block: Block | None = None
     lines.begin()

@@ -22,16 +22,16 @@ _MANY = 1000
 
 
 class Checksum(NamedTuple):
-    """The number of names, and the checksum of names and targets as 64 hexadecimal digits."""
+    """The number of names in a dump or a database, and the SHA-256 of names and targets as 64 hexadecimal digits."""
 
     names: int
     sha256: str
 
 
 class NameIndex:
-    """A temporary index on disk from names to targets, of any size. The first target of a name counts.
+    """A temporary index on disk from the names of a dump to their targets, of any size.
 
-    Raises :class:`BindingsUnavailable` if the disk cannot store it.
+    If a name is added twice, its first target counts. Raises :class:`BindingsUnavailable` if the disk cannot store it.
 
     >>> index = NameIndex()
     >>> index.add("ark:12345/x", "https://example.org/")
@@ -53,18 +53,21 @@ class NameIndex:
             self._store()
 
     def known(self, keys: list[str]) -> set[str]:
-        """Return those of the keys that are in the index."""
+        """Return the ``keys`` that are in the index."""
         self._store()
         query = "SELECT key FROM names WHERE key IN (SELECT value FROM json_each(?))"
         with disk_errors("the import"):
             return {key for (key,) in self._database.execute(query, (json.dumps(keys),))}
 
     def checksum(self) -> Checksum:
-        """Return the checksum of all names in the index."""
+        """Return the checksum of all names in the index, with the targets in the index."""
         return _checksum(self._sorted())
 
     def checksum_in(self, bindings: Bindings) -> Checksum:
-        """Return the checksum of those names in the index that are recorded, with their recorded targets."""
+        """Return the checksum of the names in the index that ``bindings`` contains, with the targets in ``bindings``.
+
+        It is equal to :meth:`checksum` if the import recorded all names with their targets.
+        """
         return _checksum(self._recorded(bindings))
 
     def close(self) -> None:

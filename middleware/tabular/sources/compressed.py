@@ -29,7 +29,7 @@ _GZIP, _ZIP, _EMPTY_ZIP = b"\x1f\x8b", b"PK\x03\x04", b"PK\x05\x06"
 
 @contextmanager
 def opened(file: str | Path | BinaryIO) -> Iterator[io.BufferedReader]:
-    """Open the content of a path, or of a binary file, which stays open. The first bytes show the compression.
+    """Open a dump, and unpack it if its first bytes are those of gzip or ZIP. A binary ``file`` stays open.
 
     Raises :class:`TableError` with the code ``archive-content`` for a damaged or encrypted archive, for one with
     several files, and for a content that is too large; and OSError if the file cannot be opened or read.

@@ -25,7 +25,7 @@ _SHORTEN = "shorten the value in the dump"
 
 
 def not_imported(record: Record) -> Omitted | None:
-    """Return why a name is not imported at all, or None.
+    """Return why the name of a record cannot be imported. Return None if it can.
 
     >>> print(not_imported(Record(1, "doi:10.5072/FK2X")).reason)
     the name is neither an ARK nor a URN
@@ -39,7 +39,10 @@ def not_imported(record: Record) -> Omitted | None:
 
 
 def row(record: Record, now: datetime) -> tuple[Row, list[Omitted]]:
-    """Return the row of a record, and the values that are not imported. ``now`` is the time of the import, in UTC."""
+    """Convert a record of a dump to a row of a table. Return the row and the values that are not imported.
+
+    ``now`` is the time of the import, in UTC.
+    """
     omitted = list(record.omitted)
     cells: dict[str, str] = {"identifier": record.identifier}
     target = record.target

@@ -30,7 +30,9 @@ _PEEKED = 4096
 def read(
     file: str | Path | BinaryIO, source: Source, encoding: str | None = None, read_as: ReadAs | None = None
 ) -> Generator[Entry, None, None]:
-    """Yield the entries of a dump. Close the generator to close the file. Only one record at a time is in memory.
+    """Yield the names in a dump of another system, as records. Close the generator to close the file.
+
+    Only one record at a time is in memory. A part that is not imported as a whole is yielded as :class:`.Skipped`.
 
     ``file`` is a path or a binary file, which can be compressed (:mod:`compressed`). ``encoding`` is that of formats
     other than JSON and XML; the default is UTF-8. ``read_as`` receives the properties of the file.

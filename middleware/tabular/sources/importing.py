@@ -25,7 +25,10 @@ _CHUNK = 1000
 
 
 class OmittedValue(NamedTuple):
-    """A value of a dump that is not imported, or that is changed: its line, its name in printable ASCII, and why."""
+    """A value of a dump that is not imported, or that is changed by the import.
+
+    ``line`` is that of the record, ``identifier`` its name in printable ASCII, and ``omitted`` the reason.
+    """
 
     line: int
     identifier: str
@@ -73,7 +76,7 @@ def import_dump(
     report: Report | None = None,
     report_omission: OmissionReport | None = None,
 ) -> Migration:
-    """Bind all names of a dump, or none if a name is refused.
+    """Bind all names in a dump of EZID, arklet, noid or N2T, or bind no name if one is refused.
 
     ``source`` is "ezid", "arklet", "noid" or "n2t"; the content of the file shows its format (:mod:`.dump`).
     ``report_omission`` is called for each value that is not imported. The other arguments, and the errors, are those of

@@ -21,7 +21,7 @@ _LONGEST_TOKEN = 40
 
 
 class Item(NamedTuple):
-    """An object, its key in the outer object or None, and the line where it begins."""
+    """An object in a JSON file. ``line`` is the line where it begins, ``key`` its key in the outer object or None."""
 
     line: int
     key: str | None
@@ -29,7 +29,7 @@ class Item(NamedTuple):
 
 
 def read(stream: BinaryIO, file: str, *, keyed: bool = False) -> Iterator[Item]:
-    """Yield the objects of a stream; ``file`` is its name in messages.
+    """Yield the objects of a JSON file one by one; ``file`` is its name in messages.
 
     With ``keyed``, an object at the beginning whose values are objects is a map from identifiers. Raises
     :class:`TableError` with the code ``dump-syntax`` for a text that is not JSON or has other values, and

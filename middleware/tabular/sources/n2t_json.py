@@ -1,7 +1,7 @@
 """Read names of N2T as JSON: a map from identifiers to objects, or objects with the member ``id`` or ``identifier``.
 
 An object has ``target``, ``created``, ``updated``, ``status`` and elements such as ``erc.who``. The member ``erc`` can
-be an object. The names of binders, such as ``_t``, are known too (:mod:`binder_elements`).
+be an object. The names of binders, such as ``_t``, are known too (:mod:`.noid.elements`).
 """
 
 from __future__ import annotations
@@ -20,7 +20,10 @@ _GROUPS = ("erc", "dc", "datacite")
 
 
 def records(stream: BinaryIO, file: str) -> Iterator[Record]:
-    """Yield each name of the dump as a record. Raises :class:`TableError` if the dump is not valid."""
+    """Yield each name of the dump as a record. ``file`` is the name of the file in messages.
+
+    Raises :class:`TableError` if the dump is not valid.
+    """
     for item in json_items.read(stream, file, keyed=True):
         members = dict(item.value)
         identifier = item.key or next((_text(members.pop(name)) for name in _IDENTIFIERS if name in members), "")

@@ -1,4 +1,4 @@
-"""A record of a dump, in terms that all systems share."""
+"""The contents of a dump in terms that all systems share: records, and parts that are not imported."""
 
 from __future__ import annotations
 
@@ -13,7 +13,10 @@ State = Literal["public", "reserved", "unavailable"]
 
 
 class Omitted(NamedTuple):
-    """A value of a record that is not imported, or that is imported with a change: why, and what to do."""
+    """The note about a value of a dump that is not imported, or that is imported with a change.
+
+    ``element`` is the name of the value, ``reason`` the reason, and ``remedy`` what the user can do.
+    """
 
     element: str
     reason: str
@@ -46,7 +49,10 @@ class Record(NamedTuple):
 
 
 class Skipped(NamedTuple):
-    """A part of a dump that is not imported as a whole: its line, its identifier or "", and the reason."""
+    """A part of a dump that the import ignores as a whole, such as a name that another system keeps.
+
+    ``line`` is its line in the file, ``identifier`` its name or "", and ``reason`` a text for the user.
+    """
 
     line: int
     identifier: str
@@ -61,7 +67,10 @@ class Minted(NamedTuple):
 
 
 class Counter(NamedTuple):
-    """The next number of a series of minted names, as a row of a table has it (:mod:`..other_rows`)."""
+    """The next number of a series of minted names.
+
+    ``identifier`` and ``target`` are the cells of a row with the kind "counter" (:mod:`..other_rows`).
+    """
 
     line: int
     identifier: str
@@ -69,9 +78,9 @@ class Counter(NamedTuple):
 
 
 def read_time(text: str) -> datetime | None:
-    """Return a time in UTC from Unix seconds, or from RFC 3339 with or without a time zone; None for other texts.
+    """Parse the time of a name: Unix seconds, or RFC 3339 with or without a time zone. Return None for other texts.
 
-    A time before 1990 or after 2100 is not a time of a name.
+    The result is in UTC, which is also the default time zone. A time before 1990 or after 2100 counts as another text.
 
     >>> read_time("1435680779").isoformat(), read_time("2015-06-30T16:12:59Z").isoformat()
     ('2015-06-30T16:12:59+00:00', '2015-06-30T16:12:59+00:00')
@@ -94,5 +103,5 @@ _FIRST_YEAR, _LAST_YEAR = 1990, 2100
 
 
 def no_time(element: str, text: str) -> Omitted:
-    """Return the note about a time that cannot be read."""
+    """Return the note about a value that should be a time but cannot be read as one."""
     return Omitted(element, f"{validation.shown(text)} is not a time", "correct the time, or set it to Unix seconds")

@@ -38,7 +38,7 @@ _REMEDY = "keep the dump, or rename the element to PREFIX.NAME"
 
 
 def identifier_of(row: Mapping[str, str]) -> str:
-    """Return the identifier of a row, or "" if it has none.
+    """Return the ARK of a row in arklet's table, or "" if the row has none. ``row`` maps columns to texts.
 
     >>> identifier_of({"ark": "13960/t8s46h68t"}), identifier_of({"naan": "1", "shoulder": "/x", "assigned_name": "y"})
     ('ark:/13960/t8s46h68t', 'ark:/1/xy')
@@ -51,7 +51,7 @@ def identifier_of(row: Mapping[str, str]) -> str:
 
 
 def record(line: int, row: Mapping[str, str]) -> Record:
-    """Return a row of a table in the dump as a mapping from column name to text."""
+    """Convert a row of arklet's table to a record. ``row`` maps columns to texts, ``line`` is its line in the file."""
     elements: dict[str, str] = {}
     omitted: list[Omitted] = []
     times: dict[str, datetime | None] = {"created_at": None, "updated_at": None}

@@ -14,7 +14,11 @@ _MODEL = "ark.ark"
 
 
 def records(stream: BinaryIO, file: str) -> Iterator[Record]:
-    """Yield the records. Objects of other models of ``dumpdata`` are skipped. Raises :class:`TableError`."""
+    """Yield each ARK of the file as a record; ``file`` is the name of the file in messages.
+
+    Objects of other models in the output of ``dumpdata`` are skipped. Raises :class:`TableError` for a text that is not
+    JSON.
+    """
     for item in json_items.read(stream, file):
         row: dict[str, Any] = item.value
         if isinstance(fields := row.get("fields"), dict):

@@ -23,7 +23,10 @@ _ALSO = "ark"
 
 
 def csv_records(lines: Lines) -> Iterator[Record]:
-    """Yield the records of a CSV file with the names of the columns in the first line. Raises :class:`TableError`."""
+    """Yield each ARK of a CSV file as a record. The first line has the names of the columns.
+
+    Raises :class:`TableError` for a file that is not CSV, or that lacks the columns of arklet.
+    """
     rows = delimited.read_lines(lines, ",")
     header = next(rows, None)
     columns = [name.strip() for name in header.fields] if header else []
@@ -33,7 +36,7 @@ def csv_records(lines: Lines) -> Iterator[Record]:
 
 
 def copy_records(lines: Lines) -> Iterator[Record]:
-    """Yield the records of the table of ARKs in the output of ``pg_dump``. Other tables and statements are skipped.
+    """Yield each ARK in the output of ``pg_dump`` as a record. Other tables and statements are skipped.
 
     Raises :class:`TableError` if no COPY statement has the columns of arklet, or if its rows do not end.
     """

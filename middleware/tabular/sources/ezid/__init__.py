@@ -1,1 +1,1 @@
-"""Read the batch downloads of EZID."""
+"""Read the batch downloads of EZID: one module for each form of the file, and one for the elements."""

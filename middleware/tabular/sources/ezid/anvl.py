@@ -16,7 +16,7 @@ BEGIN = "::"
 
 
 def records(lines: Lines) -> Iterator[Record]:
-    """Yield the records. Raises :class:`TableError` for a line that is not ANVL."""
+    """Yield each identifier of the download as a record. Raises :class:`TableError` for a line that is not ANVL."""
     for block in anvl_blocks.read(lines, _identifier, ":: ark:/12345/x5"):
         yield ezid_elements.record(block.line, block.identifier, block.elements)
 

@@ -20,7 +20,10 @@ IDENTIFIER = "_id"
 
 
 def records(lines: Lines) -> Iterator[Record]:
-    """Yield the records. Raises :class:`TableError` for a file without a column ``_id`` and for a wrong line."""
+    """Yield each identifier of the download as a record.
+
+    Raises :class:`TableError` for a file without a column ``_id``, and for a line with another number of columns.
+    """
     rows = delimited.read_lines(lines, ",")
     header = next(rows, None)
     names = [name.strip() for name in header.fields] if header else []

@@ -39,7 +39,9 @@ _NO_COUNTERPART = "keep the dump, or bind the value as a metadata element with a
 
 
 def record(line: int, identifier: str, elements: Iterable[tuple[str, str]]) -> Record:
-    """Return the record of an identifier with these elements.
+    """Convert an identifier and its EZID elements, pairs of name and text, to a record.
+
+    ``line`` is the line of the file where the identifier begins.
 
     >>> found = record(1, "ark:/12345/x5", [("_target", "https://example.org/"), ("_status", "unavailable | moved")])
     >>> found.state, found.reason

@@ -27,7 +27,7 @@ _MOST_AHEAD = 4 * MOST_OCTETS
 
 
 def records(stream: BinaryIO, file: str) -> Iterator[Record]:
-    """Yield the records of a stream; ``file`` is its name in messages.
+    """Yield each identifier of the download as a record; ``file`` is the name of the file in messages.
 
     Raises :class:`TableError` with the code ``dump-syntax`` for a text that is not such a file, and ``table-too-long``
     for a record of more than 1,000,000 characters.

@@ -1,1 +1,1 @@
-"""Read the dumps of noid and its minters."""
+"""Read the dumps of noid and egg: the elements of names, and the minter."""

@@ -31,7 +31,7 @@ _PRINT_ESCAPE = re.compile(rb"\\(?:([0-9A-Fa-f]{2})|(\\))")
 
 
 class Bound(NamedTuple):
-    """A value in a binder: its line, the identifier, and the name and text of the element."""
+    """One element of an identifier in a binder: its line in the dump, the identifier, and the name and text."""
 
     line: int
     identifier: str
@@ -39,9 +39,10 @@ class Bound(NamedTuple):
 
 
 def records(lines: Lines, first: str, minter: Minter) -> Iterator[Record]:
-    """Yield the records, and collect the settings of the minter. Raises :class:`TableError`.
+    """Yield each identifier of the dump as a record, and add the settings of its minter to ``minter``.
 
-    ``first`` is the first line that is not empty or a comment.
+    ``first`` is the first line that is not empty or a comment; it decides the form. Raises :class:`TableError` for a
+    line of another form.
     """
     if first.startswith("VERSION="):
         bindings = _dumped(lines, minter)

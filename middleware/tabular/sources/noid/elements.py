@@ -44,7 +44,7 @@ _LABELS = ("ark:", "urn:", "doi:", "uuid:", "http:", "https:")
 
 
 def identifier_of(text: str) -> str:
-    """Return the identifier for the key of a binder, which can lack the label.
+    """Return the identifier for a key of a binder. A key without a label is an ARK.
 
     >>> identifier_of("13030/xf93gt2q"), identifier_of("ark:/13030/xf93gt2q")
     ('ark:/13030/xf93gt2q', 'ark:/13030/xf93gt2q')
@@ -53,7 +53,9 @@ def identifier_of(text: str) -> str:
 
 
 def record(line: int, identifier: str, elements: Iterable[tuple[str, str]]) -> Record:
-    """Return the record of an identifier with these elements of a binder.
+    """Convert an identifier and its elements in a binder, pairs of name and text, to a record.
+
+    ``line`` is the line of the file where the identifier begins.
 
     >>> found = record(1, "13030/xf93gt2q", [("_t", "https://example.org/1"), ("_c", "1435680779"), ("who", "Noah")])
     >>> found.target, found.created.year, found.elements

@@ -34,13 +34,20 @@ _NAAN = re.compile(r"[0-9a-z]{2,20}")
 
 @dataclass(slots=True)
 class Minter:
-    """A minter. ``values`` are the texts of its database by their names without ``:/``; ``line`` is the first line."""
+    """The minter in a dump of noid or egg.
+
+    ``values`` are the settings of the minter by their names without ``:/``, such as "template". ``line`` is the first
+    line of the settings in the file.
+    """
 
     line: int
     values: dict[str, str] = field(default_factory=dict)
 
     def fault(self) -> str | None:
-        """Return why the minted names cannot be determined; None if they can, and for a binder without a minter."""
+        """Return why the minted names cannot be computed from the settings. Return None if they can.
+
+        Also return None for a binder that has minted no names.
+        """
         if not self._minted_count():
             return None
         if self._minted_count() > MOST_MINTED:
@@ -54,9 +61,11 @@ class Minter:
         return None
 
     def counter(self) -> Counter | None:
-        """Return the counter that continues a series of this minter, if Ararat can mint such a series.
+        """Return a counter with which ``ararat mint`` continues the series of this minter. Return None if Ararat cannot
+        continue.
 
-        Its names have one kind of character, and for ``s`` the same order.
+        Ararat continues a series whose names have one kind of character. For a sequential minter, the order is the
+        same.
         """
         template = self._template()
         if template is None or self.fault():
@@ -75,7 +84,10 @@ class Minter:
         return Counter(self.line, beginning, f"next {value} of {form}")
 
     def names(self) -> Iterator[str]:
-        """Yield all minted names, which can also be bound. Without a minter, or with a fault, there are none."""
+        """Yield all names that the minter has minted; some of them can be bound, too.
+
+        Yield no names if there is no minter or :meth:`fault` returns a reason.
+        """
         template = self._template()
         if template is None or self.fault():
             return
