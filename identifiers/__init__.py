@@ -16,8 +16,9 @@ if TYPE_CHECKING:
     from .ark.embedded import EmbeddedArk
     from .ark.model import Ark
     from .ark.normalization import Step
+    from .equivalence import equivalent
     from .extraction import Match, find
-    from .parsing import equivalent, normalize, parse
+    from .parsing import normalize, parse
     from .problems import PROBLEMS, IdentifierError, Problem
     from .report import Report, examine
     from .segments import Segment
@@ -48,11 +49,12 @@ __all__ = [
 # The module of each name. It is loaded on first use: a resolver and most commands need few of them.
 _MODULES = {
     **dict.fromkeys(("PROBLEMS", "IdentifierError", "Problem"), "problems"),
-    **dict.fromkeys(("equivalent", "normalize", "parse"), "parsing"),
+    **dict.fromkeys(("normalize", "parse"), "parsing"),
     **dict.fromkeys(("Match", "find"), "extraction"),
     **dict.fromkeys(("Report", "examine"), "report"),
     "Ark": "ark.model",
     "EmbeddedArk": "ark.embedded",
+    "equivalent": "equivalence",
     "Segment": "segments",
     "Step": "ark.normalization",
     "Urn": "urn.model",

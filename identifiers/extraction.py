@@ -21,7 +21,7 @@ from .ark import embedded
 from .ark.grammar import ARK_UNRESERVED, ENCODED_LABEL_PATTERN, LABEL_PATTERN, LABELS, NAAN
 from .parsing import ASCII_SPACE, reads
 from .text import iri, lookalikes
-from .urn import model as urn
+from .urn import grammar as urn
 
 
 class Match(NamedTuple):

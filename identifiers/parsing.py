@@ -1,17 +1,18 @@
-"""Parse, normalize and compare identifiers of any kind: ARKs, addresses with ARKs, and URNs."""
+"""Parse and normalize identifiers of any kind: ARKs, addresses with ARKs, and URNs."""
 
 from __future__ import annotations
 
 from typing import TypeAlias
 
 from .ark import embedded
-from .ark import model as ark
+from .ark import parser as ark
 from .ark.embedded import EmbeddedArk
 from .ark.grammar import LABEL, LABELS
 from .ark.model import Ark
 from .problems import IdentifierError, problem
 from .text import lookalikes
-from .urn import model as urn
+from .urn import parser as urn
+from .urn.grammar import LABEL as URN_LABEL
 from .urn.model import Urn
 
 Identifier: TypeAlias = Ark | EmbeddedArk | Urn
@@ -46,7 +47,7 @@ def read(text: str, profile: str | None) -> Identifier:
             if embedded.split(text) is None:
                 raise
             return embedded.parse(text)
-    if urn.LABEL.match(text) and embedded.split(text) is None:
+    if URN_LABEL.match(text) and embedded.split(text) is None:
         return urn.parse(text, profile)
     if text != text.strip(ASCII_SPACE):
         raise IdentifierError(text, problem("surrounding-space", *_surrounding_space(text)))
@@ -71,31 +72,12 @@ def normalize(text: str) -> str:
     """Return the normal form of an ARK, of the ARK in an address, or of a URN.
 
     Raises :class:`~ararat.identifiers.problems.IdentifierError` like :func:`parse`. The function of the ARK draft, for
-    Extended ARKs only, is :func:`ararat.identifiers.ark.model.normalize`.
+    Extended ARKs only, is :func:`ararat.identifiers.ark.parser.normalize`.
 
     >>> normalize("https://n2t.net/ark:/12345/c37-009-31--")
     'ark:12345/c3700931'
     """
     return parse(text).normal_form
-
-
-def equivalent(a: str, b: str) -> bool:
-    """Return whether two texts are equivalent identifiers. Never raises for two str.
-
-    An invalid text is equivalent to nothing, not even to itself. Only the ARK in an address counts (N-06). URNs are
-    also compared by the rules of their namespace (U-10).
-
-    >>> equivalent("ark:12345/x.pdf.en", "https://n2t.net/ark:/12345/x.en.pdf"), equivalent("ark:12345", "ark:12345")
-    (True, False)
-    """
-    try:
-        return _comparison_key(parse(a)) == _comparison_key(parse(b))
-    except IdentifierError:
-        return False
-
-
-def _comparison_key(identifier: Identifier) -> str:
-    return identifier.canonical if isinstance(identifier, Urn) else identifier.normal_form
 
 
 def is_pseudo_ark(text: str) -> bool:

@@ -21,7 +21,7 @@ from .parsing import is_pseudo_ark, read
 from .problems import IdentifierError, Problem
 from .segments import Segment
 from .text import display
-from .urn import model as urn
+from .urn import grammar as urn
 from .urn.model import Urn
 
 if TYPE_CHECKING:

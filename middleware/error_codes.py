@@ -300,6 +300,32 @@ ERROR_CODES: dict[str, ErrorCode] = _catalogue(
         "no resource; or restore the name, record its resource, and withdraw it again",
         _NEVER_REASSIGNED,
     ),
+    # Changes of several names
+    (
+        "revision-stale",
+        "the name was changed after it was read",
+        "the current revision of the name; read the name again, and repeat the change",
+    ),
+    (
+        "name-taken",
+        "the name is recorded already with other values",
+        "another name; to change the recorded one, send a request that updates it",
+    ),
+    ("changes-count", "one call changes too many names", "at most 1,000 names"),
+    ("name-twice", "the name is twice in one call", "each name once, in one of its spellings"),
+    # Permissions
+    ("account-required", "this request needs an account", "a request with a token, or with a password or session"),
+    ("role-missing", "the role of the account does not permit this request", "an account with another role"),
+    (
+        "not-granted",
+        "the account has no grant for this name",
+        "a name below a prefix that is granted to the account and to the token",
+    ),
+    (
+        "shoulder-unknown",
+        "the shoulder has no prefix record, and no account has a grant for it",
+        "a shoulder with a prefix record, or a granted prefix",
+    ),
     # Reserved names
     ("reserved", "the name is reserved and not public", "the command bind, which makes it public"),
     (

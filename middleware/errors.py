@@ -153,6 +153,19 @@ class ReadOnlyBindings(BindingError):
         super().__init__("read-only", message)
 
 
+class Stale(BindingError):
+    """A name has another revision than a change expects. ``existing`` is its binding, or None if it has none."""
+
+    def __init__(self, identifier: str, expected: int, existing: Binding | None) -> None:
+        recorded = f"the revision {existing.revision}" if existing else "no binding"
+        message = (
+            f"the name has {recorded}, and the change expects {f'the revision {expected}' if expected else 'none'}"
+        )
+        super().__init__("revision-stale", message, identifier=identifier)
+        self.existing = existing
+        self.expected_revision = expected
+
+
 class Collision(Exception):
     """Raised inside the middleware if another process changed the same name first. The change is then checked again.
 

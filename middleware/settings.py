@@ -14,7 +14,7 @@ from urllib.parse import unquote
 
 from ..identifiers import Ark, IdentifierError, Urn
 from ..identifiers.ark import length
-from ..identifiers.ark import model as ark
+from ..identifiers.ark import parser as ark
 from ..identifiers.ark.grammar import METADATA_INFLECTIONS
 from ..identifiers.text import iri
 from .bindings import targets

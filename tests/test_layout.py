@@ -150,7 +150,7 @@ def test_the_package_exports_identifiers():
     [
         pytest.param('"bcdfghjkmnpqrstvwxz', "identifiers/ark/grammar.py", id="Base29"),
         pytest.param("[Aa][Rr][Kk]:", "identifiers/ark/grammar.py", id="label of ARKs"),
-        pytest.param("[Uu][Rr][Nn]:", "identifiers/urn/model.py", id="label of URNs"),
+        pytest.param("[Uu][Rr][Nn]:", "identifiers/urn/grammar.py", id="label of URNs"),
         pytest.param("(8, 4, 4, 4, 12)", "identifiers/urn/namespaces/technical.py", id="UUID"),
         pytest.param('("?", "??", "?info")', "identifiers/ark/grammar.py", id="inflections"),
         pytest.param("_DOT_SEGMENT = ", "identifiers/text/iri.py", id="dot-segments"),

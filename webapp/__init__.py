@@ -1,6 +1,6 @@
-"""The inspector: pages, API, live trace and command line.
+"""The inspector: a Flask application with pages, an API and live traces. :func:`create_app` creates it.
 
-:func:`create_app` is loaded on first use, so that a command which shows no page starts without Flask.
+Flask is imported at the first use of :func:`create_app`. So a command that shows no page starts without Flask.
 """
 
 from __future__ import annotations

@@ -50,7 +50,7 @@ _FIELD = re.compile(r"[A-Za-z][A-Za-z0-9-]*")
 
 
 class MissingAssets(RuntimeError):
-    """The files of htmx are missing. The message contains the command that installs them."""
+    """Raised if the static files of htmx are missing. The message contains the command that installs them."""
 
 
 def create_app(
@@ -215,7 +215,9 @@ def _require_assets(app: Flask) -> None:
 
 
 def asset(name: str) -> str:
-    """Return the URL of a static file. The URL changes with the content."""
+    """Return the URL of a file in ``static/``. Its parameter ``v`` is a hash of the content, so browsers can cache it
+    for long.
+    """
     return url("static", filename=name, v=_digest(name))
 
 

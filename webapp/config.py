@@ -1,4 +1,8 @@
-"""The configuration of an inspector. Flask keeps it in ``app.extensions``; :func:`site` returns it."""
+"""The configuration of one inspector, from the arguments of :func:`~ararat.webapp.create_app`.
+
+Flask keeps it in ``app.extensions``; :func:`site` returns it. The command ``ararat serve`` reads the environment
+variables.
+"""
 
 from __future__ import annotations
 
@@ -41,7 +45,7 @@ MAX_URL_LENGTH = 2000
 
 @dataclass(frozen=True, slots=True)
 class Example:
-    """An example on the home page: a title and the text that its link inspects."""
+    """An example on the home page: the ``title`` of a link, and the ``text`` that the link inspects."""
 
     title: str
     text: str
@@ -49,7 +53,7 @@ class Example:
 
 @dataclass(frozen=True, slots=True)
 class Resolver:
-    """A resolver that users can select for a trace: a title and the resolver prefix."""
+    """A resolver that users can select for a trace: its ``title``, and its ``prefix``, such as ``https://n2t.net``."""
 
     title: str
     prefix: str
@@ -73,11 +77,17 @@ EXAMPLES = (
 
 @dataclass(frozen=True, slots=True)
 class Site:
-    """The configuration and the shared objects of one inspector.
+    """The configuration of one inspector, and the objects that all its requests share.
 
-    ``trace_slots`` limits concurrent traces, ``large_slots`` concurrent large texts (:mod:`.large_texts`). ``local``
-    is read when a trace starts, so the caller can fill it after :func:`~ararat.webapp.create_app`. ``accounts`` is None
-    without a database. ``remote_user`` is the key of WSGI with the user that the web server reports, or None.
+    - ``bindings``, ``prefix``, ``inspector``, ``local``, ``trace_elsewhere``, ``networks``, ``examples``, ``policies``
+      and ``resolvers`` are arguments of :func:`~ararat.webapp.create_app`; ``denied`` is its ``denied_networks``.
+    - ``local`` is read when a trace starts, so the caller can fill it after the application was created.
+    - ``trace_slots`` limits concurrent traces, ``large_slots`` concurrent inspections of large texts
+      (:mod:`.large_texts`).
+    - ``rate_limiter`` limits the requests to other hosts, and ``cache`` keeps their responses for a minute.
+    - ``results``: the rows of bulk traces (:mod:`.trace_results`).
+    - ``accounts``: the accounts of users; None without a database.
+    - ``remote_user``: the key of the WSGI environ with the user that the web server reports, or None.
     """
 
     bindings: Bindings | None
@@ -99,15 +109,21 @@ class Site:
     remote_user: str | None = None
 
     def inspect(self, text: str) -> Inspection:
-        """Inspect ``text`` with the prefix, bindings and policies of this site (:func:`inspection.inspect`)."""
+        """Find and examine the identifiers in ``text`` with the prefix, bindings and policies of this site.
+
+        See :func:`.inspection.inspect`.
+        """
         return inspection.inspect(text, prefix=self.prefix, bindings=self.bindings, policies=self.policies)
 
 
 def url(endpoint: str, **values: Any) -> str:
-    """Return the URL of a page of this application, in ASCII. Values that are None are omitted."""
+    """Return the URL of a page of this application as ASCII, for a Flask endpoint such as "inspect.page".
+
+    ``values`` become parts of the path or of the query. Values that are None are omitted.
+    """
     return iri_to_uri(url_for(endpoint, **values))
 
 
 def site() -> Site:
-    """Return the configuration of the current application."""
+    """Return the configuration of the application that answers the current request."""
     return current_app.extensions[KEY]

@@ -1,6 +1,7 @@
-"""Detect requests that a page of another site sent. The paths in :data:`WORK` accept only requests of our own pages.
+"""Detect requests that a page of another site sent, so that other sites cannot start traces (CSRF).
 
-A client that is not a browser sends none of these header fields and is accepted.
+The paths in :data:`WORK` refuse such requests. Browsers mark them with the fields Sec-Fetch-Site, Origin or Referer. A
+client that is not a browser sends none of these fields and is accepted.
 """
 
 from __future__ import annotations
@@ -16,12 +17,12 @@ WORK = ("/trace", "/traces", "/traces/result", "/api/trace", "/api/traces")
 
 
 def is_work() -> bool:
-    """Return whether the current request is for one of :data:`WORK`."""
+    """Return whether the path of the current request is in :data:`WORK`, which refuses requests of other sites."""
     return request.path.rstrip("/") in WORK
 
 
 def from_another_site() -> bool:
-    """Return whether the header fields show that a page of another site sent the current request.
+    """Return whether Sec-Fetch-Site, Origin or Referer shows that a page of another site sent the current request.
 
     Browsers omit Sec-Fetch-Site if the connection is neither https nor loopback. They send Origin with POST requests.
     They send Referer with GET and POST requests of our pages. An Origin "null" is another site.

@@ -1,6 +1,7 @@
-"""Error responses: a page, a fragment, or a problem document (RFC 9457) for a client that accepts JSON.
+"""Error responses of the inspector: a page, an HTML fragment, or a problem document (RFC 9457).
 
-All of them contain the same sentence. They repeat no part of the request and no text of an exception.
+A client that accepts JSON receives the problem document, and htmx the fragment. All three contain the same sentence.
+They repeat no part of the request and no text of an exception.
 """
 
 from __future__ import annotations
@@ -51,9 +52,13 @@ LAST_RESORT = (
 
 
 class Refused(HTTPException):
-    """A rejected request: a status, a stable code and a sentence in printable ASCII that states the reason.
+    """Raised by a view to reject a request.
 
-    ``challenges`` are the values of WWW-Authenticate for the status 401.
+    - ``status``: the HTTP status. As in werkzeug, it is the attribute ``code``.
+    - ``code``: a stable name of the reason, such as "parameter-missing"; the attribute ``kind``.
+    - ``sentence``: the reason in printable ASCII.
+    - ``retry_after``: the value of Retry-After in seconds, or None.
+    - ``challenges``: the values of WWW-Authenticate for the status 401.
     """
 
     def __init__(
@@ -74,7 +79,9 @@ class Refused(HTTPException):
 
 
 def init_app(app: Flask) -> None:
-    """Register the error handlers of ``app``."""
+    """Answer every error of ``app`` with :func:`answer`: HTTP errors, unexpected exceptions (500) and a store that
+    cannot be read or written (503).
+    """
     app.register_error_handler(HTTPException, answer)
     app.register_error_handler(InternalServerError, _unforeseen)
     app.register_error_handler(BindingsUnavailable, _unavailable)
@@ -82,7 +89,10 @@ def init_app(app: Flask) -> None:
 
 
 def answer(error: HTTPException) -> Response:
-    """Return the page, fragment or problem document for an HTTP error."""
+    """Return the page, fragment or problem document for an HTTP error.
+
+    The sentence of :class:`Refused` is shown. Other errors have a fixed sentence for their status.
+    """
     status = error.code or 500
     if isinstance(error, (SecurityError, BadHost)):
         # No URL can be built for a host that is not trusted or not valid, so there is no page.
@@ -130,7 +140,9 @@ def _read_only(error: ReadOnlyBindings) -> Response:
 
 
 def problem_document(status: int, code: str, sentence: str) -> dict[str, str | int]:
-    """Return the members of a problem document.
+    """Return the members of a problem document (RFC 9457) for an HTTP status.
+
+    ``code`` is the stable name of the reason, ``sentence`` the reason in printable ASCII.
 
     >>> problem_document(404, "not-found", "This page does not exist.")["title"]
     'Not Found'

@@ -1,4 +1,7 @@
-"""Limit the concurrent inspections of large texts. Each takes seconds of CPU time and hundreds of megabytes."""
+"""Limit the concurrent inspections of large texts.
+
+Each inspection takes seconds of CPU time and hundreds of megabytes of memory.
+"""
 
 from __future__ import annotations
 
@@ -17,9 +20,10 @@ RETRY_SECONDS = 5
 
 
 def admit(text: str) -> None:
-    """Count a large text as active until the current request is answered. Ignore other texts.
+    """Take a slot for the inspection of a large text. The slot is released after the current request.
 
-    Raises :class:`Refused` with the status 503 if the limit is reached.
+    A text of at most :data:`LARGE_OCTETS` bytes needs no slot. Raises :class:`Refused` with the status 503 if no slot
+    is free.
     """
     if len(text) <= LARGE_OCTETS and len(text.encode("utf-8", "surrogatepass")) <= LARGE_OCTETS:
         return

@@ -20,7 +20,10 @@ _PAGES = (
 
 @dataclass(frozen=True, slots=True)
 class Link:
-    """A link in the header. ``current`` is the value of aria-current: "page", "true" (same section) or ""."""
+    """A link in the header of a page. ``current`` is the value of its attribute aria-current.
+
+    It is "page" on the page of the link, "true" on another page of the same section, and "" elsewhere.
+    """
 
     label: str
     address: str
@@ -28,7 +31,7 @@ class Link:
 
 
 def navigation() -> list[Link]:
-    """Return the links of the header for the current request."""
+    """Return the links in the header of the current page, in the order of display."""
     links = []
     for label, endpoint, path, section in _PAGES:
         current = "page" if request.path == path else "true" if request.path.startswith(section) else ""

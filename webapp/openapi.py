@@ -1,4 +1,4 @@
-"""The description of the API, as an OpenAPI 3.1 document and as a page.
+"""The description of the API as an OpenAPI 3.1 document.
 
 It contains every path below /api. Tests check that the responses match it. :data:`STABILITY` states what clients can
 rely on.
@@ -214,14 +214,14 @@ PATHS: dict[str, dict[str, Schema]] = {
 
 
 def operations(method: str) -> Iterator[tuple[str, Schema]]:
-    """Yield the operations of a method ("get") with their paths."""
+    """Yield the path and the OpenAPI operation of each path below /api that has this method, such as "get"."""
     for path, known in PATHS.items():
         if method in known:
             yield path, known[method]
 
 
 def description() -> dict[str, Any]:
-    """Return the OpenAPI document with the URL of the current application."""
+    """Return the OpenAPI document of the API. Its ``servers`` contains the URL of the current application."""
     return {
         "openapi": "3.1.0",
         "info": {

@@ -1,4 +1,7 @@
-"""The resolvers that the page offers for an identifier. :func:`.trace_jobs.choose_resolver` chooses the default."""
+"""List the resolvers that a user can select for the trace of an identifier.
+
+:func:`.trace_jobs.choose_resolver` selects the default.
+"""
 
 from __future__ import annotations
 
@@ -13,14 +16,16 @@ from .tracing.known_resolvers import expected_of
 
 @dataclass(frozen=True, slots=True)
 class ResolverOption:
-    """A resolver that the page offers: its resolver prefix and its title."""
+    """An entry in the list of resolvers: the resolver ``prefix``, such as ``https://n2t.net``, and the displayed
+    ``title``.
+    """
 
     prefix: str
     title: str
 
 
 def resolver_options(text: str) -> tuple[ResolverOption, ...]:
-    """Return the resolvers that this inspector can trace ``text`` with, each prefix once.
+    """Return the resolvers that this inspector can trace the identifier ``text`` with, each prefix once.
 
     They are this site, the official resolver, the known resolver of the NAAN or URN namespace, and those of the
     setting ``resolvers``.
@@ -34,14 +39,20 @@ def resolver_options(text: str) -> tuple[ResolverOption, ...]:
 
 
 def own_prefix(known: Site) -> str | None:
-    """Return the resolver prefix under which this site answers in process, or None."""
+    """Return the resolver prefix of this site if a trace calls this site in process, else None.
+
+    If ``local`` does not contain the configured prefix, the first prefix of ``local`` is used.
+    """
     if known.prefix in known.local:
         return known.prefix
     return next(iter(known.local), None)
 
 
 def may_ask(resolver: str, known: Site) -> bool:
-    """Return whether this inspector sends requests to the resolver: to this site always, to others if allowed."""
+    """Return whether a trace of this inspector can send requests to a resolver prefix.
+
+    This site is always permitted, and other hosts only if ``trace_elsewhere`` is set.
+    """
     return known.trace_elsewhere or _origin(resolver) in {_origin(prefix) for prefix in known.local}
 
 

@@ -1,4 +1,7 @@
-"""Responses: a page, a fragment for htmx, or JSON in printable ASCII, by the header fields of the request."""
+"""Select the form of a response by the header fields of the request: a page, a fragment for htmx, or JSON.
+
+JSON is printable ASCII.
+"""
 
 from __future__ import annotations
 
@@ -18,12 +21,14 @@ _JSON = ("application/json", "application/problem+json")
 
 
 def as_json(value: object, status: int = 200) -> Response:
-    """Return a response with ``value`` as JSON in printable ASCII and a final line break."""
+    """Return a response whose body is ``value`` as JSON in printable ASCII, with a final line break."""
     return Response(json.dumps(value) + "\n", status, content_type="application/json")
 
 
 def as_json_pieces(pieces: Iterable[str]) -> Response:
-    """Return a response with the JSON in ``pieces``. A long response is streamed."""
+    """Return a JSON response whose body is the concatenation of ``pieces``. A long body is streamed, without
+    Content-Length.
+    """
     rest = iter(pieces)
     begun: list[str] = []
     length = 0
@@ -36,9 +41,11 @@ def as_json_pieces(pieces: Iterable[str]) -> Response:
 
 
 def represented(value: Any, template: str, *, fragment: str | None = None, **context: object) -> Response:
-    """Return ``value`` as JSON, or render ``template`` with it under the name ``shown``.
+    """Return ``value`` as JSON or as a page, as the client prefers.
 
-    A request of htmx receives the template ``fragment``, if given, unless htmx restores a page from the history.
+    The page is ``template``, rendered with ``context`` and with the value as the variable ``shown``. If htmx sent the
+    request, the template ``fragment`` is rendered instead. If it is None, or htmx restores a page of the history, the
+    page is rendered.
     """
     if wants_json():
         return as_json(value)
@@ -49,9 +56,9 @@ def represented(value: Any, template: str, *, fragment: str | None = None, **con
 
 
 def wants_json() -> bool:
-    """Return whether the response is JSON: for paths below /api, and for clients that prefer JSON to HTML.
+    """Return whether the response must be JSON: below /api/, and for clients that prefer JSON to HTML (Accept).
 
-    If the client accepts both equally, the named type wins; if it names neither, the response is a page.
+    If the client accepts both equally, the type that Accept names is used. If it names neither, the response is a page.
     """
     if request.path.startswith("/api/") and request.path != "/api/":
         return True

@@ -1,4 +1,4 @@
-"""The JSON Schema of the values in the API. :mod:`.openapi` refers to them by name."""
+"""The JSON Schemas of the values in responses of the API. :mod:`.openapi` refers to them by name."""
 
 from __future__ import annotations
 
@@ -19,7 +19,11 @@ def _object(**properties: Schema) -> Schema:
 
 
 def one_of(*words: str, maybe: bool = False) -> Schema:
-    """Return the schema of an enumeration; with ``maybe``, null is also valid."""
+    """Return the JSON Schema of a string that is one of ``words``. With ``maybe``, null is also valid.
+
+    >>> one_of("bound", "withdrawn")
+    {'type': 'string', 'enum': ['bound', 'withdrawn']}
+    """
     if maybe:
         return {"type": ["string", "null"], "enum": [*words, None]}
     return {"type": "string", "enum": list(words)}
@@ -38,7 +42,11 @@ def _maybe(schema: Schema) -> Schema:
 
 
 def ref(name: str) -> Schema:
-    """Return a reference to an entry of :data:`SCHEMAS`."""
+    """Return the JSON Schema that refers to an entry of :data:`SCHEMAS` by its name.
+
+    >>> ref("Problem")
+    {'$ref': '#/components/schemas/Problem'}
+    """
     return {"$ref": f"#/components/schemas/{name}"}
 
 

@@ -47,12 +47,12 @@ _FOR_PROGRAMS = ("application/json", "application/problem+json")
 
 
 def init_app(app: Flask) -> None:
-    """Add the header fields to every response of ``app``."""
+    """Add the security header fields, such as Content-Security-Policy, to every response of ``app``."""
     app.after_request(_harden)
 
 
 def require_hosts(app: Flask, trusted: Collection[str]) -> None:
-    """Accept only requests for these host names; answer others with 400. The port is ignored."""
+    """Answer requests for a host that is not in ``trusted`` with 400. The port and the case of letters are ignored."""
     known = frozenset(map(str.lower, trusted))
 
     def require() -> None:

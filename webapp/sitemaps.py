@@ -1,4 +1,4 @@
-"""Read addresses from a sitemap or from lines of text."""
+"""Read the addresses in a sitemap (sitemaps.org), or in a text with one address per line."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _CHUNK = 65536
 
 
 class SitemapError(ValueError):
-    """A text is not a sitemap. The message is printable ASCII and contains the position of the error."""
+    """Raised for a text that is not a sitemap. The message is printable ASCII with the position of the error."""
 
 
 def addresses(text: str, *, most: int) -> list[str]:

@@ -17,7 +17,8 @@ _END_OF_LINE = re.compile("\r\n|\r|\n")
 
 
 def message(event: str, data: str, number: int | None = None) -> str:
-    r"""Return one message of the type ``event`` with the id ``number``.
+    r"""Return one server-sent event as text. ``event`` is its type, and ``number`` its id, or None for an event without
+    an id.
 
     Raises ValueError if ``event`` is not one word.
 

@@ -1,8 +1,8 @@
-"""Traces that clients of the inspector start: the parameters, the choice of the resolver, and the events.
+"""Start the traces that clients of the inspector request.
 
-The page, the event stream and the API start a trace in the same way. :func:`parse_trace_request` reads the query.
-:func:`start_trace` acquires a slot and returns a :class:`TraceJob`. Both raise :class:`~ararat.webapp.errors.Refused`
-with an HTTP status.
+The page, the event stream and the API use the same steps. :func:`parse_trace_request` reads the query.
+:func:`start_trace` selects a resolver, acquires a slot and returns a :class:`TraceJob`. Both raise
+:class:`~ararat.webapp.errors.Refused` with an HTTP status.
 """
 
 from __future__ import annotations
@@ -43,7 +43,15 @@ RETRY_SECONDS = 30
 
 @dataclass(frozen=True, slots=True)
 class TraceRequest:
-    """The parameters of a trace. ``resolver`` is None if none was named. ``fresh`` skips the response cache."""
+    """The parameters of a trace that a client requests.
+
+    - ``text``: the identifier, without surrounding white space.
+    - ``resolver``: a resolver prefix or "registry" (:data:`REGISTRY_KEYWORD`); None if the client selected no resolver.
+    - ``method``: the HTTP method of every request, "GET" or "HEAD".
+    - ``fresh``: whether the trace ignores the response cache.
+
+    The values are checked by :func:`start_trace`.
+    """
 
     text: str
     resolver: str | None = None
@@ -52,7 +60,11 @@ class TraceRequest:
     fresh: bool = False
 
     def arguments(self) -> dict[str, Any]:
-        """Return the query parameters of the URL of this trace, without default values."""
+        """Return the query parameters of the URL that starts this trace, without default values.
+
+        >>> TraceRequest("ark:12345/x", method="HEAD", fresh=True).arguments()
+        {'q': 'ark:12345/x', 'method': 'HEAD', 'fresh': '1'}
+        """
         default = TraceRequest(self.text)
         named = {name: getattr(self, name) for name in ("resolver", "method", "max_redirects")}
         query = {"q": self.text} | {name: value for name, value in named.items() if value != getattr(default, name)}
@@ -61,7 +73,12 @@ class TraceRequest:
 
 @dataclass(frozen=True, slots=True)
 class ResolverChoice:
-    """The resolver of a trace, the reason for the choice, and whether this inspector can send requests to it."""
+    """The resolver that a trace uses.
+
+    - ``resolver``: its resolver prefix.
+    - ``why``: a sentence with the reason for the choice.
+    - ``possible``: whether this inspector can send requests to the resolver.
+    """
 
     resolver: str
     why: str
@@ -69,7 +86,11 @@ class ResolverChoice:
 
 
 class TraceJob(Generic[T]):
-    """Events that hold a slot. Iterate them once, or call :meth:`close`."""
+    """The events of a running trace, and the slot that the trace occupies (:class:`.ConcurrencyLimit`).
+
+    Iterate it once: it yields the events, and a :class:`.KeepAlive` while it waits. The end of the trace frees the
+    slot. Call :meth:`close` if the iteration may not have begun.
+    """
 
     def __init__(self, events: Iterator[T], slot: Slot, stop: threading.Event, progress: Progress) -> None:
         self._events = events
@@ -86,13 +107,19 @@ class TraceJob(Generic[T]):
                 yield replace(event, waits_for=self._progress.now) if isinstance(event, KeepAlive) else event
 
     def close(self) -> None:
-        """Release the slot if the iteration has not begun."""
+        """Free the slot if the iteration has not begun. Afterwards the trace frees it itself."""
         if not self._begun:
             self._slot.release()
 
 
 def parse_trace_request(arguments: MultiDict[str, str]) -> TraceRequest:
-    """Read the query of a request. Raises Refused, 400, for a value that a parameter cannot have."""
+    """Read the parameters of a trace from a query.
+
+    Raises :class:`.Refused` with the status 400 for a value that a parameter cannot have, and for two resolvers.
+
+    >>> parse_trace_request(MultiDict({"q": " ark:12345/x ", "max_redirects": "7"})).max_redirects
+    7
+    """
     redirects = arguments.get("max_redirects") or "10"
     if not (redirects.isascii() and redirects.isdigit() and len(redirects) < 4):
         raise Refused(400, "parameter", f"max_redirects is {display.escape(redirects[:20])}; expected 5 to 20")
@@ -108,10 +135,11 @@ def parse_trace_request(arguments: MultiDict[str, str]) -> TraceRequest:
 
 
 def choose_resolver(wanted: TraceRequest, *, bound: bool | None) -> ResolverChoice:
-    """Choose the resolver: the named one, else this site if the name is ``bound`` here, else the official one.
+    """Choose the resolver of a trace: the requested one, else this site if the name is ``bound`` here, else the
+    official one.
 
-    ``bound`` is None if the bindings could not be read. The name "registry" chooses the known resolver of the
-    identifier. Raises Refused, 400, if there is none.
+    ``bound`` is None if the bindings could not be read. The keyword "registry" requests the known resolver of the
+    identifier. Raises :class:`.Refused` with the status 400 if no resolver is known.
     """
     known = site()
     if wanted.resolver == REGISTRY_KEYWORD:
@@ -133,9 +161,10 @@ def choose_resolver(wanted: TraceRequest, *, bound: bool | None) -> ResolverChoi
 
 
 def start_trace(wanted: TraceRequest) -> TraceJob[Event]:
-    """Acquire a slot and prepare the trace. No request is sent before the job is iterated.
+    """Acquire a slot and prepare the trace. The first request is sent when the caller iterates the result.
 
-    Raises Refused: 400 if the text cannot be traced, 403 if this inspector cannot trace it, 503 if no slot is free.
+    Raises :class:`.Refused`: 400 if the text cannot be traced, 403 if this inspector cannot trace it, 503 if no slot is
+    free.
     """
     known = site()
     if HOP_KEY in request.environ:
@@ -167,7 +196,10 @@ def start_trace(wanted: TraceRequest) -> TraceJob[Event]:
 
 
 def acquire_slot(known: Site) -> Slot:
-    """Acquire a slot for the client of the current request. Raises Refused, 503, if none is free."""
+    """Acquire a slot for a trace of the client of the current request.
+
+    Raises :class:`.Refused` with the status 503 if all slots, or all slots of this client, are in use.
+    """
     try:
         return known.trace_slots.acquire(request.remote_addr)
     except Busy as busy:
@@ -178,9 +210,15 @@ def acquire_slot(known: Site) -> Slot:
 def fetcher(
     known: Site, client: str | None, stop: threading.Event, progress: Progress, *, fresh: bool = False
 ) -> Fetch:
-    """Return the Fetch of a trace: in process for this site, the guarded client for other hosts if they are allowed.
+    """Return the function that sends the requests of one trace (:data:`.hop.Fetch`).
 
-    ``fresh`` skips the response cache, unless the rate limit of the host is reached.
+    It calls this site in process. It sends requests to other hosts through :class:`.GuardedClient` if
+    ``trace_elsewhere`` is set.
+
+    - ``client``: the address of the client that started the trace, for the rate limits.
+    - ``stop``: ends every wait when it is set.
+    - ``progress``: receives what the trace waits for.
+    - ``fresh``: ignore the response cache, unless the rate limit of the host is reached.
     """
     elsewhere = None
     if known.trace_elsewhere:

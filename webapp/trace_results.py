@@ -1,4 +1,4 @@
-"""Results of bulk traces, kept in this process for a short time so that a page can save and resume them."""
+"""Keep the results of bulk traces in this process for an hour, so that a user can save them or resume the list."""
 
 from __future__ import annotations
 
@@ -14,9 +14,11 @@ from .tracing.bulk import BulkResult
 
 @dataclass(slots=True)
 class Result:
-    """The rows of one list of traces so far.
+    """The rows of one bulk trace so far.
 
-    ``texts`` are the identifiers of the list in order. ``client`` is the address of the client that sent the list.
+    - ``texts``: the identifiers of the list in order; ``client``: the address of the client that sent it.
+    - ``rows``: the results in the order in which the traces ended.
+    - ``begun``: the start by the clock of :class:`Results`; ``characters``: the size of all texts.
     """
 
     texts: tuple[str, ...]
@@ -27,10 +29,11 @@ class Result:
 
 
 class Results:
-    """The latest results, found by an id that cannot be guessed. One object serves all threads of a process.
+    """The latest results of bulk traces, each with a secret id. All threads of a process share one object.
 
-    A result is dropped after ``seconds``, when the same client has ``each`` newer ones, or when all of them together
-    hold more than ``characters`` characters; then the oldest goes first.
+    - ``seconds``: a result is deleted after this time.
+    - ``each``: the maximum number of results of one client. A new result deletes the oldest one above it.
+    - ``characters``: the maximum size of all results. Above it, the oldest results are deleted.
     """
 
     def __init__(
@@ -49,7 +52,7 @@ class Results:
         self._lock = threading.Lock()
 
     def new(self, texts: tuple[str, ...], client: str | None) -> str:
-        """Create an empty result for a list and return its secret id."""
+        """Create an empty result for the list ``texts``, and return its secret id."""
         key = secrets.token_urlsafe(24)
         with self._lock:
             own = [known for known, result in self._results.items() if result.client == client]
@@ -60,7 +63,7 @@ class Results:
         return key
 
     def add(self, key: str, row: BulkResult) -> None:
-        """Add a row to a result, unless it was dropped."""
+        """Add the row of one identifier to the result with the id ``key``. Do nothing if that result was deleted."""
         with self._lock:
             if result := self._results.get(key):
                 result.rows.append(row)
@@ -68,7 +71,7 @@ class Results:
                 self._shrink()
 
     def get(self, key: str) -> Result | None:
-        """Return a copy of a result, or None if there is none with this id any more."""
+        """Return a copy of the result with the id ``key``. Return None if it was deleted or never existed."""
         with self._lock:
             self._shrink()
             result = self._results.get(key)

@@ -18,13 +18,15 @@ from typing import Any, Literal, NamedTuple
 
 from ...identifiers import extraction, iri_policy, scheme_registration
 from ...identifiers.ark import length
-from ...identifiers.ark import model as ark
-from ...identifiers.parsing import equivalent
+from ...identifiers.ark import parser as ark
+from ...identifiers.equivalence import equivalent
 from ...identifiers.problems import IdentifierError
 from ...identifiers.report import examine
 from ...identifiers.text import iri
 from ...identifiers.text.characters import BIDI_FORMATTING
-from ...identifiers.urn import model as urn
+from ...identifiers.urn import building, equivalence
+from ...identifiers.urn import parser as urn
+from ...identifiers.urn.grammar import DRAFT, PROFILES, RFC8141
 
 Reason = Literal["not-applicable", "prose", "later"]
 REASONS: dict[str, str] = {
@@ -155,14 +157,14 @@ def _urn_parse(given: str) -> dict[str, Any]:
     try:
         profiles: Any = urn.parse(given).profiles
     except IdentifierError as error:
-        profiles = {name: {"valid": False, "problems": [error.problem.code]} for name in urn.PROFILES}
+        profiles = {name: {"valid": False, "problems": [error.problem.code]} for name in PROFILES}
     plain = json.loads(json.dumps(profiles))
-    return {"draft": plain[urn.DRAFT], "rfc8141": plain[urn.RFC8141]}
+    return {"draft": plain[DRAFT], "rfc8141": plain[RFC8141]}
 
 
 def _urn_equivalent(given: list[str]) -> dict[str, Any]:
     one, other = map(urn.parse, given)
-    return {"equivalent": equivalent(*given), "rfc8141": urn.equivalent(one, other, urn.RFC8141)}
+    return {"equivalent": equivalent(*given), "rfc8141": equivalence.equivalent(one, other, RFC8141)}
 
 
 def _urn_classes(given: list[str]) -> dict[str, Any]:
@@ -233,7 +235,7 @@ KINDS: dict[str, Callable[[Any], dict[str, Any]]] = {
     "urn-parse": _urn_parse,
     "urn-equivalent": _urn_equivalent,
     "urn-equivalence-classes": _urn_classes,
-    "urn-build": lambda given: {"urn": urn.build(given["nid"], given["raw_nss"])},
+    "urn-build": lambda given: {"urn": building.build(given["nid"], given["raw_nss"])},
     "urn-extract": _extract,
     "bidi-char": _bidi_char,
     "policy-equivalence-class": lambda given: {"members": list(iri_policy.equivalence_class(given, _POLICY))},

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
-from .model import Ark, normalize, parse
+from .model import Ark
+from .parser import normalize, parse
 
 __all__ = ["Ark", "normalize", "parse"]

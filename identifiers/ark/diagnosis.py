@@ -1,6 +1,6 @@
-"""Find the first error in a text that is not an Extended ARK.
+"""Find the first error in a text that is not an Extended ARK, so that an exception can explain it.
 
-Called only after the grammar has refused the text. The search goes once from left to right and stops at the first
+The search starts only after the grammar has refused the text. It goes once from left to right and stops at the first
 error, because its correction can change the meaning of everything after it.
 """
 
@@ -9,13 +9,22 @@ from __future__ import annotations
 import functools
 import re
 
-from ..problems import Problem, problem
+from ..problems import IdentifierError, Problem, problem
 from ..text import characters, display
-from .grammar import BASE29_LETTERS, IFRAGMENT, IQUERY, LABEL, NAAN_START, PATH_START
+from .grammar import BASE29_LETTERS, EXTENDED_ARK, IFRAGMENT, IQUERY, LABEL, NAAN_START, PATH_START
 
 _CONTROL = re.compile("[\x00-\x1f\x7f-\x9f]")
-# C0 and DEL, and the first bytes of an encoded C1, bidi or other character that may be hidden.
-_ENCODED_SUSPECT = re.compile("%[01][0-9A-Fa-f]|%7[Ff]|(?:%[89A-Fa-f][0-9A-Fa-f]){2,}")
+
+
+def matched_ark(text: str) -> re.Match[str]:
+    """Match ``text`` with the grammar of Extended ARKs. The groups of the match are those of EXTENDED_ARK.
+
+    Raises :class:`~ararat.identifiers.problems.IdentifierError` with the first problem if the grammar refuses ``text``.
+    """
+    matched = EXTENDED_ARK.fullmatch(text)
+    if matched is None:
+        raise IdentifierError(text, first_problem(text))
+    return matched
 
 
 def first_problem(text: str) -> Problem:
@@ -29,21 +38,6 @@ def first_problem(text: str) -> Problem:
     if text.startswith("/", start):
         start += 1
     return _naan_problem(text, start)
-
-
-def encoded_control(text: str) -> re.Match[str] | None:
-    """Find the first percent-encoded control or formatting character. It is valid, but a risk once decoded.
-
-    >>> encoded_control("ark:12345/a%E2%80%AEb").span()
-    (11, 20)
-    """
-    if "%" not in text:
-        return None
-    for found in _ENCODED_SUSPECT.finditer(text):
-        decoded = bytes.fromhex(found[0].replace("%", "")).decode("utf-8", "ignore")
-        if any(map(characters.is_hidden, decoded)):
-            return found
-    return None
 
 
 def _naan_problem(text: str, start: int) -> Problem:

@@ -14,7 +14,8 @@ from typing import NamedTuple
 from ..problems import IdentifierError, Problem, problem
 from ..segments import Segment
 from ..text import iri
-from . import model as ark
+from . import parser as ark
+from .character_problems import bidi_formatting, character_notes
 from .grammar import ENCODED_LABEL_PATTERN, LABEL, LABELS
 from .model import Ark
 
@@ -102,7 +103,7 @@ class EmbeddedArk:
     @property
     def strict(self) -> bool:
         """Whether the ARK is strict, its label starts a path segment and the prefix is an IRI."""
-        return self.boundary and self.ark.strict and next(ark.bidi_formatting(self.prefix), None) is None
+        return self.boundary and self.ark.strict and next(bidi_formatting(self.prefix), None) is None
 
     @property
     def segments(self) -> tuple[Segment, ...]:
@@ -118,8 +119,8 @@ class EmbeddedArk:
 
     def _problems(self) -> Iterator[Problem]:
         start = len(self.prefix)
-        yield from ark.bidi_formatting(self.prefix)
-        yield from ark.character_notes(self.prefix)
+        yield from bidi_formatting(self.prefix)
+        yield from character_notes(self.prefix)
         if not self.boundary:
             yield problem("label-inside-segment", start, start + len(self.ark.label))
         for found in self.ark.problems:

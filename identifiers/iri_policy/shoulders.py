@@ -34,7 +34,7 @@ def shoulder(ark: Ark, profile: Profile) -> Shoulder:
 
     Source: section 3.1; POL-028 to POL-031.
 
-    >>> from ..ark.model import parse
+    >>> from ..ark.parser import parse
     >>> from .profile import known
     >>> shoulder(parse("ark:21206/730591"), known("17beta")), shoulder(parse("ark:21206/0abc"), known("17beta"))
     (Shoulder(shoulder='730', reserved=False), Shoulder(shoulder='0', reserved=True))

@@ -59,7 +59,7 @@ def of_ark(ark: Ark) -> dict[str, Any]:
     - ``resolver``: the template, the status, the address of this ARK or None, and the problems that prevent one.
     - ``explanation``: a sentence about a special NAAN, or None.
 
-    >>> from ararat.identifiers.ark import model as ark
+    >>> from ararat.identifiers.ark import parser as ark
     >>> of_ark(ark.parse("ark:12148/bpt6-k1"))["resolver"]["address"]
     'https://ark.bnf.fr/ark:/12148/bpt6k1'
     """
@@ -101,7 +101,7 @@ def of_naan(naan: str) -> dict[str, Any]:
 def of_urn(urn: Urn) -> dict[str, Any]:
     """Describe the namespace of a URN: ``kind`` ("formal" or "informal"), references and dates.
 
-    >>> from ararat.identifiers.urn import model as urn
+    >>> from ararat.identifiers.urn import parser as urn
     >>> known = of_urn(urn.parse("urn:ISBN:0451450523"))
     >>> known["key"], known["kind"], known["references"][0]["url"]
     ('isbn', 'formal', 'https://www.isbn-international.org')

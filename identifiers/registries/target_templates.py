@@ -7,7 +7,7 @@ Variables, for ark:/12345/x6np1/c3?q: ``${content}`` 12345/x6np1/c3?q, ``${pid}`
 x6np1/c3?q, ``${prefix}`` 12345, ``${suffix}`` what follows the NAAN and the shoulder that matched, ``${scheme}`` ark.
 The variables of the older resolver of N2T are accepted, too.
 
->>> from ararat.identifiers.ark import model as ark
+>>> from ararat.identifiers.ark import parser as ark
 >>> read("https://example.museum/ark:/${content}").expand(Asked.of(ark.parse("ark:12345/x6-np1"))).address
 'https://example.museum/ark:/12345/x6np1'
 """
@@ -86,7 +86,7 @@ class Asked(NamedTuple):
     def of(cls, ark: Ark) -> Asked:
         """Return the parts of an ARK that a resolver looks up.
 
-        >>> from ararat.identifiers.ark import model as ark
+        >>> from ararat.identifiers.ark import parser as ark
         >>> Asked.of(ark.parse("ark:/12345/x-5/%61-b?q-r#f"))
         Asked(label='ark:/', path='12345/x5/ab', query='?q-r', problems=())
         """

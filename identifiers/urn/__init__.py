@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
-from .model import Urn, parse
+from .model import Urn
+from .parser import parse
 
 __all__ = ["Urn", "parse"]

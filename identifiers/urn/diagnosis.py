@@ -1,6 +1,6 @@
 """Find the errors and notes of a URN, for both profiles or for one of them.
 
-Each function receives the parts of the text as :mod:`.model` has split it. The functions do not depend on each other.
+Each function receives the parts of the text as :mod:`.parser` has split it. The functions do not depend on each other.
 """
 
 from __future__ import annotations

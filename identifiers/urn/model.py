@@ -1,50 +1,31 @@
-"""Uniform Resource Names in two profiles: the URN draft -01 (sections 2 to 5) and RFC 8141.
+"""The structure of a URN: its parts, its normal forms, and what its namespace adds.
 
-The profiles agree on most URNs. They differ on slashes in the namespace-specific string, on the text after a question
-mark, and on a hyphen at the end of the namespace identifier. The text is split once; then each profile reports its own
-errors. A URN is valid if at least one profile accepts it (decisions U-01 to U-09).
+:func:`.parser.parse` makes a :class:`Urn` from text. Its two profiles, the URN draft -01 and RFC 8141, agree on most
+URNs. They differ on slashes in the namespace-specific string, on the text after a question mark, and on a hyphen at the
+end of the namespace identifier.
 """
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from operator import attrgetter
 from typing import Any
-from urllib.parse import quote
 
 from ..ark.grammar import METADATA_INFLECTIONS
 from ..ark.normalization import Step
-from ..problems import IdentifierError, Problem, problem
+from ..problems import Problem
 from ..segments import Segment
 from ..text import display, iri
-from . import diagnosis, namespaces
+from . import namespaces
+from .grammar import DRAFT, RFC8141
 from .namespaces import Namespace
 
-DRAFT = "urnbis-01"
-RFC8141 = "rfc8141"
-PROFILES = (DRAFT, RFC8141)
-
-LABEL_PATTERN = "[Uu][Rr][Nn]:"
-LABEL = re.compile(LABEL_PATTERN)
-_NID = r"[A-Za-z0-9][A-Za-z0-9\-]{1,31}+"
-_FIRST = f"(?:[{iri.PCHAR}]|{iri.PCT_ENCODED})"
-_REST = iri.run(iri.PCHAR + "/?", least=0)
-# Draft: the NID is not "urn", and the NSS contains neither a slash nor %00.
-_DRAFT = rf"(?!{LABEL_PATTERN}){_NID}:(?:[{iri.PCHAR}]++|(?!%00){iri.PCT_ENCODED})++(?:\?{_REST})?"
-# RFC 8141: the NID does not end in a hyphen, and the NSS does not start with a slash. A query consists of an
-# r-component, which ends at the first "?=", a q-component, or both (U-09).
-_R_COMPONENT = rf"{_FIRST}(?:[{iri.PCHAR}/]++|{iri.PCT_ENCODED}|\?(?!=))*+"
-_Q_COMPONENT = f"{_FIRST}{_REST}"
-_RFC8141 = (
-    f"{_NID}(?<!-):{_FIRST}{iri.run(iri.PCHAR + '/', least=0)}"
-    rf"(?:\?(?:\+{_R_COMPONENT}(?:\?={_Q_COMPONENT})?|={_Q_COMPONENT}))?"
+STEPS = (
+    ("scheme-case", "Write the label in lower case", "URN draft, section 5, step 1"),
+    ("nid-case", "Write the namespace identifier in lower case", "URN draft, section 5, step 2"),
+    ("hex-case", "Write percent-encodings in upper case", "URN draft, section 5, step 3"),
 )
-_VALID = re.compile(f"{LABEL_PATTERN}(?:{_DRAFT}|{_RFC8141})(?:#{_REST})?")
-
-_PCHAR_MARKS = iri.SUB_DELIMS + ":@"
-_PLACE = attrgetter("start", "end")
+"""The rules of the normal form in the order of the draft: name, title and source."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -54,6 +35,7 @@ class Urn:
     ``profiles`` maps "urnbis-01" and "rfc8141" to the result of that profile: ``valid``, the parts under the names of
     the profile, and the codes of its ``problems``.
 
+    >>> from ararat.identifiers.urn import parse
     >>> name = parse("URN:ISBN:0451450523")
     >>> name.nid, name.nss, name.normal_form
     ('ISBN', '0451450523', 'urn:isbn:0451450523')
@@ -84,6 +66,7 @@ class Urn:
     def assigned_name(self) -> str:
         """The normal form without query and fragment (U-02).
 
+        >>> from ararat.identifiers.urn import parse
         >>> parse("URN:FOO:a%2c1?+r").assigned_name
         'urn:foo:a%2C1'
         """
@@ -107,6 +90,7 @@ class Urn:
     def canonical_name(self) -> str:
         """The assigned name, normalized by the rule of its namespace (URN-032, URN-053).
 
+        >>> from ararat.identifiers.urn import parse
         >>> parse("urn:isbn:0-451-45052-3").canonical_name
         'urn:isbn:9780451450524'
         """
@@ -122,6 +106,7 @@ class Urn:
     def display(self) -> str:
         """The URN in a readable form, for display only (URN-049). Show it through :func:`display.atoms`.
 
+        >>> from ararat.identifiers.urn import parse
         >>> parse("URN:ISBN:0451450523").display, parse("urn:foo:%C3%A9").display
         ('urn:isbn:0-451-45052-3', 'urn:foo:\u00e9')
         """
@@ -133,6 +118,7 @@ class Urn:
     def details(self) -> dict[str, str]:
         """Facts that the namespace finds in the name, by label.
 
+        >>> from ararat.identifiers.urn import parse
         >>> parse("urn:uuid:f81d4fae-7dec-11d0-a765-00a0c91e6bf6").details["version"]
         '1, from a time since 1582 and a node'
         """
@@ -145,6 +131,7 @@ class Urn:
 
         They are not in ``problems``, so that a resolver does not compute them.
 
+        >>> from ararat.identifiers.urn import parse
         >>> [found.message for found in parse("urn:oid:1.03").findings]
         ['the number begins with a zero']
         """
@@ -191,163 +178,6 @@ class Urn:
         return self.text[5 + len(self.nid) + len(self.nss) :]
 
 
-STEPS = (
-    ("scheme-case", "Write the label in lower case", "URN draft, section 5, step 1"),
-    ("nid-case", "Write the namespace identifier in lower case", "URN draft, section 5, step 2"),
-    ("hex-case", "Write percent-encodings in upper case", "URN draft, section 5, step 3"),
-)
-"""The rules of the normal form in the order of the draft: name, title and source."""
-
-
-def parse(text: str, profile: str | None = None) -> Urn:
-    """Parse a URN that is valid in ``profile``. Default: in at least one profile.
-
-    Raises :class:`~ararat.identifiers.problems.IdentifierError` for any other text and ValueError for an unknown
-    profile. The time is linear in the length of ``text``.
-
-    Source: URN draft, section 2; RFC 8141, section 2; URN-010 to URN-045.
-
-    >>> parse("urn:example:a/b").profiles["urnbis-01"]["valid"]
-    False
-    >>> parse("urn:example:a/b", profile="urnbis-01")
-    Traceback (most recent call last):
-    ararat.identifiers.problems.IdentifierError: the namespace-specific string contains a slash (nss-slash)
-        urn:example:a/b
-                     ^
-    expected a slash as %2F; RFC 8141 allows it after the first character (URN draft, section 2.3.1)
-    """
-    if profile is not None and profile not in PROFILES:
-        raise ValueError(f"unknown profile {profile!r}: use one of {', '.join(PROFILES)}")
-    if LABEL.match(text) is None:
-        raise IdentifierError(text, problem("no-scheme", 0, min(4, len(text))) if text else problem("empty", 0, 0))
-    nid, nss, query, fragment = _split(text)
-    shared = sorted(diagnosis.shared(text, nid, nss, query, fragment), key=_PLACE)
-    if shared or nss is None:
-        raise IdentifierError(text, shared[0])
-    errors = {DRAFT: list(diagnosis.draft(nid, nss)), RFC8141: list(diagnosis.rfc8141(nid, nss, query))}
-    accepted = (profile,) if profile else PROFILES
-    if all(errors[each] for each in accepted):
-        raise IdentifierError(text, min((errors[each][0] for each in accepted), key=_PLACE))
-    notes = list(diagnosis.notes(nid, nss, query, fragment))
-    profiles = {
-        DRAFT: _draft(nid, nss, query, fragment, errors[DRAFT], notes),
-        RFC8141: _rfc8141(nid, nss, query, fragment, errors[RFC8141]),
-    }
-    warnings = [
-        problem(found.code, found.start, found.end, f"{found.message} ({each})", severity="warning")
-        for each in PROFILES
-        for found in errors[each]
-    ]
-    return Urn(text, nid, nss, query, fragment, profiles, tuple(sorted(warnings + notes, key=_PLACE)))
-
-
-def reads(text: str) -> bool:
-    """Return whether :func:`parse` accepts ``text``. Faster than parse: it builds no errors and notes.
-
-    >>> reads("urn:example:a/b"), reads("urn:a:b")
-    (True, False)
-    """
-    return _VALID.fullmatch(text) is not None
-
-
-def build(nid: str, raw_nss: str | tuple[str, ...]) -> str:
-    """Build a URN from a name with any characters. Percent-encode those that a URN cannot contain (URN-033).
-
-    If ``raw_nss`` is a str, the special characters of the namespace keep their meaning. If it is a tuple of parts, they
-    are percent-encoded in each part. The parts are joined by the delimiter of the namespace, by default a colon
-    (URN-040).
-
-    Raises :class:`~ararat.identifiers.problems.IdentifierError` if the result is not a URN, and ValueError for parts in
-    a namespace whose names have no parts.
-
-    >>> build("foo", "\\u00e9/100%")
-    'urn:foo:%C3%A9%2F100%25'
-    >>> build("foo", "a:b"), build("foo", ("a:b", "c"))
-    ('urn:foo:a:b', 'urn:foo:a%3Ab:c')
-    """
-    if isinstance(raw_nss, str):
-        return parse(f"urn:{nid}:{_encoded(raw_nss)}", DRAFT).text
-    known = namespaces.lookup(nid)
-    delimiter = known.delimiter if known else ":"
-    if delimiter is None:
-        raise ValueError(f"names in the namespace {nid} have no parts: pass the whole name as a str")
-    # "the character used in a literal sense MUST be encoded with "%" followed by the hexadecimal representation of that
-    # octet"
-    special = {ord(char): f"%{ord(char):02X}" for char in namespaces.special(nid)}
-    nss = delimiter.join(_encoded(part).translate(special) for part in raw_nss)
-    return parse(f"urn:{nid}:{nss}", DRAFT).text
-
-
-def _encoded(raw: str) -> str:
-    # URN-036 to URN-044: percent-encode "/", "?", "#", "[", "]", "%" and all characters outside the repertoire.
-    try:
-        return quote(raw, safe=_PCHAR_MARKS)
-    except UnicodeEncodeError as error:
-        raise IdentifierError(raw, problem("nss-char", error.start, error.start + 1)) from None
-
-
-def equivalent(a: Urn, b: Urn, profile: str = DRAFT) -> bool:
-    """Return whether two URNs are lexically equivalent in a profile. RFC 8141 ignores query and fragment (U-02).
-
-    >>> one, two = parse("urn:foo:a#s1"), parse("urn:foo:a#s2")
-    >>> equivalent(one, two), equivalent(one, two, RFC8141)
-    (False, True)
-    """
-    return a.assigned_name == b.assigned_name if profile == RFC8141 else a == b
-
-
-@dataclass(frozen=True, slots=True)
-class Equivalence:
-    """The result of a comparison of two URNs. Its truth value is that of ``equivalent``.
-
-    ``by`` lists the rules used: a profile ("urnbis-01" or "rfc8141") and, if its rule was needed, the NID of the
-    namespace. If the URNs differ, it lists all rules tried. ``why`` is the reason for people, ``reference`` its source.
-    Only lexical equivalence is compared, not functional equivalence (URN-055).
-    """
-
-    equivalent: bool
-    by: tuple[str, ...]
-    why: str
-    reference: str
-
-    def __bool__(self) -> bool:
-        return self.equivalent
-
-
-def equivalence(a: Urn, b: Urn) -> Equivalence:
-    """Compare two URNs by both profiles and then by the rule of their namespace.
-
-    Unlike :func:`equivalent`, which uses one profile. The rule of a namespace can only add equivalences (URN-053).
-
-    >>> equivalence(parse("urn:isbn:0451450523"), parse("urn:isbn:978-0-451-45052-4#p1")).by
-    ('rfc8141', 'isbn')
-    >>> bool(equivalence(parse("urn:foo:a"), parse("urn:foo:A")))
-    False
-    """
-    if a == b:
-        return Equivalence(True, (DRAFT,), "Their normal forms are equal.", "URN draft, section 5")
-    leaves_out = "RFC 8141 ignores query and fragment."
-    if a.assigned_name == b.assigned_name:
-        return Equivalence(True, (RFC8141,), leaves_out, "RFC 8141, section 3.1")
-    known = a.namespace if a.nid.lower() == b.nid.lower() else None
-    if known is None:
-        return Equivalence(False, PROFILES, "Their names differ.", "URN draft, section 5")
-    if a.canonical_name != b.canonical_name:
-        why = "Their names differ, also by the rules of their namespace."
-        return Equivalence(False, (*PROFILES, known.nid), why, known.reference)
-    if a.canonical == b.canonical:
-        return Equivalence(True, (DRAFT, known.nid), known.equivalence, known.reference)
-    return Equivalence(True, (RFC8141, known.nid), f"{known.equivalence} {leaves_out}", known.reference)
-
-
-def _split(text: str) -> tuple[str, str | None, str | None, str | None]:
-    """Split the text after the label into NID, NSS, query and fragment. The NSS is None without a second colon."""
-    rest, hash_mark, fragment = text[4:].partition("#")
-    path, question_mark, query = rest.partition("?")
-    nid, colon, nss = path.partition(":")
-    return nid, nss if colon else None, query if question_mark else None, fragment if hash_mark else None
-
-
 def _segments(nid: str, nss: str, query: str | None, fragment: str | None) -> Iterator[Segment]:
     end = 4 + len(nid)
     yield Segment("label", 0, 4)
@@ -359,22 +189,3 @@ def _segments(nid: str, nss: str, query: str | None, fragment: str | None) -> It
         if written is not None:
             start, end = end, end + 1 + len(written)
             yield Segment(part, start, end)
-
-
-def _draft(
-    nid: str, nss: str, query: str | None, fragment: str | None, errors: list[Problem], notes: list[Problem]
-) -> dict[str, Any]:
-    problems = [*errors, *(note for note in notes if note.code != "rfc2141-invalid")]
-    # "The <query> part MUST NOT be present in any *assigned* URN."
-    assigned = not errors and query is None and fragment is None
-    parts = {"nid": nid, "nss": nss, "query": query, "fragment": fragment}
-    return {"valid": not errors, **parts, "assigned": assigned, "problems": _codes(problems)}
-
-
-def _rfc8141(nid: str, nss: str, query: str | None, fragment: str | None, errors: list[Problem]) -> dict[str, Any]:
-    r, q = (None, None) if query is None else diagnosis.components(query) or (None, None)
-    return {"valid": not errors, "nid": nid, "nss": nss, "r": r, "q": q, "f": fragment, "problems": _codes(errors)}
-
-
-def _codes(found: list[Problem]) -> list[str]:
-    return list(dict.fromkeys(each.code for each in found))

@@ -17,8 +17,10 @@
 
 from __future__ import annotations
 
+import copy
 import logging
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Literal, Self, TypeVar
 
@@ -28,8 +30,9 @@ from ..resolution import rules
 from ..resolution.check_characters import is_mistyped
 from ..resolution.rules import Rule, Rulebook, Ruled, RuleEvent
 from ..storage.opening import Opening
-from . import assignment, listing, names, prefixes, validation
+from . import assignment, changes, listing, names, prefixes, validation
 from .assignment import Change, Outcome
+from .changes import Decide, Made, NameChange
 from .listing import Group, Page, Selection
 from .model import Binding, Event, Kind, NameCount
 from .names import Name
@@ -73,6 +76,7 @@ class Bindings:
         self.is_file = is_file
         self._opening = opening
         self._clock = clock
+        self._record: Callable[[Transaction], object] | None = None
         self._rulebook = Rulebook(lambda: opening.store)
 
     def __repr__(self) -> str:
@@ -115,6 +119,7 @@ class Bindings:
         alternates: Mapping[str, str] | None = None,
         redirect: int | None = None,
         scope: str | None = None,
+        revision: int | None = None,
         actor: str | None = None,
     ) -> Outcome:
         """Bind a name to a target, or change the binding of a bound name.
@@ -127,6 +132,8 @@ class Bindings:
         - ``passthrough``: whether identifiers below the name lead to URLs below its target (:mod:`passthrough`).
         - ``scope``: "name", or for a served name "subtree": the site answers for all identifiers below it
           (:mod:`subtree`).
+        - ``revision``: the revision that the name must still have; 0 for a name that must not be recorded. Another
+          revision raises :class:`Stale`.
         - ``actor``: the person or program that makes the change, for the history.
 
         An argument that is None does not change the recorded value. A new name has the defaults no metadata, no
@@ -157,7 +164,8 @@ class Bindings:
             alternates=alternates,
             metadata=metadata,
         )
-        outcome = self._change(proposal.key, actor, lambda existing, now: assignment.bind(existing, proposal, now))
+        decide: Decide = lambda existing, now: [assignment.bind(existing, proposal, now)]  # noqa: E731
+        outcome = self._change(NameChange(proposal.key, decide, revision), actor)
         if outcome == "bound":
             for doubt in names.doubts(identifier):
                 _log.warning("%s is bound: %s", proposal.key, doubt.message)
@@ -172,6 +180,7 @@ class Bindings:
         passthrough: bool | None = None,
         scope: str | None = None,
         alternates: Mapping[str, str] | None = None,
+        revision: int | None = None,
         actor: str | None = None,
     ) -> Outcome:
         """Change the target of a name; "relocated" or "unchanged". The caller knows that it is still the same thing.
@@ -179,12 +188,13 @@ class Bindings:
         ``kind``, ``passthrough``, ``scope`` and ``alternates`` are as for :meth:`bind`. An argument that is None does
         not change the recorded value. Raises :class:`BindingConflict` for a withdrawn name.
         """
-        return self._change_bound(
+        return self._change_recorded(
             identifier,
-            actor,
             lambda existing, now: assignment.relocate(
                 existing, target, kind, now, passthrough=passthrough, scope=scope, alternates=alternates
             ),
+            revision,
+            actor,
         )
 
     def reserve(
@@ -199,6 +209,7 @@ class Bindings:
         alternates: Mapping[str, str] | None = None,
         redirect: int | None = None,
         scope: str | None = None,
+        revision: int | None = None,
         actor: str | None = None,
     ) -> Outcome:
         """Reserve a name: every public answer is that of an unknown name until :meth:`bind` makes it live.
@@ -229,14 +240,15 @@ class Bindings:
             alternates=alternates,
             metadata=metadata,
         )
-        return self._change(proposal.key, actor, lambda existing, now: assignment.reserve(existing, proposal, now))
+        decide: Decide = lambda existing, now: [assignment.reserve(existing, proposal, now)]  # noqa: E731
+        return self._change(NameChange(proposal.key, decide, revision), actor)
 
-    def delete(self, identifier: Name, *, actor: str | None = None) -> Outcome:
+    def delete(self, identifier: Name, *, revision: int | None = None, actor: str | None = None) -> Outcome:
         """Delete a reserved name; "deleted". Its history stays, and the name is never minted again.
 
         Raises :class:`BindingConflict` with the code ``delete-public`` for a live or withdrawn name.
         """
-        return self._change_bound(identifier, actor, assignment.delete)
+        return self._change_recorded(identifier, assignment.delete, revision, actor)
 
     def withdraw(
         self,
@@ -244,6 +256,7 @@ class Bindings:
         *,
         reason: str | None = None,
         successor: str | None = None,
+        revision: int | None = None,
         actor: str | None = None,
     ) -> Outcome:
         """Withdraw a name; "withdrawn". Its record stays, and the name is never re-assigned.
@@ -251,16 +264,20 @@ class Bindings:
         ``successor`` is a name or an http(s) URL that replaces the name. For a withdrawn name, returns "updated" if
         ``reason`` or ``successor`` is new, otherwise "unchanged". Raises :class:`BindingConflict` for a reserved name.
         """
-        return self._change_bound(
-            identifier, actor, lambda existing, now: assignment.withdraw(existing, reason, now, successor)
+        return self._change_recorded(
+            identifier, lambda existing, now: assignment.withdraw(existing, reason, now, successor), revision, actor
         )
 
-    def restore(self, identifier: Name, *, resource: str | None = None, actor: str | None = None) -> Outcome:
+    def restore(
+        self, identifier: Name, *, resource: str | None = None, revision: int | None = None, actor: str | None = None
+    ) -> Outcome:
         """Restore a withdrawn name; "restored", or "unchanged" for a live name.
 
         ``resource`` must be the recorded one, or None if none is recorded. Raises :class:`BindingConflict` otherwise.
         """
-        return self._change_bound(identifier, actor, lambda existing, now: assignment.restore(existing, resource, now))
+        return self._change_recorded(
+            identifier, lambda existing, now: assignment.restore(existing, resource, now), revision, actor
+        )
 
     def mark_persistent(
         self,
@@ -279,10 +296,11 @@ class Bindings:
 
         Source: POL-016 to POL-020.
         """
-        return self._change_bound(
+        return self._change_recorded(
             identifier,
-            actor,
             lambda existing, now: promise_persistence(existing, persistence, availability, now, published=published),
+            None,
+            actor,
         )
 
     def lookup(self, identifier: Name) -> Binding | None:
@@ -362,7 +380,7 @@ class Bindings:
             transaction.put_rule(Rule(key, stored, status, now, actor))
             return "changed" if existing else "set"
 
-        return self._write(write)
+        return self.write(write)
 
     def remove_rule(self, prefix: str, *, actor: str | None = None) -> Literal["removed"]:
         """Delete the rule for a prefix. Raises :class:`BindingError` with the code ``rule-unknown`` without a rule."""
@@ -376,7 +394,7 @@ class Bindings:
             transaction.remove_rule(key, assignment.later(self.now(), existing.changed), actor)
             return "removed"
 
-        return self._write(write)
+        return self.write(write)
 
     def rules(self) -> list[Rule]:
         """Return all rules in the order of their prefixes."""
@@ -434,7 +452,7 @@ class Bindings:
             transaction.put_prefix(after)
             return "changed" if existing else "set"
 
-        return self._write(write)
+        return self.write(write)
 
     def remove_prefix(self, prefix: str, *, actor: str | None = None) -> Literal["removed"]:
         """Delete the record of a prefix; its history stays. Raises :class:`BindingError`: ``prefix-unknown``."""
@@ -448,7 +466,7 @@ class Bindings:
             transaction.remove_prefix(key, assignment.later(self.now(), existing.changed), actor)
             return "removed"
 
-        return self._write(write)
+        return self.write(write)
 
     def prefix(self, prefix: str) -> PrefixRecord | None:
         """Return the record of exactly this prefix, or None."""
@@ -507,58 +525,79 @@ class Bindings:
         """Return the current time in UTC, which is recorded with changes."""
         return self._clock()
 
-    def _change_bound(
-        self, identifier: Name, actor: str | None, decide: Callable[[Binding, datetime], Change]
-    ) -> Outcome:
-        name = names.read(identifier)
-        key = names.key(name)
+    def change(self, wanted: Sequence[NameChange], *, actor: str | None = None) -> list[Made]:
+        """Make changes of several names in one transaction, all or none. Return them in their order.
 
-        def decide_bound(existing: Binding | None, now: datetime) -> Change:
-            if existing is None:
-                raise BindingError("not-bound", identifier=key)
-            return decide(existing, now)
+        ``wanted`` has at most :data:`~.changes.MAX_CHANGES` changes, each of another name.
 
-        return self._change(key, actor, decide_bound, names.older_key(name))
-
-    def _change(
-        self,
-        key: str,
-        actor: str | None,
-        decide: Callable[[Binding | None, datetime], Change],
-        older_key: str | None = None,
-    ) -> Outcome:
-        """Make a change and return its outcome. ``older_key`` is the key in a database with keys of an older Ararat."""
+        Raises :class:`Stale` if a name has another revision than expected, :class:`BindingError` with the code
+        ``changes-count`` or ``name-twice``, the errors of the changes, and :class:`BindingsUnavailable`. Nothing is
+        written then.
+        """
         check_actor(actor)
+        changes.require_few(len(wanted))
+        changes.require_distinct(wanted)
 
-        def write(transaction: Transaction) -> tuple[Outcome, Iterable[str]]:
-            keys = [key]
-            if older_key is not None and older_key != key and transaction.has_older_keys():
-                keys.insert(0, older_key)
-            found = transaction.get(keys)
-            before = next((found[each] for each in keys if each in found), None)
-            change = self.check_change(before, decide(before, self.now()), transaction)
-            if before is None or before.is_reserved:
-                PrefixRecords(transaction.prefixes()).require_permitted(before, change)
-            if change.action:
-                transaction.put([change], actor)
-            return change.outcome, transaction.bound(names.confusable(key)) if change.outcome == "bound" else ()
+        def write(transaction: Transaction) -> tuple[list[Made], dict[str, str]]:
+            made = changes.make(transaction, wanted, self.check_change, self.now(), actor)
+            bound = [each.after.identifier for each in made if each.outcome == "bound"]
+            similar = {other: key for key in bound for other in names.confusable(key)}
+            return made, {other: similar[other] for other in transaction.bound(list(similar))}
 
-        outcome, similar = self._write(write)
-        for other in similar:
+        made, similar = self.write(write)
+        for other, key in similar.items():
             _log.warning("%s differs from the bound name %s only in %%2E: software can confuse the two", key, other)
-        return outcome
+        return made
 
-    def _write(self, write: Callable[[Transaction], T]) -> T:
-        """Return the result of ``write`` in a transaction. Repeat it if another writer was faster."""
+    def recorded_by(self, record: Callable[[Transaction], object]) -> Bindings:
+        """Return these bindings with a callback that writes further rows in the transaction of each change.
+
+        ``record`` is called once at the end of each transaction that is not rolled back. If it raises an exception,
+        nothing is written. :attr:`Transaction.written` has the changes of names. The two objects share the store.
+        """
+        recorded = copy.copy(self)
+        recorded._record = record
+        return recorded
+
+    @contextmanager
+    def transaction(self, *, exclusive: bool = False) -> Iterator[Transaction]:
+        """Begin a transaction of the store, with the callback of :meth:`recorded_by` at its end.
+
+        With ``exclusive``, other writers wait until it ends. Raises :class:`Collision` if another writer was faster,
+        :class:`ReadOnlyBindings` and :class:`BindingsUnavailable`.
+        """
+        with self.store.transaction(exclusive=exclusive) as transaction:
+            yield transaction
+            if self._record is not None and not transaction.is_rolled_back:
+                self._record(transaction)
+
+    def write(self, write: Callable[[Transaction], T], *, exclusive: bool = False) -> T:
+        """Return the result of ``write`` in a transaction. Repeat it if another writer was faster.
+
+        Raises :class:`BindingsUnavailable` after some repetitions.
+        """
         collision: Collision | None = None
         for _ in range(_TRIES):
             try:
-                with self.store.transaction() as transaction:
+                with self.transaction(exclusive=exclusive) as transaction:
                     return write(transaction)
             except Collision as error:
                 collision = error
         message = f"{self.store}: other writers changed the same name {_TRIES} times; try again later"
         raise BindingsUnavailable(message) from collision
+
+    def _change_recorded(
+        self,
+        identifier: Name,
+        decide: Callable[[Binding, datetime], Change],
+        revision: int | None,
+        actor: str | None,
+    ) -> Outcome:
+        wanted = changes.change_recorded(identifier, lambda existing, now: [decide(existing, now)], revision)
+        return self._change(wanted, actor)
+
+    def _change(self, wanted: NameChange, actor: str | None) -> Outcome:
+        return self.change([wanted], actor=actor)[0].outcome
 
 
 def check_actor(actor: str | None) -> None:

@@ -17,9 +17,7 @@ from __future__ import annotations
 import logging
 import re
 import secrets
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
-from datetime import datetime
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
 from typing import TYPE_CHECKING
 
@@ -85,34 +83,52 @@ def mint(
     Source: ARK-010, ARK-015, ARK-019, ARK-057, ARK-065, ARK-069, POL-023, POL-028 to POL-031, POL-051.
     """
     check_actor(actor)
-    pattern = read_pattern(namespace, profile=bindings.policy)
     records = PrefixRecords(bindings.store.prefixes())
-    stated = records.inherited(pattern.beginning, "pattern")
-    form = (read_form(stated.text) if stated else None) or Form()
-    pattern = read_pattern(
-        namespace,
-        length=form.length if length is None else length,
-        check=form.check if check is None else check,
-        digits=form.digits if digits is None else digits,
-        profile=bindings.policy,
-    )
-    _require_permitted(pattern, records)
+    pattern = pattern_below(namespace, records, length=length, check=check, digits=digits, profile=bindings.policy)
     if not 1 <= count <= MAX_COUNT:
         message = f"{count:,} names were requested; one call makes 1 to {MAX_COUNT:,}"
         raise BindingError("mint-count", message, identifier=pattern.beginning)
     if not is_registered(pattern.naan):
         _log.warning("NAAN %s is not registered: register with the ARK Maintenance Agency", pattern.naan)
     try:
-        with bindings.store.transaction(exclusive=True) as transaction:
-            rules = () if under_rule else tuple(transaction.rule_prefixes())
-            if rule := next((prefix for prefix in rules if pattern.beginning.startswith(prefix)), None):
-                message = f"the rule for {rule} already answers every name under {pattern.beginning}"
-                raise BindingError("mint-under-rule", message, identifier=pattern.beginning)
-            ledger = _Ledger(transaction, bindings.now(), actor, rules, records)
-            return _mint_names(pattern, count, ledger, sequential=sequential)
+        with bindings.transaction(exclusive=True) as transaction:
+            names = Drawing(transaction, records, under_rule=under_rule).draw(pattern, count, sequential=sequential)
+            proposals = [assignment.propose(name, kind="described", status="reserved") for name in names]
+            now = bindings.now()
+            changes = [assignment.bind(None, proposal, now) for proposal in proposals]
+            transaction.put(changes, actor, [None] * len(changes))
+            return names
     except Collision as collision:
         message = f"{bindings.store}: another process changed the store at the same time; no name was minted, try again"
         raise BindingsUnavailable(message) from collision
+
+
+def pattern_below(
+    namespace: str,
+    records: PrefixRecords,
+    *,
+    length: int | None = None,
+    check: Coverage | bool | None = None,
+    digits: bool | None = None,
+    profile: Profile | None = None,
+) -> Pattern:
+    """Return the pattern of the names to mint below a NAAN or shoulder.
+
+    The pattern of the prefix record replaces each of ``length``, ``check`` and ``digits`` that is None. Raises
+    :class:`BindingError` as :func:`mint`.
+    """
+    beginning = read_pattern(namespace, profile=profile).beginning
+    stated = records.inherited(beginning, "pattern")
+    form = (read_form(stated.text) if stated else None) or Form()
+    pattern = read_pattern(
+        namespace,
+        length=form.length if length is None else length,
+        check=form.check if check is None else check,
+        digits=form.digits if digits is None else digits,
+        profile=profile,
+    )
+    _require_permitted(pattern, records)
+    return pattern
 
 
 def read_pattern(
@@ -168,46 +184,55 @@ def _require_permitted(pattern: Pattern, records: PrefixRecords) -> None:
         raise BindingError("name-characters", message, identifier=pattern.beginning)
 
 
-@dataclass(slots=True)
-class _Ledger:
-    """The record of minted names, in a transaction that excludes other writers."""
+class Drawing:
+    """New names that were never reserved or bound, drawn in a transaction that excludes other writers."""
 
-    transaction: Transaction
-    now: datetime
-    actor: str | None
-    rules: tuple[str, ...]
-    records: PrefixRecords
+    def __init__(
+        self,
+        transaction: Transaction,
+        records: PrefixRecords,
+        *,
+        others: Iterable[str] = (),
+        under_rule: bool = False,
+    ) -> None:
+        """``others`` are names that are not drawn. With ``under_rule``, also draw names that a rule answers."""
+        self._transaction = transaction
+        self._records = records
+        self._rules = () if under_rule else tuple(transaction.rule_prefixes())
+        self._drawn = {*others}
 
-    def unused(self, names: Sequence[str]) -> list[str]:
+    def draw(self, pattern: Pattern, count: int, *, sequential: bool = False) -> list[str]:
+        """Return ``count`` names of a pattern, which are not recorded yet. Each is returned only once.
+
+        Raises :class:`BindingError` with the code ``mint-under-rule`` or ``names-exhausted``.
+        """
+        if rule := next((prefix for prefix in self._rules if pattern.beginning.startswith(prefix)), None):
+            message = f"the rule for {rule} already answers every name under {pattern.beginning}"
+            raise BindingError("mint-under-rule", message, identifier=pattern.beginning)
+        sequence = _Sequence(pattern, self._transaction) if sequential else None
+        candidates = sequence or _random_names(pattern)
+        names: list[str] = []
+        misses = 0
+        while len(names) < count:
+            batch = list(dict.fromkeys(islice(candidates, min(count - len(names), _BATCH))))
+            unused = self._unused(batch)
+            misses = 0 if unused else misses + len(batch)
+            if not batch or (misses > _MAX_MISSES and not sequential and pattern.numbers > _MAX_SHUFFLED):
+                raise BindingError("names-exhausted", identifier=pattern.beginning)
+            self._drawn.update(unused)
+            names += unused
+        if sequence:
+            sequence.save()
+        elif pattern.check and self._transaction.setting(pattern.counter) is None:
+            self._transaction.set_setting(pattern.counter, "0")
+        return names
+
+    def _unused(self, names: Sequence[str]) -> list[str]:
         """Return the permitted names that were never reserved or bound, are not above a bound one, and have no rule."""
-        used = {*self.transaction.get(names), *self.transaction.deleted(names), *self.transaction.above(names)}
-        unused = [name for name in names if name not in used and not name.startswith(self.rules)]
-        return [name for name in unused if self.records.characters_problem(name) is None]
-
-    def record(self, names: Sequence[str]) -> None:
-        proposals = [assignment.propose(name, kind="described", status="reserved") for name in names]
-        changes = [assignment.bind(None, proposal, self.now) for proposal in proposals]
-        self.transaction.put(changes, self.actor, [None] * len(changes))
-
-
-def _mint_names(pattern: Pattern, count: int, ledger: _Ledger, *, sequential: bool) -> list[str]:
-    sequence = _Sequence(pattern, ledger.transaction) if sequential else None
-    candidates = sequence or _random_names(pattern)
-    names: list[str] = []
-    misses = 0
-    while len(names) < count:
-        batch = list(dict.fromkeys(islice(candidates, min(count - len(names), _BATCH))))
-        unused = ledger.unused(batch)
-        misses = 0 if unused else misses + len(batch)
-        if not batch or (misses > _MAX_MISSES and not sequential and pattern.numbers > _MAX_SHUFFLED):
-            raise BindingError("names-exhausted", identifier=pattern.beginning)
-        ledger.record(unused)
-        names += unused
-    if sequence:
-        sequence.save()
-    elif pattern.check and ledger.transaction.setting(pattern.counter) is None:
-        ledger.transaction.set_setting(pattern.counter, "0")
-    return names
+        transaction = self._transaction
+        used = {*transaction.get(names), *transaction.deleted(names), *transaction.above(names), *self._drawn}
+        unused = [name for name in names if name not in used and not name.startswith(self._rules)]
+        return [name for name in unused if self._records.characters_problem(name) is None]
 
 
 def _random_names(pattern: Pattern) -> Iterator[str]:

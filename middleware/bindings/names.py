@@ -8,7 +8,7 @@ from urllib.parse import unquote
 
 from ...identifiers import Ark, EmbeddedArk, IdentifierError, Urn, parse
 from ...identifiers.ark import length
-from ...identifiers.ark import model as ark
+from ...identifiers.ark import parser as ark
 from ...identifiers.ark.grammar import BASE29_ONLY, RESERVED_NAAN
 from ...identifiers.text import display, iri
 from ...identifiers.text.characters import BIDI_FORMATTING

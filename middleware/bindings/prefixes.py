@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 from ...identifiers import IdentifierError
 from ...identifiers.ark import grammar
 from ...identifiers.ark import length as lengths
-from ...identifiers.ark import model as ark
+from ...identifiers.ark import parser as ark
 from ..errors import BindingError
 from . import character_sets, validation
 from .model import Binding, rfc3339

@@ -17,7 +17,7 @@ from urllib.parse import quote, unquote
 from ...identifiers.ark import grammar as ark
 from ...identifiers.text import display, iri
 from ...identifiers.text.characters import BIDI_FORMATTING
-from ...identifiers.urn import model as urn
+from ...identifiers.urn import grammar as urn
 from ..errors import BindingError
 from . import origins, validation
 from .model import NOTHING, Kind

@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from ...identifiers import Ark, registries
-from ...identifiers.ark import model as ark
+from ...identifiers.ark import parser as ark
 from ...identifiers.text import iri
 from ..bindings import targets
 from ..errors import BindingError
@@ -27,7 +27,7 @@ class Forwarding(NamedTuple):
 def forwarding(identifier: Ark, settings: Settings) -> Forwarding:
     """Return the address of an ARK whose NAAN this resolver does not answer for, without the inflection.
 
-    >>> from ararat.identifiers.ark import model as ark
+    >>> from ararat.identifiers.ark import parser as ark
     >>> settings = Settings(prefix="https://r.example", naans=["12345"], forward=True)
     >>> forwarding(ark.parse("ark:12148/bpt6-k1"), settings).address
     'https://ark.bnf.fr/ark:/12148/bpt6k1'

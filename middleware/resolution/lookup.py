@@ -88,7 +88,7 @@ def withdrawing_keys(identifier: Ark) -> list[str]:
 
     These are all containers of the ARK, and each name that the ARK or a container is a variant of.
 
-    >>> from ararat.identifiers.ark import model as ark
+    >>> from ararat.identifiers.ark import parser as ark
     >>> withdrawing_keys(ark.parse("ark:12345/x.pdf/y"))
     ['ark:12345/x.pdf/y', 'ark:12345/x.pdf', 'ark:12345/x']
     >>> withdrawing_keys(ark.parse("ark:12345/x.b.a"))

@@ -6,9 +6,10 @@ from typing import NamedTuple
 
 from ...identifiers import Ark, IdentifierError, Problem
 from ...identifiers.ark import length
-from ...identifiers.ark import model as ark
+from ...identifiers.ark import parser as ark
 from ...identifiers.text import iri
-from ...identifiers.urn import model as urn
+from ...identifiers.urn import parser as urn
+from ...identifiers.urn.grammar import LABEL as URN_LABEL
 from ..bindings import names
 from ..http.negotiation import ANYTHING, Accepted
 from ..settings import Settings
@@ -66,7 +67,7 @@ def parse_request(given: str, settings: Settings, accepted: Accepted = ANYTHING)
 
 
 def _parse(core: str, settings: Settings) -> Identifier:
-    if urn.LABEL.match(core):
+    if URN_LABEL.match(core):
         return urn.parse(core)
     try:
         return ark.parse(core)

@@ -29,7 +29,7 @@ from collections.abc import Callable
 from ...identifiers import Ark, Problem
 from ...identifiers.ark import grammar as ark
 from ...identifiers.ark.grammar import METADATA_INFLECTIONS
-from ...identifiers.urn import model as urn
+from ...identifiers.urn import grammar as urn
 from ..bindings import targets
 from ..bindings.model import Binding
 from ..bindings.prefixes import NO_RECORDS, Inherited, PrefixRecord, PrefixRecords

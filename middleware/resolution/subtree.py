@@ -11,7 +11,7 @@ from dataclasses import replace
 from itertools import islice
 
 from ...identifiers import Ark, IdentifierError, Problem
-from ...identifiers.ark import model as ark
+from ...identifiers.ark import parser as ark
 from ...identifiers.ark.grammar import LABEL, METADATA_INFLECTIONS
 from ..bindings import targets
 from ..bindings.model import NOTHING, Binding

@@ -56,12 +56,13 @@ def operations(read: Read, dialect_name: str, before: int | None, limit: int) ->
 
 
 class Operations:
-    """The operations of a transaction."""
+    """The operations of a transaction. ``begun`` is the number of the operation that began in it, or None."""
 
     def __init__(self, connection: Connection, database: Database) -> None:
         self._connection = connection
         self._database = database
         self._dialect_name = database.dialect_name
+        self.begun: int | None = None
 
     def begin(
         self,
@@ -81,7 +82,8 @@ class Operations:
             "undoes": undoes,
         }
         inserted = self._connection.execute(insert(schema.operations).values(row)).inserted_primary_key
-        return next(iter(inserted or ()))
+        self.begun = next(iter(inserted or ()))
+        return self.begun
 
     def finish(self, number: int, names: int, finished: datetime) -> None:
         """Record the number of changed names, and the time."""

@@ -279,6 +279,13 @@ class Database(ReadableDatabase, Protocol):
         """Return the rows of a query without loading all of them."""
         ...
 
+    def turn_to_write(self) -> AbstractContextManager[object]:
+        """Wait until no other thread of this process writes, if the database has only one writer at a time.
+
+        Raises BindingsUnavailable after some seconds.
+        """
+        ...
+
     def array_parameter(self, keys: list[str]) -> str | list[str]:
         """Convert keys to the one parameter of a statement for many keys."""
         ...

@@ -174,7 +174,7 @@ class DatabaseStore:
         if self._closed:
             raise BindingsUnavailable(CLOSED)
         try:
-            with self._database.engine.connect() as connection:
+            with self._database.turn_to_write(), self._database.engine.connect() as connection:
                 self._require_version(connection.exec_driver_sql(_VERSION).scalar_one_or_none())
                 if exclusive and self._database.exclusive_lock_sql:
                     connection.exec_driver_sql(self._database.exclusive_lock_sql)
@@ -315,7 +315,12 @@ class DatabaseSnapshot:
 
 
 class Transaction:
-    """One transaction of a writer."""
+    """One transaction of a writer.
+
+    - ``written``: the changes of names that were written. Those of operations and imports are left out: they can be too
+      many for the memory.
+    - ``is_rolled_back``: whether all changes were undone.
+    """
 
     def __init__(self, connection: CoreConnection, statements: Statements, database: Database) -> None:
         self.connection = connection
@@ -323,6 +328,8 @@ class Transaction:
         self._database = database
         self._has_dropped_triggers = False
         self.operations = Operations(connection, database)
+        self.written: list[Change] = []
+        self.is_rolled_back = False
 
     @property
     def dialect_name(self) -> str:
@@ -362,8 +369,10 @@ class Transaction:
         actor: str | None,
         sources: Sequence[str | None] = (None,),
         operation: int | None = None,
-    ) -> None:
+    ) -> list[Change]:
         """Write the bindings after these changes, and one event for each. Every change must have an action.
+
+        Return the changes as they are recorded: the history of a deleted name continues with its next revision.
 
         ``sources`` contains the file and line of each change, or None. ``operation`` is the row of
         :data:`schema.operations` that the changes belong to, or None. The action "deleted" deletes the row of the name.
@@ -373,11 +382,12 @@ class Transaction:
         changed: list[Row] = []
         events: list[Row] = []
         deleted: list[Row] = []
+        written: list[Change] = []
         for change, source in zip(changes, sources, strict=True):
             after = change.after
             if revision := deleted_before.get(after.identifier):
-                # The history of a deleted name goes on.
                 after = replace(after, revision=revision + 1)
+            written.append(change._replace(after=after))
             row = row_of(after)
             if change.action == "deleted":
                 deleted.append(row[:1])
@@ -396,6 +406,9 @@ class Transaction:
         if deleted:
             self.connection.exec_driver_sql(self._statements.delete, deleted)
         self._insert(self._statements.event, events)
+        if operation is None and not any(sources):
+            self.written += written
+        return written
 
     def has_older_keys(self) -> bool:
         """Return whether URNs have keys of an older Ararat. Then no URN can be added: an equivalent can be bound."""
@@ -489,6 +502,7 @@ class Transaction:
     def rollback(self) -> None:
         """Undo all changes of this transaction."""
         self._has_dropped_triggers = False
+        self.is_rolled_back = True
         self.connection.rollback()
 
     def restore_triggers(self) -> None:

@@ -146,7 +146,7 @@ def import_history(
         records = _read(lines)
         first = next(records, None)
         _require_complete(first, name_of(file))
-        with bindings.store.transaction(exclusive=True) as transaction:
+        with bindings.transaction(exclusive=True) as transaction:
             require_empty_at(transaction, bindings.where)
             for kind, some in groupby(records, key=lambda record: record.kind):
                 if kind == "end":

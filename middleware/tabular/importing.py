@@ -281,7 +281,7 @@ class _Run:
     ) -> None:
         """Import all lines in one transaction. Roll back if a line has an error, or without ``keep``."""
         before = self.summary.operation, self.changed
-        with bindings.store.transaction(exclusive=True) as transaction:
+        with bindings.transaction(exclusive=True) as transaction:
             # A record in the table applies after the transaction: an export has names that are older than a record.
             self.records = PrefixRecords(transaction.prefixes())
             while some := list(islice(read, _CHUNK)):

@@ -17,9 +17,9 @@ import urnparse
 import yarl
 
 from ararat.identifiers import IdentifierError, examine, find
-from ararat.identifiers.ark import model as ark
+from ararat.identifiers.ark import parser as ark
 from ararat.identifiers.text import characters
-from ararat.identifiers.urn import model as urn
+from ararat.identifiers.urn import parser as urn
 
 BETANUMERIC = "0123456789bcdfghjkmnpqrstvwxz"
 

@@ -23,7 +23,7 @@ from ararat.identifiers import PROBLEMS, Ark, IdentifierError, Report, Urn, exam
 from ararat.identifiers.registries import files
 from ararat.identifiers.registries.tables import RegistryError
 from ararat.identifiers.registries.tables import read as read_registry
-from ararat.identifiers.urn import model as urn
+from ararat.identifiers.urn import parser as urn
 from ararat.middleware import BindingSource, ResolverMiddleware
 from ararat.middleware.bindings.model import Binding
 from ararat.middleware.bindings.patterns import Pattern

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ararat.identifiers import examine, iri_policy
-from ararat.identifiers.ark import model as ark
+from ararat.identifiers.ark import parser as ark
 from ararat.identifiers.iri_policy import FINDINGS, Known, evaluate, evaluate_all, languages
 from ararat.identifiers.iri_policy.iri_parts import first_fault, normal_form
 

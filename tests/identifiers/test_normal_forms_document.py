@@ -9,7 +9,8 @@ import pytest
 
 from ararat.identifiers.ark import kunze, normalization
 from ararat.identifiers.ark.normalization import Parts
-from ararat.identifiers.urn import model as urn
+from ararat.identifiers.urn import parser as urn
+from ararat.identifiers.urn.model import STEPS
 
 DOCUMENT = (Path(__file__).parents[2] / "docs" / "normal-forms.md").read_text("utf-8")
 ROW = re.compile(r"\| `([a-z-]+)` \| (.+) \| (.+) \| `(.+)` \| `(.+)` \|")
@@ -33,6 +34,6 @@ def test_document_lists_every_rule_for_arks_with_its_result(rules, rows):
 
 
 def test_document_lists_every_rule_for_urns_with_its_result():
-    assert [row[:3] for row in URNS] == [tuple(step) for step in urn.STEPS]
+    assert [row[:3] for row in URNS] == [tuple(step) for step in STEPS]
     for name, *_, before, after in URNS:
         assert {step.rule: step.after for step in urn.parse(before).steps} == {name: after}

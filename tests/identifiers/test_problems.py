@@ -7,7 +7,7 @@ import re
 import pytest
 
 from ararat.identifiers import PROBLEMS, IdentifierError, examine
-from ararat.identifiers.ark import model as ark
+from ararat.identifiers.ark import parser as ark
 from ararat.identifiers.problems import caret
 
 

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from werkzeug.test import Client
 
-from ararat.identifiers.ark import model as ark
+from ararat.identifiers.ark import parser as ark
 from ararat.middleware import ResolverMiddleware
 from ararat.middleware.bindings.collection import Bindings
 from ararat.middleware.resolution.lookup import withdrawing_keys

@@ -1,1 +1,1 @@
-"""Convert reports to text and rows for pages and terminal."""
+"""Convert the report of an identifier to the texts and rows that pages and terminal show."""

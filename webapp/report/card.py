@@ -1,4 +1,4 @@
-"""Convert a report to the content of a card.
+"""Convert the report of one identifier to a card: the content that its page shows.
 
 The size of a card is limited; it contains the numbers of omitted items. Positions on a card count from one, positions
 in a report from zero.
@@ -31,7 +31,12 @@ MAX_UNUSUAL = 50
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """A step of the normalization: deletions and insertions, and the numbers of the changed parts."""
+    """One step of the normalization, as a card shows it.
+
+    - ``title``, ``reference``: what the step does, and the section that defines it.
+    - ``line``: the text with the deletions and insertions of the step.
+    - ``parts``: the numbers of the parts that the step changes.
+    """
 
     title: str
     reference: str
@@ -41,9 +46,14 @@ class Change:
 
 @dataclass(frozen=True, slots=True)
 class Member:
-    """A member of the hierarchy: its position (``role``) and whether it is bound here (``state``).
+    """An identifier in the hierarchy of the inspected one: itself or one of its containers.
 
-    ``identifier`` is the target of its link, or None if it is too long. ``here`` marks the inspected identifier.
+    For example, ark:12345/x is a container of ark:12345/x/p1.
+
+    - ``identifier``: the target of its link, or None if it is too long.
+    - ``role``: its relation to the inspected identifier, such as "container".
+    - ``state``: whether it is bound here, such as "bound here"; "" if the site has no bindings.
+    - ``here``: whether it is the inspected identifier.
     """
 
     identifier: str | None
@@ -55,7 +65,11 @@ class Member:
 
 @dataclass(frozen=True, slots=True)
 class Spelling:
-    """A spelling of an identifier. ``copy`` is the spelling in printable ASCII, or None if it is too long to copy."""
+    """An equivalent spelling of an identifier, with a label such as "classic form".
+
+    ``line`` is the spelling for display. ``copy`` is the spelling in printable ASCII, or None if it is too long to
+    copy.
+    """
 
     label: str
     text: str
@@ -65,7 +79,12 @@ class Spelling:
 
 @dataclass(frozen=True, slots=True)
 class ProblemView:
-    """A problem with its severity, position, expected input, rule and affected parts."""
+    """An error, warning or note about an identifier, as a card shows it.
+
+    - ``number``: counts the problems of the card from one.
+    - ``place``: the position, such as "characters 12 to 14"; ``line``: the text with this position marked.
+    - ``parts``: the numbers of the parts that the problem affects; empty if it affects more than are shown.
+    """
 
     number: int
     severity: str
@@ -80,7 +99,10 @@ class ProblemView:
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """A row of a table: a label and one cell per column, as text or as a line."""
+    """A row of the table that compares the specifications of URNs.
+
+    ``cells`` has one value for each specification, as plain text or as text that needs safe display.
+    """
 
     label: str
     cells: tuple[str | Line, ...]
@@ -88,7 +110,10 @@ class Row:
 
 @dataclass(frozen=True, slots=True)
 class Known:
-    """The facts from one source. A row is a label, a line, and whether the line is an identifier."""
+    """The facts about an identifier from one source, such as the NAAN registry.
+
+    A row of ``rows`` is a label, a text for display, and whether this text is an identifier or a URL.
+    """
 
     title: str
     rows: tuple[tuple[str, Line, bool], ...]
@@ -134,7 +159,7 @@ class Card:
 
 
 def card(finding: inspection.Finding, prefix: str | None = None) -> Card:
-    """Create the card of a finding. ``prefix`` is the resolver prefix of this site.
+    """Create the card of one identifier in a text. ``prefix`` is the resolver prefix of this site, or None.
 
     >>> from ararat.webapp.report.inspection import inspect
     >>> shown = card(inspect("ark:/12345/x6-np1").findings[0])
@@ -177,6 +202,8 @@ def card(finding: inspection.Finding, prefix: str | None = None) -> Card:
 
 def subject(report: Report) -> str | None:
     """Return the identifier that a trace resolves: the ARK, also if a URL contains it, or the URN.
+
+    Return None for a text that is not valid.
 
     >>> from ararat.identifiers import examine
     >>> subject(examine("https://n2t.net/ark:/12345/x")), subject(examine("ark:12345"))

@@ -7,8 +7,8 @@ from typing import Any, Literal
 
 from ...identifiers import Report, Urn, equivalent, examine, parse
 from ...identifiers.text import display
-from ...identifiers.urn import model as urn
-from ...identifiers.urn import namespaces
+from ...identifiers.urn import equivalence, namespaces
+from ...identifiers.urn.grammar import RFC8141
 
 Verdict = Literal["equivalent", "different", "unreadable"]
 
@@ -51,10 +51,11 @@ class Comparison:
 
 
 def compare(a: str, b: str) -> Comparison:
-    """Compare two texts. Each text is used completely, without trimming. Any two str are accepted.
+    """Compare two identifiers by their normal forms. Any two str are accepted, and white space is not removed.
 
-    Two identifiers are equivalent if their normal forms are equal, code point by code point. In a URL that contains an
-    ARK, only the ARK is compared (ARK draft, section 6; URN draft, section 5; ARK-081, N-06, U-02).
+    Two identifiers are equivalent if their normal forms are equal, code point by code point, or by the rule of their
+    URN namespace. In a URL that contains an ARK, only the ARK is compared (ARK draft, section 6; URN draft, section 5;
+    ARK-081, N-06, U-02).
 
     >>> compare("ark:/12345/x6-np1", "https://n2t.net/ark:12345/x6np1").verdict
     'equivalent'
@@ -96,7 +97,7 @@ def _equivalent(first: Report, second: Report) -> str:
 def _different(first: Report, second: Report, part: str) -> str:
     why = f"Not equivalent: the normal forms differ in the {part}."
     a, b = (parse(report.normal_form or "") for report in (first, second))
-    if isinstance(a, Urn) and isinstance(b, Urn) and urn.equivalent(a, b, urn.RFC8141):
+    if isinstance(a, Urn) and isinstance(b, Urn) and equivalence.equivalent(a, b, RFC8141):
         why += " They are equivalent by RFC 8141, which ignores query and fragment."
     elif display.is_composed(first.input) != display.is_composed(second.input):
         why += " One text has composed characters, the other decomposed ones. Comparison does not normalize Unicode."

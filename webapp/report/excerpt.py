@@ -42,9 +42,10 @@ VARIANTS = re.compile(r"\.[^./?#]*|.", re.DOTALL)
 
 @dataclass(frozen=True, slots=True)
 class Piece:
-    """Plain text, or ``count`` equal hidden characters, displayed as a ``chip``.
+    """A part of a run: plain text, or ``count`` equal hidden characters.
 
-    ``apart`` marks right-to-left text, which must be isolated from its neighbours.
+    ``chip`` is the label that is displayed for hidden characters; None for plain text. ``apart`` marks right-to-left
+    text, which must be isolated from its neighbours.
     """
 
     text: str
@@ -70,10 +71,10 @@ Line = tuple[Run, ...]
 
 
 def escape_hidden(text: str) -> Markup:
-    """Escape ``text`` for a textarea, with hidden characters as character references.
+    """Escape ``text`` as HTML for a textarea, with hidden characters as character references.
 
-    The text box keeps the raw text, but the page itself contains no hidden characters. Line breaks and tabs stay.
-    NUL, C1 controls and surrogates have no character reference and stay, too.
+    The text box then contains the original text, but the source of the page has no hidden characters. Line breaks and
+    tabs stay. NUL, C1 controls and surrogates have no character reference and stay, too.
 
     >>> escape_hidden("a\\u202e<b>")
     Markup('a&#x202E;&lt;b&gt;')
@@ -89,7 +90,7 @@ def _references(found: re.Match[str]) -> str:
 
 
 def plain(text: str, most: int = MAX_LENGTH) -> Line:
-    """Return ``text`` as a line; if it has more than ``most`` characters, omit the middle.
+    """Return ``text`` as a line without marks. If it has more than ``most`` characters, omit the middle.
 
     >>> [(run.kind, run.left_out) for run in plain("ark:12345/" + "x" * 990)]
     [('same', 0), ('gap', 300), ('same', 0)]
@@ -98,7 +99,9 @@ def plain(text: str, most: int = MAX_LENGTH) -> Line:
 
 
 def pointed(text: str, start: int, end: int) -> Line:
-    """Return ``text`` with ``text[start:end]`` marked; if it is longer than :data:`MAX_LENGTH`, only the surroundings.
+    """Return the whole ``text`` as a line with ``text[start:end]`` marked.
+
+    A text of more than :data:`MAX_LENGTH` characters is shortened as in :func:`marked`.
 
     >>> [run.kind for run in pointed("ark:12345/x!y", 11, 12)]
     ['same', 'mark', 'same']
@@ -110,7 +113,7 @@ def pointed(text: str, start: int, end: int) -> Line:
 
 
 def marked(text: str, start: int, end: int) -> Line:
-    """Return ``text[start:end]`` marked, with a few characters around it.
+    """Return a line with ``text[start:end]`` marked, and at most a few characters before and after it.
 
     >>> [run.kind for run in marked("ark:12345/x!", 11, 12)]
     ['same', 'mark']
@@ -126,10 +129,11 @@ def marked(text: str, start: int, end: int) -> Line:
 
 
 def compared(before: str, after: str, by: re.Pattern[str] = CHARACTERS) -> Line:
-    """Return the difference of two texts as one line with deletions, insertions and their surroundings.
+    """Return the difference of two texts as one line: deletions, insertions and the text around them.
 
-    A long section between the first and the last change becomes one deletion and one insertion, so that the running
-    time stays nearly linear. Only the first changes are shown.
+    ``by`` matches the tokens that are compared, by default single characters. A long section between the first and the
+    last change becomes one deletion and one insertion, so that the running time stays nearly linear. Only the first
+    changes are shown.
 
     >>> [(run.kind, run.pieces[0].text) for run in compared("x6-np1", "x6np1")]
     [('same', 'x6'), ('del', '-'), ('same', 'np1')]

@@ -1,6 +1,7 @@
-"""Facts about an identifier from registries, namespaces, draft-kunze-ark and IRI policies, for page and terminal.
+"""List facts about an identifier: from registries, URN namespaces, draft-kunze-ark and IRI policies.
 
-Texts of registries are not trusted. A caller must display a :class:`Fact` like an identifier.
+Page and terminal show the same facts. Texts of registries are not trusted. A caller must display a :class:`Fact` like
+an identifier.
 """
 
 from __future__ import annotations
@@ -20,7 +21,10 @@ _SEVERITIES = {"error": "Error", "warning": "Warning", "note": "Note"}
 
 @dataclass(frozen=True, slots=True)
 class Fact:
-    """A label and a text. ``identifier``: whether the text is an identifier or a URL."""
+    """One fact, such as the label "Holder" and the text "National Library of France".
+
+    ``identifier`` is true if the text is an identifier or a URL.
+    """
 
     label: str
     text: str
@@ -29,14 +33,14 @@ class Fact:
 
 @dataclass(frozen=True, slots=True)
 class Facts:
-    """The facts from one source, with a title ("NAAN 12148")."""
+    """The facts about an identifier from one source. ``title`` names the source, such as "NAAN 12148"."""
 
     title: str
     facts: tuple[Fact, ...]
 
 
 def known(report: Report) -> tuple[Facts, ...]:
-    """Return the facts about the identifier by source. Sources without facts are omitted.
+    """Return the facts about an identifier, grouped by source. Sources without facts are omitted.
 
     >>> from ararat.identifiers import examine
     >>> facts = known(examine("ark:/12148/btv1b8449691v"))[0]

@@ -1,4 +1,4 @@
-"""Find the identifiers in a text, examine each, and look up its binding. Page and API show the result."""
+"""Find the identifiers in a text, examine each, and look up its binding. The home page and the API show the result."""
 
 from __future__ import annotations
 
@@ -38,8 +38,11 @@ NEAREST = 16
 class Finding:
     """One identifier in a text.
 
-    ``keys`` are the keys of the nearest containers and, last, of the identifier. ``bound`` maps the bound ones to their
-    kind or to "withdrawn". It is None if there are no bindings, or if the bindings could not be read (``unread``).
+    - ``match``: the place in the text; ``report``: the result of examining the identifier.
+    - ``keys``: the normal forms of the nearest containers and, last, of the identifier; empty if it is not valid.
+    - ``bound``: for each of the keys that is bound here, the kind of its binding or "withdrawn". It is None without
+      bindings, and if they cannot be read.
+    - ``unread``: whether the bindings could not be read.
     """
 
     match: Match
@@ -50,12 +53,12 @@ class Finding:
 
     @property
     def key(self) -> str | None:
-        """The key of the identifier, or None if the identifier is not valid."""
+        """The normal form of the identifier, which is the key of its binding; None if the identifier is not valid."""
         return self.keys[-1] if self.keys else None
 
     @property
     def kind(self) -> str | None:
-        """The kind of its binding or "withdrawn", "" if it is not bound, or None if this is unknown."""
+        """The kind of the binding of this identifier, or "withdrawn". It is "" if not bound, and None if unknown."""
         return None if self.bound is None else self.bound.get(self.key or "", "")
 
     def as_dict(self) -> dict[str, Any]:
@@ -71,10 +74,10 @@ class Finding:
 
 @dataclass(frozen=True, slots=True)
 class Inspection:
-    """A text and its identifiers in their order.
+    """A text, and the identifiers found in it, in their order.
 
-    - ``truncated``: the text has more than :data:`MAX_FOUND` identifiers.
-    - ``shortened``: containers, segments or problems were omitted because of the limits of this module.
+    - ``truncated``: the text has more than :data:`MAX_FOUND` identifiers; the others are omitted.
+    - ``shortened``: containers, segments or problems of identifiers were omitted because of the limits of this module.
     """
 
     text: str
@@ -83,9 +86,10 @@ class Inspection:
     shortened: bool = False
 
     def as_json(self) -> Iterator[str]:
-        """Yield JSON in ASCII with a final line break, one piece per finding.
+        """Yield this inspection as JSON in ASCII, in one piece per identifier, with a final line break.
 
-        It ends early after :data:`MAX_JSON` characters. The last member states whether anything was omitted.
+        After :data:`MAX_JSON` characters, the other identifiers are omitted. The member "truncated" states whether
+        anything was omitted.
 
         >>> json.loads("".join(inspect("").as_json()))
         {'input_length': 0, 'found': [], 'truncated': False}
@@ -105,10 +109,11 @@ class Inspection:
 def inspect(
     text: str, *, prefix: str | None = None, bindings: Bindings | None = None, policies: Sequence[Profile] = ()
 ) -> Inspection:
-    """Find and examine the identifiers in ``text``. Any str is accepted.
+    """Find and examine the identifiers in ``text``, and look up their bindings. Any str is accepted.
 
-    ``prefix`` is the resolver prefix of this site. If the ``bindings`` cannot be read, the result has all other data.
-    IRIs of the hosts of ``policies`` are found and checked, too.
+    - ``prefix``: the resolver prefix of this site, or None.
+    - ``bindings``: the bindings of this site, or None. If they cannot be read, the result has all other data.
+    - ``policies``: IRI policies. IRIs of their hosts are found and checked, too.
 
     >>> [finding.report.normal_form for finding in inspect("See ark:/12345/x-1 and urn:ISBN:0451450523").findings]
     ['ark:12345/x1', 'urn:isbn:0451450523']
@@ -165,7 +170,9 @@ class _Room:
 
 
 def keys(report: Report) -> tuple[str, ...]:
-    """Return the keys of the nearest containers and, last, of the identifier itself.
+    """Return the keys to look up for an identifier: the normal forms of its nearest containers and, last, its own.
+
+    The result is empty if the identifier is not valid.
 
     >>> keys(examine("ark:/12345/x/p-1.en?info"))
     ('ark:12345/x', 'ark:12345/x/p1', 'ark:12345/x/p1.en')
@@ -178,9 +185,10 @@ def keys(report: Report) -> tuple[str, ...]:
 
 
 def kinds(keys: Iterable[str], bindings: Bindings | None) -> dict[str, str] | None:
-    """Map the bound ones of ``keys`` to their kind or to "withdrawn". Return None without bindings.
+    """Return the kind of the binding, or "withdrawn", for each key that is bound. Return None if ``bindings`` is None.
 
-    Raises :class:`BindingsUnavailable`.
+    Keys without a binding and reserved names are omitted. Raises :class:`BindingsUnavailable` if the store cannot be
+    read.
     """
     if bindings is None:
         return None

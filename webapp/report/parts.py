@@ -1,6 +1,6 @@
-"""The parts of an identifier, each with its problems and the normalization steps that changed it.
+"""Split an identifier into its labelled parts, each with its problems and the normalization steps that changed it.
 
-Segments are numbered from one in the order of the text.
+Parts are numbered from one in the order of the text.
 """
 
 from __future__ import annotations
@@ -36,10 +36,12 @@ MAX_FOLLOWED = 4000
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """A segment with its label, its text and the numbers of its problems and steps.
+    """A part of an identifier, such as the NAAN, or a gap in a long identifier.
 
-    ``start`` and ``end`` count from one. ``problems`` are numbers of errors and warnings, ``steps`` of normalization
-    steps. A part "gap" replaces ``left_out`` omitted segments.
+    - ``part``: the kind of the part, or "gap" for ``left_out`` omitted parts; ``label``: its displayed name.
+    - ``start``, ``end``: the position in the identifier, counted from one.
+    - ``problems``: the numbers of the errors and warnings in this part.
+    - ``steps``: the numbers of the normalization steps that changed it.
     """
 
     part: str
@@ -54,7 +56,9 @@ class Part:
 
 
 def shown(report: Report, problems: Sequence[Problem]) -> Iterator[Part]:
-    """Yield the segments of ``report`` with the numbers of their problems, counted from one in ``problems``.
+    """Yield the parts of an identifier, at most :data:`MAX_SEGMENTS` and a gap in the middle.
+
+    ``problems`` are the displayed errors and warnings; a part refers to them by their position, counted from one.
 
     >>> from ararat.identifiers import examine
     >>> [(part.label, part.steps) for part in shown(examine("ark:/12345/x-1"), ())]
@@ -72,7 +76,7 @@ def shown(report: Report, problems: Sequence[Problem]) -> Iterator[Part]:
 
 
 def touching(place: Problem, report: Report) -> tuple[int, ...]:
-    """Return the numbers of the segments that a problem affects; () if it affects more than are shown."""
+    """Return the numbers of the parts that a problem affects, or () if it affects more parts than are shown."""
     touched = []
     for number, segment in enumerate(report.segments, 1):
         if segment.start < max(place.end, place.start + 1) and place.start < segment.end:
@@ -83,7 +87,7 @@ def touching(place: Problem, report: Report) -> tuple[int, ...]:
 
 
 def followed(report: Report) -> list[tuple[int, ...]]:
-    """Return, for each normalization step, the numbers of the segments that it changed, moved or removed.
+    """Return, for each normalization step, the numbers of the parts that it changed, moved or removed.
 
     The tuples are empty for an identifier of more than :data:`MAX_FOLLOWED` characters.
 

@@ -1,6 +1,6 @@
-"""The URL of an identifier as a QR code (ISO/IEC 18004).
+"""Draw the URL of an identifier as a QR code (ISO/IEC 18004).
 
-Only URLs at which the identifier resolves are encoded. Arbitrary text is not, so that this site does not produce QR
+Only URLs at which the identifier resolves are encoded. Arbitrary text is refused, so that this site does not produce QR
 codes of foreign URLs.
 """
 
@@ -18,7 +18,8 @@ MAX_DRAWN = 300
 
 
 def embedded(report: Report, prefix: str | None, *, bound: bool = False) -> str | None:
-    """Return the URL of the identifier, or None if there is none or it is longer than :data:`MAX_DRAWN`.
+    """Return the URL of an identifier for a QR code. Return None without a URL, or if it is longer than
+    :data:`MAX_DRAWN`.
 
     The URL starts with ``prefix`` if the name is ``bound`` here or is a URN, else with the official resolver.
 

@@ -12,7 +12,7 @@ _FORMULA = ("=", "+", "-", "@")
 
 
 def line(cells: Iterable[object], *, end: str = "\r\n") -> str:
-    r"""Return a line of CSV. None is an empty cell.
+    r"""Return the cells as one line of CSV. None becomes an empty cell. ``end`` is the line end.
 
     Spreadsheets execute cells that start like a formula. An apostrophe marks such a cell as text.
 

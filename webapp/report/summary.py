@@ -22,7 +22,10 @@ GRAVITY = {"error": 0, "warning": 1, "note": 2}
 
 @dataclass(frozen=True, slots=True)
 class Badge:
-    """A short answer with a detail. ``status`` selects the sign and the colour."""
+    """A short statement about an identifier, such as "valid", with a detail such as "strict syntax".
+
+    ``status`` selects the sign and the colour.
+    """
 
     word: str
     status: Status
@@ -30,7 +33,7 @@ class Badge:
 
 
 def verdict(report: Report) -> str:
-    """Return the verdict in one sentence.
+    """Return one sentence about an identifier: its kind, and whether it is valid and in normal form.
 
     >>> from ararat.identifiers import examine
     >>> verdict(examine("ark:/12345/x6-np1"))
@@ -49,7 +52,7 @@ def verdict(report: Report) -> str:
 
 
 def status(report: Report) -> Status:
-    """Return "bad" if the identifier is not valid, "warn" if it has a warning, else "good"."""
+    """Return the colour of an identifier: "bad" if it is not valid, "warn" if it has a warning, else "good"."""
     if report.policy and report.form == "iri":
         return "bad" if not report.policy["allocatable"] else "warn" if report.policy["codes"] else "good"
     if not report.valid:
@@ -58,7 +61,7 @@ def status(report: Report) -> Status:
 
 
 def summary(report: Report) -> str:
-    """Return one or two sentences with further facts, or "".
+    """Return one or two sentences about the parts of an identifier and its hidden characters, or "".
 
     >>> from ararat.identifiers import examine
     >>> summary(examine("ark:12345/x6np1/map.en.pdf"))
@@ -78,7 +81,7 @@ def summary(report: Report) -> str:
 
 
 def counted(count: int, thing: str) -> str:
-    """Return a number of things, in words up to nine.
+    """Return a number with the noun ``thing`` in singular or plural. Numbers up to nine are words.
 
     >>> [counted(count, "change") for count in (1, 2, 1200)]
     ['one change', 'two changes', '1,200 changes']
@@ -96,7 +99,7 @@ def in_words(count: int) -> str:
 
 
 def badges(finding: Finding) -> tuple[Badge, Badge, Badge]:
-    """Return the badges for validity, normal form and binding."""
+    """Return three badges of an identifier: validity, normal form, and binding at this site."""
     return _validity(finding.report), _normality(finding.report), _binding(finding)
 
 

@@ -1,6 +1,6 @@
-"""The identifiers of a text as rows of a table, with filters, sort orders, duplicates and equivalents.
+"""List the identifiers of a text as rows of a table, with filters, sort orders, duplicates and equivalents.
 
-Page and CSV use the same :class:`Listing`.
+The page and the CSV file use the same :class:`Listing`.
 """
 
 from __future__ import annotations
@@ -37,13 +37,13 @@ _COLUMNS = (
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """One identifier in the table.
+    """One identifier of a text, as a row of the table.
 
-    - ``number``: the position in the text, counted from one.
-    - ``rank``: the position when sorted by normal form.
+    - ``number``: the position among the identifiers of the text, counted from one.
+    - ``rank``: the position when sorted by normal form, counted from zero.
     - ``alike``: the number of equivalent identifiers in the text, including this one.
-    - ``first``: the number of the first equivalent identifier, or None for this one.
-    - ``repeated``: whether the same text occurs before.
+    - ``first``: the number of the first equivalent identifier, or None if this is the first.
+    - ``repeated``: whether exactly the same text occurs before.
     - ``bound``: the kind of the binding, "withdrawn", "" if not bound here, or None if unknown.
     """
 
@@ -59,13 +59,13 @@ class Row:
 
     @property
     def severity(self) -> int:
-        """The sort key for severity: 0 for not valid, 1 for a warning, 2 for others."""
+        """The sort key for severity: 0 if the identifier is not valid, 1 if it has a warning, 2 otherwise."""
         return _SEVERITY[self.status]
 
 
 @dataclass(frozen=True, slots=True)
 class Listing:
-    """All rows in the order of the text, and the number of rows by filter of :data:`SHOWN`."""
+    """All identifiers of a text in their order. ``counts`` has the number of rows for each filter of :data:`SHOWN`."""
 
     rows: tuple[Row, ...]
     counts: Mapping[str, int]
@@ -77,16 +77,19 @@ class Listing:
 
     @property
     def repeated(self) -> int:
-        """The number of duplicates."""
+        """The number of rows whose text occurs before."""
         return sum(row.repeated for row in self.rows)
 
     def arranged(self, show: str = "all", order: str = "text") -> list[tuple[Row, bool]]:
-        """Return all rows in an order of :data:`ORDERS`, each with whether the filter ``show`` includes it."""
+        """Return all rows, each with True if the filter ``show`` (:data:`SHOWN`) includes it.
+
+        ``order`` is a key of :data:`ORDERS`: "text", "verdict" or "name".
+        """
         return [(row, _among(row, show)) for row in sorted(self.rows, key=lambda row: _order(row, order))]
 
 
 def listing(found: Inspection) -> Listing:
-    """Create the rows for the identifiers of a text.
+    """Create the rows of the table for the identifiers of a text.
 
     Texts that are not valid are not equivalent to each other, but can be duplicates (N-06).
 
@@ -118,7 +121,7 @@ def listing(found: Inspection) -> Listing:
 
 
 def as_csv(rows: Sequence[Row]) -> str:
-    """Return the rows as CSV with a header line, in printable ASCII with CR LF (RFC 4180).
+    """Return the rows as CSV (RFC 4180) with a header line. It is printable ASCII with CR LF.
 
     >>> as_csv(listing(inspection.inspect("ark:/12345/x-1")).rows).splitlines()[1]
     '1,1,14,ark:/12345/x-1,yes,strict,ark:12345/x1,,no,,,'

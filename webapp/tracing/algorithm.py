@@ -49,7 +49,7 @@ CODES = {
 
 
 class TraceError(ValueError):
-    """A parameter of :func:`trace` is not allowed. ``code`` is "parameter"; the text is printable ASCII."""
+    """Raised for an invalid parameter of :func:`trace`. ``code`` is "parameter"; the message is printable ASCII."""
 
     code = "parameter"
 
@@ -66,7 +66,7 @@ def trace(
     clock: Callable[[], float] = time.monotonic,
     run_seconds: float = 30.0,
 ) -> Iterator[Event]:
-    """Resolve an identifier: one :class:`~.events.Start`, a Hop for each request, one End.
+    """Trace an identifier: yield one :class:`~.events.Start`, a Hop for each request, and one End.
 
     - ``identifier``: an ARK, a URL that contains an ARK, or a URN. Of a URL only the ARK is used. Any other text, NAAN
       99999 and dot-segments end the trace with the outcome "refused" before the first request.

@@ -1,7 +1,7 @@
-"""Bulk traces: trace many identifiers, a few at a time, with one verdict and one table row for each.
+"""Trace many identifiers, a few at a time, with one verdict and one table row for each (a bulk trace).
 
-The command line and the page both use :func:`trace_all`. The caller passes the function that traces one identifier,
-and limits the rate of requests in it with a :class:`~.limits.throttle.PerHostThrottle`.
+The command line and the page both use :func:`trace_all`. The caller passes the function that traces one identifier, and
+limits the rate of requests in it with a :class:`~.limits.throttle.PerHostThrottle`.
 """
 
 from __future__ import annotations
@@ -54,11 +54,14 @@ _STATES: dict[State, Verdict] = {"direct": "resolves", "related": "related", "me
 
 @dataclass(frozen=True, slots=True)
 class BulkResult:
-    """The result of one identifier.
+    """The result of the trace of one identifier in a bulk trace.
 
-    ``identifier`` is as given (untrusted text). ``url`` is the URI at which the trace ended, ``status`` the last
-    status; both can be None. ``downgraded`` is true if a redirect led from https to http. ``code`` and ``sentence`` are
-    those of the :class:`~.events.End`.
+    - ``identifier``: the text as given, which is not trusted.
+    - ``verdict``: one of :data:`VERDICTS`.
+    - ``downgraded``: whether a redirect led from https to http.
+    - ``status``: the status of the last response, or None if the last request had no response.
+    - ``url``: the URI at which the trace ended, or None if no request was sent.
+    - ``code``, ``sentence``: the code and the sentence of the last event (:class:`~.events.End`).
     """
 
     identifier: str
@@ -73,16 +76,19 @@ class BulkResult:
 
     @property
     def ok(self) -> bool:
-        """Whether the identifier resolves, without a downgrade to http."""
+        """Whether the identifier leads to a resource or to metadata, and no redirect led from https to http."""
         return self.verdict in GOOD and not self.downgraded
 
     def as_dict(self) -> dict[str, Any]:
-        """Return the row for JSON and for a CSV table."""
+        """Return the values by their name in :data:`COLUMNS`, for JSON and CSV."""
         return asdict(self)
 
     @classmethod
     def of_dict(cls, row: object) -> BulkResult:
-        """Read a row of :meth:`as_dict`. Raises ValueError, in printable ASCII, for anything else."""
+        """Create a result from the object that :meth:`as_dict` returns, for example after reading it as JSON.
+
+        Raises ValueError with a message in printable ASCII if a key is missing or a value has the wrong type.
+        """
         if not isinstance(row, Mapping) or set(row) != set(COLUMNS):
             raise ValueError(f"expected an object with the keys {', '.join(COLUMNS)}")
         for name, kinds in _KINDS.items():
@@ -125,7 +131,9 @@ _KINDS: dict[str, tuple[type, ...]] = {
 
 
 def row(identifier: str, events: Iterable[Event]) -> BulkResult:
-    """Return the result of the trace of ``identifier`` from its events.
+    """Return the result of a complete trace of ``identifier`` from its events.
+
+    Raises ValueError if there is no :class:`~.events.End`.
 
     >>> row("ark:12345/x", [End("failure", "direct", None, None, 1, 0.2, "dns", "Hop 1 had no answer.")]).verdict
     'dead'

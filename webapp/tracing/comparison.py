@@ -1,4 +1,4 @@
-"""Compare two traces of one identifier: do two resolvers lead to the same URL? (ARK-038)"""
+"""Compare two traces of one identifier, to find out if two resolvers lead to the same URL (ARK-038)."""
 
 from __future__ import annotations
 
@@ -14,12 +14,13 @@ COMPARED = ("outcome", "state", "url", "fragment", "code")
 
 @dataclass(frozen=True, slots=True)
 class TraceComparison:
-    """The result of a comparison.
+    """The result of comparing two traces of one identifier.
 
-    ``same`` is true if both traces have the same outcome, state and, after success, the same URI with its fragment.
-    ``common_from`` is the first URL that both traces requested, or None. ``diverge_at`` is the last such URL if the
-    ends differ, or None. ``differences`` lists the fields of :data:`COMPARED` that differ between the two ``ends``.
-    ``sentence`` is the summary in printable ASCII.
+    - ``same``: whether both have the same outcome, state and, after success, the same URI with its fragment.
+    - ``common_from``: the first URL that both traces requested, or None.
+    - ``diverge_at``: the last URL that both traces requested if their ends differ, or None.
+    - ``differences``: the fields of :data:`COMPARED` that differ between the two ``ends``.
+    - ``sentence``: the summary in printable ASCII.
     """
 
     same: bool
@@ -42,7 +43,10 @@ class TraceComparison:
 
 
 def compared(first: Iterable[Event], second: Iterable[Event]) -> Iterator[Event | TraceComparison]:
-    """Yield the events of one trace, the events of the other, and the comparison."""
+    """Yield the events of two traces, first those of ``first``, and then their comparison.
+
+    Raises ValueError for a trace without an end.
+    """
     runs: tuple[list[Event], list[Event]] = ([], [])
     for collected, events in zip(runs, (first, second), strict=True):
         for event in events:

@@ -1,4 +1,4 @@
-"""The request of a hop as a curl command, so that a reader can repeat it."""
+"""Format the request of a hop as a curl command, so that a user can repeat it."""
 
 from __future__ import annotations
 

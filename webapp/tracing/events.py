@@ -18,7 +18,11 @@ Outcome = Literal["success", "failure", "unspecified", "refused"]
 
 @dataclass(frozen=True, slots=True)
 class Note:
-    """A note: ``code`` never changes its meaning, ``text`` is a sentence, ``href`` is the URL it refers to, if any."""
+    """A remark on a hop or a trace, such as a redirect from https to http.
+
+    ``code`` names the remark and never changes its meaning. ``text`` is a sentence. ``href`` is the URL that it refers
+    to, or None.
+    """
 
     code: str
     text: str
@@ -49,9 +53,11 @@ def _json(value: Any) -> Any:
 
 @dataclass(frozen=True, slots=True)
 class Start(_Event):
-    """The parameters of the trace.
+    """The first event of a trace: its parameters.
 
-    ``identifier`` is as given (untrusted text). ``sent`` is the first URL, or None if the trace is refused.
+    - ``identifier``: the text as given, which is not trusted.
+    - ``resolver``, ``method``, ``max_redirects``: the arguments of :func:`.algorithm.trace`.
+    - ``sent``: the URL of the first request, or None if the trace ends without a request.
     """
 
     identifier: str
@@ -65,7 +71,7 @@ class Start(_Event):
 
 @dataclass(frozen=True, slots=True)
 class Hop(_Event):
-    """One request and its result.
+    """One request of a trace and its response.
 
     - ``number``: counts from 1.
     - ``url``: the requested URL; ``where``: "here" for a request in process, "elsewhere" for one over the network.
@@ -98,11 +104,14 @@ class Hop(_Event):
 
 @dataclass(frozen=True, slots=True)
 class End(_Event):
-    """The result of the trace.
+    """The last event of a trace: its result.
 
-    ``url`` is the URI at which the trace ended, or None if it was refused. ``fragment`` belongs to the URI and is only
-    displayed (R-03). ``hops`` counts the requests. ``code`` is one of :data:`.algorithm.CODES`, one of
-    :data:`.hop.FAILURES` or, for "refused", the code of the problem. ``sentence`` is the summary.
+    - ``url``: the URI at which the trace ended, or None if no request was sent.
+    - ``fragment``: the fragment of this URI, which is only displayed (R-03), or None.
+    - ``hops``: the number of requests; ``seconds``: the duration of the trace.
+    - ``code``: one of :data:`.algorithm.CODES` or :data:`.hop.FAILURES`; for the outcome "refused", the code of the
+      problem.
+    - ``sentence``: the summary.
     """
 
     outcome: Outcome

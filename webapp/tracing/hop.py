@@ -1,4 +1,4 @@
-"""One hop of a trace: its response, and the reasons for which there is none.
+"""One hop of a trace: the response to a request, and the reasons why a request has no response.
 
 A :data:`Fetch` sends one request and returns the status line and the header fields of the response. It never follows a
 redirect and never reads a body. :mod:`~.client.guard` sends requests over the network; :mod:`~.client.in_process` calls
@@ -42,12 +42,12 @@ FAILURES = {
 
 @dataclass(frozen=True, slots=True)
 class HopResponse:
-    """The response to one request, up to the end of its header.
+    """The status line and the header fields of the response to one request.
 
-    ``reason`` and ``headers`` are as received, decoded as latin-1: text of unknown origin. ``where`` is "here" if this
-    site answered in process and "elsewhere" if a host on the network answered; ``peer`` is then the address of the
-    host. ``age`` is None for a new response. Otherwise it is the number of seconds since the response was received for
-    an earlier request.
+    - ``reason``, ``headers``: as received, decoded as latin-1 (untrusted text).
+    - ``where``: "here" if this site answered in process, "elsewhere" if a host on the network answered.
+    - ``peer``: the address of that host, or None.
+    - ``age``: None for a new response. A response from the cache has the number of seconds since it was received.
     """
 
     status: int
@@ -58,7 +58,7 @@ class HopResponse:
     age: float | None = None
 
     def all(self, name: str) -> list[str]:
-        """Return the values of every field with this name, in order.
+        """Return the values of all header fields with a name, in any case, in the order of the response.
 
         >>> HopResponse(302, "Found", (("Location", "/a"), ("location", "/b"))).all("Location")
         ['/a', '/b']
@@ -67,7 +67,7 @@ class HopResponse:
 
 
 def is_trace(user_agent: str) -> bool:
-    """Return whether a trace, of this site or of another one, sent a request with this User-Agent.
+    """Return whether a User-Agent is that of a trace, of this inspector or of another one.
 
     >>> is_trace(USER_AGENT), is_trace("Mozilla/5.0")
     (True, False)
@@ -76,7 +76,7 @@ def is_trace(user_agent: str) -> bool:
 
 
 class HopFailed(Exception):
-    """A request had no response.
+    """Raised if a request has no usable response.
 
     ``code`` is one of :data:`FAILURES`. ``sentence`` is printable ASCII; it begins in lower case and has no full stop,
     so that it can end a longer sentence. ``where`` is as in :class:`HopResponse`.
@@ -93,10 +93,10 @@ class HopFailed(Exception):
 
 
 class AddressBlocked(HopFailed):
-    """The name or an address of the host is not allowed.
+    """Raised if a request must not be sent to a host, because of its name or one of its addresses.
 
-    The text is the same for every such host, so that it reveals nothing about the inside of a network. The log has the
-    details.
+    The message is the same for every such host, so that it reveals nothing about the inside of a network. The log has
+    the details.
     """
 
     def __init__(self) -> None:

@@ -18,9 +18,10 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True)
 class KeepAlive:
-    """No event for ``seconds`` since the last one; the trace still runs.
+    """A sign that a trace still runs, yielded while no event occurs.
 
-    ``waits_for`` is :attr:`.progress.Progress.now`, or "" if it is unknown.
+    ``seconds`` is the time since the last event. ``waits_for`` is :attr:`.progress.Progress.now`, or "" if it is
+    unknown.
     """
 
     seconds: float

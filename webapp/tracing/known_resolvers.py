@@ -1,4 +1,4 @@
-"""The known resolver of an identifier: that of the NAAN in the registry, or that of a URN namespace.
+"""Find the known resolver of an identifier: that of its NAAN in the registry, or that of its URN namespace.
 
 No request is sent. The NAAN registry is in the tables of :mod:`~ararat.identifiers.registries`. The IANA registry of
 URN namespaces lists no resolvers. This module lists those of national bibliography numbers.
@@ -39,9 +39,10 @@ _COUNTRY = re.compile("([A-Za-z]{2})[:-]")
 
 @dataclass(frozen=True, slots=True)
 class ExpectedResolver:
-    """The known resolver of ``owner`` ("NAAN 12148") at ``host``.
+    """The resolver that a registry lists for a NAAN or a URN namespace.
 
-    ``prefix`` is its resolver prefix, or None if the registered URL has another form.
+    ``owner`` is the NAAN or namespace, such as "NAAN 12148", and ``host`` the host of the resolver. ``prefix`` is its
+    resolver prefix, or None if the registered URL has another form.
     """
 
     owner: str
@@ -50,7 +51,7 @@ class ExpectedResolver:
 
 
 def expected(name: Ark | Urn) -> ExpectedResolver | None:
-    """Return the known resolver of an ARK or URN, or None.
+    """Return the known resolver of a parsed ARK or URN. Return None if no resolver is known.
 
     >>> from ararat.identifiers import parse
     >>> expected(parse("ark:12148/bpt6k1")).prefix, expected(parse("urn:nbn:fi-fe20031181")).host
@@ -68,7 +69,7 @@ def expected(name: Ark | Urn) -> ExpectedResolver | None:
 
 
 def expected_of(identifier: str) -> ExpectedResolver | None:
-    """Return the known resolver of a text, or None if there is none or the text is not an identifier.
+    """Return the known resolver of the ARK or URN in a text. Return None for other texts, and if no resolver is known.
 
     >>> expected_of("https://n2t.net/ark:12148/bpt6k1").owner
     'NAAN 12148'
@@ -81,8 +82,11 @@ def expected_of(identifier: str) -> ExpectedResolver | None:
 
 
 def prefix_for(identifier: str) -> str | None:
-    """Return the prefix of the known resolver of a text, or None.
+    """Return the prefix of the known resolver of an identifier, such as ``https://ark.bnf.fr``. Return None if it is
+    unknown.
 
+    >>> prefix_for("ark:12148/bpt6k1")
+    'https://ark.bnf.fr'
     >>> prefix_for("ark:bbbbb/x") is None
     True
     """

@@ -1,4 +1,4 @@
-"""Texts of a trace: the notes on a hop, and the sentence at the end.
+"""Texts of a trace: the notes on a hop, and the sentence of the last event.
 
 A text never assigns blame. "When a chain of redirects is followed by an error [...] it is unspecified whether the error
 is of the referent of the ARK or of the resolution of the ARK" (ARK draft, section 7.1.2). Every end sentence names the
@@ -41,12 +41,14 @@ UNSPECIFIED = "It is unspecified whether the resource or its resolution failed."
 
 @dataclass(frozen=True, slots=True)
 class HopContext:
-    """A response and the facts that its notes depend on.
+    """The response of a hop, and the facts that its notes depend on.
 
-    ``request_path`` is the identifier as it was sent; the URL of a request to a resolver ends in it. ``target`` is the
-    resolved Location with its fragment, or None if the trace ends here. ``requested`` lists the URLs of all hops,
-    including this one. ``fragment`` is the fragment of the identifier. ``circle`` is true if the hosts of the registry
-    redirect to each other in a loop. ``expected`` is the known resolver of the identifier.
+    - ``request_path``: the identifier as it was sent. The URL of a request to a resolver ends in it.
+    - ``target``: the resolved Location with its fragment, or None if the trace ends here.
+    - ``requested``: the URLs of all hops, including this one.
+    - ``fragment``: the fragment of the identifier, or None.
+    - ``circle``: whether the hosts of the registry redirect to each other in a loop.
+    - ``expected``: the known resolver of the identifier, or None.
     """
 
     method: str
@@ -61,14 +63,14 @@ class HopContext:
 
     @property
     def at_resolver(self) -> bool:
-        """Whether the URL ends in the identifier, so that a resolver answered."""
+        """Whether the requested URL ends in the identifier, so that the host of this hop is a resolver."""
         return str(self.url).endswith("/" + self.request_path)
 
 
 def closes_circle(naan: str, target: Reference, requested: Sequence[str]) -> bool:
-    """Return whether a redirect to ``target`` closes a loop that contains only hosts of the registry.
+    """Return whether a redirect to ``target`` closes a loop in which all hosts are in :data:`REGISTRY_HOSTS`.
 
-    ``requested`` lists the URL of every hop so far.
+    ``naan`` is the NAAN of the identifier; ``requested`` lists the URL of every hop so far.
     """
     again = str(target.without_fragment())
     if naan not in again or again not in requested:
@@ -77,12 +79,17 @@ def closes_circle(naan: str, target: Reference, requested: Sequence[str]) -> boo
 
 
 def notes(context: HopContext) -> tuple[Note, ...]:
-    """Return the notes on a response."""
+    """Return the notes on the response of one hop, such as a note on a redirect from https to http."""
     return tuple(_notes(context))
 
 
 def resolver_notes(uri: Reference) -> tuple[Note, ...]:
-    """Return the notes on the resolver before the first request."""
+    """Return a note if the resolver prefix uses http and is not on this machine.
+
+    >>> from .uri import parse
+    >>> [note.code for note in resolver_notes(parse("http://n2t.net"))], resolver_notes(parse("https://n2t.net"))
+    (['resolver-without-tls'], ())
+    """
     if (uri.scheme or "").lower() == "http" and uri.host not in _LOOPBACK:
         # "Ideally resolvers SHOULD be reachable via a secure means."
         text = "The connection to the resolver is not encrypted (http instead of https; ARK draft, section 8)."
@@ -177,7 +184,14 @@ def _redirect_notes(context: HopContext, target: Reference) -> Iterator[Note]:
 
 
 def found(state: State, uri: str, inflection: str, *, fetched: bool) -> str:
-    """Return the sentence for a successful trace."""
+    """Return the end sentence of a successful trace.
+
+    ``uri`` is the URI at which it ended. ``inflection`` is the requested one, or "". ``fetched`` is False if the URI
+    has another scheme than http and https.
+
+    >>> found("direct", "mailto:a@example.org", "", fetched=False)
+    'The resource is at mailto:a@example.org. This is not a web address, so it was not requested.'
+    """
     sentence = {
         "direct": f"The resource is at {uri}",
         "related": f"A related resource is at {uri}",
@@ -188,17 +202,26 @@ def found(state: State, uri: str, inflection: str, *, fetched: bool) -> str:
 
 
 def refused(problem: Problem) -> str:
-    """Return the sentence for an identifier that cannot be requested."""
+    """Return the end sentence of a trace that sends no request, because its identifier has a problem."""
     return f"No request was sent: {problem.message}. Expected: {problem.expected} ({problem.reference})."
 
 
 def error_status(host: str, status: int, number: int) -> str:
-    """Return the sentence for a status from 400 to 599."""
+    """Return the end sentence of a trace whose last response, at hop ``number``, has a status from 400 to 599.
+
+    >>> error_status("a.example", 404, 2)
+    'a.example answered 404 Not Found at hop 2. It is unspecified whether the resource or its resolution failed.'
+    """
     return f"{host} answered {status_words(status)} at hop {number}. {UNSPECIFIED}"
 
 
 def unspecified_status(host: str, status: int, number: int) -> str:
-    """Return the sentence for a status that the ARK draft does not define."""
+    """Return the end sentence of a trace whose last response, at hop ``number``, has a status not defined by the ARK
+    draft.
+
+    >>> unspecified_status("a.example", 799, 2)
+    'a.example answered 799 at hop 2. The ARK draft does not define this status, so the trace stops.'
+    """
     return (
         f"{host} answered {status_words(status)} at hop {number}. "
         "The ARK draft does not define this status, so the trace stops."
@@ -206,33 +229,53 @@ def unspecified_status(host: str, status: int, number: int) -> str:
 
 
 def bad_location(host: str, status: int, number: int, why: str) -> str:
-    """Return the sentence for a redirect whose Location cannot be used."""
+    """Return the end sentence of a trace that stops at a redirect, because its Location cannot be used.
+
+    ``why`` is the reason, in lower case and without a full stop.
+
+    >>> bad_location("a.example", 302, 1, "it has no Location")[:61]
+    'a.example answered 302 Found at hop 1, but it has no Location'
+    """
     return f"{host} answered {status_words(status)} at hop {number}, but {why}. {UNSPECIFIED}"
 
 
 def no_answer(host: str, number: int, why: str) -> str:
-    """Return the sentence for a request without a response."""
+    """Return the end sentence of a trace whose last request, at hop ``number``, had no response.
+
+    >>> no_answer("a.example", 1, "the connection was closed")[:58]
+    'Hop 1 got no answer from a.example: the connection was clo'
+    """
     return f"Hop {number} got no answer from {host}: {why}. {UNSPECIFIED}"
 
 
 def too_many(redirects: int, *, seen_before: bool) -> str:
-    """Return the sentence for a trace with more redirects than the limit."""
+    """Return the end sentence of a trace that stops at the limit of redirects.
+
+    ``redirects`` is the limit. ``seen_before`` is true if the next URL was requested before.
+    """
     again = " The URLs repeat, so a higher limit does not help." if seen_before else ""
     return f"The trace stopped after the limit of {redirects} redirects.{again} {UNSPECIFIED}"
 
 
 def time_used_up(seconds: float) -> str:
-    """Return the sentence for a trace that took too long."""
+    """Return the end sentence of a trace that stops at its time limit of ``seconds``."""
     return f"The trace stopped after the limit of {seconds:g} s. {UNSPECIFIED}"
 
 
 def not_registered(naan: str) -> str:
-    """Return the sentence for a loop between the hosts of the registry."""
+    """Return the end sentence of a trace whose NAAN is not registered. The registry's hosts redirect to each other in a
+    loop.
+    """
     return f"NAAN {naan} is not registered: the registry's resolver redirects to itself in a loop."
 
 
 def closing(hops: int, seconds: float, trusted: Iterable[str]) -> str:
-    """Return the number of hops, the duration and the hosts that the result relies on."""
+    """Return the last part of an end sentence: the number of hops, the duration, and the hosts that the result relies
+    on.
+
+    >>> closing(2, 0.05, ["n2t.net", "a.example"])
+    'Two hops, 50 ms. This result relies on n2t.net and a.example.'
+    """
     names = list(dict.fromkeys(trusted))
     trust = f" This result relies on {_listed(names)}." if names else ""
     time = _duration(seconds)
@@ -241,12 +284,12 @@ def closing(hops: int, seconds: float, trusted: Iterable[str]) -> str:
 
 
 def answering(url: Reference, response: HopResponse) -> str:
-    """Return who answered, as the subject of a sentence."""
+    """Return the subject of a sentence about a response: "This site", or the host of ``url``."""
     return "This site" if response.where == "here" else host_of(url)
 
 
 def status_words(status: int) -> str:
-    """Return a status with its registered phrase. The phrase of the response is not used.
+    """Return a status with its standard phrase, without the phrase of the response, which is not trusted.
 
     >>> status_words(404), status_words(799)
     ('404 Not Found', '799')
@@ -258,7 +301,7 @@ def status_words(status: int) -> str:
 
 
 def old(seconds: float) -> int:
-    """Return the age of a response in whole seconds, at least 1.
+    """Round the age of a response to whole seconds, at least 1.
 
     >>> old(0.2), old(11.7)
     (1, 12)
@@ -267,7 +310,7 @@ def old(seconds: float) -> int:
 
 
 def ago(seconds: float) -> str:
-    """Return the age of a response as a phrase.
+    """Return the age of a response in seconds as a phrase.
 
     >>> ago(0.2), ago(11.7)
     ('1 s ago', '12 s ago')
@@ -276,7 +319,11 @@ def ago(seconds: float) -> str:
 
 
 def shown(text: str) -> str:
-    """Return text from another host as printable ASCII, shortened."""
+    r"""Return text from another host as printable ASCII, shortened to about 200 characters.
+
+    >>> shown("caf\xe9\r\n")
+    'caf\\u{e9}\\u{d}\\u{a}'
+    """
     escaped = display.escape(text[:_LONGEST_FIELD])
     return (
         escaped if len(text) <= _LONGEST_FIELD and len(escaped) <= _LONGEST_FIELD else escaped[:_LONGEST_FIELD] + "..."
@@ -284,17 +331,20 @@ def shown(text: str) -> str:
 
 
 def shown_fields(response: HopResponse) -> tuple[tuple[str, str], ...]:
-    """Return the header fields that are shown at a hop, as printable ASCII."""
+    """Return the fields of :data:`SHOWN_FIELDS` in a response, as shortened printable ASCII.
+
+    At most three fields with the same name are returned.
+    """
     return tuple((name, shown(value)) for name in SHOWN_FIELDS for value in response.all(name)[:3])
 
 
 def host_of(url: Reference) -> str:
-    """Return the host of a URL as text for a sentence."""
+    """Return the host of a URL for a sentence, or "an address without a host"."""
     return url.host or "an address without a host"
 
 
 def bar_length(seconds: float) -> float:
-    """Return the length of the bar for a duration, from 0 to 1. The scale is logarithmic, from 0 to 10 s.
+    """Return the length of the bar that shows a duration, from 0 to 1. The scale is logarithmic, from 0 to 10 s.
 
     >>> bar_length(0), bar_length(10), bar_length(60)
     (0.0, 1.0, 1.0)

@@ -1,4 +1,4 @@
-"""Report what a trace waits for: a lookup, a connection or a response."""
+"""Record what a trace waits for: a lookup, a connection or a response."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ from .hop import Fetch, HopResponse
 
 
 class Progress:
-    """The progress of one trace: ``now`` is a sentence of printable ASCII without a full stop, or "".
+    """The current wait of one trace. ``now`` is a phrase in printable ASCII, such as "Looking up n2t.net", or "".
 
-    One thread writes it; any thread can read it.
+    One thread writes ``now``; any thread can read it.
 
     >>> progress = Progress()
     >>> def fetch(method, url, deadline):
@@ -21,11 +21,14 @@ class Progress:
         self.now = ""
 
     def report(self, text: str) -> None:
-        """Set the text. A client that sends requests to other hosts calls this before each wait."""
+        """Set ``now`` to a phrase. :class:`.GuardedClient` calls this before each wait."""
         self.now = text
 
     def track(self, fetch: Fetch) -> Fetch:
-        """Return a Fetch that reports to wait for this site, until the wrapped one reports something else."""
+        """Return a :data:`~.hop.Fetch` that sets ``now`` while ``fetch`` runs.
+
+        ``now`` is "Waiting for this site to answer", until ``fetch`` reports another phrase.
+        """
 
         def tracked(method: str, url: str, deadline: float) -> HopResponse:
             self.now = "Waiting for this site to answer"

@@ -15,11 +15,14 @@ _REFUSED = ("naan-reserved-invalid", "dot-segment")
 
 @dataclass(frozen=True, slots=True)
 class ResolutionTarget:
-    """An identifier as it goes into a request.
+    """The parts of an identifier that a trace sends or displays.
 
-    ``request_path`` follows the resolver prefix and a slash, and contains the query. ``fragment`` is not sent. Both are
-    ASCII. ``inflection`` is the query with its question mark, in normal form, or "". ``naan`` is the normalized NAAN of
-    an ARK. ``expected`` is the known resolver.
+    - ``request_path``: the text after the resolver prefix and a slash, with the query, in ASCII.
+    - ``fragment``: the fragment, which is not sent, in ASCII; or None.
+    - ``inflection``: the query with its question mark, in normal form, or "".
+    - ``naan``: the normalized NAAN of an ARK.
+    - ``expected``: the known resolver of the identifier, or None.
+    - ``notes``: what the trace removed or changed.
     """
 
     request_path: str

@@ -38,12 +38,18 @@ _FOREIGN = re.compile(rf"(?!{PCT_ENCODED})[^{PCHAR}/?#\[\]]")
 
 
 class BadReference(ValueError):
-    """A text is not a URI reference. The message is printable ASCII and names the character and its index."""
+    """Raised for a text that is not a URI reference. The message is printable ASCII and names the character and its
+    index.
+    """
 
 
 @dataclass(frozen=True, slots=True)
 class Reference:
-    """The five components of a URI reference, as written. None is an undefined component, and "" an empty one."""
+    """The five components of a URI reference, as written. A missing component is None, and an empty one is "".
+
+    >>> parse("/a?").query, parse("/a").query
+    ('', None)
+    """
 
     scheme: str | None
     authority: str | None
@@ -64,12 +70,12 @@ class Reference:
 
     @property
     def is_relative(self) -> bool:
-        """Whether the reference has no scheme."""
+        """True for a relative reference, such as ``/a``: it has no scheme."""
         return self.scheme is None
 
     @property
     def is_web(self) -> bool:
-        """Whether the scheme is http or https."""
+        """True for an absolute URL with the scheme http or https, in any case."""
         return self.scheme is not None and self.scheme.lower() in ("http", "https")
 
     @property
@@ -83,7 +89,7 @@ class Reference:
         return found["host"].lower() if found else ""
 
     def without_fragment(self) -> Reference:
-        """Return the reference without its fragment."""
+        """Return the same reference without ``#`` and the text after it."""
         return replace(self, fragment=None)
 
 

@@ -1,1 +1,1 @@
-"""Views: one module per URL."""
+"""The views of the inspector: one module for each group of pages."""

@@ -25,13 +25,17 @@ _LINES = "application/x-ndjson"
 
 @blueprint.get("/inspect")
 def inspect() -> Response:
-    """Inspect ``q``."""
+    """Return the identifiers in the parameter ``q`` as JSON (``GET /api/inspect``)."""
     return _inspected(_argument("q"))
 
 
 @blueprint.post("/inspect")
 def inspect_text() -> Response:
-    """Inspect the body, a text in UTF-8."""
+    """Return the identifiers in the body, a text in UTF-8, as JSON (``POST /api/inspect``).
+
+    Raises :class:`.Refused` if the body is not UTF-8 (400) or too many large texts are being inspected (503). A body of
+    more than :data:`MAX_BYTES` bytes is answered with 413.
+    """
     if (request.content_length or 0) > MAX_BYTES:
         raise RequestEntityTooLarge
     body = request.get_data(cache=False)
@@ -47,13 +51,17 @@ def inspect_text() -> Response:
 
 @blueprint.get("/compare")
 def compare() -> Response:
-    """Compare ``a`` and ``b``."""
+    """Compare the identifiers ``a`` and ``b``, and return the result as JSON (``GET /api/compare``)."""
     return comparing.compared()
 
 
 @blueprint.get("/trace")
 def trace() -> Response:
-    """Trace ``q``. Return the events as lines of JSON or as server-sent events."""
+    """Trace the identifier ``q`` and send each event when it occurs (``GET /api/trace``).
+
+    The response is JSON Lines, or server-sent events if the client prefers ``text/event-stream``. A client that
+    reconnects (Last-Event-ID) receives 204, so that the trace does not run again.
+    """
     if "Last-Event-ID" in request.headers:
         # HTML standard, section 9.2: "Clients will reconnect if the connection is closed; a client can be told to stop
         # reconnecting using the HTTP 204 No Content response code."

@@ -1,4 +1,4 @@
-"""The page /compare: two identifiers, one per line, or two that were selected in a table."""
+"""The page ``/compare``: compare two identifiers, from two lines or from two rows that the user selected in a table."""
 
 from __future__ import annotations
 
@@ -25,12 +25,13 @@ _REPEATED = 240
 
 @dataclass(frozen=True, slots=True)
 class Compared:
-    """One of the two identifiers, its normal form, and the rules that produce it.
+    """One of the two compared identifiers, as the page shows it.
 
-    - ``rules``: titles and references.
+    - ``line``: the text as received; ``verdict``: the reason why it is not valid, or "".
+    - ``normal``: its normal form; ``rules``: the title and the source of each normalization step.
+    - ``reference``: the section of the specification that defines the comparison.
     - ``address``: the URL that inspects the identifier, or None if it is too long.
-    - ``verdict``: the reason why the text is not valid, or "".
-    - ``side``: the normal form with its first difference marked.
+    - ``side``: the normal form with the first difference marked, or None if there is no difference.
     """
 
     line: Line
@@ -44,7 +45,7 @@ class Compared:
 
 @blueprint.get("")
 def page() -> Response:
-    """Compare ``a`` and ``b``; without them, show a form."""
+    """Compare the identifiers in the parameters ``a`` and ``b``. Without them, show a form."""
     if wants_json():
         return compared()
     return _answered([text for name in ("a", "b") if (text := request.args.get(name))])
@@ -52,7 +53,10 @@ def page() -> Response:
 
 @blueprint.post("")
 def chosen() -> AnyResponse:
-    """Compare the two lines of the text ``q``, or two identifiers that were selected in the table."""
+    """Compare the two lines of the form field ``q``, or the two identifiers that were selected in the table.
+
+    Redirect to the permalink of the comparison, unless it would be too long.
+    """
     text = inspect.pasted()
     texts = _picked(text, request.form.getlist("pick")) if "found" in request.form else _lines(text)
     permalink = address(texts)
@@ -60,7 +64,10 @@ def chosen() -> AnyResponse:
 
 
 def address(texts: Sequence[str]) -> str | None:
-    """Return the URL that compares two texts, or None if there are not two or the URL is too long."""
+    """Return the permalink of the comparison of two texts.
+
+    Return None if there are not exactly two texts, or if the URL would be too long.
+    """
     if len(texts) != 2:
         return None
     try:
@@ -71,7 +78,10 @@ def address(texts: Sequence[str]) -> str | None:
 
 
 def compared() -> Response:
-    """Return the comparison of ``a`` and ``b`` as JSON. Raises :class:`Refused` if one is missing."""
+    """Return the comparison of the parameters ``a`` and ``b`` as JSON.
+
+    Raises :class:`.Refused` with the status 400 if one of them is missing.
+    """
     for name in ("a", "b"):
         if name not in request.args:
             raise Refused(400, "parameter-missing", f"The parameter {name} is missing. Add it to the query.")

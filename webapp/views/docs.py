@@ -33,7 +33,7 @@ _NO_WORD = re.compile(r"[^a-z0-9 -]")
 
 
 class Page(NamedTuple):
-    """A page of the documentation: the title as plain text and the body as HTML."""
+    """A page of the documentation: the ``title`` as plain text, and the ``body`` as HTML."""
 
     title: str
     body: str
@@ -46,7 +46,10 @@ def contents() -> Response:
 
 @blueprint.get("/docs/<name>")
 def page(name: str) -> Response:
-    """Show a page of the documentation, or return a picture in one."""
+    """Show the page for the file ``docs/<name>.md``, or return the picture ``docs/<name>``.
+
+    Raises :class:`.Refused` with the status 404 if the folder has no such file.
+    """
     if name in pictures():
         return send_from_directory(FOLDER, name, mimetype="image/svg+xml", max_age=86_400)
     if name not in names():
@@ -57,13 +60,13 @@ def page(name: str) -> Response:
 
 @cache
 def names() -> frozenset[str]:
-    """Return the names of the Markdown files, without ``.md``."""
+    """Return the names of the Markdown files in ``docs/``, without ``.md``."""
     return frozenset(path.stem for path in FOLDER.glob("*.md"))
 
 
 @cache
 def pictures() -> frozenset[str]:
-    """Return the file names of the pictures."""
+    """Return the names of the SVG files in ``docs/``, with ``.svg``."""
     return frozenset(path.name for path in FOLDER.glob("*.svg"))
 
 
@@ -73,9 +76,9 @@ def _page(name: str, base: str) -> Page:
 
 
 def rendered(text: str, base: str) -> Page:
-    """Convert Markdown (CommonMark with tables) to a page. ``base`` is the URL of the first page.
+    """Convert Markdown (CommonMark with tables) to a page. ``base`` is the URL of the page "index".
 
-    HTML in the text is escaped. Style attributes are removed, because the content security policy forbids them.
+    HTML in the text is escaped. Style attributes are removed, because the Content-Security-Policy forbids them.
 
     >>> page = rendered("# Ask & *see*\\n\\n[next](files.md#a) <b>", "/docs")
     >>> page.title

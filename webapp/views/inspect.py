@@ -1,4 +1,4 @@
-"""The home page ``/``: a text box and the identifiers found in its text. The URL of a result is its permalink.
+"""The home page ``/``: a text box, and the identifiers found in the text. The URL of a result is its permalink.
 
 The page works without JavaScript. htmx requests fragments from the same URLs.
 """
@@ -36,13 +36,15 @@ _TITLED = 60
 
 @blueprint.get("/")
 def page() -> Response:
-    """Inspect ``q``: a page, a fragment, or JSON as in the API. Without ``q``, show the home page."""
+    """Show the identifiers in the parameter ``q`` as a page, a fragment for htmx, or JSON. Without ``q``, show the home
+    page.
+    """
     return _answered(request.args.get("q", ""), _view(request.args))
 
 
 @blueprint.post("/")
 def paste() -> AnyResponse:
-    """Inspect the text of the form: redirect to the permalink, or show the page if the text has no permalink."""
+    """Inspect the text of the form. Redirect to its permalink, or show the result if the text is too long for a URL."""
     text, view = pasted(), _view(request.form)
     if wants_json():
         return _answered(text, view)
@@ -55,7 +57,10 @@ def paste() -> AnyResponse:
 
 @blueprint.post("/list")
 def download() -> Response:
-    """Return the identifiers in the text of the form as a file: CSV (filtered and sorted as shown), or JSON (all)."""
+    """Return the identifiers in the text of the form as a file.
+
+    CSV has the rows that the filter includes, in the selected order. JSON has all identifiers in the order of the text.
+    """
     found = site().inspect(pasted())
     if request.form.get("as") == "json":
         response, kind = as_json_pieces(found.as_json()), "json"
@@ -69,7 +74,11 @@ def download() -> Response:
 
 @blueprint.get("/qr.svg")
 def picture() -> Response:
-    """Return the URL of the identifier ``q`` as a QR code; with ``here``, the URL at this site."""
+    """Return the URL of the identifier ``q`` as a QR code in SVG. With ``here``, the URL starts with the prefix of this
+    site.
+
+    Raises :class:`.Refused` with the status 400 if the identifier has no URL, or if the URL is too long.
+    """
     text = qr.embedded(examine(request.args.get("q", "")), site().prefix, bound="here" in request.args)
     if text is None:
         raise Refused(
@@ -79,10 +88,9 @@ def picture() -> Response:
 
 
 def pasted() -> str:
-    """Return the text of the form.
+    """Return the text of the form. Line breaks are LF, so that positions are those of the API.
 
-    Raises :class:`Refused`: 413 if the text is too long, 503 if too many large texts are being inspected.
-    Forms send line breaks as CR LF. These become LF, so that positions are those of the API.
+    Raises :class:`.Refused`: 413 if the text is too long, 503 if too many large texts are being inspected.
     """
     if request.mimetype == "application/x-www-form-urlencoded":
         # Percent-encoding needs three bytes for one, so the body can be longer than the text.
@@ -105,7 +113,10 @@ def favicon() -> Response:
 
 @blueprint.get("/robots.txt")
 def robots() -> Response:
-    """Allow robots to read the home page and the reference, but no results and no traces."""
+    """Return robots.txt.
+
+    It permits the home page, the documentation and the reference, but no results and no traces.
+    """
     start = address("")
     pages = ("api$", "docs", "problems$", "schemes", "registries")
     rules = (
@@ -117,7 +128,7 @@ def robots() -> Response:
 
 @blueprint.get("/healthz")
 def healthz() -> Response:
-    """Return 200 if the bindings can be read or there are none, else 503."""
+    """Return the state of the inspector as JSON: 503 if its bindings cannot be read, else 200."""
     bindings, state, names = site().bindings, "none", {}
     if bindings is not None:
         try:
@@ -136,9 +147,10 @@ def healthz() -> Response:
 
 
 def address(text: str, **view: str) -> str | None:
-    """Return the URL that inspects ``text``, or None if it is too long or ``text`` cannot be encoded in UTF-8.
+    """Return the permalink of ``text``: the URL that inspects it. Return None if it is too long or ``text`` has a
+    surrogate.
 
-    ``view`` contains ``show`` and ``order`` of the table if they differ from the default.
+    ``view`` contains the filter ``show`` and the sort key ``order`` of the table if they differ from the default.
     """
     try:
         permalink = url("inspect.page", q=text or None, **view)
@@ -191,7 +203,7 @@ def _shown(answer: str, **context: object) -> Response:
 
 
 def headline(found: Inspection) -> str:
-    """Return a sentence that summarizes the identifiers of a text.
+    """Return a short summary of the number and validity of the identifiers in a text.
 
     >>> headline(inspection.inspect("See ark:12345/x and ark:12345/y."))
     'Two identifiers, both valid'

@@ -1,4 +1,4 @@
-"""The page ``/policy``: check addresses or a sitemap against an IRI policy. Also as JSON."""
+"""The page ``/policy`` and ``/api/policy``: check addresses or a sitemap against an IRI policy."""
 
 from __future__ import annotations
 
@@ -28,7 +28,11 @@ _LISTED = 200
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """A row of the table. ``said`` contains the severity and the message of each finding."""
+    """A row of the table: the result for one address.
+
+    ``namespaces`` are the namespaces of the policy that contain the address. ``said`` contains the severity and the
+    message of each finding.
+    """
 
     line: Line
     status: summary.Status
@@ -39,7 +43,11 @@ class Entry:
 
 @blueprint.route("/policy", methods=["GET", "POST"])
 def page() -> Response:
-    """Check the addresses in ``q``; without ``q``, show a form."""
+    """Check the addresses in ``q`` against the policy ``profile``; without ``q``, show a form.
+
+    ``q`` is a sitemap or has one address per line. With ``complete``, addresses whose parent is not in the list are
+    reported.
+    """
     asked = request.form if request.method == "POST" else request.args
     text, complete = asked.get("q", ""), bool(asked.get("complete"))
     if len(text.encode("utf-8", "surrogatepass")) > MAX_BYTES:
@@ -70,7 +78,10 @@ def page() -> Response:
 
 @blueprint.route("/api/policy", methods=["GET", "POST"])
 def judged_as_json() -> Response:
-    """Check the addresses in ``q``, or in the body of a POST request. Return JSON."""
+    """Check the addresses in ``q``, or in the body of a POST request, against an IRI policy. Return JSON.
+
+    Raises :class:`.Refused` with the status 400 for a missing text, an unknown policy, or an invalid sitemap.
+    """
     text = _body() if request.method == "POST" else request.args.get("q")
     if text is None:
         raise Refused(400, "parameter-missing", "The parameter q is missing. Add it to the query.")

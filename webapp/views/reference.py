@@ -1,4 +1,4 @@
-"""Reference pages: problem codes, registries and the API. They show the data that the code uses.
+"""The reference pages: problem codes, registries, URI schemes and the API. They show the data that the code uses.
 
 Each page is also available as JSON, at its own URL (``Accept``) and below /api. Texts of a registry are not trusted;
 they are displayed like identifiers.
@@ -35,7 +35,7 @@ _REGISTRIES: tuple[Registry[Any], ...] = (NAANS, NAMESPACES, SCHEMES)
 @blueprint.get("/problems")
 @blueprint.get("/api/problems", endpoint="problems_json")
 def problems() -> Response:
-    """List the problem codes with meaning, expected input, rule and example."""
+    """List the problem codes of identifiers, each with its meaning, expected input, rule and example."""
     shown = [
         {name: getattr(known, name) for name in ("code", "severity", "title", "expected", "reference", "example")}
         for known in PROBLEMS.values()
@@ -46,7 +46,7 @@ def problems() -> Response:
 @blueprint.get("/registries")
 @blueprint.get("/api/registries", endpoint="index_json")
 def index() -> Response:
-    """List the registries with their dates and numbers of entries."""
+    """List the registries that are in the package, with the date and the number of entries of each."""
     ways = {
         "naan": ("reference.naans", "reference.naans_json"),
         "urn-namespaces": ("reference.namespaces", "reference.namespaces_json"),
@@ -69,7 +69,7 @@ def index() -> Response:
 @blueprint.get("/registries/naan")
 @blueprint.get("/api/registries/naan", endpoint="naans_json")
 def naans() -> Response:
-    """List the NAAN holders that match ``q``, in pages."""
+    """List the organizations with a NAAN that match the search text ``q``. ``page`` selects a page of the list."""
     query, number = request.args.get("q", ""), _page_number()
     found = search.holders(query)
     shown = {
@@ -96,7 +96,10 @@ def naans() -> Response:
 @blueprint.get("/registries/naan/<naan>")
 @blueprint.get("/api/registries/naan/<naan>", endpoint="naan_json")
 def naan(naan: str) -> Response:
-    """Show the holder, the resolver and the shoulders of a NAAN."""
+    """Show the registered holder, resolver and shoulders of a NAAN, such as 12148.
+
+    Raises :class:`.Refused` with the status 404 if the NAAN is not in the registry.
+    """
     shown = registries.of_naan(naan)
     return represented(_entry(shown, NAANS), "reference/naan.html")
 
@@ -135,7 +138,9 @@ def scheme(name: str) -> Response:
 
 @blueprint.get("/api")
 def api() -> Response:
-    """Show the description of the API as a page."""
+    """Show the OpenAPI document as a page, with an example for each operation. Clients that prefer JSON receive the
+    document.
+    """
     described = openapi.description()
     return represented(
         described,
@@ -152,7 +157,7 @@ def api() -> Response:
 
 @blueprint.get("/api/openapi.json")
 def description() -> Response:
-    """Return the description of the API (OpenAPI 3.1)."""
+    """Return the OpenAPI 3.1 document of the API."""
     return as_json(openapi.description())
 
 

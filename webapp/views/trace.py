@@ -1,7 +1,7 @@
 """The page ``/trace``: a trace as server-sent events, or as a page that grows hop by hop without JavaScript.
 
-A trace is one GET request; the server keeps no state. A trace does not start if another site, a prefetch or another
-trace sent the request. Then the user must press the button.
+A trace is one GET request; the server keeps no state. If another site, a prefetch or another trace sent the request,
+the trace does not start. The page then has a button that starts it.
 """
 
 from __future__ import annotations
@@ -54,12 +54,12 @@ STATES = {"direct": "resource", "related": "related resource", "metadata": "meta
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """The trace that a card offers.
+    """The trace that the card of an identifier offers, as a link or as a command.
 
     - ``why``: the reason for the choice of the resolver.
-    - ``address``: the URL that starts the trace, or None.
-    - ``label``: the label of the link.
-    - ``command``: a command for the terminal, if this page cannot trace.
+    - ``address``: the URL of the link that starts the trace, or None if this page cannot trace.
+    - ``label``: the text of the link.
+    - ``command``: a shell command that traces the identifier, if this page cannot; else None.
     - ``offers``: the resolvers that the user can select.
     """
 
@@ -72,7 +72,11 @@ class Plan:
 
 @blueprint.get("/trace")
 def trace() -> Response:
-    """Trace ``q``: as a stream, a fragment that connects to a stream, or a page that grows."""
+    """Trace the identifier in the query parameter ``q``.
+
+    Return server-sent events to a client that prefers ``text/event-stream``. Return an HTML fragment to htmx. Return a
+    page to other clients; its hops are sent as they arrive.
+    """
     if _wants_stream():
         return _stream()
     try:
@@ -91,9 +95,10 @@ def trace() -> Response:
 
 
 def plan(subject: str, bound: str | None, unread: bool) -> Plan:
-    """Return the trace that a card offers for the identifier ``subject``.
+    """Return the trace that the card of the identifier ``subject`` offers.
 
-    ``bound`` is the kind of its binding here, or None. With ``unread``, the bindings could not be read.
+    ``bound`` is the kind of its binding here, or None if it is not bound. ``unread`` is true if the bindings could not
+    be read.
     """
     choice = trace_jobs.choose_resolver(TraceRequest(subject), bound=None if unread else bound is not None)
     if choice.possible:
@@ -116,7 +121,7 @@ def plan(subject: str, bound: str | None, unread: bool) -> Plan:
 
 
 def width(seconds: float) -> float:
-    """Return the length of the bar for a duration, in percent.
+    """Return the length of the bar for a duration in seconds, in percent of the longest bar. The scale is logarithmic.
 
     >>> width(0), width(10)
     (0.0, 100.0)
@@ -125,7 +130,7 @@ def width(seconds: float) -> float:
 
 
 def duration(seconds: float) -> str:
-    """Format a duration.
+    """Format a duration in seconds: below one second in milliseconds, else in seconds with one decimal.
 
     >>> duration(0.0123), duration(1.26)
     ('12 ms', '1.3 s')
@@ -136,7 +141,7 @@ def duration(seconds: float) -> str:
 
 
 def answered(age: float) -> str:
-    """Format the age of a cached response, in whole seconds.
+    """Return a phrase with the age in seconds of a response from the cache.
 
     >>> answered(11.7)
     'cached 12 s ago'
@@ -155,9 +160,10 @@ def _wants_stream() -> bool:
 
 
 def unasked() -> Refused | None:
-    """Return why a trace must not start: another site, a prefetch or a trace sent the request. Else return None.
+    """Return why a trace must not start, as an exception to raise. Return None if it can start.
 
-    The User-Agent identifies requests of a trace. Without this check, two inspectors could trace each other endlessly.
+    A request of another site, of a prefetch or of another trace does not start a trace. The User-Agent identifies
+    requests of a trace. Without this check, two inspectors could trace each other endlessly.
     """
     fields = request.headers
     purposes = " ".join(fields.get(name, "") for name in ("Sec-Purpose", "Purpose", "X-Moz"))
@@ -217,7 +223,10 @@ class Fragments:
     again: str | None
 
     def messages(self, run: TraceJob[Event]) -> Iterator[str]:
-        """Yield the trace as server-sent events. The last event is always "end"."""
+        """Yield each event of a trace as a server-sent event with an HTML fragment. The last event is always "end".
+
+        While the trace waits, yield the pending request or a comment, so that a closed connection is detected.
+        """
         seen: list[Event] = []
         number = 0
         try:
@@ -240,12 +249,15 @@ class Fragments:
             yield sse.message("end", "end")
 
     def last_messages(self, sentence: str) -> Iterator[str]:
-        """Yield the reason why the trace does not start or go on, and the end."""
+        """Yield two server-sent events: the reason why the trace does not start or continue, and "end"."""
         yield sse.message("verdict", self.refusal(sentence))
         yield sse.message("end", "end")
 
     def growing(self, page: str, run: TraceJob[Event]) -> Iterator[str]:
-        """Yield the page with the events of the trace as they arrive."""
+        """Yield ``page`` in pieces, with the events of the trace as HTML between them as they arrive.
+
+        The page contains :data:`CUT` at each place where a piece ends.
+        """
         head, opening, closing, tail = page.split(CUT)
         yield head
         seen: list[Event] = []
@@ -290,7 +302,10 @@ class Fragments:
         )
 
     def pending(self, event: Event | KeepAlive, tag: str = "p") -> str:
-        """Return an element that names the pending request, or "". The next hop replaces it."""
+        """Return an HTML element ``tag`` that names the request that the trace waits for. The next hop replaces it.
+
+        Return "" if no request is pending.
+        """
         if isinstance(event, KeepAlive):
             said = event.waits_for
         else:
@@ -301,7 +316,7 @@ class Fragments:
         return self._render("inspector/_pending.html", said=said, seconds=seconds, tag=tag) if said else ""
 
     def record(self, seen: Sequence[Event]) -> str:
-        """Return the finished trace: its hops as a table and its events as lines of JSON."""
+        """Return the HTML of a finished trace: its hops as a table, and its events as lines of JSON."""
         hops = [
             (event, messages.status_words(event.status or 0), STATES[event.state])
             for event in seen
@@ -311,7 +326,7 @@ class Fragments:
         return self._render("inspector/_record.html", start=seen[0], hops=hops, json=lines)
 
     def refusal(self, sentence: str) -> str:
-        """Return the reason why the trace does not start or go on."""
+        """Return the HTML that shows ``sentence``: why the trace does not start or continue."""
         return self._render("inspector/_refusal.html", sentence=sentence, again=self.again)
 
     def _render(self, template: str, **context: object) -> str:

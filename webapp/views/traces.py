@@ -1,8 +1,8 @@
 """The page ``/traces``: trace a list of identifiers. The page grows row by row; the result is also CSV or JSON.
 
-The process keeps the rows of a list for an hour (:mod:`~ararat.webapp.trace_results`). The form contains a secret id
-of these rows, so that a user can resume a list and save its result. A list counts as one trace. Requests to the same
-host are sent one at a time, with a pause after each.
+The process keeps the rows of a list for an hour (:mod:`~ararat.webapp.trace_results`). The form contains the secret id
+of these rows, so that a user can resume a list and save its result. A list occupies one slot, like a single trace.
+Requests to the same host are sent one at a time, with a pause after each.
 """
 
 from __future__ import annotations
@@ -60,7 +60,12 @@ _log = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class Order:
-    """A list to trace: ``texts`` without duplicates, the selected ``resolver``, and the rows ``done`` before."""
+    """A list of identifiers to trace.
+
+    - ``texts``: the identifiers, without duplicates.
+    - ``resolver``: the resolver prefix that the user selected, or None.
+    - ``done``: the rows of an earlier run of the same list, which are not traced again.
+    """
 
     texts: tuple[str, ...] = ()
     resolver: str | None = None
@@ -80,7 +85,10 @@ def page() -> Response:
 
 @blueprint.post("/traces")
 def run() -> Response:
-    """Trace the list in the form while the page grows. Rows of an earlier run appear first."""
+    """Trace the identifiers in the form field ``q``, one per line. Send the page while it grows.
+
+    With the id of an earlier run, its complete rows appear first, and only the other identifiers are traced.
+    """
     if refusal := live.unasked():
         raise refusal
     earlier = None if "anew" in request.form else site().results.get(request.form.get("run", ""))
@@ -101,7 +109,10 @@ def run() -> Response:
 
 @blueprint.post("/traces/result")
 def result() -> Response:
-    """Return the rows of a list as a file, in the order of the list."""
+    """Return the rows of a list as a file, in the order of the list: CSV for ``form=csv``, else JSON Lines.
+
+    Raises :class:`.Refused` with the status 404 if the result has expired.
+    """
     if refusal := live.unasked():
         raise refusal
     if (kept := site().results.get(request.form.get("run", ""))) is None:
@@ -118,7 +129,10 @@ def result() -> Response:
 
 @blueprint.post("/api/traces")
 def api() -> Response:
-    """Trace the identifiers in the body, one per line. Return a line of JSON or CSV for each when it ends."""
+    """Trace the identifiers in the body, one per line (``POST /api/traces``).
+
+    Return one line of JSON, or of CSV if the client prefers it, for each identifier when its trace ends.
+    """
     if refusal := live.unasked():
         raise refusal
     try:
@@ -210,7 +224,7 @@ def _least_seconds(choices: Iterable[ResolverChoice], known: Site) -> float:
 
 
 def about(seconds: float) -> str:
-    """Format a waiting time.
+    """Format a waiting time in seconds, rounded up to whole seconds or minutes.
 
     >>> about(3), about(60), about(61)
     ('3 seconds', '1 minute', '2 minutes')
@@ -288,7 +302,7 @@ class _Grower:
 
 
 def counted(rows: Iterable[BulkResult]) -> str:
-    """Return a sentence with the number of rows of each verdict.
+    """Return a sentence with the number of traced identifiers, and the number for each verdict.
 
     >>> counted([])
     'Nothing was traced.'

@@ -145,7 +145,7 @@ def carry_out(
     result = BulkResult()
     started = bindings.now()
     try:
-        with closing(KeySpool()) as spool, bindings.store.transaction(exclusive=not dry_run) as transaction:
+        with closing(KeySpool()) as spool, bindings.transaction(exclusive=not dry_run) as transaction:
             # The changes can move names into the range that is searched, so all names are found first.
             spool.add(plan.find(transaction))
             number = None

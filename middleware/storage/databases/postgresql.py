@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Hashable, Iterator, Sequence
-from contextlib import closing
+from contextlib import AbstractContextManager, closing, nullcontext
 from typing import TYPE_CHECKING, Any, LiteralString
 
 from sqlalchemy import Engine, create_engine, event
@@ -234,6 +234,10 @@ class PostgreSQL:
     def is_missing_table(self, error: Exception) -> bool:
         """Return whether a statement failed because a table does not exist."""
         return isinstance(error, self._psycopg.errors.UndefinedTable)
+
+    def turn_to_write(self) -> AbstractContextManager[object]:
+        """Do nothing: several connections can write."""
+        return nullcontext()
 
     @staticmethod
     def array_parameter(keys: list[str]) -> list[str]:

@@ -22,6 +22,7 @@ import sqlite3
 import stat
 import time
 from collections.abc import Hashable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
@@ -30,6 +31,7 @@ from sqlalchemy import Engine, create_engine, event
 from sqlalchemy.pool import NullPool
 
 from ...errors import BindingsUnavailable, ReadOnlyBindings
+from ...fork_safety import ForkSafeLock
 from ..tables.triggers import ROW_EXISTS
 from . import wal
 
@@ -76,6 +78,7 @@ class SQLite:
         self._verified: Hashable = None
         self._lost_logs = 0
         self._reads_only = False
+        self._turn = ForkSafeLock()
         # Connections are closed after each write, so that a forked process inherits none.
         self.engine: Engine = create_engine(
             "sqlite://", creator=self._connect_to_write, poolclass=NullPool, hide_parameters=True
@@ -263,9 +266,12 @@ class SQLite:
     def unavailable(self, error: Exception) -> BindingsUnavailable:
         """Return the exception to raise for an error of SQLite or of the file system."""
         if _code(error) & 0xFF == sqlite3.SQLITE_BUSY:
-            message = f"another writer has locked the database for {BUSY_SECONDS:g} s; try again later"
-            return BindingsUnavailable(f"{self}: {message}")
+            return self._locked()
         return BindingsUnavailable(f"{self}: {error}")
+
+    def _locked(self) -> BindingsUnavailable:
+        message = f"another writer has locked the database for {BUSY_SECONDS:g} s; try again later"
+        return BindingsUnavailable(f"{self}: {message}")
 
     def is_read_only(self, error: Exception) -> bool:
         """Return whether a write failed because the database cannot be written."""
@@ -290,6 +296,19 @@ class SQLite:
     def is_missing_table(self, error: Exception) -> bool:
         """Return whether a statement failed because a table does not exist."""
         return isinstance(error, sqlite3.OperationalError) and str(error).startswith("no such table")
+
+    @contextmanager
+    def turn_to_write(self) -> Iterator[None]:
+        """Wait until no other thread of this process writes.
+
+        SQLite would poll for its lock, with pauses of up to 0.1 s. Of many threads, some could wait too long.
+        """
+        if not self._turn.acquire(timeout=BUSY_SECONDS):
+            raise self._locked()
+        try:
+            yield
+        finally:
+            self._turn.release()
 
     @staticmethod
     def array_parameter(keys: list[str]) -> str:

@@ -12,10 +12,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ararat.identifiers import examine, registries
-from ararat.identifiers.ark import model as ark
+from ararat.identifiers.ark import parser as ark
 from ararat.identifiers.registries import tables as registry_tables
 from ararat.identifiers.registries.tables import NAANS, NAMESPACES, SCHEMES, SHOULDERS, Table
-from ararat.identifiers.urn import model as urn
+from ararat.identifiers.urn import parser as urn
 
 ROOT = Path(__file__).parents[3]
 EXAMPLE_NAAN = "12345"

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from ararat.identifiers import registries
-from ararat.identifiers.ark import model as ark
+from ararat.identifiers.ark import parser as ark
 from ararat.identifiers.registries import tables as registry_tables
 from ararat.identifiers.registries import target_templates
 from ararat.identifiers.registries.tables import NAANS, NAMESPACES, SCHEMES, SHOULDERS, Registry, Table

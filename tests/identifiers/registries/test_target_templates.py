@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ararat.identifiers.ark import model as ark
+from ararat.identifiers.ark import parser as ark
 from ararat.identifiers.registries.target_templates import FLAWS, LONGEST_ADDRESS, Asked, from_base, read
 from ararat.identifiers.text import iri
 

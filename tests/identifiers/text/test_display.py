@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ararat.identifiers.ark import model as ark
+from ararat.identifiers.ark import parser as ark
 from ararat.identifiers.text import characters, display, iri
 
 

@@ -6,7 +6,7 @@ import pytest
 from werkzeug.test import Client
 
 from ararat.identifiers import registries
-from ararat.identifiers.ark import model as ark
+from ararat.identifiers.ark import parser as ark
 from ararat.middleware import ResolverMiddleware
 from ararat.middleware.resolution.forwarding import forwarding
 from ararat.middleware.settings import Settings

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ararat.identifiers.ark import model as ark
+from ararat.identifiers.ark import parser as ark
 from ararat.middleware.resolution.passthrough import append_path, can_append, inherit, suffix_below
 
 RESTS = [

@@ -12,8 +12,8 @@ from datetime import UTC, datetime, timedelta
 import pytest
 from werkzeug.test import Client
 
-from ararat.identifiers.ark import model as ark
-from ararat.identifiers.urn import model as urn
+from ararat.identifiers.ark import parser as ark
+from ararat.identifiers.urn import parser as urn
 from ararat.middleware import BindingError, BindingsUnavailable, ResolverMiddleware
 from ararat.middleware.bindings.prefixes import check_prefix
 from ararat.middleware.errors import Collision

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ararat.identifiers import IdentifierError
-from ararat.identifiers.ark import model as ark
+from ararat.identifiers.ark import parser as ark
 from ararat.middleware.resolution.resolver import no_rules, resolve
 from ararat.middleware.resolution.subtree import containers, nearest_ark, site_path
 from ararat.middleware.settings import Settings

@@ -1,1 +1,1 @@
-"""The HTTP client of traces and of ``ararat doctor``: URLs, lookups, allowed addresses, connections and messages."""
+"""The HTTP client of traces and of ``ararat doctor``: URLs, DNS, allowed addresses, connections and messages."""

@@ -1,4 +1,4 @@
-"""The addresses and names that a trace may request.
+"""Decide which addresses and host names a trace may request (protection against SSRF).
 
 An IPv4 address is allowed unless the IANA special-purpose registry lists it as not globally reachable. An IPv6 address
 is allowed if it is global unicast (2000::/3) and in no special range there. The property ``is_global`` of Python is not
@@ -19,7 +19,7 @@ Network = IPv4Network | IPv6Network
 
 @dataclass(frozen=True, slots=True)
 class Range:
-    """A range of addresses, its name, and the document that defines it."""
+    """A range of IP addresses, the name of its purpose, such as "loopback", and the RFC that defines it."""
 
     network: Network
     name: str
@@ -28,7 +28,10 @@ class Range:
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """Whether an address or a name is allowed, and the name of the range or rule that decides."""
+    """The result of checking an address or a host name.
+
+    ``allowed`` is True if a trace may request it. ``name`` is the range or rule that decides, such as "loopback".
+    """
 
     allowed: bool
     name: str
@@ -108,10 +111,11 @@ REFUSED_NAMES = frozenset(
 def verdict(
     address: str | Address, networks: Sequence[Network] = (), *, denied: Sequence[Network] = (), nat64: bool = False
 ) -> Verdict:
-    """Return whether an address may be requested.
+    """Check whether a trace may request an IP address.
 
-    ``denied`` are ranges that the operator refuses; they are checked first. ``networks`` are ranges that the operator
-    allows despite the table. ``nat64`` is true if this network has DNS64.
+    - ``networks``: ranges that the operator allows despite the table of special ranges.
+    - ``denied``: ranges that the operator refuses; they are checked first.
+    - ``nat64``: whether this network has DNS64.
 
     An IPv4-mapped IPv6 address is treated as the IPv4 address in it. If ``nat64`` is true, so is an address of the
     well-known NAT64 prefix; otherwise it is refused. An ISATAP address is refused if the IPv4 address in it is refused.
@@ -156,10 +160,10 @@ def _is_isatap(address: IPv6Address) -> bool:
 
 
 def name_verdict(host: str) -> Verdict:
-    """Return whether a name may be looked up. ``host`` consists of A-labels in lower case, without a final dot.
+    """Check whether a trace may look up a host name. ``host`` consists of A-labels in lower case, without a final dot.
 
-    Names of one label and names in a non-public domain are refused. The caller can allow a refused name if the
-    operator allows the networks of all its addresses.
+    Names of one label and names in a non-public domain are refused. The caller can allow a refused name if the operator
+    allows the networks of all its addresses.
 
     >>> name_verdict("db.internal"), name_verdict("notlocalhost.com").allowed
     (Verdict(allowed=False, name='internal'), True)

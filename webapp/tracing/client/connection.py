@@ -1,4 +1,4 @@
-"""A connection whose waits end at a deadline, and of which a limited number of bytes is read.
+"""A network connection whose waits end at a deadline, and of which only a limited number of bytes is read.
 
 The timeout of a socket applies to one call: a server that sends one byte before each timeout holds its reader
 permanently. Here sockets do not block, and all waits share one :class:`~.deadline.Deadline`.
@@ -32,9 +32,9 @@ T = TypeVar("T")
 
 @functools.cache
 def tls_context() -> ssl.SSLContext:
-    """Return the default context: TLS 1.2 or newer, trust of the system, verified names, no client certificate.
+    """Return the default TLS settings: TLS 1.2 or newer, the CA certificates of the system, and verified host names.
 
-    ``SSL_CERT_FILE``, ``SSL_CERT_DIR`` and ``SSLKEYLOGFILE`` are not read.
+    ``SSL_CERT_FILE``, ``SSL_CERT_DIR`` and ``SSLKEYLOGFILE`` are not read. The client sends no certificate.
     """
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
     paths = ssl.get_default_verify_paths()
@@ -49,7 +49,10 @@ def tls_context() -> ssl.SSLContext:
 
 
 def open_socket(address: Address, port: int, deadline: Deadline) -> socket.socket:
-    """Connect to exactly this address and port."""
+    """Connect to exactly this address and port, and return a socket that does not block.
+
+    Raises OSError if the connection fails, and :class:`~.hop.HopFailed` at the deadline.
+    """
     family = socket.AF_INET6 if isinstance(address, IPv6Address) else socket.AF_INET
     sock = socket.socket(family, socket.SOCK_STREAM)
     try:
@@ -68,7 +71,7 @@ def open_socket(address: Address, port: int, deadline: Deadline) -> socket.socke
 
 @dataclass(slots=True)
 class Connection:
-    """A connection to ``peer`` that reads at most ``bytes_left`` bytes before a deadline.
+    """A connection to the address ``peer`` that reads at most ``bytes_left`` bytes before ``deadline``.
 
     Its methods raise :class:`~.hop.HopFailed`: "timeout", "stopped", "tls", "dropped" or "too-large".
     """
@@ -79,7 +82,7 @@ class Connection:
     bytes_left: int = RESPONSE_BYTES
 
     def read(self) -> bytes:
-        """Return the next bytes, or b"" at the end of the connection."""
+        """Wait for data and return the bytes received, or b"" at the end of the connection."""
         if self.bytes_left == 0:
             raise HopFailed("too-large", f"the header of the response is longer than {RESPONSE_BYTES // 1024} kB")
         received = self._when_ready(selectors.EVENT_READ, self.sock.recv, self.bytes_left)
@@ -87,16 +90,16 @@ class Connection:
         return received
 
     def write(self, data: bytes) -> None:
-        """Send all of ``data``."""
+        """Send all of ``data``, waiting until the deadline if the peer reads slowly."""
         while data:
             data = data[self._when_ready(selectors.EVENT_WRITE, self.sock.send, data) :]
 
     def close(self) -> None:
-        """Close the connection immediately."""
+        """Close the connection without waiting for the peer."""
         self.sock.close()
 
     def start_tls(self, context: ssl.SSLContext, host: str) -> None:
-        """Start TLS. Send ``host`` to the server (SNI) and verify it in the certificate."""
+        """Start TLS as a client. The server must have a certificate for ``host``, which is also sent as SNI."""
         try:
             # wrap_socket detaches the plain socket, so replace it.
             self.sock = tls = context.wrap_socket(self.sock, server_hostname=host, do_handshake_on_connect=False)

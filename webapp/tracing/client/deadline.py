@@ -1,4 +1,4 @@
-"""Deadlines of a trace, of a hop and of a part of a hop, by the monotonic clock."""
+"""Deadlines by the monotonic clock: of a trace, of a hop and of a part of a hop, such as the lookup."""
 
 from __future__ import annotations
 
@@ -11,9 +11,10 @@ from ..hop import HopFailed
 
 @dataclass(frozen=True, slots=True)
 class Deadline:
-    """A limit on a wait: the monotonic time ``deadline``, or the moment when another thread sets ``stop``.
+    """The end of a wait: the time ``deadline`` by ``time.monotonic()``, or the moment when another thread sets
+    ``stop``.
 
-    ``what`` names the limited action in messages.
+    ``what`` names the limited action in the message of a timeout, such as "the lookup".
     """
 
     deadline: float
@@ -21,7 +22,10 @@ class Deadline:
     what: str = "this hop"
 
     def remaining(self) -> float:
-        """Return the remaining seconds, more than 0. Raises :class:`~.hop.HopFailed` "timeout" or "stopped"."""
+        """Return the seconds until the deadline, more than 0.
+
+        Raises :class:`~.hop.HopFailed` with the code "timeout" at the deadline, and "stopped" if ``stop`` is set.
+        """
         if self.stop is not None and self.stop.is_set():
             raise HopFailed("stopped")
         seconds = self.deadline - time.monotonic()
@@ -30,10 +34,12 @@ class Deadline:
         return seconds
 
     def poll_interval(self) -> float:
-        """Return the seconds of one wait: at most the remaining ones, and few, so that a stop is noticed."""
+        """Return the seconds to block at once: at most 0.2, so that a wait notices ``stop``. Raises like
+        :meth:`remaining`.
+        """
         return min(self.remaining(), 0.2)
 
     def sub_deadline(self, seconds: float, what: str) -> Deadline:
-        """Return a deadline ``seconds`` from now, or this one if it is sooner."""
+        """Return a deadline for the action ``what``, ``seconds`` from now. Return this deadline if it is sooner."""
         sooner = time.monotonic() + seconds
         return Deadline(sooner, self.stop, what) if sooner < self.deadline else self

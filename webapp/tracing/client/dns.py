@@ -25,14 +25,14 @@ Resolve = Callable[[str], Sequence[str]]
 
 
 def system_addresses(host: str) -> list[str]:
-    """Return every address of ``host`` in the order of preference of the system. Raises OSError."""
+    """Look up all addresses of ``host`` with the resolver of the system, in its order of preference. Raises OSError."""
     return [str(info[4][0]) for info in socket.getaddrinfo(host, None, type=socket.SOCK_STREAM)]
 
 
 class Lookups:
-    """At most ``total`` simultaneous lookups, and ``per_client`` for one client. Abandoned ones count until they end.
+    """Look up addresses, with at most ``total`` lookups at the same time and ``per_client`` for one client.
 
-    All threads of a process share one object.
+    A lookup that the caller no longer waits for counts until it ends. All threads of a process share one object.
 
     >>> import time
     >>> Lookups(lambda host: ["192.0.2.1"]).addresses("example.org", Deadline(time.monotonic() + 5))
@@ -49,10 +49,10 @@ class Lookups:
     def addresses(self, host: str, deadline: Deadline, client: str | None = None) -> list[str]:
         """Look up ``host`` once and return all its addresses in order, without duplicates.
 
-        ``client`` is the address of the client whose share is used; None has no share.
+        ``client`` is the address of the client that started the trace; only ``total`` applies to None.
 
-        Raises :class:`~.hop.HopFailed`: "dns" if the lookup fails, "no-address" if it finds nothing,
-        "timeout", "stopped", or "busy" if too many lookups are running.
+        Raises :class:`~.hop.HopFailed`: "dns" if the lookup fails, "no-address" if it finds nothing, "timeout",
+        "stopped", or "busy" if too many lookups are running.
         """
         key = "" if client is None else client_key(client)
         with self._lock:

@@ -1,4 +1,4 @@
-"""One HTTP/1.1 request over a connection, and its response (RFC 9112). h11 writes and reads the messages."""
+"""Send one HTTP/1.1 request over a connection and read its response (RFC 9112). h11 formats and parses the messages."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _LINGER_SECONDS = 1.0
 
 
 class Exchange:
-    """Send one request without a body. Then read the header of the response and, if needed, its body.
+    """One HTTP request without a body, and its response. The constructor sends the request.
 
     The target of ``url`` is sent unchanged. ``fields`` are header fields besides Host, Accept-Encoding and Connection.
     All methods raise :class:`~.hop.HopFailed`: "protocol" if the response is not HTTP, and the codes of the connection.
@@ -37,7 +37,7 @@ class Exchange:
         connection.write((self._http.send(request) or b"") + (self._http.send(h11.EndOfMessage()) or b""))
 
     def header(self) -> HopResponse:
-        """Read the header of the response. Skip interim responses."""
+        """Read and return the status line and the header fields of the response. Skip interim responses (1xx)."""
         while not isinstance(response := self._next_event(), h11.Response):
             pass
         if len(response.headers) > HEADER_FIELDS:
@@ -50,7 +50,9 @@ class Exchange:
         )
 
     def body(self) -> bytes:
-        """Read the body, up to the size limit of the exchange. A body after a response to HEAD is read, too."""
+        """Read and return the body, up to the size limit of the connection. Bytes after a response to HEAD are
+        returned, too.
+        """
         body = b""
         try:
             while isinstance(event := self._next_event(), h11.Data):

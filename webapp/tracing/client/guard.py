@@ -1,4 +1,4 @@
-"""The guarded client: send requests to hosts that an unknown user selected.
+"""Send requests to hosts that an unknown user selected, without reaching private addresses (SSRF).
 
 The rules apply in this order. The URL is parsed once (:mod:`~.url`). The name of the host is checked and looked up
 once, and **every** address of it is checked (:mod:`~.allowed_addresses`). The connection goes to a checked address, and
@@ -45,7 +45,9 @@ BeforeConnect = Callable[[str, Sequence[Address]], None]
 
 
 class GuardedClient:
-    """A :data:`~.hop.Fetch` over the network. It is cheap: create one for each trace.
+    """Send requests to hosts that an unknown user selected, and refuse private addresses (SSRF).
+
+    An object is a :data:`~.hop.Fetch`. It is cheap: create one for each trace.
 
     - ``networks``: ranges in CIDR notation that the operator allows. The rules for addresses, names and ports do not
       apply to them.
@@ -55,9 +57,9 @@ class GuardedClient:
     - ``tls``: replaces the default TLS context.
     - ``lookup_seconds``, ``connect_seconds``, ``hop_seconds``: time limits of one lookup, one connection and one hop.
     - ``lookups``, ``connect``: replace the lookups and the connections.
-    - ``client``: the address of the client whose share of the lookups is used.
-    - ``before_connect``: called before each connection; can refuse it.
-    - ``report``: called with a text before each wait.
+    - ``client``: the address of the client that started the trace, for its limit of concurrent lookups; or None.
+    - ``before_connect``: called before each connection with the host and its addresses; can raise HopFailed.
+    - ``report``: called with a phrase before each wait.
     - ``stop``: ends every wait when it is set.
 
     Raises ValueError for a text that is not a network. A call raises only :class:`~.hop.HopFailed`, with any code
@@ -117,7 +119,11 @@ class GuardedClient:
             raise HopFailed("client-error") from None
 
     def connect(self, url: WebURL, deadline: Deadline) -> Connection:
-        """Connect to a checked address of the host of ``url``, with TLS for https. Raises HopFailed."""
+        """Connect to the host of ``url`` at an address that was checked, and start TLS for https.
+
+        Raises :class:`~.hop.HopFailed` with the code "blocked" if the name or an address of the host is not allowed,
+        and other codes for other failures.
+        """
         addresses = self._checked_addresses(url, deadline)
         if self._before_connect is not None:
             self._before_connect(url.host, addresses)

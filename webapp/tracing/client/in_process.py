@@ -1,4 +1,4 @@
-"""Send the requests to this site in process, to its WSGI application.
+"""Send a request of a trace to this site by calling its WSGI application in process.
 
 A request over the network would need the public address of the site and a second worker. The application receives a
 plain request: the address of the client, the raw target, no cookie, no credentials and an empty body. The key
@@ -69,7 +69,10 @@ def local_fetch(local: Mapping[str, WSGIApplication], elsewhere: Fetch | None, r
 
 
 class NamesOnly:
-    """A WSGI application that receives only names: paths below the prefix that begin with one of ``schemes``.
+    """Wrap a WSGI application and state which paths it answers. ``schemes`` are the schemes of its names, such as
+    "ark".
+
+    The client calls :meth:`holds` and sends only matching requests. ``__call__`` does not filter.
 
     >>> names = NamesOnly(lambda environ, start_response: [], ["ark", "urn"])
     >>> names.holds("/ARK:12345/x"), names.holds("/maps/17"), names.holds("/ark%3A12345/x")
@@ -85,7 +88,10 @@ class NamesOnly:
         return self._app(environ, start_response)
 
     def holds(self, path: str) -> bool:
-        """Return whether a path below the prefix is that of a name."""
+        """Return whether a path starts with the label of one of the schemes, such as ``/ark:``.
+
+        The path is relative to the resolver prefix of the application.
+        """
         return path.startswith(self._labels)
 
 

@@ -1,4 +1,4 @@
-"""Read the URLs of descriptions in a response: ``Link`` fields with ``rel="describedby"`` (RFC 8288, section 3).
+"""Find the URLs of descriptions in ``Link`` fields: links with ``rel="describedby"`` (RFC 8288, section 3).
 
 The parser is tolerant (RFC 8288, appendix B.2): it skips a malformed link up to the next comma and keeps the other
 links. Its time is linear in the length of the field.

@@ -36,12 +36,12 @@ _NUMERIC_LABEL = re.compile(r"[0-9]+|0x[0-9a-f]*")
 
 
 class BadURL(ValueError):
-    """A text is not an allowed http or https URL. The message is the reason in printable ASCII."""
+    """Raised for a text that is not an allowed http or https URL. The message is the reason in printable ASCII."""
 
 
 @dataclass(frozen=True, slots=True)
 class WebURL:
-    """The parts of a URL.
+    """The parts of an http or https URL that a request needs.
 
     - ``scheme``: "http" or "https".
     - ``host``: a name as A-labels in lower case without a final dot, or an IP address in its usual notation.
@@ -58,7 +58,7 @@ class WebURL:
 
     @property
     def authority(self) -> str:
-        """The value of the Host field: an IPv6 address in brackets, and the port unless it is the default.
+        """The value for the Host field: an IPv6 address is in brackets, and the default port is omitted.
 
         >>> parse("http://[2001:DB9:0::1]:8080/x").authority
         '[2001:db9::1]:8080'
@@ -68,7 +68,11 @@ class WebURL:
 
     @property
     def origin(self) -> tuple[str, str, int]:
-        """Scheme, host and port. Two URLs with the same origin are on the same server."""
+        """The scheme, host and port of this URL, for comparing the servers of two URLs.
+
+        >>> parse("https://example.org/x").origin == parse("https://EXAMPLE.org:443/y").origin
+        True
+        """
         return self.scheme, self.host, self.port
 
 

@@ -1,1 +1,1 @@
-"""Limits of tracing: concurrency, request rates, pauses and the response cache."""
+"""Limits on traces: their number at the same time, request rates and pauses. The response cache is here, too."""

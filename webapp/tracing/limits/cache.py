@@ -20,7 +20,11 @@ from ..hop import Fetch, HopFailed, HopResponse
 
 
 class ResponseCache:
-    """Responses of the last ``seconds``, in about ``max_bytes`` bytes of memory. All threads of a process share one."""
+    """A cache of the responses of other hosts to requests of traces.
+
+    A response is kept for ``seconds``. All responses use about ``max_bytes`` bytes of memory. All threads of a process
+    share one object.
+    """
 
     def __init__(
         self, seconds: float = 60.0, max_bytes: int = 4_000_000, *, clock: Callable[[], float] = time.monotonic
@@ -37,7 +41,7 @@ class ResponseCache:
             return len(self._kept)
 
     def get(self, method: str, url: str) -> HopResponse | None:
-        """Return the cached response with its age, or None."""
+        """Return the cached response to a request with its ``age`` in seconds. Return None if it is not cached."""
         with self._lock:
             self._evict_expired()
             if (kept := self._kept.get((method, url))) is None:
@@ -45,7 +49,10 @@ class ResponseCache:
         return dataclasses.replace(kept[2], age=self._clock() - kept[0])
 
     def put(self, method: str, url: str, answer: HopResponse) -> None:
-        """Cache a new response. Drop the oldest ones if there is no room."""
+        """Cache the response to a request, unless its Cache-Control contains no-store.
+
+        If there is no room, delete the oldest responses.
+        """
         if any("no-store" in value.lower() for value in answer.all("cache-control")):
             return
         size = _size(method, url, answer)
@@ -70,9 +77,9 @@ class ResponseCache:
 
 
 def cached_fetch(fetch: Fetch, answers: ResponseCache, *, fresh: bool = False) -> Fetch:
-    """Return a :data:`~.hop.Fetch` that uses the cache ``answers``, and ``fetch`` for everything else.
+    """Return a :data:`~.hop.Fetch` that answers from a cache, and calls ``fetch`` for a request that is not cached.
 
-    ``fresh`` sends every request, unless the rate limit of the host is reached.
+    ``fresh`` calls ``fetch`` for every request, and uses the cache only if the rate limit of the host is reached.
 
     >>> replies = iter([HopResponse(200, "OK", ())])
     >>> asking = cached_fetch(lambda method, url, deadline: next(replies), ResponseCache(clock=lambda: 0.0))

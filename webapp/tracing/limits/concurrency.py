@@ -1,4 +1,4 @@
-"""Limits on the number of traces that run at the same time: in this process, and for one client.
+"""Limit the number of traces that run at the same time: in this process, and for one client.
 
 A trace holds a thread and a connection for up to half a minute. The limits apply to one process; a server with several
 workers multiplies them.
@@ -14,7 +14,10 @@ from ....middleware.fork_safety import ForkSafeLock
 
 
 class Busy(Exception):
-    """No slot is free. ``code`` is "busy" if all slots are taken, "busy-client" if this client has its share."""
+    """Raised if no slot is free. ``sentence`` is the reason.
+
+    ``code`` is "busy" if all slots are in use, and "busy-client" if this client uses its maximum.
+    """
 
     def __init__(self, code: str, sentence: str) -> None:
         self.code = code
@@ -26,7 +29,9 @@ class Busy(Exception):
 
 
 class ConcurrencyLimit:
-    """``total`` slots, of which one client can take ``per_client``. All threads of a process share one object.
+    """A limit on traces at the same time: a trace occupies one of ``total`` slots, and a client at most ``per_client``.
+
+    All threads of a process share one object.
 
     >>> limit = ConcurrencyLimit(total=50, per_client=1)
     >>> with limit.acquire("192.0.2.7"):
@@ -44,12 +49,15 @@ class ConcurrencyLimit:
 
     @property
     def in_use(self) -> int:
-        """The number of slots that are taken."""
+        """The number of slots that are occupied by all clients."""
         with self._lock:
             return self._taken.total()
 
     def acquire(self, client: str | None) -> Slot:
-        """Take a slot for the client at this address, without waiting. Raises :class:`Busy`."""
+        """Occupy a slot for the client with this IP address, without waiting.
+
+        Raises :class:`Busy` if no slot is free.
+        """
         key = client_key(client)
         with self._lock:
             if self._taken[key] >= self.per_client:
@@ -70,7 +78,7 @@ class ConcurrencyLimit:
 
 
 class Slot:
-    """A slot, taken until :meth:`release` or the end of a ``with`` block. A second release has no effect."""
+    """An occupied slot of a :class:`ConcurrencyLimit`. :meth:`release` or the end of a ``with`` block frees it."""
 
     def __init__(self, limit: ConcurrencyLimit, key: str) -> None:
         self._limit = limit
@@ -79,7 +87,7 @@ class Slot:
         self._held = True
 
     def release(self) -> None:
-        """Free the slot for another trace."""
+        """Free the slot. A second call has no effect."""
         with self._lock:
             held, self._held = self._held, False
         if held:
@@ -95,7 +103,7 @@ class Slot:
 
 
 def client_key(address: str | None) -> str:
-    """Return the key that identifies one client.
+    """Return the key under which the limits count a client with this address.
 
     The key is an IPv4 address, the /56 of an IPv6 address, or the unchanged text of anything else. One customer of a
     provider has a /64, or a /56 that contains 256 of them (RFC 6177). The /56 therefore counts as one client.

@@ -1,4 +1,4 @@
-"""Limits on the number of requests to another host in a minute, for all clients together and for one client.
+"""Limit the number of requests to another host in a minute, for all clients together and for one client.
 
 A trace costs work on the hosts that it visits, and an unknown user selects the hosts. A request counts for the name of
 a host and for each of its addresses. Many names of one machine therefore do not avoid the limit.
@@ -28,9 +28,10 @@ WINDOW_SECONDS = 60.0
 
 
 class SlidingWindow:
-    """At most ``most`` events in any ``seconds``, for each key separately. Not thread-safe: the caller locks.
+    """A counter of events: it permits ``most`` events with the same key in any period of ``seconds``.
 
-    ``keys`` is the number of keys that are kept. Above it, the key that was counted longest ago is dropped.
+    ``keys`` is the number of keys that are kept. Above it, the key that was counted longest ago is deleted. The object
+    has no lock; the caller must lock it.
 
     >>> window = SlidingWindow(2, 60.0, clock=lambda: 1000.0)
     >>> [window.wait("a.example"), window.count("a.example"), window.count("a.example"), window.wait("a.example")]
@@ -55,14 +56,14 @@ class SlidingWindow:
         return len(self._counted)
 
     def wait(self, key: Hashable) -> float:
-        """Return the seconds until this key can be counted again; 0.0 if it can be counted now."""
+        """Return the seconds until the limit permits another event with this key, or 0.0 if it permits one now."""
         counted = self._counted.get(key)
         if counted is None or len(counted) < self.most:
             return 0.0
         return max(0.0, counted[0] + self.seconds - self._clock())
 
     def count(self, key: Hashable) -> None:
-        """Count one event, without regard to :meth:`wait`."""
+        """Record an event with this key now, also if the limit is exceeded. Check :meth:`wait` first."""
         # Only the last ``most`` times are needed.
         counted = self._counted.setdefault(key, deque(maxlen=self.most))
         counted.append(self._clock())
@@ -72,7 +73,8 @@ class SlidingWindow:
 
 
 class HostRateLimiter:
-    """At most ``per_host`` requests to a host in a minute by all clients together, and ``per_client`` by one client.
+    """A limit on requests to one host in a minute: ``per_host`` by all clients together, and ``per_client`` by one
+    client.
 
     >>> limiter = HostRateLimiter(per_host=30, per_client=1)
     >>> limiter.acquire("192.0.2.7", "a.example", [])
@@ -93,9 +95,11 @@ class HostRateLimiter:
         self._lock = ForkSafeLock()
 
     def acquire(self, client: str | None, host: str, addresses: Iterable[Address]) -> None:
-        """Count one request of the client at this address to a host with these addresses.
+        """Count one request of a client to a host. The request counts for the name of the host and for each of its
+        ``addresses``.
 
-        Raises :class:`~.hop.HopFailed` "too-often", and counts nothing, if a limit is reached.
+        ``client`` is the IP address of the client that started the trace. Raises :class:`~.hop.HopFailed` with the code
+        "too-often", and counts nothing, if a limit is reached.
         """
         # A host can own all addresses of a /56, as a client can.
         targets = {host, *(client_key(str(address)) for address in addresses)}

@@ -20,7 +20,9 @@ _POLL_SECONDS = 0.2
 
 @dataclass(slots=True)
 class PausableClock:
-    """A monotonic clock in seconds for one trace, without the time that the trace waited for the throttle."""
+    """A monotonic clock in seconds for one trace. It excludes the time that the trace waited for the throttle
+    (``waited``).
+    """
 
     now: Callable[[], float] = time.monotonic
     waited: float = 0.0
@@ -38,10 +40,10 @@ class _HostState:
 
 
 class PerHostThrottle:
-    """The throttle that all traces of one bulk trace share. Each runs in its own thread.
+    """Send the requests of a bulk trace one at a time to each host, with a pause after each request.
 
-    ``min_interval`` is the pause in seconds after each request to a host. A response in process needs no pause.
-    Setting ``stop`` ends all waits.
+    The traces run in several threads and share one object. ``min_interval`` is the pause in seconds; a response in
+    process needs no pause. Setting ``stop`` ends all waits.
 
     >>> throttle, clock = PerHostThrottle(min_interval=0.1), PausableClock()
     >>> fetch = throttle.wrap(lambda method, url, deadline: HopResponse(200, "OK", ()), clock)
@@ -58,7 +60,10 @@ class PerHostThrottle:
         self._lock = ForkSafeLock()
 
     def wrap(self, fetch: Fetch, clock: PausableClock) -> Fetch:
-        """Return a Fetch that waits before each request, for the trace with this clock; deadlines use this clock."""
+        """Return a :data:`~.hop.Fetch` that waits until ``fetch`` may send the next request to the host.
+
+        ``clock`` is the clock of the trace, which excludes this wait. The deadlines of the requests are by this clock.
+        """
 
         def paced(method: str, url: str, deadline: float) -> HopResponse:
             host = uri.parse(url).host

@@ -1,4 +1,4 @@
-"""The commands of docs/migrate.md, on dumps of 10,000 names."""
+"""The commands of docs/migrate.md, on dumps of 2,000 names, and of 50,000 names in `make long`."""
 
 from __future__ import annotations
 
@@ -15,7 +15,6 @@ import pytest
 from ararat.middleware import open_bindings
 
 PAGE = (Path(__file__).parents[4] / "docs" / "migrate.md").read_text("utf-8")
-NAMES = 10_000
 
 
 def commands(chapter: str) -> str:
@@ -23,7 +22,8 @@ def commands(chapter: str) -> str:
     return "\n".join(re.findall(r"^```sh\n(.*?)^```$", text, re.MULTILINE | re.DOTALL))
 
 
-@pytest.mark.timeout(240)
+@pytest.mark.timeout(600)
+@pytest.mark.parametrize("names", [2_000, pytest.param(50_000, marks=pytest.mark.long)])
 @pytest.mark.parametrize(
     ("chapter", "dump", "withdrawn", "minted"),
     [
@@ -34,9 +34,9 @@ def commands(chapter: str) -> str:
     ],
 )
 def test_the_commands_of_the_page_import_a_dump(
-    chapter: str, dump: str, withdrawn: bool, minted: int, dumped: Callable[..., Path], tmp_path
+    chapter: str, dump: str, withdrawn: bool, minted: int, names: int, dumped: Callable[..., Path], tmp_path
 ) -> None:
-    dumped(tmp_path / dump, NAMES)
+    dumped(tmp_path / dump, names)
     environ = {name: value for name, value in os.environ.items() if not name.startswith("ARARAT_")}
     environ |= {
         "ARARAT_DATABASE": f"sqlite:///{tmp_path}/bindings.sqlite",
@@ -50,7 +50,7 @@ def test_the_commands_of_the_page_import_a_dump(
             env=environ,
             capture_output=True,
             text=True,
-            timeout=200,
+            timeout=500,
             check=True,
         )
         assert done.stderr == ""
@@ -68,5 +68,5 @@ def test_the_commands_of_the_page_import_a_dump(
         assert list(csv.DictReader(report)) == []
     with open_bindings(tmp_path / "bindings.sqlite") as bindings, bindings.store.snapshot() as snapshot:
         states = [binding.status for binding in snapshot.bindings()]
-    reserved, gone = NAMES // 20 + minted, NAMES // 10 if withdrawn else 0
-    assert (len(states), states.count("reserved"), states.count("withdrawn")) == (NAMES + minted, reserved, gone)
+    reserved, gone = names // 20 + minted, names // 10 if withdrawn else 0
+    assert (len(states), states.count("reserved"), states.count("withdrawn")) == (names + minted, reserved, gone)

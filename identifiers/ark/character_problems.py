@@ -1,0 +1,65 @@
+"""Find the characters of a valid ARK that can mislead a reader: hidden, look-alike, reordering or not ASCII."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from ..problems import Problem, problem
+from ..text import characters, confusables, display, iri
+
+_BIDI_FORMATTING = re.compile(f"[{''.join(sorted(characters.BIDI_FORMATTING))}]")
+# C0 and DEL, and the first bytes of an encoded C1, bidi or other character that may be hidden.
+_ENCODED_SUSPECT = re.compile("%[01][0-9A-Fa-f]|%7[Ff]|(?:%[89A-Fa-f][0-9A-Fa-f]){2,}")
+_HIDDEN_MESSAGES = {
+    "hidden-char": "is invisible but part of the identifier",
+    "unassigned": "is not assigned in Unicode",
+}
+
+
+def bidi_formatting(text: str) -> Iterator[Problem]:
+    """Yield a problem for the first raw bidirectional formatting character of ``text``, if any (A-09)."""
+    # RFC 3987, section 4.1: "IRIs MUST NOT contain bidirectional formatting characters (LRM, RLM, LRE, RLE, LRO, RLO,
+    # and PDF)."
+    if found := _BIDI_FORMATTING.search(text):
+        yield problem("bidi-formatting", *found.span(), f"{display.named(found[0])} is not allowed in an IRI")
+
+
+def character_notes(text: str) -> Iterator[Problem]:
+    """Yield problems about the non-ASCII characters of ``text``: one per kind, at its first place."""
+    if text.isascii():
+        return
+    first = _first_span(iri.NON_ASCII, text)
+    yield problem("non-ascii", *first)
+    kinds: dict[str, list[str]] = {}
+    for char in set(text) - characters.BIDI_FORMATTING:
+        kind = characters.classify(char)
+        if kind is not None:
+            kinds.setdefault("unassigned" if kind == "unassigned" else "hidden-char", []).append(char)
+    for code, chars in kinds.items():
+        start, end = _first_span(re.compile(f"[{re.escape(''.join(chars))}]"), text)
+        yield problem(code, start, end, f"{display.named(text[start])} {_HIDDEN_MESSAGES[code]}")
+    if look := confusables.first(text):
+        message = f"{display.named(look[0])} looks like {confusables.looks_like(look[0])} but is a different character"
+        yield problem("confusable", *look.span(), message)
+    if not display.is_composed(text):
+        yield problem("non-nfc", *first)
+
+
+def encoded_control(text: str) -> re.Match[str] | None:
+    """Find the first percent-encoded control or formatting character. It is valid, but a risk once decoded.
+
+    >>> encoded_control("ark:12345/a%E2%80%AEb").span()
+    (11, 20)
+    """
+    if "%" not in text:
+        return None
+    for found in _ENCODED_SUSPECT.finditer(text):
+        decoded = bytes.fromhex(found[0].replace("%", "")).decode("utf-8", "ignore")
+        if any(map(characters.is_hidden, decoded)):
+            return found
+    return None
+
+
+def _first_span(pattern: re.Pattern[str], text: str) -> tuple[int, int]:
+    return next(pattern.finditer(text)).span()

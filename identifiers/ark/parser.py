@@ -1,0 +1,121 @@
+"""Parse and normalize Archival Resource Keys (ARK draft, sections 4 and 6), in time linear in the length of the text.
+
+:func:`parse` returns an :class:`Ark` or raises :class:`~ararat.identifiers.problems.IdentifierError` with the first
+problem. Text that matches the productions of the grammar is refused if its normal form does not match them, because by
+Theorem 2 it is not an ARK (A-04, A-06).
+"""
+
+from __future__ import annotations
+
+import re
+
+from ..problems import IdentifierError, problem
+from ..text import iri
+from .diagnosis import matched_ark
+from .grammar import BASE29, EXTENDED_ARK, PLAIN_ARK
+from .model import Ark
+from .normalization import Parts, hyphenless, normal
+
+_OUTSIDE_BASE29 = re.compile(f"[^{BASE29}]")
+
+
+def parse(text: str) -> Ark:
+    """Parse an Extended ARK from any str, in linear time.
+
+    Raises :class:`~ararat.identifiers.problems.IdentifierError` for any other text, also for an embedded ARK. The error
+    marks the first wrong place.
+
+    Source: ARK draft, section 4; ARK-047 to ARK-059.
+
+    >>> parse("ark:12345/x.en").variants
+    ('en',)
+    >>> parse("ark:12345")
+    Traceback (most recent call last):
+    ararat.identifiers.problems.IdentifierError: a NAAN alone is not an ARK (no-name)
+        ark:12345
+                 ^
+    expected a slash and a Name after the NAAN (ARK draft, section 3.2)
+    """
+    return Ark(text, _normal_form(text))
+
+
+def reads(text: str) -> bool:
+    """Return whether :func:`parse` accepts ``text``. Faster than parse on invalid text: it builds no error.
+
+    >>> reads("ark:12345/x.en"), reads("ark:12345"), reads("ark:12345/-")
+    (True, False, False)
+    """
+    matched = EXTENDED_ARK.fullmatch(text)
+    if matched is None:
+        return False
+    if "%" not in text and "-" not in text:
+        return True
+    if "%" not in matched["naan"]:
+        # Only the removal of hyphens can make a part empty.
+        return all(map(hyphenless, text[matched.start("naan") : matched.end("path")].split("/")))
+    try:
+        _normal_form(text)
+    except IdentifierError:
+        return False
+    return True
+
+
+def normalize(text: str) -> str:
+    """Return the normal form of an Extended ARK, by the algorithm of the draft.
+
+    Raises :class:`~ararat.identifiers.problems.IdentifierError` with the code ``not-an-extended-ark`` for any other
+    string ("This algorithm is explicitly undefined for strings other than Extended ARKs.").
+
+    Source: ARK draft, section 6; ARK-072 to ARK-083.
+
+    >>> normalize("ark:12345/4\\u0431\\u04443\\u04451")
+    'ark:12345/4%D0%B1%D1%843%D1%851'
+    """
+    try:
+        return _normal_form(text)
+    except IdentifierError as error:
+        cause = error.problem
+        message = f"only an Extended ARK has a normal form: {cause.message}"
+        raise IdentifierError(text, problem("not-an-extended-ark", cause.start, cause.end, message)) from None
+
+
+def plain(text: str) -> str | None:
+    """Return the normal form of a plain Basic ARK (:data:`~.grammar.PLAIN_ARK`), or None for any other text.
+
+    A plain ARK has no hyphen and no percent sign, only ASCII, and a Base29 NAAN. This fast path skips the rules.
+
+    >>> plain("ark:/12345/x/map.pdf.en"), plain("ark:12345/x-1"), plain("ark:12345/x?info")
+    ('ark:12345/x/map.en.pdf', None, None)
+    """
+    matched = PLAIN_ARK.fullmatch(text)
+    if matched is None:
+        return None
+    body, variants = matched.groups()
+    if variants.count(".") > 1:
+        variants = "." + ".".join(sorted(set(variants[1:].split("."))))
+    return f"ark:{body}{variants}"
+
+
+def _normal_form(text: str) -> str:
+    if (found := plain(text)) is not None:
+        return found
+    matched = matched_ark(text)
+    body = text[matched.start("naan") : matched.start("tail")]
+    normal_parts = normal(Parts(matched["label"], body, matched["tail"]))
+    _require_ark(text, matched, normal_parts.body)
+    return "".join(normal_parts)
+
+
+def _require_ark(text: str, matched: re.Match[str], normal_body: str) -> None:
+    """Raise IdentifierError if the normal form of the matched text is not an ARK.
+
+    Theorem 2: "An extended ARK is a Basic ARK if and only if its normal form is a Basic ARK."
+    """
+    start, end = matched.span("naan")
+    if "%" in matched["naan"] and _OUTSIDE_BASE29.search(iri.TRIPLET.sub("", normal_body.partition("/")[0])):
+        raise IdentifierError(text, problem("naan-decodes-outside-base29", start, end))
+    if normal_body[0] == "/" or normal_body[-1] == "/" or "//" in normal_body:
+        for part in text[start : matched.end("path")].split("/"):
+            if not hyphenless(part):
+                raise IdentifierError(text, problem("empty-after-normalization", start, start + len(part)))
+            start += len(part) + 1
