@@ -55,6 +55,7 @@ _SECTIONS = {
         "migrate": ("databases.migrate", "Upgrade the database of an older version."),
     },
     "Sites": {
+        "account": ("accounts.account", "Manage the accounts of people and programs."),
         "serve": ("serving.serve", "Run the inspector and a resolver, by default with a demo site."),
         "doctor": ("doctor.command", "Diagnose a deployment."),
     },

@@ -50,6 +50,7 @@ COMMANDS = [
     "check",
     "verify",
     "migrate",
+    "account",
     "serve",
     "doctor",
     "policy",

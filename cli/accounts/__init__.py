@@ -1,0 +1,1 @@
+"""The commands that manage accounts and their tokens."""

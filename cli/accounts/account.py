@@ -1,0 +1,199 @@
+"""The command ``account``: manage the accounts of a site."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING
+
+import click
+
+from .. import streams
+from ..errors import DONE, write
+from ..options import database_option, json_option
+from ..output import Sheet, identifier, words
+from . import tokens
+from .arguments import force_option, open_accounts, prefix_option, read_password
+
+if TYPE_CHECKING:
+    from ...webapp.accounts.model import Account
+
+_NAME = click.argument("name", metavar="NAME")
+_ROLES = click.Choice(["reader", "curator", "administrator"])
+
+
+@click.group("account", short_help="Manage the accounts of people and programs.")
+def account_command() -> None:
+    """Manage the accounts of people and programs that manage names over HTTP.
+
+    A reader sees reserved names and the history. A curator also changes the names below the granted prefixes. An
+    administrator also manages accounts, prefixes and rules. Sign-in is disabled until the first account exists.
+    """
+
+
+@account_command.command("add", short_help="Add an account.")
+@_NAME
+@click.option("--role", type=_ROLES, required=True, help="The role of the account.")
+@prefix_option
+@click.option("--password-stdin", is_flag=True, help="Read a password from standard input.  [default: no password]")
+@database_option
+def add_command(name: str, role: str, prefixes: tuple[str, ...], password_stdin: bool, database: str) -> int:
+    """Add the account NAME: letters a-z, digits and . _ - + @. A name is never used again.
+
+    An account without a password uses tokens, or signs in elsewhere. A password has at least 12 characters.
+
+    Exit code: 0 done, 2 refused, 66 no password, 69 no database.
+
+    \b
+      ararat account add jane --role curator --prefix ark:12345/x5 --password-stdin < password.txt
+    """
+    password = read_password() if password_stdin else None
+    with open_accounts(database) as accounts:
+        account = accounts.add(name, role, prefixes, password)
+    _report("added", account)
+    return DONE
+
+
+@account_command.command("list", short_help="List the accounts.")
+@json_option
+@database_option
+def list_command(as_json: bool, database: str) -> int:
+    """List all accounts with their roles, prefixes and linked identities, also disabled ones."""
+    with open_accounts(database) as accounts:
+        found = [(account, accounts.identities(account)) for account in accounts.list()]
+    sheet = Sheet.of(sys.stdout)
+    for account, identities in found:
+        if as_json:
+            linked = [{"issuer": issuer, "subject": subject} for issuer, subject in identities]
+            streams.dump(account.as_dict() | {"identities": linked})
+            continue
+        notes = [*(["disabled"] if account.disabled else []), *([] if account.has_password else ["no password"])]
+        write(sheet.prose(f"{_shown(account)}{', ' if notes else ''}{', '.join(notes)}"))
+        for issuer, subject in identities:
+            write(sheet.prose(f"{identifier(issuer)} {words(subject)}", indent=2, style="soft"))
+    return DONE
+
+
+@account_command.command("grant", short_help="Let an account change names below a prefix.")
+@_NAME
+@click.argument("prefix", metavar="PREFIX")
+@database_option
+def grant_command(name: str, prefix: str, database: str) -> int:
+    """Let the account NAME change the names that begin with PREFIX: a NAAN, a shoulder, or the beginning of URNs.
+
+    Exit code: 0 done, 1 no such account, 2 PREFIX is not valid, 69 no database.
+    """
+    with open_accounts(database) as accounts:
+        account = accounts.grant(name, prefix)
+    _report("granted", account)
+    return DONE
+
+
+@account_command.command("revoke", short_help="Remove a grant.")
+@_NAME
+@click.argument("prefix", metavar="PREFIX")
+@database_option
+def revoke_command(name: str, prefix: str, database: str) -> int:
+    """Remove the grant of PREFIX from the account NAME. It takes effect immediately.
+
+    Exit code: 0 done, 1 no such account or grant, 2 PREFIX is not valid, 69 no database.
+    """
+    with open_accounts(database) as accounts:
+        account = accounts.revoke(name, prefix)
+    _report("revoked", account)
+    return DONE
+
+
+@account_command.command("role", short_help="Change the role of an account.")
+@_NAME
+@click.argument("role", type=_ROLES)
+@force_option
+@database_option
+def role_command(name: str, role: str, force: bool, database: str) -> int:
+    """Change the role of the account NAME. Its grants stay.
+
+    Exit code: 0 done, 1 no such account, 2 it is the last administrator, 69 no database.
+    """
+    with open_accounts(database) as accounts:
+        account = accounts.set_role(name, role, force=force)
+    _report("changed", account)
+    return DONE
+
+
+@account_command.command("disable", short_help="Disable an account with its tokens and sessions.")
+@_NAME
+@force_option
+@database_option
+def disable_command(name: str, force: bool, database: str) -> int:
+    """Disable the account NAME with its tokens, and end its sessions. It takes effect immediately.
+
+    Exit code: 0 done, 1 no such account, 2 it is the last administrator, 69 no database.
+    """
+    with open_accounts(database) as accounts:
+        account = accounts.disable(name, force=force)
+    _report("disabled", account)
+    return DONE
+
+
+@account_command.command("enable", short_help="Enable a disabled account.")
+@_NAME
+@database_option
+def enable_command(name: str, database: str) -> int:
+    """Enable the account NAME. Its tokens are valid again. To replace them, revoke them before.
+
+    Exit code: 0 done, 1 no such account, 69 no database.
+    """
+    with open_accounts(database) as accounts:
+        account = accounts.enable(name)
+    _report("enabled", account)
+    return DONE
+
+
+@account_command.command("password", short_help="Set or remove the password of an account.")
+@_NAME
+@click.option("--password-stdin", is_flag=True, help="Read the password from standard input.")
+@click.option("--remove", is_flag=True, help="Remove the password.")
+@database_option
+def password_command(name: str, password_stdin: bool, remove: bool, database: str) -> int:
+    """Set or remove the password of the account NAME, and end its sessions. Its tokens stay valid.
+
+    Exit code: 0 done, 1 no such account, 2 refused, 66 no password, 69 no database.
+
+    \b
+      ararat account password jane --password-stdin < password.txt
+    """
+    if password_stdin == remove:
+        raise click.UsageError("give either --password-stdin or --remove")
+    password = read_password() if password_stdin else None
+    with open_accounts(database) as accounts:
+        account = accounts.set_password(name, password)
+    _report("removed the password of" if remove else "set the password of", account)
+    return DONE
+
+
+@account_command.command("link", short_help="Let an OpenID identity sign in to an account.")
+@_NAME
+@click.option("--issuer", metavar="URL", required=True, help="The issuer that the sign-in page shows.")
+@click.option("--subject", metavar="TEXT", required=True, help="The subject that the sign-in page shows.")
+@click.option("--remove", is_flag=True, help="Remove the link, and end the sessions of the account.")
+@database_option
+def link_command(name: str, issuer: str, subject: str, remove: bool, database: str) -> int:
+    """Let an identity of an OpenID provider sign in to the account NAME.
+
+    Exit code: 0 done, 1 no such account or link, 2 the identity is linked to another account, 69 no database.
+    """
+    with open_accounts(database) as accounts:
+        account = (accounts.unlink if remove else accounts.link)(issuer, subject, name)
+    _report("unlinked" if remove else "linked", account)
+    return DONE
+
+
+for each in (tokens.token_command, tokens.tokens_command, tokens.revoke_token_command):
+    account_command.add_command(each)
+
+
+def _report(outcome: str, account: Account) -> None:
+    write([f"{outcome} {_shown(account)}"])
+
+
+def _shown(account: Account) -> str:
+    return " ".join([f"{account.name}  {account.role}", *map(identifier, account.prefixes)])

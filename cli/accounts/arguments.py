@@ -1,0 +1,87 @@
+"""Options and arguments of the commands for accounts: passwords, expiry, and the accounts of a store."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from datetime import UTC, datetime, timedelta
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from .. import streams
+from ..bindings.stores import open_store
+from ..errors import NO, NO_INPUT, UNREADABLE, Refused
+
+if TYPE_CHECKING:
+    from ...webapp.accounts.store import Accounts
+
+_MAX_BYTES = 8192
+_UNITS = {"h": 1, "d": 24, "w": 168}
+_PERIOD = re.compile(r"([1-9][0-9]{0,4})([hdw])", re.ASCII)
+_UNKNOWN = ("account-unknown", "grant-unknown", "identity-unknown", "token-unknown")
+
+force_option: Callable[..., Any] = click.option(
+    "--force", is_flag=True, help="Also change the last administrator. Then only this command can manage accounts."
+)
+
+prefix_option: Callable[..., Any] = click.option(
+    "--prefix",
+    "prefixes",
+    multiple=True,
+    metavar="PREFIX",
+    help="A NAAN, a shoulder, or the beginning of URNs. Can be repeated.",
+)
+
+
+@contextmanager
+def open_accounts(url: str) -> Iterator[Accounts]:
+    """Open the accounts of the store at ``url``, and turn their errors into :class:`~ararat.cli.errors.Refused`."""
+    from ...webapp.accounts.errors import AccountError
+    from ...webapp.accounts.store import Accounts
+
+    with open_store(url) as bindings:
+        try:
+            yield Accounts(bindings)
+        except AccountError as error:
+            code = NO if error.code in _UNKNOWN else UNREADABLE
+            raise Refused(f"{error.message} ({error.code})", ("Fix", error.fix), exit_code=code) from None
+
+
+def read_password() -> str:
+    """Return the password in the only line of standard input. On a terminal, ask for it without showing it.
+
+    Raises :class:`~ararat.cli.errors.Refused`.
+    """
+    stream = streams.standard_input()
+    if stream.isatty():
+        return click.prompt("Password", hide_input=True, confirmation_prompt=True, err=True)
+    text = stream.read(_MAX_BYTES + 1)
+    line = text.removesuffix(b"\n").removesuffix(b"\r")
+    if not line or b"\n" in line or len(text) > _MAX_BYTES:
+        raise Refused(
+            "standard input does not contain one password",
+            ("Expected", "one line of at most 8,192 bytes"),
+            exit_code=NO_INPUT,
+        )
+    try:
+        return line.decode()
+    except UnicodeDecodeError as error:
+        what = f"cannot read the password: byte {error.start} of standard input is not UTF-8"
+        raise Refused(what, exit_code=NO_INPUT) from None
+
+
+def read_expiry(ctx: click.Context, param: click.Parameter, value: str) -> datetime | timedelta | None:
+    """Convert the option ``--expires``: a period such as 90d, a date or time, or "never" (None)."""
+    from ...middleware.bindings.listing import moment
+
+    if value == "never":
+        return None
+    if period := _PERIOD.fullmatch(value):
+        return timedelta(hours=int(period[1]) * _UNITS[period[2]])
+    try:
+        return moment(value).astimezone(UTC)
+    except ValueError:
+        message = f"{value!r} is not a period, a date or a time; write 12h, 90d, 52w, 2026-11-22 or never"
+        raise click.BadParameter(message, ctx, param) from None

@@ -1,0 +1,105 @@
+"""The commands ``account token``, ``account tokens`` and ``account revoke-token``."""
+
+from __future__ import annotations
+
+import sys
+from datetime import datetime, timedelta
+
+import click
+
+from .. import streams
+from ..errors import DONE, write
+from ..options import database_option, json_option
+from ..output import Sheet, identifier, words
+from .arguments import open_accounts, prefix_option, read_expiry
+
+
+@click.command("token", short_help="Create a token.")
+@click.argument("name", metavar="NAME")
+@click.option("--label", metavar="TEXT", default="token", show_default=True, help="The purpose of the token.")
+@click.option(
+    "--expires",
+    metavar="PERIOD",
+    default="365d",
+    show_default=True,
+    callback=read_expiry,
+    help="The time until the token expires: 12h, 90d, 52w, a date, or never.",
+)
+@prefix_option
+@json_option
+@database_option
+def token_command(
+    name: str,
+    label: str,
+    expires: datetime | timedelta | None,
+    prefixes: tuple[str, ...],
+    as_json: bool,
+    database: str,
+) -> int:
+    """Create a token for the account NAME, and print it to standard output. It cannot be printed again.
+
+    With --prefix, the token permits changes below these prefixes only.
+
+    Exit code: 0 done, 1 no such account, 2 refused, 69 no database.
+
+    \b
+      ararat account token jane --label repository --expires 90d > token.txt
+    """
+    with open_accounts(database) as accounts:
+        ends = accounts.bindings.now() + expires if isinstance(expires, timedelta) else expires
+        token, secret = accounts.create_token(name, label, ends, prefixes or None)
+    if as_json:
+        streams.dump({"token": secret} | token.as_dict())
+        return DONE
+    write([secret])
+    until = f"expires {_day(token.expires)}" if token.expires else "never expires"
+    note = f"token {token.number} {until}; store it now, because it cannot be printed again"
+    write(Sheet.of(sys.stderr).prose(note), to=sys.stderr)
+    return DONE
+
+
+@click.command("tokens", short_help="List the tokens of an account.")
+@click.argument("name", metavar="NAME")
+@json_option
+@database_option
+def tokens_command(name: str, as_json: bool, database: str) -> int:
+    """List the tokens of the account NAME with their last use, also expired and revoked ones.
+
+    Exit code: 0 done, 1 no such account, 69 no database.
+    """
+    with open_accounts(database) as accounts:
+        found = accounts.tokens(name)
+        now = accounts.bindings.now()
+    sheet = Sheet.of(sys.stdout)
+    for token in found:
+        if as_json:
+            streams.dump(token.as_dict())
+            continue
+        parts = [f"{token.number}  {words(token.label)}"]
+        if token.prefixes is not None:
+            parts.append("for " + " ".join(map(identifier, token.prefixes)))
+        if token.revoked:
+            parts.append(f"revoked {_day(token.revoked)}")
+        elif token.expires:
+            parts.append(f"{'expired' if token.expires <= now else 'expires'} {_day(token.expires)}")
+        parts.append(f"last used {_day(token.last_used)}" if token.last_used else "not used")
+        write(sheet.prose(", ".join(parts)))
+    return DONE
+
+
+@click.command("revoke-token", short_help="Revoke a token.")
+@click.argument("number", type=click.IntRange(min=1, max=2**53), metavar="NUMBER")
+@database_option
+def revoke_token_command(number: int, database: str) -> int:
+    """Revoke the token NUMBER permanently. It takes effect immediately.
+
+    Exit code: 0 done, 1 no such token, 69 no database.
+    """
+    with open_accounts(database) as accounts:
+        accounts.revoke_token(number)
+    write([f"revoked token {number}"])
+    return DONE
+
+
+def _day(time: datetime) -> str:
+    return f"{time:%Y-%m-%d}"
