@@ -1,4 +1,4 @@
-"""Parse, normalize, compare, find and safely display ARKs and URNs, without a network.
+"""Parse, normalize, compare, find and safely display ARKs (Archival Resource Keys) and URNs, without a network.
 
 >>> from ararat.identifiers import parse
 >>> parse("ark:/12345/x6-np1").normal_form

@@ -27,9 +27,9 @@ from .urn import grammar as urn
 class Match(NamedTuple):
     """An identifier at ``text[start:end]``, counted in code points.
 
-    ``literal`` is the longest match of the grammar. ``suggestion`` is the identifier that the author probably meant,
-    or None if that is the literal. ``why`` lists the differences: "closing-punctuation", "trailing-slash",
-    "typographic-character", "html-entity" or "encoded-label".
+    ``literal`` is that text. ``suggestion`` is the identifier that the author probably meant, or None if that is the
+    literal. ``why`` lists the differences: "closing-punctuation", "trailing-slash", "typographic-character",
+    "html-entity" or "encoded-label".
     """
 
     start: int
@@ -115,7 +115,7 @@ def find(text: str, *, scope: Collection[str] = ()) -> list[Match]:
 
 
 def in_running_text(text: str, *, scope: Collection[str] = ()) -> list[Match]:
-    """Find the identifiers in running text. Unlike :func:`find`, never return the whole text as one match.
+    """Find the identifiers in a text of sentences. Unlike :func:`find`, never take the whole text for one identifier.
 
     >>> [match.literal for match in in_running_text("ark:12345/INV 1940 0041")]
     ['ark:12345/INV']

@@ -38,7 +38,14 @@ def parse(text: str) -> Identifier:
 
 
 def read(text: str, profile: str | None) -> Identifier:
-    """Parse ``text`` like :func:`parse`, but accept only URNs that are valid in ``profile``, unless it is None."""
+    """Parse ``text`` like :func:`parse`, but accept a URN only if it is valid in ``profile``.
+
+    ``profile`` is "urnbis-01" (the URN draft) or "rfc8141". None accepts both. Raises ValueError for another profile,
+    if ``text`` starts with ``urn:``.
+
+    >>> read("urn:example:a/b", "rfc8141").nss
+    'a/b'
+    """
     if text[:4] in LABELS:
         try:
             return ark.parse(text)
@@ -81,7 +88,13 @@ def normalize(text: str) -> str:
 
 
 def is_pseudo_ark(text: str) -> bool:
-    """Return whether ``text`` has the scheme ark. If it is not an ARK, it is then a pseudo-ARK (section 4)."""
+    """Return whether ``text`` starts with ``ark:``, in any case of the letters.
+
+    Such a text that :func:`parse` refuses is a pseudo-ARK (ARK draft, section 4).
+
+    >>> is_pseudo_ark("ARK:12345"), is_pseudo_ark("https://n2t.net/ark:12345/x")
+    (True, False)
+    """
     return text[:4] in LABELS
 
 

@@ -19,9 +19,11 @@ Severity = Literal["error", "warning", "note"]
 
 @dataclass(frozen=True, slots=True)
 class Definition:
-    """One entry of the catalogue.
+    """An entry of the catalogue :data:`PROBLEMS`: the facts that all problems with the same code share.
 
-    ``example`` is a text that has the problem, or None if no text by itself can have it.
+    - ``title``: the default message. ``expected``: correct input at that place, in words.
+    - ``reference``: the document and section that the text breaks.
+    - ``example``: a text that has the problem, or None if the problem also depends on other facts than the text.
     """
 
     code: str
@@ -55,7 +57,7 @@ class Problem:
     reference: str
 
     def as_dict(self) -> dict[str, str | int]:
-        """Return the problem as it appears in the JSON of a report."""
+        """Return the fields as JSON values, in the order of their definition."""
         return {name: getattr(self, name) for name in self.__slots__}
 
 
@@ -115,10 +117,13 @@ def caret(
 
 
 def problem(code: str, start: int, end: int, message: str | None = None, **overrides: Any) -> Problem:
-    """Make the problem ``code`` at a place. The default message is the title in the catalogue.
+    """Make the problem with this code in :data:`PROBLEMS` at ``text[start:end]``. The default message is its title.
 
     ``overrides`` (severity, expected, reference) replace values of the catalogue, for a code that means something else
-    in another grammar.
+    in another grammar. Raises KeyError for an unknown code.
+
+    >>> problem("trailing-slash", 11, 12).message
+    'the ARK ends in a slash'
     """
     entry = PROBLEMS[code]
     made = Problem(code, entry.severity, message or entry.title, start, end, entry.expected, entry.reference)
@@ -126,7 +131,9 @@ def problem(code: str, start: int, end: int, message: str | None = None, **overr
 
 
 def catalogue(*rows: tuple[str, Severity, str, str, str, str | None]) -> dict[str, Definition]:
-    """Return the entries of a catalogue as a mapping from code to entry."""
+    """Return a catalogue that maps each code to its :class:`Definition`. A row contains the fields of a definition in
+    order.
+    """
     return {row[0]: Definition(*row) for row in rows}
 
 

@@ -44,12 +44,19 @@ OFFICIAL_PREFIX = "https://n2t.net"
 class Report:
     """The facts about one text. The fields are those of the JSON, in the same order.
 
+    - ``form``: "basic" (an ARK without query and fragment), "extended" (an ARK with one), "embedded" (an ARK in an
+      address), "pseudo-ark" (starts with ark: but is not an ARK), "urn", "iri" (another address) or "none".
     - ``valid``: whether the grammar accepts the text; for a URN, that of at least one profile.
-    - ``parts``: the parts as written.
+    - ``conformance``: "strict" or "liberal" (:mod:`.ark.model`), or None for an invalid text.
+    - ``parts``: the parts as written. ``segments``: the same parts with their places.
     - ``normal_form``, ``hierarchy``, ``variant_of``: in normal form; for an embedded ARK, those of the ARK inside.
+    - ``inflection``, ``service``: the query with its question mark, and what it requests (:attr:`.Ark.service`).
+    - ``equivalents``: other spellings of the identifier, as text or as the URL at a resolver.
     - ``check_character``: the check character of the Name, if its last character is one (:mod:`.ark.check_character`),
       or if the registry of NAANs states that the names of this NAAN have one.
     - ``kunze``: the normal form by draft-kunze-ark and the rules that make the difference, if it differs.
+    - ``registry``: the registration of the NAAN, namespace or URI scheme (:mod:`.registries.descriptions`).
+    - ``policy``: the verdict of the first IRI policy that applies to the text, or None.
     - ``suggestion``: a repaired identifier. It is never applied automatically.
     """
 

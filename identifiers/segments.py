@@ -10,6 +10,10 @@ class Segment:
     """A part of an identifier at ``text[start:end]``, with the mark before it ("/", ".", "?" or "#").
 
     ``part`` is one of prefix, label, naan, separator, name, component, variant, nid, nss, query, fragment.
+
+    >>> from ararat.identifiers import parse
+    >>> parse("ark:12345/x.pdf").segments[-1]
+    Segment(part='variant', start=11, end=15)
     """
 
     part: str
@@ -17,5 +21,5 @@ class Segment:
     end: int
 
     def as_dict(self) -> dict[str, str | int]:
-        """Return the segment as it appears in the JSON of a report."""
+        """Return the fields as JSON values."""
         return {"part": self.part, "start": self.start, "end": self.end}

@@ -39,7 +39,11 @@ def visible(text: str) -> str | None:
 
 
 def without_hidden(text: str) -> str:
-    """Remove invisible characters and replace typographic hyphens by "-". The result can be an invalid identifier."""
+    """Remove invisible characters and replace typographic hyphens by "-". The result can be an invalid identifier.
+
+    >>> without_hidden("12345/x\u200b\u2010y")
+    '12345/x-y'
+    """
     return text if text.isascii() else characters.HIDDEN.sub("", _TYPOGRAPHIC_HYPHENS.sub("-", text))
 
 

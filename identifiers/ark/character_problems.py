@@ -18,7 +18,10 @@ _HIDDEN_MESSAGES = {
 
 
 def bidi_formatting(text: str) -> Iterator[Problem]:
-    """Yield a problem for the first raw bidirectional formatting character of ``text``, if any (A-09)."""
+    """Yield a problem for the first raw bidirectional formatting character of ``text``, if it has one (A-09).
+
+    Such a character, for example U+202E, reverses the order of the text after it on a screen. No IRI can contain it.
+    """
     # RFC 3987, section 4.1: "IRIs MUST NOT contain bidirectional formatting characters (LRM, RLM, LRE, RLE, LRO, RLO,
     # and PDF)."
     if found := _BIDI_FORMATTING.search(text):
@@ -26,7 +29,11 @@ def bidi_formatting(text: str) -> Iterator[Problem]:
 
 
 def character_notes(text: str) -> Iterator[Problem]:
-    """Yield problems about the non-ASCII characters of ``text``: one per kind, at its first place."""
+    """Yield warnings and notes about the non-ASCII characters of ``text``: one for each kind, at its first place.
+
+    >>> [found.code for found in character_notes("ark:12345/\u0430\u200b")]
+    ['non-ascii', 'hidden-char', 'confusable']
+    """
     if text.isascii():
         return
     first = _first_span(iri.NON_ASCII, text)
@@ -47,7 +54,9 @@ def character_notes(text: str) -> Iterator[Problem]:
 
 
 def encoded_control(text: str) -> re.Match[str] | None:
-    """Find the first percent-encoded control or formatting character. It is valid, but a risk once decoded.
+    """Find the first percent-encoded control or formatting character in ``text``, or return None.
+
+    It is valid, but a risk for programs that decode it.
 
     >>> encoded_control("ark:12345/a%E2%80%AEb").span()
     (11, 20)

@@ -1,8 +1,8 @@
-"""Check characters of ARKs, computed by the NOID check digit algorithm.
+"""Check characters of ARKs, computed by the NOID check digit algorithm. They detect typing errors in names.
 
-Many minters append a check character to the names that they make. It covers the NAAN, the slash and the Name ("noid"),
-or the Name alone ("name"; the National Library of France does so). An ARK does not show whether it has one: one of 29
-names without a check character ends by chance in the right character.
+Many minters (programs that make names) append a check character to each name. It covers the NAAN, the slash and the
+Name ("noid"), or the Name alone ("name"; the National Library of France does so). An ARK does not show whether it has
+one: one of 29 names without a check character ends by chance in the right character.
 
 Source: NOID (nice opaque identifier) minter, "NOID Check Digit Algorithm".
 """
@@ -27,9 +27,10 @@ _OPAQUE = re.compile(f"ark:([{BETANUMERIC}]+)/([{BETANUMERIC}]{{3,}})(?![^/.])")
 
 @dataclass(frozen=True, slots=True)
 class CheckCharacter:
-    """The last character of a Name, what it covers as a check character, and the text that is checked.
+    """The last character of a Name as a check character.
 
-    ``covers`` is None if the character is wrong for both coverages; ``text`` is then the NAAN, a slash and the Name.
+    ``text`` is the text from which it was computed, and ``covers`` is the kind of this text. ``covers`` is None if the
+    character is wrong for both kinds; ``text`` is then the NAAN, a slash and the Name.
     """
 
     character: str
@@ -37,7 +38,7 @@ class CheckCharacter:
     text: str
 
     def as_dict(self) -> Mapping[str, str | bool | None]:
-        """Return the values for JSON."""
+        """Return the fields as JSON values, and ``valid``: whether ``covers`` is set."""
         values = {"character": self.character, "covers": self.covers, "text": self.text}
         return {**values, "valid": self.covers is not None}
 
@@ -57,7 +58,8 @@ def check_character(text: str) -> str:
 
 
 def covered(naan: str, name: str, covers: Coverage) -> str:
-    """Return the text from which the check character of a Name is computed.
+    """Return the text from which the check character of a Name is computed. ``name`` is the Name without that
+    character.
 
     >>> covered("12148", "btv1b8449691", "name"), covered("13030", "xf93gt2", "noid")
     ('btv1b8449691', '13030/xf93gt2')
@@ -66,14 +68,15 @@ def covered(naan: str, name: str, covers: Coverage) -> str:
 
 
 def find(normal_form: str, *, stated: bool = False) -> CheckCharacter | None:
-    """Return the check character of the Name of an ARK in normal form, or None if its last character is not one.
+    """Return the check character at the end of the Name of an ARK in normal form, or None if the last character is not
+    one.
 
-    With ``stated``, the naming authority states that its names have a check character. A wrong character is then
-    returned too.
+    Set ``stated`` if the naming authority states that its names have a check character. A wrong character is then
+    returned too, with ``covers`` None.
 
     Components, variants and query are not covered. Names with other characters than those of
-    :data:`~.grammar.BETANUMERIC` have no check character. If both coverages match by chance, "noid" is returned,
-    because it is more frequent.
+    :data:`~.grammar.BETANUMERIC` have no check character. If both kinds match by chance, "noid" is returned, because it
+    is more frequent.
 
     >>> find("ark:13030/xf93gt2q/p1.pdf"), find("ark:13030/xf39gt2q")
     (CheckCharacter(character='q', covers='noid', text='13030/xf93gt2'), None)

@@ -17,7 +17,7 @@ _CONTROL = re.compile("[\x00-\x1f\x7f-\x9f]")
 
 
 def matched_ark(text: str) -> re.Match[str]:
-    """Match ``text`` with the grammar of Extended ARKs. The groups of the match are those of EXTENDED_ARK.
+    """Match ``text`` with :data:`~.grammar.EXTENDED_ARK`, whose groups are the parts of the ARK.
 
     Raises :class:`~ararat.identifiers.problems.IdentifierError` with the first problem if the grammar refuses ``text``.
     """
@@ -28,7 +28,13 @@ def matched_ark(text: str) -> re.Match[str]:
 
 
 def first_problem(text: str) -> Problem:
-    """Return the first reason why ``text`` is not an Extended ARK. The grammar must have refused ``text``."""
+    """Return the first reason, from left to right, why ``text`` is not an Extended ARK.
+
+    The grammar must have refused ``text``: otherwise AssertionError is raised.
+
+    >>> first_problem("ark:12345/x//").code
+    'empty-segment'
+    """
     label = LABEL.match(text)
     if label is None:
         return problem("no-scheme", 0, min(len(text), 4)) if text else problem("empty", 0, 0)

@@ -1,6 +1,6 @@
-"""ARKs inside addresses: split an address into a prefix and an ARK (ARK draft, section 4.1).
+"""ARKs inside addresses, such as ``https://n2t.net/ark:12345/x``: split an address into a prefix and an ARK.
 
-Decisions: E-01, E-02, E-03, E-04, E-05, E-06, E-07.
+Source: ARK draft, section 4.1. Decisions: E-01, E-02, E-03, E-04, E-05, E-06, E-07.
 """
 
 from __future__ import annotations
@@ -51,8 +51,9 @@ _PATH = re.compile("[^?#]*+")
 class Split(NamedTuple):
     """An address, split before the label of its ARK. ``rest`` is the ARK as written.
 
-    ``boundary`` is whether the label starts a path segment. ``inside_segment`` is whether the label follows another
-    character of its path segment that is neither a letter nor a digit.
+    - ``boundary``: the label is at the start of a path segment, as in ``https://n2t.net/ark:12345/x``.
+    - ``inside_segment``: the label follows another character of its segment that is neither a letter nor a digit.
+    - If both are false, the label is only the end of a longer word, as in ``https://example.org/park:12345/x``.
     """
 
     prefix: str
@@ -62,12 +63,16 @@ class Split(NamedTuple):
 
     @property
     def ark(self) -> Ark:
-        """The ARK. Parsed on each access."""
+        """The ARK after the prefix. It is parsed on each access."""
         return ark.parse(self.rest)
 
     @property
     def is_ark(self) -> bool:
-        """Whether the label is more than the end of a longer word (E-02)."""
+        """Whether the label is more than the end of a longer word (E-02).
+
+        >>> split("https://n2t.net/ark:12345/x").is_ark, split("https://example.org/park:12345/x").is_ark
+        (True, False)
+        """
         return self.boundary or self.inside_segment
 
 
@@ -97,24 +102,24 @@ class EmbeddedArk:
 
     @property
     def normal_form(self) -> str:
-        """The normal form of the ARK inside."""
+        """The normal form of the ARK in the address. It does not contain the prefix."""
         return self.ark.normal_form
 
     @property
     def strict(self) -> bool:
-        """Whether the ARK is strict, its label starts a path segment and the prefix is an IRI."""
+        """Whether the ARK is strict, its label starts a path segment, and the prefix has no formatting character."""
         return self.boundary and self.ark.strict and next(bidi_formatting(self.prefix), None) is None
 
     @property
     def segments(self) -> tuple[Segment, ...]:
-        """The parts with their places in ``text``, in order and without gaps."""
+        """The prefix and the parts of the ARK with their places in the address, in order and without gaps."""
         start = len(self.prefix)
         shifted = (Segment(part.part, part.start + start, part.end + start) for part in self.ark.segments)
         return (Segment("prefix", 0, start), *shifted)
 
     @property
     def problems(self) -> tuple[Problem, ...]:
-        """Warnings and notes about the address and its ARK, in the order of the text."""
+        """Warnings and notes about the prefix, then those about the ARK. Their places are places in the address."""
         return tuple(self._problems())
 
     def _problems(self) -> Iterator[Problem]:
@@ -128,11 +133,14 @@ class EmbeddedArk:
 
 
 def split(text: str) -> Split | None:
-    """Split an address before its ARK, by the letter of the grammar. Return None if it contains no ARK.
+    """Split an address before its ARK. Return None if it contains no ARK by the letter of the grammar.
 
-    The last label before a query or fragment counts, because no ARK contains a colon after its label (E-01).
+    By that letter, the end of a word can be a label: check :attr:`Split.is_ark`. The last label before a query or
+    fragment counts, because no ARK contains a colon after its label (E-01).
 
-    >>> split("https://example.org/park:12345/x").boundary
+    >>> split("https://example.org/ark:/12345/x?info").rest
+    'ark:/12345/x?info'
+    >>> split("https://example.org/park:12345/x").is_ark
     False
     """
     # The colon of the label is the last one, because no ARK contains another.
@@ -160,9 +168,12 @@ def parse(text: str) -> EmbeddedArk:
     """Parse an address that contains an ARK.
 
     Raises :class:`~ararat.identifiers.problems.IdentifierError` if ``text`` contains no ARK, if the label is in the
-    query, or if it is only the end of a longer word (E-02).
+    query, or if the label is only the end of a longer word (E-02).
 
     Source: ARK draft, section 4.1; ARK-060 to ARK-063.
+
+    >>> parse("https://n2t.net/ark:12345/x").prefix
+    'https://n2t.net/'
     """
     found = split(text)
     if found is None:
@@ -174,7 +185,7 @@ def parse(text: str) -> EmbeddedArk:
 
 
 def shifted(found: Problem, by: int) -> Problem:
-    """Move a problem to the right by ``by`` code points."""
+    """Return a copy of a problem whose place is ``by`` code points further to the right."""
     return Problem(
         found.code, found.severity, found.message, found.start + by, found.end + by, found.expected, found.reference
     )

@@ -74,7 +74,7 @@ METADATA_INFLECTIONS = ("?", "??", "?info")
 
 
 def naan_of(normal_form: str) -> str:
-    """Return the NAAN of an ARK in normal form.
+    """Return the NAAN of an ARK in normal form: the text between ``ark:`` and the first slash.
 
     >>> naan_of("ark:12345/x6np1?info")
     '12345'

@@ -26,13 +26,18 @@ _ONLY_IN_KUNZE_DRAFT = ("naan-case", "structure", "suffixes-last")
 
 
 class KunzeForm(NamedTuple):
-    """The normal form by draft-kunze-ark, and the rules of both drafts that make the difference for this ARK."""
+    """The normal form of an ARK by draft-kunze-ark, and why it differs from the normal form by the ARK draft.
+
+    ``differs_by`` lists the rules that only one of the drafts has and that change this ARK.
+    """
 
     normal_form: str
     differs_by: tuple[Rule, ...]
 
     def as_dict(self) -> dict[str, Any]:
-        """Return the form as it appears in the JSON of a report."""
+        """Return the form as JSON values: ``normal_form``, and name, title and reference of each rule in
+        ``differs_by``.
+        """
         rules = [{"rule": rule.name, "title": rule.title, "reference": rule.reference} for rule in self.differs_by]
         return {"normal_form": self.normal_form, "differs_by": rules}
 

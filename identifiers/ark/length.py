@@ -26,7 +26,7 @@ _NOT_ASCII = bytes(range(0x80, 0x100))
 def code_points(text: str) -> int:
     """Count the code points of ``text`` after decoding its percent-encoded UTF-8.
 
-    A percent-encoded byte that is not UTF-8 counts as three characters.
+    A percent-encoded byte that is not part of valid UTF-8 counts as three characters.
 
     >>> code_points("ark:12345/%D0%B1"), code_points("ark:12345/%FF")
     (11, 13)
@@ -37,7 +37,8 @@ def code_points(text: str) -> int:
 
 
 def octets(text: str) -> int:
-    """Count the bytes of ``text`` after percent-encoding its non-ASCII characters as UTF-8.
+    """Count the bytes of ``text`` after percent-encoding: 1 for each ASCII character, 3 for each byte of UTF-8 of
+    another.
 
     >>> octets("ark:12345/4\\u0431")
     17
@@ -50,9 +51,10 @@ def octets(text: str) -> int:
 
 
 def may_refuse(extended_ark: str, limit: int = DEFAULT_LIMIT) -> bool:
-    """Return whether a resolver may refuse an Extended ARK, as received, because it exceeds ``limit`` bytes.
+    """Return whether the ARK draft permits a resolver to refuse this ARK because it is longer than ``limit`` bytes.
 
-    Raises ValueError if ``limit`` is below 255 (ARK-058).
+    ``extended_ark`` is the ARK as received, without the address around it. An ARK of at most 255 code points is never
+    refused. Raises ValueError if ``limit`` is below 255 (ARK-058).
 
     >>> may_refuse("ark:12345/" + "x" * 4000), may_refuse("ark:12345/" + "x" * 245, 255)
     (True, False)

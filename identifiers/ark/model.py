@@ -27,7 +27,12 @@ _ENCODED_DOT = re.compile("%2E", re.IGNORECASE)
 
 
 class Written(NamedTuple):
-    """The parts of an Extended ARK, as written."""
+    """The parts of an Extended ARK as written, before normalization.
+
+    ``label`` ends in a slash in the classic form ``ark:/``. Components and variants have no mark before them. ``query``
+    and ``fragment`` are None if their mark is missing. ``parts`` are the strings that the rules of normalization
+    change.
+    """
 
     label: str
     naan: str
@@ -40,7 +45,13 @@ class Written(NamedTuple):
 
     @classmethod
     def of(cls, text: str) -> Written:
-        """Split ``text`` at the delimiters. It must be an Extended ARK."""
+        """Split an Extended ARK at its delimiters.
+
+        Raises :class:`~ararat.identifiers.problems.IdentifierError` for any other text.
+
+        >>> Written.of("ark:/12345/x6-np1/map.pdf").variants
+        ('pdf',)
+        """
         matched = matched_ark(text)
         label, naan, path, tail, query, fragment = matched.group("label", "naan", "path", "tail", "query", "fragment")
         *containers, last = path.split("/")
@@ -51,7 +62,7 @@ class Written(NamedTuple):
         )
 
     def segments(self) -> Iterator[Segment]:
-        """Yield the parts with their places, in order and without gaps."""
+        """Yield each part with its place in the ARK, in order and without gaps. A part includes the mark before it."""
         start = 0
         for part, written in self._in_order():
             yield Segment(part, start, start + len(written))
@@ -104,52 +115,61 @@ class Ark:
 
     @property
     def written(self) -> Written:
-        """The parts as written. Parsed on each access, because most ARKs are only compared and looked up."""
+        """The parts as written. They are parsed on each access, because most ARKs are only compared and looked up."""
         return Written.of(self.text)
 
     @property
     def label(self) -> str:
-        """The label as written, with the slash of the classic form."""
+        """The label as written: ``ark:``, or ``ark:/`` in the classic form, in any case of the letters."""
         return self.written.label
 
     @property
     def naan(self) -> str:
-        """The Name Assigning Authority Number as written."""
+        """The NAAN as written: the Name Assigning Authority Number, which identifies the organization that assigns
+        names.
+        """
         return self.written.naan
 
     @property
     def name(self) -> str:
-        """The Name as written."""
+        """The Name as written: the text between the NAAN and the first component, variant, query or fragment."""
         return self.written.name
 
     @property
     def components(self) -> tuple[str, ...]:
-        """The components as written, without their slashes."""
+        """The components as written: the texts after further slashes, without these slashes."""
         return self.written.components
 
     @property
     def variants(self) -> tuple[str, ...]:
-        """The variants as written and in that order, without their dots."""
+        """The variants as written and in that order: the texts after dots at the end of the path, without the dots."""
         return self.written.variants
 
     @property
     def query(self) -> str | None:
-        """The query as written, or None. A bare question mark is an empty query."""
+        """The query as written, without its question mark. A bare question mark is an empty query; without one it is
+        None.
+        """
         return self.written.query
 
     @property
     def fragment(self) -> str | None:
-        """The fragment as written, or None."""
+        """The fragment as written, without its number sign, or None if the ARK has no fragment."""
         return self.written.fragment
 
     @property
     def basic(self) -> str:
-        """The normal form without query and fragment. It is the key of a binding."""
+        """The normal form without query and fragment. A resolver stores and looks up the ARK by this text.
+
+        >>> from ararat.identifiers.ark import parse
+        >>> parse("ark:/12345/x-1?info").basic
+        'ark:12345/x1'
+        """
         return self.normal_form.partition("#")[0].partition("?")[0]
 
     @property
     def normal_naan(self) -> str:
-        """The NAAN in normal form.
+        """The NAAN in normal form: without hyphens and needless percent-encoding.
 
         >>> from ararat.identifiers.ark import parse
         >>> parse("ark:/12-345/x").normal_naan
@@ -171,14 +191,27 @@ class Ark:
 
     @property
     def service(self) -> str:
-        """The service that the inflection requests: "referent", "metadata", or "unknown" if the draft has none."""
+        """The service that the query requests from a resolver.
+
+        "referent" is the thing itself (no query), "metadata" its description (?, ?? or ?info). "unknown" is any other
+        query.
+
+        >>> from ararat.identifiers.ark import parse
+        >>> parse("ark:12345/x??").service, parse("ark:12345/x?page=2").service
+        ('metadata', 'unknown')
+        """
         if not self.inflection:
             return "referent"
         return "metadata" if self.inflection in METADATA_INFLECTIONS else "unknown"
 
     @property
     def steps(self) -> tuple[Step, ...]:
-        """The changes of normalization, one step per rule that changes something."""
+        """The rules of normalization that change this ARK, in order, each with the ARK before and after it.
+
+        >>> from ararat.identifiers.ark import parse
+        >>> [step.rule for step in parse("ark:/12345/x-1").steps]
+        ['classic-slash', 'hyphens']
+        """
         return tuple(steps(self.written.parts))
 
     @property
@@ -194,7 +227,11 @@ class Ark:
         return tuple(self.ancestry())[::-1]
 
     def ancestry(self) -> Iterator[str]:
-        """Yield the hierarchy from the ARK itself up to its most general container. It can be arbitrarily long."""
+        """Yield the members of :attr:`hierarchy` in the opposite order: the ARK itself first, its most general
+        container last.
+
+        The number of members grows with the length of the ARK, so a caller can stop early.
+        """
         yield self.basic
         if generic := self.variant_of:
             yield generic
@@ -220,12 +257,23 @@ class Ark:
 
     @property
     def strict(self) -> bool:
-        """Whether the ARK follows the grammar as meant, not only its letter or an example of the draft."""
+        """Whether the ARK follows the grammar as meant. If not, it is liberal: see :mod:`.ark.model`.
+
+        >>> from ararat.identifiers.ark import parse
+        >>> parse("ark:12345/x").strict, parse("ark:12-345/x").strict
+        (True, False)
+        """
         return next(self._liberties(), None) is None
 
     @property
     def dot_segment(self) -> bool:
-        """Whether a part of the ARK is "." or "..", which browsers and servers remove from paths (A-07)."""
+        """Whether a part of the ARK is "." or "..", plain or percent-encoded. Browsers and servers remove it from paths
+        (A-07).
+
+        >>> from ararat.identifiers.ark import parse
+        >>> parse("ark:12345/x/../y").dot_segment
+        True
+        """
         return iri.has_dot_segment(self.basic)
 
     @property
@@ -240,12 +288,22 @@ class Ark:
 
     @property
     def segments(self) -> tuple[Segment, ...]:
-        """The parts with their places in ``text``, in order and without gaps."""
+        """The parts with their places in ``text``, in order and without gaps. The mark before a part belongs to it.
+
+        >>> from ararat.identifiers.ark import parse
+        >>> [(part.part, part.start) for part in parse("ark:12345/x").segments]
+        [('label', 0), ('naan', 4), ('separator', 9), ('name', 10)]
+        """
         return tuple(self.written.segments())
 
     @property
     def problems(self) -> tuple[Problem, ...]:
-        """Warnings and notes about the ARK, in the order of the text."""
+        """Warnings and notes about this valid ARK, in the order of their places in ``text``.
+
+        >>> from ararat.identifiers.ark import parse
+        >>> [problem.code for problem in parse("ark:99999/x.b.a").problems]
+        ['naan-reserved-invalid', 'variants-reordered']
+        """
         return tuple(sorted(self._problems(), key=lambda found: (found.start, found.end)))
 
     def _liberties(self) -> Iterator[Problem]:

@@ -34,12 +34,16 @@ class Step:
     reference: str
 
     def as_dict(self) -> dict[str, str]:
-        """Return the step as it appears in the JSON of a report."""
+        """Return the fields as JSON values."""
         return {name: getattr(self, name) for name in self.__slots__}
 
 
 class Parts(NamedTuple):
-    """An Extended ARK, split into three strings that together are the ARK."""
+    """An Extended ARK, split into three strings that together are the ARK.
+
+    ``label`` is ``ark:`` or ``ark:/``. ``body`` is the NAAN, the Name and the qualifier. ``tail`` is the query and the
+    fragment, with their marks, or "".
+    """
 
     label: str
     body: str
@@ -47,7 +51,10 @@ class Parts(NamedTuple):
 
 
 class Rule(NamedTuple):
-    """A normalization rule: its stable name, a title for people, its source and its function."""
+    """A rule of normalization. ``apply`` is its function, which returns its argument if the rule changes nothing.
+
+    ``name`` is a stable code. ``title`` is for people. ``reference`` is the document and section of the rule.
+    """
 
     name: str
     title: str
@@ -56,7 +63,9 @@ class Rule(NamedTuple):
 
 
 def hyphenless(part: str) -> str:
-    """Remove all hyphens, plain or percent-encoded. The result is empty if and only if the normal form is.
+    """Remove all hyphens of a part of an ARK, plain or percent-encoded.
+
+    The result is empty if and only if the normal form of the part is empty, because normalization removes only hyphens.
 
     >>> hyphenless("a-%2Db%2d"), hyphenless("-%2D")
     ('ab', '')
@@ -173,7 +182,7 @@ def normal(ark: Parts) -> Parts:
 
 
 def steps(ark: Parts) -> Iterator[Step]:
-    """Yield a step for each rule that changes the ARK.
+    """Yield a step for each rule that changes the ARK, in the order of :data:`RULES`.
 
     >>> [step.rule for step in steps(Parts("ARK:/", "12345/x", ""))]
     ['scheme-case', 'classic-slash']

@@ -1,5 +1,7 @@
 """The 17beta policy on IRIs: check whether an IRI may be allocated, and report the rules that it breaks.
 
+To allocate an IRI is to assign it to a resource. The policy applies to the hosts of an organization.
+
 >>> from ararat.identifiers import policy
 >>> verdict = policy.evaluate("https://17beta.top/en/", policy.known("17beta"))
 >>> verdict.namespaces, verdict.allocatable, verdict.codes

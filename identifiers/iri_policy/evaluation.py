@@ -51,12 +51,12 @@ NOTHING = Known()
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """The result of a check.
+    """The result of a check of one text by a policy.
 
     - ``in_scope``: whether the policy covers the text.
-    - ``namespaces``: the primary namespace first.
+    - ``namespaces``: the namespaces of the policy that contain the text, the primary one first.
     - ``reserved``: whether the path belongs to the resolver of an identifier scheme.
-    - ``findings``: in the order of the text, with positions.
+    - ``findings``: the broken rules in the order of the text, with positions.
     - ``hierarchy``: the first 100 components of the path. ``parents``: the more general IRIs, the nearest first.
     - ``readable``: whether the text is an IRI.
     """
@@ -73,16 +73,16 @@ class Verdict:
 
     @property
     def allocatable(self) -> bool:
-        """Whether the text breaks no MUST and no MUST NOT of the policy."""
+        """Whether the text breaks no MUST and no MUST NOT of the policy, so no finding is an error."""
         return not any(found.severity == "error" for found in self.findings)
 
     @property
     def codes(self) -> tuple[str, ...]:
-        """The codes of the findings, without duplicates."""
+        """The codes of the findings, each once, in their order."""
         return tuple(dict.fromkeys(found.code for found in self.findings))
 
     def as_dict(self) -> dict[str, Any]:
-        """Return the verdict as JSON values."""
+        """Return the verdict as JSON values, without ``iri``, ``in_scope`` and ``readable``."""
         return {
             "profile": self.profile,
             "namespaces": list(self.namespaces),
@@ -96,10 +96,11 @@ class Verdict:
 
 
 def evaluate(text: str, profile: Profile, known: Known = NOTHING) -> Verdict:
-    """Check ``text`` against a policy, without trimming it. Accepts any str.
+    """Check ``text`` by a policy, without trimming it. Accepts any str and never raises.
 
-    The policy covers three kinds of text: IRIs of the hosts of the profile; ARKs of its NAAN, alone or under one of its
-    resolvers; and UUIDs as URNs. For any other text the verdict is "not in scope" (POL-001).
+    ``known`` adds facts about the allocation. The policy covers three kinds of text: IRIs of the hosts of the profile;
+    ARKs of its NAAN, alone or under one of its resolvers; and UUIDs as URNs. For any other text the verdict is "not in
+    scope" (POL-001).
 
     >>> from .profile import known
     >>> profile = known("17beta")

@@ -54,6 +54,10 @@ FINDINGS: dict[str, Definition] = catalogue(
 
 
 def finding(code: str, start: int, end: int, message: str | None = None) -> Problem:
-    """Return the finding ``code`` at ``text[start:end]``. The default message is the title in the catalogue."""
+    """Make the finding with this code in :data:`FINDINGS` at ``text[start:end]``. The default message is its title.
+
+    >>> finding("empty-path", 19, 19).severity
+    'error'
+    """
     known = FINDINGS[code]
     return Problem(code, known.severity, message or known.title, start, end, known.expected, known.reference)

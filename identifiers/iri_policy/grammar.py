@@ -1,8 +1,9 @@
 """Two grammars for the namespaces (section 6) and the resolver-reserved paths (section 4) of the policy.
 
-The *repaired* grammar applies. It corrects the errors of the printed one (decisions P-01 to P-09). The *printed*
-grammar follows the document literally and is there for comparison. Both depend on the hosts, schemes, resolvers and
-NAAN of a profile. All quantifiers are possessive, so that a match takes one pass.
+A namespace is a set of IRIs of one form, for example those that begin with a language tag. The *repaired* grammar
+applies. It corrects the errors of the printed one (decisions P-01 to P-09). The *printed* grammar follows the document
+literally and is there for comparison. Both depend on the hosts, schemes, resolvers and NAAN of a profile. All
+quantifiers are possessive, so that a match takes one pass.
 """
 
 from __future__ import annotations
@@ -67,19 +68,29 @@ NAME = f"[A-Za-z0-9\\-_{iri.UCSCHAR}]++"
 
 @dataclass(frozen=True, slots=True)
 class Productions:
-    """The patterns of one profile: one for each namespace by name, and one for the reserved paths."""
+    """The patterns of one profile: one for each namespace by name, and one for the paths that are reserved for
+    resolvers.
+    """
 
     namespaces: Mapping[str, re.Pattern[str]]
     reserved: re.Pattern[str]
 
     def matching(self, text: str) -> tuple[str, ...]:
-        """Return the namespaces whose production matches all of ``text``, in the order of section 6 (P-09)."""
+        """Return the names of the namespaces whose pattern matches the whole text.
+
+        The order is that of document 002, section 6 (P-09).
+        """
         return tuple(name for name in NAMESPACES if (found := self.namespaces.get(name)) and found.fullmatch(text))
 
 
 @functools.lru_cache(maxsize=64)
 def repaired(profile: Profile) -> Productions:
-    """Return the grammar that applies, for the hosts and namespaces of a profile."""
+    """Return the grammar that applies to the IRIs of a profile.
+
+    >>> from .profile import known
+    >>> repaired(known("17beta")).matching("https://17beta.top/en/some_book")
+    ('language',)
+    """
     web = _web_prefix(profile)
     bare = f"{web}/{OPAQUE}"
     if profile.naan is not None:
@@ -97,7 +108,7 @@ def repaired(profile: Profile) -> Productions:
 
 @functools.lru_cache(maxsize=64)
 def printed(profile: Profile) -> Productions:
-    """Return the grammar as the document prints it."""
+    """Return the grammar as document 002 prints it, with its errors, to compare it with :func:`repaired`."""
     web = _web_prefix(profile)
     every = {
         "language": f"{web}{LANG_TAG}{_SEGMENTS}{TAIL}",
@@ -121,7 +132,9 @@ def namespaces(text: str, profile: Profile) -> tuple[str, ...]:
 
 
 def is_reserved(text: str, profile: Profile) -> bool:
-    """Return whether an IRI is reserved for the resolver of an identifier scheme (section 4; POL-037).
+    """Return whether a path is only for the resolver of an identifier scheme, as in ``/ark:21206/10015``.
+
+    Source: section 4; POL-037.
 
     >>> from .profile import known
     >>> is_reserved("https://17beta.top/ark:21206/10015?info", known("17beta"))

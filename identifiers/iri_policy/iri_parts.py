@@ -1,4 +1,7 @@
-"""Split an IRI at its delimiters, and return its normal form (RFC 3986, appendix B; RFC 3987, section 5.3.2)."""
+"""Split an IRI at its delimiters, check its characters, and return its normal form.
+
+Source: RFC 3986, appendix B; RFC 3987, sections 2.2 and 5.3.2.
+"""
 
 from __future__ import annotations
 
@@ -26,7 +29,10 @@ LONGEST_COMPOSED = 2000
 
 
 class Parts(NamedTuple):
-    """The parts of an IRI reference. ``start`` is the index of the path. A missing part is None, except the path."""
+    """The parts of an IRI reference. A missing part is None, except the path, which is then "".
+
+    ``start`` is the index of the path in the text.
+    """
 
     scheme: str | None
     authority: str | None
@@ -37,7 +43,11 @@ class Parts(NamedTuple):
 
     @property
     def host(self) -> str:
-        """The host in lower case, without user name and port."""
+        """The host in lower case, without user name and port. It is "" without an authority.
+
+        >>> split("https://me@17Beta.top:8443/").host
+        '17beta.top'
+        """
         return re.split(":[0-9]*$", (self.authority or "").rpartition("@")[2])[0].lower()
 
 
@@ -54,7 +64,11 @@ def split(text: str) -> Parts:
 
 
 def first_fault(text: str) -> int | None:
-    """Return the index of the first character that is not allowed in an IRI with an authority, or None."""
+    """Return the index of the first character that is not allowed in an IRI with an authority, or None for such an IRI.
+
+    >>> first_fault("https://17beta.top/a b"), first_fault("https://17beta.top/a")
+    (20, None)
+    """
     found = _IRI.match(text)
     if found is None:
         return 0

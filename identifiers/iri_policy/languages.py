@@ -1,4 +1,4 @@
-"""Check language tags by BCP 47, one subtag after the other."""
+"""Check language tags such as ``es-MX`` by BCP 47, one subtag after the other."""
 
 from __future__ import annotations
 

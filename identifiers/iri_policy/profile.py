@@ -48,7 +48,9 @@ _LANGUAGE = re.compile("[a-z]{2,3}")
 
 
 class ProfileError(ValueError):
-    """A text is not a profile. The message contains the wrong key and the expected value, in printable ASCII."""
+    """Raised when a text is not a profile. The message contains the wrong key and the expected value, in printable
+    ASCII.
+    """
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,7 +92,7 @@ class Profile:
     deepest: int = 6
 
     def as_dict(self) -> dict[str, Any]:
-        """Return the profile as JSON values, which :func:`read` accepts."""
+        """Return the settings as JSON values. :func:`read` accepts them as JSON text."""
         whole = {field.name: getattr(self, field.name) for field in fields(self)}
         return {key: list(value) if isinstance(value, tuple) else value for key, value in whole.items()}
 
@@ -145,7 +147,11 @@ def read(text: str) -> Profile:
 
 @functools.cache
 def known(name: str) -> Profile:
-    """Return a profile of the package. Raises ValueError for a name that is not in :data:`SHIPPED`."""
+    """Return a profile that is part of the package. Raises ValueError for a name that is not in :data:`SHIPPED`.
+
+    >>> known("17beta").hosts[0]
+    '17beta.top'
+    """
     if name not in SHIPPED:
         raise ValueError(f"the policy profile {_shown(name)} does not exist; expected one of{', '.join(SHIPPED)}")
     package = __spec__.parent.rpartition(".")[0]

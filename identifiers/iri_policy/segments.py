@@ -1,4 +1,4 @@
-"""Check the segments of a path: their style (section 1), and the rules of their namespaces (section 6)."""
+"""Check the segments of a path by the policy: their style (section 1), and the rules of namespaces (section 6)."""
 
 from __future__ import annotations
 
@@ -27,7 +27,10 @@ MOST = 20
 
 
 def findings(text: str, parts: Parts, profile: Profile, allocated: str | None) -> Iterator[Problem]:
-    """Yield the findings about the segments of an IRI. Its path begins at ``parts.start``."""
+    """Yield the broken rules about the segments of ``text``, an IRI with the parts ``parts``.
+
+    ``allocated`` is the time of the allocation in UTC, as a complete or partial ISO 8601 time, or None.
+    """
     places = list(_places(parts))
     first, start = places[0]
     yield from _namespaces(first, start, profile, allocated)
@@ -39,7 +42,11 @@ def findings(text: str, parts: Parts, profile: Profile, allocated: str | None) -
 
 
 def uuid(text: str, start: int) -> Iterator[Problem]:
-    """Yield the findings about the UUID at ``start``, if there is one (section 6.2; POL-046, POL-047)."""
+    """Yield the broken rules about the UUID at ``text[start:]``, if a UUID is there (section 6.2; POL-046, POL-047).
+
+    >>> [found.code for found in uuid("F81D4FAE-7DEC-11D0-A765-00A0C91E6BF6", 0)]
+    ['uuid-case']
+    """
     found = _LIKE_UUID.match(text, start)
     if found is None:
         return

@@ -1,4 +1,7 @@
-"""ARKs under a policy: shoulders, opaque names, and the equivalent URLs of an ARK (section 3)."""
+"""Rules of the policy for ARKs: shoulders, opaque names, and the equivalent URLs of an ARK (section 3).
+
+A shoulder is the beginning of a Name that is reserved for one purpose or minter, such as 730 in ark:21206/730591.
+"""
 
 from __future__ import annotations
 
@@ -23,7 +26,10 @@ _HEXADECIMAL = re.compile("[0-9A-Fa-f]{16,}")
 
 
 class Shoulder(NamedTuple):
-    """The shoulder of a Name, or None if it has none. ``reserved``: whether the name must not be used yet."""
+    """The shoulder at the start of a Name, or None if the Name has none.
+
+    ``reserved`` is whether a name with this shoulder must not be used yet.
+    """
 
     shoulder: str | None
     reserved: bool
@@ -49,7 +55,7 @@ def shoulder(ark: Ark, profile: Profile) -> Shoulder:
 
 
 def allows_shoulder(text: str, profile: Profile) -> bool:
-    """Return whether new names can be created under a shoulder. It must be complete and not reserved.
+    """Return whether new names can be created with this shoulder. It must be complete and not reserved.
 
     >>> from .profile import known
     >>> [allows_shoulder(text, known("17beta")) for text in ("73", "730", "0", "")]
@@ -61,7 +67,12 @@ def allows_shoulder(text: str, profile: Profile) -> bool:
 
 
 def naan_and_name(ark: Ark) -> tuple[str, str]:
-    """Return the NAAN and the Name of an ARK in normal form, without components and variants."""
+    """Return the NAAN and the Name of an ARK in normal form. The Name has no components and variants.
+
+    >>> from ..ark.parser import parse
+    >>> naan_and_name(parse("ark:21206/10-015/p1.pdf"))
+    ('21206', '10015')
+    """
     return ark.normal_naan, split_variants(ark.basic.split("/", 2)[1])[0]
 
 
@@ -80,7 +91,10 @@ def meaning(name: str) -> str | None:
 
 
 def ark_of(text: str, profile: Profile) -> Ark | None:
-    """Return the ARK if ``text`` is one, alone or under a resolver of the profile, else None."""
+    """Return the ARK in ``text``, which is either the ARK alone or its URL at a resolver of the profile.
+
+    Return None for any other text, also for an ARK at another resolver.
+    """
     try:
         identifier = parsing.parse(text)
     except IdentifierError:
@@ -93,10 +107,10 @@ def ark_of(text: str, profile: Profile) -> Ark | None:
 
 
 def equivalence_class(text: str, profile: Profile) -> tuple[str, ...]:
-    """Return the canonical members of the equivalence class of an ARK: the ARK, and its URL at each resolver.
+    """Return the texts in normal form that identify the same as an ARK: the ARK, and its URL at each resolver.
 
-    Every equivalent spelling of a member is in the class, too. The result is empty for a text that is not an ARK and
-    for an ARK under another resolver.
+    Every other spelling of such a text is equivalent, too. The result is empty for a text that is not an ARK and for an
+    ARK under another resolver.
 
     Source: section 3; POL-025, POL-026.
 

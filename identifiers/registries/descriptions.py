@@ -51,13 +51,14 @@ _DOCUMENTS = {
 
 
 def of_ark(ark: Ark) -> dict[str, Any]:
-    """Describe the registration of an ARK in JSON values.
+    """Describe the registration of the NAAN and shoulder of an ARK in JSON values.
 
-    - ``registry``: "naan". ``key``: the NAAN in normal form. ``registered``: whether the table contains it.
-    - ``holder``: name, native_name, acronym, since, where, organization, policy (a sentence by code) and policy_url.
-    - ``shoulder``: the matching shoulder and the first five of these, or None.
-    - ``resolver``: the template, the status, the address of this ARK or None, and the problems that prevent one.
-    - ``explanation``: a sentence about a special NAAN, or None.
+    In addition to the members that all descriptions have:
+
+    - ``holder``: name, native_name, acronym, since, where, organization, policy (a sentence by code) and policy_url, or
+      None.
+    - ``shoulder``: the registered beginning of the name and the first five members of ``holder``, or None.
+    - ``resolver``: the template, its HTTP status, the address of this ARK or None, and the problems that prevent one.
 
     >>> from ararat.identifiers.ark import parser as ark
     >>> of_ark(ark.parse("ark:12148/bpt6-k1"))["resolver"]["address"]
@@ -77,9 +78,9 @@ def of_ark(ark: Ark) -> dict[str, Any]:
 
 
 def of_naan(naan: str) -> dict[str, Any]:
-    """Describe the registration of a NAAN (in normal form): holder, resolver and shoulders.
+    """Describe the registration of a NAAN (in normal form) in JSON values: holder, resolver and shoulders.
 
-    The result is like that of :func:`of_ark`. But ``resolver`` contains the resolver prefix of the template (or None)
+    The result is like that of :func:`of_ark`, but ``resolver`` contains the resolver prefix of the template (or None)
     instead of an address, and ``shoulders`` lists all registered shoulders of the NAAN, each with its resolver.
 
     >>> known = of_naan("99152")
@@ -99,7 +100,10 @@ def of_naan(naan: str) -> dict[str, Any]:
 
 
 def of_urn(urn: Urn) -> dict[str, Any]:
-    """Describe the namespace of a URN: ``kind`` ("formal" or "informal"), references and dates.
+    """Describe the registration of the namespace of a URN in JSON values.
+
+    In addition to the members that all descriptions have: ``kind`` ("formal", "informal" or None), ``references`` (each
+    with text and URL), ``template`` (the address of the registration), ``since`` and ``updated``.
 
     >>> from ararat.identifiers.urn import parser as urn
     >>> known = of_urn(urn.parse("urn:ISBN:0451450523"))
@@ -110,7 +114,7 @@ def of_urn(urn: Urn) -> dict[str, Any]:
 
 
 def of_namespace(nid: str) -> dict[str, Any]:
-    """Describe a URN namespace by its identifier, in any case, like :func:`of_urn`.
+    """Describe a URN namespace, like :func:`of_urn`. ``nid`` is its identifier in any case.
 
     >>> of_namespace("EXAMPLE")["explanation"]["reference"]
     'RFC 6963'
@@ -125,7 +129,10 @@ def of_namespace(nid: str) -> dict[str, Any]:
 
 
 def of_scheme(text: str) -> dict[str, Any] | None:
-    """Describe the URI scheme at the start of ``text``, or return None if there is none.
+    """Describe the URI scheme at the start of ``text`` in JSON values. Return None if ``text`` does not start with one.
+
+    The result is like that of :func:`of_urn`, but with ``name``, ``status``, ``description`` and ``notes`` instead of
+    ``kind``.
 
     >>> known = of_scheme("doi:10.1000/182")
     >>> known["key"], known["status"], known["registered"], of_scheme("no scheme")
@@ -138,7 +145,7 @@ def of_scheme(text: str) -> dict[str, Any] | None:
 
 
 def of_scheme_name(name: str) -> dict[str, Any]:
-    """Describe a URI scheme by its name, in any case, like :func:`of_scheme`.
+    """Describe a URI scheme, like :func:`of_scheme`. ``name`` is its name in any case, without the colon.
 
     >>> of_scheme_name("DOI")["since"]
     '2020-05-14'

@@ -1,4 +1,4 @@
-"""Read registry files in their official forms.
+"""Read the official files of the registries of NAANs, URN namespaces and URI schemes, in all their forms.
 
 The files are untrusted: their size is limited, XML with a document type is refused, hidden characters are removed, and
 persons are dropped. Each error contains the file and, if known, line and column.
@@ -17,11 +17,12 @@ LARGEST = 32 * 1024 * 1024
 
 
 def read(octets: bytes, *, name: str, date: str | None = None) -> list[AnyTable]:
-    """Read a registry file: the tables in it, each of a different registry.
+    """Read a registry file. Return the tables in it, each of a different registry.
 
-    The forms: the NAAN registry as JSON (NAANs and shoulders) or text (NAANs), and the registries of URN namespaces and
-    URI schemes of IANA as XML. ``name`` is the file name for errors. ``date`` (YYYY-MM-DD) is the day of the snapshot,
-    for a file that does not contain it.
+    - ``octets``: the NAAN registry as JSON (NAANs and shoulders) or text (NAANs), or the registry of URN namespaces or
+      URI schemes of IANA as XML. At most :data:`LARGEST` bytes.
+    - ``name``: the file name for errors.
+    - ``date``: the day of the facts (YYYY-MM-DD), for a file that does not contain it.
 
     Raises :class:`~ararat.identifiers.registries.tables.RegistryError` if the file has no valid table, and ValueError
     for an invalid ``date``.

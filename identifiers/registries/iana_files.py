@@ -38,7 +38,10 @@ Result = TypeVar("Result")
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """One entry of a registry, as written in the file. ``line`` is its line."""
+    """An entry of a registry of IANA, as written in the file. ``line`` is the number of its first line, from 1.
+
+    A text that the file does not contain is None.
+    """
 
     line: int
     name: str | None
@@ -53,10 +56,10 @@ class Entry:
 
 
 def read_xml(file: RegistryFile) -> Table[RegisteredNamespace] | Table[Scheme]:
-    """Read the table in an XML file.
+    """Read the table of URN namespaces or of URI schemes in an XML file of IANA.
 
     Raises :class:`~ararat.identifiers.registries.tables.RegistryError` if the file has a document type, is not XML or
-    not one of these registries, or if an entry is invalid or repeated.
+    is another registry, or if an entry is invalid or repeated.
     """
     root = _tree(file)
     registries = {each.attributes.get("id"): each for each in root.children("registry")}
@@ -158,7 +161,10 @@ def _document(text: str) -> str | None:
 
 @dataclass(slots=True)
 class Element:
-    """An XML element: its name in the XML namespace of IANA, its attributes, its content and its line."""
+    """An XML element. ``content`` contains its texts and child elements in the order of the file.
+
+    ``name`` has no XML namespace if it is that of IANA. ``line`` is the number of the first line, from 1.
+    """
 
     name: str
     attributes: Mapping[str, str]
@@ -167,7 +173,10 @@ class Element:
 
     @property
     def text(self) -> str:
-        """The text. An xref without text is replaced by its target in brackets; one to a person is dropped."""
+        """The text of the element and of the elements inside.
+
+        An ``xref`` without text is replaced by its target in brackets; one to a person is dropped.
+        """
         return "".join(part if isinstance(part, str) else part._shown for part in self.content)
 
     @property
@@ -178,11 +187,11 @@ class Element:
         return self.text or f"[{data.upper() if kind == 'rfc' else data}]"
 
     def children(self, *names: str) -> list[Element]:
-        """Return the child elements with one of these names."""
+        """Return the child elements that have one of these names, in the order of the file."""
         return [part for part in self.content if isinstance(part, Element) and part.name in names]
 
     def child(self, name: str) -> Element | None:
-        """Return the first child element with this name, or None."""
+        """Return the first child element with this name, or None if it has none."""
         return next(iter(self.children(name)), None)
 
 

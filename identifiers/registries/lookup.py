@@ -43,7 +43,10 @@ class Registries:
         self._tables: dict[str, Table[Any]] = {}
 
     def table(self, registry: Registry[Record]) -> Table[Record]:
-        """Return the table of a registry, read on first use. Raises RegistryError if no folder contains it."""
+        """Return the table of a registry, which is read on first use.
+
+        Raises :class:`~.tables.RegistryError` if no folder contains a readable one.
+        """
         found = self._tables.get(registry.name)
         if found is None:
             # Two threads can both read it, with the same result.
@@ -52,19 +55,24 @@ class Registries:
 
     @functools.cached_property
     def longest_shoulder(self) -> int:
-        """The number of characters of the longest shoulder, without its NAAN."""
+        """The number of characters of the longest registered shoulder, without its NAAN."""
         return max((len(key.partition("/")[2]) for key in self.table(SHOULDERS).records), default=0)
 
     @functools.cached_property
     def shoulders(self) -> Mapping[str, tuple[Authority, ...]]:
-        """The shoulders by NAAN, in the order of the table."""
+        """The registered shoulders (beginnings of names) by NAAN. The shoulders of a NAAN are in the order of the
+        table.
+        """
         found: dict[str, list[Authority]] = {}
         for key, record in self.table(SHOULDERS).records.items():
             found.setdefault(key.partition("/")[0], []).append(record)
         return {naan: tuple(records) for naan, records in found.items()}
 
     def shoulder(self, path: str) -> Authority | None:
-        """Return the longest shoulder at the start of ``path`` (NAAN, slash, Name without hyphens), or None."""
+        """Return the holder of the longest registered shoulder that ``path`` starts with, or None.
+
+        ``path`` is NAAN, slash and Name, without hyphens.
+        """
         records = self.table(SHOULDERS).records
         start = path.find("/") + 1
         for end in range(min(start + self.longest_shoulder, len(path)), start, -1):
@@ -90,7 +98,7 @@ _current = Registries(BUNDLED)
 
 
 def use(*folders: Traversable) -> None:
-    """Use the tables in these folders, in this order, before those of the package. Default: only the latter.
+    """Look tables up in these folders first, in this order, then in that of the package. Without folders: only there.
 
     This applies to the whole process. Call it once at the start of a program. A missing folder is not an error.
     """
@@ -99,12 +107,12 @@ def use(*folders: Traversable) -> None:
 
 
 def current() -> Registries:
-    """Return the registries that all lookups use."""
+    """Return the tables that all lookups of this process use. :func:`use` replaces them."""
     return _current
 
 
 def authority(naan: str) -> Authority | None:
-    """Return the holder of a NAAN (in normal form), or None if it is not registered (ARK-013).
+    """Return the holder of a NAAN (in normal form), or None if the NAAN is not registered (ARK-013).
 
     >>> authority("bbbbb") is None
     True
@@ -124,12 +132,21 @@ def namespace(nid: str) -> RegisteredNamespace | None:
 
 
 def scheme(name: str) -> Scheme | None:
-    """Return the URI scheme with this name, in any case, or None if it is not registered."""
+    """Return the record of a URI scheme in the registry of IANA, or None if it is not registered.
+
+    ``name`` is the name of the scheme in any case, without its colon.
+
+    >>> scheme("DOI").status, scheme("no-such-scheme")
+    ('permanent', None)
+    """
     return _current.table(SCHEMES).records.get(name.lower())
 
 
 class Disagreement(NamedTuple):
-    """A difference between a setting of the site and the registry. None means that there is no value."""
+    """A difference between a setting of the site and the registry of NAANs.
+
+    ``field`` is "naan", "prefix" or "name". ``here`` is the setting, ``registered`` the value in the registry or None.
+    """
 
     field: str
     here: str | None
@@ -137,7 +154,9 @@ class Disagreement(NamedTuple):
 
 
 def disagreements(naan: str, prefixes: Sequence[str], *, name: str | None = None) -> Iterator[Disagreement]:
-    """Compare the resolver prefixes and the name of a site with the NAAN registry (ARK-022).
+    """Yield the differences between the settings of a site and the record of its NAAN in the registry (ARK-022).
+
+    ``prefixes`` are its resolver prefixes. ``name`` is the name of the organization; None is not compared.
 
     "Every NAA MUST contact the ARK Maintenance Agence when necessary to keep up to date the prefix of its authoritative
     resolver and in the same way SHOULD keep up to date the other information kept in the registry."

@@ -1,8 +1,8 @@
-"""Read the NAAN registry in its official forms: JSON (version 2) and text (ANVL).
+"""Read the registry of NAANs (numbers of organizations that assign ARKs) in its official forms: JSON and text (ANVL).
 
-JSON contains NAANs and shoulders, each with a target template. Text contains NAANs with a base URL, which is converted
-to a template. Only facts about the organization are kept. Contacts, postal addresses, test identifiers and locations
-are dropped, because some holders are persons.
+JSON (version 2) contains NAANs and shoulders (registered beginnings of names), each with a target template. Text
+contains NAANs with a base URL, which is converted to a template. Only facts about the organization are kept. Contacts,
+postal addresses, test identifiers and locations are dropped, because some holders are persons.
 
 Source: ARK draft, section 3.1 (ARK-013, ARK-020); the comment at the start of the text file.
 """
@@ -31,9 +31,10 @@ _SPACE = re.compile(r"[ \t\r\n]*")
 
 
 def read_json(file: RegistryFile) -> list[Table[Authority]]:
-    """Read the tables of NAANs and shoulders in the JSON form.
+    """Read the tables of NAANs and shoulders in the JSON form. The second table is omitted if the file has no shoulder.
 
-    Raises :class:`~ararat.identifiers.registries.tables.RegistryError` if a record is invalid or repeated.
+    Raises :class:`~ararat.identifiers.registries.tables.RegistryError` if the file has another form, or if a record is
+    invalid or repeated.
     """
     try:
         whole = json.loads(file.text)
@@ -65,7 +66,8 @@ def read_json(file: RegistryFile) -> list[Table[Authority]]:
 def read_anvl(file: RegistryFile) -> Table[Authority]:
     """Read the table of NAANs in the text form. Ignore private labels, which contain an exclamation mark.
 
-    Raises :class:`~ararat.identifiers.registries.tables.RegistryError` if a record is invalid or repeated.
+    Raises :class:`~ararat.identifiers.registries.tables.RegistryError` if the text is not ANVL, or if a record is
+    invalid or repeated.
     """
     head: list[anvl.Record] = []
     try:

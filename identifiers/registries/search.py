@@ -1,4 +1,4 @@
-"""Search the holders of NAANs by parts of a NAAN or name.
+"""Search the holders of NAANs (the organizations that assign ARKs) by parts of a NAAN or name.
 
 Case and accents are ignored: "bibliotheque" finds the Bibliothèque nationale. Each word of the query must be the start
 of a word of the holder, in any order. A NAAN counts as one word.

@@ -22,9 +22,9 @@ _JOINERS = "\u200c\u200d"
 
 @dataclass(frozen=True, slots=True)
 class RegistryFile:
-    """A registry file as text, which makes errors with line and column.
+    """The text of a registry file. It makes errors that contain the file name, line and column.
 
-    ``date`` is the day of the snapshot (YYYY-MM-DD), for a file that does not contain it.
+    ``date`` is the day of the facts (YYYY-MM-DD). It is needed for a file that does not contain it.
     """
 
     name: str
@@ -32,15 +32,22 @@ class RegistryFile:
     date: str | None = None
 
     def error(self, message: str, line: int | None = None, column: int | None = None) -> RegistryError:
-        """Make an error at a line and column, both from 1."""
+        """Return an error about this file. ``line`` and ``column`` count from 1."""
         return RegistryError(message, self.name, line, column)
 
     def place(self, offset: int) -> tuple[int, int]:
-        """Return line and column, both from 1, of the character at ``offset``."""
+        """Return line and column, both from 1, of the character at ``offset``.
+
+        >>> RegistryFile("naan.txt", "erc:\\nnaa:").place(6)
+        (2, 2)
+        """
         return self.text.count("\n", 0, offset) + 1, offset - self.text.rfind("\n", 0, offset)
 
     def snapshot(self, date: str | None, source: str) -> Snapshot:
-        """Make the snapshot of the file. The date of the caller takes precedence over that in the file."""
+        """Return the origin of a table: its date and source. The field ``date`` takes precedence over the parameter.
+
+        Raises :class:`~.tables.RegistryError` if both are None.
+        """
         day = self.date or date
         if day is None:
             raise self.error("the file does not contain its date; set it with --date")
@@ -52,9 +59,10 @@ def collect(
     records: Iterable[tuple[int, Record]],
     place: Callable[[int], tuple[int, int | None]],
 ) -> list[Record]:
-    """Collect the records of a file. Raise RegistryError for a repeated key: "gives at most one NAA" (ARK-013).
+    """Return the records of a file. Raise RegistryError for a repeated key: "gives at most one NAA" (ARK-013).
 
-    Each record comes with a number. ``place`` converts the number to line and column for the error.
+    Each record comes with a number. ``place`` converts the number to the line and column (from 1, or None) of the
+    error.
     """
     known: dict[str, int] = {}
     found: list[Record] = []
@@ -69,7 +77,8 @@ def collect(
 
 
 def visible(value: str) -> str:
-    """Return a text on one line, without hidden characters.
+    """Return ``value`` on one line and without hidden characters, except the joiners that Arabic and Indic scripts
+    need.
 
     >>> visible(" Mus\\u00e9e\\n \\u202ed'Art ")
     "Mus\\xe9e d'Art"
@@ -78,9 +87,13 @@ def visible(value: str) -> str:
 
 
 def text_of(value: object) -> str | None:
-    """Return a text without hidden characters, or None for None, an empty text or "(:unkn)" of ANVL.
+    """Return a text of a registry file on one line and without hidden characters.
 
-    Raises ValueError for any other type and for a text that is too long.
+    Return None for None, for an empty text, and for "(:unkn)" and similar codes of ANVL. Raises ValueError for any
+    other type and for a text longer than :data:`LONGEST_TEXT`.
+
+    >>> text_of(" The  Museum\\n"), text_of("(:unkn)")
+    ('The Museum', None)
     """
     if value is None:
         return None
@@ -105,7 +118,7 @@ def day_of(value: object) -> str | None:
 
 
 def day(text: str) -> str:
-    """Check a date of the form YYYY-MM-DD. Raises ValueError for any other text."""
+    """Return ``text`` if it is a date of the form YYYY-MM-DD. Raises ValueError for any other text."""
     if not re.fullmatch("[0-9]{4}-[0-9]{2}-[0-9]{2}", text):
         raise ValueError("expected a date: YYYY-MM-DD")
     return datetime.date.fromisoformat(text).isoformat()

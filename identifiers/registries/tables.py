@@ -42,26 +42,27 @@ class RegistryError(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class Snapshot:
-    """The date of the facts in a table (YYYY-MM-DD), and the URL of the official file."""
+    """The origin of a table: the date of its facts (YYYY-MM-DD), and the URL of the official file."""
 
     date: str
     source: str
 
     def as_dict(self) -> dict[str, str]:
-        """Return the snapshot as JSON values."""
+        """Return ``date`` and ``source`` as JSON values."""
         return {"date": self.date, "source": self.source}
 
 
 @dataclass(frozen=True, slots=True)
 class Authority:
-    """The holder of a NAAN or shoulder, the date of registration, and the target of its ARKs.
+    """The holder of a NAAN (an organization that assigns ARKs) or of a shoulder (a registered beginning of names).
 
     - ``key``: the NAAN, or the NAAN, a slash and the shoulder.
-    - ``name``: the English name if ``native_name`` is set.
-    - ``since``: YYYY-MM-DD.
+    - ``name``: the English name if ``native_name`` is set. ``acronym``: None if it has none.
+    - ``since``: the date of the registration, YYYY-MM-DD. ``where``: the base URL as registered.
     - ``organization``: "NP" (non-profit), "FP" (for-profit) or None.
-    - ``policy``: codes of the promises about the names. ``policy_url``: the policy itself.
-    - ``template``: the target template as registered, possibly with flaws. ``status``: that of the redirect.
+    - ``policy``: codes of the promises about the names. ``policy_url``: the page with the policy.
+    - ``template``: the target template of the ARKs as registered, possibly with flaws (:mod:`.target_templates`).
+    - ``status``: the HTTP status of the redirect to the target.
     """
 
     key: str
@@ -79,7 +80,12 @@ class Authority:
 
 @dataclass(frozen=True, slots=True)
 class RegisteredNamespace:
-    """A URN namespace: ``kind`` is "formal" or "informal"; ``template`` is the address of its registration."""
+    """A URN namespace in the registry of IANA. The registry has no rules for the names in it.
+
+    - ``key``: the namespace identifier in lower case. ``kind``: "formal" or "informal".
+    - ``references``: the documents that define it. ``template``: the address of its registration, or None.
+    - ``since`` and ``updated``: the dates of the registration and of its last change, YYYY-MM-DD or None.
+    """
 
     key: str
     kind: str
@@ -91,9 +97,12 @@ class RegisteredNamespace:
 
 @dataclass(frozen=True, slots=True)
 class Scheme:
-    """A URI scheme; ``status`` is "permanent", "provisional" or "historical" (SCH-002).
+    """A URI scheme in the registry of IANA.
 
-    ``key`` is in lower case, without "(OBSOLETE)" at the end. ``name`` is the registered name if it differs.
+    - ``key``: the name in lower case, without "(OBSOLETE)" at the end. ``name``: the name as registered if it differs.
+    - ``status``: "permanent", "provisional" or "historical" (SCH-002).
+    - ``references``: the documents that define it. ``template``: the address of its registration, or None.
+    - ``since`` and ``updated``: the dates of the registration and of its last change, YYYY-MM-DD or None.
     """
 
     key: str
@@ -113,7 +122,7 @@ Record = TypeVar("Record", Authority, RegisteredNamespace, Scheme)
 class Registry(NamedTuple, Generic[Record]):
     """A registry: the name of its table, its title and the type of its records.
 
-    ``permanent``: no record may ever be removed.
+    If ``permanent``, a record is never removed from the registry.
     """
 
     name: str
@@ -123,7 +132,7 @@ class Registry(NamedTuple, Generic[Record]):
 
     @property
     def file(self) -> str:
-        """The file name of the table."""
+        """The file name of the table, such as ``naan.jsonl``."""
         return f"{self.name}.jsonl"
 
 
@@ -137,7 +146,7 @@ SCHEMES = Registry("uri-schemes", "URI schemes", Scheme)
 
 
 class Table(NamedTuple, Generic[Record]):
-    """The records of a registry on a certain day, by key, in the order of the keys."""
+    """The records of a registry on a certain day. ``records`` maps each key to its record, in the order of the keys."""
 
     registry: Registry[Record]
     snapshot: Snapshot
@@ -145,7 +154,7 @@ class Table(NamedTuple, Generic[Record]):
 
     @classmethod
     def of(cls, registry: Registry[Record], snapshot: Snapshot, records: Iterable[Record]) -> Table[Record]:
-        """Make a table of records with different keys."""
+        """Make a table of records in any order. Of two records with the same key, only the last is kept."""
         return cls(registry, snapshot, {record.key: record for record in sorted(records, key=lambda each: each.key)})
 
     def text(self) -> str:
@@ -164,7 +173,11 @@ AnyTable: TypeAlias = Table[Authority] | Table[RegisteredNamespace] | Table[Sche
 
 
 class Changes(NamedTuple):
-    """The differences between two snapshots: the keys in order, and the changed fields of each changed record."""
+    """The differences between an old and a new table of one registry, in the order of the keys.
+
+    ``added`` and ``vanished`` contain the keys that only one of the tables has. ``changed`` maps the key of each
+    changed record to the names of its changed fields.
+    """
 
     added: tuple[str, ...]
     changed: Mapping[str, tuple[str, ...]]
@@ -172,7 +185,7 @@ class Changes(NamedTuple):
 
 
 def compare(old: Table[Record], new: Table[Record]) -> Changes:
-    """Compare two snapshots of one registry (ARK-021).
+    """Return the differences between two tables of one registry (ARK-021).
 
     >>> old = Table.of(SCHEMES, Snapshot("2020-01-01", ""), [Scheme("a", "permanent"), Scheme("b", "provisional")])
     >>> new = Table.of(SCHEMES, Snapshot("2026-01-01", ""), [Scheme("b", "permanent"), Scheme("c", "provisional")])
@@ -189,9 +202,13 @@ def compare(old: Table[Record], new: Table[Record]) -> Changes:
 
 
 def read(text: str, registry: Registry[Record], *, file: str | None = None) -> Table[Record]:
-    """Read a table of ``registry``. Raises :class:`RegistryError`, and nothing else, for any other text.
+    """Read a table of ``registry`` that :meth:`Table.text` has written.
 
-    ``file`` is the file name for the error.
+    ``file`` is the file name for errors. Raises :class:`RegistryError`, and nothing else, for any other text.
+
+    >>> text = '{"registry": "uri-schemes", "date": "2026-08-13", "source": "iana"}\\n["aaa","permanent"]\\n'
+    >>> read(text, SCHEMES).records["aaa"].status
+    'permanent'
     """
     name = file or registry.file
     # Not splitlines(): a JSON string can contain U+2028 and similar characters.

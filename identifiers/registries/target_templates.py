@@ -1,7 +1,8 @@
 """Target templates: the address of the ARKs of a NAAN or shoulder in the registry, with variables.
 
-A template is the input of a holder. Most are correct. Some contain a typing error or an example, have no variable, or
-redirect back to the official resolver. Such a template is *flawed*: its flaws are reported, and it is never expanded.
+The holder of a NAAN writes its template into the registry. Most are correct. Some contain a typing error or an example,
+have no variable, or redirect back to the official resolver. Such a template is *flawed*: its flaws are reported, and it
+is never expanded.
 
 Variables, for ark:/12345/x6np1/c3?q: ``${content}`` 12345/x6np1/c3?q, ``${pid}`` ark:/12345/x6np1/c3?q, ``${value}``
 x6np1/c3?q, ``${prefix}`` 12345, ``${suffix}`` what follows the NAAN and the shoulder that matched, ``${scheme}`` ark.
@@ -73,8 +74,10 @@ _EQUALIZING = [rule for rule in RULES if rule.name in ("percent-decoding", "hex-
 class Asked(NamedTuple):
     """An ARK as a resolver looks it up: the label as given, the path without hyphens, the query unchanged.
 
-    The path is NAAN, slash, Name and Qualifier. The query includes its question mark. The fragment is omitted, because
-    clients do not send it. ``problems`` contains the codes of the reasons why this ARK must not be resolved.
+    - ``path``: NAAN, slash, Name and qualifier. ``query``: includes its question mark, or is "".
+    - ``problems``: the codes of :data:`FLAWS` because of which this ARK must not be resolved.
+
+    The fragment is omitted, because clients do not send it.
     """
 
     label: str
@@ -106,7 +109,11 @@ class Asked(NamedTuple):
 
 
 class Expansion(NamedTuple):
-    """The address of an ARK, or None and the codes of :data:`FLAWS` that explain it."""
+    """The result of :meth:`Template.expand`: the address of an ARK.
+
+    ``address`` is None if the ARK has no address. ``problems`` then contains the codes of :data:`FLAWS` that explain
+    it.
+    """
 
     address: str | None
     problems: tuple[str, ...] = ()
@@ -114,14 +121,17 @@ class Expansion(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Template:
-    """A target template in the current syntax, and its flaws (codes of :data:`FLAWS`)."""
+    """A target template in the current syntax.
+
+    ``flaws`` contains the codes of :data:`FLAWS` for this template. A template with flaws has no addresses.
+    """
 
     text: str
     flaws: tuple[str, ...]
 
     @property
     def prefix(self) -> str | None:
-        """The resolver prefix in the template, or None if the template has another form.
+        """The address before the ARK, or None if the template has flaws or puts the ARK into a query or fragment.
 
         >>> read("https://example.museum/ids/ark:/${content}").prefix
         'https://example.museum/ids'
@@ -132,7 +142,10 @@ class Template:
         return _FINAL_LABEL.sub("", before).removesuffix("/")
 
     def expand(self, asked: Asked, shoulder: str = "") -> Expansion:
-        """Return the address of an ARK. ``shoulder`` is the matching shoulder without the NAAN.
+        """Replace the variables of this template with the parts of an ARK.
+
+        ``asked`` contains the parts. ``shoulder`` is the registered beginning of the name that matched, without the
+        NAAN, or "". The result has an address, or None with the reasons.
 
         >>> asked = Asked("ark:/", "12345/fk4/a", "?b")
         >>> read("https://vocab.museum/terms${suffix}").expand(asked, "fk4")
@@ -161,7 +174,10 @@ def read(text: str) -> Template:
 
 
 def from_base(where: str) -> tuple[int, str]:
-    """Return status and target template of a NAAN that has only a base URL (``where`` in the text form).
+    """Convert the base URL of a NAAN (``where`` in the text form of the registry) to a redirect status and a target
+    template.
+
+    A status before the URL is used, the default is 302. The ARK is appended where the URL has no variable.
 
     >>> from_base("303 http://n2t.net"), from_base("https://example.museum/id?ark=")
     ((303, 'http://arks.org/ark:/${content}'), (302, 'https://example.museum/id?ark=${pid}'))

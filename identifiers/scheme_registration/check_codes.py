@@ -1,4 +1,7 @@
-"""The rules for a registration: stable codes in one catalogue, each with its source."""
+"""The rules for a registration of a URI scheme: stable codes in one catalogue, each with its source.
+
+Document 003 is draft-ietf-iri-4395bis-irireg-04.
+"""
 
 from __future__ import annotations
 
@@ -8,10 +11,11 @@ Level = Literal["always", "guideline", "advice"]
 
 
 class Rule(NamedTuple):
-    """A rule of the catalogue.
+    """A rule that :func:`~.checks.lint` checks.
 
     - ``level``: "always" (an error for any status), "guideline" (an error for a permanent registration, a warning for
       others: SCH-006) or "advice" (a note).
+    - ``title``: the default message. ``expected``: correct content, in words.
     - ``requirement``: the requirement ID. ``reference``: the document and section.
     """
 

@@ -1,4 +1,4 @@
-"""Check a scheme record by the rules of a profile.
+"""Check the record of a URI scheme registration by the rules of a profile.
 
 There are two profiles. "4395bis" is document 003 with the eleven fields of RFC 4395. "7595" is the current BCP. Its
 template has six fields and leaves the rest to the specification (S-01).
@@ -23,7 +23,11 @@ Severity = Literal["error", "warning", "note"]
 
 
 class Profile(NamedTuple):
-    """A document with rules for registrations: its fields, and the fields that a provisional registration needs."""
+    """The rules of one document for registrations. ``title`` is the name of the document.
+
+    ``fields`` are the names of the fields that a complete record has. ``minimum`` are those that a provisional
+    registration needs.
+    """
 
     name: str
     title: str
@@ -61,9 +65,10 @@ _SHOWN_NAMES = 5
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """A broken rule: its code in :data:`RULES`, the field and a message.
+    """A rule that a record breaks: its code in :data:`RULES`, the name of the field, and a message.
 
-    ``message`` is printable ASCII. It contains no text of the record except registered names.
+    ``message`` is printable ASCII. It contains no text of the record except registered names. The other fields are
+    those of the rule.
     """
 
     code: str
@@ -75,14 +80,15 @@ class Finding:
     reference: str
 
     def as_dict(self) -> dict[str, Any]:
-        """Return the finding as JSON values."""
+        """Return the fields as JSON values."""
         return {name: getattr(self, name) for name in self.__slots__}
 
 
 def missing(record: Registration, profile: str = "4395bis") -> list[str]:
     """Return the fields of the profile that are empty in the record, in the order of the template (SCH-048).
 
-    A field that contains only "TBD" or similar counts as empty. "None known" is a statement.
+    A field that contains only "TBD" or similar counts as empty, but "None known" does not. Raises ValueError for an
+    unknown profile.
 
     >>> missing(Registration(name="atlas", status="provisional", contact="TBD"), "7595")
     ['applications', 'contact', 'controller', 'references']

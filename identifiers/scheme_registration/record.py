@@ -29,7 +29,11 @@ LARGEST = 200_000
 
 @dataclass(frozen=True, slots=True)
 class Field:
-    """A field of the template: its name here, its label, its other labels, and a description of its content."""
+    """A field of the template.
+
+    ``name`` is its attribute in :class:`Registration`. ``label`` is printed, and ``others`` are labels in lower case
+    that :func:`read` also accepts. ``hint`` describes its content.
+    """
 
     name: str
     label: str
@@ -88,7 +92,11 @@ _INDENT = "   "
 
 
 class RegistrationError(ValueError):
-    """A text is not a registration. ``line`` counts from 1, or is None for the whole text. Printable ASCII."""
+    """Raised when a text is not a registration. ``line`` is the number of the wrong line (from 1), or None for the
+    whole text.
+
+    ``str()`` of the error is printable ASCII.
+    """
 
     def __init__(self, message: str, line: int | None = None) -> None:
         super().__init__(message, line)
@@ -101,11 +109,11 @@ class RegistrationError(ValueError):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Registration:
-    """A registration: one text for each field of :data:`FIELDS`, empty if not stated.
+    """A registration of a URI scheme: one text for each field of :data:`FIELDS`, empty if not stated.
 
-    ``notes`` are later additions: "new vulnerabilities ... may need to be attached to existing documentation"
-    (document 003, section 9; SCH-053). White space around lines and empty lines at both ends are removed. Several empty
-    lines become one. Use :func:`lint` for all other checks. A record has no end date (SCH-036).
+    ``notes`` are later additions: "new vulnerabilities ... may need to be attached to existing documentation" (document
+    003, section 9; SCH-053). White space around lines and empty lines at both ends are removed. Several empty lines
+    become one. :func:`~.checks.lint` checks the contents. A record has no end date (SCH-036).
 
     >>> Registration(name="atlas", contact=" maps@example.org\\n").contact
     'maps@example.org'
@@ -130,7 +138,7 @@ class Registration:
         object.__setattr__(self, "notes", tuple(note for each in self.notes if (note := _tidied(each))))
 
     def text(self) -> str:
-        """Return the record as a template, without empty fields.
+        """Return the record as a template for a request to IANA (RFC 7595), without empty fields.
 
         >>> print(Registration(name="atlas", contact="The map room,\\nmaps@example.org").text(), end="")
         Scheme name: atlas
@@ -170,13 +178,14 @@ def read(text: str) -> Registration:
 
 
 def registered_names() -> tuple[str, ...]:
-    """Return the schemes whose records are in the package."""
+    """Return the names of the schemes whose registration records are part of the package."""
     return ("ark", "urn")
 
 
 @functools.cache
 def registration(name: str) -> Registration | None:
-    """Return the record of a scheme from the package, or None.
+    """Return the registration record of a scheme that is part of the package, or None if the package has no such
+    record.
 
     The record of ``ark`` is that of the ARK draft (section 9), that of ``urn`` is that of the URN draft (section 7.1).
     References replace long texts.

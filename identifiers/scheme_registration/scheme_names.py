@@ -42,12 +42,12 @@ _SHORTEST_LIKENED = 4
 
 @dataclass(frozen=True, slots=True)
 class NameReading:
-    """The properties of a string as the name of a scheme.
+    """The properties of a text as the name of a scheme.
 
     - ``valid``: whether the syntax is correct.
     - ``registrable``: whether it can be registered: valid, in lower case, not registered, not reserved for examples.
     - ``status``: "permanent", "provisional" or "historical" if it is registered, else None.
-    - ``private``: whether it begins with a reversed domain, with hyphens or dots.
+    - ``private``: whether it begins with a reversed domain, with hyphens or dots, like com-example-info.
     - ``similar``: registered names that are easily confused with it, in order.
     """
 

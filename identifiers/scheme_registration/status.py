@@ -1,4 +1,4 @@
-"""The status of a registration (permanent, provisional, historical), and who can request a change.
+"""The status of a registered URI scheme (permanent, provisional, historical), and who can request a change.
 
 The rules are those of document 003, section 6.3 (SCH-044 to SCH-047). The requester is one of :data:`ACTORS`. This
 module does not verify the identity of the requester.
@@ -27,7 +27,10 @@ _UPDATERS = ("registrant", "designee", "iesg")
 
 @dataclass(frozen=True, slots=True)
 class Transition:
-    """An allowed change: the old status (None: not registered), the new status, the requesters, and the condition."""
+    """An allowed change of status from ``before`` to ``after``. ``before`` is None for a first registration.
+
+    ``actors`` are the keys of :data:`ACTORS` that can request it. ``takes`` is the condition in words.
+    """
 
     before: str | None
     after: str
@@ -58,13 +61,21 @@ TRANSITIONS = (
 
 
 def is_way(before: str | None, after: str) -> bool:
-    """Return whether any requester can change one status to another."""
+    """Return whether a status can change from ``before`` to ``after``, at the request of at least one of
+    :data:`ACTORS`.
+
+    >>> is_way("permanent", "historical"), is_way("historical", "permanent")
+    (True, False)
+    """
     return any((each.before, each.after) == (before, after) for each in TRANSITIONS)
 
 
 @dataclass(frozen=True, slots=True)
 class Decision:
-    """Whether a change is allowed, the reason as a sentence, and the requirement."""
+    """The result of :func:`transition`: whether a change of status is allowed.
+
+    ``reason`` is a sentence without a full stop. ``requirement`` is the ID of the rule.
+    """
 
     allowed: bool
     reason: str
@@ -99,9 +110,10 @@ def transition(before: str | None, after: str, actor: str) -> Decision:
 
 
 def moved(record: Registration, status: str, actor: str) -> Registration:
-    """Return the record with another status and a note of the old one, which keeps the history (SCH-044).
+    """Return a copy of the record with another status and a note about the old one, which keeps the history (SCH-044).
 
-    Raises ValueError if :func:`transition` does not allow the change.
+    ``actor`` is the requester, one of :data:`ACTORS`. Raises ValueError if :func:`transition` does not allow the
+    change. If the record already has the status, it is returned unchanged.
 
     >>> moved(Registration(name="atlas", status="provisional"), "historical", "registrant").notes
     ('Moved from provisional to historical, at the request of the original registrant.',)

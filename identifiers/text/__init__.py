@@ -1,1 +1,1 @@
-"""Characters: IRI productions, safe display, look-alikes and ANVL."""
+"""Texts below the level of identifiers: the characters of IRIs, safe display, look-alike characters, and ANVL."""

@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 
 class Element(NamedTuple):
-    """A label with its value, and the number of its first line (from 1)."""
+    """A label with its value. ``line`` is the number of its first line in the text, from 1."""
 
     label: str
     value: str
@@ -21,7 +21,7 @@ class Element(NamedTuple):
 
 
 class Record(NamedTuple):
-    """The elements between two blank lines, in order. A label can occur more than once."""
+    """A record: the elements between two blank lines, in order. A label can occur more than once."""
 
     elements: tuple[Element, ...]
 
@@ -40,7 +40,7 @@ class Record(NamedTuple):
 
 
 class AnvlError(ValueError):
-    """A text is not ANVL. ``line`` is the number of the wrong line (from 1)."""
+    """Raised when a text is not ANVL. ``message`` is the reason, and ``line`` the number of the wrong line (from 1)."""
 
     def __init__(self, message: str, line: int) -> None:
         super().__init__(message, line)
@@ -91,12 +91,16 @@ def element(label: str, value: str) -> str:
 
 
 def decoded_label(text: str) -> str:
-    """Return a label without its escapes."""
+    """Return the text of a label, with its escapes decoded: ``%25``, ``%3A``, ``%0A`` and ``%0D``.
+
+    >>> decoded_label("at 10%3A30")
+    'at 10:30'
+    """
     return _decoded(_IN_LABELS, text)
 
 
 def decoded_value(text: str) -> str:
-    r"""Return a value without its escapes.
+    r"""Return the text of a value, with its escapes decoded: ``%25``, ``%0A`` and ``%0D``.
 
     >>> decoded_value("100%25 flood:%0Athe %41rk")
     '100% flood:\nthe %41rk'

@@ -16,12 +16,17 @@ from importlib import resources
 
 
 def looks_like(char: str) -> str | None:
-    """Return the printable ASCII character that ``char`` looks like, or None. Also None for an ASCII character."""
+    """Return the printable ASCII character that ``char`` looks like, or None. The result is None for an ASCII
+    character.
+
+    >>> looks_like("\u0455"), looks_like("s")
+    ('s', None)
+    """
     return None if char.isascii() else _table().get(char)
 
 
 def first(text: str) -> re.Match[str] | None:
-    """Find the first non-ASCII character of ``text`` that looks like an ASCII character.
+    """Find the first non-ASCII character of ``text`` that looks like an ASCII character, or return None.
 
     >>> first("ark:12345/x\\u0430").start()
     11

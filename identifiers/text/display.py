@@ -43,7 +43,11 @@ class Atom:
 
 @dataclass(frozen=True, slots=True)
 class Character:
-    """An unusual code point: its index in code points, its name and encodings, and why it matters."""
+    """A code point outside printable ASCII, with the texts that explain it.
+
+    ``index`` counts code points from 0. ``code_point`` is "U+" and hexadecimal digits, ``utf8`` its bytes in
+    hexadecimal, ``percent`` its percent-encoding. ``why`` is a phrase about its effect.
+    """
 
     index: int
     code_point: str
@@ -197,7 +201,11 @@ def named(char: str) -> str:
 
 
 def is_composed(text: str) -> bool:
-    """Return whether ``text`` is in Unicode normal form NFC, by the Unicode version of Python."""
+    """Return whether ``text`` is in Unicode normal form NFC, by the Unicode version of Python.
+
+    >>> is_composed("\u00e9"), is_composed("e\u0301")
+    (True, False)
+    """
     return text.isascii() or unicodedata.is_normalized("NFC", text)
 
 

@@ -39,7 +39,11 @@ _OCTETS = {octet: f"%{octet:02X}" for octet in range(0x80, 0x100)}
 
 
 def triplets(chars: str) -> re.Pattern[str]:
-    """Compile a pattern that matches the percent-encodings, in either case, of the given ASCII characters."""
+    """Compile a pattern that matches the percent-encodings, in either case, of the given ASCII characters.
+
+    >>> triplets("/-").findall("a%2fb%2Dc%41")
+    ['%2f', '%2D']
+    """
     second: dict[str, str] = {}
     for octet in sorted(f"{ord(char):02X}" for char in chars):
         second[octet[0]] = second.get(octet[0], "") + octet[1] + octet[1].lower() * octet[1].isalpha()
@@ -68,15 +72,20 @@ def is_ucschar(char: str) -> bool:
 
 
 def run(inside: str, *, least: int = 1) -> str:
-    """Return an expression for at least ``least`` (0 or 1) characters of a class or percent-encoded octets.
+    """Return a regular expression for at least ``least`` (0 or 1) characters of a class, or percent-encoded bytes.
 
-    Its quantifiers are possessive, so that a match takes one pass over any input.
+    ``inside`` is the inside of a character class. The quantifiers are possessive, so that a match takes one pass.
+
+    >>> re.match(run("a-c"), "ab%2Fx")[0]
+    'ab%2F'
     """
     return f"(?:[{inside}]++|{PCT_ENCODED})" + ("++" if least else "*+")
 
 
 def decode(text: str, octets: re.Pattern[str]) -> str:
-    """Decode each match of ``octets``, a pattern from :func:`triplets`, once.
+    """Replace each percent-encoded byte that ``octets`` matches by its ASCII character. Decode once.
+
+    ``octets`` is a pattern from :func:`triplets`.
 
     >>> decode("%61%2f%2541", UNRESERVED_TRIPLETS)
     'a%2f%2541'

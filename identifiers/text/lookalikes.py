@@ -27,7 +27,10 @@ _MAX_LENGTH = 24
 
 
 class Lookalike(NamedTuple):
-    """The place of the label with its colon, and the ASCII label that it looks like."""
+    """A label that looks like ``ark:`` or ``urn:``. ``span`` is its place in the text, with the colon.
+
+    ``ascii_label`` is the label that it looks like.
+    """
 
     span: tuple[int, int]
     ascii_label: str

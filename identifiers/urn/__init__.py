@@ -1,4 +1,8 @@
-"""Uniform Resource Names: two grammars, equivalence, diagnosis and namespaces."""
+"""Uniform Resource Names (URNs): parse, compare and build them, and check them by the rules of their namespaces.
+
+A URN such as ``urn:isbn:0451450523`` consists of the label ``urn:``, a namespace identifier (NID: isbn) and a
+namespace-specific string (NSS: 0451450523). Two specifications define the syntax: see :mod:`.parser`.
+"""
 
 from __future__ import annotations
 

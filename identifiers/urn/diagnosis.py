@@ -1,4 +1,4 @@
-"""Find the errors and notes of a URN, for both profiles or for one of them.
+"""Find the errors and notes of a URN, for both profiles (the URN draft and RFC 8141) or for one of them.
 
 Each function receives the parts of the text as :mod:`.parser` has split it. The functions do not depend on each other.
 """
@@ -23,7 +23,13 @@ _SPECIAL_NID = re.compile("[Xx]-|[Uu][Rr][Nn]-[0-9]+$|[A-Za-z]{2}-")
 
 
 def shared(text: str, nid: str, nss: str | None, query: str | None, fragment: str | None) -> Iterator[Problem]:
-    """Yield the errors that make a text invalid in both specifications."""
+    """Yield the errors that make a text invalid in both specifications.
+
+    ``text`` is the whole text, and the other parameters are its parts without their marks. A missing part is None.
+
+    >>> [found.code for found in shared("urn:a:b", "a", "b", None, None)]
+    ['nid-length']
+    """
     end = 4 + len(nid)
     wrong = _first_wrong(_NID_CHARS, nid)
     if not nid:
@@ -49,7 +55,11 @@ def shared(text: str, nid: str, nss: str | None, query: str | None, fragment: st
 
 
 def draft(nid: str, nss: str) -> Iterator[Problem]:
-    """Yield the errors in the URN draft that RFC 8141 accepts."""
+    """Yield the errors by the URN draft of a text that has no shared error, such as a slash in the NSS.
+
+    >>> [found.code for found in draft("example", "a/b")]
+    ['nss-slash']
+    """
     start = 5 + len(nid)
     # "the string "urn" (in any combination of upper and lower case) MUST NOT be used as a NID"
     if nid.lower() == "urn" and nid.isascii():
@@ -62,7 +72,11 @@ def draft(nid: str, nss: str) -> Iterator[Problem]:
 
 
 def rfc8141(nid: str, nss: str, query: str | None) -> Iterator[Problem]:
-    """Yield the errors in RFC 8141 that the URN draft accepts."""
+    """Yield the errors by RFC 8141 of a text that has no shared error, such as a hyphen at the end of the NID.
+
+    >>> [found.code for found in rfc8141("foo-", "a", None)]
+    ['nid-final-hyphen']
+    """
     start = 5 + len(nid)
     if len(nid) > 1 and nid.endswith("-"):
         yield problem("nid-final-hyphen", start - 2, start - 1)
@@ -74,7 +88,11 @@ def rfc8141(nid: str, nss: str, query: str | None) -> Iterator[Problem]:
 
 
 def notes(nid: str, nss: str, query: str | None, fragment: str | None) -> Iterator[Problem]:
-    """Yield notes about a URN that is valid in a profile."""
+    """Yield notes about a URN that is valid in at least one profile.
+
+    >>> [found.code for found in notes("example", "a", None, "s1")]
+    ['fragment-not-opted-in']
+    """
     start = 5 + len(nid)
     # U-06: the limits of RFC 3406 on NIDs are not in the draft. Breaking them is only a note.
     if _SPECIAL_NID.match(nid):
@@ -99,10 +117,16 @@ def notes(nid: str, nss: str, query: str | None, fragment: str | None) -> Iterat
 
 
 def components(query: str) -> tuple[str | None, str | None] | None:
-    """Split a query into its r- and q-component by RFC 8141. Return None if it has neither.
+    """Split a query into its r- and q-component by RFC 8141. Return None if the query is not valid there.
+
+    ``query`` has no question mark. In the result, a missing component is None.
 
     rq-components = [ "?+" r-component ] [ "?=" q-component ]      each = pchar *( pchar / "/" / "?" )
+
     The ABNF allows "?=" in an r-component. By the prose of the RFC, the r-component ends at the first one (U-09).
+
+    >>> components("+r?=q"), components("=q"), components("meta")
+    (('r', 'q'), (None, 'q'), None)
     """
     r, mark, q = None, query[:1] == "=", query[1:]
     if query[:1] == "+":

@@ -9,7 +9,9 @@ from .model import Urn
 
 
 def equivalent(a: Urn, b: Urn, profile: str = DRAFT) -> bool:
-    """Return whether two URNs are lexically equivalent in a profile. RFC 8141 ignores query and fragment (U-02).
+    """Return whether two URNs are lexically equivalent in a profile, without the rules of their namespace.
+
+    ``profile`` is "urnbis-01" (the URN draft) or "rfc8141", which ignores query and fragment (U-02).
 
     >>> from ararat.identifiers.urn import parse
     >>> one, two = parse("urn:foo:a#s1"), parse("urn:foo:a#s2")
@@ -38,9 +40,9 @@ class Equivalence:
 
 
 def equivalence(a: Urn, b: Urn) -> Equivalence:
-    """Compare two URNs by both profiles and then by the rule of their namespace.
+    """Compare two URNs by both profiles and then by the rule of their namespace. Return the result with its reason.
 
-    Unlike :func:`equivalent`, which uses one profile. The rule of a namespace can only add equivalences (URN-053).
+    :func:`equivalent` uses only one profile. The rule of a namespace can only add equivalences (URN-053).
 
     >>> from ararat.identifiers.urn import parse
     >>> equivalence(parse("urn:isbn:0451450523"), parse("urn:isbn:978-0-451-45052-4#p1")).by

@@ -32,8 +32,11 @@ STEPS = (
 class Urn:
     """A URN. Its parts are as written. Two URNs are equal if the URN draft calls them lexically equivalent.
 
-    ``profiles`` maps "urnbis-01" and "rfc8141" to the result of that profile: ``valid``, the parts under the names of
-    the profile, and the codes of its ``problems``.
+    - ``nid``: the namespace identifier. ``nss``: the namespace-specific string, which is the name in that namespace.
+    - ``query`` and ``fragment``: without their marks, or None.
+    - ``profiles``: maps "urnbis-01" (the URN draft) and "rfc8141" to the result of that profile: ``valid``, the parts
+      under the names of the profile, and the codes of its ``problems``.
+    - ``problems``: warnings and notes about the syntax.
 
     >>> from ararat.identifiers.urn import parse
     >>> name = parse("URN:ISBN:0451450523")
@@ -78,17 +81,22 @@ class Urn:
 
         Nothing is decoded: "any percent-encoded characters in the NSS ... MUST NOT be removed" before comparison
         (URN-051).
+
+        >>> from ararat.identifiers.urn import parse
+        >>> parse("URN:FOO:a%2c1#S").normal_form
+        'urn:foo:a%2C1#S'
         """
         return self.assigned_name + iri.upper_hex(self._tail)
 
     @property
     def namespace(self) -> Namespace | None:
-        """The record of the namespace, or None if Ararat has none."""
+        """The rules of the namespace, or None if :func:`.namespaces.lookup` does not find them."""
         return namespaces.lookup(self.nid)
 
     @property
     def canonical_name(self) -> str:
-        """The assigned name, normalized by the rule of its namespace (URN-032, URN-053).
+        """The representative of all equivalent names: the assigned name, normalized by its namespace (URN-032,
+        URN-053).
 
         >>> from ararat.identifiers.urn import parse
         >>> parse("urn:isbn:0-451-45052-3").canonical_name
@@ -99,7 +107,12 @@ class Urn:
 
     @property
     def canonical(self) -> str:
-        """The canonical name with query and fragment, in ASCII: the form for transport and interchange (URN-047)."""
+        """The canonical name with query and fragment, in ASCII. Use this form for storage and interchange (URN-047).
+
+        >>> from ararat.identifiers.urn import parse
+        >>> parse("urn:isbn:0-451-45052-3#p1").canonical
+        'urn:isbn:9780451450524#p1'
+        """
         return self.canonical_name + iri.upper_hex(self._tail)
 
     @property
@@ -116,7 +129,7 @@ class Urn:
 
     @property
     def details(self) -> dict[str, str]:
-        """Facts that the namespace finds in the name, by label.
+        """Facts that the namespace finds in the name, by label. The result is empty if the namespace has no rules here.
 
         >>> from ararat.identifiers.urn import parse
         >>> parse("urn:uuid:f81d4fae-7dec-11d0-a765-00a0c91e6bf6").details["version"]
@@ -127,9 +140,9 @@ class Urn:
 
     @property
     def findings(self) -> tuple[Problem, ...]:
-        """Warnings by the rules of the namespace. They do not make the URN invalid (URN-015).
+        """Warnings by the rules of the namespace, such as a wrong check digit. The URN stays valid (URN-015).
 
-        They are not in ``problems``, so that a resolver does not compute them.
+        ``problems`` does not contain them, so that a resolver does not compute them.
 
         >>> from ararat.identifiers.urn import parse
         >>> [found.message for found in parse("urn:oid:1.03").findings]
@@ -140,12 +153,17 @@ class Urn:
 
     @property
     def strict(self) -> bool:
-        """Whether the URN is valid in the default profile, that of the URN draft."""
+        """Whether the URN is valid by the URN draft, the default profile. If not, only RFC 8141 accepts it."""
         return self.profiles[DRAFT]["valid"]
 
     @property
     def inflection(self) -> str:
-        """The query with its question mark, or "" if there is none or it consists of r- and q-components (RFC 8141)."""
+        """The query with its question mark, or "" if the URN has no query or has r- and q-components (RFC 8141).
+
+        >>> from ararat.identifiers.urn import parse
+        >>> parse("urn:foo:a?info").inflection, parse("urn:foo:a?=q").inflection
+        ('?info', '')
+        """
         components = self.profiles[RFC8141]
         if self.query is None or components["r"] is not None or components["q"] is not None:
             return ""
@@ -153,14 +171,24 @@ class Urn:
 
     @property
     def service(self) -> str:
-        """The service that the query requests, as for ARKs: "referent", "metadata" or "unknown"."""
+        """The service that the query requests from a resolver, as for ARKs.
+
+        "referent" is the thing itself, "metadata" its description (?, ?? or ?info), "unknown" any other query.
+        """
         if not self.inflection:
             return "referent"
         return "metadata" if self.inflection in METADATA_INFLECTIONS else "unknown"
 
     @property
     def steps(self) -> tuple[Step, ...]:
-        """The changes of normalization, one step per rule that changes something (URN draft, section 5)."""
+        """The rules of normalization that change this URN, in order, each with the URN before and after it.
+
+        Source: URN draft, section 5.
+
+        >>> from ararat.identifiers.urn import parse
+        >>> [step.rule for step in parse("URN:FOO:a").steps]
+        ['scheme-case', 'nid-case']
+        """
         folded = f"urn:{self.nid}:{self.nss}{self._tail}", f"urn:{self.nid.lower()}:{self.nss}{self._tail}"
         stages = (self.text, *folded, self.normal_form)
         named = zip(STEPS, stages, stages[1:], strict=False)
@@ -170,7 +198,9 @@ class Urn:
 
     @property
     def segments(self) -> tuple[Segment, ...]:
-        """The parts with their places in ``text``, in order and without gaps."""
+        """The parts with their places in ``text``, in order and without gaps. The mark before a query or fragment
+        belongs to it.
+        """
         return tuple(_segments(self.nid, self.nss, self.query, self.fragment))
 
     @property

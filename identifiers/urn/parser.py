@@ -18,7 +18,8 @@ _PLACE = attrgetter("start", "end")
 
 
 def parse(text: str, profile: str | None = None) -> Urn:
-    """Parse a URN that is valid in ``profile``. Default: in at least one profile.
+    """Parse a URN that is valid in ``profile``: "urnbis-01" (the URN draft) or "rfc8141". None: in at least one of
+    them.
 
     Raises :class:`~ararat.identifiers.problems.IdentifierError` for any other text and ValueError for an unknown
     profile. The time is linear in the length of ``text``.

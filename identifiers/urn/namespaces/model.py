@@ -28,7 +28,10 @@ MOST_FAULTS = 10
 
 
 class Fault(NamedTuple):
-    """A fault in a name: ``nss[start:end]`` is wrong. Both texts are printable ASCII."""
+    """A fault in a name: ``nss[start:end]`` is wrong.
+
+    ``message`` states what is wrong, and ``expected`` describes correct text. Both are printable ASCII.
+    """
 
     start: int
     end: int
@@ -38,9 +41,10 @@ class Fault(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class AssignedFragments:
-    """The first option of the URN draft, section 2: each fragment is assigned together with its name.
+    """Rules for the fragments of a namespace in which each fragment is assigned together with its name.
 
-    ``syntax`` must match the whole fragment. ``process`` describes the assignment in words (URN-021).
+    This is the first option of the URN draft, section 2. ``syntax`` must match the whole fragment. ``process``
+    describes the assignment in words (URN-021).
 
     >>> AssignedFragments(re.compile("p[0-9]+"), "The publisher numbers the plates.").allows("p12")
     True
@@ -50,16 +54,17 @@ class AssignedFragments:
     process: str = ""
 
     def allows(self, fragment: str) -> bool:
-        """Return whether this can be an assigned fragment."""
+        """Return whether the whole fragment matches ``syntax``. Return False if no syntax is set."""
         return self.syntax is not None and self.syntax.fullmatch(fragment) is not None
 
 
 @dataclass(frozen=True, slots=True)
 class GeneralFragments:
-    """The second option of the URN draft, section 2: the same fragments are allowed for all names of the namespace.
+    """Rules for the fragments of a namespace in which all names allow the same fragments.
 
-    ``allowed`` is a finite set or a pattern that must match the whole fragment (URN-022). ``meaningless`` describes the
-    effect of an allowed fragment that has no meaning for a name; "the default is to ignore" it (URN-023).
+    This is the second option of the URN draft, section 2. ``allowed`` is a finite set or a pattern that must match the
+    whole fragment (URN-022). ``meaningless`` describes the effect of an allowed fragment that has no meaning for a
+    name; "the default is to ignore" it (URN-023).
 
     >>> GeneralFragments(frozenset({"toc", "index"})).allows("cover")
     False
@@ -69,7 +74,9 @@ class GeneralFragments:
     meaningless: str = "It is ignored."
 
     def allows(self, fragment: str) -> bool:
-        """Return whether the namespace allows this fragment."""
+        """Return whether the fragment is in the set ``allowed``, or matches it as a whole. Return False if ``allowed``
+        is None.
+        """
         if isinstance(self.allowed, re.Pattern):
             return self.allowed.fullmatch(fragment) is not None
         return fragment in (self.allowed or ())
@@ -118,9 +125,14 @@ class Namespace:
     tells: Callable[[str], Mapping[str, str]] | None = None
 
     def check(self, nss: str, start: int = 0) -> tuple[Problem, ...]:
-        """Check a name. Return a warning "nss-invalid" for each fault.
+        """Check a namespace-specific string. Return a warning "nss-invalid" for each fault, at most
+        :data:`MOST_FAULTS`.
 
-        Positions count from the start of ``nss``, or of a text that contains ``nss`` at ``start``.
+        ``start`` is the place of ``nss`` in the text whose places the warnings count.
+
+        >>> from ararat.identifiers import namespaces
+        >>> [found.start for found in namespaces.lookup("oid").check("1.03", 8)]
+        [10]
         """
         return tuple(
             Problem(
@@ -136,29 +148,39 @@ class Namespace:
         )
 
     def canonical(self, nss: str) -> str:
-        """Return the NSS that represents all names equivalent to this one in the namespace.
+        """Return the NSS that represents all names equivalent to ``nss`` in the namespace.
 
         "they MUST NOT say that two URNs are not equivalent if the procedure above says they are equivalent": the
-        general rule is applied before the rule of the namespace (URN-053). If the rule of the namespace returns a text
-        that is not an NSS, it is ignored.
+        general rule (percent-encodings in upper case) is applied before the rule of the namespace (URN-053). If the
+        rule of the namespace returns a text that is not an NSS, it is ignored.
+
+        >>> from ararat.identifiers import namespaces
+        >>> namespaces.lookup("issn").canonical("0317847x")
+        '0317-847X'
         """
         general = iri.upper_hex(nss)
         folded = iri.upper_hex(self.folds(general)) if self.folds else general
         return folded if NSS.fullmatch(folded) else general
 
     def display(self, nss: str) -> str:
-        """Return a readable form of the name. Show it only, and through :func:`display.atoms` (URN-049)."""
+        """Return a readable form of ``nss``, for example an ISBN with hyphens.
+
+        It is only for display, and untrusted: show it through :func:`display.atoms` (URN-049).
+        """
         return self.shows(nss) if self.shows else display.decoded(nss)
 
     def details(self, nss: str) -> dict[str, str]:
-        """Return the facts in the name by short label, in display order."""
+        """Return the facts in ``nss``, such as the version of a UUID, by short label and in display order.
+
+        The result is empty if the namespace has no function for it.
+        """
         return dict(self.tells(nss)) if self.tells else {}
 
     def allows(self, fragment: str) -> bool:
-        """Return whether this fragment may follow the names of the namespace."""
+        """Return whether one of the options in ``fragments`` allows this fragment after a name."""
         return any(option.allows(fragment) for option in self.fragments)
 
     def as_dict(self) -> dict[str, Any]:
-        """Return the facts as JSON values."""
+        """Return the facts of the registration as JSON values. ``fragments`` is whether any fragment is allowed."""
         told = ("nid", "title", "reference", "special", "delimiter", "equivalence", "functional", "security", "example")
         return {name: getattr(self, name) for name in told} | {"fragments": bool(self.fragments)}

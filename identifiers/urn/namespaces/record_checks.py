@@ -1,4 +1,4 @@
-"""Check the record of a URN namespace before its registration: are its facts complete, and do its functions agree?"""
+"""Check the record of a URN namespace before its registration: whether it is complete and its functions agree."""
 
 from __future__ import annotations
 
@@ -15,7 +15,10 @@ _REPERTOIRE = re.compile(f"[{iri.PCHAR}]")
 
 
 class Finding(NamedTuple):
-    """A fault in a field of a record. An "error" prevents the registration, a "warning" does not."""
+    """A fault in a field of a namespace record. An "error" prevents :func:`register`, a "warning" does not.
+
+    ``message`` states what is wrong, and ``reference`` names the section of the URN draft that requires it.
+    """
 
     severity: Literal["error", "warning"]
     field: str
@@ -24,7 +27,9 @@ class Finding(NamedTuple):
 
 
 def lint(namespace: Namespace) -> tuple[Finding, ...]:
-    """Check a namespace record and return errors and warnings.
+    """Check a namespace record and return errors and warnings, the facts first, then its functions.
+
+    The functions are checked with ``example``, if it is set.
 
     >>> [found.field for found in lint(Namespace(nid="example-shelf", title="Shelf marks", reference="our handbook"))]
     ['special', 'security', 'functional']
