@@ -187,10 +187,12 @@ def _accounts(app: Flask, bindings: Bindings | None) -> Accounts | None:
     # SQLAlchemy takes long to load, and only a database needs it.
     from .accounts import identify
     from .accounts.store import Accounts
+    from .desk import blueprint as desk
     from .views import sign_in
 
     identify.init_app(app)
     app.register_blueprint(sign_in.blueprint)
+    app.register_blueprint(desk)
     return Accounts(bindings)
 
 

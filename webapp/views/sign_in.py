@@ -69,12 +69,12 @@ def leave() -> AnyResponse:
 
 
 def begin(account: Account, destination: str | None) -> AnyResponse:
-    """Start a session with a new id, and redirect to a path of this site, or to /sign-in."""
+    """Start a session with a new id, and redirect to a path of this site, or to the desk."""
     known = identify.accounts()
     if old := cookies.session_id():
         known.end_session(old)
     session = known.start_session(account, address=request.remote_addr)
-    response = _see_other(safe_path(destination) or url("sign_in.page"))
+    response = _see_other(safe_path(destination) or url("desk.overview"))
     return cookies.set_session(response, session, SESSION_HOURS * 3600)
 
 

@@ -82,7 +82,7 @@ def test_a_page_that_needs_no_account_sets_no_cookie(client, jane):
 
 def test_the_form_starts_a_session(client, accounts, jane, read_page):
     response = sign_in(client)
-    assert (response.status_code, response.headers["Location"]) == (303, "/sign-in")
+    assert (response.status_code, response.headers["Location"]) == (303, "/desk")
     cookie = cookies_of(response)["__Host-ararat"]
     assert {"Secure", "HttpOnly", "Path=/", "SameSite=Lax", "Max-Age=43200"} <= {*cookie.split("; ")}
     page = read_page(client.get("/sign-in", base_url=SITE).text)
@@ -210,12 +210,9 @@ def test_get_does_not_sign_out(client, accounts, jane):
     ("destination", "expected"),
     [
         ("/compare?a=1", "/compare?a=1"),
-        *((text, "/sign-in") for text in ("https://evil.test/", "//evil.test/", "/\\evil.test", "\\\\evil.test", "")),
-        *((text, "/sign-in") for text in ("/\t/evil.test", "/\n/evil.test", "javascript:alert(1)", "evil.test", "/é")),
-        *(
-            (text, "/sign-in")
-            for text in ("///evil.test", "/x\r\nSet-Cookie: a=b", "/" + "x" * 2000, "http:/evil.test")
-        ),
+        *((text, "/desk") for text in ("https://evil.test/", "//evil.test/", "/\\evil.test", "\\\\evil.test", "")),
+        *((text, "/desk") for text in ("/\t/evil.test", "/\n/evil.test", "javascript:alert(1)", "evil.test", "/é")),
+        *((text, "/desk") for text in ("///evil.test", "/x\r\nSet-Cookie: a=b", "/" + "x" * 2000, "http:/evil.test")),
     ],
 )
 def test_only_a_path_of_this_site_follows(client, jane, destination, expected):

@@ -1,0 +1,99 @@
+"""A desk with a database and three accounts, and browsers that are signed in."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import pytest
+from flask import Flask
+from flask.testing import FlaskClient
+from werkzeug.test import TestResponse
+
+from ararat.middleware import Bindings, open_bindings
+from ararat.webapp import create_app
+from ararat.webapp.accounts.store import Accounts
+
+ROLES = {"ada": "administrator", "jane": "curator", "rita": "reader"}
+"""The accounts with their roles. The curator has the prefix ark:12345/x5."""
+
+
+@dataclass
+class Browser:
+    """A browser with a session. It sends the CSRF token with each form, and follows no redirects."""
+
+    client: FlaskClient
+    headers: dict[str, str] = field(default_factory=dict)
+
+    def get(self, path: str, **options: Any) -> TestResponse:
+        return self.client.get(path, **options)
+
+    def fragment(self, path: str) -> TestResponse:
+        """Request a fragment as htmx does."""
+        return self.client.get(path, headers={"HX-Request": "true"})
+
+    def post(self, path: str, form: dict[str, Any] | None = None, **options: Any) -> TestResponse:
+        token = re.search(r'name="csrf_token" value="([0-9a-f]+)"', self.client.get("/sign-out").text)
+        assert token
+        return self.client.post(path, data={"csrf_token": token[1], **(form or {})}, **options)
+
+
+@dataclass
+class Desk:
+    """A desk: its application, bindings and accounts."""
+
+    app: Flask
+    bindings: Bindings
+    accounts: Accounts
+
+    def signed_in(self, name: str) -> Browser:
+        """Return a browser with a new session of an account."""
+        account = self.accounts.get(name)
+        assert account
+        client = self.app.test_client()
+        client.set_cookie("ararat", self.accounts.start_session(account))
+        return Browser(client)
+
+
+@pytest.fixture
+def make_desk(tmp_path: Path) -> Iterator[Callable[..., Desk]]:
+    """make_desk(**options) returns a desk with these options of create_app."""
+    opened: list[Bindings] = []
+
+    def make(**options: Any) -> Desk:
+        bindings = open_bindings(tmp_path / "bindings.sqlite", create=True)
+        opened.append(bindings)
+        accounts = Accounts(bindings)
+        for name, role in ROLES.items():
+            accounts.add(name, role, ["ark:12345/x5"] if role == "curator" else [])
+        return Desk(create_app(bindings, **options), bindings, accounts)
+
+    yield make
+    for each in opened:
+        each.close()
+
+
+@pytest.fixture
+def desk(make_desk: Callable[..., Desk]) -> Desk:
+    return make_desk()
+
+
+@pytest.fixture
+def ada(desk: Desk) -> Browser:
+    """The administrator."""
+    return desk.signed_in("ada")
+
+
+@pytest.fixture
+def jane(desk: Desk) -> Browser:
+    """The curator of ark:12345/x5."""
+    return desk.signed_in("jane")
+
+
+@pytest.fixture
+def rita(desk: Desk) -> Browser:
+    """The reader."""
+    return desk.signed_in("rita")

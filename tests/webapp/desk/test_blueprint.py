@@ -1,0 +1,105 @@
+"""Sign-in, permissions and error pages of the desk."""
+
+from __future__ import annotations
+
+import pytest
+
+from ararat.middleware import open_bindings
+from ararat.webapp import create_app
+
+
+def test_desk_does_not_exist_without_accounts(tmp_path):
+    with open_bindings(tmp_path / "b.sqlite", create=True) as bindings:
+        client = create_app(bindings).test_client()
+        assert [client.get(path).status_code for path in ("/desk", "/desk/names", "/desk/nowhere")] == [404] * 3
+
+
+def test_desk_does_not_exist_without_a_database(tmp_path):
+    (tmp_path / "b.csv").write_text("identifier,target\nark:12345/x,/x\n")
+    with open_bindings(tmp_path / "b.csv") as bindings:
+        assert create_app(bindings).test_client().get("/desk").status_code == 404
+    assert create_app().test_client().get("/desk").status_code == 404
+
+
+@pytest.mark.parametrize(
+    ("path", "destination"),
+    [
+        ("/desk", "/desk"),
+        ("/desk/names?q=a%20b&state=live", "/desk/names?q%3Da%2520b%26state%3Dlive"),
+        ("/desk/names/ark:12345/a%2Fb", "/desk/names/ark:12345/a%252Fb"),
+    ],
+)
+def test_browser_without_session_is_sent_to_sign_in(desk, path, destination):
+    response = desk.app.test_client().get(path)
+    assert response.status_code == 303
+    assert response.location == f"/sign-in?next={destination}"
+
+
+def test_browser_returns_below_the_path_where_the_application_is_mounted(desk):
+    response = desk.app.test_client().get("/desk/names", base_url="http://localhost/tools")
+    assert response.location == "/tools/sign-in?next=/tools/desk/names"
+
+
+def test_form_and_fragment_without_session_lead_to_the_beginning_of_the_desk(desk):
+    client = desk.app.test_client()
+    assert client.post("/desk/nowhere", data={"a": "b"}).location == "/sign-in?next=/desk"
+    fragment = client.get("/desk/names?q=x", headers={"HX-Request": "true"})
+    assert (fragment.status_code, fragment.headers["HX-Redirect"]) == (200, "/sign-in?next=/desk")
+
+
+def test_session_that_has_ended_leads_to_sign_in(desk, jane):
+    assert jane.get("/desk").status_code == 200
+    desk.accounts.disable("jane")
+    response = jane.get("/desk")
+    assert (response.status_code, response.location) == (303, "/sign-in?next=/desk")
+
+
+def test_wrong_token_is_refused_without_a_redirect(desk):
+    response = desk.app.test_client().get("/desk", headers={"Authorization": "Bearer nonsense"})
+    assert response.status_code == 401
+    assert "WWW-Authenticate" in response.headers
+
+
+def test_pages_are_never_cached(desk, jane):
+    client = desk.app.test_client()
+    for response in (jane.get("/desk"), jane.get("/desk/nowhere"), client.get("/desk")):
+        assert response.headers["Cache-Control"] == "no-store"
+
+
+def test_unknown_page_is_a_page_of_the_desk(jane, read_page):
+    response = jane.get("/desk/nowhere")
+    page = read_page(response.text)
+    assert response.status_code == 404
+    assert page.one("h1").text.strip().endswith("This page does not exist")
+    assert page.one("nav", aria_label="Desk").all("a")
+
+
+def test_form_of_another_site_is_refused(desk, jane):
+    response = jane.client.post("/desk/nowhere", data={"a": "b"})
+    assert response.status_code == 403
+    other = jane.post("/desk/nowhere", headers={"Sec-Fetch-Site": "cross-site"})
+    assert other.status_code == 403
+
+
+def test_navigation_has_the_pages_of_the_role(desk, read_page):
+    seen = {}
+    for name in ("ada", "jane", "rita"):
+        page = read_page(desk.signed_in(name).get("/desk").text)
+        seen[name] = [link.text for link in page.one("nav", aria_label="Desk").all("a")]
+    assert seen["ada"][0] == seen["rita"][0] == "Overview"
+    assert "New" not in seen["rita"]
+    assert "Accounts" not in seen["jane"] + seen["rita"]
+    assert set(seen["rita"]) <= set(seen["jane"]) <= set(seen["ada"])
+
+
+def test_navigation_marks_the_current_page(jane, read_page):
+    page = read_page(jane.get("/desk").text)
+    assert page.one("a", aria_current="page").text == "Overview"
+
+
+def test_menu_shows_account_role_and_grants(jane, read_page):
+    menu = read_page(jane.get("/desk").text).one("details", "account")
+    assert "jane" in menu.one("summary").text
+    assert "curator" in menu.text
+    assert "ark:12345/x5" in menu.text
+    assert menu.one("form").attributes["action"] == "/sign-out"

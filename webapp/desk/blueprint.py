@@ -1,0 +1,116 @@
+"""The blueprint of the desk. Each request needs an account: a browser without a session is sent to /sign-in."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from http import HTTPStatus
+
+from flask import Blueprint, Response, abort, current_app, g, redirect, request
+from htmx_flask import request as htmx_request
+from werkzeug.wrappers import Response as AnyResponse
+
+from ...middleware.bindings.model import rfc3339
+from ...middleware.http import request_target
+from ..accounts import csrf, identify
+from ..accounts.model import Caller
+from ..config import url
+from ..errors import Refused
+from ..responses import wants_json
+from . import messages
+from .navigation import desk_navigation
+
+blueprint = Blueprint("desk", __name__, url_prefix="/desk")
+
+_G = "ararat_desk_caller"
+
+
+@blueprint.before_request
+def require_session() -> AnyResponse | None:
+    """Answer 404 until an account exists, and send a browser without a valid session to /sign-in."""
+    identify.accounts()
+    try:
+        found = identify.require_caller()
+    except Refused as error:
+        if error.code != HTTPStatus.UNAUTHORIZED or "Authorization" in request.headers or wants_json():
+            raise
+        return _to_sign_in()
+    setattr(g, _G, found)
+    return None
+
+
+@blueprint.after_request
+def forbid_caches(response: Response) -> Response:
+    """Forbid caches and browsers to keep pages of the desk."""
+    response.headers["Cache-Control"] = "no-store"
+    return response
+
+
+@blueprint.context_processor
+def _context() -> dict[str, object]:
+    if not has_caller():
+        return {}
+    return {
+        "caller": caller(),
+        "desk_navigation": lambda: desk_navigation(caller()),
+        "taken_message": messages.take,
+    }
+
+
+# Macros do not see the context of a page, so these are global.
+blueprint.add_app_template_global(csrf.form_token, "csrf_token")
+
+
+@blueprint.app_template_global()
+def has_page(endpoint: str) -> bool:
+    """Return whether the desk has the page with this endpoint."""
+    return endpoint in current_app.view_functions
+
+
+@blueprint.app_template_filter()
+def instant(time: datetime) -> str:
+    """Return a time as RFC 3339 in UTC, for the attribute datetime."""
+    return rfc3339(time)
+
+
+@blueprint.app_template_filter()
+def moment(time: datetime) -> str:
+    """Return date and time in UTC, for readers."""
+    return f"{time.astimezone(UTC):%Y-%m-%d %H:%M} UTC"
+
+
+@blueprint.route("/<path:rest>", methods=["GET", "POST"])
+def missing(rest: str) -> Response:
+    """Answer 404 on a page of the desk."""
+    abort(HTTPStatus.NOT_FOUND)
+
+
+def has_caller() -> bool:
+    """Return whether the current request is one of an account to the desk."""
+    return _G in g
+
+
+def caller() -> Caller:
+    """Return the caller of the current request. Views of the desk always have one."""
+    return g.get(_G)
+
+
+def see_other(endpoint: str, **values: object) -> AnyResponse:
+    """Redirect a browser to another page after a form. ``endpoint`` is as for :func:`~ararat.webapp.config.url`."""
+    return redirect(url(endpoint, **values), HTTPStatus.SEE_OTHER)
+
+
+def _to_sign_in() -> AnyResponse:
+    # After signing in, a browser cannot repeat a form or the request of a fragment.
+    is_page = request.method in ("GET", "HEAD") and not htmx_request.htmx
+    address = url("sign_in.page", next=_target() if is_page else url("desk.overview"))
+    if htmx_request.htmx:
+        # htmx follows a redirect, and would put /sign-in into the current page.
+        return Response(status=HTTPStatus.OK, headers={"HX-Redirect": address})
+    return redirect(address, HTTPStatus.SEE_OTHER)
+
+
+def _target() -> str:
+    """Return the path and query of the current request, percent-encoded as the browser sent them."""
+    target = request_target.recover(request.environ)
+    query = "" if target.query is None else f"?{target.query}"
+    return f"{request_target.mount_path(request.environ)}{target.path}{query}"

@@ -1,0 +1,70 @@
+"""The error pages of the desk. A missing permission is named, with the accounts that can grant it."""
+
+from __future__ import annotations
+
+from http import HTTPStatus
+
+from flask import Response, render_template
+from htmx_flask import request as htmx_request
+from werkzeug.exceptions import HTTPException
+
+from ...identifiers.text import display
+from ...middleware.errors import BindingConflict, BindingError, ReadOnlyBindings
+from .. import errors
+from ..accounts import identify
+from ..errors import Refused
+from ..responses import wants_json
+from .blueprint import blueprint, has_caller
+from .forms import sentence
+
+_STATUSES: tuple[tuple[type[BindingError], HTTPStatus], ...] = (
+    (BindingConflict, HTTPStatus.CONFLICT),
+    (ReadOnlyBindings, HTTPStatus.SERVICE_UNAVAILABLE),
+)
+
+_TITLES = {
+    HTTPStatus.FORBIDDEN: "Your account does not permit this",
+    HTTPStatus.NOT_FOUND: "This page does not exist",
+    HTTPStatus.CONFLICT: "The name was changed in the meantime",
+    HTTPStatus.SERVICE_UNAVAILABLE: "The desk cannot do this at the moment",
+}
+
+
+@blueprint.errorhandler(HTTPException)
+def http_error(error: HTTPException) -> Response:
+    """Answer with a page of the desk, for a fragment or JSON as everywhere."""
+    if not has_caller() or wants_json() or htmx_request.htmx or not 400 <= (error.code or 0) < 500:
+        return errors.answer(error)
+    refused = error if isinstance(error, Refused) else None
+    response = _page(error.code or 500, refused.sentence if refused else None, None)
+    if refused and refused.retry_after is not None:
+        response.headers["Retry-After"] = str(refused.retry_after)
+    return response
+
+
+@blueprint.errorhandler(BindingError)
+def binding_error(error: BindingError) -> Response:
+    """Answer a request that the operations on names refuse."""
+    status = next((status for kind, status in _STATUSES if isinstance(error, kind)), HTTPStatus.UNPROCESSABLE_ENTITY)
+    if wants_json() or htmx_request.htmx:
+        return errors.answer(Refused(status, error.code, f"{display.escape(error.message)}."))
+    return _page(status, sentence(error.message), error.expected)
+
+
+def _page(status: int, text: str | None, expected: str | None) -> Response:
+    """Render the page: the error, the reason, and the way to fix it."""
+    code = HTTPStatus(status)
+    is_forbidden = code is HTTPStatus.FORBIDDEN and expected is not None
+    page = render_template(
+        "desk/error.html",
+        heading=_TITLES.get(code, "The request is not valid"),
+        sentence=text,
+        expected=expected,
+        administrators=_administrators() if is_forbidden else None,
+    )
+    return Response(page, status)
+
+
+def _administrators() -> list[str]:
+    found = identify.accounts().list()
+    return [each.name for each in found if each.role == "administrator" and each.disabled is None]

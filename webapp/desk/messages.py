@@ -1,0 +1,78 @@
+"""Messages: one sentence about a change, which the next page of the desk shows.
+
+A form redirects to a page, so the sentence travels in a cookie. Only this site can make it: the cookie is authenticated
+with the session. The next page deletes it.
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import hmac
+from dataclasses import dataclass
+from typing import Literal, get_args
+
+from flask import Response, after_this_request, request
+
+from ..accounts import cookies, csrf
+from ..accounts.redirection import safe_path
+
+Status = Literal["good", "warn", "bad"]
+
+COOKIE = "ararat-message"
+
+_SECONDS = 60
+_MAX_BYTES = 1500
+_MAX_LINK = 700
+_END = "\n"
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Message:
+    """A sentence, and an optional link: its label, and its path on this site. Both are empty without a link."""
+
+    text: str
+    status: Status = "good"
+    label: str = ""
+    path: str = ""
+
+
+def put(text: str, status: Status = "good", *, label: str = "", path: str = "") -> None:
+    """Show a message on the next page. The text is shortened to 1,500 bytes of UTF-8; a long path is omitted."""
+    if len(label) + len(path) > _MAX_LINK or _END in label or safe_path(path) is None:
+        label = path = ""
+    shortened = text.encode("utf-8", "replace")[:_MAX_BYTES].decode("utf-8", "ignore")
+    content = base64.urlsafe_b64encode(_END.join((status, label, path, shortened)).encode()).decode()
+    after_this_request(lambda response: _set(response, f"{content}.{_authentication(content)}"))
+
+
+def take() -> Message | None:
+    """Return the message for this page and delete its cookie, or return None."""
+    if (value := request.cookies.get(COOKIE)) is None:
+        return None
+    after_this_request(_delete)
+    content, _, authentication = value.partition(".")
+    if not hmac.compare_digest(_authentication(content).encode(), authentication.encode("utf-8", "replace")):
+        return None
+    try:
+        status, label, path, text = base64.urlsafe_b64decode(content).decode().split(_END, 3)
+    except (binascii.Error, ValueError):
+        return None
+    found: dict[str, Status] = {each: each for each in get_args(Status)}
+    return Message(text=text, status=found[status], label=label, path=path) if status in found else None
+
+
+def _authentication(content: str) -> str:
+    return csrf.derived(cookies.session_id() or cookies.form_id(), f"message {content}")
+
+
+def _set(response: Response, value: str) -> Response:
+    response.set_cookie(
+        COOKIE, value, max_age=_SECONDS, path="/", secure=cookies.is_https(), httponly=True, samesite="Lax"
+    )
+    return response
+
+
+def _delete(response: Response) -> Response:
+    response.delete_cookie(COOKIE, path="/", secure=cookies.is_https(), httponly=True, samesite="Lax")
+    return response
