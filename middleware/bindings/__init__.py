@@ -1,1 +1,1 @@
-"""Bindings: their model, the assignment rules, minting and the audit."""
+"""Bindings, which connect names to targets: their model, the rules for changing them, and minting of new names."""

@@ -46,11 +46,11 @@ MAX_ACTOR = 200
 
 
 class Proposal(NamedTuple):
-    """A checked request to bind the name ``key``. None keeps the recorded value, or sets the default for a new name.
+    """A checked request to bind the name ``key``, made by :func:`propose`.
 
-    Alternates and metadata elements that are not mentioned stay as they are recorded; an empty text deletes one.
-    ``spelling`` is the text of the request. ``created`` and ``changed`` are times of another system; only a new name
-    gets them.
+    A field that is None keeps the recorded value, or gets its default for a new name. Alternates and metadata elements
+    that are not mentioned stay as they are recorded; an empty text deletes one. ``spelling`` is the text of the
+    request. ``created`` and ``changed`` are times of another system; only a new name gets them.
     """
 
     key: str
@@ -70,7 +70,10 @@ class Proposal(NamedTuple):
     changed: datetime | None = None
 
     def first(self, now: datetime) -> Binding:
-        """Return the first binding of a name."""
+        """Build the binding that this proposal creates for a name without a binding.
+
+        Fields that are None get their defaults. ``now`` is the current time in UTC.
+        """
         changed = self.changed or now
         return Binding(
             identifier=self.key,
@@ -93,9 +96,11 @@ class Proposal(NamedTuple):
 
 
 class Change(NamedTuple):
-    """The result of a requested change: the outcome, the new binding, and the action to record in the history.
+    """The result of a requested change of one name.
 
-    ``action`` is None if nothing is written.
+    - ``outcome``: the result for the caller, such as "relocated" or "unchanged".
+    - ``after``: the binding after the change.
+    - ``action``: the action to record in the history; None if nothing is written.
     """
 
     outcome: Outcome
@@ -104,7 +109,7 @@ class Change(NamedTuple):
 
     @property
     def is_new(self) -> bool:
-        """Whether the name has no binding before the change."""
+        """True if the name was never bound or reserved before this change, so this is its first revision."""
         return self.after.revision == 1
 
 
@@ -126,10 +131,14 @@ def propose(
     created: datetime | None = None,
     changed: datetime | None = None,
 ) -> Proposal:
-    """Check a request to bind a name. Raises :class:`BindingError` with the identifier if it is not valid.
+    """Check a request to bind a name. The parameters are those of :meth:`.Bindings.bind`, and these:
 
-    ``reason`` and ``successor`` belong to a withdrawal; they are permitted with the status "withdrawn" only.
-    ``spelling`` is the published spelling of the name; the default is the spelling of ``identifier``.
+    - ``status``: "reserved" or "withdrawn"; None for a live name.
+    - ``reason``, ``successor``: texts for a withdrawal, permitted with the status "withdrawn" only.
+    - ``spelling``: the published spelling of the name; the default is the spelling of ``identifier``.
+    - ``created``, ``changed``: times of another system, for a new name.
+
+    Raises :class:`BindingError` with the identifier if an argument is not valid.
     """
     name = assignable(identifier)
     try:
@@ -166,7 +175,10 @@ def _check_kind(kind: str) -> Kind:
 
 
 def redirect_status(status: int) -> int:
-    """Return the status of a redirect if it is 302 or 307. Raises :class:`BindingError`."""
+    """Return ``status`` if it is 302 or 307, the statuses of a temporary redirect.
+
+    Raises :class:`BindingError` for another number. It has the code ``permanent-redirect-forbidden`` for 301 and 308.
+    """
     if status in REDIRECTS:
         return status
     # "A HTTP ARK resolver MUST use HTTP status code 302 or 307 instead of 301 or 308"
@@ -209,7 +221,7 @@ def _check_successor(key: str, successor: str, status: Status | None) -> str:
 
 
 def check_successor(key: str, successor: str) -> str:
-    """Return the stored form of the successor of the name ``key``: the key of a name, or a URL.
+    """Convert the successor of the withdrawn name ``key`` to its stored form: the normal form of a name, or a URL.
 
     Raises :class:`BindingError` with the code ``successor-itself``, or with those of names and targets.
 
@@ -284,9 +296,10 @@ def _leads_to_itself(target: str, key: str, passthrough: bool) -> bool:
 
 
 def bind(existing: Binding | None, proposal: Proposal, now: datetime, *, decided: bool = False) -> Change:
-    """Bind a name, or bind it again.
+    """Compare a proposal with the recorded binding of its name, and return the change.
 
-    With ``decided`` a person decided that a new place leads to the same resource, as for :func:`relocate`.
+    ``existing`` is None if the name has no binding. With ``decided`` a person decided that a new place leads to the
+    same resource, as for :func:`relocate`. The outcome is one of:
 
     - "bound": the name has no binding, or it is reserved.
     - "reserved": the request has the status "reserved", and the name has no binding. For a reserved name it is
@@ -349,9 +362,10 @@ def _published(existing: Binding, proposal: Proposal, now: datetime) -> Change:
 
 
 def reserve(existing: Binding | None, proposal: Proposal, now: datetime) -> Change:
-    """Reserve a name, or change what is recorded for a reserved name, as :func:`bind` with the status "reserved".
+    """Reserve a name that has no binding, or change what is recorded for a reserved name.
 
-    Raises :class:`BindingConflict` for every public name.
+    The result is that of :func:`bind` with the status "reserved". Raises :class:`BindingConflict` for a live or
+    withdrawn name.
     """
     if existing is not None and not existing.is_reserved:
         raise BindingConflict("reserve-public", existing, existing)
@@ -359,17 +373,20 @@ def reserve(existing: Binding | None, proposal: Proposal, now: datetime) -> Chan
 
 
 def delete(existing: Binding, now: datetime) -> Change:
-    """Delete a reserved name. Its history stays. Raises :class:`BindingConflict` for a public name."""
+    """Delete the binding of a reserved name; its history stays.
+
+    Raises :class:`BindingConflict` for a live or withdrawn name, because public names are never deleted.
+    """
     if not existing.is_reserved:
         raise BindingConflict("delete-public", existing, existing)
     return Change("deleted", next_revision(existing, existing, now), "deleted")
 
 
 def require_kept(existing: Binding, after: Binding, *, stated: str | None, decided: bool = False) -> None:
-    """Raise :class:`BindingConflict` if ``after`` changes what must stay. ``stated`` is the resource of the request.
+    """Raise :class:`BindingConflict` if the binding ``after`` changes what must stay.
 
-    A recorded resource stays. A new :data:`PLACE` requires it, unless a person decided. A withdrawn name gets neither a
-    place nor a resource.
+    A recorded resource stays. A new :data:`PLACE` requires that the request repeats the resource (``stated``), unless a
+    person ``decided``. A withdrawn name gets neither a place nor a resource.
     """
     if existing.resource not in (None, after.resource):
         raise BindingConflict("other-resource", existing, after)
@@ -393,9 +410,10 @@ def relocate(
     scope: str | None = None,
     alternates: Mapping[str, str] | None = None,
 ) -> Change:
-    """Move a name to a new place for the same resource, on the decision of a person. Raises for a withdrawn name.
+    """Move a name to a new place for the same resource, on the decision of a person.
 
-    None keeps the recorded value, except for the target: a described name has no target.
+    None keeps the recorded value, except for ``target``: a described name has no target. Raises
+    :class:`BindingConflict` for a reserved or withdrawn name.
     """
     if existing.is_reserved:
         raise BindingConflict("reserved", existing, existing)
@@ -413,10 +431,10 @@ def relocate(
 
 
 def withdraw(existing: Binding, reason: str | None, now: datetime, successor: str | None = None) -> Change:
-    """Withdraw a name. Its row stays as a tombstone, so that the name is never assigned again.
+    """Withdraw a live name. Its record stays as a tombstone, so that the name is never assigned again.
 
-    A new reason or successor for a name that is already withdrawn is recorded: "updated". Raises
-    :class:`BindingConflict` for a reserved name.
+    A new ``reason`` or ``successor`` for a name that is already withdrawn is recorded, with the outcome "updated".
+    Raises :class:`BindingConflict` for a reserved name, and :class:`BindingError` for a text that is not valid.
     """
     if existing.is_reserved:
         raise BindingConflict("withdraw-reserved", existing, existing)
@@ -434,7 +452,11 @@ def withdraw(existing: Binding, reason: str | None, now: datetime, successor: st
 
 
 def restore(existing: Binding, resource: str | None, now: datetime) -> Change:
-    """Take a withdrawn name into use again, for the same resource."""
+    """Make a withdrawn name live again. ``resource`` must be the recorded resource, or None if none is recorded.
+
+    The result is "unchanged" for a live name. Raises :class:`BindingConflict` for another resource and for a reserved
+    name.
+    """
     if existing.is_reserved:
         raise BindingConflict("reserved", existing, existing)
     if resource != existing.resource:
@@ -446,25 +468,36 @@ def restore(existing: Binding, resource: str | None, now: datetime) -> Change:
 
 
 def leads_elsewhere(before: Binding, after: Binding) -> bool:
-    """Return whether the two bindings have different places."""
+    """Return whether two bindings have different places.
+
+    The place is the target, kind, alternates, passthrough and scope (:data:`PLACE`).
+    """
     return any(getattr(before, field) != getattr(after, field) for field in PLACE)
 
 
 def next_revision(existing: Binding, changed: Binding, now: datetime) -> Binding:
-    """Return ``changed`` as the next revision of ``existing``, with a later time."""
+    """Return ``changed`` with the revision and the time that follow those of the recorded binding ``existing``."""
     return replace(changed, changed=later(now, existing.changed), revision=existing.revision + 1)
 
 
 def later(now: datetime, before: datetime) -> datetime:
-    """Return the time of a change after one at the time ``before``: now, if the clock was not set back.
+    """Return the time to record for a change, which is later than the time ``before`` of the previous change.
 
-    Otherwise return ``before`` plus one second, because the field Last-Modified has full seconds.
+    This is ``now``, or one second after ``before`` if the clock was set back. The field Last-Modified has full seconds.
+
+    >>> from datetime import UTC
+    >>> noon = datetime(2026, 1, 1, 12, tzinfo=UTC)
+    >>> later(noon, noon).isoformat()
+    '2026-01-01T12:00:01+00:00'
     """
     return now if now > before else before + timedelta(seconds=1)
 
 
 def moved_to(existing: Binding, moved: Binding, now: datetime) -> Change:
-    """Change the place of a name to that of ``moved``, on the decision of a person. Raises for a withdrawn name."""
+    """Change the place of a name to that of the binding ``moved``, on the decision of a person.
+
+    Raises :class:`BindingConflict` for a withdrawn name, and :class:`BindingError` for a target that is not valid.
+    """
     try:
         _check_scope_of(moved.identifier, moved.scope, moved.kind)
         target = _check_target(moved.identifier, moved.target, moved.kind, moved.passthrough)

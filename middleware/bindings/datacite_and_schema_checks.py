@@ -16,9 +16,10 @@ _DATACITE = "http://datacite.org/schema/kernel-"
 
 
 def check_datacite(text: str) -> None:
-    """Raise :class:`BindingError` with the code ``metadata-document`` unless a text is a DataCite record in XML.
+    """Check that the value of the metadata element ``datacite`` is a DataCite record in XML.
 
-    A document type declaration is refused, so that no entity exists: neither an external one nor one that expands.
+    Raises :class:`BindingError` with the code ``metadata-document``. A document type declaration is refused, so that no
+    entity exists: neither an external one nor one that expands.
 
     >>> check_datacite('<resource xmlns="http://datacite.org/schema/kernel-4"/>')
     >>> try:
@@ -60,7 +61,9 @@ def check_datacite(text: str) -> None:
 
 
 def check_schema(text: str) -> None:
-    """Raise :class:`BindingError` with the code ``metadata-document`` unless a text is one JSON object.
+    """Check that the value of the metadata element ``schema`` is one JSON object.
+
+    Raises :class:`BindingError` with the code ``metadata-document``.
 
     >>> check_schema('{"@type": "Map"}')
     """

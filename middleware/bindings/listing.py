@@ -1,4 +1,4 @@
-"""Lists of names: which names to list, their order, and pages of them.
+"""Select and order the names for a list, and divide the list into pages.
 
 A :class:`Selection` has conditions on names; all of them must hold. Its :attr:`~Selection.order` follows from the
 conditions, so that a database reads each page from an index and never sorts the names.
@@ -37,9 +37,10 @@ LAST = "\x7f"
 
 @dataclass(frozen=True, kw_only=True)
 class Selection:
-    """The conditions of a list. None means no condition. :func:`select` makes one from the texts of a user.
+    """The conditions that a listed name must meet. None means no condition. :func:`select` creates one from texts of a
+    user.
 
-    - ``prefix``: the beginning of the keys.
+    - ``prefix``: the beginning of the names in normal form.
     - ``status``: the state of the names.
     - ``targets``: the beginnings of the targets; one of them must match. ``host`` is set if they name a host.
     - ``words``: words that the metadata must contain. The last one can be the beginning of a word.
@@ -76,7 +77,7 @@ class Selection:
         return "name"
 
     def includes(self, binding: Binding, owner: str | None = None) -> bool:
-        """Return whether a name meets the conditions. ``owner`` is the actor of its first change."""
+        """Return whether the name of ``binding`` meets all conditions. ``owner`` is the actor of its first change."""
         text = _WORD.findall(" ".join(binding.metadata.values()).casefold()) if self.words else ()
         return (
             (self.prefix is None or binding.identifier.startswith(self.prefix))
@@ -98,9 +99,11 @@ class Selection:
 
 
 class Page(NamedTuple):
-    """A page of a list. ``next`` is the argument ``after`` for the next page, or None at the end.
+    """A page of a list of names.
 
-    ``unreadable`` has the keys of rows that another program wrote and that cannot be read.
+    - ``names``: the bindings of the names in order.
+    - ``next``: the argument ``after`` for the next page, or None at the end.
+    - ``unreadable``: the names of rows that another program wrote and that cannot be read.
     """
 
     names: list[Binding]
@@ -120,7 +123,7 @@ def select(
     changed_since: datetime | None = None,
     changed_before: datetime | None = None,
 ) -> Selection:
-    """Return the selection for the texts of a user.
+    """Create the selection for texts that a user entered.
 
     - ``prefix``: the beginning of an ARK or URN in any spelling, with the slash after the NAAN.
     - ``state``: "reserved", "live" or "withdrawn".
@@ -152,9 +155,9 @@ def select(
 
 
 def beginning(prefix: str) -> str:
-    """Return the beginning of the keys of all names that begin with this text in any spelling.
+    """Convert the beginning of a name in any spelling to the beginning of the normal forms of all names that begin so.
 
-    Raises :class:`BindingError` with the code ``list-prefix``.
+    Raises :class:`BindingError` with the code ``list-prefix`` for a text that no name begins with.
 
     >>> beginning("ark:/12345/"), beginning("ark:12345/x5-np"), beginning("URN:NBN:de:")
     ('ark:12345/', 'ark:12345/x5np', 'urn:nbn:de:')
@@ -173,7 +176,10 @@ def beginning(prefix: str) -> str:
 
 
 def shoulder_of(key: str) -> str:
-    """Return the NAAN and shoulder of a key: letters that end with the first digit. For a URN, return its NID.
+    """Return the beginning of a name up to its shoulder: letters that end with the first digit. For a URN, return its
+    NID.
+
+    ``key`` is the normal form of a name. Without a digit after the letters, the result is the NAAN.
 
     >>> shoulder_of("ark:12345/x5np1"), shoulder_of("ark:12345/np1/3"), shoulder_of("urn:isbn:9780451450524")
     ('ark:12345/x5', 'ark:12345/np1', 'urn:isbn:')
@@ -193,7 +199,10 @@ def shoulder_of(key: str) -> str:
 
 
 def group_of(name: Binding, by: Group | None) -> str:
-    """Return the group of a name: its shoulder, its state, the month in which it was created, or "" without groups."""
+    """Return the group of a name in a count: its shoulder, its state, or the month in which it was created.
+
+    Return "" if ``by`` is None.
+    """
     match by:
         case "shoulder":
             return shoulder_of(name.identifier)
@@ -206,12 +215,16 @@ def group_of(name: Binding, by: Group | None) -> str:
 
 
 def cursor(*values: str | int) -> str:
-    """Return the argument ``after`` for the page behind a row with these values of the order."""
+    """Return the argument ``after`` that continues a list behind a row. ``values`` are those that determine its
+    position.
+    """
     return base64.urlsafe_b64encode(json.dumps(values).encode()).decode().rstrip("=")
 
 
 def position(after: str, kinds: tuple[type, ...]) -> list[str | int]:
-    """Return the values of a cursor. Raises :class:`BindingError` with the code ``list-after`` for another text.
+    """Return the values from which :func:`cursor` made the text ``after``. ``kinds`` are the expected types.
+
+    Raises :class:`BindingError` with the code ``list-after`` for another text.
 
     >>> position(cursor("a", 1), (str, int))
     ['a', 1]
@@ -226,7 +239,7 @@ def position(after: str, kinds: tuple[type, ...]) -> list[str | int]:
 
 
 def moment(text: str) -> datetime:
-    """Return the time that a user wrote as a date or as RFC 3339; without a zone it is UTC. Raises ValueError.
+    """Parse a date or a time in RFC 3339 that a user entered. Without a zone it is UTC. Raises ValueError.
 
     >>> rfc3339(moment("2026-11-22"))
     '2026-11-22T00:00:00.000000Z'
@@ -236,7 +249,7 @@ def moment(text: str) -> datetime:
 
 
 def as_dict(binding: Binding) -> dict[str, object]:
-    """Return a listed name for JSON. Times are RFC 3339 in UTC.
+    """Return the binding of a listed name as a JSON object. Times are RFC 3339 in UTC.
 
     The first members are those of each list; the others are as in :meth:`Binding.as_dict`.
     """

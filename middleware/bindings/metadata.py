@@ -55,7 +55,9 @@ _ORDER = {full: number for number, full in enumerate(_SHORT)}
 
 
 def full_name(element: str) -> str:
-    """Return the full name of an element: ``who`` means ``erc.who``. Raises :class:`BindingError`: ``metadata-key``.
+    """Return the full name of a metadata element, which the user can write in its short form, such as ``who``.
+
+    Raises :class:`BindingError` with the code ``metadata-key`` if no element has this name.
 
     >>> full_name("who"), full_name("dc.title"), full_name("schema")
     ('erc.who', 'dc.title', 'schema')
@@ -68,7 +70,7 @@ def full_name(element: str) -> str:
 
 
 def is_name(element: str) -> bool:
-    """Return whether a text is the full name of an element.
+    """Return whether a text is the full name of a metadata element: ``datacite``, ``schema`` or two parts with a dot.
 
     >>> is_name("dc.title"), is_name("datacite"), is_name("title"), is_name("a.b.c")
     (True, True, False, False)
@@ -79,12 +81,12 @@ def is_name(element: str) -> bool:
 
 
 def has_short_name(element: str) -> bool:
-    """Return whether an element, by its full name, has a short name."""
+    """Return whether the metadata element with this full name has a short name, as ``erc.who`` has ``who``."""
     return element in _SHORT
 
 
 def shortened(metadata: Mapping[str, str]) -> dict[str, str]:
-    """Return the elements with short names where they have one, in the order of display.
+    """Return the same metadata with short names instead of full names, where they exist, in the order of display.
 
     >>> shortened({"dc.title": "The Ark", "erc.who": "Noah"})
     {'who': 'Noah', 'dc.title': 'The Ark'}
@@ -93,7 +95,8 @@ def shortened(metadata: Mapping[str, str]) -> dict[str, str]:
 
 
 def code_meaning(text: str) -> str | None:
-    """Return the meaning of the code with which a value begins, or None for a value without a known code.
+    """Return the meaning of the code at the beginning of a value (:data:`VALUE_CODES`). Return None without a known
+    code.
 
     >>> code_meaning("(:tba) in 2030"), code_meaning("Noah")
     ('to be assigned or announced later', None)
@@ -103,7 +106,7 @@ def code_meaning(text: str) -> str | None:
 
 
 def check(metadata: Mapping[str, str], *, deletions: bool = False) -> Mapping[str, str]:
-    """Return the elements by their full names, in order and read-only.
+    """Check metadata and return it with full names, in order and read-only.
 
     With ``deletions`` an empty text is permitted: it deletes an element.
 
@@ -145,7 +148,10 @@ def _check_text(element: str, text: object) -> str:
 
 
 def ordered(metadata: Mapping[str, str]) -> Mapping[str, str]:
-    """Return checked elements read-only: those with short names in the order of :data:`ELEMENTS`, then the others."""
+    """Return checked metadata in the order of display and read-only.
+
+    Elements with short names are in the order of :data:`ELEMENTS`; the others follow.
+    """
     if len(metadata) == 1:
         return MappingProxyType(dict(metadata))
     names = sorted(metadata, key=lambda element: (_ORDER.get(element, len(_ORDER)), element))
@@ -153,9 +159,10 @@ def ordered(metadata: Mapping[str, str]) -> Mapping[str, str]:
 
 
 def erc(metadata: Mapping[str, str]) -> str:
-    r"""Return the elements with short names as an ERC record in ANVL: the line "erc:", then one line for each element.
+    r"""Return metadata as an ERC record in ANVL: the line "erc:", then one line for each element with a short name.
 
-    A checked value has no line break, so no line needs a continuation. Other elements are omitted (POL-033).
+    ``metadata`` has short names. A checked value has no line break, so no line needs a continuation. Other elements are
+    omitted (POL-033).
 
     >>> print(erc({"who": "Noah", "what": "The Ark"}), end="")
     erc:

@@ -139,9 +139,10 @@ def read_pattern(
     digits: bool = False,
     profile: Profile | None = None,
 ) -> Pattern:
-    """Return the pattern of the names under a NAAN or shoulder. Raises :class:`BindingError` if it is not allowed.
+    """Return the pattern of the names to mint below a NAAN or shoulder.
 
-    ``profile`` and the included IRI policies define which shoulders are allowed under their NAAN (POL-028 to POL-031).
+    ``namespace`` is "12345" or "12345/x5"; "ark:" can precede it. ``profile`` and the included IRI policies define
+    which shoulders are permitted (POL-028 to POL-031). Raises :class:`BindingError` if the pattern is not permitted.
 
     >>> read_pattern("ark:/12345/x5").beginning
     'ark:12345/x5'

@@ -31,16 +31,19 @@ NOTHING: Mapping[str, str] = MappingProxyType({})
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Binding:
-    """The binding of one name.
+    """The record that connects one name to its target.
 
     - ``identifier``: the key: the normal form of the Basic ARK, or of the assigned name of the URN.
+    - ``kind``: "located" (redirect to the resource), "related" (redirect to a related page), "described" (only a
+      description) or "served" (the site answers).
     - ``target``: an http(s) URL or a path of this site in ASCII; None only for the kind "described".
+    - ``status``: "live", "reserved" or "withdrawn".
     - ``redirect``: the status of the answer for the kind "located": 302 or 307.
     - ``resource``: a text that identifies the thing itself, independent of its target, or None.
     - ``passthrough``: whether the rest of an identifier is appended to the target.
     - ``scope``: "name", or "subtree" if the site answers for all identifiers below the name.
     - ``alternates``: other targets by a media type and language: "text/html;en", "text/html" or "en".
-    - ``metadata``: elements of the ERC kernel in their order.
+    - ``metadata``: texts by the full names of their elements, such as ``erc.who``.
     - ``reason``: the reason for a withdrawal, or None.
     - ``successor``: the name in normal form, or the http(s) URL, that replaces a withdrawn name, or None.
     - ``spelling``: the text under which the name was first bound.
@@ -72,21 +75,21 @@ class Binding:
 
     @property
     def is_live(self) -> bool:
-        """Whether the name is live. The record of a withdrawn name stays as a tombstone."""
+        """True if the name is public and resolves, so it is neither reserved nor withdrawn."""
         return self.status == "live"
 
     @property
     def is_reserved(self) -> bool:
-        """Whether the name is reserved: then every public answer is that of an unknown name."""
+        """True if the name is recorded but not public: the resolver answers as for an unknown name."""
         return self.status == "reserved"
 
     @property
     def is_withdrawn(self) -> bool:
-        """Whether the name is withdrawn."""
+        """True if the name was public and no longer resolves. Its record stays as a tombstone (410)."""
         return self.status == "withdrawn"
 
     def as_dict(self) -> dict[str, Any]:
-        """Return the binding for JSON. Times are RFC 3339 in UTC."""
+        """Return the binding as a JSON object with the fields of this class. Times are RFC 3339 in UTC."""
         return {
             "identifier": self.identifier,
             "kind": self.kind,
@@ -108,7 +111,7 @@ class Binding:
 
 
 class NameCount(NamedTuple):
-    """The number of names in a store. A large number can be an estimate."""
+    """The number of names in a store. ``exact`` is False if the number is an estimate."""
 
     number: int
     exact: bool
@@ -119,11 +122,14 @@ class NameCount(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Event:
-    """One change of a name, with the binding before it (None for the first change) and after it.
+    """One change of a name in its history.
 
-    ``actor`` is the person or program that made the change, or None. ``source`` is the file and line of an imported
-    table, or None. ``operation`` is the number of the change of many names that the event belongs to, or None. The
-    action "updated" changes neither target nor status. After the action "deleted" the name has no binding.
+    - ``action``: the kind of the change. "updated" changes neither target nor status. After "deleted" the name has no
+      binding.
+    - ``actor``: the person or program that made the change, or None.
+    - ``source``: the file and line of an imported table, or None.
+    - ``before``: the binding before the change; None for the first change. ``after``: the binding after it.
+    - ``operation``: the number of the change of many names that the event belongs to, or None.
     """
 
     action: Action
@@ -135,16 +141,16 @@ class Event:
 
     @property
     def when(self) -> datetime:
-        """The time of the change, in UTC."""
+        """The time of the change in UTC: the field ``changed`` of the binding after it."""
         return self.after.changed
 
     @property
     def revision(self) -> int:
-        """The number of the change in the history of the name, from 1."""
+        """The number of this change among the changes of the name, from 1."""
         return self.after.revision
 
     def as_dict(self) -> dict[str, Any]:
-        """Return the event for JSON. Times are RFC 3339 in UTC."""
+        """Return the event as a JSON object, with the bindings before and after it. Times are RFC 3339 in UTC."""
         return {
             "when": rfc3339(self.when),
             "action": self.action,

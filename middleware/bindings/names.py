@@ -1,4 +1,4 @@
-"""Names that can be bound: the key of each spelling, and the names that cannot be bound."""
+"""Convert a name in any spelling to the key of its binding, and refuse names that cannot be bound."""
 
 from __future__ import annotations
 
@@ -23,7 +23,9 @@ _DASHES = frozenset("\u2010\u2011\u2012\u2013\u2014\u2015\u2043\u2212\ufe58\ufe6
 
 
 def read(identifier: Name) -> Ark | Urn:
-    """Parse the ARK or URN of a name. Raises :class:`BindingError` with the code of the problem.
+    """Parse a name: an ARK, a URL that contains an ARK, or a URN. An Ark or Urn is returned unchanged.
+
+    Raises :class:`BindingError` with the code of the problem.
 
     >>> read("https://n2t.net/ark:/12345/x6-np1").normal_form
     'ark:12345/x6np1'
@@ -61,7 +63,10 @@ def older_key(name: Ark | Urn) -> str:
 
 
 def assignable(identifier: Name) -> str:
-    """Return the key of a name that can be bound. Raises :class:`BindingError` if it cannot be bound.
+    """Check that a name can be bound, and return its key.
+
+    Raises :class:`BindingError` for a text that is not an identifier, and for names that are never bound, such as those
+    of NAAN 99999.
 
     Source: ARK-019, ARK-142, URN-017, POL-023; decisions A-04, A-07, A-09, A-11.
 
@@ -86,7 +91,7 @@ def assignable(identifier: Name) -> str:
 
 
 def spelling_of(identifier: Name) -> str:
-    """Return a name as it is written, without the URL of a resolver around it.
+    """Return a name as the user wrote it, without the URL of a resolver before it.
 
     >>> spelling_of("https://n2t.net/ark:/12345/x6-np1"), spelling_of("ark:/12345/x6-np1")
     ('ark:/12345/x6-np1', 'ark:/12345/x6-np1')
@@ -152,7 +157,7 @@ def doubts(identifier: Name) -> list[Doubt]:
 
 
 def confusable(key: str) -> list[str]:
-    """Return at most nine keys of ARKs that are equal to this one for software that decodes %2E (A-08).
+    """Return the keys of other ARKs that software which decodes %2E confuses with this one, at most nine (A-08).
 
     >>> confusable("ark:12345/a%2Eb"), confusable("ark:12345/a.b.c")
     (['ark:12345/a.b'], ['ark:12345/a%2Eb%2Ec', 'ark:12345/a%2Eb.c', 'ark:12345/a.b%2Ec'])
@@ -186,7 +191,7 @@ _WHY = {
 
 
 def why_same(*spellings: str) -> str:
-    """Explain why these spellings have the same key; "" if no explanation is needed.
+    """Explain why spellings of a name have the same key, for a message. Return "" if the reason is obvious.
 
     >>> why_same("ark:/12345/1987-12-3", "ark:12345/1987-1-23"), why_same("ark:/12345/a", "ark:12345/a")
     ('hyphens in an ARK are ignored', '')

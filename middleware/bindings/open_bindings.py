@@ -1,4 +1,4 @@
-"""Open bindings: read the URL of a database or the path of a file, and choose the store."""
+"""Open the bindings at a URL or path: find out if it is a database or a table file, and choose the store."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ def open_file(
     state: str | Path | None = None,
     served: bool = True,
 ) -> Bindings:
-    """Open the bindings in a file of text, which is read-only. A file with an unknown extension is read as CSV.
+    """Open the bindings in a table file, which is read-only. A file with an unknown extension is read as CSV.
 
     The other parameters are as in :func:`open_bindings`. With ``served=False`` the file is read once and no copy is
     kept. Then this function raises :class:`TableError` for a file that is not a table of bindings, and
@@ -86,7 +86,11 @@ def bindings_at(
     policy: Profile | None = None,
     state: str | Path | None = None,
 ) -> Bindings:
-    """Return the bindings of :func:`open_bindings` without opening them."""
+    """Return the bindings at a URL or path without opening the store. The parameters are those of
+    :func:`open_bindings`.
+
+    The store is opened when it is first used.
+    """
     if (table := table_file(url_or_path)) is not None:
         return _file_at(table, clock, policy, state)
     # SQLAlchemy takes longer to load than all of Ararat, so it is loaded only for a database.
@@ -113,14 +117,21 @@ def _file_at(
 
 
 def table_file(url_or_path: str | Path) -> Path | None:
-    """Return the path of a file of text, or None for a database."""
+    """Return the path if it is that of a table file (.csv, .tsv or .jsonl). Return None for a database.
+
+    >>> table_file("names.csv"), table_file("sqlite:///names.csv"), table_file("names.sqlite")
+    (PosixPath('names.csv'), None, None)
+    """
     if isinstance(url_or_path, str) and "://" in url_or_path:
         return None
     return Path(url_or_path) if Path(url_or_path).suffix.lower() in SUFFIXES else None
 
 
 def database_at(url_or_path: str | Path) -> Database:
-    """Return the database without opening it. Raises like :func:`open_bindings`."""
+    """Return the description of the SQLite or PostgreSQL database at a URL or path, without opening it.
+
+    Raises :class:`BindingError` like :func:`open_bindings`.
+    """
     from ..storage.databases.postgresql import PostgreSQL
     from ..storage.databases.sqlite import SQLite
 

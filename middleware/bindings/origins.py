@@ -1,4 +1,4 @@
-"""Web origins (scheme, host and port) in one spelling, and the resolver prefixes that begin with an origin."""
+"""Convert web origins (scheme, host and port) and resolver prefixes to one spelling."""
 
 from __future__ import annotations
 
@@ -98,10 +98,10 @@ def _ipv4(host: str) -> str:
 
 
 def check_prefix(prefix: str) -> str:
-    """Return an HTTP resolver prefix in its stored form.
+    """Check a resolver prefix, the part of a resolver's URL before the ARK or URN, and return its stored form.
 
-    A resolver prefix is the part of a resolver's URL before the ARK or URN. The stored form has scheme and host in
-    lower case and omits the default port. One slash at the end is removed, because :func:`join` adds it (E-04).
+    The stored form has scheme and host in lower case and omits the default port. One slash at the end is removed,
+    because :func:`join` adds it (E-04).
 
     Raises :class:`PrefixError` with the code ``prefix-scheme``, ``prefix-userinfo``, ``prefix-host`` or
     ``prefix-path``.

@@ -1,4 +1,7 @@
-"""Patterns of minted names: a NAAN, a shoulder, a number of opaque characters, and a check character or none."""
+"""Patterns of minted names: a NAAN, a shoulder, a number of characters, and optionally a check character.
+
+The templates of rules are checked in :mod:`ararat.middleware.resolution.rules`.
+"""
 
 from __future__ import annotations
 
@@ -22,7 +25,7 @@ COUNTER = re.compile(rf"next ark:([0-9a-z]+)/([0-9a-z]*) {_FORM}")
 
 
 class Form(NamedTuple):
-    """The part of a pattern after the shoulder; the fields are those of :class:`Pattern`."""
+    """The part of a pattern of minted names after the shoulder. The fields are those of :class:`Pattern`."""
 
     length: int = DEFAULT_LENGTH
     check: Coverage | None = None
@@ -30,7 +33,7 @@ class Form(NamedTuple):
 
     @property
     def words(self) -> str:
-        """The form in words.
+        """A description of the names in words, for pages and messages.
 
         >>> Form(4, "noid").words
         '4 betanumeric characters and a check character for NAAN and Name'
@@ -42,9 +45,9 @@ class Form(NamedTuple):
 
 
 def read_form(text: str) -> Form | None:
-    """Parse a form as in the name of a counter; None for another text.
+    """Parse the text of a form, such as ``29^8+check``. Return None for another text.
 
-    The form is the number of different characters, 29 or 10, a circumflex, the number of characters, and ``+check`` or
+    The text is the number of different characters, 29 or 10, a circumflex, the number of characters, and ``+check`` or
     ``+name`` for a check character that covers the NAAN and the Name, or only the Name.
 
     >>> read_form("29^8+check"), read_form("10^6"), read_form("8")
@@ -56,10 +59,11 @@ def read_form(text: str) -> Form | None:
 
 @dataclass(frozen=True, slots=True)
 class Pattern:
-    """The form of the names to mint: ``length`` characters after a shoulder, then a check character.
+    """The form of the names to mint below a NAAN and shoulder.
 
-    ``check`` is what the check character covers, or None for names without one. With ``digits`` all characters are
-    digits, including the check character: numbers are skipped if their check character is a letter.
+    - ``length``: the number of characters after the shoulder, without the check character.
+    - ``check``: what the check character covers, or None for names without one.
+    - ``digits``: whether all characters are digits. Numbers whose check character is a letter are then skipped.
     """
 
     naan: str
@@ -70,21 +74,21 @@ class Pattern:
 
     @property
     def beginning(self) -> str:
-        """The beginning of every name, including the shoulder."""
+        """The text before the minted characters, such as "ark:12345/x5"."""
         return f"ark:{self.naan}/{self.shoulder}"
 
     @property
     def radix(self) -> int:
-        """The number of different characters."""
+        """The number of different characters at each position: 10 digits or 29 betanumeric characters."""
         return 10 if self.digits else len(BETANUMERIC)
 
     @property
     def numbers(self) -> int:
-        """The number of numbers; each makes one name, or is skipped."""
+        """The number of different names, including those that are skipped because of their check character."""
         return self.radix**self.length
 
     def name(self, number: int) -> str | None:
-        """Return the ARK for a number from 0 to ``numbers`` - 1, or None if the number is skipped.
+        """Return the ARK that a number from 0 to ``numbers`` - 1 becomes. Return None if the number is skipped.
 
         >>> Pattern("13030", "xf9", 4, check="noid").name(3 * 29**3 + 14 * 29**2 + 24 * 29 + 2)
         'ark:13030/xf93gt2q'
@@ -99,7 +103,7 @@ class Pattern:
 
     @property
     def counter(self) -> str:
-        """The name of the setting that has the next number of a sequence.
+        """The name of the setting of the store that has the next number of a sequence of names.
 
         It also records that names of this pattern were minted, so that the resolver can detect typing errors.
 
@@ -110,7 +114,7 @@ class Pattern:
 
     @classmethod
     def of_counter(cls, counter: str) -> Pattern | None:
-        """Return the pattern of a counter, or None for another setting.
+        """Return the pattern for the name of a setting that :attr:`counter` returns. Return None for another setting.
 
         >>> Pattern.of_counter("next ark:12345/x5 29^4+check")
         Pattern(naan='12345', shoulder='x5', length=4, check='noid', digits=False)

@@ -36,19 +36,19 @@ UNPUBLISHED = "none"
 
 
 class SettingStore(Protocol):
-    """Named texts in a store, such as the owners of UUIDs. A transaction of a database implements this protocol."""
+    """A store of named texts (settings), such as the owners of UUIDs. A transaction of a database has these methods."""
 
     def setting(self, name: str) -> str | None:
-        """Return the text with this name, or None."""
+        """Return the text of the setting ``name``, or None if it is not set."""
         ...
 
     def set_setting(self, name: str, value: str) -> None:
-        """Store a text."""
+        """Set or replace the text of the setting ``name``."""
         ...
 
 
 class TemporarySettings:
-    """Settings in memory for bindings in a file, which has no table of settings."""
+    """A store of settings in memory, for bindings in a table file, which has no place for settings."""
 
     def __init__(self) -> None:
         self._texts: dict[str, str] = {}
@@ -61,7 +61,7 @@ class TemporarySettings:
 
 
 class PolicyCheck:
-    """Checks each change of a binding against an IRI policy."""
+    """Check each change of a binding by an IRI policy. The middleware calls an object before it writes the change."""
 
     def __init__(self, profile: Profile) -> None:
         self.profile = profile
@@ -142,7 +142,11 @@ class PolicyCheck:
 def promise_persistence(
     existing: Binding, persistence: str, availability: str | None, now: datetime, *, published: bool
 ) -> Change:
-    """Add the promise that a name is persistent. Raises :class:`BindingConflict` for a withdrawn name."""
+    """Return the change that adds the promise that a live name is persistent to its metadata.
+
+    The parameters are those of :meth:`.Bindings.mark_persistent`. Raises :class:`BindingConflict` for a reserved or
+    withdrawn name.
+    """
     if not existing.is_live:
         raise BindingConflict("reserved" if existing.is_reserved else "withdrawn", existing, existing)
     stated = {"erc.persistence": persistence}
@@ -159,15 +163,16 @@ ChangeCheck = Callable[[Binding | None, Change, SettingStore], Change]
 
 
 def no_policy(before: Binding | None, change: Change, settings: object) -> Change:
-    """Return the change unchanged: there is no policy."""
+    """Return the change unchanged. This check is used by bindings without a policy."""
     return change
 
 
 class RegisteredNaans:
-    """A check of changes that runs before another one, such as the policy check.
+    """Find names whose NAAN is not registered. Assign an object to ``Bindings.check_change``.
 
-    ``unregistered`` lists each NAAN once that is neither registered nor in ``own``, in printable ASCII. With ``strict``
-    a change of a name under such a NAAN raises :class:`BindingError` with the code ``naan-unregistered`` instead.
+    ``unregistered`` lists each NAAN once that is neither registered nor in ``own``, in printable ASCII. With
+    ``strict``, a change of a name under such a NAAN raises :class:`BindingError` with the code ``naan-unregistered``
+    instead. The argument ``check_change`` is the check that runs afterwards.
 
     >>> import tempfile
     >>> from ararat.middleware import open_bindings
@@ -201,7 +206,9 @@ class RegisteredNaans:
 
 
 def is_registered(naan: str) -> bool:
-    """Return whether the NAAN registry, as included or as updated, has this NAAN (ARK-015).
+    """Return whether an organization has registered this NAAN (ARK-015).
+
+    The registry is the one in the package, or its update.
 
     >>> is_registered("12148"), is_registered("54321")
     (True, False)

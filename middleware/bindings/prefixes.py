@@ -1,4 +1,4 @@
-"""Prefix records: descriptions of NAANs and shoulders, and defaults for the names below them.
+"""Records of NAANs and shoulders (prefix records): descriptions of them, and defaults for the names below them.
 
 A record has a prefix, ``ark:12345/`` or ``ark:12345/x5``, and texts: who is responsible, what the names identify, a
 contact, a statement of persistence, a pattern of names to mint and a character set. Names below the prefix inherit the
@@ -45,7 +45,7 @@ _MINTABLE = re.compile(f"ark:[{grammar.BASE29}]+/[{grammar.BASE29}]*")
 
 @dataclass(frozen=True, slots=True)
 class PrefixRecord:
-    """The record of one prefix. A text that is not recorded is None.
+    """The record of one NAAN or shoulder. A text that is not recorded is None.
 
     - ``who``, ``what``: the responsible organization, and what the names below the prefix identify.
     - ``contact``: an e-mail address, a URL or another text.
@@ -70,12 +70,12 @@ class PrefixRecord:
 
     @property
     def texts(self) -> dict[Field, str]:
-        """The recorded texts in the order of :data:`FIELDS`."""
+        """The recorded texts by field, in the order of :data:`FIELDS`. Fields that are None are omitted."""
         values = (self.who, self.what, self.contact, self.statement, self.pattern, self.characters)
         return {field: text for field, text in zip(FIELDS, values, strict=True) if text is not None}
 
     def as_dict(self) -> dict[str, Any]:
-        """Return the record for JSON. The time is RFC 3339 in UTC."""
+        """Return the record as a JSON object. The time is RFC 3339 in UTC."""
         return {
             "prefix": self.prefix,
             **dict.fromkeys(FIELDS),
@@ -95,33 +95,36 @@ def record(
     actor: str | None = None,
     revision: int = 1,
 ) -> PrefixRecord:
-    """Return a record with these texts."""
+    """Create the record of a NAAN or shoulder from its texts by field. The other fields are None."""
     who, what, contact, statement, pattern, characters = (texts.get(field) for field in FIELDS)
     return PrefixRecord(prefix, who, what, contact, statement, pattern, characters, changed, actor, revision)
 
 
 class PrefixEvent(NamedTuple):
-    """A change of a record, and the record after it. A removed record has no texts."""
+    """A change of the record of a NAAN or shoulder.
+
+    ``record`` is the record after it. After the action "removed" it has no texts.
+    """
 
     action: Literal["set", "removed"]
     record: PrefixRecord
 
     def as_dict(self) -> dict[str, Any]:
-        """Return the event for JSON."""
+        """Return the change as a JSON object: the action and the record after it."""
         event = self.record.as_dict()
         del event["rule"]
         return {"action": self.action, **event}
 
 
 class Inherited(NamedTuple):
-    """A text that a name inherits, and the prefix of the record that has it."""
+    """A text that a name inherits from the record of a NAAN or shoulder. ``prefix`` is that NAAN or shoulder."""
 
     text: str
     prefix: str
 
 
 class PrefixRecords:
-    """Prefix records by their prefixes."""
+    """All records of NAANs and shoulders, for fast lookups by name."""
 
     def __init__(self, records: Iterable[PrefixRecord] = ()) -> None:
         self._records = {record.prefix: record for record in records}
@@ -131,28 +134,43 @@ class PrefixRecords:
         self._restricted_lengths = sorted(restricted, reverse=True)
 
     def get(self, prefix: str) -> PrefixRecord | None:
-        """Return the record of exactly this prefix, in its stored form."""
+        """Return the record of exactly this prefix in its stored form, such as ``ark:12345/x5``. Return None without a
+        record.
+        """
         return self._records.get(prefix)
 
     def above(self, key: str) -> Iterator[PrefixRecord]:
-        """Yield the records whose prefixes begin a name in normal form, the longest prefix first."""
+        """Yield the records of the NAANs and shoulders with which a name begins, the longest first.
+
+        ``key`` is the normal form of the name.
+        """
         for length in self._lengths:
             if length <= len(key) and (found := self._records.get(key[:length])) is not None:
                 yield found
 
     def inherited(self, key: str, field: Field) -> Inherited | None:
-        """Return the text of the record with the longest prefix that has one, or None."""
+        """Return the text ``field`` that a name inherits: that of the longest NAAN or shoulder which has one. ``key``
+        is its normal form.
+
+        Return None if no record has the text.
+        """
         found = ((text, record.prefix) for record in self.above(key) if (text := record.texts.get(field)))
         return next((Inherited(*each) for each in found), None)
 
     def inherited_statement(self, binding: Binding) -> Inherited | None:
-        """Return the statement of persistence that a name inherits; None if it has its own, or no prefix has one."""
+        """Return the statement of persistence that a name inherits from the record of its NAAN or shoulder.
+
+        Return None if the name has its own statement, or no record has one.
+        """
         if "erc.persistence" in binding.metadata:
             return None
         return self.inherited(binding.identifier, "statement")
 
     def characters_problem(self, key: str) -> str | None:
-        """Return a message about the first character of a name that is not permitted, or None (ARK-138)."""
+        """Return a message about the first character of a name that its prefix records do not permit (ARK-138).
+
+        Return None if all characters are permitted. ``key`` is the normal form of the name.
+        """
         for length in self._restricted_lengths:
             found = self._records.get(key[:length])
             if found is None or found.characters is None:
@@ -168,10 +186,11 @@ class PrefixRecords:
         return None
 
     def require_permitted(self, before: Binding | None, change: Change) -> None:
-        """Raise :class:`BindingError` with the code ``name-characters`` for a new name with another character.
+        """Raise :class:`BindingError` with the code ``name-characters`` if a change adds a name with a forbidden
+        character.
 
-        A name that is recorded already can have it: records can be newer than names. To publish a reserved name is a
-        new name.
+        A name that is recorded already can have such a character: records can be newer than names. Publishing a
+        reserved name counts as adding it.
         """
         is_new = change.outcome in ("bound", "reserved") or (before is None and change.action is not None)
         if is_new and self._restricted_lengths and (message := self.characters_problem(change.after.identifier)):
@@ -182,13 +201,16 @@ NO_RECORDS = PrefixRecords()
 
 
 def with_rules(records: Iterable[PrefixRecord], rules: Iterable[Rule]) -> list[PrefixRecord]:
-    """Return the records in the order of their prefixes, each with the rule of its prefix."""
+    """Return records in the order of their prefixes.
+
+    The field ``rule`` of each is set to the rule of the same prefix.
+    """
     by_prefix = {rule.prefix: rule for rule in rules}
     return sorted((replace(each, rule=by_prefix.get(each.prefix)) for each in records), key=lambda each: each.prefix)
 
 
 def checked_patterns(records: Iterable[PrefixRecord]) -> Iterator[Pattern]:
-    """Return the patterns of records whose names have a check character.
+    """Yield the patterns of records whose minted names have a check character.
 
     >>> stated = record("ark:12345/x5", {"pattern": "29^4+name"})
     >>> list(checked_patterns([stated]))
@@ -202,10 +224,10 @@ def checked_patterns(records: Iterable[PrefixRecord]) -> Iterator[Pattern]:
 
 
 def check(prefix: str, texts: Mapping[Field, str | None]) -> dict[Field, str]:
-    """Return the texts to change in their stored form. None means no change, an empty text deletes one.
+    """Check texts for the record of a NAAN or shoulder, and return those to change in their stored form.
 
-    ``prefix`` is in its stored form. Raises :class:`BindingError` with the code ``prefix-text``, ``prefix-pattern`` or
-    ``prefix-characters``.
+    None means no change, an empty text deletes one. ``prefix`` is in its stored form. Raises :class:`BindingError` with
+    the code ``prefix-text``, ``prefix-pattern`` or ``prefix-characters``.
 
     >>> check("ark:12345/x5", {"who": " Library ", "what": None, "contact": "", "pattern": "10^6+check"})
     {'who': 'Library', 'contact': '', 'pattern': '10^6+check'}
@@ -243,9 +265,10 @@ def _check_pattern(prefix: str, text: str) -> str:
 def changed(
     existing: PrefixRecord | None, prefix: str, texts: Mapping[Field, str], now: datetime, actor: str | None
 ) -> PrefixRecord:
-    """Return the record after a change with checked texts, or ``existing`` itself if nothing differs.
+    """Return the record of a NAAN or shoulder after a change. Return ``existing`` itself if nothing differs.
 
-    Raises :class:`BindingError` with the code ``prefix-empty`` if no text would be recorded.
+    ``texts`` are checked; fields that are not in it stay. ``existing`` is None without a record. Raises
+    :class:`BindingError` with the code ``prefix-empty`` if no text would be recorded.
     """
     before = existing.texts if existing else {}
     after: dict[Field, str] = {field: text for field in FIELDS if (text := texts.get(field, before.get(field)))}
@@ -257,7 +280,9 @@ def changed(
 
 
 def check_prefix(prefix: str) -> str:
-    """Return the stored form of a prefix, a NAAN or a shoulder; ``ark:`` can be missing. Raises :class:`BindingError`.
+    """Check a NAAN or shoulder that a user entered, and return its stored form. ``ark:`` can be missing.
+
+    Raises :class:`BindingError` with the code ``rule-prefix`` or ``naan-reserved-invalid``.
 
     >>> check_prefix("ark:/12-345"), check_prefix("ark:12345/x-5"), check_prefix("12345/x5")
     ('ark:12345/', 'ark:12345/x5', 'ark:12345/x5')

@@ -1,4 +1,4 @@
-"""Targets of bindings: the same checks when a name is bound and before its target is sent to a client.
+"""Check the targets of bindings: when a name is bound, and again before its target is sent to a client.
 
 A target is an http(s) URL, or a path of this site that begins with exactly one slash. All other texts are refused:
 relative references, credentials, schemes that run a program or read a file on the client, and characters that end a
@@ -54,10 +54,10 @@ _MAX_ALTERNATES = 50
 
 
 def check(target: str | None, kind: Kind) -> str | None:
-    """Return a target in its stored form: a URI in ASCII with scheme and host in lower case.
+    """Check the target of a binding and return its stored form: a URI in ASCII with scheme and host in lower case.
 
     The kind "described" has no target: None is returned. Characters outside ASCII are percent-encoded, and those of a
-    host become A-labels. Nothing else is changed. To check a stored form again returns it unchanged.
+    host become A-labels. Nothing else is changed. Checking a stored form again returns it unchanged.
 
     Raises :class:`BindingError` with a code that begins with ``target-``, or with the code ``reserved-target``.
 
@@ -79,11 +79,11 @@ def check(target: str | None, kind: Kind) -> str | None:
 
 
 def check_alternates(alternates: Mapping[str, str], kind: Kind, *, deletions: bool = False) -> Mapping[str, str]:
-    """Return the alternates in their stored form: selectors sorted and in lower case, targets as by :func:`check`.
+    """Check the alternate targets of a binding by selector. Return the selectors sorted and in lower case.
 
     An alternate is another target, for clients that accept a media type or a language. Its selector is a media type
-    ("text/html"), a language ("en") or both ("text/html;en"). With ``deletions`` an empty target is permitted: it
-    deletes the alternate.
+    ("text/html"), a language ("en") or both ("text/html;en"). The targets are stored as by :func:`check`. With
+    ``deletions`` an empty target is permitted: it deletes the alternate.
 
     Raises :class:`BindingError` with the codes of :func:`check` or with ``alternate-selector`` or ``alternate-twice``.
 
@@ -111,10 +111,10 @@ def check_alternates(alternates: Mapping[str, str], kind: Kind, *, deletions: bo
 
 
 def location(target: str, prefix: str | None = None) -> str:
-    """Return a target as the field Location sends it: a path of this site follows ``prefix``, if there is one.
+    """Return a target as the value of the field Location. A path of this site follows ``prefix``.
 
-    ``prefix`` is a resolver prefix in its stored form. Raises :class:`BindingError` like :func:`check`, so that no
-    client is sent to a target that could not be bound.
+    ``prefix`` is a resolver prefix in its stored form, or None. Raises :class:`BindingError` like :func:`check`, so
+    that no client is sent to a target that could not be bound.
 
     >>> location("/about", "https://example.org"), location("/about"), location("http://example.com", "https://example.org")
     ('https://example.org/about', '/about', 'http://example.com')
@@ -124,7 +124,9 @@ def location(target: str, prefix: str | None = None) -> str:
 
 
 def is_reserved(path: str) -> bool:
-    """Return whether the resolver answers for a path of this site, percent-encoded or not.
+    """Return whether a path of this site belongs to the resolver, because it begins with ``/ark:`` or ``/urn:``.
+
+    The path can be percent-encoded and in any case.
 
     >>> is_reserved("/ark:12345/x"), is_reserved("/%41RK%3A12345/x"), is_reserved("/archive")
     (True, True, False)
@@ -133,7 +135,7 @@ def is_reserved(path: str) -> bool:
 
 
 def with_query(target: str, query: str | None) -> str:
-    """Return the target with ``query`` added after its own query and before its fragment.
+    """Add a query to a target, after its own query and before its fragment. None adds nothing.
 
     >>> with_query("https://example.org/a?b=c#d", "e=f g%"), with_query("/a", None)
     ('https://example.org/a?b=c&e=f%20g%25#d', '/a')

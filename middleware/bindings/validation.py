@@ -1,4 +1,4 @@
-"""Checks for texts that users enter and other users read, and their quotation in messages."""
+"""Check texts that users enter and other users read, and quote such texts in messages."""
 
 from __future__ import annotations
 

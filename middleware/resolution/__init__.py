@@ -1,1 +1,1 @@
-"""Resolution: from an identifier to the answer, without HTTP and without a store."""
+"""Resolve an identifier: from its text to the result, without HTTP and without a store."""

@@ -15,7 +15,7 @@ MESSAGE = "this resolver has no location for this identifier; its check characte
 
 
 def is_mistyped(key: str, patterns: Sequence[Pattern]) -> bool:
-    """Return whether the Name of an ARK has a wrong check character by the patterns of the names minted here.
+    """Return whether the Name of an ARK has a wrong check character, by the patterns of the names minted here.
 
     ``key`` is a normal form. Only patterns with a check character, and with the longest shoulder that begins the name,
     are compared. A name with another length, or with a character that is not a letter or digit, is of another kind. A

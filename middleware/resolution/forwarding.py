@@ -1,4 +1,4 @@
-"""The address of an ARK at the resolver of its NAAN, by the registry of NAANs.
+"""Find the address of an ARK at the resolver that the registry lists for its NAAN.
 
 Two resolvers that forward to each other make a loop. So an address below a prefix of this resolver is never used, with
 either scheme. Nor is an address at the official resolver, which reads the same registry and can have sent the client
@@ -18,14 +18,14 @@ from ..settings import Settings
 
 
 class Forwarding(NamedTuple):
-    """The address at another resolver; None if there is none, with the reason in ``message``."""
+    """The result of :func:`forwarding`: the address at another resolver, or None with the reason in ``message``."""
 
     address: str | None
     message: str
 
 
 def forwarding(identifier: Ark, settings: Settings) -> Forwarding:
-    """Return the address of an ARK whose NAAN this resolver does not answer for, without the inflection.
+    """Return the address of an ARK of another NAAN at the resolver of that NAAN, without the inflection.
 
     >>> from ararat.identifiers.ark import parser as ark
     >>> settings = Settings(prefix="https://r.example", naans=["12345"], forward=True)

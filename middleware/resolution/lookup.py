@@ -27,7 +27,7 @@ _MAX_VARIANTS = 4
 
 
 class Found(NamedTuple):
-    """The binding that answers a request.
+    """The binding that answers a request, and its origin.
 
     If the identifier itself is not bound, ``container`` or ``rule`` made the binding: the key of a container, or the
     prefix of a rule.
@@ -40,7 +40,7 @@ class Found(NamedTuple):
 
 
 def find_exact(request: ResolutionRequest, fetch: Fetch) -> Binding | None:
-    """Return the binding of the identifier itself, or None."""
+    """Look up the binding of the identifier itself. Return None if it is not bound."""
     key = request.key
     if not _can_be_bound(key):
         return None
@@ -55,7 +55,7 @@ def _can_be_bound(key: str) -> bool:
 
 
 class BoundAbove(NamedTuple):
-    """The bound names above an identifier.
+    """The result of looking up the names above an identifier, such as ark:12345/x above ark:12345/x/p1.
 
     ``containers`` are the bindings of the nearest containers, nearest first. ``withdrawn`` is the binding of the
     nearest withdrawn name above the identifier, or None.
@@ -66,7 +66,10 @@ class BoundAbove(NamedTuple):
 
 
 def find_above(identifier: Identifier, fetch: Fetch) -> BoundAbove:
-    """Look up the names above an identifier that is not bound itself. A URN has none."""
+    """Look up the names above an identifier that is not bound itself, such as ark:12345/x above ark:12345/x/p1.
+
+    The result is empty for a URN.
+    """
     if isinstance(identifier, Urn):
         return BoundAbove([], None)
     nearest = islice(identifier.ancestry(), 1, 1 + MAX_CONTAINERS)
@@ -74,7 +77,11 @@ def find_above(identifier: Identifier, fetch: Fetch) -> BoundAbove:
 
 
 def find_bound(containers: Iterable[str], withdrawing: Sequence[str], fetch: Fetch) -> BoundAbove:
-    """Look up the keys of containers, and the keys of names whose withdrawal would include the identifier."""
+    """Look up several names above an identifier with one query. Reserved names are omitted.
+
+    ``containers`` are the keys of containers, nearest first. ``withdrawing`` are the keys of the names whose withdrawal
+    includes the identifier (:func:`withdrawing_keys`).
+    """
     near = [key for key in containers if _can_be_bound(key)]
     keys = list(dict.fromkeys((*near, *withdrawing)))
     # A reserved name is not public, so nothing below it may show that it exists.

@@ -1,4 +1,4 @@
-"""Passthrough: append the rest of an identifier to the path of its container's target.
+"""Append the rest of an identifier to the path of its container's target (passthrough).
 
 Only the path of the target changes; its scheme, authority, query and fragment stay. A target without a path cannot be
 extended, because ``https://example.org`` and ``.evil.example`` would make another host. The rest begins at a boundary
@@ -73,9 +73,10 @@ def append_path(target: str, suffix: str) -> str | None:
 
 
 def inherit(container: Binding, key: str) -> Binding | None:
-    """Return the binding that a container with passthrough makes for the ARK ``key`` below it, or None.
+    """Return the binding that a container with passthrough creates for the ARK ``key`` below it.
 
-    Metadata, resource and alternates of the container are not inherited: they describe the container only.
+    Return None if the container has no passthrough, or if its target cannot be extended. Metadata, resource and
+    alternates of the container are not inherited: they describe the container only.
     """
     if not container.passthrough or container.target is None:
         return None

@@ -17,7 +17,7 @@ _QUERY = ("unknown-inflection",)
 
 
 def refuse(given: str, reason: str | Problem, message: str | None = None) -> Resolution:
-    """Return the resolution that refuses an identifier as received.
+    """Return the result of resolution for a refused request. ``given`` is the identifier as received.
 
     ``reason`` is a problem, or the code of one; then ``message`` is its text. The default is the title of the code.
 
@@ -30,7 +30,9 @@ def refuse(given: str, reason: str | Problem, message: str | None = None) -> Res
 
 
 def problem(code: str, given: str, message: str | None = None) -> Problem:
-    """Return the problem ``code`` of either catalogue, at the part of the identifier that the code is about.
+    """Return the problem with the code ``code``, and mark the part of the identifier that the code is about.
+
+    ``given`` is the identifier as received. The default of ``message`` is the title of the code.
 
     >>> found = problem("unknown-inflection", "ark:12345/x?cite")
     >>> found.start, found.end

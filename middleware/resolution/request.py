@@ -1,4 +1,4 @@
-"""The first step of resolution: parse the identifier and its inflection. Nothing is looked up."""
+"""Parse a requested identifier and its inflection: the first step of resolution, without a lookup."""
 
 from __future__ import annotations
 
@@ -42,7 +42,10 @@ class ResolutionRequest(NamedTuple):
 
 
 def parse_request(given: str, settings: Settings, accepted: Accepted = ANYTHING) -> ResolutionRequest | Problem:
-    """Parse an identifier as received; return the problem if it is too long or not an identifier."""
+    """Parse an identifier as received, with its query. Return the problem if it is too long or not an identifier.
+
+    ``accepted`` has the Accept and Accept-Language fields of the client.
+    """
     if length.may_refuse(given, settings.max_length):
         # "When a HTTP ARK resolver declines to serve a request for resolution on the basis of length it MUST reply with
         # the HTTP status code 414." A long identifier is neither parsed nor looked up.
@@ -79,7 +82,7 @@ def _parse(core: str, settings: Settings) -> Identifier:
 
 
 def inflection(query: str | None) -> str:
-    """Return a query as an inflection in normal form: with its question mark, or "" without a query.
+    """Convert a query to an inflection in normal form: with its question mark, or "" without a query (None).
 
     >>> inflection(None), inflection(""), inflection("%69nfo%c3")
     ('', '?', '?info%C3')

@@ -55,12 +55,12 @@ Prefixes = Callable[[], PrefixRecords]
 
 
 def no_prefixes() -> PrefixRecords:
-    """Return no records: a site without prefix records."""
+    """Return no records, for a site that describes no NAANs and shoulders."""
     return NO_RECORDS
 
 
 def no_rules(identifier: Identifier) -> None:
-    """Return None: a site without rules."""
+    """Return None, for a site without rules."""
 
 
 def resolve(

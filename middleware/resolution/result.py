@@ -1,4 +1,4 @@
-"""The result of resolution."""
+"""The result of resolution, before it becomes an HTTP response."""
 
 from __future__ import annotations
 
@@ -60,5 +60,5 @@ class Resolution:
 
     @property
     def key(self) -> str | None:
-        """The normal form, which is the key of the binding; None if the identifier could not be parsed."""
+        """The normal form of the identifier, which is the key of its binding; None if it could not be parsed."""
         return names.key(self.identifier) if self.identifier is not None else None

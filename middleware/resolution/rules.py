@@ -39,7 +39,13 @@ _SAMPLES = ("12345/0", "12345/0/0.0")
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """A rule for names that begin with ``prefix``. ``redirect`` is 302 or 307, ``actor`` made the last change."""
+    """A template that creates the targets of all unbound names that begin with ``prefix``.
+
+    - ``prefix``: a NAAN or a shoulder, such as ``ark:12345/x5``.
+    - ``template``: a URL or path with a variable (:mod:`target_templates`).
+    - ``redirect``: the status of the answer, 302 or 307.
+    - ``changed``, ``actor``: the time of the last change in UTC, and the person or program that made it, or None.
+    """
 
     prefix: str
     template: str
@@ -52,7 +58,9 @@ class Rule:
         return row | {"changed": rfc3339(self.changed)}
 
     def binding(self, key: str) -> Binding | None:
-        """Return the binding of an ARK whose key begins with the prefix, or None if the address cannot be used.
+        """Return the binding that the rule creates for an ARK. Return None if the target would not be valid.
+
+        ``key`` is the normal form of the ARK, which begins with the prefix.
 
         >>> rule = Rule("ark:12345/x5", "https://example.org/${suffix}", 302, datetime(2026, 1, 1), None)
         >>> rule.binding("ark:12345/x5/a").target, rule.binding("ark:12345/x5%2E%2E/a")
@@ -91,7 +99,9 @@ class Ruled(NamedTuple):
 
 
 class RuleEvent(NamedTuple):
-    """A change of a rule, with the new template and status; both are None if the rule was removed."""
+    """A change of a rule in its history. ``template`` and ``redirect`` are those after it; both are None after
+    "removed".
+    """
 
     action: Literal["set", "removed"]
     prefix: str
@@ -105,10 +115,10 @@ class RuleEvent(NamedTuple):
 
 
 class Source(Protocol):
-    """A store from which rules can be read."""
+    """The part of a store that has the rules, the patterns of minted names and the records of NAANs and shoulders."""
 
     def rules_version(self) -> str:
-        """Return a text that differs after each change of a rule."""
+        """Return a text that differs after each change of a rule or of the record of a NAAN or shoulder."""
         ...
 
     def rules(self) -> list[Rule]: ...
@@ -195,9 +205,10 @@ class Rulebook:
 
 
 def check_template(template: str) -> str:
-    """Return the stored form of the template of a rule, with current variables. Raises :class:`BindingError`.
+    """Check the template of a rule, and return its stored form, with the current names of variables.
 
-    A template is an http(s) address or a path of this site, with one variable for the name after the host.
+    A template is an http(s) address or a path of this site, with one variable for the name after the host. Raises
+    :class:`BindingError` with the code ``rule-template``.
 
     >>> check_template("https://example.org/things/${value}"), check_template("/show?id=${content}")
     ('https://example.org/things/${value}', '/show?id=${content}')
@@ -223,7 +234,7 @@ def check_template(template: str) -> str:
 
 
 def read_template(stored: str) -> Template:
-    """Return a stored template, which was checked when it was stored."""
+    """Parse the stored form of the template of a rule, without checking it again."""
     if stored.startswith("/"):
         return Template(stored, ())
     return replace(target_templates.read(stored), flaws=())

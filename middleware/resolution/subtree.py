@@ -1,4 +1,4 @@
-"""Served subtrees: the site answers for all paths below a name, which need not be ARKs.
+"""Resolve paths below a name whose subtree the site serves. Such a path need not be an ARK.
 
 A region of an IIIF image contains ``,`` and ``!``, and a viewer requests it below the ARK of the image. The path below
 the name is passed to the site as received, without parsing and normalization.
@@ -26,7 +26,7 @@ _MAX_TRIES = 4
 
 
 def nearest_ark(core: str, place: int) -> Ark | None:
-    """Return the longest ARK that ends at a slash of ``core`` before the character ``place``, or None.
+    """Return the longest ARK that ends at a slash of ``core`` before the character ``place``. Return None without one.
 
     ``core`` begins like an ARK, and ``place`` is the position of the error in it.
 
@@ -48,14 +48,18 @@ def nearest_ark(core: str, place: int) -> Ark | None:
 
 
 def containers(identifier: Ark) -> Iterator[str]:
-    """Return the keys of an ARK and its containers, the ARK first; the name it is a variant of is not one of them."""
+    """Yield the key of an ARK and the keys of its containers, the nearest first.
+
+    The name that the ARK is a variant of is omitted.
+    """
     return (key for key in identifier.ancestry() if key != identifier.variant_of)
 
 
 def site_path(container: Binding, core: str) -> str | None:
-    """Return the path of the site for ``core``, or None if there is none.
+    """Return the path of the site that answers for an identifier below a name. Return None if the path is not
+    permitted.
 
-    ``core`` is an identifier as received, below the container, without query and fragment.
+    ``core`` is the identifier as received, without query and fragment. ``container`` is the binding of the name.
     """
     if not (core.isascii() and core.isprintable()):
         return None
@@ -68,7 +72,8 @@ def site_path(container: Binding, core: str) -> str | None:
 
 
 def find_below(request: ResolutionRequest, container: Binding, settings: Settings) -> Found | None:
-    """Return the binding of a path below a name whose subtree the site serves, or None if the site has no such path.
+    """Return the binding of a path below a name whose subtree the site serves. Return None if the path is not
+    permitted.
 
     The site answers for the container. Only a description is that of the identifier below it.
     """
@@ -86,7 +91,10 @@ def find_below(request: ResolutionRequest, container: Binding, settings: Setting
 
 
 def find_below_text(given: str, problem: Problem, fetch: Fetch, settings: Settings) -> Found | None:
-    """Return the binding for a text that is not an ARK, but is below an ARK whose subtree the site serves, or None."""
+    """Return the binding for a text that is not an ARK, but is below an ARK whose subtree the site serves.
+
+    Return None if there is no such ARK. ``problem`` is the reason why ``given`` is not an ARK.
+    """
     if HTTP_STATUS.get(problem.code, 400) != 400 or problem.code == "dot-segment":
         return None
     core, mark, rest = given.partition("?")

@@ -18,7 +18,7 @@ MAX_LISTED = 1000
 
 
 class Operation(NamedTuple):
-    """A change of many names.
+    """One change of many names, such as an import, as it is recorded in the database.
 
     - ``number``: the number of the operation. Numbers increase; they can have gaps.
     - ``actor``: the person or program that made the change, or None.
@@ -40,7 +40,7 @@ class Operation(NamedTuple):
     undone_by: int | None
 
     def as_dict(self) -> dict[str, Any]:
-        """Return the operation for JSON. Times are RFC 3339 in UTC."""
+        """Return the operation as a JSON object with the fields of this class. Times are RFC 3339 in UTC."""
         return self._asdict() | {
             "started": rfc3339(self.started),
             "finished": self.finished and rfc3339(self.finished),
@@ -49,10 +49,10 @@ class Operation(NamedTuple):
 
 
 def list_operations(bindings: Bindings, *, before: int | None = None, limit: int = 100) -> list[Operation]:
-    """Return operations, the newest first.
+    """Return the recorded operations of a database, the newest first.
 
-    ``before`` is the number of the last operation of the page before, or None. ``limit`` is from 1 to 1,000. A file
-    has no operations. Raises :class:`BindingError` with the code ``list-limit``.
+    ``before`` is the number of the last operation of the page before, or None for the first page. ``limit`` is from 1
+    to 1,000. A table file has no operations. Raises :class:`BindingError` with the code ``list-limit``.
 
     >>> import tempfile
     >>> from ararat.middleware import open_bindings

@@ -32,7 +32,11 @@ _AT_ONCE = 1000
 
 
 class Effect(NamedTuple):
-    """The effect on one name. ``before`` is None for a new name. A deleted name has no binding afterwards."""
+    """The change of one name by an operation.
+
+    ``before`` is the binding before it; None for a new name. ``after`` is the binding after it. A deleted name has no
+    binding afterwards; ``after`` is then that of the last event.
+    """
 
     outcome: Outcome
     before: Binding | None
@@ -40,7 +44,7 @@ class Effect(NamedTuple):
 
 
 class NotedName(NamedTuple):
-    """A name that is refused or left alone, with the reason in printable ASCII."""
+    """A name that an operation refuses or leaves alone. ``message`` is the reason in printable ASCII."""
 
     identifier: str
     code: str
@@ -49,18 +53,17 @@ class NotedName(NamedTuple):
 
 @dataclass(slots=True)
 class BulkResult:
-    """The result of an operation or of its dry run.
+    """The result of an operation on many names, or of its dry run.
 
     - ``operation``: the number of the operation; None if nothing was written.
     - ``names``: the number of names that the operation concerns.
     - ``counts``: the number of names with each outcome, such as "relocated".
     - ``unchanged``: the number of names that have the wanted state already.
-    - ``refusals``, ``refused``: names whose change is not permitted. With one of them nothing is written.
-    - ``others``, ``left_alone``: names that stay as they are, with the reason.
-    - ``effects``: the changes.
+    - ``refusals``: the number of names whose change is refused; if it is not 0, nothing is written. ``refused``: the
+      first hundred of them, with reasons.
+    - ``others``: the number of names that are left alone. ``left_alone``: the first hundred of them, with reasons.
+    - ``effects``: the first hundred changes.
     - ``written``: False after a dry run, if a name is refused, and if nothing changes.
-
-    The lists have the first hundred names.
     """
 
     operation: int | None = None
@@ -76,11 +79,11 @@ class BulkResult:
 
     @property
     def changed(self) -> int:
-        """The number of changed names."""
+        """The number of names that the operation changes: the sum of ``counts``."""
         return self.counts.total()
 
     def as_dict(self) -> dict[str, Any]:
-        """Return the result for JSON."""
+        """Return the result as a JSON object with the fields of this class."""
         return {
             "operation": self.operation,
             "written": self.written,
@@ -103,10 +106,10 @@ class BulkResult:
 
 
 class Decision(NamedTuple):
-    """One name of an operation, and the function that decides about it.
+    """One name of an operation, and the function that decides what happens to it.
 
-    The function returns a change, or why the name is left alone, or None if the name does not belong to the operation.
-    It raises :class:`BindingError` if the change is not permitted.
+    ``decide`` receives the time of the operation. It returns a change, or the reason why the name is left alone, or
+    None if the name does not belong to the operation. It raises :class:`BindingError` if the change is not permitted.
     """
 
     identifier: str
@@ -115,7 +118,12 @@ class Decision(NamedTuple):
 
 
 class Plan(NamedTuple):
-    """An operation: how it is recorded, how its names are found, and how they are decided."""
+    """The description of an operation that :func:`carry_out` executes.
+
+    - ``action``, ``parameters``, ``undoes``: what is recorded about the operation (:class:`.Operation`).
+    - ``find``: returns the keys of the names that the operation concerns.
+    - ``decide``: yields a decision for each of the given keys.
+    """
 
     action: OperationAction
     parameters: Mapping[str, Any]
@@ -132,7 +140,7 @@ def carry_out(
     actor: str | None = None,
     progress: Callable[[int], object] | None = None,
 ) -> BulkResult:
-    """Carry out an operation in one transaction. Other writers wait, on SQLite for at most five seconds.
+    """Execute the operation ``plan`` in one transaction. Other writers wait, on SQLite for at most five seconds.
 
     - ``dry_run``: check all names, write nothing.
     - ``actor``: the name of the user for the history.
@@ -202,7 +210,10 @@ def _decided(
 
 
 def recorded(transaction: Transaction, keys: Sequence[str], within: KeyRange | None) -> list[Binding]:
-    """Return the bindings of these keys in a range, in the order of their names, and lock their rows."""
+    """Return the bindings of these keys that are in the range ``within``, sorted by name, and lock their rows.
+
+    None for ``within`` means all keys.
+    """
     found = transaction.get(keys).values()
     return sorted((each for each in found if within is None or within.includes(each.identifier)), key=_identifier)
 

@@ -1,1 +1,1 @@
-"""Check bindings: names and targets, the history, and newer data."""
+"""Check the bindings in a store: names and targets, the history, and the differences from another store."""

@@ -1,4 +1,4 @@
-"""Audit of stored names and targets. It reads only the store: it sends no requests and changes nothing.
+"""Check stored names and targets. The checks read only the store: they send no requests and change nothing.
 
 :mod:`verification` compares bindings with their history.
 
@@ -54,9 +54,10 @@ _NON_ASCII = re.compile("%[89A-F]")
 
 
 class Finding(NamedTuple):
-    """A finding: the name in normal form, a code of :data:`CHECKS`, and a sentence in printable ASCII.
+    """A result of :func:`check`: something wrong or unusual about a name or its target.
 
-    ``identifier`` is empty for a finding about the database.
+    ``identifier`` is the name in normal form; it is empty for a finding about the database. ``code`` is one of
+    :data:`CHECKS`, and ``message`` a sentence in printable ASCII.
     """
 
     identifier: str
@@ -71,13 +72,17 @@ def check(
     prefixes: Collection[str] = (),
     profile: Profile | None = None,
 ) -> Iterator[Finding]:
-    """Yield the findings of each name in order, then one if rows cannot be read.
+    """Check all names and their targets, and yield the findings in the order of the names.
 
-    ``naans`` are accepted although they are not registered. ``prefixes`` are the resolver prefixes of this site, in
-    their stored form: a target that begins with one is a path of this site. With a ``profile`` the live names and their
-    targets are checked against that IRI policy. The targets of withdrawn names are not checked.
+    A last finding states whether rows cannot be read.
 
-    The store is streamed from one snapshot, so it can have any size, and can change during the audit.
+    - ``naans``: NAANs that are accepted although they are not registered.
+    - ``prefixes``: the resolver prefixes of this site, in their stored form. A target that begins with one is a path of
+      this site.
+    - ``profile``: an IRI policy for the live names and their targets, or None.
+
+    The targets of withdrawn names are not checked. The store is streamed from one snapshot, so it can have any size,
+    and can change during the audit.
 
     Raises :class:`BindingsUnavailable`.
 

@@ -1,4 +1,4 @@
-"""Comparison of two stores: whether one is an older copy of the other, such as a restored backup.
+"""Compare two stores, to find out if one is an older copy of the other, such as a restored backup.
 
 For each name, the revision of its last event is compared, and the event of the older store with the same event of the
 newer one. The comparison changes nothing, and both stores are streamed.

@@ -1,4 +1,4 @@
-"""Verification of a store: whether bindings, histories, rules, counters and triggers fit together.
+"""Verify a store: check that bindings, histories, rules, counters and triggers agree.
 
 :mod:`audit` checks names and targets instead. Both change nothing.
 
@@ -51,7 +51,11 @@ CODES = {
 
 
 class Finding(NamedTuple):
-    """A finding: the name or prefix, or "" for the store, a code of :data:`CODES`, what is wrong, and the remedy."""
+    """A result of :func:`verify`: a contradiction in the store.
+
+    ``identifier`` is a name or a prefix, or "" for the whole store. ``code`` is one of :data:`CODES`. ``message``
+    states what is wrong, and ``remedy`` how to fix it.
+    """
 
     identifier: str
     code: str

@@ -51,7 +51,7 @@ class Record(NamedTuple):
 class Skipped(NamedTuple):
     """A part of a dump that the import ignores as a whole, such as a name that another system keeps.
 
-    ``line`` is its line in the file, ``identifier`` its name or "", and ``reason`` a text for the user.
+    ``line`` is its line in the file, ``identifier`` its name or "", and ``omitted`` the note with the reason.
     """
 
     line: int
