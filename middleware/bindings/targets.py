@@ -92,8 +92,8 @@ def check_alternates(alternates: Mapping[str, str], kind: Kind, *, deletions: bo
     """
     if not alternates:
         return NOTHING
-    if len(alternates) > _MAX_ALTERNATES:
-        message = f"the binding has {len(alternates)} alternates; at most {_MAX_ALTERNATES} are allowed"
+    if (count := sum(target != "" for target in alternates.values())) > _MAX_ALTERNATES:
+        message = f"the binding has {count} alternates; at most {_MAX_ALTERNATES} are allowed"
         raise BindingError("alternate-selector", message)
     checked: dict[str, str] = {}
     for selector, target in alternates.items():

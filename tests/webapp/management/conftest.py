@@ -1,0 +1,83 @@
+"""Shared fixtures: the management of names in each kind of database, and callers of each role."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from datetime import UTC, datetime
+
+import pytest
+from sqlalchemy import select
+
+from ararat.middleware.bindings.collection import Bindings
+from ararat.middleware.storage.tables.account_tables import audit
+from ararat.webapp.accounts.model import Caller, Token
+from ararat.webapp.accounts.store import Accounts
+from ararat.webapp.management import Management
+from tests.middleware.conftest import cluster, database, made_cluster, open_store
+
+__all__ = ["cluster", "database", "made_cluster", "open_store"]
+
+GRANTED, ELSEWHERE = "ark:12345/x5", "ark:12345/y7"
+
+
+@pytest.fixture
+def management(database: str, open_store: Callable[..., Bindings]) -> Management:
+    """The management of an empty database, once for each kind."""
+    bindings = open_store(database)
+    return Management(bindings, Accounts(bindings))
+
+
+@pytest.fixture
+def sqlite_management(tmp_path, open_store: Callable[..., Bindings]) -> Management:
+    """The management of an empty SQLite database."""
+    bindings = open_store(f"sqlite:///{tmp_path / 'names.sqlite'}")
+    return Management(bindings, Accounts(bindings))
+
+
+def token_for(caller: Caller, *prefixes: str) -> Caller:
+    """Return a caller with a token for some prefixes."""
+    token = Token(
+        number=7,
+        account=caller.account.number,
+        label="repository",
+        prefixes=prefixes,
+        created=datetime(2026, 11, 23, tzinfo=UTC),
+        expires=None,
+        last_used=None,
+        revoked=None,
+    )
+    return Caller(account=caller.account, token=token, address="192.0.2.7")
+
+
+def callers(management: Management) -> Mapping[str, Caller | None]:
+    """Return a caller of each role. The grants are for names that begin with :data:`GRANTED`."""
+    reader = Caller(account=management.accounts.add("reader", "reader", [GRANTED]))
+    curator = Caller(account=management.accounts.add("curator", "curator", [GRANTED]))
+    other = Caller(account=management.accounts.add("other", "curator", [ELSEWHERE]))
+    administrator = Caller(account=management.accounts.add("root", "administrator"))
+    return {
+        "anonymous": None,
+        "reader": reader,
+        "curator": curator,
+        "curator of other names": other,
+        "curator with a token for the names": token_for(curator, GRANTED),
+        "curator with a token for other names": token_for(curator, ELSEWHERE),
+        "curator with a token for too many names": token_for(curator, "ark:12345/"),
+        "administrator": administrator,
+        "administrator with a token for the names": token_for(administrator, GRANTED),
+        "administrator with a token for other names": token_for(administrator, ELSEWHERE),
+    }
+
+
+@pytest.fixture
+def curator(management: Management) -> Caller:
+    """A curator of the names that begin with ark:12345/x5."""
+    return Caller(account=management.accounts.add("jane", "curator", [GRANTED]), address="192.0.2.1")
+
+
+def audit_of(management: Management) -> list[tuple[str, str | None, str]]:
+    """Return operation, name and outcome of each row of the audit about names, oldest first."""
+    columns = audit.c
+    query = select(columns.operation, columns.name, columns.outcome).order_by(columns.id)
+    rows = management.accounts.write(lambda connection: connection.execute(query).all())
+    return [(row[0], row[1], row[2]) for row in rows if not row[0].startswith("account.")]

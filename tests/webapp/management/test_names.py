@@ -1,0 +1,277 @@
+"""Operations on names: states, revisions, permissions of minting, and the audit."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from ararat.middleware import BindingConflict
+from ararat.middleware.errors import BindingError
+from ararat.webapp.accounts.model import Caller
+from ararat.webapp.management import Fields, Forbidden, Management, Missing, NewName, Saved, Stale, etag
+
+from .conftest import audit_of
+
+NAME = "ark:12345/x5np1"
+TARGET, OTHER = "https://example.org/1", "https://example.org/2"
+
+
+def states(management: Management, name: str = NAME) -> list[tuple[str, str]]:
+    return [(event.action, event.after.status) for event in management.bindings.history(name)]
+
+
+def test_a_name_is_created_and_replaced(management: Management, curator: Caller) -> None:
+    given = Fields(target=TARGET, resource="r", metadata={"who": "A", "what": "B"}, redirect=307, passthrough=True)
+    first = management.save(curator, "ark:/12345/x5-np1", given)
+    assert (first.outcome, first.is_new, first.binding) == ("bound", True, management.show(None, NAME))
+    assert (first.binding.spelling, first.binding.redirect) == ("ark:/12345/x5-np1", 307)
+    # What the second request does not give gets its default; the resource and the state stay.
+    second = management.save(curator, NAME, Fields(target=TARGET, resource="r", metadata={"who": "C"}))
+    assert (second.outcome, second.is_new) == ("relocated", False)
+    assert dict(second.binding.metadata) == {"erc.who": "C"}
+    assert (second.binding.redirect, second.binding.passthrough, second.binding.resource) == (302, False, "r")
+    assert management.save(curator, NAME, Fields(target=TARGET, metadata={"who": "C"})).outcome == "unchanged"
+    assert len(management.history(curator, NAME)) == 2
+    assert management.bindings.history(NAME)[1].actor == "jane"
+
+
+def test_a_new_target_needs_the_resource_or_a_decision(management: Management, curator: Caller) -> None:
+    management.save(curator, NAME, Fields(target=TARGET, resource="r"))
+    for change in (management.save, management.change):
+        with pytest.raises(BindingConflict) as caught:
+            change(curator, NAME, Fields(target=OTHER))
+        assert (caught.value.code, caught.value.existing.target) == ("bound-otherwise", TARGET)
+        with pytest.raises(BindingConflict, match="other-resource"):
+            change(curator, NAME, Fields(target=TARGET, resource="another"), relocate=True)
+    assert management.change(curator, NAME, Fields(target=OTHER, resource="r")).outcome == "relocated"
+    assert management.change(curator, NAME, Fields(target=TARGET), relocate=True).outcome == "relocated"
+    assert management.relocate(curator, NAME, OTHER).binding.target == OTHER
+
+
+def test_a_patch_changes_only_the_given_fields(management: Management, curator: Caller) -> None:
+    alternates = {"en": "https://example.org/en"}
+    management.save(curator, NAME, Fields(target=TARGET, metadata={"who": "A", "what": "B"}, alternates=alternates))
+    changed = management.change(curator, NAME, Fields(metadata={"who": "", "dc.title": "T"}))
+    assert dict(changed.binding.metadata) == {"erc.what": "B", "dc.title": "T"}
+    assert (changed.outcome, changed.binding.target, dict(changed.binding.alternates)) == (
+        "updated",
+        TARGET,
+        alternates,
+    )
+    assert management.change(curator, NAME, Fields(redirect=307)).binding.redirect == 307
+    with pytest.raises(Missing) as caught:
+        management.change(curator, "ark:12345/x5other", Fields(redirect=307))
+    assert caught.value.code == "not-bound"
+    created = management.change(curator, "ark:12345/x5other", Fields(metadata={"who": "A"}), create=True)
+    assert (created.outcome, created.is_new, created.binding.kind) == ("bound", True, "described")
+    assert (
+        management.change(curator, "ark:12345/x5other", Fields(target=TARGET), relocate=True).binding.kind == "located"
+    )
+
+
+def test_all_alternates_can_be_replaced(management: Management, curator: Caller) -> None:
+    first, second = ({f"text/x{kind}{number}": TARGET for number in range(50)} for kind in "ab")
+    management.save(curator, NAME, Fields(target=TARGET, alternates=first))
+    saved = management.save(curator, NAME, Fields(target=TARGET, alternates=second), relocate=True)
+    assert saved.binding.alternates == second
+    with pytest.raises(BindingError, match="51 alternates"):
+        management.change(curator, NAME, Fields(alternates={**second, "en": TARGET}), relocate=True)
+
+
+@pytest.mark.parametrize(
+    ("steps", "expected"),
+    [
+        pytest.param([{"state": "reserved"}], [("reserved", "reserved")], id="reserved"),
+        pytest.param(
+            [{"state": "reserved"}, {"target": TARGET}, {"state": "live"}],
+            [("reserved", "reserved"), ("updated", "reserved"), ("bound", "live")],
+            id="reserved, then live",
+        ),
+        pytest.param(
+            [{"state": "reserved", "target": TARGET}, {"kind": "described"}],
+            [("reserved", "reserved"), ("updated", "reserved")],
+            id="reserved without its target",
+        ),
+        pytest.param(
+            [{"state": "withdrawn", "reason": "gone"}, {"reason": "lost"}],
+            [("withdrawn", "withdrawn"), ("updated", "withdrawn")],
+            id="withdrawn at first",
+        ),
+        pytest.param(
+            [{"target": TARGET}, {"target": OTHER, "state": "withdrawn", "reason": "gone"}],
+            [("bound", "live"), ("relocated", "live"), ("withdrawn", "withdrawn")],
+            id="moved and withdrawn",
+        ),
+        pytest.param(
+            [{"target": TARGET}, {"state": "withdrawn"}, {"state": "live", "target": OTHER, "metadata": {"who": "A"}}],
+            [("bound", "live"), ("withdrawn", "withdrawn"), ("restored", "live"), ("relocated", "live")],
+            id="restored and moved",
+        ),
+        pytest.param(
+            [{"target": TARGET}, {"state": "withdrawn"}, {"metadata": {"who": "A"}}],
+            [("bound", "live"), ("withdrawn", "withdrawn"), ("updated", "withdrawn")],
+            id="described after its withdrawal",
+        ),
+    ],
+)
+def test_states_change_with_the_fields(
+    management: Management, curator: Caller, steps: list[dict[str, Any]], expected: list[tuple[str, str]]
+) -> None:
+    saved = [management.change(curator, NAME, Fields(**step), relocate=True, create=True) for step in steps]
+    assert saved[-1].binding == management.bindings.lookup(NAME)
+    assert states(management) == expected
+    if "kind" in steps[-1]:
+        assert saved[-1].binding.target is None
+
+
+@pytest.mark.parametrize(
+    ("first", "then", "code"),
+    [
+        pytest.param({"target": TARGET}, {"state": "reserved"}, "reserve-public", id="a public name"),
+        pytest.param({"state": "withdrawn"}, {"state": "reserved"}, "reserve-public", id="a withdrawn name"),
+        pytest.param({"state": "reserved"}, {"state": "withdrawn"}, "withdraw-reserved", id="a reserved name"),
+        pytest.param({"target": TARGET}, {"reason": "gone"}, "reason-unwanted", id="a reason of a live name"),
+        pytest.param({"state": "withdrawn"}, {"target": TARGET}, "withdrawn", id="a target of a withdrawn name"),
+        pytest.param(
+            {"target": TARGET, "resource": "r"},
+            {"state": "live", "resource": "s"},
+            "other-resource",
+            id="another resource",
+        ),
+        pytest.param({"target": TARGET}, {"state": "gone"}, "list-state", id="an unknown state"),
+        pytest.param({"target": TARGET}, {"target": "javascript:1"}, "target-scheme", id="a dangerous target"),
+    ],
+)
+def test_forbidden_changes_write_nothing(
+    management: Management, curator: Caller, first: dict[str, Any], then: dict[str, Any], code: str
+) -> None:
+    before = management.save(curator, NAME, Fields(**first)).binding
+    for change in (management.change, management.save):
+        with pytest.raises(BindingError) as caught:
+            change(curator, NAME, Fields(**then), relocate=True)
+        assert caught.value.code == code
+    assert management.show(curator, NAME) == before
+    assert audit_of(management) == [
+        ("save", NAME, {"reserved": "reserved", "withdrawn": "withdrawn"}.get(first.get("state", ""), "bound")),
+        ("change", NAME, code),
+        ("save", NAME, code),
+    ]
+
+
+OPERATIONS: dict[str, Callable[[Management, Caller, int | None], Saved]] = {
+    "save": lambda m, c, revision: m.save(c, NAME, Fields(target=OTHER), revision=revision, relocate=True),
+    "change": lambda m, c, revision: m.change(c, NAME, Fields(metadata={"who": "A"}), revision=revision),
+    "withdraw": lambda m, c, revision: m.withdraw(c, NAME, revision=revision),
+    "relocate": lambda m, c, revision: m.relocate(c, NAME, OTHER, revision=revision),
+}
+
+
+@pytest.mark.parametrize("operation", OPERATIONS)
+def test_operations_expect_a_revision(management: Management, curator: Caller, operation: str) -> None:
+    first = management.save(curator, NAME, Fields(target=TARGET), revision=0)
+    for wrong in (0, 2):
+        with pytest.raises(Stale):
+            OPERATIONS[operation](management, curator, wrong)
+    assert management.show(None, NAME) == first.binding
+    saved = OPERATIONS[operation](management, curator, 1)
+    assert saved.binding.revision == 2
+    assert etag(saved.binding) != etag(first.binding)
+
+
+def test_deleted_and_restored_names_expect_a_revision(management: Management, curator: Caller) -> None:
+    management.save(curator, NAME, Fields(state="reserved"))
+    with pytest.raises(Stale):
+        management.delete(curator, NAME, revision=2)
+    deleted = management.delete(curator, NAME, revision=1)
+    with pytest.raises(Missing):
+        management.show(curator, NAME)
+    again = management.save(curator, NAME, Fields(target=TARGET), revision=0)
+    # The history goes on, so the entity tag is a new one.
+    assert (again.binding.revision, again.binding) == (3, management.show(None, NAME))
+    assert len({etag(deleted.binding), etag(again.binding)}) == 2
+    management.withdraw(curator, NAME, reason="gone", successor="ark:12345/x5new")
+    with pytest.raises(Stale):
+        management.restore(curator, NAME, revision=3)
+    assert management.restore(curator, NAME, revision=4).outcome == "restored"
+
+
+def test_reserved_names_are_hidden_without_an_account(management: Management, curator: Caller) -> None:
+    management.save(curator, NAME, Fields(state="reserved"))
+    assert management.show(curator, NAME).is_reserved
+    with pytest.raises(Missing) as hidden:
+        management.show(None, NAME)
+    with pytest.raises(Missing) as unknown:
+        management.show(None, f"{NAME}q")
+    assert str(hidden.value).replace(NAME, "") == str(unknown.value).replace(f"{NAME}q", "")
+
+
+# Minting and creating -------------------------------------------------------------------------------------------------
+
+
+def test_a_granted_prefix_is_a_shoulder(management: Management, curator: Caller) -> None:
+    administrator = Caller(account=management.accounts.add("root", "administrator"))
+    for caller in (curator, administrator):
+        saved = management.mint(caller, "12345/x5", Fields(target=TARGET))
+        assert (saved.outcome, saved.is_new, len(saved.binding.identifier)) == ("bound", True, 20)
+        assert saved.binding.identifier.startswith("ark:12345/x5")
+    for unknown in ("ark:12345/x51", "ark:12345/x5/a"):
+        with pytest.raises(Missing) as caught:
+            management.mint(curator, unknown)
+        assert (caught.value.code, caught.value.identifier) == ("shoulder-unknown", unknown)
+    with pytest.raises(Missing):
+        management.mint(administrator, "ark:12345/y7")
+    management.bindings.set_prefix("12345/x51", pattern="10^3+check")
+    minted = management.mint(curator, "ark:/12345/x5-1", Fields(state="reserved")).binding
+    assert (minted.status, len(minted.identifier)) == ("reserved", len("ark:12345/x51") + 4)
+
+
+def test_fields_can_depend_on_the_minted_name(management: Management, curator: Caller) -> None:
+    saved = management.mint(curator, "ark:12345/x5", lambda key: Fields(target=f"https://example.org/{key}"))
+    assert saved.binding.target == f"https://example.org/{saved.binding.identifier}"
+
+
+def test_names_are_created_all_or_none(management: Management, curator: Caller) -> None:
+    wanted = [NewName(Fields(target=TARGET), shoulder="ark:12345/x5")] * 3
+    wanted += [NewName(Fields(target=TARGET), NAME), NewName(Fields(state="reserved"), "ark:12345/x5r")]
+    made = management.create(curator, wanted)
+    assert [each.outcome for each in made] == ["bound"] * 4 + ["reserved"]
+    assert [each.is_new for each in made] == [True] * 5
+    # The same request again: a name with the same values is unchanged.
+    again = management.create(curator, wanted[3:])
+    assert [(each.outcome, each.is_new) for each in again] == [("unchanged", False)] * 2
+    count = management.bindings.count().number
+    for refused, code in (
+        (NewName(Fields(target=OTHER), NAME), "name-taken"),
+        (NewName(Fields(target=TARGET), "ark:12345/y7a"), "not-granted"),
+        (NewName(Fields(target=TARGET), shoulder="ark:12345/y7"), "not-granted"),
+        (NewName(Fields(), "nonsense"), "no-scheme"),
+        (NewName(), "empty"),
+    ):
+        with pytest.raises(BindingError) as caught:
+            management.create(curator, [*wanted[:3], refused])
+        assert caught.value.code == code, refused
+    assert management.bindings.count().number == count
+
+
+def test_the_audit_has_a_row_for_each_name_in_the_transaction_of_the_change(
+    management: Management, curator: Caller
+) -> None:
+    made = management.create(curator, [NewName(Fields(target=TARGET), shoulder="ark:12345/x5")] * 2)
+    management.save(curator, NAME, Fields(target=TARGET))
+    management.save(curator, NAME, Fields(target=TARGET))
+    management.withdraw(curator, "ark:/12345/x5-np1")
+    with pytest.raises(Forbidden):
+        management.delete(curator, "ark:12345/y7\N{RIGHT-TO-LEFT OVERRIDE}a")
+    with pytest.raises(BindingError):
+        management.withdraw(curator, "not a name\N{NULL}")
+    keys = sorted(each.binding.identifier for each in made)
+    assert audit_of(management) == [
+        *(("create", key, "bound") for key in keys),
+        ("save", NAME, "bound"),
+        ("withdraw", NAME, "withdrawn"),
+        ("delete", "ark:12345/y7%E2%80%AEa", "not-granted"),
+        ("withdraw", audit_of(management)[-1][1], "no-scheme"),
+    ]
+    assert "\0" not in str(audit_of(management))

@@ -1,0 +1,11 @@
+"""Management of names by people and programs: the permissions of accounts, and one method for each operation.
+
+The JSON API, the EZID API and the desk translate requests to :class:`Management` and have no rules of their own.
+"""
+
+from ...middleware.errors import Stale
+from .errors import Forbidden, Missing
+from .fields import Fields, NewName, Saved, etag
+from .service import Management
+
+__all__ = ["Fields", "Forbidden", "Management", "Missing", "NewName", "Saved", "Stale", "etag"]

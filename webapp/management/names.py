@@ -1,0 +1,250 @@
+"""The operations on single names, and the creation of several names."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from datetime import datetime
+from typing import TYPE_CHECKING
+
+from ...middleware.bindings import assignment, creation, names, prefixes
+from ...middleware.bindings.assignment import Change
+from ...middleware.bindings.changes import NameChange
+from ...middleware.bindings.creation import MintedChange
+from ...middleware.bindings.listing import Group, Page, Selection
+from ...middleware.bindings.model import Binding, Event, Kind
+from ...middleware.bindings.names import Name
+from ...middleware.errors import BindingConflict
+from . import fields as setting
+from .errors import Missing
+from .fields import NOTHING_GIVEN, Fields, NewName, Saved
+from .permissions import require_account, require_granted
+from .recording import Recorder
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from ..accounts.model import Caller
+
+
+class NameOperations(Recorder):
+    """The operations on names."""
+
+    def list_names(
+        self, caller: Caller | None, selection: Selection | None = None, after: str | None = None, limit: int = 100
+    ) -> Page:
+        """Return a page of names as :meth:`Bindings.list_names`, also of reserved names."""
+        require_account(caller)
+        return self.bindings.list_names(selection, after=after, limit=limit)
+
+    def count_names(
+        self, caller: Caller | None, selection: Selection | None = None, by: Group | None = None
+    ) -> dict[str, int]:
+        """Return the numbers of names by group, as :meth:`Bindings.count_names`."""
+        require_account(caller)
+        return self.bindings.count_names(selection, by=by)
+
+    def show(self, caller: Caller | None, name: Name) -> Binding:
+        """Return the binding of a name. Without an account, a reserved name is :class:`Missing`."""
+        found = self.bindings.lookup(name)
+        if found is None or (caller is None and found.is_reserved):
+            raise _missing(name)
+        return found
+
+    def history(self, caller: Caller | None, name: Name) -> list[Event]:
+        """Return the changes of a name, oldest first; also of a deleted name."""
+        require_account(caller)
+        if not (events := self.bindings.history(name)):
+            raise _missing(name)
+        return events
+
+    def save(
+        self, caller: Caller | None, name: Name, fields: Fields, *, revision: int | None = None, relocate: bool = False
+    ) -> Saved:
+        """Create a name, or replace all its fields.
+
+        A field that is not given gets its default. The state and the resource stay if they are not given. With
+        ``relocate``, the caller decides that a new target leads to the same resource; otherwise the request must repeat
+        the recorded resource.
+        """
+
+        def decide(existing: Binding | None, now: datetime) -> Sequence[Change]:
+            if existing is None:
+                return [setting.first(name, fields, now)]
+            whole = setting.replacing(existing, fields)
+            return setting.steps(name, existing, whole, now, relocate=relocate)
+
+        return self._make(caller, "save", name, decide, revision)
+
+    def change(
+        self,
+        caller: Caller | None,
+        name: Name,
+        patch: Fields,
+        *,
+        revision: int | None = None,
+        relocate: bool = False,
+        create: bool = False,
+    ) -> Saved:
+        """Change the given fields of a name. The other fields stay.
+
+        ``relocate`` is as for :meth:`save`. With ``create``, a name that is not recorded is created.
+        """
+
+        def decide(existing: Binding | None, now: datetime) -> Sequence[Change]:
+            if existing is not None:
+                return setting.steps(name, existing, patch, now, relocate=relocate)
+            if create:
+                return [setting.first(name, patch, now)]
+            raise _missing(name)
+
+        return self._make(caller, "change", name, decide, revision)
+
+    def create(self, caller: Caller | None, wanted: Sequence[NewName]) -> list[Saved]:
+        """Create up to 1,000 names, all or none, and return them in their order.
+
+        A name that is recorded already with the same values is "unchanged". With other values it is a BindingConflict
+        with the code ``name-taken``.
+
+        A shoulder is known if it has a prefix record, or if a grant is for exactly this prefix. Another shoulder is
+        :class:`Missing`. The pattern of its names is that of the prefix record.
+        """
+        one = wanted[0].name or wanted[0].shoulder if len(wanted) == 1 else None
+        with self.recording(caller, "create", one) as (bindings, known):
+            shoulders = {text: self._shoulder(known, text) for text in {each.shoulder for each in wanted} if text}
+            each_change: list[NameChange | MintedChange] = []
+            for each in wanted:
+                if each.shoulder is not None:
+                    each_change.append(_minted(shoulders[each.shoulder], each.fields))
+                else:
+                    new = _new(each.name or "", each.fields)
+                    require_granted(known, new.key)
+                    each_change.append(new)
+            made = creation.create(bindings, each_change, actor=known.actor)
+        return [Saved(each.after, each.outcome, each.before is None) for each in made]
+
+    def mint(
+        self, caller: Caller | None, shoulder: str, fields: Fields | Callable[[str], Fields] = NOTHING_GIVEN
+    ) -> Saved:
+        """Mint a name below a NAAN or shoulder, as :meth:`create`."""
+        return self.create(caller, [NewName(fields, shoulder=shoulder)])[0]
+
+    def delete(self, caller: Caller | None, name: Name, *, revision: int | None = None) -> Saved:
+        """Delete a reserved name. The result has its last binding."""
+        return self._make_recorded(caller, "delete", name, assignment.delete, revision)
+
+    def withdraw(
+        self,
+        caller: Caller | None,
+        name: Name,
+        *,
+        reason: str | None = None,
+        successor: str | None = None,
+        revision: int | None = None,
+    ) -> Saved:
+        """Withdraw a name, as :meth:`Bindings.withdraw`."""
+        decide = lambda existing, now: assignment.withdraw(existing, reason, now, successor)  # noqa: E731
+        return self._make_recorded(caller, "withdraw", name, decide, revision)
+
+    def restore(
+        self, caller: Caller | None, name: Name, *, resource: str | None = None, revision: int | None = None
+    ) -> Saved:
+        """Restore a withdrawn name. ``resource`` is None, or must be the recorded one."""
+        decide = lambda existing, now: assignment.restore(existing, resource or existing.resource, now)  # noqa: E731
+        return self._make_recorded(caller, "restore", name, decide, revision)
+
+    def relocate(
+        self,
+        caller: Caller | None,
+        name: Name,
+        target: str | None = None,
+        *,
+        kind: Kind | None = None,
+        passthrough: bool | None = None,
+        scope: str | None = None,
+        alternates: Mapping[str, str] | None = None,
+        revision: int | None = None,
+    ) -> Saved:
+        """Change the target of a name for the same resource, as :meth:`Bindings.relocate`."""
+
+        def decide(existing: Binding, now: datetime) -> Change:
+            return assignment.relocate(
+                existing, target, kind, now, passthrough=passthrough, scope=scope, alternates=alternates
+            )
+
+        return self._make_recorded(caller, "relocate", name, decide, revision)
+
+    def _make_recorded(
+        self,
+        caller: Caller | None,
+        operation: str,
+        name: Name,
+        decide: Callable[[Binding, datetime], Change],
+        revision: int | None,
+    ) -> Saved:
+        def decide_recorded(existing: Binding | None, now: datetime) -> Sequence[Change]:
+            if existing is None:
+                raise _missing(name)
+            return [decide(existing, now)]
+
+        return self._make(caller, operation, name, decide_recorded, revision)
+
+    def _make(
+        self,
+        caller: Caller | None,
+        operation: str,
+        name: Name,
+        decide: Callable[[Binding | None, datetime], Sequence[Change]],
+        revision: int | None,
+    ) -> Saved:
+        """Make a change of one name. The permission is checked before the name is read."""
+        with self.recording(caller, operation, name) as (bindings, known):
+            read = names.read(name)
+            key = names.key(read)
+            require_granted(known, key)
+            wanted = NameChange(key, decide, revision, names.older_key(read))
+            [made] = bindings.change([wanted], actor=known.actor)
+        return Saved(made.after, made.outcome, made.before is None)
+
+    def _shoulder(self, caller: Caller, shoulder: str) -> str:
+        """Return the key of a known shoulder that the caller can mint below."""
+        key = prefixes.check_prefix(shoulder)
+        require_granted(caller, key)
+        granted = caller.account.prefixes + (caller.token.prefixes or () if caller.token else ())
+        if key in granted or any(record.prefix == key for record in self.bindings.store.prefixes()):
+            return key
+        if caller.is_administrator and any(key in account.prefixes for account in self.accounts.list()):
+            return key
+        raise Missing("shoulder-unknown", f"the shoulder {key} has no prefix record", identifier=key)
+
+
+def _new(name: Name, fields: Fields | Callable[[str], Fields]) -> NameChange:
+    """Return the first change of a name. If it is recorded already with other values, the change is a conflict."""
+    key = names.assignable(name)
+    given = fields if isinstance(fields, Fields) else fields(key)
+
+    def decide(existing: Binding | None, now: datetime) -> Sequence[Change]:
+        first = setting.first(name, given, now)
+        if existing is None:
+            return [first]
+        again = replace(
+            first.after,
+            spelling=existing.spelling,
+            created=existing.created,
+            changed=existing.changed,
+            revision=existing.revision,
+        )
+        if again != existing:
+            raise BindingConflict("name-taken", existing, again)
+        return [Change("unchanged", existing, None)]
+
+    return NameChange(key, decide)
+
+
+def _minted(shoulder: str, fields: Fields | Callable[[str], Fields]) -> MintedChange:
+    return MintedChange(shoulder, lambda name: _new(name, fields))
+
+
+def _missing(name: Name) -> Missing:
+    key = names.key(names.read(name))
+    return Missing("not-bound", identifier=key)

@@ -1,0 +1,58 @@
+"""The permissions of callers, by role and granted prefixes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from ...middleware.bindings import validation
+from .errors import Forbidden
+
+if TYPE_CHECKING:
+    from ...middleware.bindings.assignment import Change
+    from ...middleware.bindings.model import Binding
+    from ...middleware.bindings.policy import ChangeCheck, SettingStore
+    from ..accounts.model import Caller
+
+
+def require_account(caller: Caller | None) -> Caller:
+    """Return the caller. Raises :class:`Forbidden` with the code ``account-required`` for None."""
+    if caller is None:
+        raise Forbidden("account-required")
+    return caller
+
+
+def require_curator(caller: Caller | None) -> Caller:
+    """Return the caller if its role permits changes. Raises :class:`Forbidden`."""
+    known = require_account(caller)
+    if known.role == "reader":
+        raise Forbidden("role-missing", "a reader cannot change names")
+    return known
+
+
+def require_administrator(caller: Caller | None) -> Caller:
+    """Return the caller if it is an administrator. Raises :class:`Forbidden`."""
+    known = require_account(caller)
+    if not known.is_administrator:
+        raise Forbidden("role-missing", f"only an administrator can do this, and the caller is a {known.role}")
+    return known
+
+
+def require_granted(caller: Caller | None, key: str) -> Caller:
+    """Return the caller if it can change the name with this key. Raises :class:`Forbidden`."""
+    known = require_curator(caller)
+    if not known.may_change(key):
+        message = f"the account {known.actor} or its token has no grant for {validation.shown(key, 100)}"
+        raise Forbidden("not-granted", message, identifier=key)
+    return known
+
+
+def granted_only(caller: Caller, check_change: ChangeCheck) -> Callable[[Binding | None, Change, SettingStore], Change]:
+    """Return a check of changes that also refuses each name that the caller cannot change."""
+
+    def check(before: Binding | None, change: Change, settings: SettingStore) -> Change:
+        if change.action is not None:
+            require_granted(caller, change.after.identifier)
+        return check_change(before, change, settings)
+
+    return check

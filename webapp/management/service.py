@@ -1,0 +1,42 @@
+"""The class :class:`Management`."""
+
+from __future__ import annotations
+
+from .names import NameOperations
+
+
+class Management(NameOperations):
+    """The operations on the names of a site, with the permissions of the caller.
+
+    The first argument of each method is the caller, None for a client without an account. Only :meth:`show` accepts
+    None. Each change writes a row to the audit in the same transaction. The audit also has each refused change.
+
+    - ``name``: a name in any spelling.
+    - ``revision``: the revision that the name must still have, 0 for a name that must not be recorded, None for any.
+
+    Methods raise :class:`Forbidden`, :class:`Missing` for a name that is not recorded, :class:`Stale` for another
+    revision, BindingConflict if a name is taken, BindingError for arguments that are not valid, ReadOnlyBindings and
+    BindingsUnavailable. Nothing is changed then.
+
+    >>> import tempfile
+    >>> from ararat.middleware import open_bindings
+    >>> from ararat.webapp.accounts.model import Caller
+    >>> from ararat.webapp.accounts.store import Accounts
+    >>> from ararat.webapp.management import Fields, Forbidden
+    >>> folder = tempfile.TemporaryDirectory()
+    >>> bindings = open_bindings(f"{folder.name}/bindings.sqlite", create=True)
+    >>> accounts = Accounts(bindings)
+    >>> jane = Caller(account=accounts.add("jane", "curator", ["ark:12345/x5"]))
+    >>> management = Management(bindings, accounts)
+    >>> saved = management.save(jane, "ark:12345/x5a", Fields(target="https://example.org/1"), revision=0)
+    >>> saved.outcome, saved.is_new, management.show(None, "ark:12345/x5a").revision
+    ('bound', True, 1)
+    >>> management.mint(jane, "ark:12345/x5", Fields(state="reserved")).binding.identifier[:12]
+    'ark:12345/x5'
+    >>> try:
+    ...     management.delete(jane, "ark:12345/y1")
+    ... except Forbidden as error:
+    ...     print(error.code)
+    not-granted
+    >>> bindings.close(); folder.cleanup()
+    """
