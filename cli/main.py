@@ -52,6 +52,7 @@ _SECTIONS = {
         "copy": ("databases.copy", "Copy a store with its history into an empty database."),
         "check": ("databases.check", "Find problems in the bindings."),
         "verify": ("databases.verify", "Compare bindings with their history."),
+        "rounds": ("databases.rounds", "Trace targets, and record which are dead, moved or refused."),
         "migrate": ("databases.migrate", "Upgrade the database of an older version."),
     },
     "Sites": {

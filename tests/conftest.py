@@ -33,6 +33,8 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, settings
 
+pytest_plugins = ["tests.databases"]
+
 # Hypothesis must not fail a test because the machine is slow. If CI is set, it draws the same examples each time.
 settings.register_profile(
     "ararat",

@@ -24,7 +24,7 @@ from ..output import Sheet, Style, identifier
 
 if TYPE_CHECKING:
     from ...middleware import Bindings
-    from .own_names import OwnNames
+    from ...webapp.tracing.own_names import OwnNames
 
 _AT_ONCE = 8
 _WIDTH = 13
@@ -50,7 +50,7 @@ def check_by_trace(
     from ...webapp.tracing.client.guard import GuardedClient
     from ...webapp.tracing.known_resolvers import REGISTRY_KEYWORD, prefix_for
     from ...webapp.tracing.limits.throttle import PausableClock, PerHostThrottle
-    from .own_names import OwnNames
+    from ...webapp.tracing.own_names import OwnNames
 
     if file is None and database is None:
         raise click.UsageError("no identifiers are given; give FILE, - or --database URL")

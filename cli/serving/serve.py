@@ -11,9 +11,10 @@ import sys
 import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from datetime import timedelta
 from logging.handlers import WatchedFileHandler
 from pathlib import Path
-from threading import Thread
+from threading import Event, Thread
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
@@ -176,6 +177,11 @@ def _options(command: Any) -> Any:
     "--resolver", "resolvers", multiple=True, metavar="URL", envvar="ARARAT_RESOLVER", show_envvar=True,
     help="Offer this resolver prefix for traces in the inspector. Can be repeated.",
 )  # fmt: skip
+@click.option(
+    "--rounds", "rounds", type=click.FloatRange(1, 3650), metavar="DAYS", envvar="ARARAT_ROUNDS", show_envvar=True,
+    help="Trace each target of the database every DAYS days, and record which are dead, moved or refused "
+    "(ararat rounds).  [default: never]",
+)  # fmt: skip
 @policy_option("Also check IRIs against this IRI policy.", multiple=True)
 @click.option(
     "--access-log", metavar="FILE", envvar="ARARAT_ACCESS_LOG", show_envvar=True,
@@ -197,6 +203,7 @@ def serve_command(
     networks: tuple[str, ...],
     denied_networks: tuple[str, ...],
     resolvers: tuple[str, ...],
+    rounds: float | None,
     profiles: tuple[Profile, ...],
     access_log: str | None,
     **settings: Any,
@@ -260,7 +267,30 @@ def serve_command(
                 # In a database of millions the count takes seconds. It must not delay the first answer.
                 Thread(target=_warn_of_served, args=(bindings,), name="ararat-served", daemon=True).start()
 
-        server.run(app, listener, ready)
+        with _rounds(rounds, bindings, prefix or address, networks):
+            server.run(app, listener, ready)
+
+
+@contextmanager
+def _rounds(days: float | None, bindings: Bindings, prefix: str, networks: tuple[str, ...]) -> Iterator[None]:
+    """Trace the targets in a thread while the server runs."""
+    if days is None:
+        yield
+        return
+    if bindings.is_file:
+        raise click.UsageError("--rounds needs a database, because a file has no place for the results")
+    from ...webapp.links.rounds import Round, run_continuously
+
+    stop = Event()
+
+    def new_round() -> Round:
+        return Round(bindings, older_than=timedelta(days=days), prefix=prefix, networks=networks, stop=stop)
+
+    Thread(target=run_continuously, args=(new_round, stop), name="ararat-rounds", daemon=True).start()
+    try:
+        yield
+    finally:
+        stop.set()
 
 
 def _listener(host: str, port: int | None) -> socket.socket:

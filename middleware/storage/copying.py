@@ -3,7 +3,7 @@
 A checksum of each table is the sum of the hashes of its rows, so that the order of the rows does not matter. PostgreSQL
 computes it in the server. Both sides must have the same checksums, or nothing is written.
 
-Sessions, failed sign-ins, jobs and saved responses are not copied: they belong to a running site.
+Sessions, failed sign-ins, jobs, saved responses and results of traces are not copied: they belong to a running site.
 """
 
 # ruff: noqa: S608 - the statements contain names of the schema only

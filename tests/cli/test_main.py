@@ -49,6 +49,7 @@ COMMANDS = [
     "copy",
     "check",
     "verify",
+    "rounds",
     "migrate",
     "account",
     "serve",

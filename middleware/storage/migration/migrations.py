@@ -41,7 +41,7 @@ Progress = Callable[[str, int, int], object]
 
 
 def migrate(url_or_path: str | Path, progress: Progress | None = None) -> Migrated:
-    """Migrate a database to the version of the schema that this Ararat needs, and add missing triggers.
+    """Migrate a database to the version of the schema that this Ararat needs, and add missing tables and triggers.
 
     ``url_or_path`` is as in :func:`open_bindings`. Other writers wait until the end, and in PostgreSQL readers too.
     Stop the servers of the older version before, and start this version afterwards. ``progress`` is called after each
@@ -79,6 +79,8 @@ def migrate(url_or_path: str | Path, progress: Progress | None = None) -> Migrat
             for number in range(before, schema.VERSION):
                 _STEPS[number](connection, progress or (lambda table, rows, total: None))
             connection.execute(update(schema.meta).where(is_version).values(value=str(schema.VERSION)))
+            for missing in schema.TABLES_SINCE_3:
+                missing.create(connection, checkfirst=True)
             added = _add_missing_triggers(connection, database)
         with database.engine.begin() as connection:
             rewritten = urn_keys.rewrite(connection)

@@ -8,7 +8,9 @@ import os
 import re
 import signal
 import socket
+import subprocess
 import sys
+import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -444,3 +446,22 @@ def test_without_a_port_the_first_free_port_is_used(monkeypatch: pytest.MonkeyPa
 def test_the_printed_address_can_be_opened_on_this_machine(host: str, shown: str) -> None:
     with contextlib.suppress(OSError), serve.listen(host, 0) as listener:
         assert serve.address_of(listener) == f"{shown}{listener.getsockname()[1]}"
+
+
+def test_rounds_need_a_database(ararat: Callable[..., Result], tmp_path: Path) -> None:
+    (tmp_path / "names.csv").write_text("identifier,target\nark:12345/x,/1\n")
+    refused = ararat("serve", "--rounds", "7", "--bindings", "names.csv")
+    assert refused.exit_code == 64
+    assert "--rounds needs a database" in refused.stderr
+
+
+def test_a_running_server_traces_targets(tmp_path: Path, start_server: Callable[..., Any]) -> None:
+    database = f"sqlite:///{tmp_path / 'bindings.sqlite'}"
+    with open_bindings(database, create=True) as bindings:
+        bindings.bind("ark:12345/x", "http://127.0.0.1:9/")
+    start_server([ARARAT, "serve", "--port", "0", "--database", database, "--rounds", "7"])
+    command = [ARARAT, "rounds", "--recorded", "--json", "--database", database]
+    deadline = time.monotonic() + 20
+    while not (found := subprocess.run(command, capture_output=True, text=True, check=False).stdout):
+        assert time.monotonic() < deadline
+    assert '"state": "unclear"' in found

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from ararat.middleware import open_bindings
-from tests.middleware.conftest import Cluster
+from tests.databases import Cluster
 from tests.middleware.servers.conftest import BESIDE, GUNICORN, GUNICORN_PORT, PORT
 
 pytestmark = pytest.mark.long

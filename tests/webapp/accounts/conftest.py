@@ -12,9 +12,6 @@ import pytest
 from ararat.middleware.bindings.collection import Bindings
 from ararat.webapp.accounts import passwords
 from ararat.webapp.accounts.store import Accounts
-from tests.middleware.conftest import cluster, database, made_cluster, open_store, replicated
-
-__all__ = ["cluster", "database", "made_cluster", "open_store", "replicated"]
 
 PASSWORD = "correct horse battery"
 

@@ -1,4 +1,4 @@
-"""Resolve the names of a database in process, for ``ararat check --trace``."""
+"""Resolve the names of a database in process, for traces of its targets."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from ...identifiers import IdentifierError
 from ...middleware import Bindings, ResolverMiddleware
 from ...middleware.resolution.resolver import resolve
 from ...middleware.settings import SCHEMES, Settings
-from ...webapp.tracing.client.in_process import local_fetch
-from ...webapp.tracing.hop import Fetch, HopFailed, HopResponse
-from ...webapp.tracing.target import prepare
+from .client.in_process import local_fetch
+from .hop import Fetch, HopFailed, HopResponse
+from .target import prepare
 
 if TYPE_CHECKING:
     from _typeshed.wsgi import StartResponse, WSGIEnvironment

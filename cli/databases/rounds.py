@@ -1,0 +1,140 @@
+"""The command ``rounds``: trace the targets of a database, and record which are dead, moved or refused."""
+
+from __future__ import annotations
+
+import sys
+from collections import Counter
+from datetime import timedelta
+from typing import TYPE_CHECKING
+
+import click
+
+from .. import streams
+from ..bindings.stores import open_store
+from ..errors import DONE, NO, write
+from ..options import database_option, json_option, network_option
+from ..output import Sheet, Style, identifier
+
+if TYPE_CHECKING:
+    from ...webapp.links.model import Link, State
+
+_WIDTH = 9
+_STYLES: dict[State, Style] = {"works": "good", "moved": "warning", "refused": "warning", "unclear": "warning"}
+
+
+@click.command("rounds", short_help="Trace targets, and record which are dead, moved or refused.")
+@json_option
+@click.option(
+    "--days",
+    type=click.FloatRange(0, 3650),
+    default=30.0,
+    show_default=True,
+    help="Trace the targets that were not traced for this number of days.",
+)
+@click.option("--limit", type=click.IntRange(1), metavar="N", help="Trace at most N targets.")
+@click.option(
+    "--pause",
+    type=click.FloatRange(0, 60),
+    metavar="SECONDS",
+    default=1.0,
+    show_default=True,
+    help="Wait between two requests to the same host.",
+)
+@click.option("--prefix", metavar="URL", help="The address of this site, for targets that are paths.")
+@click.option("--recorded", is_flag=True, help="Print the recorded results, and trace nothing.")
+@network_option
+@database_option
+def rounds_command(
+    as_json: bool,
+    days: float,
+    limit: int | None,
+    pause: float,
+    prefix: str | None,
+    recorded: bool,
+    networks: tuple[str, ...],
+    database: str,
+) -> int:
+    """Trace the target of each live name, and record the result with the time since when it is so.
+
+    The states are: works, moved (a permanent redirect to another URL), refused (403), dead, and unclear. Names without
+    a target and served names are left out. Several hosts are requested at once, but each host gets one request at a
+    time. Results are recorded in small blocks: after an interruption, run the same command to continue.
+
+    `ararat serve --rounds DAYS` does the same while the server runs. To correct the target of a name, run
+    `ararat relocate`.
+
+    Exit code: 0 all traced targets work, 1 some do not, 2 not a database of Ararat, 69 no database.
+
+    \b
+      ararat rounds --days 7 --limit 1000
+      ararat rounds --recorded
+    """
+    from ...middleware.bindings import origins
+    from ...middleware.errors import PrefixError
+    from ...webapp.links.rounds import Round
+
+    try:
+        own = None if prefix is None else origins.check_prefix(prefix)
+    except PrefixError as error:
+        raise click.BadParameter(error.message, param_hint="--prefix") from None
+    with open_store(database) as bindings:
+        try:
+            one = Round(
+                bindings, older_than=timedelta(days=days), prefix=own, networks=networks, pause=pause, most=limit
+            )
+        except ValueError as error:
+            raise click.BadParameter(str(error), param_hint="--allow-network") from None
+        report = _Report(as_json=as_json)
+        if recorded:
+            counts = Counter(one.links.count())
+            for state in counts:
+                after = ""
+                while state != "works" and (found := one.links.of_state(state, after)):
+                    for link in found:
+                        report.add(link)
+                    after = found[-1].key
+        else:
+            try:
+                counts = one.run(report.add)
+            except KeyboardInterrupt:
+                one.stop.set()
+                report.clear()
+                raise
+        report.end(counts, "recorded" if recorded else "traced")
+    return NO if counts.total() > counts["works"] else DONE
+
+
+class _Report:
+    """Prints the targets that do not work, and the progress on a terminal."""
+
+    def __init__(self, *, as_json: bool) -> None:
+        self._as_json = as_json
+        self._sheet = Sheet.of(sys.stdout)
+        self._progress = sys.stderr.isatty()
+        self._traced = 0
+
+    def add(self, link: Link) -> None:
+        self._traced += 1
+        if self._as_json:
+            streams.dump(link.as_dict())
+        elif link.state != "works":
+            self.clear()
+            style = _STYLES.get(link.state, "error")
+            write([f"{self._sheet.paint(link.state.ljust(_WIDTH), style)}{identifier(link.identifier)}"])
+            write(self._sheet.prose(f"-> {identifier(link.target)}", indent=_WIDTH, style="soft"))
+            since = f" Since {link.since:%Y-%m-%d}." if link.since < link.traced else ""
+            write(self._sheet.prose(f"{link.sentence}{since}", indent=_WIDTH, style="soft"))
+        sys.stdout.flush()
+        if self._progress:
+            sys.stderr.write(f"\r{self._traced:,} traced")
+            sys.stderr.flush()
+
+    def clear(self) -> None:
+        if self._progress:
+            sys.stderr.write("\r\x1b[K")
+
+    def end(self, counts: Counter[State], done: str) -> None:
+        self.clear()
+        if not self._as_json:
+            listed = ", ".join(f"{number:,} {state}" for state, number in counts.items() if number)
+            write(self._sheet.prose(f"{counts.total():,} {done}{': ' if listed else ''}{listed}."))

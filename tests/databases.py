@@ -1,0 +1,264 @@
+"""Fixtures of all tests: databases (SQLite, PostgreSQL), created for each test, and their bindings."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import pwd
+import shutil
+import signal
+import socket
+import subprocess
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from itertools import count
+from pathlib import Path
+from typing import Any
+
+import psycopg
+import pytest
+from psycopg.pq import PGconn, Ping
+
+from ararat.middleware.bindings.collection import Bindings
+from ararat.middleware.bindings.open_bindings import bindings_at
+
+NO_SERVER = "NOTHING IS TESTED ON POSTGRESQL: no server is installed (apt-get install postgresql, or set PG_BINDIR)"
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    if any(NO_SERVER in str(report.longrepr) for report in terminalreporter.stats.get("skipped", [])):
+        terminalreporter.write_line(NO_SERVER, red=True, bold=True)
+
+
+class Cluster:
+    """A PostgreSQL server of this test run on loopback. Its files are deleted afterwards.
+
+    A hasty server does not wait for the disk. Others have the default settings of PostgreSQL.
+    """
+
+    def __init__(self, binaries: Path, *, hasty: bool = True) -> None:
+        self.binaries = binaries
+        self._hasty = hasty
+        self._folder = Path(tempfile.mkdtemp(prefix="ararat-postgresql-"))
+        self._names = count()
+        self._process: subprocess.Popen[Any] | None = None
+        self._as_user: dict[str, Any] = {}
+        if os.geteuid() == 0:
+            # PostgreSQL refuses to run as root.
+            user = next(found for name in ("postgres", "nobody") if (found := _user(name)))
+            os.chown(self._folder, user.pw_uid, user.pw_gid)
+            self._as_user = {"user": user.pw_uid, "group": user.pw_gid, "extra_groups": []}
+
+    def make(self) -> None:
+        """Create the files of a server without starting it."""
+        options = ["-U", "ararat", "-A", "trust", "-E", "UTF8", "--locale=C.UTF-8", "--no-sync"]
+        if self._hasty:
+            # Segments of a megabyte: this amount is written and copied for an empty database.
+            options.append("--wal-segsize=1")
+        self._run("initdb", "-D", str(self._folder / "data"), *options)
+
+    def start(self, made: Cluster) -> None:
+        """Start with a copy of the files of another server."""
+        self._copy(made)
+        self.resume()
+
+    def _choose_port(self) -> None:
+        with socket.socket() as free:
+            free.bind(("127.0.0.1", 0))
+            self.port = free.getsockname()[1]
+
+    def _copy(self, made: Cluster) -> None:
+        self._run("cp", "-R", str(made._folder / "data"), str(self._folder / "data"))
+        self._choose_port()
+
+    def resume(self) -> None:
+        """Start the server with the same port and data, and wait until it answers."""
+        hasty = ["-F", "-c", "synchronous_commit=off", "-c", "full_page_writes=off", "-c", "shared_buffers=16MB"]
+        hasty += ["-c", "wal_keep_size=16MB"]
+        command = [
+            self.binaries / "postgres",
+            "-D",
+            "data",
+            "-p",
+            str(self.port),
+            "-h",
+            "127.0.0.1",
+            "-k",
+            self._folder,
+            *(hasty if self._hasty else []),
+        ]
+        with (self._folder / "log").open("ab") as log:
+            process = self._process = subprocess.Popen(command, stdout=log, stderr=log, **self._common())
+        deadline = time.monotonic() + 20
+        while PGconn.ping(f"host=127.0.0.1 port={self.port}".encode()) != Ping.OK:
+            if process.poll() is not None or time.monotonic() > deadline:
+                pytest.fail(f"PostgreSQL does not start:\n{(self._folder / 'log').read_text()}")
+            time.sleep(0.01)
+
+    def halt(self, how: signal.Signals = signal.SIGINT) -> None:
+        """Stop the server and keep its data."""
+        if self._process and self._process.poll() is None:
+            self._process.send_signal(how)
+            self._process.wait(10)
+
+    def follow(self, primary: Cluster, made: Cluster) -> None:
+        """Start as a streaming standby of another server with the same initial files."""
+        self._copy(made)
+        of = f"host=127.0.0.1 port={primary.port} user=ararat"
+        with (self._folder / "data" / "postgresql.auto.conf").open("a") as settings:
+            settings.write(f"primary_conninfo = '{of}'\n")
+        self._run("touch", str(self._folder / "data" / "standby.signal"))
+        self.resume()
+
+    def promote(self) -> None:
+        """Make a standby the primary."""
+        self._run("pg_ctl", "promote", "-w", "-D", str(self._folder / "data"))
+
+    def signal_all(self, number: signal.Signals) -> None:
+        """Send a signal to the server and all its processes, as if the machine failed."""
+        assert self._process is not None
+        parent = self._process.pid
+        children = [int(stat.parent.name) for stat in Path("/proc").glob("[0-9]*/stat") if _parent_of(stat) == parent]
+        for process in (parent, *children):
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(process, number)
+        if number == signal.SIGKILL:
+            self._process.wait(10)
+
+    def new_database(self, encoding: str = "UTF8") -> str:
+        """The URL of an empty database."""
+        name = f"test{next(self._names)}"
+        locale = "" if encoding == "UTF8" else f"ENCODING '{encoding}' LOCALE 'C' TEMPLATE template0"
+        self._execute(f"CREATE DATABASE {name} {locale}")
+        return f"{self._url()}/{name}"
+
+    def new_schema(self) -> str:
+        """The URL of an empty schema in the database that all tests share, which is created quickly."""
+        name = f"test{next(self._names)}"
+        self._execute(f"CREATE SCHEMA {name}")
+        return f"{self._url()}/postgres?options=-c%20search_path%3D{name}"
+
+    def remove(self) -> None:
+        if self._process and self._process.poll() is None:
+            self.signal_all(signal.SIGCONT)
+        self.halt(signal.SIGQUIT)
+        shutil.rmtree(self._folder)
+
+    def _url(self) -> str:
+        return f"postgresql://ararat@127.0.0.1:{self.port}"
+
+    def _execute(self, statement: str) -> None:
+        with psycopg.connect(f"{self._url()}/postgres", autocommit=True) as connection:
+            connection.execute(statement.encode())
+
+    def _run(self, program: str, *arguments: str) -> None:
+        subprocess.run([program, *arguments], check=True, capture_output=True, timeout=60, **self._common())
+
+    def _common(self) -> dict[str, Any]:
+        environ = {"PATH": f"{self.binaries}:/usr/bin:/bin", "LC_ALL": "C.UTF-8", "HOME": str(self._folder)}
+        return {"cwd": self._folder, "env": environ, **self._as_user}
+
+
+def _parent_of(stat: Path) -> int | None:
+    try:
+        return int(stat.read_text().rpartition(")")[2].split()[1])
+    except OSError:
+        return None
+
+
+def _user(name: str) -> pwd.struct_passwd | None:
+    try:
+        return pwd.getpwnam(name)
+    except KeyError:
+        return None
+
+
+def _binaries() -> Path | None:
+    """Return the folder of the PostgreSQL programs: $PG_BINDIR, the newest of Debian, or that on the path."""
+    on_path = shutil.which("initdb")
+    folders = [
+        os.environ.get("PG_BINDIR"),
+        *sorted(Path("/usr/lib/postgresql").glob("*/bin"), reverse=True),
+        on_path and Path(on_path).parent,
+    ]
+    return next((Path(folder) for folder in folders if folder and (Path(folder) / "initdb").exists()), None)
+
+
+def _required_binaries() -> Path:
+    binaries = _binaries()
+    if binaries is None:
+        if os.environ.get("CI"):
+            pytest.fail(NO_SERVER)
+        pytest.skip(NO_SERVER)
+    return binaries
+
+
+@pytest.fixture(scope="session")
+def made_cluster() -> Iterator[Cluster]:
+    """The files of a PostgreSQL server, which all other servers copy.
+
+    If PostgreSQL is not installed, its tests are skipped, or fail if CI is set.
+    """
+    server = Cluster(_required_binaries())
+    try:
+        server.make()
+        yield server
+    finally:
+        server.remove()
+
+
+@pytest.fixture
+def replicated(made_cluster: Cluster) -> Iterator[tuple[Cluster, Cluster]]:
+    """A PostgreSQL server and its streaming standby for one test, which can change them."""
+    primary, standby = Cluster(made_cluster.binaries), Cluster(made_cluster.binaries)
+    try:
+        primary.start(made_cluster)
+        standby.follow(primary, made_cluster)
+        yield primary, standby
+    finally:
+        for server in (standby, primary):
+            server.remove()
+
+
+@pytest.fixture(scope="session")
+def cluster(made_cluster: Cluster) -> Iterator[Cluster]:
+    """A PostgreSQL server that all tests share."""
+    server = Cluster(made_cluster.binaries)
+    try:
+        server.start(made_cluster)
+        yield server
+    finally:
+        server.remove()
+
+
+@pytest.fixture(params=["sqlite", "postgresql"])
+def database(request: pytest.FixtureRequest, tmp_path: Path) -> str:
+    """The URL of an empty database, once for each kind."""
+    if request.param == "sqlite":
+        return f"sqlite:///{tmp_path / 'bindings.sqlite'}"
+    return request.getfixturevalue("cluster").new_schema()
+
+
+@pytest.fixture
+def open_store() -> Iterator[Callable[..., Bindings]]:
+    """open_store(url_or_path, **options) opens bindings, and creates a missing database.
+
+    All bindings are closed at the end of the test."""
+    opened: list[Bindings] = []
+
+    def open_(url_or_path: str | Path, **options: Any) -> Bindings:
+        create = options.pop("create", True)
+        opened.append(bindings_at(url_or_path, create=create, **options))
+        opened[-1].open()
+        return opened[-1]
+
+    yield open_
+    for bindings in opened:
+        bindings.close()
+
+
+@pytest.fixture
+def bindings(database: str, open_store: Callable[..., Bindings]) -> Bindings:
+    """Empty bindings, once for each kind of database."""
+    return open_store(database)

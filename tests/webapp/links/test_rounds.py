@@ -1,0 +1,179 @@
+"""Rounds of traces over a database, with a site on loopback."""
+
+from __future__ import annotations
+
+import http.server
+import threading
+from collections.abc import Callable, Iterator
+from datetime import timedelta
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from ararat.cli import main
+from ararat.middleware import Bindings
+from ararat.middleware.errors import ReadOnlyBindings
+from ararat.webapp.links.model import State
+from ararat.webapp.links.rounds import Round, run_continuously
+from ararat.webapp.links.store import Links
+
+NETWORK = ("127.0.0.0/8",)
+STATUSES = {"/ok": 200, "/moved": 301, "/refused": 403, "/gone": 404, "/elsewhere": 302}
+
+
+class Site(http.server.BaseHTTPRequestHandler):
+    def do_GET(self) -> None:
+        status = self.server.statuses.get(self.path, 500)  # type: ignore[attr-defined]
+        self.send_response(status)
+        if status in (301, 302):
+            self.send_header("Location", "/ok")
+        self.send_header("Content-Length", "0")
+        self.end_headers()
+
+    def log_message(self, format: str, *args: object) -> None:
+        pass
+
+
+@pytest.fixture
+def site() -> Iterator[http.server.ThreadingHTTPServer]:
+    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Site)
+    server.statuses = dict(STATUSES)  # type: ignore[attr-defined]
+    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True)
+    thread.start()
+    yield server
+    server.shutdown()
+    server.server_close()
+    thread.join()
+
+
+@pytest.fixture
+def bound(bindings: Bindings, site: http.server.ThreadingHTTPServer) -> Bindings:
+    for path in STATUSES:
+        bindings.bind(f"ark:12345{path}", f"http://127.0.0.1:{site.server_port}{path}")
+    bindings.bind("ark:12345/text", kind="described")
+    bindings.bind("ark:12345/own", "/own")
+    bindings.reserve("ark:12345/reserved", f"http://127.0.0.1:{site.server_port}/gone")
+    bindings.bind("ark:12345/old", f"http://127.0.0.1:{site.server_port}/gone")
+    bindings.withdraw("ark:12345/old")
+    return bindings
+
+
+def run(bindings: Bindings, **options) -> dict[State, int]:
+    return dict(Round(bindings, older_than=timedelta(), networks=NETWORK, pause=0, **options).run())
+
+
+def states(bindings: Bindings) -> dict[str, str]:
+    links = Links(bindings)
+    return {link.key.removeprefix("ark:12345"): link.state for state in links.count() for link in links.of_state(state)}
+
+
+EXPECTED = {
+    "/ok": "works",
+    "/elsewhere": "works",
+    "/moved": "moved",
+    "/refused": "refused",
+    "/gone": "dead",
+    "/own": "unclear",
+}
+
+
+def test_a_round_records_the_state_of_each_target(bound: Bindings, site: http.server.ThreadingHTTPServer) -> None:
+    assert run(bound) == {"works": 2, "moved": 1, "refused": 1, "dead": 1, "unclear": 1}
+    assert states(bound) == EXPECTED
+    moved = Links(bound).of_name("ark:12345/moved")
+    assert moved is not None
+    assert (moved.url, moved.status) == (f"http://127.0.0.1:{site.server_port}/ok", 200)
+
+
+def test_since_stays_until_the_state_changes(bound: Bindings, site: http.server.ThreadingHTTPServer) -> None:
+    links = Links(bound)
+    run(bound)
+    first = links.of_name("ark:12345/gone")
+    run(bound)
+    second = links.of_name("ark:12345/gone")
+    site.statuses["/gone"] = 200  # type: ignore[attr-defined]
+    run(bound)
+    third = links.of_name("ark:12345/gone")
+    assert first is not None
+    assert second is not None
+    assert third is not None
+    assert first.since == first.traced
+    assert (second.since, second.traced > first.traced) == (first.since, True)
+    assert (third.state, third.since) == ("works", third.traced)
+
+
+def test_a_result_for_another_target_is_not_shown(bound: Bindings) -> None:
+    links = Links(bound)
+    run(bound)
+    bound.relocate("ark:12345/gone", "https://example.org/new")
+    bound.withdraw("ark:12345/refused")
+    assert links.of_name("ark:12345/gone") is None
+    assert links.count() == {"works": 2, "moved": 1, "refused": 0, "dead": 0, "unclear": 1}
+    assert [each.identifier for each in links.due(bound.now() - timedelta(days=1))] == ["ark:12345/gone"]
+
+
+def test_a_round_traces_only_what_is_due(bound: Bindings) -> None:
+    assert sum(run(bound, most=2).values()) == 2
+    counts = Round(bound, older_than=timedelta(days=1), networks=NETWORK, pause=0).run()
+    assert counts.total() == len(EXPECTED) - 2
+    assert Round(bound, older_than=timedelta(days=1), networks=NETWORK, pause=0).run().total() == 0
+
+
+def test_a_stopped_round_keeps_its_results(bound: Bindings) -> None:
+    one = Round(bound, older_than=timedelta(), networks=NETWORK, pause=0)
+    counts = one.run(lambda link: one.stop.set())
+    assert 1 <= counts.total() <= len(EXPECTED)
+    assert sum(one.links.count().values()) == counts.total()
+
+
+def test_private_addresses_are_not_requested_by_default(bound: Bindings) -> None:
+    assert set(Round(bound, older_than=timedelta(), pause=0).run()) == {"unclear"}
+
+
+def test_long_names_are_traced(bindings: Bindings) -> None:
+    name = "ark:12345/" + "\U0001f600" * 240
+    bindings.bind(name, "http://127.0.0.1:1/")
+    assert run(bindings) == {"dead": 1}
+    assert sum(run(bindings).values()) == 1
+    [link] = Links(bindings).of_state("dead")
+    assert (len(link.identifier), len(link.key)) == (10 + 240 * 12, 965)
+
+
+def test_a_file_has_no_traces(tmp_path: Path, open_store: Callable[..., Bindings]) -> None:
+    (tmp_path / "names.csv").write_text("identifier,target\nark:12345/x,/1\n")
+    with pytest.raises(ReadOnlyBindings, match="use a database"):
+        run(open_store(tmp_path / "names.csv"))
+
+
+def test_rounds_go_on_after_a_failure(bindings: Bindings, caplog: pytest.LogCaptureFixture) -> None:
+    stop = threading.Event()
+    rounds = [Round(bindings, older_than=timedelta(), stop=stop) for _ in range(2)]
+    bindings.close()
+
+    def new_round() -> Round:
+        if len(rounds) == 1:
+            stop.set()
+        return rounds.pop()
+
+    run_continuously(new_round, stop, pause=0)
+    assert rounds == []
+    assert caplog.text.count("The round of traces ended early") == 2
+
+
+def test_the_command_prints_what_does_not_work(
+    tmp_path: Path, open_store: Callable[..., Bindings], site: http.server.ThreadingHTTPServer
+) -> None:
+    database = f"sqlite:///{tmp_path / 'b.sqlite'}"
+    bindings = open_store(database)
+    for path in ("/ok", "/gone"):
+        bindings.bind(f"ark:12345{path}", f"http://127.0.0.1:{site.server_port}{path}")
+    options = ["rounds", "--database", database, "--pause", "0", "--allow-network", "127.0.0.0/8"]
+    first = CliRunner().invoke(main.main, options)
+    assert first.exit_code == 1, first.output
+    lines = first.stdout.splitlines()
+    assert lines[0] == "dead     ark:12345/gone"
+    assert lines[-1] == "2 traced: 1 works, 1 dead." or lines[-1] == "2 traced: 1 dead, 1 works."
+    assert CliRunner().invoke(main.main, options).stdout == "0 traced.\n"
+    recorded = CliRunner().invoke(main.main, [*options, "--recorded", "--json"])
+    assert (recorded.exit_code, '"state": "dead"' in recorded.stdout, "/ok" in recorded.stdout) == (1, True, False)

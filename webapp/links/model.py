@@ -1,0 +1,92 @@
+"""The state of a target, from the trace of its name."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, Literal, get_args
+
+from ...middleware.bindings.model import rfc3339
+from ..tracing.bulk import BulkResult, Verdict
+from ..tracing.events import Event, Hop
+
+State = Literal["works", "moved", "refused", "dead", "unclear"]
+STATES: tuple[State, ...] = get_args(State)
+
+DESCRIPTIONS: dict[State, str] = {
+    "works": "The target answers.",
+    "moved": "The target answers with a permanent redirect to another URL. Relocate the name to this URL.",
+    "refused": "The host refused the request (403). The page may open in a browser.",
+    "dead": "The target does not answer, or answers with an error.",
+    "unclear": "The target could not be traced. The sentence states why.",
+}
+
+# RFC 9110, sections 15.4.2 and 15.4.9: 301 and 308 state that the target "has been assigned a new permanent URI".
+_PERMANENT = frozenset({301, 308})
+
+_STATES: dict[Verdict, State] = {
+    "resolves": "works",
+    "related": "works",
+    "metadata": "works",
+    "declined": "refused",
+    "dead": "dead",
+}
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Link:
+    """The last trace of the target of a name.
+
+    - ``identifier``: the name. ``key``: its key in the tables, which is shorter for a very long name.
+    - ``target``: the traced target.
+    - ``state``: one of :data:`STATES`. ``since``: the time of the first trace with this state and target, in UTC.
+    - ``status``: the last status, or None. ``url``: the URL at which the trace ended, or None.
+    - ``code``, ``sentence``: those of :class:`~ararat.webapp.tracing.events.End`.
+    - ``traced``: the time of the trace, in UTC.
+    """
+
+    identifier: str
+    key: str
+    target: str
+    state: State
+    status: int | None
+    url: str | None
+    code: str
+    sentence: str
+    since: datetime
+    traced: datetime
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return the trace for JSON. Times are RFC 3339 in UTC."""
+        return {
+            "identifier": self.identifier,
+            "target": self.target,
+            "state": self.state,
+            "status": self.status,
+            "url": self.url,
+            "code": self.code,
+            "sentence": self.sentence,
+            "since": rfc3339(self.since),
+            "traced": rfc3339(self.traced),
+        }
+
+
+def state_of(result: BulkResult, events: Sequence[Event]) -> State | None:
+    """Return the state of the target of a traced name, or None if the trace did not end.
+
+    The target has moved if its own answer is a permanent redirect and the trace succeeds at another URL.
+
+    >>> from ararat.webapp.tracing.events import End
+    >>> from ararat.webapp.tracing.bulk import row
+    >>> end = End("failure", "direct", "https://example.org/", None, 1, 0.1, "dns", "Hop 1 had no answer.")
+    >>> state_of(row("ark:12345/x", [end]), [end])
+    'dead'
+    """
+    if result.verdict == "undone":
+        return None
+    state = _STATES.get(result.verdict, "unclear")
+    of_target = next((event for event in events if isinstance(event, Hop) and event.number == 2), None)
+    if state == "works" and of_target is not None and of_target.status in _PERMANENT:
+        return "moved"
+    return state

@@ -1,0 +1,137 @@
+"""Rounds: trace the targets that were not traced for some time, a few at a time, and record the results."""
+
+from __future__ import annotations
+
+import logging
+import threading
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from datetime import timedelta
+from typing import TYPE_CHECKING
+
+from ...middleware.errors import BindingsUnavailable
+from ..tracing.algorithm import trace
+from ..tracing.bulk import trace_all
+from ..tracing.client.guard import GuardedClient
+from ..tracing.limits.throttle import PausableClock, PerHostThrottle
+from ..tracing.own_names import OwnNames
+from .model import Link, State, state_of
+from .store import Links
+
+if TYPE_CHECKING:
+    from ...middleware import Bindings
+    from ..tracing.events import Event
+
+AT_ONCE = 4
+"""The number of concurrent traces. Each host gets one request at a time."""
+
+_BLOCK = 20
+_BLOCK_SECONDS = 5.0
+
+_log = logging.getLogger(__name__)
+
+
+class Round:
+    """One round over the names of ``bindings``.
+
+    - ``older_than``: trace the targets that were last traced before this time.
+    - ``prefix``: the address of the site, for targets that are paths.
+    - ``networks``: private networks in CIDR notation that may be requested.
+    - ``pause``: the seconds between two requests to one host.
+    - ``most``: the maximum number of traces, or None.
+    - ``stop``: ends the round when it is set. The results so far stay.
+    """
+
+    def __init__(
+        self,
+        bindings: Bindings,
+        *,
+        older_than: timedelta,
+        prefix: str | None = None,
+        networks: Sequence[str] = (),
+        pause: float = 1.0,
+        most: int | None = None,
+        stop: threading.Event | None = None,
+    ) -> None:
+        self.stop = stop or threading.Event()
+        self.links = Links(bindings)
+        self._bindings = bindings
+        self._older_than = older_than
+        self._most = most
+        self._own = OwnNames(bindings, prefix)
+        self._fetch = GuardedClient(networks=networks, stop=self.stop)
+        self._throttle = PerHostThrottle(pause, stop=self.stop)
+
+    def run(self, progress: Callable[[Link], object] | None = None) -> Counter[State]:
+        """Trace all targets that are due, and return the number of each state.
+
+        ``progress`` is called with each result. Results are written in small blocks. Raises BindingsUnavailable.
+        """
+        counts: Counter[State] = Counter()
+        block: list[Link] = []
+        written = time.monotonic()
+        try:
+            for link in self._traced():
+                counts[link.state] += 1
+                block.append(link)
+                if len(block) >= _BLOCK or time.monotonic() - written > _BLOCK_SECONDS:
+                    self.links.record(block)
+                    block, written = [], time.monotonic()
+                if progress is not None:
+                    progress(link)
+        finally:
+            if block:
+                self.links.record(block)
+        return counts
+
+    def _traced(self) -> Iterator[Link]:
+        due: dict[str, tuple[str, str]] = {}
+        events: dict[str, list[Event]] = {}
+
+        def names() -> Iterator[str]:
+            for number, each in enumerate(self.links.due(self._bindings.now() - self._older_than)):
+                if number == self._most or self.stop.is_set():
+                    return
+                due[each.identifier] = each.key, each.target
+                yield each.identifier
+
+        def run(identifier: str) -> Sequence[Event]:
+            clock = PausableClock()
+            fetch = self._own.asking(self._throttle.wrap(self._fetch, clock))
+            events[identifier] = list(trace(identifier, fetch=fetch, resolver=self._own.prefix, clock=clock))
+            return events[identifier]
+
+        for result in trace_all(names(), run, at_once=AT_ONCE):
+            key, target = due.pop(result.identifier)
+            state = state_of(result, events.pop(result.identifier))
+            if state is not None:
+                now = self._bindings.now()
+                yield Link(
+                    identifier=result.identifier,
+                    key=key,
+                    target=target,
+                    state=state,
+                    status=result.status,
+                    url=result.url,
+                    code=result.code,
+                    sentence=result.sentence,
+                    since=now,
+                    traced=now,
+                )
+
+
+def run_continuously(new_round: Callable[[], Round], stop: threading.Event, pause: float = 3600.0) -> None:
+    """Run rounds until ``stop`` is set. ``pause`` is the time between two rounds, in seconds.
+
+    A round that fails because the database cannot be reached is logged, and the next one tries again.
+    """
+    while not stop.is_set():
+        try:
+            counts = new_round().run()
+            if counts:
+                listed = ", ".join(f"{number:,} {state}" for state, number in counts.items())
+                _log.info("Traced the targets of %s names: %s", f"{counts.total():,}", listed)
+        except BindingsUnavailable as error:
+            _log.warning("The round of traces ended early: %s", error)
+        stop.wait(pause)

@@ -1,0 +1,134 @@
+"""The recorded traces of targets, in the database of the bindings."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from datetime import datetime
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from sqlalchemy import and_, bindparam, delete, func, insert, or_, select
+
+from ...middleware.bindings.model import rfc3339
+from ...middleware.errors import ReadOnlyBindings
+from ...middleware.storage.store import DatabaseStore
+from ...middleware.storage.tables.link_tables import links
+from ...middleware.storage.tables.schema import bindings as names
+from .model import STATES, Link, State
+
+if TYPE_CHECKING:
+    from ...middleware import Bindings
+
+_PAGE = 500
+
+_IS_CURRENT = and_(names.c.key == links.c.key, names.c.target == links.c.target, names.c.status == "live")
+_RESULTS = select(links, names.c.long_identifier).select_from(links.join(names, _IS_CURRENT))
+_OF_STATE = (
+    _RESULTS.where(links.c.state == bindparam("state"), links.c.key > bindparam("after"))
+    .order_by(links.c.key)
+    .limit(bindparam("most"))
+)
+_OF_KEY = _RESULTS.where(links.c.key == bindparam("key"))
+_COUNTS = select(links.c.state, func.count()).select_from(links.join(names, _IS_CURRENT)).group_by(links.c.state)
+_DUE = (
+    select(names.c.key, names.c.long_identifier, names.c.target)
+    .select_from(names.outerjoin(links, names.c.key == links.c.key))
+    .where(
+        names.c.status == "live",
+        names.c.target.is_not(None),
+        names.c.kind != "served",
+        names.c.key > bindparam("after"),
+        or_(links.c.key.is_(None), links.c.target != names.c.target, links.c.traced < bindparam("before")),
+    )
+    .order_by(names.c.key)
+    .limit(_PAGE)
+)
+
+
+class Due(NamedTuple):
+    """A name whose target must be traced: the key of its row, the name, and the target."""
+
+    key: str
+    identifier: str
+    target: str
+
+
+class Links:
+    """The recorded traces of the targets in the database of ``bindings``.
+
+    Methods raise :class:`ReadOnlyBindings` for a file of text, and :class:`BindingsUnavailable`.
+    """
+
+    def __init__(self, bindings: Bindings) -> None:
+        self.bindings = bindings
+
+    def due(self, before: datetime) -> Iterator[Due]:
+        """Yield the names whose target was last traced before a time, or never, in the order of their keys.
+
+        Served names and names without a target are left out. Names are read in pages, so that no transaction stays
+        open while they are traced.
+        """
+        after = ""
+        while found := self._rows(_DUE, after=after, before=rfc3339(before)):
+            for key, long_identifier, target in found:
+                yield Due(key, long_identifier or key, target)
+            after = found[-1][0]
+
+    def record(self, results: Iterable[Link]) -> None:
+        """Record traces. The time ``since`` of the trace before stays if its state and target are the same."""
+        new = list(results)
+        with self._store().transaction() as transaction:
+            connection = transaction.connection
+            found = connection.execute(select(links).where(links.c.key.in_([each.key for each in new]))).all()
+            before = {row.key: row for row in found}
+            rows: list[dict[str, Any]] = []
+            for each in new:
+                old = before.get(each.key)
+                same = old is not None and (old.state, old.target) == (each.state, each.target)
+                since = old.since if old is not None and same else rfc3339(each.since)
+                row = each.as_dict() | {"key": each.key, "since": since}
+                del row["identifier"]
+                rows.append(row)
+            connection.execute(delete(links).where(links.c.key.in_([each.key for each in new])))
+            connection.execute(insert(links), rows)
+
+    def of_state(self, state: State, after: str = "", limit: int = 100) -> list[Link]:
+        """Return the traces with a state in the order of the names, behind the key ``after``.
+
+        The trace of a name that has another target since, or that is withdrawn, is left out.
+        """
+        return [_link(row) for row in self._rows(_OF_STATE, state=state, after=after, most=limit)]
+
+    def of_name(self, key: str) -> Link | None:
+        """Return the trace of the current target of a name, or None."""
+        found = self._rows(_OF_KEY, key=key)
+        return _link(found[0]) if found else None
+
+    def count(self) -> dict[State, int]:
+        """Return the number of names for each state."""
+        counted = dict(map(tuple, self._rows(_COUNTS)))
+        return {state: counted.get(state, 0) for state in STATES}
+
+    def _rows(self, query: Any, **values: str | int) -> list[tuple[Any, ...]]:
+        return self._store().current_rows(query, **values)
+
+    def _store(self) -> DatabaseStore:
+        store = self.bindings.store
+        if not isinstance(store, DatabaseStore):
+            raise ReadOnlyBindings(f"{self.bindings.where} is a file of text, which has no traces; use a database")
+        return store
+
+
+def _link(row: tuple[Any, ...]) -> Link:
+    key, target, state, status, url, code, sentence, since, traced, long_identifier = row
+    return Link(
+        identifier=long_identifier or key,
+        key=key,
+        target=target,
+        state=state,
+        status=status,
+        url=url,
+        code=code,
+        sentence=sentence,
+        since=datetime.fromisoformat(since),
+        traced=datetime.fromisoformat(traced),
+    )
