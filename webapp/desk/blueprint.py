@@ -15,6 +15,7 @@ from ..accounts import csrf, identify
 from ..accounts.model import Caller
 from ..config import url
 from ..errors import Refused
+from ..management import Management
 from ..responses import wants_json
 from . import messages
 from .navigation import desk_navigation
@@ -92,6 +93,12 @@ def has_caller() -> bool:
 def caller() -> Caller:
     """Return the caller of the current request. Views of the desk always have one."""
     return g.get(_G)
+
+
+def management() -> Management:
+    """Return the operations on the names of this site."""
+    accounts = identify.accounts()
+    return Management(accounts.bindings, accounts)
 
 
 def see_other(endpoint: str, **values: object) -> AnyResponse:

@@ -13,11 +13,15 @@ from ...middleware.errors import BindingConflict, BindingError, ReadOnlyBindings
 from .. import errors
 from ..accounts import identify
 from ..errors import Refused
+from ..management import Forbidden, Missing, Stale
 from ..responses import wants_json
 from .blueprint import blueprint, has_caller
 from .forms import sentence
 
 _STATUSES: tuple[tuple[type[BindingError], HTTPStatus], ...] = (
+    (Forbidden, HTTPStatus.FORBIDDEN),
+    (Missing, HTTPStatus.NOT_FOUND),
+    (Stale, HTTPStatus.CONFLICT),
     (BindingConflict, HTTPStatus.CONFLICT),
     (ReadOnlyBindings, HTTPStatus.SERVICE_UNAVAILABLE),
 )
@@ -25,7 +29,7 @@ _STATUSES: tuple[tuple[type[BindingError], HTTPStatus], ...] = (
 _TITLES = {
     HTTPStatus.FORBIDDEN: "Your account does not permit this",
     HTTPStatus.NOT_FOUND: "This page does not exist",
-    HTTPStatus.CONFLICT: "The name was changed in the meantime",
+    HTTPStatus.CONFLICT: "The change conflicts with the recorded name",
     HTTPStatus.SERVICE_UNAVAILABLE: "The desk cannot do this at the moment",
 }
 
@@ -44,7 +48,7 @@ def http_error(error: HTTPException) -> Response:
 
 @blueprint.errorhandler(BindingError)
 def binding_error(error: BindingError) -> Response:
-    """Answer a request that the operations on names refuse."""
+    """Answer a request that :class:`~ararat.webapp.management.Management` refused."""
     status = next((status for kind, status in _STATUSES if isinstance(error, kind)), HTTPStatus.UNPROCESSABLE_ENTITY)
     if wants_json() or htmx_request.htmx:
         return errors.answer(Refused(status, error.code, f"{display.escape(error.message)}."))

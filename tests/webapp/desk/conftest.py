@@ -97,3 +97,14 @@ def jane(desk: Desk) -> Browser:
 def rita(desk: Desk) -> Browser:
     """The reader."""
     return desk.signed_in("rita")
+
+
+@pytest.fixture
+def visit(desk: Desk) -> Callable[[Browser, Callable[[], Any]], TestResponse]:
+    """visit(browser, view) returns the response of a page of the desk with this view."""
+
+    def go(browser: Browser, view: Callable[[], Any]) -> TestResponse:
+        desk.app.view_functions["desk.missing"] = lambda rest: view()
+        return browser.get("/desk/visit")
+
+    return go
