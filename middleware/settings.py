@@ -64,7 +64,7 @@ _HSTS = re.compile(r"max-age=\"?[0-9]+\"?(?:[ \t]*;[ \t]*[a-z]+)*", re.IGNORECAS
 
 
 class SettingsArguments(TypedDict, total=False):
-    """The types of the keyword arguments of :class:`Settings`, for editors and type checkers."""
+    """The keyword arguments of :class:`Settings` with their types, for editors and type checkers."""
 
     prefix: str | None
     also: Iterable[str]

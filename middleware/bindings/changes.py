@@ -31,11 +31,11 @@ Decide = Callable[["Binding | None", datetime], Sequence[Change]]
 
 
 class NameChange(NamedTuple):
-    """A change of one name.
+    """A wanted change of one name.
 
-    - ``key``: the key of the name. ``older_key`` is its key in a database with keys of an older Ararat, or None.
+    - ``key``: the key of the name; ``older_key``: its key in a database of an older Ararat, or None.
     - ``decide``: returns one or more changes, or raises :class:`BindingError`. It is called again if another writer
-      was faster. A new name has only one change.
+      changed the name first. A new name has only one change.
     - ``revision``: the revision that the name must have, 0 for a name that must not be recorded, None for any.
     """
 
@@ -46,9 +46,10 @@ class NameChange(NamedTuple):
 
 
 class Made(NamedTuple):
-    """A change that was made: the binding before it (None for a new name) and after it.
+    """The result of a :class:`NameChange`.
 
-    ``after`` is the last binding of a deleted name.
+    ``before`` is the binding before the change; None for a new name. ``after`` is the binding after it; for a deleted
+    name, it is the last one.
     """
 
     outcome: Outcome
@@ -59,7 +60,11 @@ class Made(NamedTuple):
 def change_recorded(
     identifier: Name, decide: Callable[[Binding, datetime], Sequence[Change]], revision: int | None = None
 ) -> NameChange:
-    """Return a change of a name that must be recorded. The error for another name is ``not-bound``."""
+    """Create the change of a name that must be recorded already.
+
+    ``decide`` receives the recorded binding and the current time. If the name is not recorded, the change raises
+    :class:`BindingError` with the code ``not-bound``.
+    """
     name = names.read(identifier)
     key = names.key(name)
 
@@ -72,13 +77,13 @@ def change_recorded(
 
 
 def require_few(count: int) -> None:
-    """Raise :class:`BindingError` with the code ``changes-count`` for more than :data:`MAX_CHANGES` names."""
+    """Raise :class:`BindingError` with the code ``changes-count`` if ``count`` is more than :data:`MAX_CHANGES`."""
     if count > MAX_CHANGES:
         raise BindingError("changes-count", f"one call has {count:,} names")
 
 
 def require_distinct(wanted: Sequence[NameChange]) -> None:
-    """Raise :class:`BindingError` with the code ``name-twice`` for two changes of one name."""
+    """Raise :class:`BindingError` with the code ``name-twice`` if two of the changes concern the same name."""
     if len(wanted) > 1:
         key, count = Counter(each.key for each in wanted).most_common(1)[0]
         if count > 1:
@@ -92,9 +97,10 @@ def make(
     now: datetime,
     actor: str | None,
 ) -> list[Made]:
-    """Make the changes in a transaction, and return them in their order.
+    """Make changes of several names in a transaction, and return the results in the same order.
 
-    ``now`` is the time of the changes. Raises :class:`Stale` if a name has another revision than expected.
+    ``now`` is the time of the changes. Raises :class:`Stale` if a name has another revision than expected, and the
+    errors of ``decide``.
     """
     keys = [each.key for each in wanted]
     older = {each.older_key for each in wanted if each.older_key not in (None, each.key)}

@@ -1,4 +1,4 @@
-"""Character sets: the permitted characters of the names below a prefix.
+"""Character sets: the permitted characters of the names below a NAAN or shoulder.
 
     "If a NAA allows a non-trusted party to assign ARKs under its NAAN it SHOULD limit the character set allowed to
     avoid homoglyph attacks and misplaced formatting characters."               (ARK draft, section 8.1; ARK-138)
@@ -30,7 +30,9 @@ _SURROGATES = re.compile("[\ud800-\udfff]")
 
 
 def check(text: str) -> str:
-    """Return a character set if it is valid. Raises :class:`BindingError` with the code ``prefix-characters``.
+    """Check a character set that a user entered, and return it.
+
+    Raises :class:`BindingError` with the code ``prefix-characters``.
 
     >>> check("0-9x")
     '0-9x'
@@ -54,7 +56,7 @@ def check(text: str) -> str:
 
 
 def first_wrong(name: str, characters: str) -> str | None:
-    """Return the first character of a name that a checked character set does not contain, or None.
+    """Return the first character of a name that a character set does not contain. Return None if it contains all.
 
     ``name`` is a normal form, or the rest of one. A byte that is not UTF-8 is returned as a surrogate.
 
@@ -70,7 +72,7 @@ def first_wrong(name: str, characters: str) -> str | None:
 
 
 def named(char: str) -> str:
-    """Return the name of a character of :func:`first_wrong` for a message.
+    """Return the name of a character that :func:`first_wrong` returned, for a message.
 
     >>> named("a"), named("\\u202e"), named("\\udcff")
     ("'a'", 'U+202E RIGHT-TO-LEFT OVERRIDE', 'the byte %FF')

@@ -16,9 +16,10 @@ if TYPE_CHECKING:
 
 
 class MintedChange(NamedTuple):
-    """The first change of a name that is minted below ``namespace``, a NAAN or a shoulder.
+    """The wanted first change of a name that is minted below ``namespace``, a NAAN or a shoulder.
 
-    ``change`` returns the change of the minted name. The pattern of the name is that of the prefix record.
+    ``change`` returns the change for a minted name. The prefix record of ``namespace`` determines the pattern of the
+    name.
     """
 
     namespace: str
@@ -26,7 +27,7 @@ class MintedChange(NamedTuple):
 
 
 def create(bindings: Bindings, wanted: Sequence[NameChange | MintedChange], *, actor: str | None = None) -> list[Made]:
-    """Make the first changes of at most 1,000 names in one transaction, all or none. Return them in their order.
+    """Record at most 1,000 new names in one transaction, all or none. Return the results in the same order.
 
     Raises like :meth:`Bindings.change` and :func:`~ararat.middleware.bindings.minting.mint`.
 

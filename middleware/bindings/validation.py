@@ -14,7 +14,7 @@ _CONTROL_IN_LINE = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u2028\u2029\
 
 
 def check(text: object, code: str, what: str, most: int, *, lines: bool = False) -> str:
-    """Return ``text`` unchanged if it is a str of 1 to ``most`` code points without control characters.
+    """Check a text that a user entered: 1 to ``most`` code points without control characters. Return it unchanged.
 
     With ``lines`` tabs and line ends are permitted. Raises :class:`BindingError` with ``code``; its message calls the
     text ``what``.

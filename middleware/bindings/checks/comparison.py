@@ -17,7 +17,8 @@ if TYPE_CHECKING:
 
 
 def compare(bindings: Bindings, other: Bindings) -> Iterator[Finding]:
-    """Yield the names, rules and counters of ``bindings`` that are older than in ``other``, or differ from it.
+    """Compare two stores, and yield the names, rules and counters of ``bindings`` that are older than in ``other`` or
+    differ.
 
     - ``lost``: a name of ``other`` has no history here.
     - ``older``: ``other`` has later changes of the name, rule or counter.

@@ -64,7 +64,7 @@ class Finding(NamedTuple):
 
 
 def verify(bindings: Bindings) -> Iterator[Finding]:
-    """Yield the faults of a store; nothing if everything is right.
+    """Check that the parts of a store agree, and yield the contradictions.
 
     Checked are: each binding equals its last event; revisions have no gaps; all events of a public name have one
     resource, one date of creation and one spelling; all rows can be read; keys belong to their identifiers; events
@@ -92,5 +92,5 @@ def verify(bindings: Bindings) -> Iterator[Finding]:
 
 
 def finding(code: str, name: str, message: str) -> Finding:
-    """Return a finding with the remedy of its code."""
+    """Create a finding with the remedy that belongs to its code."""
     return Finding(name, code, message, CODES[code])

@@ -96,7 +96,7 @@ def _add_element(cells: dict[str, str], element: str, text: str, omitted: list[O
 
 
 def one_line(text: str) -> str:
-    """Return a text with line breaks and other control characters replaced by spaces."""
+    """Replace line breaks and other control characters by spaces, because bindings cannot contain them."""
     return _CONTROL.sub(" ", text).strip()
 
 
