@@ -1,4 +1,4 @@
-"""Exit codes, and the error messages of commands."""
+"""The exit codes of all commands, and the error messages that end a command."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ class Refused(Exception):
         self.error = error
 
     def lines(self, sheet: Sheet) -> Iterator[str]:
-        """Return the lines for standard error."""
+        """Yield the lines of the message, laid out for the stream of ``sheet``."""
         yield from sheet.prose(f"ararat: {self.what}", style="error")
         if self.error is not None:
             from .render.reports import problem_lines
@@ -58,9 +58,12 @@ class Refused(Exception):
 
 
 def read_name(text: str) -> Ark | Urn:
-    """Parse the identifier in an argument. If it is a URL that contains an ARK, return the ARK.
+    """Parse the identifier in an argument. For a URL that contains an ARK, return this ARK.
 
     Raises :class:`Refused` if ``text`` is not valid.
+
+    >>> str(read_name("https://n2t.net/ark:/12345/x-1"))
+    'ark:12345/x1'
     """
     from ..identifiers import EmbeddedArk, IdentifierError, parse
 
@@ -72,7 +75,7 @@ def read_name(text: str) -> Ark | Urn:
 
 
 def write(lines: Iterable[str], *, to: TextIO | None = None) -> None:
-    """Write lines to a stream, by default to standard output."""
+    """Write each line and a line break to a stream, by default to standard output."""
     stream = to or sys.stdout
     for line in lines:
         stream.write(f"{line}\n")
@@ -94,7 +97,7 @@ def _describe(binding: Binding, other: Binding, resource: str) -> str:
 
 @contextmanager
 def store_errors() -> Iterator[None]:
-    """Turn the errors of a store into :class:`Refused`."""
+    """Convert the errors of a store (a database or file of bindings) to :class:`Refused`, with the exit code of each."""
     from ..middleware import BindingConflict, BindingError, BindingsUnavailable
     from ..middleware.errors import TableError
 

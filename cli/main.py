@@ -74,7 +74,7 @@ _UNWRITABLE = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO)
 
 
 class Commands(click.Group):
-    """The group of all commands, in the order of the help text."""
+    """The group of all commands. It loads the module of a command only when the command runs."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         return list(_COMMANDS)
@@ -93,7 +93,7 @@ class Commands(click.Group):
                 formatter.write_dl([(f"{name:<{widest}}", words) for name, (_, words) in commands.items()])
 
     def main(self, *args: Any, **extra: Any) -> NoReturn:
-        """Run a command, and end the process with its exit code."""
+        """Run the command in ``args`` (default: the arguments of the process), and end the process with its exit code."""
         extra["standalone_mode"] = False
         extra["prog_name"] = "ararat"
         try:
@@ -111,7 +111,10 @@ class Commands(click.Group):
         sys.exit(code or 0)
 
     def invoke(self, ctx: click.Context) -> Any:
-        """Run a command. End by SIGPIPE if the reader of its output closes the pipe."""
+        """Run a command, and return its exit code. If another program closes the pipe of the output, end by SIGPIPE.
+
+        An unexpected error ends with 70 and an escaped traceback.
+        """
         try:
             code = super().invoke(ctx)
             sys.stdout.flush()

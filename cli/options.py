@@ -108,9 +108,10 @@ network_option: Callable[..., Any] = click.option(
 
 
 def policy_option(use: str, **attributes: Any) -> Callable[..., Any]:
-    """Return the option ``--policy``, whose value is a Profile or None.
+    """Return the option ``--policy``. The parameter ``profile`` of the command is the IRI policy, or None.
 
-    ``use`` is the first sentence of the help text. With ``multiple=True`` the parameter is a tuple named ``profiles``.
+    ``use`` is the first sentence of the help text. ``attributes`` are those of ``click.option``. With ``multiple=True``
+    the parameter is a tuple named ``profiles``.
     """
     return click.option(
         "--policy",
@@ -126,7 +127,13 @@ def policy_option(use: str, **attributes: Any) -> Callable[..., Any]:
 
 
 def load_policy(name_or_file: str) -> Profile:
-    """Return the IRI policy with this name or in this file. Raises :class:`~ararat.cli.errors.Refused`."""
+    """Return the built-in IRI policy with this name, or the policy in this TOML or JSON file.
+
+    Raises :class:`~ararat.cli.errors.Refused` if the file cannot be read or is not a policy.
+
+    >>> load_policy("17beta").naan
+    '21206'
+    """
     from ..identifiers import iri_policy
 
     if name_or_file in iri_policy.SHIPPED:
@@ -158,7 +165,10 @@ def _load_each(ctx: click.Context, param: click.Parameter, value: Any) -> Any:
 
 
 def read_moment(ctx: click.Context, param: click.Parameter, value: str | None) -> datetime | None:
-    """Convert the value of an option to a time in UTC."""
+    """Convert the value of an option, a date or an RFC 3339 time, to a time in UTC. For click's ``callback``.
+
+    Raises :class:`click.BadParameter` for any other value.
+    """
     from ..middleware.bindings.listing import moment
 
     try:
@@ -169,6 +179,9 @@ def read_moment(ctx: click.Context, param: click.Parameter, value: str | None) -
 
 
 def show_progress(number: int, what: str = "lines") -> None:
-    """Print the number of processed lines or names to standard error, over the number before."""
+    """Print the number of processed lines or names to standard error. It replaces the number on the same line.
+
+    ``what`` is the noun after the number.
+    """
     sys.stderr.write(f"\r{number:,} {what}")
     sys.stderr.flush()

@@ -34,11 +34,11 @@ _ATOM = re.compile(r"%[0-9A-Fa-f]{2}|\\u\{[0-9a-f]+\}|.")
 
 @dataclass(frozen=True, slots=True)
 class Sheet:
-    """The properties of an output stream.
+    """The properties of an output stream, and the layout of text for it.
 
-    ``width`` is the number of columns. ``colour`` permits escape sequences. ``cut`` permits to break a word that is
-    longer than a line: a file or pipe needs whole identifiers, a terminal breaks them anyway. ``letters`` permits
-    letters beyond ASCII.
+    - ``width``: the number of columns. ``colour``: whether escape sequences for colour are written.
+    - ``cut``: whether a word that is longer than a line is broken. A file or pipe needs whole identifiers.
+    - ``letters``: whether letters beyond ASCII are written.
     """
 
     width: int = 80
@@ -48,7 +48,7 @@ class Sheet:
 
     @classmethod
     def of(cls, stream: TextIO) -> Sheet:
-        """Return the sheet for a stream. A stream that is not a terminal has 80 columns and no colour.
+        """Return the properties of a stream. A stream that is not a terminal has 80 columns and no colour.
 
         A terminal has no colour if NO_COLOR is set and not empty, or if TERM is "dumb".
         """
@@ -58,7 +58,8 @@ class Sheet:
         return cls(max(40, min(width, _WIDEST)), terminal and wanted, terminal, _takes_utf8(stream))
 
     def paint(self, text: str, style: Style = "") -> str:
-        """Return ``text`` escaped, in a style if the sheet has colour.
+        """Escape the control and invisible characters of ``text``, and add the colour of ``style`` if the stream has
+        colour.
 
         >>> Sheet().paint("a\\x1b[2J", "error")
         'a\\\\u{1b}[2J'
@@ -69,7 +70,7 @@ class Sheet:
         return f"\x1b[{_CODES[style]}m{text}\x1b[0m" if self.colour and style and text else text
 
     def prose(self, text: str, *, indent: int = 0, style: Style = "") -> Iterator[str]:
-        """Wrap ``text`` at spaces and indent every line. Line breaks are kept.
+        """Yield the lines of ``text``, wrapped at spaces and indented by ``indent`` columns. Line breaks are kept.
 
         >>> list(Sheet(12).prose("one two three", indent=2))
         ['  one two', '  three']
@@ -88,12 +89,18 @@ class Sheet:
         return 4 if self.width < _NARROW else 2 + _LABELS
 
     def verbatim(self, text: str, *, style: Style = "") -> str:
-        """Return one line below a field, neither wrapped nor compressed, for a caret and the text above it."""
+        """Return ``text`` as one line that is indented like the text of a field. It is escaped but neither wrapped nor
+        shortened.
+
+        Use it for a line of carets and for the line above them.
+        """
         text = display.visible(text, ascii_only=not self.letters)
         return (" " * self._margin + self._coloured(text, style)).rstrip()
 
     def field(self, label: str, text: str, *, style: Style = "", level: int = 0) -> Iterator[str]:
-        """Return a label and its text, side by side or, on a narrow terminal, one below the other.
+        """Yield the lines of a label and its text, side by side or, on a narrow terminal, one below the other.
+
+        ``level`` indents the text by two columns for each level of a hierarchy.
 
         >>> print(*Sheet(70).field("Name", "x6-np1"), sep="\\n")
           Name          x6-np1
@@ -102,13 +109,18 @@ class Sheet:
         yield from self._beside(label, list(self.prose(text, indent=self._margin + deeper, style=style)))
 
     def fields(self, label: str, rows: Iterable[tuple[str, Style]]) -> Iterator[str]:
-        """Return several texts below each other with one label."""
+        """Yield the lines of several texts, each with its style, below each other beside one label.
+
+        >>> print(*Sheet(70).fields("Same as", [("ark:12345/x", ""), ("ark:/12345/x", "")]), sep="\\n")
+          Same as       ark:12345/x
+                        ark:/12345/x
+        """
         for text, style in rows:
             yield from self.field(label, text, style=style)
             label = ""
 
     def table(self, label: str, rows: Iterable[tuple[str, str]], *, style: Style = "") -> Iterator[str]:
-        """Return pairs with one label. The first text of each pair is in its own column.
+        """Yield the lines of pairs beside one label. The first text of each pair is in its own column.
 
         >>> print(*Sheet(70).table("Parts", [("NAAN", "12345"), ("Name", "x")]), sep="\\n")
           Parts         NAAN  12345

@@ -33,7 +33,10 @@ _JSON_KINDS = {dict: "an object", list: "an array", bool: "true or false", type(
 
 
 class Given(NamedTuple):
-    """An identifier from the input, or the error of its line (``fault``)."""
+    """An identifier from the input. ``place`` names its argument or line.
+
+    ``fault`` is None, or the reason why the line cannot be read; ``text`` is then "".
+    """
 
     place: str
     text: str
@@ -42,7 +45,10 @@ class Given(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """A match in a text. ``start`` counts code points of the whole text from 0, ``line`` and ``column`` from 1."""
+    """An identifier in a text that was read in pieces. The places in ``match`` count from the start of its piece.
+
+    ``start`` counts code points of the whole text from 0, ``line`` and ``column`` from 1.
+    """
 
     match: Match
     start: int
@@ -51,7 +57,7 @@ class Found:
 
     @property
     def end(self) -> int:
-        """The end of the match in the whole text."""
+        """The index after the last code point of the match, in the whole text."""
         return self.start + len(self.match.literal)
 
 
@@ -72,13 +78,16 @@ def identifiers(texts: Iterable[str], form: str) -> Iterator[Given]:
 
 
 def lines(file: str) -> Iterator[Given]:
-    """Yield the lines of a file, or of standard input for "-". Empty lines are skipped."""
+    """Yield the lines of a file, or of standard input for "-". Empty lines are skipped.
+
+    Raises :class:`~ararat.cli.errors.Refused` if the file cannot be read.
+    """
     with _opened(file) as stream:
         yield from _lines(stream, "standard input" if file == "-" else file, "text")
 
 
 def matches(file: str) -> Iterator[Found]:
-    """Yield the identifiers in a text file, or in standard input for "-".
+    """Yield the identifiers in a text file, or in standard input for "-". Raises Refused if the file cannot be read.
 
     A text of more than a million characters is searched in pieces, which are cut at white space.
     """
@@ -105,7 +114,7 @@ def standard_input() -> BinaryIO:
 
 
 def dump(value: dict[str, Any]) -> None:
-    """Print a JSON object as one line of ASCII."""
+    """Print a JSON object to standard output as one line of ASCII."""
     sys.stdout.write(json.dumps(value, ensure_ascii=True) + "\n")
 
 

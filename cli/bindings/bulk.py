@@ -1,4 +1,4 @@
-"""Run an operation on many names, and the commands ``undo`` and ``operations``."""
+"""The commands ``undo`` and ``operations``, and the shared part of all commands that change many names at once."""
 
 from __future__ import annotations
 
@@ -33,9 +33,10 @@ def run_bulk(
     profile: Profile | None = None,
     **options: Any,
 ) -> int:
-    """Run ``run(bindings, dry_run=..., progress=..., **options)``, print its result, and return the exit code.
+    """Open the store, change many names with ``run``, print the result, and return the exit code.
 
-    The progress is printed if standard error is a terminal.
+    ``run`` is called as ``run(bindings, dry_run=..., progress=..., **options)``. If standard error is a terminal, the
+    number of processed names is printed there. ``profile`` is the IRI policy that changes must follow.
     """
     from ..render import operations as records
 

@@ -23,9 +23,9 @@ SERVED_ADVICE = "a served name needs a site behind ResolverMiddleware. For `arar
 
 @contextmanager
 def open_store(url: str, *, create: bool = False, profile: Profile | None = None) -> Iterator[Bindings]:
-    """Open the bindings at ``url``, and turn their errors into :class:`~ararat.cli.errors.Refused`.
+    """Open the database or file at ``url``, and convert its errors to :class:`~ararat.cli.errors.Refused`.
 
-    A missing database is created only with ``create``. Changes must follow the IRI policy ``profile``.
+    A missing database is created only with ``create``. Changes must follow the IRI policy ``profile``, if it is set.
     """
     from ...middleware.bindings.open_bindings import bindings_at, open_file, table_file
 
@@ -49,7 +49,7 @@ def open_store(url: str, *, create: bool = False, profile: Profile | None = None
 
 @contextmanager
 def warn_of_unregistered(bindings: Bindings, naans: Collection[str], *, strict: bool) -> Iterator[None]:
-    """Print a warning at the end for each changed NAAN that is neither registered nor in ``naans``.
+    """Print a warning at the end for each NAAN of a changed name that is neither registered nor in ``naans``.
 
     With ``strict`` such a change is refused (ARK-015).
     """
@@ -83,6 +83,8 @@ def require_database(url: str) -> None:
 
 
 def is_missing(url: str) -> bool:
-    """Return whether ``url`` names a file that does not exist."""
+    """Return whether ``url`` is the path of a file that does not exist, or the URL of an SQLite file that does not
+    exist.
+    """
     scheme, mark, path = url.rpartition("sqlite:///") if "://" in url else ("", "file", url)
     return bool(mark and not scheme and path and not Path(path).exists())

@@ -41,7 +41,11 @@ COUNTS = {"ARK": 146, "URN": 69, "POL": 60, "SCH": 55}
 
 
 class Requirement(NamedTuple):
-    """A row of the table. Without ``tests``, ``reason`` is a key of :data:`REASONS` and ``why`` explains it."""
+    """A requirement of a source document, and how it is tested.
+
+    ``id`` is its ID, such as "ARK-005". ``tests`` lists its tests. Without tests, ``reason`` is a key of
+    :data:`REASONS` and ``why`` explains it.
+    """
 
     id: str
     title: str
@@ -52,10 +56,10 @@ class Requirement(NamedTuple):
 
 @functools.cache
 def requirements() -> tuple[Requirement, ...]:
-    """Return all 330 requirements in the order of their IDs.
+    """Return the requirements of all source documents in the order of the table.
 
-    >>> len(requirements()), requirements()[4].id
-    (330, 'ARK-005')
+    >>> requirements()[4].id
+    'ARK-005'
     """
     lines = (
         (resources.files(f"{__spec__.parent.partition('.')[0]}.identifiers") / "data" / "conformance.jsonl")
@@ -66,10 +70,10 @@ def requirements() -> tuple[Requirement, ...]:
 
 
 def counts() -> dict[str, int]:
-    """Return the number of requirements with tests, and the number for each reason.
+    """Return the number of requirements with tests ("tests"), and the number without tests for each of :data:`REASONS`.
 
-    >>> sum(counts().values())
-    330
+    >>> sum(counts().values()) == len(requirements())
+    True
     """
     found = {"tests": 0} | dict.fromkeys(REASONS, 0)
     for requirement in requirements():
@@ -81,9 +85,10 @@ def counts() -> dict[str, int]:
 
 
 def answer(kind: str, given: Any) -> dict[str, Any]:
-    """Return the answer to the input of a vector, in the fields that vectors of this kind can expect.
+    """Return the answer of this package to the input of a test vector of this kind.
 
-    Raises KeyError if ``kind`` is not in :data:`KINDS`, and ValueError if the input has another structure.
+    The result has the fields that the ``expect`` of such vectors can have. Raises KeyError if ``kind`` is not in
+    :data:`KINDS`, and ValueError if the input has another structure.
 
     >>> answer("ark-equivalent", ["ark:12345/x-1", "ark:/12345/x1"])
     {'equivalent': True}
@@ -96,9 +101,9 @@ def answer(kind: str, given: Any) -> dict[str, Any]:
 
 
 def agrees(expect: Any, result: Any) -> bool:
-    """Return whether a result agrees with the expectation of a vector.
+    """Return whether the answer to a test vector has all fields and values of its ``expect``.
 
-    A result can have further fields. Its lists ``problems`` and ``diagnostics`` can have further items.
+    An answer can have further fields. Its lists ``problems`` and ``diagnostics`` can have further items.
 
     >>> agrees({"valid": True}, {"valid": True, "nid": "foo"}), agrees({"found": []}, {"found": ["x"]})
     (True, False)

@@ -41,10 +41,13 @@ def check_by_trace(
     networks: tuple[str, ...],
     pause: float,
 ) -> int:
-    """Trace the identifiers of ``file``, or the live names of ``database``, and print the results.
+    """Resolve identifiers over HTTP, print the result of each one, and return the exit code of ``check --trace``.
 
-    ``form`` is text, csv or json. Without ``resolver``, the bindings of ``database`` resolve their own names, and
-    n2t.net resolves all others.
+    - ``file`` contains one identifier a line. None: the names of ``database`` that are not withdrawn.
+    - ``form``: "text", "csv" or "json". ``resume``: the file of the results, to continue after an interruption.
+    - ``resolver``: the resolver prefix. None: ``database`` resolves its own names, and n2t.net all others.
+    - ``prefix``: the address of this site. ``networks``: private networks to which requests are allowed.
+    - ``pause``: seconds between two requests to the same host.
     """
     from ...webapp.tracing.algorithm import TraceError, trace
     from ...webapp.tracing.client.guard import GuardedClient

@@ -62,7 +62,11 @@ def export_command(file: str, format: str | None, history: bool, since: datetime
 
 
 def counted_records(counts: Mapping[str, int]) -> str:
-    """Return the numbers of the records of a history in words."""
+    """Return the numbers of the records of a history in words. ``counts`` maps each kind of record to its number.
+
+    >>> counted_records({"name": 2, "prefix": 1})
+    '2 names, 1 prefix'
+    """
     return (
         ", ".join(
             f"{number:,} {kind.replace('-', ' ')}{'' if number == 1 else 's'}".replace("prefixs", "prefixes")

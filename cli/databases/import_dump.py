@@ -24,7 +24,10 @@ _MOST_SHOWN = 10
 
 
 class Reports(NamedTuple):
-    """Callbacks that write to the file of ``--report``: for refused lines and warnings, and for omitted values."""
+    """Callbacks that write to the file of ``--report``. Both are None without this option.
+
+    ``report`` writes a refused line or a warning. ``report_omission`` writes a value of the dump that is not imported.
+    """
 
     report: Callable[[str, NotedLine, Mapping[str, str]], object] | None = None
     report_omission: Callable[[OmittedValue], object] | None = None
@@ -32,7 +35,10 @@ class Reports(NamedTuple):
 
 @contextmanager
 def report_file(file: str | None, dump: str) -> Iterator[Reports]:
-    """Open the file of ``--report``. Raises :class:`Refused` if it cannot be written."""
+    """Open the file of ``--report``, if it is not None, and yield the callbacks that write to it.
+
+    ``dump`` is the name of the dump in each row. Raises :class:`Refused` if the file cannot be written.
+    """
     from ...identifiers import PROBLEMS
     from ...middleware.error_codes import ERROR_CODES
 
@@ -64,7 +70,11 @@ def report_file(file: str | None, dump: str) -> Iterator[Reports]:
 def run(
     bindings: Bindings, file: str | BinaryIO, source: Source, *, name: str, report: str | None, **options: Any
 ) -> Migration:
-    """Import a dump. ``name`` is the file as the user has written it, ``report`` is the file of ``--report``."""
+    """Import a dump of another system, and write the file of ``--report``.
+
+    ``name`` is the file as the user has written it. ``report`` is the path of the report, or None. ``options`` are
+    those of :func:`~ararat.middleware.tabular.sources.importing.import_dump`.
+    """
     from ...middleware.tabular.sources.importing import import_dump
 
     with report_file(report, name) as reports:
@@ -72,7 +82,10 @@ def run(
 
 
 def lines(migration: Migration, sheet: Sheet, report: str | None) -> Iterator[str]:
-    """Return what was read, what was not imported, and the checksums."""
+    """Yield the lines of the result of an import: what was read, what was not imported, and the checksums.
+
+    ``report`` is the file of ``--report``, or None.
+    """
     states = ", ".join(f"{migration.states[state]:,} {state}" for state in sorted(migration.states))
     number = sum(migration.states.values())
     yield from sheet.prose(
@@ -96,7 +109,7 @@ def lines(migration: Migration, sheet: Sheet, report: str | None) -> Iterator[st
 
 
 def omitted_lines(migration: Migration, sheet: Sheet) -> Iterator[str]:
-    """Return the first values that are not imported."""
+    """Yield lines about the first values of a dump that are not imported, each with its reason and a remedy."""
     for line, identifier, (element, reason, remedy) in migration.omitted[:_MOST_SHOWN]:
         place = sheet.paint(f"line {line}".ljust(9), "soft")
         yield f"{sheet.paint('omitted'.ljust(_WIDTH), 'warning')}{place} {identifier}"
@@ -104,7 +117,7 @@ def omitted_lines(migration: Migration, sheet: Sheet) -> Iterator[str]:
 
 
 def as_dict(migration: Migration) -> dict[str, Any]:
-    """Return the result for JSON, without that of the lines."""
+    """Return the result of the import of a dump as JSON values. The counts of its lines are not included."""
     return {
         "source": migration.source,
         "states": dict(migration.states),

@@ -213,7 +213,7 @@ def run_import(
     report_file: str | None = None,
     **options: Any,
 ) -> Summary:
-    """Import a table, and print the progress if standard error is a terminal.
+    """Import a table of bindings, and print the progress if standard error is a terminal.
 
     Every refused line and every warning is written to ``report_file``. ``options`` are those of
     :func:`~ararat.middleware.tabular.importing.import_table`. Raises :class:`~ararat.cli.errors.Refused` if a file
@@ -242,7 +242,10 @@ def run_dump(
     actor: str | None,
     **others: Any,
 ) -> Migration:
-    """Import a dump of another system, in the same way as :func:`run_import`. ``others`` are options of tables."""
+    """Import a dump of another system, with the progress, report and errors of :func:`run_import`.
+
+    ``source`` is that system. ``others`` are options that apply only to tables; they are ignored.
+    """
     with _with_progress(file, report_file, keeps=bool(batch) and not dry_run) as progress:
         return import_dump.run(
             bindings,
@@ -315,12 +318,15 @@ _REPORT_COLUMNS = ("line", "result", "code", "message")
 
 
 def refused_lines(summary: Summary, sheet: Sheet, report_file: str | None = None) -> Iterator[str]:
-    """Return the refused lines of a table with their reasons."""
+    """Yield the lines about the refused rows of a table, each with its line number and reason.
+
+    If not all rows are listed, ``report_file`` is named as the place of the others.
+    """
     yield from _noted("refused", summary.refused, summary.refusals, sheet, report_file)
 
 
 def warned_lines(summary: Summary, sheet: Sheet, report_file: str | None = None) -> Iterator[str]:
-    """Return the lines of a table that have a warning."""
+    """Yield the lines about the rows of a table that have a warning, in the form of :func:`refused_lines`."""
     yield from _noted("warning", summary.warned, summary.warnings, sheet, report_file)
 
 

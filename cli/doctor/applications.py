@@ -31,7 +31,10 @@ _BEGINNING = re.compile(r"(?:\^|\\A|\(\?[aiLmsux]+\)|\((?:\?P<\w+>|\?:)?)*")
 
 
 class NotLoaded(Exception):
-    """The application could not be imported; the text is the reason in printable ASCII. ``usage``: a bad name."""
+    """Raised when the application cannot be imported. The text is the reason in printable ASCII.
+
+    ``usage`` is whether the name of the application was not of the form MODULE:NAME.
+    """
 
     def __init__(self, why: str, *, usage: bool = False) -> None:
         super().__init__(why)
@@ -39,7 +42,10 @@ class NotLoaded(Exception):
 
 
 class Site(NamedTuple):
-    """An application whose routes can be listed, its framework, and the resolver around it, if any."""
+    """An application whose routes can be listed.
+
+    ``framework`` is its name, such as "Flask". ``resolver`` is the middleware around the application, or None.
+    """
 
     framework: str
     app: Any
@@ -47,9 +53,9 @@ class Site(NamedTuple):
 
 
 def load(place: str) -> Any:
-    """Import the application ``module:name`` as servers do, with the current folder on the path.
+    """Import a WSGI application by its name ``MODULE:NAME``, as servers do, with the current folder on the path.
 
-    The import runs the code of the module. Raises :class:`NotLoaded`.
+    The import runs the code of the module. Raises :class:`NotLoaded` if that fails or the result cannot be called.
     """
     if not _PLACE.fullmatch(place):
         raise NotLoaded("expected MODULE:NAME, for example shop.wsgi:application", usage=True)
@@ -117,7 +123,7 @@ def examine(application: Any) -> Iterator[Finding]:
 
 
 def settings_of(application: Any) -> Settings | None:
-    """Return the settings of the outermost resolver in the application, or None."""
+    """Return the settings of the outermost resolver in a WSGI application, or None if it contains no resolver."""
     _, resolvers = _walk(application)
     return resolvers[0].settings if resolvers else None
 

@@ -11,12 +11,13 @@ Part = Literal["url", "app", "registry", "database"]
 
 
 class Finding(NamedTuple):
-    """One check and its result.
+    """The result of one check.
 
-    ``part`` is the object of the check. ``code`` names the check and never changes its meaning; ``shown`` is its label
-    for people. ``message`` is a sentence in which untrusted text is escaped. ``remedy`` is the change to make, with the
-    line of the configuration if it is known. ``reference`` is the rule. ``sent`` is the identifier that a probe sent.
-    ``seen`` is the one that the application received, or None if the answer does not contain it.
+    - ``part``: the object of the check. ``code``: names the check and never changes; ``shown`` is its label for people.
+    - ``state``: "ok", "warning" or "error". ``message``: a sentence in which untrusted text is escaped.
+    - ``remedy``: the change to make, with the line of the configuration if it is known. ``reference``: the broken rule.
+    - ``sent``: the identifier that a probe sent. ``seen``: the identifier that the application received, or None if the
+      answer does not contain it.
     """
 
     part: Part
@@ -30,7 +31,7 @@ class Finding(NamedTuple):
     seen: str | None = None
 
     def as_dict(self) -> dict[str, Any]:
-        """Return the finding as a JSON object, without the fields that are None.
+        """Return the finding as JSON values, without ``shown`` and without the fields that are None.
 
         >>> Finding("url", "head", "ok", "HEAD", "The same as GET, without a body.").as_dict()["state"]
         'ok'

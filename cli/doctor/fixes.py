@@ -76,7 +76,7 @@ _REMEDIES: dict[Cause, dict[ReverseProxy, str]] = {
 
 
 def reverse_proxy(server: str | None, via: str | None) -> ReverseProxy | None:
-    """Return the reverse proxy that ``Server`` and ``Via`` of a response name, or None.
+    """Return the reverse proxy that the header fields ``Server`` and ``Via`` of a response name, or None.
 
     >>> reverse_proxy("nginx/1.22.1", None), reverse_proxy("gunicorn", "1.1 Caddy"), reverse_proxy("AmazonS3", None)
     ('nginx', 'Caddy', None)
@@ -93,7 +93,8 @@ def reverse_proxy(server: str | None, via: str | None) -> ReverseProxy | None:
 
 
 def remedy(cause: Cause, proxy: ReverseProxy | None) -> str:
-    """Return the fix for a reverse proxy, or the fixes for all of them if the proxy is None.
+    """Return what to change in the configuration of ``proxy`` for this cause. None: the changes for all reverse
+    proxies.
 
     >>> remedy("long", "nginx")
     'nginx: large_client_header_buffers 4 16k; in the http or server block.'

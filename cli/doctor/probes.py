@@ -39,11 +39,14 @@ Ask = Callable[[str, str], RawResponse]
 
 
 class NotAnswered(Exception):
-    """No server answers at this URL; the text is the reason."""
+    """Raised when no server answers at the URL of the deployment. The text is the reason."""
 
 
 class Probe(NamedTuple):
-    """An identifier to send, without its beginning. ``lost`` is the consequence if it does not arrive unchanged."""
+    """A test of one kind of identifier, such as one with two slashes in a row.
+
+    ``rest`` is the identifier without its beginning. ``lost`` names the consequence if it does not arrive unchanged.
+    """
 
     code: str
     rest: str
@@ -53,10 +56,11 @@ class Probe(NamedTuple):
 
 
 class Echo(NamedTuple):
-    """The facts about a request that its refusal contains.
+    """The facts about a request that the refusal of a resolver contains (its JSON problem document).
 
-    ``identifier`` is as received. ``exact`` is true if it is as the client wrote it, or None in an old version.
-    ``code`` is the code of the refusal. ``suggestion`` is a URL with the resolver prefix, or None.
+    ``identifier`` is the one that the resolver received. ``exact`` is whether it is as the client wrote it; an old
+    version of Ararat does not report this, and it is None. ``code`` is the reason of the refusal. ``suggestion`` is the
+    URL of a similar identifier, with the resolver prefix, or None.
     """
 
     identifier: str
@@ -98,10 +102,10 @@ PROBES = (
 
 
 def examine(url: WebURL, *, prefix: str | None = None, asking: Ask | None = None) -> Iterator[Finding]:
-    """Probe the deployment whose resolver prefix is ``url``.
+    """Send requests to the deployment whose resolver prefix is ``url``, and yield the findings.
 
-    ``prefix`` is the prefix that it should announce, in stored form; the default is ``url``. ``asking`` replaces the
-    network. Raises :class:`NotAnswered` if no server answers at the URL.
+    ``prefix`` is the prefix that its links should contain, in stored form; the default is ``url``. ``asking`` replaces
+    the network. Raises :class:`NotAnswered` if no server answers at the URL.
     """
     asked = asking or (lambda method, target: raw_request(url, target, method, accept=_PROBLEM))
     deployment = _Deployment(url, asked, prefix)
@@ -357,7 +361,7 @@ class _Deployment:
 
 
 def parse_echo(response: RawResponse) -> Echo | None:
-    """Read the refusal in a response, or return None if the response is not a refusal of Ararat.
+    """Return the facts in a refusal of Ararat, or None if the response is not such a refusal.
 
     >>> parse_echo(RawResponse(200, (("Content-Type", "text/html"),), b"<title>Ararat</title>")) is None
     True
@@ -383,7 +387,7 @@ def parse_echo(response: RawResponse) -> Echo | None:
 
 
 def health_of(response: RawResponse) -> dict[str, Any]:
-    """Return the JSON document of ``/healthz``, or {} if another program answered.
+    """Return the JSON document of ``/healthz`` of the inspector, or {} if another program answered.
 
     >>> health_of(RawResponse(200, (("Content-Type", "application/json"),), b'{"status": "ok"}'))
     {}

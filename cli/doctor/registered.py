@@ -21,9 +21,9 @@ _REPORT = "Report the change to the ARK Maintenance Agency, which maintains the 
 
 
 def examine(naans: Collection[str], prefixes: Sequence[str] = (), name: str | None = None) -> Iterator[Finding]:
-    """Compare the registry entry of each NAAN with the prefixes and the name of the site, if they are known.
+    """Compare the registration of each NAAN with the prefixes and the name of the site, if they are set.
 
-    A different resolver is an error; any other difference is a warning. Raises ValueError for what is not a NAAN.
+    A different resolver is an error; any other difference is a warning. Raises ValueError if a text is not a NAAN.
 
     >>> [finding.state for finding in examine(["12148"], ["https://ark.bnf.fr"])]
     ['ok']

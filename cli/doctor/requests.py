@@ -23,14 +23,14 @@ _ALL_NETWORKS = ("0.0.0.0/0", "::/0")
 
 
 class RawResponse(NamedTuple):
-    """A response: its fields in order, and its body. The body of a response to HEAD should be empty."""
+    """An HTTP response: its status, its header fields in order, and its body of at most 64 kB."""
 
     status: int
     fields: tuple[tuple[str, str], ...]
     body: bytes
 
     def field(self, name: str) -> str | None:
-        """Return the values of a field, joined by commas, or None.
+        """Return the values of the header field ``name``, in any case, joined by commas, or None if it is missing.
 
         >>> RawResponse(200, (("Vary", "Accept"), ("vary", "Origin")), b"").field("Vary")
         'Accept, Origin'
@@ -42,10 +42,10 @@ class RawResponse(NamedTuple):
 def raw_request(
     url: WebURL, target: str, method: str = "GET", *, accept: str = "*/*", seconds: float = SECONDS
 ) -> RawResponse:
-    """Request ``target``, visible ASCII, from the host of ``url``.
+    """Request ``target``, which is visible ASCII, from the host of ``url``, and return the response.
 
-    The target is sent unchanged: no segment is removed, nothing is decoded, and a bare ``?`` is kept. Raises
-    :class:`~ararat.webapp.tracing.hop.HopFailed` if no response arrives within ``seconds``.
+    The target is sent unchanged: no segment is removed, nothing is decoded, and a bare ``?`` is kept. ``accept`` is the
+    header field Accept. Raises :class:`~ararat.webapp.tracing.hop.HopFailed` if no response arrives within ``seconds``.
     """
     client = GuardedClient(networks=_ALL_NETWORKS)
     deadline = Deadline(time.monotonic() + seconds, what="this request")

@@ -25,7 +25,9 @@ _BREAKS = {"name-missing", "other-resource", "bound-otherwise", "withdrawn", "cl
 
 
 def examine(url_or_path: str) -> Iterator[Finding]:
-    """Check the store at ``url_or_path``: see :func:`~ararat.middleware.storage.health.conditions`.
+    """Check whether each server of a store can be read and written, and yield the findings.
+
+    ``url_or_path`` is a store as for ``--database``. A remedy is part of each error.
 
     >>> [finding.code for finding in examine("/nowhere/bindings.sqlite")]
     ['unavailable']

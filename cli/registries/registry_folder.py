@@ -1,7 +1,7 @@
-"""The folder of the registry tables that a user has installed.
+"""The folder of the registry tables that a user has installed with ``ararat registry update``.
 
-:mod:`ararat.identifiers.registries` knows only its built-in tables. The command ``ararat`` adds this folder with
-:func:`consulted`. A WSGI application can add a folder with ``registries.use(Path(...))``.
+:mod:`ararat.identifiers.registries` uses only its built-in tables by default. The command ``ararat`` adds this folder
+with :func:`consulted`. A WSGI application can add a folder with ``registries.use(Path(...))``.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ VARIABLE = "ARARAT_REGISTRIES"
 
 
 def registry_folder(environ: Mapping[str, str] = os.environ, platform: str = sys.platform) -> Path:
-    """Return the folder in ``ARARAT_REGISTRIES``, else the default in the data folder of the user.
+    """Return the folder that the variable ``ARARAT_REGISTRIES`` names, else the default in the data folder of the user.
 
     Raises RuntimeError if there is no home folder.
 
@@ -35,7 +35,7 @@ def registry_folder(environ: Mapping[str, str] = os.environ, platform: str = sys
 
 @contextmanager
 def consulted() -> Iterator[None]:
-    """Use the tables in :func:`registry_folder` before the built-in tables.
+    """Use the tables in :func:`registry_folder` before the built-in tables, until the block ends.
 
     At the end, print an error for each table that could not be read.
     """
@@ -51,9 +51,9 @@ def consulted() -> Iterator[None]:
 
 
 def table_in(folder: Path, registry: Registry[Record]) -> Table[Record]:
-    """Return the table of a registry in a folder, or the built-in table if the folder has none.
+    """Return the table of a registry in ``folder``, or the built-in table if the folder does not contain one.
 
-    Raises OSError and :class:`~ararat.identifiers.registries.tables.RegistryError` if it cannot be read.
+    Raises OSError and :class:`~ararat.identifiers.registries.tables.RegistryError` if the table cannot be read.
     """
     path = folder / registry.file
     try:
@@ -68,7 +68,7 @@ def table_in(folder: Path, registry: Registry[Record]) -> Table[Record]:
 
 
 def write_tables(folder: Path, tables: Iterable[AnyTable]) -> list[Path]:
-    """Write tables to a folder, and create the folder if it is missing. Raises OSError.
+    """Write tables to a folder, create the folder if it is missing, and return the written files. Raises OSError.
 
     All tables are written to temporary files before the first one is replaced. A full disk changes nothing.
     """

@@ -16,7 +16,10 @@ if TYPE_CHECKING:
 
 
 def binding_lines(binding: Binding, sheet: Sheet, inherited: Inherited | None = None) -> Iterator[str]:
-    """Return the fields of a binding that have a value, and the persistence statement that it inherits."""
+    """Yield the lines of a binding: its name, its state and the fields that have a value.
+
+    ``inherited`` is the persistence statement of a prefix record, which applies if the binding has no statement.
+    """
     yield from sheet.prose(identifier(binding.identifier), style="strong")
     yield from sheet.prose(state(binding), style="good" if binding.is_live else "warning")
     yield ""
@@ -51,14 +54,14 @@ def binding_lines(binding: Binding, sheet: Sheet, inherited: Inherited | None = 
 
 
 def binding_line(outcome: str, binding: Binding, sheet: Sheet) -> Iterator[str]:
-    """Return the outcome of a change in one word, and the binding after it."""
+    """Yield the line about a change: its outcome in one word, and the binding after it."""
     style: Style = "soft" if outcome == "unchanged" else "good"
     target = f" -> {identifier(binding.target)}" if binding.target else ""
     yield f"{sheet.paint(outcome, style)} {sheet.paint(f'{identifier(binding.identifier)}{target} ({state(binding)})')}"
 
 
 def event_lines(event: Event, sheet: Sheet) -> Iterator[str]:
-    """Return an entry of a history: time, action, actor, and the binding after it."""
+    """Yield the lines of one change of a binding: time, action, actor, and the binding after it."""
     by = f" by {words(event.actor)}" if event.actor else ""
     part = f" (operation {event.operation})" if event.operation is not None else ""
     style: Style = "warning" if event.action == "withdrawn" else "good"
@@ -70,7 +73,7 @@ def event_lines(event: Event, sheet: Sheet) -> Iterator[str]:
 
 
 def rule_event_lines(event: RuleEvent, sheet: Sheet) -> Iterator[str]:
-    """Return an entry of the history of a rule: time, action, actor, and the template after it."""
+    """Yield the lines of one change of a redirect rule: time, action, actor, and the template after it."""
     by = f" by {words(event.actor)}" if event.actor else ""
     style: Style = "warning" if event.action == "removed" else "good"
     yield f"{sheet.paint(moment(event.when), 'soft')}  {sheet.paint(event.action, style)}{sheet.paint(by)}"
@@ -80,7 +83,7 @@ def rule_event_lines(event: RuleEvent, sheet: Sheet) -> Iterator[str]:
 
 
 def prefix_lines(record: PrefixRecord, sheet: Sheet) -> Iterator[str]:
-    """Return the texts of a prefix record, its rule and its last change."""
+    """Yield the lines of the record of a NAAN or shoulder: its texts, its redirect rule and its last change."""
     yield from sheet.prose(identifier(record.prefix), style="strong")
     yield ""
     yield from _texts(record, sheet)
@@ -91,7 +94,7 @@ def prefix_lines(record: PrefixRecord, sheet: Sheet) -> Iterator[str]:
 
 
 def prefix_event_lines(event: PrefixEvent, sheet: Sheet) -> Iterator[str]:
-    """Return an entry of the history of a prefix record: time, action, actor, and the texts after it."""
+    """Yield the lines of one change of the record of a NAAN or shoulder: time, action, actor, and the texts after it."""
     record = event.record
     by = f" by {words(record.actor)}" if record.actor else ""
     style: Style = "warning" if event.action == "removed" else "good"
@@ -108,7 +111,7 @@ def _texts(record: PrefixRecord, sheet: Sheet) -> Iterator[str]:
 
 
 def state(binding: Binding) -> str:
-    """Return the kind and status of a binding in words."""
+    """Return the state of a name in words: its kind if it is live, or that it is reserved or withdrawn."""
     if binding.is_reserved:
         return "reserved"
     if binding.is_withdrawn:
@@ -117,7 +120,7 @@ def state(binding: Binding) -> str:
 
 
 def differences(before: Binding, after: Binding) -> Iterator[tuple[str, str, str]]:
-    """Yield each field that differs, except the target: its name, old value and new value."""
+    """Yield the name, the old value and the new value of each field that differs, except the target."""
     from ...middleware.bindings import metadata
 
     for name in ("kind", "redirect", "resource", "passthrough", "scope", "reason", "successor"):
@@ -140,5 +143,5 @@ def _value(value: object) -> str:
 
 
 def moment(when: datetime) -> str:
-    """Return a time in UTC to the second."""
+    """Return a time in UTC to the second, such as "2026-11-22 15:00:00Z"."""
     return when.strftime("%Y-%m-%d %H:%M:%SZ")

@@ -1,4 +1,4 @@
-"""Turn the findings of the doctor into lines for a terminal, with a summary of the fixes."""
+"""Turn the findings of ``ararat doctor`` into lines for a terminal, with a summary of the fixes."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _SHOWN = 16
 
 
 def finding_lines(finding: Finding, sheet: Sheet) -> Iterator[str]:
-    """Return a finding: its state, its subject and its message.
+    """Yield the lines of a finding: its state, its label and its message.
 
     >>> print(*finding_lines(Finding("url", "head", "ok", "HEAD", "The same as GET."), Sheet()), sep="\\n")
     ok        HEAD            The same as GET.
@@ -31,7 +31,7 @@ def finding_lines(finding: Finding, sheet: Sheet) -> Iterator[str]:
 
 
 def summary_lines(findings: Sequence[Finding], sheet: Sheet) -> Iterator[str]:
-    """Return each fix once with its findings, and the counts in the last line."""
+    """Yield the lines after all findings: each fix once, with the labels of its findings, then the counts."""
     remedies: dict[str, list[Finding]] = {}
     for finding in findings:
         if finding.remedy is not None:

@@ -1,4 +1,4 @@
-"""Turn operations and their results into lines for a terminal."""
+"""Turn operations (changes of many names) and their results into lines for a terminal."""
 
 from __future__ import annotations
 
@@ -27,7 +27,10 @@ _WORD = 12
 
 
 def result_lines(result: BulkResult, sheet: Sheet, *, dry_run: bool) -> Iterator[str]:
-    """Return the numbers of a bulk change; for a dry run also the first changes. The last line shows how to undo it."""
+    """Yield the lines of the result of an operation: its counts, and how to undo it.
+
+    For a dry run, the first changes come before them.
+    """
     if dry_run:
         for effect in result.effects:
             yield from _effect(effect, sheet)
@@ -39,18 +42,18 @@ def result_lines(result: BulkResult, sheet: Sheet, *, dry_run: bool) -> Iterator
 
 
 def undo_line(operation: int | None, sheet: Sheet) -> Iterator[str]:
-    """Return how to undo an operation; nothing without an operation."""
+    """Yield the line that states how to undo the operation with this number. Yield nothing if it is None."""
     if operation is not None:
         yield from sheet.prose(f"Operation {operation}. To undo it, run: ararat undo {operation}")
 
 
 def refused_lines(result: BulkResult, sheet: Sheet) -> Iterator[str]:
-    """Return the refused names with their reasons."""
+    """Yield the lines about the names whose change is refused, each with its reason."""
     yield from _noted("refused", result.refused, result.refusals, sheet)
 
 
 def operation_lines(operation: Operation, sheet: Sheet) -> Iterator[str]:
-    """Return the number, time, action, names and actor of an operation, and its parameters."""
+    """Yield the lines of an operation: number, time, action, number of names, actor, and its parameters."""
     by = f" by {words(operation.actor)}" if operation.actor else ""
     number = sheet.paint(f"{operation.number:>6}", "strong")
     when = sheet.paint(moment(operation.started), "soft")

@@ -1,4 +1,4 @@
-"""Turn reports, comparisons and matches into lines for a terminal."""
+"""Turn reports about identifiers, comparisons and found identifiers into lines for a terminal."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ _CONFORMANCE: dict[str | None, Style] = {"strict": "good", "liberal": "warning",
 
 
 def conformance(report: Report) -> str:
-    """Return "strict", "liberal" or "invalid"."""
+    """Return how well the identifier follows the syntax: "strict", "liberal" or "invalid"."""
     return report.conformance or "invalid"
 
 
 def report_lines(report: Report, sheet: Sheet) -> Iterator[str]:
-    """Return the full report without its empty sections."""
+    """Yield the lines of a report about one identifier, without its empty sections."""
     yield from sheet.prose(identifier(report.input), style="strong")
     yield from sheet.prose(f"{verdicts.verdict(report)}.", style=_STATUSES[verdicts.status(report)])
     if summary := verdicts.summary(report):
@@ -40,7 +40,7 @@ def report_lines(report: Report, sheet: Sheet) -> Iterator[str]:
 
 
 def row(report: Report, sheet: Sheet) -> Iterator[str]:
-    """Return a report in one line: the verdict and the normal form, or the first problem."""
+    """Yield a report in one line: the conformance and the normal form, or the first problem."""
     word = sheet.paint(conformance(report).ljust(8), _CONFORMANCE[report.conformance])
     if report.normal_form is not None:
         yield f"{word} {sheet.paint(identifier(report.normal_form))}"
@@ -52,7 +52,7 @@ def row(report: Report, sheet: Sheet) -> Iterator[str]:
 
 
 def comparison_lines(comparison: Comparison, sheet: Sheet) -> Iterator[str]:
-    """Return the verdict, both normal forms, and a caret at their first difference."""
+    """Yield the lines of a comparison: the verdict, both normal forms, and a caret at their first difference."""
     style: dict[str, Style] = {"equivalent": "good", "different": "warning", "unreadable": "error"}
     yield from sheet.prose(comparison.sentence, style=style[comparison.verdict])
     yield ""
@@ -74,7 +74,10 @@ def comparison_lines(comparison: Comparison, sheet: Sheet) -> Iterator[str]:
 
 
 def match_line(match: Match, line: int, column: int, normal_form: str | None, sheet: Sheet) -> str:
-    """Return a match in a line: place, text, the suggestion with its reason, and the normal form."""
+    """Return an identifier in a text as one line: place, text, the suggestion with its reason, and the normal form.
+
+    ``normal_form`` is None for an invalid identifier.
+    """
     meant = match.suggestion or match.literal
     reading = f" -> {identifier(meant)} ({', '.join(match.why)})" if match.suggestion else ""
     meaning = f" = {identifier(normal_form)}" if normal_form not in (None, meant) else ""
@@ -83,7 +86,9 @@ def match_line(match: Match, line: int, column: int, normal_form: str | None, sh
 
 
 def problem_lines(problem: Problem, text: str, sheet: Sheet) -> Iterator[str]:
-    """Return a problem: severity, message, the place with a caret, the expectation and the rule."""
+    """Yield the lines of a problem of ``text``: severity, message, the place with a caret, the expected input and the
+    rule.
+    """
     style = _SEVERITIES[problem.severity]
     yield from sheet.field(problem.severity.capitalize(), f"{problem.message} [{problem.code}]", style=style)
     line, carets = _pointed(text, problem.start, problem.end, sheet)

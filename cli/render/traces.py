@@ -14,7 +14,7 @@ _BAR = 40
 
 
 def event_lines(event: Event, sheet: Sheet) -> Iterator[str]:
-    """Return the lines of one event: the start, a hop, or the verdict."""
+    """Yield the lines of one event of a trace: its start, a hop (one request with its response), or its end."""
     if isinstance(event, Start):
         yield from _start(event, sheet)
     elif isinstance(event, Hop):

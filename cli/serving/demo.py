@@ -32,10 +32,10 @@ _POLICY = (
 
 @dataclass(frozen=True, slots=True)
 class Sample:
-    """A name of the demo.
+    """A name of the demo site, and its explanation.
 
     ``page`` is the path of its target below :data:`MOUNT`, or None. ``lesson`` explains what happens when a user
-    follows the name. ``withdrawn`` is the reason of a withdrawn name.
+    follows the name. ``withdrawn`` is the reason why it is withdrawn, or None.
     """
 
     identifier: str
@@ -48,7 +48,7 @@ class Sample:
 
     @property
     def target(self) -> str | None:
-        """The target of the name: a path of the whole site."""
+        """The target of the name: a path of the whole site, or None."""
         return None if self.page is None else MOUNT + self.page
 
 
@@ -164,7 +164,10 @@ _PAGES = {
 
 
 def load(bindings: Bindings) -> None:
-    """Bind every sample. The database must be empty, or BindingConflict can be raised."""
+    """Bind the names of all :data:`SAMPLES` in an empty database.
+
+    Raises :class:`~ararat.middleware.BindingConflict` if a name is already bound otherwise.
+    """
     for sample in SAMPLES:
         resource = f"demo:{sample.title}"
         bindings.bind(
@@ -180,7 +183,7 @@ def load(bindings: Bindings) -> None:
 
 
 def create_demo() -> Flask:
-    """Return the site as a WSGI application. It must be mounted at :data:`MOUNT`.
+    """Return the demo site as a WSGI application, which must be mounted at :data:`MOUNT`.
 
     >>> create_demo().test_client().get("/mountain").status
     '200 OK'

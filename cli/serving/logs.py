@@ -17,7 +17,7 @@ FOR_COMMANDS = "ararat: %(message)s"
 
 
 class PlainFormatter(logging.Formatter):
-    """Formats log lines in printable ASCII.
+    """A formatter of log records that escapes all characters except printable ASCII.
 
     >>> record = logging.LogRecord("ararat", logging.WARNING, "", 0, "no\\x1b[2J\\nsuch", None, None)
     >>> PlainFormatter("%(levelname)s %(message)s").format(record)
@@ -25,16 +25,17 @@ class PlainFormatter(logging.Formatter):
     """
 
     def formatMessage(self, record: logging.LogRecord) -> str:  # noqa: N802 - the name is that of the base class
-        """Return the message of a record with all other characters than printable ASCII escaped."""
         return display.escape(super().formatMessage(record))
 
     def formatException(self, ei: Any) -> str:  # noqa: N802 - the name is that of the base class
-        """Return the traceback, escaped line by line."""
         return "\n".join(map(display.escape, super().formatException(ei).splitlines()))
 
 
 def log_plainly(form: str) -> None:
-    """Log warnings and errors to standard error in this format, unless the program has already set up logging."""
+    """Log warnings and errors to standard error, unless the program has already set up logging.
+
+    ``form`` is the format of a line, as for :class:`logging.Formatter`. A second call changes the format.
+    """
     ours = [handler for handler in logging.root.handlers if isinstance(handler.formatter, PlainFormatter)]
     for handler in ours or [logging.StreamHandler(sys.stderr)]:
         handler.setFormatter(PlainFormatter(form))

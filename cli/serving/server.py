@@ -91,18 +91,23 @@ def compose(
     resolvers: Sequence[str] = (),
     **settings: Any,
 ) -> WSGIApplication:
-    """Return the WSGI application: the resolver in front of the inspector, and of the demo site with ``demo``.
+    """Return the WSGI application of ``ararat serve``: the resolver in front of the inspector, and of the demo site.
 
-    ``prefix`` is the public resolver prefix. ``address`` is the URL of the server, which can be the same. Error pages
-    link to ``inspector``: "/" for the root of the prefix, a URL, or None for no link.
+    - ``prefix``: the public resolver prefix. ``address``: the URL of the server, which can be the same.
+    - ``inspector``: the link to the inspector in error pages: "/" for the root of the prefix, a URL, or None for no
+      link.
+    - ``trusted_proxies``: the number of reverse proxies. The last values of X-Forwarded-For and X-Forwarded-Proto, one
+      for each proxy, are trusted.
+    - ``demo``: whether to mount the demo site.
+    - ``trace_elsewhere``: whether a trace can send requests to other servers. ``networks`` and ``denied_networks`` are
+      those that it may and must not reach. Users can select ``resolvers`` for a trace.
+    - ``trusted_hosts``: the host names of the inspector; None for any.
+    - ``policies``: the IRI policies by which the inspector checks IRIs.
+    - ``settings``: those of :class:`~ararat.middleware.ResolverMiddleware`.
 
-    Hops of a trace to ``address`` are answered in process. At ``prefix`` only names are, unless the inspector is at the
-    root of the prefix: another application can answer the other paths.
-
-    ``trusted_proxies`` is the number of reverse proxies. The last values of X-Forwarded-For and X-Forwarded-Proto, one
-    for each proxy, are trusted. ``trusted_hosts`` are the host names of the inspector, None for any. IRIs are checked
-    against ``policies``. Users can select ``resolvers`` for a trace. ``settings`` are those of
-    :class:`~ararat.middleware.ResolverMiddleware`. Raises ValueError for an invalid setting, network or resolver.
+    Requests of a trace to ``address`` are answered in process. At ``prefix`` only names are, unless the inspector is at
+    the root of the prefix: another application can answer the other paths. Raises ValueError for an invalid setting,
+    network or resolver.
     """
     local: dict[str, WSGIApplication] = {}
     at_root = inspector is not None and inspector.rstrip("/") in ("", prefix.rstrip("/"))
@@ -132,9 +137,13 @@ def compose(
 
 
 def hosts_of(listener: socket.socket, *addresses: str) -> list[str]:
-    """Return the host names of the inspector: of this machine, of the listener and of the URLs ``addresses``.
+    """Return the host names at which the inspector answers: those of this machine, of the socket and of the URLs.
 
-    Raises ValueError if a URL is not valid.
+    An IPv6 address is in brackets. Raises ValueError if a URL in ``addresses`` is not valid.
+
+    >>> with listen("127.0.0.1", 0) as listener:
+    ...     hosts_of(listener, "https://example.org")
+    ['127.0.0.1', 'localhost', '[::1]', 'example.org']
     """
     listening = str(listener.getsockname()[0])
     hosts = ["127.0.0.1", "localhost", "::1", listening, *(urlsplit(address).hostname or "" for address in addresses)]
@@ -142,12 +151,12 @@ def hosts_of(listener: socket.socket, *addresses: str) -> list[str]:
 
 
 def is_loopback(listener: socket.socket) -> bool:
-    """Return whether a socket listens on a loopback address, which only this machine can reach."""
+    """Return whether ``listener`` has a loopback address, so that only this machine can reach it."""
     return ip_address(str(listener.getsockname()[0]).partition("%")[0]).is_loopback
 
 
 def listen(host: str, port: int | None) -> socket.socket:
-    """Return a socket that listens on ``host`` and ``port``.
+    """Return a TCP socket that listens on ``host`` and ``port``.
 
     Port 0 selects any free port, None the first free one from :data:`FIRST_PORT` on. Raises OSError if the port is in
     use, or if the host is not an address of this machine.
@@ -176,9 +185,10 @@ def address_of(listener: socket.socket) -> str:
 
 
 def run(app: WSGIApplication, listener: socket.socket, ready: Callable[[], None]) -> None:
-    """Serve ``app`` until SIGTERM or SIGINT, then raise SystemExit. ``ready`` is called when the server listens.
+    """Serve ``app`` on ``listener`` until a signal such as SIGTERM or SIGINT arrives, then raise SystemExit.
 
-    At the end, open streams stop at once and other answers have :data:`GRACE_SECONDS` to finish.
+    ``ready`` is called when the server listens. At the end, open streams stop at once and other answers have
+    :data:`GRACE_SECONDS` to finish.
     """
     log_plainly(FOR_SERVERS)
     # waitress would log a line for each request that waits for a thread.

@@ -21,7 +21,7 @@ _UNKNOWN = "the target is a path of this site; set the address of the site with 
 
 
 class OwnNames:
-    """A resolver for the names of ``bindings`` in this process.
+    """A resolver for the names of ``bindings`` that needs no network and no running server.
 
     ``prefix`` is the address of the site in its stored form. Without one, a target that is a path of the site, and a
     name that the site itself serves, cannot be traced: the hop fails with "not-asked".
@@ -33,7 +33,10 @@ class OwnNames:
         self._here = local_fetch({self.prefix: ResolverMiddleware(_site, bindings, prefix=self.prefix)}, None, None)
 
     def knows(self, text: str) -> bool:
-        """Return whether the database has an answer for this identifier. Raises BindingsUnavailable."""
+        """Return whether the database has another answer for this identifier than "not bound".
+
+        Raises :class:`~ararat.middleware.BindingsUnavailable` if the database cannot be read.
+        """
         try:
             asked = prepare(text, normalize=False).request_path
         except IdentifierError:
@@ -43,7 +46,10 @@ class OwnNames:
         return found.problem is None or found.problem.code != "not-bound"
 
     def asking(self, elsewhere: Fetch) -> Fetch:
-        """Return a fetch that asks the bindings for their names, and ``elsewhere`` for everything else."""
+        """Return a function for requests of a trace. It answers names at ``prefix`` from the database.
+
+        All other requests go to ``elsewhere``.
+        """
 
         def fetch(method: str, url: str, deadline: float) -> HopResponse:
             path = url.removeprefix(f"{self.prefix}/")
