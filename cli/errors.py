@@ -97,7 +97,7 @@ def _describe(binding: Binding, other: Binding, resource: str) -> str:
 
 @contextmanager
 def store_errors() -> Iterator[None]:
-    """Convert the errors of a store (a database or file of bindings) to :class:`Refused`, with the exit code of each."""
+    """Convert the errors of a store (a database or file of bindings) to :class:`Refused` with its exit code."""
     from ..middleware import BindingConflict, BindingError, BindingsUnavailable
     from ..middleware.errors import TableError
 

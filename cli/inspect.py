@@ -82,7 +82,7 @@ def find_command(file: str, as_json: bool) -> int:
     Without FILE, or with -, read the text from standard input. If a match probably ends too late, for example with the
     full stop of a sentence, the output also has the shorter identifier and the reason.
 
-    Exit code: 0 identifiers found, 1 none found, 66 the file cannot be read.
+    Exit code: 0 identifiers found, 1 no identifiers found, 66 the file cannot be read.
     """
     sheet = Sheet.of(sys.stdout)
     code = NO

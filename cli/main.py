@@ -31,7 +31,7 @@ _SECTIONS = {
     "Names": {
         "bind": ("bindings.names", "Bind an identifier to a URL."),
         "relocate": ("bindings.names", "Change the target of one identifier, or of many."),
-        "withdraw": ("bindings.names", "Withdraw an identifier, or many, and keep tombstones."),
+        "withdraw": ("bindings.names", "Withdraw an identifier, or many. They then answer 410 Gone."),
         "restore": ("bindings.names", "Restore a withdrawn identifier, or many."),
         "reserve": ("bindings.names", "Reserve an identifier without publishing it."),
         "delete": ("bindings.names", "Delete a reserved identifier."),
@@ -41,7 +41,7 @@ _SECTIONS = {
         "show": ("bindings.names", "Show the binding of an identifier."),
         "history": ("bindings.names", "Show all changes of an identifier."),
         "undo": ("bindings.bulk", "Undo an operation, or the last change of a name."),
-        "operations": ("bindings.bulk", "List the changes of many names."),
+        "operations": ("bindings.bulk", "List the operations that changed many names."),
         "list": ("bindings.listing", "List names by prefix, state, target, text or time."),
         "count": ("bindings.listing", "Count names by shoulder, state or month."),
     },
@@ -49,7 +49,7 @@ _SECTIONS = {
         "init": ("databases.init", "Create a database for bindings."),
         "import": ("databases.import_table", "Bind all identifiers of a table."),
         "export": ("databases.export", "Write all bindings to a table."),
-        "copy": ("databases.copy", "Copy a store with its history into an empty database."),
+        "copy": ("databases.copy", "Copy a database or file with its history into an empty database."),
         "check": ("databases.check", "Find problems in the bindings."),
         "verify": ("databases.verify", "Compare bindings with their history."),
         "rounds": ("databases.rounds", "Trace targets, and record which are dead, moved or refused."),
@@ -93,7 +93,7 @@ class Commands(click.Group):
                 formatter.write_dl([(f"{name:<{widest}}", words) for name, (_, words) in commands.items()])
 
     def main(self, *args: Any, **extra: Any) -> NoReturn:
-        """Run the command in ``args`` (default: the arguments of the process), and end the process with its exit code."""
+        """Run the command in ``args``, by default those of the process, and end the process with its exit code."""
         extra["standalone_mode"] = False
         extra["prog_name"] = "ararat"
         try:
@@ -142,7 +142,10 @@ class Commands(click.Group):
 )
 @click.version_option(__version__, prog_name="ararat", message="%(prog)s %(version)s")
 def main() -> None:
-    """Inspect, resolve and manage ARKs and URNs.
+    """Inspect, resolve and manage ARKs and URNs, which are persistent identifiers.
+
+    A binding connects an identifier to a URL, its target. In ark:12345/x5np1, 12345 is the NAAN, the number of an
+    organization. x5 is a shoulder, a beginning of names.
 
     Run `ararat COMMAND --help` for help. Usage errors end with exit code 64.
     """

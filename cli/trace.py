@@ -27,7 +27,9 @@ _DIFFERENT = 1
     show_default=True,
     help="The HTTP method of every request.",
 )
-@click.option("--max-redirects", type=int, metavar="N", default=10, show_default=True, help="The maximum, 5 to 20.")
+@click.option(
+    "--max-redirects", type=int, metavar="N", default=10, show_default=True, help="Follow at most N redirects, 5 to 20."
+)
 @click.option(
     "--compare",
     "other",
@@ -45,7 +47,9 @@ def trace_command(
     networks: tuple[str, ...],
     as_json: bool,
 ) -> int:
-    """Resolve the identifier ID by the reference algorithm of the ARK draft, and show each hop.
+    """Resolve the identifier ID by the reference algorithm of the ARK draft.
+
+    Each hop, which is a request with its response, is printed when it arrives.
 
     Requests go to public addresses at the ports 80 and 443 only. --allow-network permits other networks. If ID is a URL
     that contains an ARK, the ARK is resolved at --resolver.

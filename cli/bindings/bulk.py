@@ -73,7 +73,7 @@ def _with_progress(bindings: Bindings, run: Callable[..., BulkResult], **options
 @click.option(
     "--skip-changed",
     is_flag=True,
-    help="Leave names alone that were changed after OPERATION. Without it, nothing is undone then.",
+    help="Leave names alone that were changed after OPERATION. Without this option, such a name prevents the undo.",
 )
 @dry_run_option
 @json_option
@@ -111,7 +111,7 @@ def undo_command(what: str, revision: int | None, skip_changed: bool, **options:
     return run_bulk(run=undo, **options)
 
 
-@click.command("operations", short_help="List the changes of many names.")
+@click.command("operations", short_help="List the operations that changed many names.")
 @click.option(
     "--limit", type=click.IntRange(min=1), metavar="NUMBER", help="Print at most NUMBER operations.  [default: all]"
 )

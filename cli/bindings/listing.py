@@ -28,7 +28,7 @@ def _selection_options(command: Callable[..., Any]) -> Callable[..., Any]:
         click.option("--state", type=click.Choice(["reserved", "live", "withdrawn"]), help="Names in this state."),
         click.option("--target", metavar="HOST|URL", help="Names whose target is at HOST, or begins with URL."),
         click.option(
-            "--text", metavar="WORDS", help="Names whose metadata contains WORDS. The last can be incomplete."
+            "--text", metavar="WORDS", help="Names whose metadata contains WORDS. The last word can be incomplete."
         ),
         click.option("--owner", metavar="NAME", help="Names that NAME bound or reserved first."),
         *(
@@ -57,8 +57,8 @@ def _selection_options(command: Callable[..., Any]) -> Callable[..., Any]:
 def list_command(database: str, limit: int | None, as_json: bool, as_csv: bool, **conditions: Any) -> int:
     """List the names that meet all conditions, reserved and withdrawn names included.
 
-    The order is by name; with --target by target; with a time by that time. With --text, SQLite has the order in which
-    the texts were recorded.
+    Names are sorted by name; with --target by target; with a time by that time. With --text, SQLite has the order in
+    which the texts were recorded.
 
     With --json each line has at least identifier, spelling, state, target, resource, successor, created, changed and
     metadata.
@@ -85,7 +85,9 @@ def list_command(database: str, limit: int | None, as_json: bool, as_csv: bool, 
 @click.command("count", short_help="Count names by shoulder, state or month.")
 @_selection_options
 @click.option(
-    "--by", type=click.Choice(["shoulder", "state", "month"]), help="Count each group. A month is that of creation."
+    "--by",
+    type=click.Choice(["shoulder", "state", "month"]),
+    help="Count each group separately. The month is that of the creation.",
 )
 @json_option
 @database_option

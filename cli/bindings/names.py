@@ -1,4 +1,4 @@
-"""The commands for a single name: ``bind``, ``relocate``, ``withdraw``, ``restore``, ``show`` and ``history``."""
+"""The commands that change or show a name: ``bind``, ``relocate``, ``withdraw``, ``reserve``, ``show`` and others."""
 
 from __future__ import annotations
 
@@ -61,8 +61,8 @@ _scope_option: Callable[..., Any] = click.option(
     type=click.Choice(["located", "related", "described", "served"]),
     default="located",
     show_default=True,
-    help="located: TARGET is the resource. related: TARGET is about the resource. described: there is no page. "
-    "served: the site itself answers.",
+    help="located: TARGET is the resource. related: TARGET is about the resource. described: the resolver "
+    "describes it. served: the site itself answers.",
 )
 @click.option(
     "--resource",
@@ -152,10 +152,10 @@ def relocate_command(
 
     Make sure that TARGET leads to the same resource as before. The command cannot check this.
 
-    With --from and --to, change the beginning of all targets and alternates that begin with PREFIX, in one transaction.
-    PREFIX is the beginning of a URL, a path of this site, or a host such as old.example, which means http and https.
-    The rest of each target stays. Withdrawn names are left alone. Reserved names are changed too. If one name is
-    refused, nothing is written.
+    With --from and --to, change the beginning of all targets that begin with PREFIX, in one transaction. This includes
+    the targets of media types and languages. PREFIX is the beginning of a URL, a path of this site, or a host such as
+    old.example, which means http and https. The rest of each target stays. Withdrawn names are left alone. Reserved
+    names are changed too. If one name is refused, nothing is written.
     """
     if source is None and destination is None:
         if identifier is None or target is None:
@@ -188,7 +188,7 @@ def relocate_command(
 _below_option: Callable[..., Any] = click.option("--below", is_flag=True, help="Include all names below ID.")
 
 
-@click.command("withdraw", short_help="Withdraw an identifier, or many, and keep tombstones.", epilog=_CODES)
+@click.command("withdraw", short_help="Withdraw an identifier, or many. They then answer 410 Gone.", epilog=_CODES)
 @click.argument("identifier", metavar="ID")
 @_below_option
 @click.option("--reason", metavar="TEXT", help="Show TEXT on the tombstone page.")
@@ -239,7 +239,7 @@ def withdraw_command(
 @click.option(
     "--operation", type=click.IntRange(min=1), metavar="NUMBER", help="Restore the names that an operation withdrew."
 )
-@click.option("--resource", metavar="TEXT", help="The recorded resource of ID, as a check.")
+@click.option("--resource", metavar="TEXT", help="Restore ID only if TEXT is its recorded resource.")
 @dry_run_option
 @json_option
 @policy_option("With --below or --operation: refuse changes that break this IRI policy.")
@@ -318,7 +318,7 @@ def reserve_command(
     """Reserve the identifier ID. A missing database is created.
 
     The resolver answers 404 for a reserved identifier, as for an unknown one. `ararat bind` publishes it, and
-    `ararat delete` deletes it. A second `ararat reserve` changes what is recorded.
+    `ararat delete` deletes it. A second `ararat reserve` changes the recorded values.
 
     Prints reserved, updated or unchanged.
     """
@@ -351,7 +351,9 @@ def delete_command(identifier: str, database: str, actor: str) -> int:
 @json_option
 @database_option
 def show_command(identifier: str, database: str, as_json: bool) -> int:
-    """Show the binding of the identifier ID. Without its own persistence statement, show that of its prefix record.
+    """Show the binding of the identifier ID.
+
+    If the binding has no persistence statement, that of the record of its NAAN or shoulder is shown.
 
     Exit code: 0 bound, 1 not bound, 2 ID is not valid, 69 no database.
     """
@@ -377,7 +379,7 @@ def show_command(identifier: str, database: str, as_json: bool) -> int:
 def history_command(identifier: str, database: str, as_json: bool) -> int:
     """Show all changes of the identifier ID, the oldest first.
 
-    Exit code: 0 changes found, 1 none found, 2 ID is not valid, 69 no database.
+    Exit code: 0 changes found, 1 no changes found, 2 ID is not valid, 69 no database.
     """
     from ..render import bindings as records
 

@@ -1,4 +1,4 @@
-"""The command ``prefix``: manage the records of NAANs and shoulders."""
+"""The command ``prefix``: manage the records that describe NAANs and shoulders."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def prefix_command() -> None:
 def set_command(prefix: str, actor: str, database: str, **texts: str | None) -> int:
     """Record texts about PREFIX, a NAAN or a shoulder, such as 12345 or ark:12345/x5.
 
-    Only the given texts change. An empty TEXT deletes one.
+    Only the given texts change. An empty TEXT deletes the recorded one.
 
     Prints set, changed or unchanged. Exit code: 0 done, 2 refused, 69 no database.
 
@@ -119,7 +119,7 @@ def remove_command(prefix: str, actor: str, database: str) -> int:
 def history_command(prefix: str, as_json: bool, database: str) -> int:
     """Show all changes of the record of PREFIX, the oldest first. Removed records are included.
 
-    Exit code: 0 changes found, 1 none found, 2 PREFIX is not valid, 69 no database.
+    Exit code: 0 changes found, 1 no changes found, 2 PREFIX is not valid, 69 no database.
     """
     from ..render import bindings as records
 

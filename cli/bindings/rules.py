@@ -46,7 +46,10 @@ def set_command(prefix: str, template: str, redirect: int, actor: str, database:
 @actor_option
 @database_option
 def remove_command(prefix: str, actor: str, database: str) -> int:
-    """Remove the rule for PREFIX. Its history is kept. Exit code: 0 done, 2 no such rule, 69 no database."""
+    """Remove the rule for PREFIX. Its history is kept.
+
+    Exit code: 0 done, 2 no such rule, 69 no database.
+    """
     with open_store(database) as bindings:
         bindings.remove_rule(prefix, actor=actor)
     write([f"removed {identifier(prefix)}"])
@@ -60,7 +63,7 @@ def remove_command(prefix: str, actor: str, database: str) -> int:
 def history_command(prefix: str, as_json: bool, database: str) -> int:
     """Show all changes of the rule for PREFIX, the oldest first. Removed rules are included.
 
-    Exit code: 0 changes found, 1 none found, 2 PREFIX is not valid, 69 no database.
+    Exit code: 0 changes found, 1 no changes found, 2 PREFIX is not valid, 69 no database.
     """
     from ..render import bindings as records
 

@@ -64,10 +64,9 @@ def check_command(
 ) -> int:
     """Find problems in the bindings of a database, without network access.
 
-    Reported are: containers that are not bound, dot-segments, names that differ only in . and %2E, names that look
-    meaningful or are not ASCII, names with characters that a prefix record does not permit, NAANs that are not
-    registered, and targets that are paths of the resolver. `ararat verify` compares the bindings with
-    their history.
+    The command reports containers that are not bound, dot-segments, names that differ only in . and %2E, names that
+    look meaningful or are not ASCII, names with characters that a prefix record does not permit, NAANs that are not
+    registered, and targets that are paths of the resolver. `ararat verify` compares the bindings with their history.
 
     With --trace, identifiers are resolved over the network instead: those in FILE (- for standard input, one a line),
     or all live names of the database. The database resolves its own names. https://n2t.net resolves all others. Several

@@ -16,16 +16,16 @@ if TYPE_CHECKING:
     from ...middleware.storage.copying import Copied
 
 
-@click.command("copy", short_help="Copy a store with its history into an empty database.")
+@click.command("copy", short_help="Copy a database or file with its history.")
 @click.argument("old", metavar="OLD")
 @click.argument("new", metavar="NEW")
 @click.option("--dry-run", is_flag=True, help="Count the rows of OLD, and check that NEW is empty. Write nothing.")
 def copy_command(old: str, new: str, dry_run: bool) -> int:
     """Copy all records of the store OLD into the empty database NEW, which is created if it is missing.
 
-    OLD and NEW are URLs as for --database. Copied are: names with their history, reserved names, operations, rules and
-    prefix records with their history, counters, accounts with their tokens, and the verifiable log. Sessions are not
-    copied. A file of text has no history: each of its names gets one event with the time of the file.
+    OLD and NEW are URLs as for --database. The copy contains names with their history, reserved names, operations,
+    rules and prefix records with their history, counters, accounts with their tokens, and the verifiable log. Sessions
+    are not copied. A file of text has no history: each of its names gets one event with the time of the file.
 
     First stop every program that changes OLD: later changes are not copied. The copy is one transaction. At the end,
     the number of rows of each table and their checksum are printed. If the checksums of OLD and NEW differ, nothing is

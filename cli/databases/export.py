@@ -38,7 +38,7 @@ def export_command(file: str, format: str | None, history: bool, since: datetime
     """Write all bindings to a table, sorted by name. Withdrawn names are included.
 
     The table also contains rules, prefix records, counters, and minted names that are not bound. An import into an
-    empty database restores the same store, and mints no name twice. A table has no history.
+    empty database restores them, and `ararat mint` creates no recorded name again. A table has no history.
 
     With --history, FILE contains every change with its date, actor and operation. An import of FILE into an empty
     database restores the names with their history. Accounts are not exported.

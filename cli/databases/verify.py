@@ -35,13 +35,13 @@ _WIDTH = 18
 def verify_command(against: str | None, as_json: bool, database: str) -> int:
     """Compare all bindings with their history, and check the rules, counters and triggers of a database.
 
-    Reported are: bindings that differ from their last event, revisions with gaps, events that give a name to another
-    resource, rows that cannot be read, events of unknown operations, counters below minted names, rules and prefix
-    records that differ from their history, and triggers that are missing or disabled.
+    The command reports bindings that differ from their last event, revisions with gaps, events that give a name to
+    another resource, rows that cannot be read, events of unknown operations, counters below minted names, rules and
+    prefix records that differ from their history, and triggers that are missing or disabled.
 
     --against finds an old backup: names, rules and counters that have later changes in STORE or FILE, that are missing
-    here, or whose history differs. Names and changes that only the database has are right. A table has no history:
-    missing names, other resources and later times are reported.
+    here, or whose history differs. Names and changes that only this database has are not reported. A table has no
+    history: missing names, other resources and later times are reported.
 
     Exit code: 0 everything is right, 1 there are findings, 2 not a database of Ararat, 69 no database.
     """

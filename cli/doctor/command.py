@@ -21,9 +21,13 @@ if TYPE_CHECKING:
 @click.command("doctor", short_help="Diagnose a deployment.")
 @click.option("--url", metavar="URL", help="Probe the deployment at this resolver prefix.")
 @click.option("--app", "place", metavar="MODULE:NAME", help="Import and check this WSGI application.")
-@click.option("--prefix", metavar="URL", help="Expected prefix.  [default: the URL, or the prefix of the application]")
+@click.option(
+    "--prefix",
+    metavar="URL",
+    help="The expected resolver prefix of links.  [default: the URL, or the prefix of the application]",
+)
 @click.option("--naan", "naans", metavar="NAAN", multiple=True, help="Your NAAN. Can be repeated.")
-@click.option("--name", metavar="NAME", help="Holder of the NAANs, to compare with the registry.")
+@click.option("--name", metavar="NAME", help="The name of the holder of the NAANs, to compare with the registry.")
 @optional_database_option
 @json_option
 def doctor_command(

@@ -1,4 +1,4 @@
-"""The command ``schemes``: check and show registrations of URI schemes."""
+"""The command ``schemes``: check, show and create registrations of URI schemes (RFC 7595)."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ _STYLES: dict[str, Style] = {"error": "error", "warning": "warning", "note": "so
 
 @click.group("schemes", short_help="Check registrations of URI schemes.")
 def schemes_command() -> None:
-    """Check registrations of URI schemes against the 4395bis draft or RFC 7595.
+    """Check registrations of URI schemes, such as https, against RFC 7595 or the earlier draft 4395bis.
 
-    A record is the registration of one scheme. NAME is a built-in record (ark, urn). FILE is a record in the form of
-    the template or JSON. - is standard input.
+    A record is the registration of one scheme with IANA. NAME is a built-in record (ark, urn). FILE is a record in the
+    form of the template or JSON. - is standard input.
     """
 
 
@@ -34,7 +34,7 @@ def schemes_command() -> None:
 @click.option("--questions", is_flag=True, help="Also print the questions for a reviewer.")
 @click.option("--json", "as_json", is_flag=True, help="Print a line of JSON for each finding.")
 def lint_command(record: str, profile: str, update: bool, questions: bool, as_json: bool) -> int:
-    """Find missing and wrong fields of a record.
+    """Find missing and wrong fields in the registration of a URI scheme (RFC 7595).
 
     Guidelines are errors for a permanent scheme and warnings for others.
 
@@ -59,7 +59,7 @@ def lint_command(record: str, profile: str, update: bool, questions: bool, as_js
 @click.option("--json", "as_json", is_flag=True, help="Print the record as JSON.")
 @click.option("--text", "as_text", is_flag=True, help="Print the record in the form of the template.")
 def show_command(record: str, as_json: bool, as_text: bool) -> int:
-    """Show a record and the entry of its scheme in the registry of IANA.
+    """Show the registration record of a URI scheme, and the entry of the scheme in the registry of IANA.
 
     Exit code: 0 a record or an entry exists, 1 neither exists, 2 not a record, 66 the file cannot be read.
     """
@@ -94,7 +94,7 @@ def show_command(record: str, as_json: bool, as_text: bool) -> int:
     help="The rules that define the fields.",
 )
 def new_command(name: str, profile: str) -> int:
-    """Print an empty record for a new scheme, and the steps of a registration to standard error.
+    """Print an empty registration record for a new URI scheme, and the steps of a registration to standard error.
 
     Exit code: 0 the name is available, 1 it is taken, 2 not a valid name.
     """

@@ -94,7 +94,7 @@ def prefix_lines(record: PrefixRecord, sheet: Sheet) -> Iterator[str]:
 
 
 def prefix_event_lines(event: PrefixEvent, sheet: Sheet) -> Iterator[str]:
-    """Yield the lines of one change of the record of a NAAN or shoulder: time, action, actor, and the texts after it."""
+    """Yield the lines of one change of the record of a NAAN or shoulder: time, action, actor, and its texts."""
     record = event.record
     by = f" by {words(record.actor)}" if record.actor else ""
     style: Style = "warning" if event.action == "removed" else "good"

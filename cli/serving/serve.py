@@ -212,8 +212,8 @@ def serve_command(
 
     Without --database or --bindings, a demo site runs with a temporary database. The demo never changes your database.
 
-    A file of bindings is never written. A change is read within about two seconds. A new version that reassigns or
-    drops a name is refused as a whole, and the version before stays in use.
+    The server never writes a file of bindings. It reads a change of the file within about two seconds. It refuses a new
+    version that reassigns or drops a name as a whole, and keeps the previous version.
     """
     if database and table:
         raise click.UsageError("--database and --bindings exclude each other")
