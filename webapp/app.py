@@ -10,7 +10,6 @@ from functools import lru_cache
 from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING
-from urllib.parse import urlsplit
 
 from flask import Flask
 from htmx_flask import Htmx
@@ -40,6 +39,7 @@ if TYPE_CHECKING:
 
     from ..identifiers.iri_policy import Profile
     from ..middleware import Bindings
+    from .accounts.openid import OpenID
     from .accounts.store import Accounts
 
 VENDORED = ("vendor/htmx-2.min.js", "vendor/hx-sse-2.min.js")
@@ -71,6 +71,7 @@ def create_app(
     policies: Sequence[str | Profile] = (),
     resolvers: Sequence[str | Resolver] = (),
     remote_user: str | None = None,
+    openid: OpenID | None = None,
 ) -> Flask:
     """Create an inspector, a WSGI application that can be mounted under any path.
 
@@ -96,6 +97,8 @@ def create_app(
       :class:`~ararat.webapp.config.Resolver` with a title.
     - ``remote_user``: the source of the user that the web server has signed in: "REMOTE_USER" for the variable of WSGI,
       or the name of a header field that a proxy sets. None: no user is trusted.
+    - ``openid``: the OpenID provider whose users can sign in (:class:`~ararat.webapp.accounts.openid.OpenID`). It needs
+      ``inspector`` or ``prefix``.
 
     Accounts are those in the database of ``bindings``. Their pages answer 404 until an account exists.
 
@@ -105,7 +108,7 @@ def create_app(
     proxies. Do this only behind a proxy.
 
     Raises :class:`MissingAssets` if the files of htmx are missing, and ValueError for an invalid prefix, policy or
-    resolver.
+    resolver, an invalid ``remote_user``, and for ``openid`` without a URL of this inspector.
 
     >>> create_app().test_client().get("/?q=ark:12345/x").status
     '200 OK'
@@ -121,6 +124,8 @@ def create_app(
         SEND_FILE_MAX_AGE_DEFAULT=31_536_000,
     )
     _require_assets(app)
+    if openid is not None and not (inspector or prefix):
+        raise ValueError("openid needs the URL of this inspector, to which the provider returns; set inspector")
     app.extensions[KEY] = Site(
         bindings=bindings,
         prefix=prefix if prefix is None else origins.check_prefix(prefix),
@@ -137,8 +142,9 @@ def create_app(
         examples=tuple(examples),
         policies=tuple(iri_policy.known(each) if isinstance(each, str) else each for each in policies),
         resolvers=tuple(map(_resolver, resolvers)),
-        accounts=_accounts(app, bindings),
+        accounts=_accounts(bindings),
         remote_user=None if remote_user is None else _variable(remote_user),
+        openid=openid,
     )
     # Without these settings the router answers double or missing slashes with a permanent redirect (308).
     app.url_map.strict_slashes = False
@@ -153,7 +159,7 @@ def create_app(
         figure="{:,}".format,
         navigation=navigation,
         official=OFFICIAL_PREFIX,
-        origin=_origin(app.extensions[KEY].prefix if inspector is None else inspector),
+        origin=app.extensions[KEY].origin,
         plain=excerpt.plain,
         today=lambda: f"{datetime.now(UTC):%Y-%m-%d}",
         url_for=url,
@@ -167,12 +173,9 @@ def create_app(
     errors.init_app(app)
     for view in (inspect, compare, trace, trace_lists, api, reference, policy_pages, docs):
         app.register_blueprint(view.blueprint)
+    if app.extensions[KEY].accounts is not None:
+        _register_accounts(app, app.extensions[KEY])
     return app
-
-
-def _origin(address: str | None) -> str:
-    """Return the scheme and authority of a configured URL. The Host field of a request is never used."""
-    return "://".join(urlsplit(address)[:2]) if address else ""
 
 
 def _resolver(given: str | Resolver) -> Resolver:
@@ -181,19 +184,27 @@ def _resolver(given: str | Resolver) -> Resolver:
     return Resolver(given.title, origins.check_prefix(given.prefix))
 
 
-def _accounts(app: Flask, bindings: Bindings | None) -> Accounts | None:
+def _accounts(bindings: Bindings | None) -> Accounts | None:
     if bindings is None or bindings.is_file:
         return None
     # SQLAlchemy takes long to load, and only a database needs it.
-    from .accounts import identify
     from .accounts.store import Accounts
+
+    return Accounts(bindings)
+
+
+def _register_accounts(app: Flask, site: Site) -> None:
+    from .accounts import identify
     from .desk import blueprint as desk
     from .views import sign_in
 
     identify.init_app(app)
     app.register_blueprint(sign_in.blueprint)
     app.register_blueprint(desk)
-    return Accounts(bindings)
+    if site.openid is not None:
+        from .views import openid
+
+        app.register_blueprint(openid.blueprint)
 
 
 def _variable(remote_user: str) -> str:

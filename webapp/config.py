@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
 
 from flask import current_app, url_for
 from werkzeug.urls import iri_to_uri
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
 
     from ..identifiers.iri_policy import Profile
     from ..middleware import Bindings
+    from .accounts.openid import OpenID
     from .accounts.store import Accounts
     from .trace_results import Results
     from .tracing.client.allowed_addresses import Network
@@ -88,6 +90,7 @@ class Site:
     - ``results``: the rows of bulk traces (:mod:`.trace_results`).
     - ``accounts``: the accounts of users; None without a database.
     - ``remote_user``: the key of the WSGI environ with the user that the web server reports, or None.
+    ``openid`` is the OpenID provider whose users can sign in, or None.
     """
 
     bindings: Bindings | None
@@ -107,6 +110,12 @@ class Site:
     resolvers: Sequence[Resolver] = ()
     accounts: Accounts | None = None
     remote_user: str | None = None
+    openid: OpenID | None = None
+
+    @property
+    def origin(self) -> str:
+        """The scheme and authority of the configured URL of the inspector, or "". The Host field is never used."""
+        return origin(self.prefix if self.inspector is None else self.inspector)
 
     def inspect(self, text: str) -> Inspection:
         """Find and examine the identifiers in ``text`` with the prefix, bindings and policies of this site.
@@ -114,6 +123,11 @@ class Site:
         See :func:`.inspection.inspect`.
         """
         return inspection.inspect(text, prefix=self.prefix, bindings=self.bindings, policies=self.policies)
+
+
+def origin(address: str | None) -> str:
+    """Return the scheme and authority of a URL, or "" without one."""
+    return "://".join(urlsplit(address)[:2]) if address else ""
 
 
 def url(endpoint: str, **values: Any) -> str:

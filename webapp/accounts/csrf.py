@@ -56,4 +56,4 @@ def derived(cookie: str, purpose: str) -> str:
     >>> derived("a", "csrf") == derived("a", "csrf"), derived("a", "csrf") == derived("a", "state")
     (True, False)
     """
-    return hmac.digest(cookie.encode(), purpose.encode(), "sha256").hex()
+    return hmac.digest(cookie.encode(), purpose.encode("utf-8", "replace"), "sha256").hex()

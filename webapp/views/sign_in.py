@@ -11,7 +11,7 @@ from ..accounts import cookies, csrf, identify
 from ..accounts.model import Account, Caller
 from ..accounts.redirection import safe_path
 from ..accounts.sessions import SESSION_HOURS
-from ..config import url
+from ..config import site, url
 from ..errors import Refused
 
 blueprint = Blueprint("sign_in", __name__)
@@ -98,6 +98,7 @@ def _answered(failure: str | None = None, status: int = 200) -> Response:
         by_web_server=identify.remote_user() is not None,
         failure=failure,
         destination=destination,
+        provider=site().openid,
         token=csrf.form_token(),
     )
     return Response(page, status)

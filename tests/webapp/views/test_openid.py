@@ -1,0 +1,334 @@
+"""Test sign-in with OpenID Connect, with a provider that runs as a process on loopback."""
+
+from __future__ import annotations
+
+import re
+import socket
+import subprocess
+import sys
+import time
+from pathlib import Path
+from urllib.parse import parse_qs, urljoin, urlsplit
+
+import pytest
+import requests
+from authlib.oauth2.rfc6749 import OAuth2Token
+from joserfc import jwt
+from joserfc.jwk import OctKey, RSAKey
+
+from ararat.middleware import open_bindings
+from ararat.webapp import create_app
+from ararat.webapp.accounts import openid
+from ararat.webapp.accounts.openid import NotConfirmed, OpenID, ProviderUnavailable
+from ararat.webapp.accounts.store import Accounts
+from tests.webapp.accounts import openid_provider
+
+SITE = "https://ids.example.org"
+RETURN = f"{SITE}/sign-in/openid/return"
+PROVIDER = Path(openid_provider.__file__)
+
+
+def free_port():
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        return free.getsockname()[1]
+
+
+@pytest.fixture(scope="module")
+def issuer(tmp_path_factory):
+    """The issuer of a provider that runs."""
+    folder, port = tmp_path_factory.mktemp("provider"), free_port()
+    command = [sys.executable, str(PROVIDER), str(folder), str(port), RETURN]
+    with (
+        (folder / "log").open("wb") as log,
+        subprocess.Popen(command, stdout=subprocess.PIPE, stderr=log) as process,
+    ):
+        try:
+            assert process.stdout is not None
+            assert process.stdout.readline() == b"ready\n", (folder / "log").read_text()
+            yield f"http://127.0.0.1:{port}/o"
+        finally:
+            process.terminate()
+
+
+@pytest.fixture
+def provider(issuer):
+    return OpenID(issuer=issuer, client_id=openid_provider.CLIENT, client_secret=openid_provider.SECRET, title="SSO")
+
+
+@pytest.fixture
+def accounts(tmp_path):
+    with open_bindings(tmp_path / "bindings.sqlite", create=True) as bindings:
+        accounts = Accounts(bindings)
+        accounts.add("jane", "curator", ["12345/x5"])
+        yield accounts
+
+
+@pytest.fixture
+def client(accounts, provider):
+    return create_app(accounts.bindings, prefix=SITE, openid=provider).test_client()
+
+
+def start(client, **query):
+    response = client.get("/sign-in/openid", base_url=SITE, query_string=query)
+    assert response.status_code == 303
+    return response.headers["Location"]
+
+
+def at_provider(address):
+    """Sign in at the provider, and return the URL that it redirects to."""
+    with requests.Session() as browser:
+        page = browser.get(address, timeout=20)
+        token = re.search('name="csrfmiddlewaretoken" value="([^"]+)"', page.text)
+        assert token, page.text
+        form = {"csrfmiddlewaretoken": token[1], "username": openid_provider.USER}
+        form |= {"password": openid_provider.PASSWORD}
+        there = browser.post(page.url, data=form, timeout=20, allow_redirects=False)
+        while not there.headers["Location"].startswith(SITE):
+            address = urljoin(there.url, there.headers["Location"])
+            there = browser.get(address, timeout=20, allow_redirects=False)
+        return there.headers["Location"]
+
+
+def finish(client, address):
+    parts = urlsplit(address)
+    return client.get(parts.path, query_string=parts.query, base_url=SITE)
+
+
+def subject_of(page):
+    return re.findall("<dd><code>([^<]+)</code></dd>", page.text)[1]
+
+
+def test_a_linked_identity_starts_a_session(client, accounts, issuer):
+    refused = finish(client, at_provider(start(client)))
+    assert refused.status_code == 403
+    assert issuer in refused.text
+    accounts.link(issuer, subject_of(refused), "jane")
+    response = finish(client, at_provider(start(client, next="/compare?a=1")))
+    assert (response.status_code, response.headers["Location"]) == (303, "/compare?a=1")
+    assert "signed in as <strong>jane</strong>" in client.get("/sign-in", base_url=SITE).text
+    assert accounts.of_session(client.get_cookie("__Host-ararat", domain="ids.example.org").value).actor == "jane"
+
+
+def test_the_link_is_on_the_sign_in_page(client, read_page):
+    page = read_page(client.get("/sign-in", base_url=SITE, query_string={"next": "/compare"}).text)
+    link = page.one("a", css="button")
+    assert (link.text, link.attributes["href"]) == ("Sign in with SSO", "/sign-in/openid?next=/compare")
+
+
+def test_the_request_has_pkce_state_and_nonce_and_no_secret(client, issuer):
+    address = start(client)
+    assert address.startswith(f"{issuer}/authorize/?")
+    query = {name: values[0] for name, values in parse_qs(urlsplit(address).query).items()}
+    assert query["redirect_uri"] == RETURN
+    assert (query["scope"], query["response_type"], query["code_challenge_method"]) == ("openid", "code", "S256")
+    assert query["client_id"] == openid_provider.CLIENT
+    cookie = client.get_cookie("__Host-ararat-form", domain="ids.example.org").value
+    assert not any(secret in address for secret in (cookie, "the+secret", "secret%20of"))
+    assert len({query["state"], query["nonce"], query["code_challenge"]}) == 3
+
+
+def test_the_host_of_a_request_is_not_in_the_address_to_return_to(client):
+    response = client.get("/sign-in/openid", base_url="http://evil.test")
+    assert "evil" not in response.headers["Location"]
+
+
+@pytest.mark.parametrize("destination", ["https://evil.test/", "//evil.test", "/\\evil.test"])
+def test_another_site_does_not_follow(client, accounts, issuer, destination):
+    accounts.link(issuer, "1", "jane")
+    address = at_provider(start(client, next=destination))
+    assert finish(client, address).headers["Location"] == "/desk"
+
+
+def test_an_answer_for_another_browser_is_refused(client, accounts, issuer):
+    accounts.link(issuer, "1", "jane")
+    address = at_provider(start(client))
+    other = client.application.test_client()
+    assert finish(other, address).status_code == 403
+    start(other)
+    assert finish(other, address).status_code == 403
+    assert "Set-Cookie" not in finish(client, address.replace("state=", "state=x")).headers
+    # A changed page to return to is refused as well.
+    assert finish(client, address + "%2Fevil").status_code == 403
+
+
+def test_a_code_is_used_once(client, accounts, issuer):
+    accounts.link(issuer, "1", "jane")
+    address = at_provider(start(client))
+    cookie = client.get_cookie("__Host-ararat-form", domain="ids.example.org").value
+    assert finish(client, address).status_code == 303
+    client.set_cookie("__Host-ararat-form", cookie, domain="ids.example.org", secure=True)
+    assert finish(client, address).status_code == 403
+
+
+@pytest.mark.parametrize("query", ["", "error=access_denied", "code=", "code=x", "code=" + "x" * 5000])
+def test_an_answer_without_a_valid_code_is_refused(client, query):
+    state = parse_qs(urlsplit(start(client)).query)["state"][0]
+    response = client.get(f"/sign-in/openid/return?state={state}&{query}", base_url=SITE)
+    assert response.status_code == 403
+    assert "did not confirm" in response.text
+
+
+def test_an_answer_of_another_issuer_is_refused(client, accounts, issuer):
+    accounts.link(issuer, "1", "jane")
+    address = at_provider(start(client))
+    assert finish(client, f"{address}&iss=https%3A%2F%2Fevil.test").status_code == 403
+    assert finish(client, f"{address}&iss={issuer}").status_code == 303
+
+
+def test_a_disabled_account_is_refused(client, accounts, issuer):
+    accounts.link(issuer, "1", "jane")
+    accounts.disable("jane")
+    response = finish(client, at_provider(start(client)))
+    assert response.status_code == 403
+    assert "not linked to an enabled account" in response.text
+
+
+def test_a_wrong_secret_of_the_client_is_refused(accounts, issuer):
+    provider = OpenID(issuer=issuer, client_id=openid_provider.CLIENT, client_secret="wrong")
+    client = create_app(accounts.bindings, prefix=SITE, openid=provider).test_client()
+    response = finish(client, at_provider(start(client)))
+    assert response.status_code == 403
+
+
+def test_the_pages_do_not_exist_without_a_provider_or_accounts(accounts, provider, tmp_path):
+    client = create_app(accounts.bindings, prefix=SITE).test_client()
+    assert client.get("/sign-in/openid").status_code == 404
+    with open_bindings(tmp_path / "empty.sqlite", create=True) as bindings:
+        client = create_app(bindings, prefix=SITE, openid=provider).test_client()
+        for path in ("/sign-in/openid", "/sign-in/openid/return"):
+            assert client.get(path).status_code == 404
+
+
+def test_a_provider_that_is_down_answers_503(accounts):
+    provider = OpenID(issuer=f"http://127.0.0.1:{free_port()}", client_id="x")
+    client = create_app(accounts.bindings, prefix=SITE, openid=provider).test_client()
+    response = client.get("/sign-in/openid", base_url=SITE)
+    assert (response.status_code, response.headers["Retry-After"]) == (503, "10")
+    assert "Sign in with 127.0.0.1" in client.get("/sign-in", base_url=SITE).text
+
+
+@pytest.mark.parametrize(
+    "issuer",
+    ["", "http://idp.example", "ftp://127.0.0.1", "https://", "https://a@b.example", "https://b.example/#x", "x"],
+)
+def test_an_issuer_without_https_is_refused(issuer):
+    with pytest.raises(ValueError, match="not an https URL"):
+        OpenID(issuer=issuer, client_id="x")
+
+
+def test_openid_needs_the_url_of_the_inspector(accounts, provider):
+    with pytest.raises(ValueError, match="openid needs the URL"):
+        create_app(accounts.bindings, openid=provider)
+
+
+def test_the_secret_is_not_in_the_representation(provider):
+    assert openid_provider.SECRET not in repr(provider)
+
+
+# ID tokens that the provider of the test does not issue ---------------------------------------------------------------
+
+ISSUER = "https://idp.example"
+KEY = RSAKey.generate_key(2048, {"kid": "1"})
+OTHER = RSAKey.generate_key(2048, {"kid": "1"})
+METADATA = {
+    "issuer": ISSUER,
+    "authorization_endpoint": f"{ISSUER}/authorize",
+    "token_endpoint": f"{ISSUER}/token",
+    "jwks_uri": f"{ISSUER}/keys",
+}
+
+
+@pytest.fixture
+def confirm(monkeypatch):
+    """confirm(claims, ...) returns the subject for an ID token with these claims."""
+    documents: dict[str, object] = {f"{ISSUER}/.well-known/openid-configuration": METADATA}
+    documents[f"{ISSUER}/keys"] = {"keys": [KEY.as_dict(private=False)]}
+    monkeypatch.setattr(OpenID, "_fetch", lambda self, address: documents[address])
+
+    def run(key=KEY, alg="RS256", **changed):
+        now = int(time.time())
+        claims = {"iss": ISSUER, "sub": "17", "aud": "ararat", "exp": now + 60, "iat": now, "nonce": "n"} | changed
+        claims = {name: value for name, value in claims.items() if value is not None}
+        text = jwt.encode({"alg": alg, "kid": "1"}, claims, key, algorithms=[alg])
+        token = OAuth2Token({"id_token": text, "access_token": "a", "token_type": "Bearer"})
+        monkeypatch.setattr(openid.OAuth2Session, "fetch_token", lambda *args, **kwargs: token)
+        provider = OpenID(issuer=ISSUER, client_id="ararat", client_secret="s")
+        return provider.subject(redirect_uri=RETURN, code="c", nonce="n", verifier="v" * 43)
+
+    return run
+
+
+def test_a_valid_id_token_confirms_the_subject(confirm):
+    assert confirm() == "17"
+    assert confirm(aud=["ararat"]) == "17"
+    assert confirm(aud=["ararat", "other"], azp="ararat") == "17"
+
+
+@pytest.mark.parametrize(
+    "changed",
+    [
+        pytest.param({"iss": "https://evil.test"}, id="another issuer"),
+        pytest.param({"iss": None}, id="no issuer"),
+        pytest.param({"aud": "other"}, id="another client"),
+        pytest.param({"aud": "other", "azp": "ararat"}, id="another client with azp"),
+        pytest.param({"aud": ["ararat", "other"], "azp": "other"}, id="issued to another client"),
+        pytest.param({"aud": None}, id="no client"),
+        pytest.param({"nonce": "m"}, id="another nonce"),
+        pytest.param({"nonce": None}, id="no nonce"),
+        pytest.param({"sub": None}, id="no subject"),
+        pytest.param({"sub": 17}, id="subject is a number"),
+        pytest.param({"exp": 1}, id="expired"),
+        pytest.param({"exp": None}, id="no expiry"),
+        pytest.param({"iat": 2**40}, id="from the future"),
+        pytest.param({"at_hash": "x"}, id="another access token"),
+        pytest.param({"key": OTHER}, id="another key"),
+        pytest.param({"key": OctKey.import_key("s" * 32), "alg": "HS256"}, id="signed with the secret"),
+    ],
+)
+def test_another_id_token_is_not_confirmed(confirm, changed):
+    with pytest.raises(NotConfirmed):
+        confirm(**changed)
+
+
+def test_an_unsigned_id_token_is_not_confirmed(confirm, monkeypatch):
+    confirm()
+    unsigned = "eyJhbGciOiJub25lIn0.eyJzdWIiOiIxNyJ9."
+    for token in ({"id_token": unsigned}, {"id_token": "x"}, {"id_token": None}, {}, None, []):
+        monkeypatch.setattr(openid.OAuth2Session, "fetch_token", lambda *args, token=token, **kwargs: token)
+        provider = OpenID(issuer=ISSUER, client_id="ararat")
+        with pytest.raises(NotConfirmed):
+            provider.subject(redirect_uri=RETURN, code="c", nonce="n", verifier="v" * 43)
+
+
+def test_new_keys_of_the_provider_are_read(confirm, monkeypatch):
+    new = RSAKey.generate_key(2048, {"kid": "2"})
+    keys = [{"keys": [KEY.as_dict(private=False)]}, {"keys": [new.as_dict(private=False)]}]
+    monkeypatch.setattr(
+        OpenID, "_fetch", lambda self, address: METADATA if address.endswith("configuration") else keys.pop(0)
+    )
+    now = int(time.time())
+    claims = {"iss": ISSUER, "sub": "17", "aud": "ararat", "exp": now + 60, "iat": now, "nonce": "n"}
+    token = {"id_token": jwt.encode({"alg": "RS256", "kid": "2"}, claims, new), "access_token": "a"}
+    monkeypatch.setattr(openid.OAuth2Session, "fetch_token", lambda *args, **kwargs: token)
+    provider = OpenID(issuer=ISSUER, client_id="ararat")
+    assert provider.subject(redirect_uri=RETURN, code="c", nonce="n", verifier="v" * 43) == "17"
+    assert keys == []
+
+
+@pytest.mark.parametrize(
+    "changed",
+    [
+        {"issuer": "https://other.example"},
+        {"issuer": None},
+        {"token_endpoint": "http://idp.example/token"},
+        {"authorization_endpoint": "javascript:alert(1)"},
+        {"jwks_uri": None},
+        {"jwks_uri": 7},
+    ],
+)
+def test_wrong_metadata_are_refused(monkeypatch, changed):
+    monkeypatch.setattr(OpenID, "_fetch", lambda self, address: METADATA | changed)
+    provider = OpenID(issuer=ISSUER, client_id="ararat")
+    with pytest.raises(ProviderUnavailable):
+        provider.authorization_url(redirect_uri=RETURN, state="s", nonce="n", verifier="v" * 43)

@@ -1,0 +1,182 @@
+"""Sign-in with OpenID Connect: the authorization code flow with PKCE, and the check of the ID token.
+
+Authlib and joserfc implement the protocol. The metadata and keys of the provider are read when they are first needed,
+and kept for :data:`KEPT_SECONDS`. Only signatures with a public key are accepted.
+"""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass, field
+from typing import Any
+from urllib.parse import urlsplit
+
+from authlib.common.errors import AuthlibBaseError
+from authlib.integrations.requests_client import OAuth2Session
+from authlib.oidc.core import CodeIDToken
+from joserfc import jwt
+from joserfc.errors import InvalidKeyIdError, JoseError
+from joserfc.jwk import KeySet
+from joserfc.jws import JWSRegistry
+from requests.exceptions import RequestException
+
+from ..tracing.limits.concurrency import ConcurrencyLimit
+
+ALGORITHMS = ("RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ES256", "ES384", "ES512", "EdDSA")
+"""The accepted signatures of ID tokens. With HS256, the secret of the client would be the key."""
+
+KEPT_SECONDS = 3600.0
+TIMEOUT_SECONDS = 5.0
+LEEWAY_SECONDS = 120
+"""The accepted difference between the clocks of this server and of the provider."""
+
+_CONFIGURATION = "/.well-known/openid-configuration"
+_LOOPBACK = ("127.0.0.1", "::1", "localhost")
+_ENDPOINTS = ("authorization_endpoint", "token_endpoint", "jwks_uri")
+
+
+class ProviderUnavailable(Exception):
+    """The provider cannot be reached, or its answer is not valid. The text is for the log."""
+
+
+class NotConfirmed(Exception):
+    """The provider did not confirm the identity of the user. The text is for the log."""
+
+
+@dataclass(kw_only=True, eq=False)
+class OpenID:
+    """An OpenID provider at which Ararat is registered as a client.
+
+    - ``issuer``: the URL of the provider, as in its metadata; https, or http on a loopback address.
+    - ``client_id``, ``client_secret``: those of the registration. The secret is None for a public client.
+    - ``title``: the text of the link on the sign-in page; the default is the host of the issuer.
+
+    Raises ValueError for another issuer.
+    """
+
+    issuer: str
+    client_id: str
+    client_secret: str | None = field(default=None, repr=False)
+    title: str = ""
+    limit: ConcurrencyLimit = field(default_factory=lambda: ConcurrencyLimit(8, 2), repr=False)
+    _metadata: tuple[dict[str, Any], float] | None = field(default=None, init=False, repr=False)
+    _keys: KeySet | None = field(default=None, init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        if not _is_safe(self.issuer):
+            raise ValueError("the OpenID issuer is not an https URL; use the issuer of the metadata of the provider")
+        self.title = self.title or urlsplit(self.issuer).netloc
+
+    def authorization_url(self, *, redirect_uri: str, state: str, nonce: str, verifier: str) -> str:
+        """Return the URL at the provider that asks the user to sign in. Raises ProviderUnavailable."""
+        metadata = self._provider()
+        with self._session(redirect_uri) as session:
+            address, _ = session.create_authorization_url(
+                metadata["authorization_endpoint"], state=state, nonce=nonce, code_verifier=verifier
+            )
+        return address
+
+    def subject(self, *, redirect_uri: str, code: str, nonce: str, verifier: str) -> str:
+        """Return the subject of the user for the code that the provider sent. The issuer is :attr:`issuer`.
+
+        Raises NotConfirmed and ProviderUnavailable.
+        """
+        metadata = self._provider()
+        try:
+            with self._session(redirect_uri, metadata) as session:
+                token = session.fetch_token(
+                    metadata["token_endpoint"],
+                    grant_type="authorization_code",
+                    code=code,
+                    code_verifier=verifier,
+                    allow_redirects=False,
+                )
+            return self._subject_of(token, nonce, metadata)
+        except RequestException as error:
+            raise ProviderUnavailable(f"{metadata['token_endpoint']}: {error}") from error
+        except (AuthlibBaseError, JoseError, ValueError, TypeError, KeyError) as error:
+            raise NotConfirmed(f"{type(error).__name__}: {error}") from error
+
+    def _subject_of(self, token: Any, nonce: str, metadata: dict[str, Any]) -> str:
+        text = token["id_token"]
+        registry = JWSRegistry(algorithms=list(ALGORITHMS), strict_check_header=False)
+        try:
+            decoded = jwt.decode(text, key=self._known_keys(metadata), registry=registry)
+        except (InvalidKeyIdError, ValueError):
+            # The provider has new keys.
+            self._keys = None
+            decoded = jwt.decode(text, key=self._known_keys(metadata), registry=registry)
+        claims = CodeIDToken(
+            decoded.claims,
+            decoded.header,
+            {
+                "iss": {"essential": True, "value": self.issuer},
+                "aud": {"essential": True, "value": self.client_id},
+                "sub": {"essential": True},
+            },
+            {"nonce": nonce, "client_id": self.client_id, "access_token": token.get("access_token")},
+        )
+        claims.validate(leeway=LEEWAY_SECONDS)
+        subject = claims["sub"]
+        if not isinstance(subject, str):
+            raise TypeError("the subject is not a text")
+        return subject
+
+    def _provider(self) -> dict[str, Any]:
+        if self._metadata is not None and time.monotonic() < self._metadata[1]:
+            return self._metadata[0]
+        metadata = self._fetch(self.issuer.removesuffix("/") + _CONFIGURATION)
+        if metadata.get("issuer") != self.issuer:
+            raise ProviderUnavailable(f"{self.issuer}: its metadata have another issuer; set the issuer as it is there")
+        for name in _ENDPOINTS:
+            if not _is_safe(metadata.get(name)):
+                raise ProviderUnavailable(f"{self.issuer}: its metadata have no https URL as {name}")
+        self._metadata, self._keys = (metadata, time.monotonic() + KEPT_SECONDS), None
+        return metadata
+
+    def _known_keys(self, metadata: dict[str, Any]) -> KeySet:
+        keys = self._keys
+        if keys is None:
+            document: Any = self._fetch(metadata["jwks_uri"])
+            keys = self._keys = KeySet.import_key_set(document)
+        return keys
+
+    def _fetch(self, address: str) -> dict[str, Any]:
+        try:
+            with self._session("") as session:
+                response = session.get(address, withhold_token=True, allow_redirects=False)
+                response.raise_for_status()
+                document = response.json()
+        except (RequestException, ValueError) as error:
+            raise ProviderUnavailable(f"{address}: {error}") from error
+        if response.status_code != 200 or not isinstance(document, dict):
+            raise ProviderUnavailable(f"{address}: the answer has the status {response.status_code} or no JSON object")
+        return document
+
+    def _session(self, redirect_uri: str, metadata: dict[str, Any] | None = None) -> Any:  # the base class has no types
+        methods = (metadata or {}).get("token_endpoint_auth_methods_supported", ["client_secret_basic"])
+        use_post = self.client_secret and "client_secret_basic" not in methods and "client_secret_post" in methods
+        return OAuth2Session(
+            self.client_id,
+            self.client_secret,
+            token_endpoint_auth_method="client_secret_post" if use_post else None,
+            scope="openid",
+            redirect_uri=redirect_uri,
+            code_challenge_method="S256",
+            default_timeout=TIMEOUT_SECONDS,
+        )
+
+
+def _is_safe(address: object) -> bool:
+    """Return whether an address is an https URL, or an http URL of this machine, without user and fragment."""
+    if not isinstance(address, str) or not address.isascii() or not address.isprintable() or " " in address:
+        return False
+    try:
+        parts = urlsplit(address)
+        host = parts.hostname
+        _ = parts.port
+    except ValueError:
+        return False
+    if not host or "@" in parts.netloc or parts.fragment:
+        return False
+    return parts.scheme == "https" or (parts.scheme == "http" and host in _LOOPBACK)

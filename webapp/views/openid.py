@@ -1,0 +1,117 @@
+"""The pages below /sign-in/openid: to the OpenID provider, and back from it.
+
+State, nonce and code verifier are computed from a random cookie of the browser, so nothing is stored in between. The
+state also contains the page to return to.
+"""
+
+from __future__ import annotations
+
+import hmac
+import logging
+from http import HTTPStatus
+
+from flask import Blueprint, Response, abort, make_response, redirect, render_template, request
+from werkzeug.wrappers import Response as AnyResponse
+
+from ...identifiers.text import display
+from ..accounts import cookies, identify
+from ..accounts.csrf import derived
+from ..accounts.openid import NotConfirmed, OpenID, ProviderUnavailable
+from ..accounts.redirection import safe_path
+from ..config import site, url
+from ..errors import Refused
+from ..tracing.limits.concurrency import Busy
+from . import sign_in
+
+blueprint = Blueprint("openid", __name__, url_prefix="/sign-in/openid")
+
+_LONGEST = 4000
+
+_log = logging.getLogger(__name__)
+
+blueprint.before_request(sign_in.require_accounts)
+blueprint.after_request(sign_in.forbid_caches)
+
+
+@blueprint.get("")
+def start() -> AnyResponse:
+    """Redirect to the provider."""
+    provider, cookie = _provider(), cookies.form_id()
+    destination = safe_path(request.args.get("next")) or ""
+    try:
+        with provider.limit.acquire(request.remote_addr):
+            address = provider.authorization_url(
+                redirect_uri=redirect_uri(),
+                state=_state(cookie, destination),
+                nonce=derived(cookie, "nonce"),
+                verifier=derived(cookie, "verifier"),
+            )
+    except (ProviderUnavailable, Busy) as error:
+        raise _unavailable(error) from None
+    return redirect(address, HTTPStatus.SEE_OTHER)
+
+
+@blueprint.get("/return")
+def finish() -> AnyResponse:
+    """Start a session for the identity that the provider confirms."""
+    provider, cookie = _provider(), cookies.known_form_id()
+    given = request.args.get("state", "")
+    destination = given.partition(".")[2]
+    if cookie is None or not hmac.compare_digest(
+        _state(cookie, destination).encode(), given.encode("utf-8", "replace")
+    ):
+        raise Refused(
+            403, "openid-state", "The sign-in was not started in this browser, or took too long. Start it again."
+        )
+    code = request.args.get("code", "")
+    if not code or len(code) > _LONGEST or request.args.get("iss", provider.issuer) != provider.issuer:
+        raise _not_confirmed(f"error {display.escape(request.args.get('error', '')[:200])}")
+    try:
+        with provider.limit.acquire(request.remote_addr):
+            subject = provider.subject(
+                redirect_uri=redirect_uri(),
+                code=code,
+                nonce=derived(cookie, "nonce"),
+                verifier=derived(cookie, "verifier"),
+            )
+    except (ProviderUnavailable, Busy) as error:
+        raise _unavailable(error) from None
+    except NotConfirmed as error:
+        raise _not_confirmed(display.escape(str(error)[:1000])) from None
+    account = identify.accounts().of_identity(provider.issuer, subject)
+    if account is None:
+        return _unknown(provider, subject)
+    return sign_in.begin(account, destination)
+
+
+def redirect_uri() -> str:
+    """Return the URL of :func:`finish`, which must be registered at the provider. The Host field is not used."""
+    return site().origin + url("openid.finish")
+
+
+def _provider() -> OpenID:
+    return site().openid or abort(404)
+
+
+def _state(cookie: str, destination: str) -> str:
+    return f"{derived(cookie, f'state {destination}')}.{destination}"
+
+
+def _is_equal(known: str, given: str) -> bool:
+    return hmac.compare_digest(known.encode("utf-8", "replace"), given.encode("utf-8", "replace"))
+
+
+def _unknown(provider: OpenID, subject: str) -> Response:
+    page = render_template("inspector/openid.html", title="Sign in - Ararat", issuer=provider.issuer, subject=subject)
+    return make_response(page, HTTPStatus.FORBIDDEN)
+
+
+def _unavailable(error: Exception) -> Refused:
+    _log.warning("the OpenID provider cannot be used: %s", display.escape(str(error)[:1000]))
+    sentence = "The OpenID provider cannot be reached at the moment. Try again in some seconds."
+    return Refused(503, "openid-unavailable", sentence, retry_after=10)
+
+
+def _not_confirmed(reason: str) -> Refused:
+    _log.warning("the OpenID provider did not confirm a sign-in: %s", reason)
+    return Refused(403, "openid-refused", "The OpenID provider did not confirm the sign-in. Start it again.")
