@@ -154,7 +154,10 @@ class ReadOnlyBindings(BindingError):
 
 
 class Stale(BindingError):
-    """A name has another revision than a change expects. ``existing`` is its binding, or None if it has none."""
+    """Raised for a change that expects another revision of its name, because the name was changed in the meantime.
+
+    ``existing`` is the recorded binding, or None if the name is not recorded.
+    """
 
     def __init__(self, identifier: str, expected: int, existing: Binding | None) -> None:
         recorded = f"the revision {existing.revision}" if existing else "no binding"

@@ -56,11 +56,11 @@ def utc_now() -> datetime:
 
 
 class Bindings:
-    """The bindings of a site in a database or a file. Open them with :func:`~.open_bindings.open_bindings`.
+    """The bindings of a site in a database or a table file. Open them with :func:`~.open_bindings.open_bindings`.
 
     All threads and forked processes can use one object. Pass a name in any spelling, or as an Ark or Urn. Every method
     raises :class:`BindingsUnavailable` if the store cannot be reached; the next call tries again. A change is durable
-    when the method returns. The bindings of a file are read-only: every change raises :class:`ReadOnlyBindings`.
+    when the method returns. A table file is read-only: every change raises :class:`ReadOnlyBindings`.
     """
 
     def __init__(
@@ -84,12 +84,15 @@ class Bindings:
 
     @property
     def where(self) -> str:
-        """The place of the store without user and password."""
+        """The place of the store for messages, such as a URL, without user and password."""
         return self._opening.where
 
     @property
     def store(self) -> Store:
-        """The store. It is opened if it is not open yet."""
+        """The store that has the bindings. It is opened if it is not open yet.
+
+        Raises :class:`BindingsUnavailable` if it cannot be opened.
+        """
         return self._opening.store
 
     def open(self) -> Self:
@@ -183,10 +186,11 @@ class Bindings:
         revision: int | None = None,
         actor: str | None = None,
     ) -> Outcome:
-        """Change the target of a name; "relocated" or "unchanged". The caller knows that it is still the same thing.
+        """Change the place of a live name: its target, kind, passthrough, scope or alternates.
 
-        ``kind``, ``passthrough``, ``scope`` and ``alternates`` are as for :meth:`bind`. An argument that is None does
-        not change the recorded value. Raises :class:`BindingConflict` for a withdrawn name.
+        The caller knows that the new place leads to the same resource, so :meth:`bind` would refuse the change and this
+        method permits it. The parameters are as for :meth:`bind`. An argument that is None does not change the recorded
+        value. Returns "relocated" or "unchanged". Raises :class:`BindingConflict` for a reserved or withdrawn name.
         """
         return self._change_recorded(
             identifier,
@@ -244,7 +248,7 @@ class Bindings:
         return self._change(NameChange(proposal.key, decide, revision), actor)
 
     def delete(self, identifier: Name, *, revision: int | None = None, actor: str | None = None) -> Outcome:
-        """Delete a reserved name; "deleted". Its history stays, and the name is never minted again.
+        """Delete a reserved name, and return "deleted". Its history stays, and the name is never minted again.
 
         Raises :class:`BindingConflict` with the code ``delete-public`` for a live or withdrawn name.
         """
@@ -259,10 +263,14 @@ class Bindings:
         revision: int | None = None,
         actor: str | None = None,
     ) -> Outcome:
-        """Withdraw a name; "withdrawn". Its record stays, and the name is never re-assigned.
+        """Withdraw a live name, and return "withdrawn". It no longer resolves, its record stays, and it is never
+        re-assigned.
 
-        ``successor`` is a name or an http(s) URL that replaces the name. For a withdrawn name, returns "updated" if
-        ``reason`` or ``successor`` is new, otherwise "unchanged". Raises :class:`BindingConflict` for a reserved name.
+        - ``reason``: a text for the tombstone, or None.
+        - ``successor``: a name or an http(s) URL that replaces the name, or None.
+
+        For a withdrawn name, returns "updated" if ``reason`` or ``successor`` is new, otherwise "unchanged". Raises
+        :class:`BindingConflict` for a reserved name.
         """
         return self._change_recorded(
             identifier, lambda existing, now: assignment.withdraw(existing, reason, now, successor), revision, actor
@@ -271,9 +279,10 @@ class Bindings:
     def restore(
         self, identifier: Name, *, resource: str | None = None, revision: int | None = None, actor: str | None = None
     ) -> Outcome:
-        """Restore a withdrawn name; "restored", or "unchanged" for a live name.
+        """Make a withdrawn name live again, and return "restored". Returns "unchanged" for a live name.
 
-        ``resource`` must be the recorded one, or None if none is recorded. Raises :class:`BindingConflict` otherwise.
+        ``resource`` must be the recorded one, or None if none is recorded. Raises :class:`BindingConflict` otherwise,
+        and for a reserved name.
         """
         return self._change_recorded(
             identifier, lambda existing, now: assignment.restore(existing, resource, now), revision, actor
@@ -288,11 +297,14 @@ class Bindings:
         published: bool = True,
         actor: str | None = None,
     ) -> Outcome:
-        """Promise that a bound name is persistent. ``persistence`` is the text of the promise. The target stays.
+        """Promise that a live name is persistent: add the promise to its metadata. The target stays.
 
-        ``availability`` is "lifetime" or "subinfinite"; None is the default of the policy. A name that is not
-        ``published`` gets no availability. Raises :class:`BindingError` if the policy of these bindings forbids the
-        promise, and :class:`BindingConflict` for a withdrawn name.
+        - ``persistence``: the text of the promise.
+        - ``availability``: "lifetime" or "subinfinite"; None is the default of the policy.
+        - ``published``: False if the name is not published; it then gets no availability.
+
+        Raises :class:`BindingError` if the policy of these bindings forbids the promise, and :class:`BindingConflict`
+        for a reserved or withdrawn name.
 
         Source: POL-016 to POL-020.
         """
@@ -304,25 +316,28 @@ class Bindings:
         )
 
     def lookup(self, identifier: Name) -> Binding | None:
-        """Return the binding of a name, or None. Raises :class:`BindingError` for a text that is not an identifier."""
+        """Return the binding of a name, also of a reserved or withdrawn one. Return None if it is not recorded.
+
+        Raises :class:`BindingError` for a text that is not an identifier.
+        """
         name = names.read(identifier)
         key, older = names.key(name), names.older_key(name)
         found = self.store.fetch((key,) if older == key else (key, older))
         return found.get(key) or found.get(older)
 
     def fetch(self, keys: Iterable[str]) -> dict[str, Binding]:
-        """Return the bindings of these keys with one statement; unbound keys are left out.
+        """Return the bindings of several names, by key, with one query. Names that are not recorded are omitted.
 
         A key is the normal form of a Basic ARK, or of the assigned name of a URN.
         """
         return self._opening.store.fetch(keys)
 
     def count(self) -> NameCount:
-        """Return the number of names, live or withdrawn. Above ten thousand it is an estimate."""
+        """Return the number of names, live, reserved or withdrawn. Above ten thousand it is an estimate."""
         return self.store.count()
 
     def list_names(self, selection: Selection | None = None, *, after: str | None = None, limit: int = 100) -> Page:
-        """Return a page of names, reserved and withdrawn ones included.
+        """Return a page of a list of names, also of reserved and withdrawn ones.
 
         - ``selection``: the conditions (:func:`ararat.middleware.bindings.listing.select`); None selects all names.
         - ``after``: :attr:`Page.next` of the page before, or None for the first page.
@@ -336,15 +351,16 @@ class Bindings:
         return self.store.list_names(selection or Selection(), after, limit)
 
     def count_names(self, selection: Selection | None = None, *, by: Group | None = None) -> dict[str, int]:
-        """Return the exact numbers of names by group, in the order of the groups.
+        """Count the names exactly, in groups. Return the numbers by group, in the order of the groups.
 
-        ``by`` is "shoulder", "state" or "month" (of creation). Without ``by``, the number of all has the key "".
-        A count reads all selected names; :meth:`count` is faster.
+        ``selection`` has the conditions; None counts all names. ``by`` is "shoulder", "state" or "month" (of creation).
+        If it is None, the number of all names has the key "". A count reads all selected names; :meth:`count` is
+        faster.
         """
         return self.store.count_names(selection or Selection(), by)
 
     def history(self, identifier: Name) -> list[Event]:
-        """Return the changes of a name, oldest first; empty for a name that was never bound."""
+        """Return the changes of a name, the oldest first. The list is empty for a name that was never recorded."""
         name = names.read(identifier)
         return self.store.history(names.key(name)) or self.store.history(names.older_key(name))
 
@@ -383,7 +399,10 @@ class Bindings:
         return self.write(write)
 
     def remove_rule(self, prefix: str, *, actor: str | None = None) -> Literal["removed"]:
-        """Delete the rule for a prefix. Raises :class:`BindingError` with the code ``rule-unknown`` without a rule."""
+        """Delete the rule of a NAAN or shoulder; its history stays.
+
+        Raises :class:`BindingError` with the code ``rule-unknown`` if it has no rule.
+        """
         check_actor(actor)
         key = prefixes.check_prefix(prefix)
 
@@ -397,11 +416,11 @@ class Bindings:
         return self.write(write)
 
     def rules(self) -> list[Rule]:
-        """Return all rules in the order of their prefixes."""
+        """Return the rules of all NAANs and shoulders, in the order of these prefixes."""
         return sorted(self.store.rules(), key=lambda rule: rule.prefix)
 
     def rule_history(self, prefix: str) -> list[RuleEvent]:
-        """Return the changes of the rule for a prefix, oldest first."""
+        """Return the changes of the rule of a NAAN or shoulder, the oldest first."""
         return self.store.rule_history(prefixes.check_prefix(prefix))
 
     def set_prefix(
@@ -455,7 +474,10 @@ class Bindings:
         return self.write(write)
 
     def remove_prefix(self, prefix: str, *, actor: str | None = None) -> Literal["removed"]:
-        """Delete the record of a prefix; its history stays. Raises :class:`BindingError`: ``prefix-unknown``."""
+        """Delete the record of a NAAN or shoulder; its history stays.
+
+        Raises :class:`BindingError` with the code ``prefix-unknown`` if it has no record.
+        """
         check_actor(actor)
         key = prefixes.check_prefix(prefix)
 
@@ -469,52 +491,65 @@ class Bindings:
         return self.write(write)
 
     def prefix(self, prefix: str) -> PrefixRecord | None:
-        """Return the record of exactly this prefix, or None."""
+        """Return the record of exactly this NAAN or shoulder, or None."""
         key = prefixes.check_prefix(prefix)
         return next((record for record in self.prefixes() if record.prefix == key), None)
 
     def prefixes(self) -> list[PrefixRecord]:
-        """Return the records of all prefixes in order, each with the rule of its prefix."""
+        """Return the records of all NAANs and shoulders in order, each with the rule of the same prefix."""
         return prefixes.with_rules(self.store.prefixes(), self.store.rules())
 
     def prefix_history(self, prefix: str) -> list[PrefixEvent]:
-        """Return the changes of the record of a prefix, oldest first."""
+        """Return the changes of the record of a NAAN or shoulder, the oldest first."""
         return self.store.prefix_history(prefixes.check_prefix(prefix))
 
     def prefix_records(self) -> PrefixRecords:
-        """Return the records in the memory of this process, which are at most about one second old."""
+        """Return the records of NAANs and shoulders from the memory of this process.
+
+        They are about one second old at most. :meth:`prefixes` reads the store.
+        """
         return self._rulebook.records()
 
     def inherited_statement(self, binding: Binding) -> Inherited | None:
-        """Return the statement of persistence that a name without its own inherits from a prefix record, or None."""
+        """Return the statement of persistence that a name inherits from the record of its NAAN or shoulder.
+
+        Return None if the name has its own statement, or no record has one.
+        """
         return self.prefix_records().inherited_statement(binding)
 
     def binding_by_rule(self, identifier: Ark | Urn) -> Ruled | None:
-        """Return the binding that the rule with the longest prefix makes, and the prefix; None without a rule."""
+        """Return the binding that a rule creates for an ARK, and the prefix of the rule. Return None if no rule
+        applies.
+
+        The rule with the longest matching prefix applies. The binding of the name itself is not looked up.
+        """
         return self._rulebook.binding_for(identifier)
 
     def is_mistyped(self, identifier: Ark | Urn) -> bool:
-        """Return whether the check character of an ARK is wrong by the names that were minted here with one."""
+        """Return whether the check character of an ARK is wrong, compared with the names that were minted here."""
         return isinstance(identifier, Ark) and is_mistyped(identifier.basic, self._rulebook.patterns())
 
     def close(self) -> None:
-        """Close the store. The bindings cannot be used afterwards."""
+        """Close the store. Later uses raise :class:`BindingsUnavailable`."""
         self._opening.close()
 
     @property
     def failure(self) -> str | None:
-        """Why the store could not be opened, in printable ASCII; None if it is open or was not opened yet."""
+        """Why the store could not be opened, in printable ASCII. It is None if it is open, or was never opened."""
         return self._opening.failure
 
     @property
     def refusal(self) -> str | None:
-        """Why the current version of a file is not served, in printable ASCII; None if it is, and for a database."""
+        """Why the current version of a table file is not served, in printable ASCII.
+
+        It is None if it is served, or for a database.
+        """
         store = self._opening.opened
         return store.refusal if store else None
 
     @property
     def unrecorded(self) -> str | None:
-        """The reason why the copy of a served file cannot be written, or None. None for databases, which have no copy.
+        """Why the copy of the served table file cannot be saved. It is None if it is saved, or for a database.
 
         Without a copy, a restarted process cannot check the file against the version that was served before.
         """
@@ -522,11 +557,11 @@ class Bindings:
         return store.unrecorded if store else None
 
     def now(self) -> datetime:
-        """Return the current time in UTC, which is recorded with changes."""
+        """Return the time that is recorded with changes: the current time in UTC."""
         return self._clock()
 
     def change(self, wanted: Sequence[NameChange], *, actor: str | None = None) -> list[Made]:
-        """Make changes of several names in one transaction, all or none. Return them in their order.
+        """Change several names in one transaction, all or none. Return the results in the same order.
 
         ``wanted`` has at most :data:`~.changes.MAX_CHANGES` changes, each of another name.
 
@@ -601,6 +636,9 @@ class Bindings:
 
 
 def check_actor(actor: str | None) -> None:
-    """Raise :class:`BindingError` unless ``actor`` is None or a text that the history can record."""
+    """Check the person or program that makes a change. None is permitted.
+
+    Raises :class:`BindingError` with the code ``actor-text`` for a text that the history cannot record.
+    """
     if actor is not None:
         validation.check(actor, "actor-text", "actor", assignment.MAX_ACTOR)

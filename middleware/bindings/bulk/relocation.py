@@ -85,7 +85,10 @@ def relocate_prefix(
 
 
 def container(identifier: Name) -> str:
-    """Return the key of an ARK that can contain names. Raises :class:`BindingError`: ``nothing-below`` for a URN."""
+    """Return the key of an ARK below which other names can be.
+
+    Raises :class:`BindingError` with the code ``nothing-below`` for a URN.
+    """
     key = names.key(names.read(identifier))
     if key.startswith("urn:"):
         raise BindingError("nothing-below", identifier=key)
@@ -93,9 +96,10 @@ def container(identifier: Name) -> str:
 
 
 class Rewriting(NamedTuple):
-    """The replacement of each of ``sources`` by the text of ``destinations`` at the same place.
+    """The replacement of the beginnings of targets: each of ``sources`` by the text of ``destinations`` at the same
+    position.
 
-    ``ends`` are the characters that can follow a source; empty if all can.
+    ``ends`` are the characters that can follow a source in a target; "" permits all.
     """
 
     sources: tuple[str, ...]
@@ -104,7 +108,10 @@ class Rewriting(NamedTuple):
 
     @classmethod
     def of(cls, source: str, destination: str) -> Rewriting:
-        """Return the replacement for the texts of a user. Raises :class:`BindingError`."""
+        """Create the replacement from two beginnings of targets, or two hosts, that a user entered.
+
+        Raises :class:`BindingError` with the code ``relocate-prefix`` or the codes of targets.
+        """
         sources, destinations = _beginnings(source), _beginnings(destination)
         if len(destinations) > len(sources):
             message = f"{validation.shown(destination)} has no scheme, and {validation.shown(source)} has one"
@@ -133,7 +140,11 @@ class Rewriting(NamedTuple):
         return target
 
     def change(self, binding: Binding, now: datetime) -> Change | NotedName | None:
-        """Return the change of a name; None if it has other targets."""
+        """Return the change of a name whose target or alternate targets begin with a source. Return None for another
+        name.
+
+        A withdrawn name is not changed: the result is then the reason.
+        """
         target = None if binding.target is None else self(binding.target)
         alternates = {selector: self(each) for selector, each in binding.alternates.items()}
         if target == binding.target and alternates == binding.alternates:

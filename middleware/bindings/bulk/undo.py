@@ -80,7 +80,7 @@ def undo_change(
     dry_run: bool = False,
     actor: str | None = None,
 ) -> BulkResult:
-    """Undo the last change of a name.
+    """Undo the last change of a name, as an operation on one name.
 
     If ``revision`` is not the revision of the last change, the name is refused. Raises :class:`BindingError` with the
     code ``not-bound`` for a name without a history, and like :func:`~ararat.middleware.bindings.bulk.plan.carry_out`.

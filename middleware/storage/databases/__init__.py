@@ -1,1 +1,1 @@
-"""The databases SQLite and PostgreSQL, and their connections."""
+"""The SQL databases SQLite and PostgreSQL: opening them, their connections for reading, and their errors."""

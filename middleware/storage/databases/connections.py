@@ -1,4 +1,4 @@
-"""Connections for reading. They are kept while they are usable, and never shared by threads or across a fork.
+"""Reuse connections for reading while they are usable, and never share them between threads or across a fork.
 
 A lookup takes an idle connection or opens one, uses it alone, and puts it back. Each connection has a *fingerprint* of
 the database: for a file, its identity and state. A connection is closed when the fingerprint of the database changes.
@@ -46,7 +46,7 @@ class _Reader:
 
 
 class Readers:
-    """The reading connections of one database in this process."""
+    """The connections of this process for reading one database. All threads can use one object."""
 
     def __init__(self, database: ReadableDatabase, verify: Callable[[Connection], None]) -> None:
         """``verify`` checks each new connection, and raises an exception if the database is not the expected one."""
@@ -63,9 +63,10 @@ class Readers:
         weakref.finalize(self, _close_all, self._idle)
 
     def rows(self, query: str, parameters: Sequence[Any]) -> list[Row]:
-        """Return the rows of a query. If a kept connection is broken, repeat the query on a new one.
+        """Run a query on a connection and return its rows. If a kept connection is broken, repeat the query on a new
+        one.
 
-        Raises :class:`BindingsUnavailable`. The next call tries again.
+        Raises :class:`BindingsUnavailable` if the database cannot be read. The next call tries again.
         """
         if self._closed:
             raise BindingsUnavailable(CLOSED)
@@ -171,7 +172,7 @@ class Readers:
             self._changed.notify()
 
     def close_idle(self) -> None:
-        """Close the connections that are not in use."""
+        """Close the connections that are not in use. Later queries open new ones."""
         while True:
             try:
                 self._discard(self._idle.pop())
@@ -179,12 +180,12 @@ class Readers:
                 return
 
     def close(self) -> None:
-        """Close the idle connections now, and the others when they are put back."""
+        """Close the idle connections now, and the others when their queries end. Later queries raise an error."""
         self._closed = True
         self.close_idle()
 
     def forget(self) -> None:
-        """Forget, in a forked process, the connections of its parent, without closing them."""
+        """Drop the connections that a forked process inherited from its parent, without closing them."""
         self._pid = os.getpid()
         _inherited.extend(self._idle)
         self._idle.clear()

@@ -25,12 +25,16 @@ SILENCE_SECONDS = 2
 
 
 class DeadlineConnection(psycopg.Connection[TupleRow]):
-    """A connection that waits as long as the server answers pings."""
+    """A connection to PostgreSQL that waits for an answer only while the server responds to pings.
+
+    After :data:`SILENCE_SECONDS` without an answer it pings the server. Without a response it raises
+    ``psycopg.OperationalError``.
+    """
 
     gone = "the server does not answer; check that it runs and can be reached"
 
     def wait(self, gen: Generator[Any, Any, Any], *args: Any, **kwargs: Any) -> Any:
-        """Wait for an answer, as the driver does."""
+        """Wait for the result of ``gen``, as the driver does, and ping a server that is silent."""
         return super().wait(_with_deadline(SILENCE_SECONDS, gen, self._require_answer), *args, **kwargs)
 
     def _require_answer(self) -> None:
@@ -44,22 +48,22 @@ class DeadlineConnection(psycopg.Connection[TupleRow]):
 
 
 class WriterConnection(DeadlineConnection):
-    """A connection that writes."""
+    """A connection for changes. Its error states that a change may have been written when the connection failed."""
 
     gone = f"{DeadlineConnection.gone}. It is unknown whether the change was written; repeating it is safe"
 
 
 class ReaderConnection(psycopg.Connection[TupleRow]):
-    """A connection whose statements have the time limit :data:`ANSWER_SECONDS`."""
+    """A connection for reading, which waits at most :data:`ANSWER_SECONDS` for the answer to a statement."""
 
     def wait(self, gen: Generator[Any, Any, Any], *args: Any, **kwargs: Any) -> Any:
-        """Wait for an answer, as the driver does."""
+        """Wait for the result of ``gen``, as the driver does, up to the time limit."""
         return super().wait(_with_deadline(ANSWER_SECONDS, gen, _give_up), *args, **kwargs)
 
 
 @functools.lru_cache(maxsize=16)
 def reader_class(connect_seconds: float) -> type[ReaderConnection]:
-    """Return a class of connections that also limit the time for connecting to each host, in seconds."""
+    """Return a class of connections for reading that wait at most ``connect_seconds`` for a connection to each host."""
 
     class QuickReaderConnection(ReaderConnection):
         # The time limit of the driver is at least two seconds.

@@ -55,7 +55,10 @@ _NAMED_USER = re.compile(r'\b(role|user) "[^"]*"')
 
 
 class PostgreSQL:
-    """A PostgreSQL database. ``str()`` returns its place without user and password."""
+    """A PostgreSQL database with its URL, which opens no connection before it is needed (:class:`.protocols.Database`).
+
+    ``str()`` returns its place without user and password.
+    """
 
     dialect_name = "postgresql"
     # PostgreSQL allows 100 connections by default. Eight processes leave some for writers and other programs.
@@ -128,7 +131,7 @@ class PostgreSQL:
         return f"postgresql://{','.join(where)}/{self._parameters.get('dbname', '')}"
 
     def servers(self) -> list[PostgreSQL]:
-        """Return one database for each server that the URL names, in the order of the URL."""
+        """Return a database for each server that the URL names, in the same order, so that each can be checked."""
         from psycopg.conninfo import make_conninfo
 
         lists = {name: str(self._parameters[name]).split(",") for name in _PER_SERVER if self._parameters.get(name)}
@@ -143,11 +146,11 @@ class PostgreSQL:
         return [PostgreSQL(make_conninfo("", **shared, **own)) for own in servers]
 
     def fingerprint(self, in_use: bool = False) -> Hashable:
-        """Return None: a broken connection to a server raises an error itself."""
+        """Return None. The fingerprint is for files; a broken connection to a server raises an error itself."""
         return None
 
     def connect_to_read(self) -> psycopg.Connection[Any] | _PooledConnection:
-        """Open a connection that cannot write and whose statements end after a second at most."""
+        """Open a connection that cannot write. Its statements have a time limit of at most one second."""
         if not self._is_behind_pooler:
             options = f"{self._parameters.get('options', '')} {_READING}"
             try:
@@ -163,7 +166,7 @@ class PostgreSQL:
         return _PooledConnection(self._connected(self._reader_class, "SELECT 1"))
 
     def connect_for_snapshot(self) -> psycopg.Connection[Any]:
-        """Open a connection that cannot write and that sees the database at the moment of its first query.
+        """Open a connection that cannot write and that sees the database as it is at its first query.
 
         Its statements have no time limit, because the first row of a long query can take long.
         """
@@ -171,18 +174,21 @@ class PostgreSQL:
 
     @staticmethod
     def stream(connection: Any, query: str) -> Iterator[Any]:
-        """Return the rows of a query, and load a thousand at a time."""
+        """Run a query and yield its rows. A thousand rows at a time are in memory."""
         connection.execute(f"DECLARE ararat NO SCROLL CURSOR FOR {query}")
         while found := connection.execute("FETCH 1000 FROM ararat").fetchall():
             yield from found
         connection.execute("CLOSE ararat")
 
     def exists(self) -> bool:
-        """Return True: only a connection shows whether the database exists."""
+        """Return True. Only a connection would show whether the database exists."""
         return True
 
     def create(self) -> None:
-        """Check the encoding of the database. The administrator of the server creates it."""
+        """Check that the database has the encoding UTF-8. The administrator of the server has created it.
+
+        Raises :class:`BindingError` with the code ``database-encoding``, and :class:`BindingsUnavailable`.
+        """
         try:
             with self._connect() as connection:
                 encoding = connection.info.parameter_status("server_encoding")
@@ -194,10 +200,12 @@ class PostgreSQL:
             )
 
     def prepare(self) -> None:
-        """Do nothing: the administrator sets the server up."""
+        """Do nothing, because the administrator prepares the server."""
 
     def unavailable(self, error: Exception) -> BindingsUnavailable:
-        """Return the exception to raise for an error of the driver or the server."""
+        """Convert an error of the driver or the server to the exception to raise. Its message contains no password and
+        no user.
+        """
         first = (str(error).strip().splitlines() or [type(error).__name__])[0]
         first = _NAMED_USER.sub(r'\1 "***"', first)
         if isinstance(error, self._psycopg.errors.LockNotAvailable):
@@ -214,21 +222,23 @@ class PostgreSQL:
         return f" (server process {found[0]}, application {found[1] or 'unknown'})" if found else ""
 
     def is_read_only(self, error: Exception) -> bool:
-        """Return whether a write failed because the server is a standby or the user can only read."""
+        """Return whether a change failed because the server is a standby or the user has no permission to write."""
         errors = self._psycopg.errors
         return isinstance(error, (errors.ReadOnlySqlTransaction, errors.InsufficientPrivilege))
 
     def is_conflict(self, error: Exception) -> bool:
-        """Return whether a write failed because another writer was faster. Such a write can be repeated."""
+        """Return whether a change failed because another writer changed the same row first. The caller can repeat the
+        change.
+        """
         errors = self._psycopg.errors
         return isinstance(error, (errors.UniqueViolation, errors.DeadlockDetected, errors.SerializationFailure))
 
     def is_constraint_violation(self, error: Exception) -> bool:
-        """Return whether a trigger or a CHECK of the tables refused a write."""
+        """Return whether a change failed because a trigger or a constraint of the tables forbids it."""
         return isinstance(error, self._psycopg.errors.IntegrityError)
 
     def is_transient(self, error: Exception) -> bool:
-        """Return whether the connection is still usable after this error."""
+        """Return whether the connection can be used again after this error, such as a time limit."""
         return isinstance(error, (self._psycopg.errors.QueryCanceled, self._psycopg.errors.LockNotAvailable))
 
     def is_missing_table(self, error: Exception) -> bool:
@@ -241,7 +251,7 @@ class PostgreSQL:
 
     @staticmethod
     def array_parameter(keys: list[str]) -> list[str]:
-        """Convert keys to the one parameter of a statement for many keys."""
+        """Return many keys as the one parameter of a statement: an array."""
         return keys
 
     def _connected(self, kind: type[psycopg.Connection[Any]], first: LiteralString) -> psycopg.Connection[Any]:

@@ -28,21 +28,24 @@ _MAX_FRAMES = 100_000
 
 
 class FirstPage(NamedTuple):
-    """Two numbers of the first page of a database: SQLite's change counter, and the identity or 0."""
+    """Two numbers of the first page of an SQLite file: its change counter, and its ``application_id`` or 0."""
 
     counter: int
     identity: int
 
 
 def first_page(content: bytes) -> FirstPage | None:
-    """Read the beginning of a database. Return None if it is not a database."""
+    """Parse the beginning of an SQLite file. Return None if it is not a database."""
     if len(content) < _HEADER_BYTES or not content.startswith(_MAGIC):
         return None
     return FirstPage(int.from_bytes(content[24:28], "big"), int.from_bytes(content[68:72], "big"))
 
 
 def first_pages(log: Path) -> list[FirstPage]:
-    """Return the versions of the first page in a log, in order; of a very long log, only the first ones."""
+    """Return the versions of the first page of the database in its write-ahead log, in the order of the changes.
+
+    Only the beginning of a very long log is read.
+    """
     with log.open("rb", buffering=0) as file:
         header = file.read(_LOG_BYTES)
         if len(header) < _LOG_BYTES:
@@ -69,7 +72,9 @@ def first_pages(log: Path) -> list[FirstPage]:
 
 
 def belongs(file: FirstPage | None, log: list[FirstPage]) -> bool:
-    """Return whether a log with these versions of the first page can belong to a file with this first page.
+    """Return whether a write-ahead log can belong to a database. ``file`` is the first page of the database.
+
+    ``log`` has the versions of the first page in the log. An empty log belongs to every database.
 
     >>> belongs(FirstPage(7, 1), [FirstPage(8, 1), FirstPage(9, 1)])
     True
@@ -84,7 +89,7 @@ def belongs(file: FirstPage | None, log: list[FirstPage]) -> bool:
 
 
 def header_of(path: Path) -> FirstPage | None:
-    """Return the first page of the file without its log.
+    """Read the first page in the SQLite file at ``path``, without the changes in its write-ahead log.
 
     The file stays open, because closing it would drop the locks of SQLite in this process.
     """

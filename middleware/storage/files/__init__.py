@@ -1,1 +1,1 @@
-"""Bindings in a file of text."""
+"""Bindings in a table file (CSV, TSV or JSON Lines) that the resolver only reads."""

@@ -1,4 +1,4 @@
-"""The copy of the version of a table file that was served last. New versions are checked against it.
+"""Keep a copy of the version of a table file that was served last. New versions are checked against it.
 
 The copy has the same bytes as the file. Its name is ``FILE.served``, in the folder of the file or in another folder. A
 copy is written to a temporary file and renamed, so that no reader gets a part of it. Workers that write at the same
@@ -33,7 +33,12 @@ Fingerprint = tuple[int, ...]
 
 
 class Version(NamedTuple):
-    """The content of a file at one moment. ``digest`` is the SHA-256 hash of the content."""
+    """The content of a table file at one moment, with its properties.
+
+    - ``digest``: the SHA-256 of the content.
+    - ``fingerprint``: a value that differs if the file was replaced or changed.
+    - ``mode``: the permissions; ``times``: the times of access and modification in nanoseconds.
+    """
 
     path: Path
     content: bytes
@@ -44,16 +49,16 @@ class Version(NamedTuple):
 
     @property
     def changed(self) -> datetime:
-        """The modification time of the file."""
+        """The modification time of the file in UTC."""
         return datetime.fromtimestamp(self.times[1] // 1000 / 1_000_000, UTC)
 
     @property
     def is_cut(self) -> bool:
-        """Whether the last line has no line end, in UTF-8 or UTF-16."""
+        """True if the last line has no line end, so that the file can be incomplete."""
         return bool(self.content) and not self.content.rstrip(b"\0").endswith((b"\n", b"\r"))
 
     def stream(self) -> BytesIO:
-        """Return the content as a binary file with a name."""
+        """Return the content as a binary file object with the name of the file."""
         return _NamedBytesIO(self.content, self.path)
 
 
@@ -64,7 +69,7 @@ class _NamedBytesIO(BytesIO):
 
 
 def fingerprint(path: Path) -> Fingerprint | None:
-    """Return the fingerprint of a file, or None if the file does not exist or cannot be checked."""
+    """Return a value that differs if the file was replaced or changed. Return None if the file cannot be checked."""
     try:
         return _fingerprint_of(path.stat())
     except OSError:
@@ -72,7 +77,7 @@ def fingerprint(path: Path) -> Fingerprint | None:
 
 
 def read(path: Path, name: Path | None = None) -> Version:
-    """Read a file. The version has the path ``name``; the default is ``path``.
+    """Read a file completely. The result has the path ``name``, by default ``path``.
 
     Raises OSError, also for a path that is not a regular file, because reading a pipe would never end.
     """
@@ -93,7 +98,7 @@ def _fingerprint_of(found: os.stat_result) -> Fingerprint:
 
 
 class ServedCopy:
-    """The copy of one file. ``str()`` returns its path for messages.
+    """The copy of the version of one table file that was served last. ``str()`` returns its path for messages.
 
     ``is_kept`` is true if this process has seen a copy of the version that it serves. If the copy is missing then, the
     operator has deleted it. ``failure`` is the reason why the copy cannot be read or written, or None.
@@ -114,11 +119,14 @@ class ServedCopy:
         return validation.shown(str(self.path), 200)
 
     def fingerprint(self) -> Fingerprint | None:
-        """Return the fingerprint of the copy, or None if it does not exist."""
+        """Return a value that differs if the copy was replaced or changed. Return None if it does not exist."""
         return fingerprint(self.path)
 
     def read(self) -> Version | None:
-        """Return the copy with the path of its file, which determines the format, or None if it does not exist."""
+        """Read the copy. The result has the path of the table file, which determines the format.
+
+        Return None if the copy does not exist, or if it cannot be read; ``failure`` is then the reason.
+        """
         self._is_readable = True
         try:
             return read(self.path, self._file)
@@ -130,7 +138,7 @@ class ServedCopy:
             return None
 
     def keep(self, version: Version, previous: Version | None) -> bool:
-        """Replace the copy ``previous`` by ``version``. Return False if another process was faster.
+        """Replace the copy ``previous``, or None, by ``version``. Return False if another process replaced it first.
 
         If the copy cannot be written, the error is logged once and is in ``failure``.
         """

@@ -1,1 +1,1 @@
-"""Migrate databases of older versions."""
+"""Change the tables of a database that an older Ararat created, so that this Ararat can use it."""

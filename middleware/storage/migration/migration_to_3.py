@@ -1,4 +1,4 @@
-"""The step from version 2 of the schema to version 3: states, origins of names, open metadata, and new tables.
+"""Migrate the tables from version 2 to version 3: states, origins of names, open metadata, and new tables.
 
 SQLite cannot change a constraint of a table, so the rows are copied to new tables. In PostgreSQL the tables are altered
 and the rows updated, because the administrator can have partitioned the tables and granted permissions on them.
@@ -39,7 +39,10 @@ _UNBOUND = "FROM minted WHERE NOT EXISTS (SELECT 1 FROM bindings WHERE bindings.
 
 
 def migrate_to_3(connection: Connection, progress: Progress) -> None:
-    """Run the step in the transaction of ``connection``. The triggers of version 3 are missing afterwards."""
+    """Change the tables from version 2 to version 3 in the transaction of ``connection``.
+
+    ``progress`` is called after each block of rows. Afterwards, the triggers of version 3 are missing.
+    """
     has_minted = "minted" in inspect(connection).get_table_names()
     if connection.dialect.name == "sqlite":
         _copy_rows(connection, progress)

@@ -24,7 +24,10 @@ _TEMPORARY = "urn:"
 
 
 class Row(NamedTuple):
-    """A name whose key can be of an older Ararat: its key, the key it should have, and whether it is live."""
+    """A URN whose key may be that of an older Ararat.
+
+    ``key`` is the recorded key, ``new`` the key that it must have, and ``is_live`` whether the name is live.
+    """
 
     key: str
     new: str
@@ -32,7 +35,7 @@ class Row(NamedTuple):
 
 
 def may_be_older(key: str) -> bool:
-    """Return whether names of this namespace could have another key in an older Ararat.
+    """Return whether an older Ararat could have recorded another key for names of the same URN namespace.
 
     >>> may_be_older("urn:isbn:9780451450524"), may_be_older("urn:example:a"), may_be_older("ark:12345/x")
     (True, False, False)
@@ -41,7 +44,10 @@ def may_be_older(key: str) -> bool:
 
 
 def are_older(connection: Connection) -> bool:
-    """Return whether the database can have keys of an older Ararat. If it cannot, mark it as up to date."""
+    """Return whether a database can have keys of an older Ararat.
+
+    If it has no such URN, record that it is up to date.
+    """
     if _is_marked(connection):
         return False
     if connection.execute(_urns().limit(1)).first() is not None:
@@ -51,9 +57,9 @@ def are_older(connection: Connection) -> bool:
 
 
 def rewrite(connection: Connection) -> int:
-    """Give each name the key it should have, and return the number of changed keys.
+    """Replace the keys of an older Ararat in a database by the current ones, and return their number.
 
-    Raises :class:`BindingError` with the code ``equivalent-urns`` if several live names should have the same key.
+    Raises :class:`BindingError` with the code ``equivalent-urns`` if several live names would have the same key.
     """
     if _is_marked(connection):
         return 0
@@ -80,7 +86,7 @@ def rewrite(connection: Connection) -> int:
 
 
 def wanted(key: str) -> str:
-    """Return the key that a name should have: the same key, unless it is of an older Ararat.
+    """Return the current key for a recorded key. It is the same, unless the key is that of an older Ararat.
 
     >>> wanted("urn:isbn:0451450523"), wanted("urn:example:A")
     ('urn:isbn:9780451450524', 'urn:example:A')
