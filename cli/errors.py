@@ -75,7 +75,6 @@ def read_name(text: str) -> Ark | Urn:
 
 
 def write(lines: Iterable[str], *, to: TextIO | None = None) -> None:
-    """Write each line and a line break to a stream, by default to standard output."""
     stream = to or sys.stdout
     for line in lines:
         stream.write(f"{line}\n")

@@ -86,7 +86,6 @@ class Commands(click.Group):
         return getattr(module, f"{cmd_name}_command")
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """Write the lists of commands without loading their modules."""
         widest = max(map(len, _COMMANDS))
         for title, commands in _SECTIONS.items():
             with formatter.section(title):

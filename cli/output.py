@@ -81,7 +81,7 @@ class Sheet:
 
     @property
     def room(self) -> int:
-        """The number of columns for the text beside a label."""
+        """The number of columns for the text beside a label, which is the width without the margin."""
         return self.width - self._margin
 
     @property
@@ -109,7 +109,7 @@ class Sheet:
         yield from self._beside(label, list(self.prose(text, indent=self._margin + deeper, style=style)))
 
     def fields(self, label: str, rows: Iterable[tuple[str, Style]]) -> Iterator[str]:
-        """Yield the lines of several texts, each with its style, below each other beside one label.
+        """Yield the lines of several texts below each other, beside one label. Each text comes with its style.
 
         >>> print(*Sheet(70).fields("Same as", [("ark:12345/x", ""), ("ark:/12345/x", "")]), sep="\\n")
           Same as       ark:12345/x

@@ -87,9 +87,10 @@ def lines(file: str) -> Iterator[Given]:
 
 
 def matches(file: str) -> Iterator[Found]:
-    """Yield the identifiers in a text file, or in standard input for "-". Raises Refused if the file cannot be read.
+    """Yield the identifiers in a text file, or in standard input for "-", with their places.
 
-    A text of more than a million characters is searched in pieces, which are cut at white space.
+    A text of more than a million characters is searched in pieces, which are cut at white space. Raises
+    :class:`~ararat.cli.errors.Refused` if the file cannot be read.
     """
     from ..identifiers.extraction import in_running_text
 
@@ -114,7 +115,11 @@ def standard_input() -> BinaryIO:
 
 
 def dump(value: dict[str, Any]) -> None:
-    """Print a JSON object to standard output as one line of ASCII."""
+    """Print a JSON object to standard output as one line of ASCII.
+
+    >>> dump({"name": "\\u00e9"})
+    {"name": "\\u00e9"}
+    """
     sys.stdout.write(json.dumps(value, ensure_ascii=True) + "\n")
 
 

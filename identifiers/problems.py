@@ -57,7 +57,6 @@ class Problem:
     reference: str
 
     def as_dict(self) -> dict[str, str | int]:
-        """Return the fields as JSON values, in the order of their definition."""
         return {name: getattr(self, name) for name in self.__slots__}
 
 

@@ -21,5 +21,4 @@ class Segment:
     end: int
 
     def as_dict(self) -> dict[str, str | int]:
-        """Return the fields as JSON values."""
         return {"part": self.part, "start": self.start, "end": self.end}

@@ -244,7 +244,8 @@ def run_dump(
 ) -> Migration:
     """Import a dump of another system, with the progress, report and errors of :func:`run_import`.
 
-    ``source`` is that system. ``others`` are options that apply only to tables; they are ignored.
+    ``source`` reads dumps of that system. ``encoding`` is that of the dump, or None to detect it. ``actor`` is recorded
+    in the history. ``others`` are options that apply only to tables; they are ignored.
     """
     with _with_progress(file, report_file, keeps=bool(batch) and not dry_run) as progress:
         return import_dump.run(

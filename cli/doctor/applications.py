@@ -33,7 +33,7 @@ _BEGINNING = re.compile(r"(?:\^|\\A|\(\?[aiLmsux]+\)|\((?:\?P<\w+>|\?:)?)*")
 class NotLoaded(Exception):
     """Raised when the application cannot be imported. The text is the reason in printable ASCII.
 
-    ``usage`` is whether the name of the application was not of the form MODULE:NAME.
+    ``usage`` is true if the name of the application does not have the form MODULE:NAME.
     """
 
     def __init__(self, why: str, *, usage: bool = False) -> None:

@@ -35,9 +35,9 @@ def registry_folder(environ: Mapping[str, str] = os.environ, platform: str = sys
 
 @contextmanager
 def consulted() -> Iterator[None]:
-    """Use the tables in :func:`registry_folder` before the built-in tables, until the block ends.
+    """Use the tables of the user in this process, before the built-in tables, until the ``with`` block ends.
 
-    At the end, print an error for each table that could not be read.
+    At the end, print an error for each table that could not be read. The tables are in :func:`registry_folder`.
     """
     # Without a home folder there are no installed tables.
     with suppress(RuntimeError):

@@ -143,5 +143,9 @@ def _value(value: object) -> str:
 
 
 def moment(when: datetime) -> str:
-    """Return a time in UTC to the second, such as "2026-11-22 15:00:00Z"."""
+    """Return a time in UTC to the second.
+
+    >>> moment(datetime(2026, 11, 22, 15, 0, 0))
+    '2026-11-22 15:00:00Z'
+    """
     return when.strftime("%Y-%m-%d %H:%M:%SZ")

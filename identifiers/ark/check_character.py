@@ -38,7 +38,11 @@ class CheckCharacter:
     text: str
 
     def as_dict(self) -> Mapping[str, str | bool | None]:
-        """Return the fields as JSON values, and ``valid``: whether ``covers`` is set."""
+        """Return the fields as JSON values, and ``valid``: whether ``covers`` is set.
+
+        >>> CheckCharacter("q", "noid", "13030/xf93gt2").as_dict()["valid"]
+        True
+        """
         values = {"character": self.character, "covers": self.covers, "text": self.text}
         return {**values, "valid": self.covers is not None}
 

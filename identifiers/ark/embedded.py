@@ -63,7 +63,11 @@ class Split(NamedTuple):
 
     @property
     def ark(self) -> Ark:
-        """The ARK after the prefix. It is parsed on each access."""
+        """The ARK after the prefix. It is parsed on each access.
+
+        >>> split("https://n2t.net/ark:/12345/x").ark.naan
+        '12345'
+        """
         return ark.parse(self.rest)
 
     @property
@@ -102,24 +106,40 @@ class EmbeddedArk:
 
     @property
     def normal_form(self) -> str:
-        """The normal form of the ARK in the address. It does not contain the prefix."""
+        """The normal form of the ARK in the address, without the prefix.
+
+        >>> parse("https://n2t.net/ark:/12345/x-1").normal_form
+        'ark:12345/x1'
+        """
         return self.ark.normal_form
 
     @property
     def strict(self) -> bool:
-        """Whether the ARK is strict, its label starts a path segment, and the prefix has no formatting character."""
+        """Whether the ARK is strict, its label starts a path segment, and the prefix has no formatting character.
+
+        >>> parse("https://n2t.net/ark:12345/x").strict, parse("https://example.org/x-ark:12345/y").strict
+        (True, False)
+        """
         return self.boundary and self.ark.strict and next(bidi_formatting(self.prefix), None) is None
 
     @property
     def segments(self) -> tuple[Segment, ...]:
-        """The prefix and the parts of the ARK with their places in the address, in order and without gaps."""
+        """The prefix and the parts of the ARK with their places in the address, in order and without gaps.
+
+        >>> [part.part for part in parse("https://n2t.net/ark:12345/x").segments]
+        ['prefix', 'label', 'naan', 'separator', 'name']
+        """
         start = len(self.prefix)
         shifted = (Segment(part.part, part.start + start, part.end + start) for part in self.ark.segments)
         return (Segment("prefix", 0, start), *shifted)
 
     @property
     def problems(self) -> tuple[Problem, ...]:
-        """Warnings and notes about the prefix, then those about the ARK. Their places are places in the address."""
+        """Warnings and notes about the prefix, then those about the ARK. Their places are places in the address.
+
+        >>> [(found.code, found.start) for found in parse("https://example.org/x-ark:12345/y").problems]
+        [('label-inside-segment', 22)]
+        """
         return tuple(self._problems())
 
     def _problems(self) -> Iterator[Problem]:

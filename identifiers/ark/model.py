@@ -62,7 +62,11 @@ class Written(NamedTuple):
         )
 
     def segments(self) -> Iterator[Segment]:
-        """Yield each part with its place in the ARK, in order and without gaps. A part includes the mark before it."""
+        """Yield each part with its place in the ARK, in order and without gaps. A part includes the mark before it.
+
+        >>> [segment.part for segment in Written.of("ark:12345/x.pdf").segments()]
+        ['label', 'naan', 'separator', 'name', 'variant']
+        """
         start = 0
         for part, written in self._in_order():
             yield Segment(part, start, start + len(written))
@@ -125,9 +129,7 @@ class Ark:
 
     @property
     def naan(self) -> str:
-        """The NAAN as written: the Name Assigning Authority Number, which identifies the organization that assigns
-        names.
-        """
+        """The NAAN (Name Assigning Authority Number) as written. It identifies the organization that assigns names."""
         return self.written.naan
 
     @property
@@ -147,9 +149,7 @@ class Ark:
 
     @property
     def query(self) -> str | None:
-        """The query as written, without its question mark. A bare question mark is an empty query; without one it is
-        None.
-        """
+        """The query as written, without its question mark, or None. A bare question mark is an empty query."""
         return self.written.query
 
     @property
@@ -227,10 +227,13 @@ class Ark:
         return tuple(self.ancestry())[::-1]
 
     def ancestry(self) -> Iterator[str]:
-        """Yield the members of :attr:`hierarchy` in the opposite order: the ARK itself first, its most general
-        container last.
+        """Yield the members of :attr:`hierarchy`, but the ARK itself first and its most general container last.
 
         The number of members grows with the length of the ARK, so a caller can stop early.
+
+        >>> from ararat.identifiers.ark import parse
+        >>> next(parse("ark:12345/x/y").ancestry())
+        'ark:12345/x/y'
         """
         yield self.basic
         if generic := self.variant_of:

@@ -34,15 +34,15 @@ class Step:
     reference: str
 
     def as_dict(self) -> dict[str, str]:
-        """Return the fields as JSON values."""
         return {name: getattr(self, name) for name in self.__slots__}
 
 
 class Parts(NamedTuple):
     """An Extended ARK, split into three strings that together are the ARK.
 
-    ``label`` is ``ark:`` or ``ark:/``. ``body`` is the NAAN, the Name and the qualifier. ``tail`` is the query and the
-    fragment, with their marks, or "".
+    - ``label``: ``ark:`` or ``ark:/``, in any case of the letters.
+    - ``body``: the NAAN, the Name and the qualifier (components and variants).
+    - ``tail``: the query and the fragment, with their marks, or "".
     """
 
     label: str

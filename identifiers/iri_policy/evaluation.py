@@ -78,11 +78,15 @@ class Verdict:
 
     @property
     def codes(self) -> tuple[str, ...]:
-        """The codes of the findings, each once, in their order."""
+        """The codes of the broken rules, such as "empty-segment". Each code is listed once, in the order of the
+        findings.
+        """
         return tuple(dict.fromkeys(found.code for found in self.findings))
 
     def as_dict(self) -> dict[str, Any]:
-        """Return the verdict as JSON values, without ``iri``, ``in_scope`` and ``readable``."""
+        """Return the verdict as JSON values, without ``iri``, ``in_scope`` and ``readable``. Add "allocatable" and
+        "codes".
+        """
         return {
             "profile": self.profile,
             "namespaces": list(self.namespaces),

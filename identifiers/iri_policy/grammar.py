@@ -76,9 +76,13 @@ class Productions:
     reserved: re.Pattern[str]
 
     def matching(self, text: str) -> tuple[str, ...]:
-        """Return the names of the namespaces whose pattern matches the whole text.
+        """Return the names of the policy namespaces whose pattern matches the whole text.
 
         The order is that of document 002, section 6 (P-09).
+
+        >>> from .profile import known
+        >>> repaired(known("17beta")).matching("https://17beta.top/bc-1")
+        ('language', 'opaque')
         """
         return tuple(name for name in NAMESPACES if (found := self.namespaces.get(name)) and found.fullmatch(text))
 
@@ -108,7 +112,12 @@ def repaired(profile: Profile) -> Productions:
 
 @functools.lru_cache(maxsize=64)
 def printed(profile: Profile) -> Productions:
-    """Return the grammar as document 002 prints it, with its errors, to compare it with :func:`repaired`."""
+    """Return the grammar as document 002 prints it, with its errors, to compare it with :func:`repaired`.
+
+    >>> from .profile import known
+    >>> printed(known("17beta")).matching("https://17beta.top/en")
+    ()
+    """
     web = _web_prefix(profile)
     every = {
         "language": f"{web}{LANG_TAG}{_SEGMENTS}{TAIL}",

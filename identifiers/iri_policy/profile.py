@@ -92,7 +92,11 @@ class Profile:
     deepest: int = 6
 
     def as_dict(self) -> dict[str, Any]:
-        """Return the settings as JSON values. :func:`read` accepts them as JSON text."""
+        """Return all settings as JSON values. Converted to JSON text, they are a file that :func:`read` accepts.
+
+        >>> known("17beta").as_dict()["naan"]
+        '21206'
+        """
         whole = {field.name: getattr(self, field.name) for field in fields(self)}
         return {key: list(value) if isinstance(value, tuple) else value for key, value in whole.items()}
 

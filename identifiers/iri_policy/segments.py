@@ -42,7 +42,9 @@ def findings(text: str, parts: Parts, profile: Profile, allocated: str | None) -
 
 
 def uuid(text: str, start: int) -> Iterator[Problem]:
-    """Yield the broken rules about the UUID at ``text[start:]``, if a UUID is there (section 6.2; POL-046, POL-047).
+    """Yield the rules that a UUID breaks. The UUID begins at ``text[start]``; other text breaks none of these rules.
+
+    Source: section 6.2; POL-046, POL-047.
 
     >>> [found.code for found in uuid("F81D4FAE-7DEC-11D0-A765-00A0C91E6BF6", 0)]
     ['uuid-case']

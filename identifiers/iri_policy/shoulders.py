@@ -94,6 +94,12 @@ def ark_of(text: str, profile: Profile) -> Ark | None:
     """Return the ARK in ``text``, which is either the ARK alone or its URL at a resolver of the profile.
 
     Return None for any other text, also for an ARK at another resolver.
+
+    >>> from .profile import known
+    >>> ark_of("https://n2t.net/ark:21206/10015", known("17beta")).name
+    '10015'
+    >>> ark_of("https://example.org/ark:21206/10015", known("17beta")) is None
+    True
     """
     try:
         identifier = parsing.parse(text)

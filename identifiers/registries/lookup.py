@@ -69,9 +69,12 @@ class Registries:
         return {naan: tuple(records) for naan, records in found.items()}
 
     def shoulder(self, path: str) -> Authority | None:
-        """Return the holder of the longest registered shoulder that ``path`` starts with, or None.
+        """Return the record of the longest registered shoulder (beginning of names) that ``path`` starts with, or None.
 
         ``path`` is NAAN, slash and Name, without hyphens.
+
+        >>> current().shoulder("99152/b4abc").key
+        '99152/b4'
         """
         records = self.table(SHOULDERS).records
         start = path.find("/") + 1
@@ -107,7 +110,11 @@ def use(*folders: Traversable) -> None:
 
 
 def current() -> Registries:
-    """Return the tables that all lookups of this process use. :func:`use` replaces them."""
+    """Return the tables that all lookups of this process use. :func:`use` replaces them.
+
+    >>> current().table(SCHEMES).records["https"].status
+    'permanent'
+    """
     return _current
 
 

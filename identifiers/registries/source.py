@@ -32,7 +32,11 @@ class RegistryFile:
     date: str | None = None
 
     def error(self, message: str, line: int | None = None, column: int | None = None) -> RegistryError:
-        """Return an error about this file. ``line`` and ``column`` count from 1."""
+        """Return an error about this file. ``line`` and ``column`` count from 1, or are None for the whole file.
+
+        >>> print(RegistryFile("naan.txt", "").error("the file is empty", 1))
+        naan.txt, line 1: the file is empty
+        """
         return RegistryError(message, self.name, line, column)
 
     def place(self, offset: int) -> tuple[int, int]:
@@ -118,7 +122,11 @@ def day_of(value: object) -> str | None:
 
 
 def day(text: str) -> str:
-    """Return ``text`` if it is a date of the form YYYY-MM-DD. Raises ValueError for any other text."""
+    """Return ``text`` if it is a date of the form YYYY-MM-DD. Raises ValueError for any other text.
+
+    >>> day("2026-11-22")
+    '2026-11-22'
+    """
     if not re.fullmatch("[0-9]{4}-[0-9]{2}-[0-9]{2}", text):
         raise ValueError("expected a date: YYYY-MM-DD")
     return datetime.date.fromisoformat(text).isoformat()

@@ -48,7 +48,6 @@ class Snapshot:
     source: str
 
     def as_dict(self) -> dict[str, str]:
-        """Return ``date`` and ``source`` as JSON values."""
         return {"date": self.date, "source": self.source}
 
 
@@ -120,9 +119,10 @@ Record = TypeVar("Record", Authority, RegisteredNamespace, Scheme)
 
 
 class Registry(NamedTuple, Generic[Record]):
-    """A registry: the name of its table, its title and the type of its records.
+    """A registry. ``name`` is also that of its table, ``title`` is for people, and ``record`` is the type of its
+    records.
 
-    If ``permanent``, a record is never removed from the registry.
+    If ``permanent`` is true, the registry never removes a record.
     """
 
     name: str
@@ -146,7 +146,9 @@ SCHEMES = Registry("uri-schemes", "URI schemes", Scheme)
 
 
 class Table(NamedTuple, Generic[Record]):
-    """The records of a registry on a certain day. ``records`` maps each key to its record, in the order of the keys."""
+    """The records of a registry on the day of ``snapshot``. ``records`` maps each key to its record, in the order of
+    keys.
+    """
 
     registry: Registry[Record]
     snapshot: Snapshot

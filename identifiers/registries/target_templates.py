@@ -87,7 +87,8 @@ class Asked(NamedTuple):
 
     @classmethod
     def of(cls, ark: Ark) -> Asked:
-        """Return the parts of an ARK that a resolver looks up.
+        """Return the parts of an ARK that a resolver looks up: percent-decoded and without hyphens, like registered
+        shoulders.
 
         >>> from ararat.identifiers.ark import parser as ark
         >>> Asked.of(ark.parse("ark:/12345/x-5/%61-b?q-r#f"))

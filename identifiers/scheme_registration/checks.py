@@ -80,7 +80,6 @@ class Finding:
     reference: str
 
     def as_dict(self) -> dict[str, Any]:
-        """Return the fields as JSON values."""
         return {name: getattr(self, name) for name in self.__slots__}
 
 

@@ -83,9 +83,8 @@ def run(inside: str, *, least: int = 1) -> str:
 
 
 def decode(text: str, octets: re.Pattern[str]) -> str:
-    """Replace each percent-encoded byte that ``octets`` matches by its ASCII character. Decode once.
-
-    ``octets`` is a pattern from :func:`triplets`.
+    """Replace percent-encodings by their ASCII characters, once. ``octets`` is a pattern from :func:`triplets` that
+    selects them.
 
     >>> decode("%61%2f%2541", UNRESERVED_TRIPLETS)
     'a%2f%2541'

@@ -158,7 +158,9 @@ class Urn:
 
     @property
     def inflection(self) -> str:
-        """The query with its question mark, or "" if the URN has no query or has r- and q-components (RFC 8141).
+        """The query with its question mark, as the inflection of an ARK: it can request metadata from a resolver.
+
+        The result is "" if the URN has no query, or if its query consists of r- and q-components (RFC 8141).
 
         >>> from ararat.identifiers.urn import parse
         >>> parse("urn:foo:a?info").inflection, parse("urn:foo:a?=q").inflection

@@ -31,7 +31,7 @@ def lookup(nid: str) -> Namespace | None:
 
 
 def special(nid: str) -> str:
-    """Return the characters with a special meaning in a namespace: its special characters, then its delimiter.
+    """Return the characters with a special meaning in the names of a namespace, and the delimiter between their parts.
 
     For a namespace without rules here, the result is a colon.
 

@@ -128,7 +128,7 @@ class Namespace:
         """Check a namespace-specific string. Return a warning "nss-invalid" for each fault, at most
         :data:`MOST_FAULTS`.
 
-        ``start`` is the place of ``nss`` in the text whose places the warnings count.
+        ``start`` is the index of ``nss`` in the whole URN. The places of the warnings are places in the URN.
 
         >>> from ararat.identifiers import namespaces
         >>> [found.start for found in namespaces.lookup("oid").check("1.03", 8)]

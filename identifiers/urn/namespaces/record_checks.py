@@ -27,9 +27,9 @@ class Finding(NamedTuple):
 
 
 def lint(namespace: Namespace) -> tuple[Finding, ...]:
-    """Check a namespace record and return errors and warnings, the facts first, then its functions.
+    """Check the record of a namespace, and return errors and warnings: first about its facts, then about its functions.
 
-    The functions are checked with ``example``, if it is set.
+    The functions are applied to ``example``, if it is set.
 
     >>> [found.field for found in lint(Namespace(nid="example-shelf", title="Shelf marks", reference="our handbook"))]
     ['special', 'security', 'functional']
