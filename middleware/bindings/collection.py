@@ -188,9 +188,9 @@ class Bindings:
     ) -> Outcome:
         """Change the place of a live name: its target, kind, passthrough, scope or alternates.
 
-        The caller knows that the new place leads to the same resource, so :meth:`bind` would refuse the change and this
-        method permits it. The parameters are as for :meth:`bind`. An argument that is None does not change the recorded
-        value. Returns "relocated" or "unchanged". Raises :class:`BindingConflict` for a reserved or withdrawn name.
+        The caller decides that the new place leads to the same resource; :meth:`bind` requires the recorded resource
+        instead. The parameters are as for :meth:`bind`. An argument that is None does not change the recorded value.
+        Returns "relocated" or "unchanged". Raises :class:`BindingConflict` for a reserved or withdrawn name.
         """
         return self._change_recorded(
             identifier,
@@ -250,7 +250,8 @@ class Bindings:
     def delete(self, identifier: Name, *, revision: int | None = None, actor: str | None = None) -> Outcome:
         """Delete a reserved name, and return "deleted". Its history stays, and the name is never minted again.
 
-        Raises :class:`BindingConflict` with the code ``delete-public`` for a live or withdrawn name.
+        ``revision`` is as for :meth:`bind`. Raises :class:`BindingConflict` with the code ``delete-public`` for a live
+        or withdrawn name.
         """
         return self._change_recorded(identifier, assignment.delete, revision, actor)
 
@@ -263,11 +264,11 @@ class Bindings:
         revision: int | None = None,
         actor: str | None = None,
     ) -> Outcome:
-        """Withdraw a live name, and return "withdrawn". It no longer resolves, its record stays, and it is never
-        re-assigned.
+        """Withdraw a live name, and return "withdrawn". Its record stays as a tombstone, and it is never re-assigned.
 
         - ``reason``: a text for the tombstone, or None.
         - ``successor``: a name or an http(s) URL that replaces the name, or None.
+        - ``revision``: as for :meth:`bind`.
 
         For a withdrawn name, returns "updated" if ``reason`` or ``successor`` is new, otherwise "unchanged". Raises
         :class:`BindingConflict` for a reserved name.
@@ -281,8 +282,8 @@ class Bindings:
     ) -> Outcome:
         """Make a withdrawn name live again, and return "restored". Returns "unchanged" for a live name.
 
-        ``resource`` must be the recorded one, or None if none is recorded. Raises :class:`BindingConflict` otherwise,
-        and for a reserved name.
+        ``resource`` must be the recorded one, or None if none is recorded. ``revision`` is as for :meth:`bind`. Raises
+        :class:`BindingConflict` for another resource and for a reserved name.
         """
         return self._change_recorded(
             identifier, lambda existing, now: assignment.restore(existing, resource, now), revision, actor

@@ -76,14 +76,17 @@ Report = Callable[[str, NotedLine, Mapping[str, str]], object]
 
 @dataclass(slots=True)
 class Summary:
-    """The result of an import or a dry run: the number of lines with each outcome, and lists of the first hundred.
+    """The result of an import or a dry run. Most fields are numbers of lines; the lists have the first hundred.
 
+    - ``lines``: the number of lines; ``added``: new public names; ``unchanged``: names whose values are recorded
+      already.
     - ``updated``, ``claimed``, ``relocated``: names with new metadata, with a first resource, with a new place.
+    - ``withdrawn``: names that the line withdraws.
     - ``reserved``, ``rules``, ``prefixes``, ``settings``: reserved names, rules, prefix records and counters that are
       new.
-    - ``refusals``, ``refused``: lines with an error.
-    - ``warnings``, ``warned``: new names with invisible or non-ASCII characters (A-09), or that software can confuse
-      with another bound name (A-08).
+    - ``refusals``: the number of lines with an error; ``refused``: the first of them.
+    - ``warnings``: the number of warnings about new names: invisible or non-ASCII characters (A-09), or a name that
+      software can confuse with another bound name (A-08). ``warned``: the first of them.
     - ``listed``: the effects of lines, except "unchanged". Lines of a batch that was rolled back are not included.
     - ``written``: False after a dry run, and if a line was refused.
     - ``kept``: the number of lines, from the first, that are committed. Without batches it is all lines or 0.

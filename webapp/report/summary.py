@@ -52,7 +52,7 @@ def verdict(report: Report) -> str:
 
 
 def status(report: Report) -> Status:
-    """Return the colour of an identifier: "bad" if it is not valid, "warn" if it has a warning, else "good"."""
+    """Return how an identifier is marked: "bad" if it is not valid, "warn" if it has a warning, else "good"."""
     if report.policy and report.form == "iri":
         return "bad" if not report.policy["allocatable"] else "warn" if report.policy["codes"] else "good"
     if not report.valid:
