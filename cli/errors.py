@@ -47,7 +47,12 @@ class Refused(Exception):
         self.error = error
 
     def lines(self, sheet: Sheet) -> Iterator[str]:
-        """Yield the lines of the message, laid out for the stream of ``sheet``."""
+        """Yield the lines of the message, with the width and colour of ``sheet``.
+
+        >>> from .output import Sheet
+        >>> list(Refused("no file", ("Fix", "give a path")).lines(Sheet(80)))
+        ['ararat: no file', '  Fix           give a path']
+        """
         yield from sheet.prose(f"ararat: {self.what}", style="error")
         if self.error is not None:
             from .render.reports import problem_lines
@@ -96,7 +101,10 @@ def _describe(binding: Binding, other: Binding, resource: str) -> str:
 
 @contextmanager
 def store_errors() -> Iterator[None]:
-    """Convert the errors of a store (a database or file of bindings) to :class:`Refused` with its exit code."""
+    """Convert the errors of a store in a ``with`` block to :class:`Refused`, with the exit code of each error.
+
+    A store is a database or a file of bindings.
+    """
     from ..middleware import BindingConflict, BindingError, BindingsUnavailable
     from ..middleware.errors import TableError
 

@@ -57,7 +57,7 @@ class Found:
 
     @property
     def end(self) -> int:
-        """The index after the last code point of the match, in the whole text."""
+        """The index after the last code point of the identifier, counted in the whole text."""
         return self.start + len(self.match.literal)
 
 
@@ -107,7 +107,10 @@ def matches(file: str) -> Iterator[Found]:
 
 
 def standard_input() -> BinaryIO:
-    """Return the byte stream of standard input. Raises :class:`~ararat.cli.errors.Refused` if it is closed."""
+    """Return the byte stream of standard input.
+
+    Raises :class:`~ararat.cli.errors.Refused` if the process was started with standard input closed.
+    """
     # sys.stdin is None if the process was started with standard input closed.
     if sys.stdin is None:
         raise Refused("standard input is closed", exit_code=NO_INPUT)

@@ -83,7 +83,11 @@ class Report:
     suggestion: str | None = None
 
     def as_dict(self) -> dict[str, Any]:
-        """Return the report as JSON values. Serialize it with ASCII escapes: ``input`` is untrusted text."""
+        """Return the report as JSON values. Serialize it with ASCII escapes, because ``input`` is untrusted text.
+
+        >>> examine("ark:12345/x").as_dict()["parts"]["name"]
+        'x'
+        """
         values = {name: getattr(self, name) for name in self.__slots__}
         for name in ("segments", "steps", "problems"):
             values[name] = [each.as_dict() for each in values[name]]

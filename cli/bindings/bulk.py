@@ -118,7 +118,7 @@ def undo_command(what: str, revision: int | None, skip_changed: bool, **options:
 @json_option
 @database_option
 def operations_command(database: str, limit: int | None, as_json: bool) -> int:
-    """List imports, relocations, withdrawals, restorations and undos of many names, the newest first.
+    """List the operations (imports, relocations, withdrawals, restorations and undos), the newest first.
 
     Exit code: 0 done, 69 no database.
     """

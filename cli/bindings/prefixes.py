@@ -15,10 +15,10 @@ from .stores import open_store
 
 @click.group("prefix", short_help="Manage the records of NAANs and shoulders.")
 def prefix_command() -> None:
-    """Manage prefix records, which describe a NAAN or a shoulder.
+    """Manage prefix records. A prefix record describes a NAAN or a shoulder, which is a beginning of names.
 
-    The resolver shows a record at the address of its prefix. Names without a persistence statement inherit that of the
-    longest prefix that has one.
+    The resolver shows a record at the address of its prefix, such as /ark:12345/x5. Names without a persistence
+    statement inherit that of the longest prefix that has one.
     """
 
 
@@ -63,7 +63,7 @@ def set_command(prefix: str, actor: str, database: str, **texts: str | None) -> 
 @json_option
 @database_option
 def show_command(prefix: str, as_json: bool, database: str) -> int:
-    """Show the record of PREFIX, with the rule of the same prefix.
+    """Show the record of PREFIX, a NAAN or a shoulder, and the redirect rule of the same prefix.
 
     Exit code: 0 found, 1 no record, 2 PREFIX is not valid, 69 no database.
     """
@@ -84,7 +84,7 @@ def show_command(prefix: str, as_json: bool, database: str) -> int:
 @json_option
 @database_option
 def list_command(as_json: bool, database: str) -> int:
-    """List the prefixes that have a record, in order, with what their names identify."""
+    """List the NAANs and shoulders that have a record, in order, with the kind of things that their names identify."""
     with open_store(database) as bindings:
         found = bindings.prefixes()
     sheet = Sheet.of(sys.stdout)
@@ -102,7 +102,7 @@ def list_command(as_json: bool, database: str) -> int:
 @actor_option
 @database_option
 def remove_command(prefix: str, actor: str, database: str) -> int:
-    """Remove the record of PREFIX. Its history and its rule are kept.
+    """Remove the record of PREFIX, a NAAN or a shoulder. Its history and its redirect rule are kept.
 
     Exit code: 0 done, 2 no such record, 69 no database.
     """
@@ -117,7 +117,9 @@ def remove_command(prefix: str, actor: str, database: str) -> int:
 @json_option
 @database_option
 def history_command(prefix: str, as_json: bool, database: str) -> int:
-    """Show all changes of the record of PREFIX, the oldest first. Removed records are included.
+    """Show all changes of the record of PREFIX, a NAAN or a shoulder, the oldest first.
+
+    The history of a removed record is kept.
 
     Exit code: 0 changes found, 1 no changes found, 2 PREFIX is not valid, 69 no database.
     """

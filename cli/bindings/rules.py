@@ -15,7 +15,10 @@ from .stores import open_store
 
 @click.group("rule", short_help="Manage redirect rules for a NAAN or shoulder.")
 def rule_command() -> None:
-    """Manage rules. A rule redirects all unbound names below a NAAN or shoulder. The longest prefix applies."""
+    """Manage redirect rules. A rule redirects all unbound names below a NAAN or shoulder.
+
+    If several prefixes match a name, the rule of the longest prefix applies.
+    """
 
 
 @rule_command.command("set", short_help="Add or change a rule.")
@@ -46,7 +49,7 @@ def set_command(prefix: str, template: str, redirect: int, actor: str, database:
 @actor_option
 @database_option
 def remove_command(prefix: str, actor: str, database: str) -> int:
-    """Remove the rule for PREFIX. Its history is kept.
+    """Remove the redirect rule for PREFIX, a NAAN or a shoulder. Its history is kept.
 
     Exit code: 0 done, 2 no such rule, 69 no database.
     """
@@ -61,7 +64,9 @@ def remove_command(prefix: str, actor: str, database: str) -> int:
 @json_option
 @database_option
 def history_command(prefix: str, as_json: bool, database: str) -> int:
-    """Show all changes of the rule for PREFIX, the oldest first. Removed rules are included.
+    """Show all changes of the redirect rule for PREFIX, a NAAN or a shoulder, the oldest first.
+
+    The history of a removed rule is kept.
 
     Exit code: 0 changes found, 1 no changes found, 2 PREFIX is not valid, 69 no database.
     """
@@ -85,7 +90,7 @@ def history_command(prefix: str, as_json: bool, database: str) -> int:
 @json_option
 @database_option
 def list_command(as_json: bool, database: str) -> int:
-    """List the rules, sorted by prefix."""
+    """List the redirect rules, sorted by prefix, with their templates."""
     with open_store(database) as bindings:
         rules = bindings.rules()
     sheet = Sheet.of(sys.stdout)

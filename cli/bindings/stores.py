@@ -49,9 +49,9 @@ def open_store(url: str, *, create: bool = False, profile: Profile | None = None
 
 @contextmanager
 def warn_of_unregistered(bindings: Bindings, naans: Collection[str], *, strict: bool) -> Iterator[None]:
-    """Print a warning at the end for each NAAN of a changed name that is neither registered nor in ``naans``.
+    """Watch the changes in a ``with`` block, and print a warning at its end for each NAAN that is not registered.
 
-    With ``strict`` such a change is refused (ARK-015).
+    NAANs in ``naans`` cause no warning. With ``strict``, a change of such a name is refused instead (ARK-015).
     """
     from ...middleware.bindings.policy import RegisteredNaans
 
@@ -67,7 +67,7 @@ def warn_of_unregistered(bindings: Bindings, naans: Collection[str], *, strict: 
 
 
 def require_database(url: str) -> None:
-    """Raise :class:`~ararat.cli.errors.Refused` if the file of the database or table does not exist."""
+    """Raise :class:`~ararat.cli.errors.Refused` if ``url`` names a file that does not exist. State how to create it."""
     if is_missing(url):
         from ...middleware.bindings.open_bindings import table_file
 
@@ -83,8 +83,10 @@ def require_database(url: str) -> None:
 
 
 def is_missing(url: str) -> bool:
-    """Return whether ``url`` is the path of a file that does not exist, or the URL of an SQLite file that does not
-    exist.
+    """Return whether ``url`` is the path or the SQLite URL of a file that does not exist.
+
+    >>> is_missing("sqlite:////no/such/file.sqlite"), is_missing("postgresql://localhost/names")
+    (True, False)
     """
     scheme, mark, path = url.rpartition("sqlite:///") if "://" in url else ("", "file", url)
     return bool(mark and not scheme and path and not Path(path).exists())

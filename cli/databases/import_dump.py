@@ -117,7 +117,7 @@ def omitted_lines(migration: Migration, sheet: Sheet) -> Iterator[str]:
 
 
 def as_dict(migration: Migration) -> dict[str, Any]:
-    """Return the result of the import of a dump as JSON values. The counts of its lines are not included."""
+    """Return the result of the import of a dump as JSON values, without the counts of its lines."""
     return {
         "source": migration.source,
         "states": dict(migration.states),

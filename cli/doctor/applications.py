@@ -123,7 +123,11 @@ def examine(application: Any) -> Iterator[Finding]:
 
 
 def settings_of(application: Any) -> Settings | None:
-    """Return the settings of the outermost resolver in a WSGI application, or None if it contains no resolver."""
+    """Return the settings of the outermost resolver in a WSGI application, or None if it contains no resolver.
+
+    >>> settings_of(lambda environ, start_response: []) is None
+    True
+    """
     _, resolvers = _walk(application)
     return resolvers[0].settings if resolvers else None
 

@@ -54,7 +54,10 @@ def binding_lines(binding: Binding, sheet: Sheet, inherited: Inherited | None = 
 
 
 def binding_line(outcome: str, binding: Binding, sheet: Sheet) -> Iterator[str]:
-    """Yield the line about a change: its outcome in one word, and the binding after it."""
+    """Yield a line about a change of a binding.
+
+    It contains the outcome of the change, such as "relocated", and the name, target and state after it.
+    """
     style: Style = "soft" if outcome == "unchanged" else "good"
     target = f" -> {identifier(binding.target)}" if binding.target else ""
     yield f"{sheet.paint(outcome, style)} {sheet.paint(f'{identifier(binding.identifier)}{target} ({state(binding)})')}"
@@ -111,7 +114,7 @@ def _texts(record: PrefixRecord, sheet: Sheet) -> Iterator[str]:
 
 
 def state(binding: Binding) -> str:
-    """Return the state of a name in words: its kind if it is live, or that it is reserved or withdrawn."""
+    """Return the state of a name in words: "reserved", "withdrawn, was located", "located, by 302" or another kind."""
     if binding.is_reserved:
         return "reserved"
     if binding.is_withdrawn:
@@ -120,7 +123,9 @@ def state(binding: Binding) -> str:
 
 
 def differences(before: Binding, after: Binding) -> Iterator[tuple[str, str, str]]:
-    """Yield the name, the old value and the new value of each field that differs, except the target."""
+    """Yield each field of a binding that a change replaced, except the target: its name, its old value and its new
+    value.
+    """
     from ...middleware.bindings import metadata
 
     for name in ("kind", "redirect", "resource", "passthrough", "scope", "reason", "successor"):

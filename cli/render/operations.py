@@ -42,7 +42,13 @@ def result_lines(result: BulkResult, sheet: Sheet, *, dry_run: bool) -> Iterator
 
 
 def undo_line(operation: int | None, sheet: Sheet) -> Iterator[str]:
-    """Yield the line that states how to undo the operation with this number. Yield nothing if it is None."""
+    """Yield the line that states how to undo an operation (a change of many names). Yield nothing if the number is
+    None.
+
+    >>> from ..output import Sheet
+    >>> list(undo_line(7, Sheet(80)))
+    ['Operation 7. To undo it, run: ararat undo 7']
+    """
     if operation is not None:
         yield from sheet.prose(f"Operation {operation}. To undo it, run: ararat undo {operation}")
 

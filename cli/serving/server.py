@@ -151,7 +151,12 @@ def hosts_of(listener: socket.socket, *addresses: str) -> list[str]:
 
 
 def is_loopback(listener: socket.socket) -> bool:
-    """Return whether ``listener`` has a loopback address, so that only this machine can reach it."""
+    """Return whether ``listener`` has a loopback address, so that only this machine can reach it.
+
+    >>> with listen("127.0.0.1", 0) as listener:
+    ...     is_loopback(listener)
+    True
+    """
     return ip_address(str(listener.getsockname()[0]).partition("%")[0]).is_loopback
 
 

@@ -84,9 +84,7 @@ class Verdict:
         return tuple(dict.fromkeys(found.code for found in self.findings))
 
     def as_dict(self) -> dict[str, Any]:
-        """Return the verdict as JSON values, without ``iri``, ``in_scope`` and ``readable``. Add "allocatable" and
-        "codes".
-        """
+        """Return the verdict as JSON values, with its properties but without ``iri``, ``in_scope`` and ``readable``."""
         return {
             "profile": self.profile,
             "namespaces": list(self.namespaces),

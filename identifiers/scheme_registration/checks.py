@@ -25,8 +25,8 @@ Severity = Literal["error", "warning", "note"]
 class Profile(NamedTuple):
     """The rules of one document for registrations. ``title`` is the name of the document.
 
-    ``fields`` are the names of the fields that a complete record has. ``minimum`` are those that a provisional
-    registration needs.
+    - ``fields``: the names of the fields that a complete record has.
+    - ``minimum``: the names of the fields that a provisional registration needs.
     """
 
     name: str
@@ -67,8 +67,9 @@ _SHOWN_NAMES = 5
 class Finding:
     """A rule that a record breaks: its code in :data:`RULES`, the name of the field, and a message.
 
-    ``message`` is printable ASCII. It contains no text of the record except registered names. The other fields are
-    those of the rule.
+    - ``severity``: "error", "warning" or "note", by the level of the rule and the status of the record.
+    - ``message``: printable ASCII. It contains no text of the record except registered names.
+    - ``expected``, ``requirement`` and ``reference``: those of the rule.
     """
 
     code: str

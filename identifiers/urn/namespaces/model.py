@@ -74,8 +74,9 @@ class GeneralFragments:
     meaningless: str = "It is ignored."
 
     def allows(self, fragment: str) -> bool:
-        """Return whether the fragment is in the set ``allowed``, or matches it as a whole. Return False if ``allowed``
-        is None.
+        """Return whether the fragment is in the set ``allowed``, or matches the pattern ``allowed`` as a whole.
+
+        Return False if ``allowed`` is None.
         """
         if isinstance(self.allowed, re.Pattern):
             return self.allowed.fullmatch(fragment) is not None
@@ -165,19 +166,31 @@ class Namespace:
     def display(self, nss: str) -> str:
         """Return a readable form of ``nss``, for example an ISBN with hyphens.
 
-        It is only for display, and untrusted: show it through :func:`display.atoms` (URN-049).
+        It is only for display, and untrusted: show it through :func:`~ararat.identifiers.text.display.atoms` (URN-049).
+
+        >>> from ararat.identifiers import namespaces
+        >>> namespaces.lookup("issn").display("01676423")
+        '0167-6423'
         """
         return self.shows(nss) if self.shows else display.decoded(nss)
 
     def details(self, nss: str) -> dict[str, str]:
-        """Return the facts in ``nss``, such as the version of a UUID, by short label and in display order.
+        """Return the facts in ``nss`` by short label, in display order. The result is empty if the namespace has no
+        function for it.
 
-        The result is empty if the namespace has no function for it.
+        >>> from ararat.identifiers import namespaces
+        >>> namespaces.lookup("oid").details("2.5.4.3")
+        {'root': 'ISO and ITU-T together'}
         """
         return dict(self.tells(nss)) if self.tells else {}
 
     def allows(self, fragment: str) -> bool:
-        """Return whether one of the options in ``fragments`` allows this fragment after a name."""
+        """Return whether one of the rules in ``fragments`` allows this fragment after the names of the namespace.
+
+        >>> from ararat.identifiers import namespaces
+        >>> namespaces.lookup("nbn").allows("page=2"), namespaces.lookup("isbn").allows("page=2")
+        (True, False)
+        """
         return any(option.allows(fragment) for option in self.fragments)
 
     def as_dict(self) -> dict[str, Any]:
