@@ -24,6 +24,7 @@ from ..bindings.stores import SERVED_ADVICE
 from ..errors import NO_INPUT, UNAVAILABLE, Refused, store_errors, write
 from ..options import policy_option
 from ..output import Sheet, identifier
+from .sign_in import SignIn, sign_in_options
 
 if TYPE_CHECKING:
     from ...identifiers.iri_policy import Profile
@@ -182,6 +183,7 @@ def _options(command: Any) -> Any:
     help="Trace each target of the database every DAYS days, and record which are dead, moved or refused "
     "(ararat rounds).  [default: never]",
 )  # fmt: skip
+@sign_in_options
 @policy_option("Also check IRIs against this IRI policy.", multiple=True)
 @click.option(
     "--access-log", metavar="FILE", envvar="ARARAT_ACCESS_LOG", show_envvar=True,
@@ -206,6 +208,11 @@ def serve_command(
     rounds: float | None,
     profiles: tuple[Profile, ...],
     access_log: str | None,
+    remote_user: str | None,
+    openid_issuer: str | None,
+    openid_client: str | None,
+    openid_secret_file: str | None,
+    openid_title: str | None,
     **settings: Any,
 ) -> None:
     """Run the inspector and a resolver at one address, until Ctrl-C.
@@ -220,6 +227,7 @@ def serve_command(
     from ...webapp.app import MissingAssets
     from . import server
 
+    sign_in = SignIn(remote_user, openid_issuer, openid_client, openid_secret_file, openid_title)
     given = {name: value for name, value in settings.items() if value not in (None, ())}
     if "cors" in given:
         given["cors"] = {("all",): True, ("none",): False}.get(given["cors"], given["cors"])
@@ -254,6 +262,8 @@ def serve_command(
                 policies=profiles,
                 on_resolve=on_resolve,
                 resolvers=resolvers,
+                remote_user=sign_in.require_proxy(trusted_proxies),
+                openid=sign_in.openid(),
                 **given,
             )
         except (ValueError, NotImplementedError) as error:

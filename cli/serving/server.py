@@ -40,6 +40,7 @@ if TYPE_CHECKING:
 
     from ...identifiers.iri_policy import Profile
     from ...middleware import Bindings
+    from ...webapp.accounts.openid import OpenID
 
 FIRST_PORT = 8000
 THREADS = 96
@@ -89,6 +90,8 @@ def compose(
     trusted_hosts: Sequence[str] | None = None,
     policies: Sequence[Profile] = (),
     resolvers: Sequence[str] = (),
+    remote_user: str | None = None,
+    openid: OpenID | None = None,
     **settings: Any,
 ) -> WSGIApplication:
     """Return the WSGI application of ``ararat serve``: the resolver in front of the inspector, and of the demo site.
@@ -103,6 +106,7 @@ def compose(
       those that it may and must not reach. Users can select ``resolvers`` for a trace.
     - ``trusted_hosts``: the host names of the inspector; None for any.
     - ``policies``: the IRI policies by which the inspector checks IRIs.
+    - ``remote_user``: the header field of the user that a proxy has signed in. ``openid``: an OpenID provider.
     - ``settings``: those of :class:`~ararat.middleware.ResolverMiddleware`.
 
     Requests of a trace to ``address`` are answered in process. At ``prefix`` only names are, unless the inspector is at
@@ -123,6 +127,8 @@ def compose(
         trusted_hosts=trusted_hosts,
         policies=policies,
         resolvers=resolvers,
+        remote_user=remote_user,
+        openid=openid,
     )
     site = DispatcherMiddleware(app, {MOUNT: create_demo()} if demo else {})
     also = (address, *settings.pop("also", ()))

@@ -1,0 +1,150 @@
+"""Test sign-in with servers that run: cookies, several processes, and the user that a proxy reports."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+import time
+from http.cookiejar import CookieJar
+from pathlib import Path
+from urllib.parse import urlencode
+from urllib.request import HTTPCookieProcessor, Request, build_opener
+
+import pytest
+
+from ararat.middleware import open_bindings
+from ararat.webapp.accounts.store import Accounts
+from tests.databases import database
+
+__all__ = ["database"]
+
+PASSWORD = "correct horse battery"
+
+
+def account(database, *arguments, given=""):
+    command = [Path(sys.executable).with_name("ararat"), "account", *arguments, "--database", database]
+    done = subprocess.run(command, input=given, capture_output=True, text=True, timeout=60, check=True)
+    return done.stdout.strip()
+
+
+@pytest.fixture
+def prepared(database, open_store):
+    """The URL of a database with the account jane."""
+    open_store(database)
+    account(database, "add", "jane", "--role", "curator", "--password-stdin", given=PASSWORD)
+    return database
+
+
+class Browser:
+    """A client that keeps cookies."""
+
+    def __init__(self, *servers):
+        self.cookies = CookieJar()
+        self.opener = build_opener(HTTPCookieProcessor(self.cookies))
+        self.servers = servers
+
+    def page(self, path="/sign-in", server=0, headers=(), **form):
+        data = urlencode(form).encode() if form else None
+        request = Request(f"http://127.0.0.1:{self.servers[server].port}{path}", data, dict(headers))
+        with self.opener.open(request, timeout=30) as response:
+            return response.read().decode()
+
+    def token(self):
+        found = re.search('name="csrf_token" value="([0-9a-f]{64})"', self.page())
+        assert found
+        return found[1]
+
+
+def is_jane(page):
+    return "<strong>jane</strong>" in page
+
+
+def test_all_processes_share_sessions_and_revocations(serve_ararat, prepared):
+    servers = [serve_ararat("--database", prepared) for _ in range(2)]
+    browser = Browser(*servers)
+    browser.page(csrf_token=browser.token(), name="jane", password=PASSWORD, next="/sign-in")
+    # Cookies do not depend on the port.
+    assert all(is_jane(browser.page(server=server)) for server in (0, 1))
+    secret = account(prepared, "token", "jane")
+    bearer = {"Authorization": f"Bearer {secret}"}
+    assert all(is_jane(Browser(server).page(headers=bearer)) for server in servers)
+    account(prepared, "revoke-token", "1")
+    assert not any(is_jane(Browser(server).page(headers=bearer)) for server in servers)
+    assert all(is_jane(browser.page(server=server)) for server in (0, 1))
+    account(prepared, "disable", "jane")
+    assert not any(is_jane(browser.page(server=server)) for server in (1, 0))
+
+
+def test_a_session_ends_in_all_processes(serve_ararat, prepared):
+    servers = [serve_ararat("--database", prepared) for _ in range(2)]
+    browser = Browser(*servers)
+    browser.page(csrf_token=browser.token(), name="jane", password=PASSWORD, next="/sign-in")
+    cookies = "; ".join(f"{each.name}={each.value}" for each in browser.cookies)
+    assert is_jane(Browser(servers[1]).page(headers={"Cookie": cookies}))
+    browser.page("/sign-out", csrf_token=browser.token())
+    assert not any(is_jane(Browser(server).page(headers={"Cookie": cookies})) for server in servers)
+
+
+@pytest.mark.parametrize("database", ["sqlite"], indirect=True)
+def test_the_first_account_enables_sign_in_while_the_server_runs(serve_ararat, database, open_store):
+    open_store(database)
+    server = serve_ararat("--database", database)
+    assert server.get("/sign-in").status == 404
+    with open_bindings(database) as bindings:
+        Accounts(bindings).add("jane", "reader")
+    deadline = time.monotonic() + 20
+    while server.get("/sign-in").status != 200:
+        assert time.monotonic() < deadline
+        time.sleep(0.1)
+
+
+@pytest.mark.parametrize("database", ["sqlite"], indirect=True)
+def test_only_the_field_of_the_option_is_trusted(serve_ararat, prepared):
+    server = serve_ararat("--database", prepared, "--trusted-proxies", "1", "--remote-user", "X-Remote-User")
+    assert is_jane(Browser(server).page(headers={"X-Remote-User": "jane"}))
+    # The WSGI name of a field with underscores is the same. The server drops such a field.
+    for field in ("X_Remote_User", "Remote-User", "REMOTE_USER"):
+        assert not is_jane(Browser(server).page(headers={field: "jane"}))
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        (("--remote-user", "X-Remote-User"), "needs --trusted-proxies"),
+        (("--remote-user", "REMOTE_USER", "--trusted-proxies", "1"), "needs the name of a header field"),
+        (("--remote-user", "X User", "--trusted-proxies", "1"), "remote_user is 'X User'"),
+        (("--openid-issuer", "https://idp.example"), "need each other"),
+        (("--openid-client", "x"), "need each other"),
+        (("--openid-secret-file", "x"), "need each other"),
+        (("--openid-issuer", "http://idp.example", "--openid-client", "x"), "is not an https URL"),
+    ],
+)
+def test_wrong_options_are_usage_errors(options, words):
+    command = [Path(sys.executable).with_name("ararat"), "serve", "--port", "0", *options]
+    ran = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
+    assert ran.returncode == 64
+    assert words in " ".join(ran.stderr.split())
+
+
+@pytest.mark.parametrize(
+    ("content", "words"),
+    [(None, "No such file"), (b"", "one line with a secret"), (b"a\nb", "one line with a secret"), (b"\xff", "UTF-8")],
+)
+def test_a_wrong_file_of_the_secret_is_refused(tmp_path, content, words):
+    file = tmp_path / "secret"
+    if content is not None:
+        file.write_bytes(content)
+    options = ("--openid-issuer", "https://idp.example", "--openid-client", "x", "--openid-secret-file", str(file))
+    command = [Path(sys.executable).with_name("ararat"), "serve", "--port", "0", *options]
+    ran = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
+    assert ran.returncode in (2, 66)
+    assert words in " ".join(ran.stderr.split())
+
+
+@pytest.mark.parametrize("database", ["sqlite"], indirect=True)
+def test_the_link_to_the_openid_provider_is_on_the_page(serve_ararat, prepared, tmp_path):
+    (tmp_path / "secret").write_text("s\n")
+    options = ("--openid-issuer", "https://idp.example", "--openid-client", "x", "--openid-title", "Our <university>")
+    server = serve_ararat("--database", prepared, *options, "--openid-secret-file", str(tmp_path / "secret"))
+    assert "Sign in with Our &lt;university&gt;</a>" in Browser(server).page()
