@@ -81,7 +81,11 @@ class Sheet:
 
     @property
     def room(self) -> int:
-        """The number of columns for the text beside a label, which is the width without the margin."""
+        """The number of columns for the text beside a label: the width without the margin.
+
+        >>> Sheet(80).room
+        64
+        """
         return self.width - self._margin
 
     @property

@@ -33,7 +33,7 @@ _JSON_KINDS = {dict: "an object", list: "an array", bool: "true or false", type(
 
 
 class Given(NamedTuple):
-    """An identifier from the input. ``place`` names its argument or line.
+    """An identifier from the input. ``place`` names its argument or line, such as "line 2 of standard input".
 
     ``fault`` is None, or the reason why the line cannot be read; ``text`` is then "".
     """
@@ -57,7 +57,7 @@ class Found:
 
     @property
     def end(self) -> int:
-        """The index after the last code point of the identifier, counted in the whole text."""
+        """The index in the whole text of the first code point after the identifier."""
         return self.start + len(self.match.literal)
 
 

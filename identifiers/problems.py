@@ -130,8 +130,11 @@ def problem(code: str, start: int, end: int, message: str | None = None, **overr
 
 
 def catalogue(*rows: tuple[str, Severity, str, str, str, str | None]) -> dict[str, Definition]:
-    """Return a catalogue that maps each code to its :class:`Definition`. A row contains the fields of a definition in
+    """Return a mapping from the code of each row to its :class:`Definition`. A row has the fields of a definition in
     order.
+
+    >>> catalogue(("odd", "note", "the text is odd", "another text", "our handbook", None))["odd"].title
+    'the text is odd'
     """
     return {row[0]: Definition(*row) for row in rows}
 

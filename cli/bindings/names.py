@@ -315,7 +315,7 @@ def reserve_command(
     actor: str,
     database: str,
 ) -> int:
-    """Reserve the identifier ID. A missing database is created.
+    """Reserve the identifier ID, so that it can be bound later. A missing database is created.
 
     The resolver answers 404 for a reserved identifier, as for an unknown one. `ararat bind` publishes it, and
     `ararat delete` deletes it. A second `ararat reserve` changes the recorded values.

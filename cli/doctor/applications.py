@@ -42,9 +42,10 @@ class NotLoaded(Exception):
 
 
 class Site(NamedTuple):
-    """An application whose routes can be listed.
+    """A WSGI application whose routes can be listed.
 
-    ``framework`` is its name, such as "Flask". ``resolver`` is the middleware around the application, or None.
+    ``framework`` is the name of its framework, such as "Flask". ``resolver`` is the middleware around the application,
+    or None.
     """
 
     framework: str
@@ -123,7 +124,9 @@ def examine(application: Any) -> Iterator[Finding]:
 
 
 def settings_of(application: Any) -> Settings | None:
-    """Return the settings of the outermost resolver in a WSGI application, or None if it contains no resolver.
+    """Return the settings of the resolver in a WSGI application. Of several resolvers, the outermost one counts.
+
+    Return None if the application contains no resolver.
 
     >>> settings_of(lambda environ, start_response: []) is None
     True

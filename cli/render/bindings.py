@@ -64,7 +64,10 @@ def binding_line(outcome: str, binding: Binding, sheet: Sheet) -> Iterator[str]:
 
 
 def event_lines(event: Event, sheet: Sheet) -> Iterator[str]:
-    """Yield the lines of one change of a binding: time, action, actor, and the binding after it."""
+    """Yield the lines of one change in the history of a name: time, action, actor, and the binding after it.
+
+    A binding connects a name to its target.
+    """
     by = f" by {words(event.actor)}" if event.actor else ""
     part = f" (operation {event.operation})" if event.operation is not None else ""
     style: Style = "warning" if event.action == "withdrawn" else "good"
@@ -76,7 +79,10 @@ def event_lines(event: Event, sheet: Sheet) -> Iterator[str]:
 
 
 def rule_event_lines(event: RuleEvent, sheet: Sheet) -> Iterator[str]:
-    """Yield the lines of one change of a redirect rule: time, action, actor, and the template after it."""
+    """Yield the lines of one change of a redirect rule: time, action, actor, and the rule after it.
+
+    A rule redirects all unbound names that begin with a prefix.
+    """
     by = f" by {words(event.actor)}" if event.actor else ""
     style: Style = "warning" if event.action == "removed" else "good"
     yield f"{sheet.paint(moment(event.when), 'soft')}  {sheet.paint(event.action, style)}{sheet.paint(by)}"
@@ -97,7 +103,10 @@ def prefix_lines(record: PrefixRecord, sheet: Sheet) -> Iterator[str]:
 
 
 def prefix_event_lines(event: PrefixEvent, sheet: Sheet) -> Iterator[str]:
-    """Yield the lines of one change of the record of a NAAN or shoulder: time, action, actor, and its texts."""
+    """Yield the lines of one change of the record of a NAAN or shoulder: time, action, actor, and its texts.
+
+    A record describes a NAAN or shoulder in texts such as the name of its holder.
+    """
     record = event.record
     by = f" by {words(record.actor)}" if record.actor else ""
     style: Style = "warning" if event.action == "removed" else "good"

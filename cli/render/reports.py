@@ -22,12 +22,22 @@ _CONFORMANCE: dict[str | None, Style] = {"strict": "good", "liberal": "warning",
 
 
 def conformance(report: Report) -> str:
-    """Return how well the identifier follows the syntax: "strict", "liberal" or "invalid"."""
+    """Return how well an identifier follows the syntax: "strict", "liberal" or "invalid".
+
+    >>> from ...identifiers import examine
+    >>> conformance(examine("ark:12345"))
+    'invalid'
+    """
     return report.conformance or "invalid"
 
 
 def report_lines(report: Report, sheet: Sheet) -> Iterator[str]:
-    """Yield the lines of a report about one identifier, without its empty sections."""
+    """Yield the lines of the report of ``ararat inspect`` about one identifier. Empty sections are omitted.
+
+    >>> from ...identifiers import examine
+    >>> next(report_lines(examine("ark:12345/x"), Sheet(80)))
+    'ark:12345/x'
+    """
     yield from sheet.prose(identifier(report.input), style="strong")
     yield from sheet.prose(f"{verdicts.verdict(report)}.", style=_STATUSES[verdicts.status(report)])
     if summary := verdicts.summary(report):
@@ -40,7 +50,12 @@ def report_lines(report: Report, sheet: Sheet) -> Iterator[str]:
 
 
 def row(report: Report, sheet: Sheet) -> Iterator[str]:
-    """Yield a report in one line: the conformance and the normal form, or the first problem."""
+    """Yield the report about one of several identifiers: its conformance and normal form, or its first problem.
+
+    >>> from ...identifiers import examine
+    >>> list(row(examine("ark:/12345/x-1"), Sheet(80)))
+    ['strict   ark:12345/x1']
+    """
     word = sheet.paint(conformance(report).ljust(8), _CONFORMANCE[report.conformance])
     if report.normal_form is not None:
         yield f"{word} {sheet.paint(identifier(report.normal_form))}"
@@ -52,7 +67,7 @@ def row(report: Report, sheet: Sheet) -> Iterator[str]:
 
 
 def comparison_lines(comparison: Comparison, sheet: Sheet) -> Iterator[str]:
-    """Yield the lines of a comparison: the verdict, both normal forms, and a caret at their first difference."""
+    """Yield the lines of ``ararat equal``: the verdict, both normal forms, and a caret at their first difference."""
     style: dict[str, Style] = {"equivalent": "good", "different": "warning", "unreadable": "error"}
     yield from sheet.prose(comparison.sentence, style=style[comparison.verdict])
     yield ""
@@ -74,9 +89,13 @@ def comparison_lines(comparison: Comparison, sheet: Sheet) -> Iterator[str]:
 
 
 def match_line(match: Match, line: int, column: int, normal_form: str | None, sheet: Sheet) -> str:
-    """Return an identifier in a text as one line: place, text, the suggestion with its reason, and the normal form.
+    """Return the line of ``ararat find`` about an identifier: place, text, the suggestion with its reason, and normal
+    form.
 
     ``normal_form`` is None for an invalid identifier.
+
+    >>> match_line(Match(4, 15, "ark:12345/x"), 1, 5, "ark:12345/x", Sheet(80))
+    '1:5      ark:12345/x'
     """
     meant = match.suggestion or match.literal
     reading = f" -> {identifier(meant)} ({', '.join(match.why)})" if match.suggestion else ""

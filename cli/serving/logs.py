@@ -32,7 +32,7 @@ class PlainFormatter(logging.Formatter):
 
 
 def log_plainly(form: str) -> None:
-    """Log warnings and errors to standard error, unless the program has already set up logging.
+    """Log warnings and errors to standard error in printable ASCII, unless the program has already set up logging.
 
     ``form`` is the format of a line, as for :class:`logging.Formatter`. A second call changes the format.
     """

@@ -27,10 +27,10 @@ _OPAQUE = re.compile(f"ark:([{BETANUMERIC}]+)/([{BETANUMERIC}]{{3,}})(?![^/.])")
 
 @dataclass(frozen=True, slots=True)
 class CheckCharacter:
-    """The last character of a Name as a check character.
+    """A check character at the end of a Name. ``text`` is the text from which it is computed.
 
-    ``text`` is the text from which it was computed, and ``covers`` is the kind of this text. ``covers`` is None if the
-    character is wrong for both kinds; ``text`` is then the NAAN, a slash and the Name.
+    ``covers`` is the kind of this text. It is None if the character is wrong for both kinds; ``text`` is then the NAAN,
+    a slash and the Name without its last character.
     """
 
     character: str

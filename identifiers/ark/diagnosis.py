@@ -17,9 +17,12 @@ _CONTROL = re.compile("[\x00-\x1f\x7f-\x9f]")
 
 
 def matched_ark(text: str) -> re.Match[str]:
-    """Match ``text`` with :data:`~.grammar.EXTENDED_ARK`, whose groups are the parts of the ARK.
+    """Match ``text`` with the grammar of Extended ARKs. Its groups have the names of the parts, such as "naan".
 
     Raises :class:`~ararat.identifiers.problems.IdentifierError` with the first problem if the grammar refuses ``text``.
+
+    >>> matched_ark("ark:12345/x")["naan"]
+    '12345'
     """
     matched = EXTENDED_ARK.fullmatch(text)
     if matched is None:

@@ -205,7 +205,11 @@ def parse(text: str) -> EmbeddedArk:
 
 
 def shifted(found: Problem, by: int) -> Problem:
-    """Return a copy of a problem whose place is ``by`` code points further to the right."""
+    """Return a copy of a problem whose place is ``by`` code points further to the right.
+
+    >>> shifted(problem("bad-char", 11, 12), 8).start
+    19
+    """
     return Problem(
         found.code, found.severity, found.message, found.start + by, found.end + by, found.expected, found.reference
     )

@@ -35,9 +35,7 @@ class KunzeForm(NamedTuple):
     differs_by: tuple[Rule, ...]
 
     def as_dict(self) -> dict[str, Any]:
-        """Return the form as JSON values: ``normal_form``, and name, title and reference of each rule in
-        ``differs_by``.
-        """
+        """Return the normal form, and the name, title and reference of each rule in ``differs_by``, as JSON values."""
         rules = [{"rule": rule.name, "title": rule.title, "reference": rule.reference} for rule in self.differs_by]
         return {"normal_form": self.normal_form, "differs_by": rules}
 

@@ -78,8 +78,9 @@ def hyphenless(part: str) -> str:
 def split_variants(segment: str) -> tuple[str, tuple[str, ...]]:
     """Split the last segment of an ARK into its head and its variants, both as written.
 
-    The draft's grammar is ambiguous, because ``iunreserved`` contains the dot. Decision A-05: the variants are the
-    longest run of ``.x`` at the end that leaves a head; without hyphens, neither the head nor any ``x`` is empty.
+    The head is the Name or the last component. The draft's grammar is ambiguous, because ``iunreserved`` contains the
+    dot. Decision A-05: the variants are the longest run of ``.x`` at the end that leaves a head; without hyphens,
+    neither the head nor any ``x`` is empty.
 
     >>> split_variants("x.en.pdf"), split_variants("a..b"), split_variants("-.d")
     (('x', ('en', 'pdf')), ('a.', ('b',)), ('-.d', ()))

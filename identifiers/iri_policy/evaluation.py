@@ -73,7 +73,7 @@ class Verdict:
 
     @property
     def allocatable(self) -> bool:
-        """Whether the text breaks no MUST and no MUST NOT of the policy, so no finding is an error."""
+        """Whether the policy permits the allocation, because the text breaks no MUST and no MUST NOT."""
         return not any(found.severity == "error" for found in self.findings)
 
     @property

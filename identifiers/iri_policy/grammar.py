@@ -68,8 +68,10 @@ NAME = f"[A-Za-z0-9\\-_{iri.UCSCHAR}]++"
 
 @dataclass(frozen=True, slots=True)
 class Productions:
-    """The patterns of one profile: one for each namespace by name, and one for the paths that are reserved for
-    resolvers.
+    """The compiled grammar of one profile. All patterns must match the whole IRI.
+
+    - ``namespaces``: the pattern of each namespace (set of IRIs of one form) by its name.
+    - ``reserved``: the pattern of IRIs that only the resolver of an identifier scheme may answer.
     """
 
     namespaces: Mapping[str, re.Pattern[str]]

@@ -29,7 +29,7 @@ LONGEST_COMPOSED = 2000
 
 
 class Parts(NamedTuple):
-    """The parts of an IRI reference. A missing part is None, except the path, which is then "".
+    """The parts of an IRI reference, without their delimiters. A missing part is None; a missing path is "".
 
     ``start`` is the index of the path in the text.
     """

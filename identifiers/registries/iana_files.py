@@ -173,9 +173,10 @@ class Element:
 
     @property
     def text(self) -> str:
-        """The text of the element and of the elements inside.
+        """The text of the element, including that of the elements inside.
 
-        An ``xref`` without text is replaced by its target in brackets; one to a person is dropped.
+        For an element ``xref`` without text, which is a reference, its target is inserted in brackets. A reference to a
+        person is omitted.
         """
         return "".join(part if isinstance(part, str) else part._shown for part in self.content)
 
@@ -187,7 +188,7 @@ class Element:
         return self.text or f"[{data.upper() if kind == 'rfc' else data}]"
 
     def children(self, *names: str) -> list[Element]:
-        """Return the child elements that have one of these names, in the order of the file."""
+        """Return the child elements whose name is one of ``names``, in the order of the file."""
         return [part for part in self.content if isinstance(part, Element) and part.name in names]
 
     def child(self, name: str) -> Element | None:

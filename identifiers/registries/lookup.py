@@ -43,9 +43,9 @@ class Registries:
         self._tables: dict[str, Table[Any]] = {}
 
     def table(self, registry: Registry[Record]) -> Table[Record]:
-        """Return the table of a registry, which is read on first use.
+        """Return the table of a registry. It is read from the first folder that has a valid one, and then kept.
 
-        Raises :class:`~.tables.RegistryError` if no folder contains a readable one.
+        Raises :class:`~.tables.RegistryError` if no folder has a valid table.
         """
         found = self._tables.get(registry.name)
         if found is None:
@@ -55,7 +55,7 @@ class Registries:
 
     @functools.cached_property
     def longest_shoulder(self) -> int:
-        """The number of characters of the longest registered shoulder, without its NAAN."""
+        """The number of characters of the longest registered shoulder (beginning of names), without its NAAN."""
         return max((len(key.partition("/")[2]) for key in self.table(SHOULDERS).records), default=0)
 
     @functools.cached_property
@@ -119,10 +119,12 @@ def current() -> Registries:
 
 
 def authority(naan: str) -> Authority | None:
-    """Return the holder of a NAAN (in normal form), or None if the NAAN is not registered (ARK-013).
+    """Return the organization that holds a NAAN, or None if the NAAN is not registered (ARK-013).
 
-    >>> authority("bbbbb") is None
-    True
+    ``naan`` is in normal form: without hyphens and percent-encoding.
+
+    >>> authority("12148").name, authority("bbbbb")
+    ('National Library of France', None)
     """
     return _current.table(NAANS).records.get(naan)
 

@@ -48,9 +48,10 @@ class RegistryFile:
         return self.text.count("\n", 0, offset) + 1, offset - self.text.rfind("\n", 0, offset)
 
     def snapshot(self, date: str | None, source: str) -> Snapshot:
-        """Return the origin of a table: its date and source. The field ``date`` takes precedence over the parameter.
+        """Return the origin of the tables in the file: a date and the URL ``source``.
 
-        Raises :class:`~.tables.RegistryError` if both are None.
+        The date is the field ``date``, else the parameter, which is the date in the file. Raises
+        :class:`~.tables.RegistryError` if both are None.
         """
         day = self.date or date
         if day is None:

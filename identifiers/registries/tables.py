@@ -132,7 +132,11 @@ class Registry(NamedTuple, Generic[Record]):
 
     @property
     def file(self) -> str:
-        """The file name of the table, such as ``naan.jsonl``."""
+        """The file name of the table of this registry.
+
+        >>> NAANS.file
+        'naan.jsonl'
+        """
         return f"{self.name}.jsonl"
 
 

@@ -60,7 +60,7 @@ class NameReading:
 
 
 def read_name(name: str) -> NameReading:
-    """Return the properties of ``name`` as the name of a scheme. Accepts any str.
+    """Check ``name`` as the name of a URI scheme: its syntax, its registration and similar names. Accepts any str.
 
     Source: document 003, section 3.8; SCH-030, SCH-031, SCH-049.
 

@@ -86,8 +86,8 @@ def short_name(char: str) -> str:
 def name(char: str) -> str:
     """Return the Unicode name of a character, its alias for a control, or a label in angle brackets.
 
-    The names of hidden characters are in the table. Python provides the others; a character that is too new for it is
-    "<unnamed>".
+    The names of hidden characters do not depend on the version of Python. A visible character that is too new for
+    Python is "<unnamed>".
 
     >>> [name(char) for char in "a\\x00\\xad\\ue000"]
     ['LATIN SMALL LETTER A', 'NULL', 'SOFT HYPHEN', '<private use>']

@@ -95,10 +95,10 @@ def visible(text: str, *, ascii_only: bool = False) -> str:
 
 
 def restored(text: str) -> str:
-    r"""Replace the escapes that :func:`escape` made of visible characters by these characters.
+    r"""Replace the escapes in a message by the characters, so that a Unicode terminal shows them.
 
-    Messages are printable ASCII, so that a log can contain them. This returns a message for a Unicode terminal. Doubled
-    backslashes, marks and right-to-left letters stay escaped: the terminal would move them.
+    Messages are printable ASCII, made by :func:`escape`. Escapes of hidden characters, doubled backslashes, combining
+    marks and right-to-left letters stay: the terminal would hide or move these characters.
 
     >>> restored(r"M\u{fc}ller\u{202e} \\u{fc}") == "M\u00fcller" + r"\u{202e} \\u{fc}"
     True
