@@ -85,10 +85,10 @@ def counts() -> dict[str, int]:
 
 
 def answer(kind: str, given: Any) -> dict[str, Any]:
-    """Return the answer of this package to the input of a test vector of this kind.
+    """Answer the input ``given`` of a test vector of this kind. The result has the fields of the ``expect`` of such
+    vectors.
 
-    The result has the fields that the ``expect`` of such vectors can have. Raises KeyError if ``kind`` is not in
-    :data:`KINDS`, and ValueError if the input has another structure.
+    Raises KeyError if ``kind`` is not in :data:`KINDS`, and ValueError if the input has another structure.
 
     >>> answer("ark-equivalent", ["ark:12345/x-1", "ark:/12345/x1"])
     {'equivalent': True}

@@ -24,7 +24,7 @@ _MOST_SHOWN = 10
 
 
 class Reports(NamedTuple):
-    """Callbacks that write to the file of ``--report``. Both are None without this option.
+    """The functions that write rows to the file of ``--report``. Both are None without this option.
 
     ``report`` writes a refused line or a warning. ``report_omission`` writes a value of the dump that is not imported.
     """
@@ -35,9 +35,10 @@ class Reports(NamedTuple):
 
 @contextmanager
 def report_file(file: str | None, dump: str) -> Iterator[Reports]:
-    """Open the file of ``--report``, if it is not None, and yield the callbacks that write to it.
+    """Open the CSV file of ``--report`` and yield functions that write to it. Without a file, they are None.
 
-    ``dump`` is the name of the dump in each row. Raises :class:`Refused` if the file cannot be written.
+    ``dump`` is the name of the dump, which is written in each row. Raises :class:`Refused` if the file cannot be
+    written.
     """
     from ...identifiers import PROBLEMS
     from ...middleware.error_codes import ERROR_CODES

@@ -93,8 +93,9 @@ def reverse_proxy(server: str | None, via: str | None) -> ReverseProxy | None:
 
 
 def remedy(cause: Cause, proxy: ReverseProxy | None) -> str:
-    """Return what to change in the configuration of ``proxy`` for this cause. None: the changes for all reverse
-    proxies.
+    """Return what to change in the configuration of a reverse proxy, so that it no longer changes requests in this way.
+
+    If ``proxy`` is None, or has no fix for ``cause``, the fixes for all reverse proxies are returned.
 
     >>> remedy("long", "nginx")
     'nginx: large_client_header_buffers 4 16k; in the http or server block.'

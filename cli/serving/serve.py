@@ -1,4 +1,7 @@
-"""The command ``serve``: run the inspector, a resolver and the demo site."""
+"""The command ``serve``: run the inspector, a resolver and the demo site.
+
+Its options set the inspector and the resolver. Each option has an environment variable, named ARARAT_ and the option.
+"""
 
 from __future__ import annotations
 

@@ -36,9 +36,9 @@ class Shoulder(NamedTuple):
 
 
 def shoulder(ark: Ark, profile: Profile) -> Shoulder:
-    """Return the shoulder of an ARK, from its normal form: hyphens are ignored (P-16).
+    """Return the shoulder at the beginning of the Name of an ARK, and whether the policy reserves it.
 
-    Source: section 3.1; POL-028 to POL-031.
+    The normal form counts, so hyphens are ignored (P-16). Source: section 3.1; POL-028 to POL-031.
 
     >>> from ..ark.parser import parse
     >>> from .profile import known

@@ -29,10 +29,10 @@ LARGEST = 200_000
 
 @dataclass(frozen=True, slots=True)
 class Field:
-    """A field of the template.
+    """A field of the template of a registration.
 
-    ``name`` is its attribute in :class:`Registration`. ``label`` is printed, and ``others`` are labels in lower case
-    that :func:`read` also accepts. ``hint`` describes its content.
+    - ``name``: the attribute of :class:`Registration`. ``label``: the text before the colon when the field is printed.
+    - ``others``: further labels, in lower case, that :func:`read` accepts. ``hint``: describes the content.
     """
 
     name: str

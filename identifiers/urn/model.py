@@ -158,7 +158,7 @@ class Urn:
 
     @property
     def inflection(self) -> str:
-        """The query with its question mark, as the inflection of an ARK: it can request metadata from a resolver.
+        """The query with its question mark, in which a client can request metadata, as for ARKs (?info).
 
         The result is "" if the URN has no query, or if its query consists of r- and q-components (RFC 8141).
 
