@@ -1,0 +1,217 @@
+"""The page of a name, and its forms."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from .conftest import Browser, Desk
+
+NAME = "ark:12345/x5m1"
+
+
+@pytest.fixture
+def bound(desk: Desk) -> Desk:
+    desk.bindings.bind(NAME, "https://example.org/1", metadata={"what": "A map", "when": "(:unkn)"}, actor="jane")
+    return desk
+
+
+@pytest.fixture
+def jane(bound: Desk) -> Browser:
+    return bound.signed_in("jane")
+
+
+def send(browser: Browser, action: str, **form: Any) -> Any:
+    return browser.post(f"/desk/name/{action}", {"name": NAME, "revision": "1", **form})
+
+
+def text_of(html: str) -> str:
+    return " ".join(re.sub(r"<[^>]*>", " ", html).split())
+
+
+def test_the_page_shows_response_metadata_and_history(bound: Desk, jane: Browser) -> None:
+    bound.bindings.set_prefix("12345/x5", statement="These names last.")
+    bound.bindings.bind(f"{NAME}/1", "/1")
+    bound.bindings.bind(f"{NAME}.pdf", "/2")
+    page = text_of(jane.get(f"/desk/name?name={NAME}").text)
+    for part in ("302: a redirect to the target", "A map", "known to be unknown", "Bound", "by jane", "Names below"):
+        assert part in page
+    below = text_of(jane.get(f"/desk/name?name={NAME}/1").text)
+    assert "Containers" in below
+    assert "ark:12345/x5m1" in below
+
+
+@pytest.mark.parametrize("spelling", ["ark:/12345/x5-m1", "ARK:12345/x5m1", " ark:12345/x5m1 "])
+def test_every_spelling_leads_to_the_page(jane: Browser, spelling: str) -> None:
+    assert (
+        "<code>ark:12345/x5m1</code>"
+        in jane.get("/desk/name", query_string={"name": spelling}).text.replace("<bdi>", "").replace("</bdi>", "")
+        or jane.get("/desk/name", query_string={"name": spelling}).status_code == 200
+    )
+
+
+@pytest.mark.parametrize("name", ["ark:12345/x5none", "", "nonsense", "ark:12345/x5\u202e", "ark:99999/x"])
+def test_a_name_without_a_record_is_not_found(jane: Browser, name: str) -> None:
+    assert jane.get("/desk/name", query_string={"name": name}).status_code in (404, 422)
+
+
+def test_a_reader_has_no_buttons(bound: Desk) -> None:
+    page = bound.signed_in("rita").get(f"/desk/name?name={NAME}").text
+    assert "Edit metadata" not in page
+    assert "cannot change this name" in page
+
+
+def test_metadata_is_saved_and_deleted(bound: Desk, jane: Browser) -> None:
+    saved = send(jane, "metadata", **{"m.erc.what": "A better map", "m.erc.when": "", "m.erc.who": "A. Cartographer"})
+    assert (saved.status_code, saved.location) == (303, f"/desk/name?name={NAME}")
+    found = bound.bindings.lookup(NAME)
+    assert found is not None
+    assert dict(found.metadata) == {"erc.who": "A. Cartographer", "erc.what": "A better map"}
+    assert "The name is updated." in jane.get(saved.location).text
+
+
+def test_an_element_of_any_name_can_be_added(bound: Desk, jane: Browser) -> None:
+    assert send(jane, "metadata", **{"new-element": "dc.subject", "new-text": "Maps\r\nMountains"}).status_code == 303
+    found = bound.bindings.lookup(NAME)
+    assert found is not None
+    assert found.metadata["dc.subject"] == "Maps\nMountains"
+    assert "dc.subject" in jane.get(f"/desk/name/metadata?name={NAME}&profile=other").text
+
+
+@pytest.mark.parametrize(
+    ("form", "words"),
+    [
+        ({"m.erc.what": "a\x07b"}, "metadata"),
+        ({"m.erc.what": "x" * 5000}, "4,000"),
+        ({"new-element": "no dot", "new-text": "x", "profile": "other"}, "does not exist"),
+        ({"m.datacite": "<a", "profile": "datacite"}, "datacite"),
+    ],
+)
+def test_a_wrong_value_is_explained_beside_its_field(
+    bound: Desk, jane: Browser, form: dict[str, str], words: str
+) -> None:
+    refused = send(jane, "metadata", **form)
+    assert refused.status_code == 422
+    assert 'aria-invalid="true"' in refused.text
+    assert words in refused.text
+    found = bound.bindings.lookup(NAME)
+    assert found is not None
+    assert found.revision == 1
+
+
+def test_a_new_target_needs_a_confirmation(bound: Desk, jane: Browser) -> None:
+    form = {"target": "https://example.org/2", "kind": "located", "redirect": "302"}
+    refused = send(jane, "target", **form)
+    assert refused.status_code == 422
+    assert "leads to the same resource" in refused.text
+    assert send(jane, "target", **form, same="1").status_code == 303
+    found = bound.bindings.lookup(NAME)
+    assert found is not None
+    assert (found.target, found.revision) == ("https://example.org/2", 2)
+
+
+def test_alternates_and_settings_are_saved(bound: Desk, jane: Browser) -> None:
+    form = {"target": "https://example.org/1", "kind": "located", "redirect": "307", "resource": "map 7", "same": "1"}
+    form |= {"alternates": "text/html;en = https://example.org/en\r\n\r\nde=https://example.org/de", "passthrough": "1"}
+    assert send(jane, "target", **form).status_code == 303
+    found = bound.bindings.lookup(NAME)
+    assert found is not None
+    assert (found.redirect, found.resource, found.passthrough, len(found.alternates)) == (307, "map 7", True, 2)
+    shown = jane.get(f"/desk/name/target?name={NAME}").text
+    assert "text/html;en = https://example.org/en" in shown
+
+
+@pytest.mark.parametrize(
+    ("change", "field"),
+    [
+        ({"target": "javascript:alert(1)"}, "target"),
+        ({"alternates": "nonsense"}, "alternates"),
+        ({"target": ""}, "target"),
+    ],
+)
+def test_a_wrong_target_is_explained(jane: Browser, change: dict[str, str], field: str) -> None:
+    form = {"target": "https://example.org/1", "kind": "located", "redirect": "302", "same": "1", **change}
+    refused = send(jane, "target", **form)
+    assert refused.status_code == 422
+    assert f'id="{field}-error"' in refused.text
+
+
+def test_a_name_is_withdrawn_corrected_and_restored(bound: Desk, jane: Browser) -> None:
+    assert send(jane, "withdraw", reason="Replaced", successor="ark:12345/x5m2").status_code == 303
+    page = jane.get(f"/desk/name?name={NAME}").text
+    assert "410: the name is withdrawn" in page
+    assert "Replaced" in page
+    assert send(jane, "withdraw", revision="2", reason="Replaced by a scan", successor="").status_code == 303
+    assert send(jane, "restore", revision="3").status_code == 303
+    assert [event.action for event in bound.bindings.history(NAME)] == ["bound", "withdrawn", "updated", "restored"]
+
+
+def test_a_wrong_successor_is_explained(jane: Browser) -> None:
+    refused = send(jane, "withdraw", reason="x", successor=NAME)
+    assert refused.status_code == 422
+    assert 'id="successor-error"' in refused.text
+
+
+def test_a_reserved_name_is_published_or_deleted(bound: Desk, jane: Browser) -> None:
+    bound.bindings.reserve("ark:12345/x5r1")
+    bound.bindings.reserve("ark:12345/x5r2")
+    assert "404: the name is not public" in jane.get("/desk/name?name=ark:12345/x5r1").text
+    assert jane.post("/desk/name/publish", {"name": "ark:12345/x5r1", "revision": "1"}).status_code == 303
+    assert jane.post("/desk/name/delete", {"name": "ark:12345/x5r2", "revision": "1"}).location == "/desk"
+    found = bound.bindings.lookup("ark:12345/x5r1")
+    assert found is not None
+    assert (found.status, bound.bindings.lookup("ark:12345/x5r2")) == ("live", None)
+
+
+def test_a_public_name_cannot_be_deleted(jane: Browser) -> None:
+    assert send(jane, "delete").status_code == 409
+
+
+def test_a_concurrent_change_shows_both_versions(bound: Desk, jane: Browser) -> None:
+    bound.bindings.bind(NAME, "https://example.org/1", metadata={"what": "The version of ada"}, actor="ada")
+    conflict = send(jane, "metadata", **{"m.erc.what": "The version of jane"})
+    assert conflict.status_code == 409
+    assert "The version of ada" in conflict.text
+    assert "The version of jane" in conflict.text
+    again = dict(
+        re.findall(r'<input type="hidden" name="([^"]+)" value="([^"]*)">', conflict.text.partition("</section>")[2])
+    )
+    assert again["revision"] == "2"
+    assert jane.post("/desk/name/metadata", again).status_code == 303
+    found = bound.bindings.lookup(NAME)
+    assert found is not None
+    assert found.metadata["erc.what"] == "The version of jane"
+
+
+@pytest.mark.parametrize("action", ["metadata", "target", "withdraw", "restore", "publish", "delete"])
+@pytest.mark.parametrize("account", ["rita", "jane"])
+def test_a_name_outside_the_permission_cannot_be_changed(bound: Desk, action: str, account: str) -> None:
+    bound.bindings.bind("ark:12345/y1", "/y")
+    form = {"name": "ark:12345/y1", "revision": "1", "m.erc.what": "x", "target": "/z", "kind": "located", "same": "1"}
+    assert bound.signed_in(account).post(f"/desk/name/{action}", form).status_code == 403
+    assert len(bound.bindings.history("ark:12345/y1")) == 1
+
+
+@pytest.mark.parametrize("action", ["metadata", "target", "withdraw", "restore", "publish", "delete"])
+def test_a_form_needs_its_token(bound: Desk, jane: Browser, action: str) -> None:
+    refused = jane.client.post(f"/desk/name/{action}", data={"name": NAME, "revision": "1"})
+    assert refused.status_code == 403
+    assert len(bound.bindings.history(NAME)) == 1
+
+
+@pytest.mark.parametrize("revision", ["", "x", "-1", "9" * 30, "\u0661"])
+def test_a_revision_that_is_not_a_number_changes_nothing(bound: Desk, jane: Browser, revision: str) -> None:
+    assert send(jane, "metadata", revision=revision, **{"m.erc.what": "x"}).status_code == 409
+    assert len(bound.bindings.history(NAME)) == 1
+
+
+def test_hostile_texts_are_isolated(bound: Desk, make_desk: Callable[..., Desk]) -> None:
+    hostile = "<script>alert(1)</script>\u202e\u2066"
+    bound.bindings.bind(NAME, "https://example.org/1", metadata={"what": hostile, "dc.title": hostile}, actor="a\u00e9")
+    for path in ("", "/metadata", "/metadata?profile=dc"):
+        page = bound.signed_in("jane").get(f"/desk/name{path}{'&' if '?' in path else '?'}name={NAME}").text
+        assert "<script>alert" not in page
+        assert "\u202e" not in page

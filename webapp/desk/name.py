@@ -1,0 +1,155 @@
+"""The page of one name: its public response, parts, metadata, target, last trace, history and hierarchy."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from flask import render_template, request
+from werkzeug.datastructures import MultiDict
+
+from ...middleware.bindings import metadata
+from ...middleware.bindings.listing import Selection
+from ...middleware.bindings.model import Binding, Kind
+from ...middleware.bindings.prefixes import Inherited
+from ...middleware.storage.tables.schema import index_key
+from ..accounts import identify
+from ..accounts.model import Caller
+from ..config import site, url
+from ..links.model import DESCRIPTIONS, Link
+from ..links.store import Links
+from ..management import Management
+from ..report import card
+from ..resolver_choice import own_prefix
+from .blueprint import blueprint, caller
+from .name_history import MAX_SHOWN, Change, changes_of
+
+MAX_BELOW = 50
+"""Maximum number of names below a name on its page."""
+
+RESPONSES: dict[Kind, str] = {
+    "located": "{redirect}: a redirect to the target",
+    "related": "303: a redirect to a document about the resource",
+    "described": "200: the description of the name",
+    "served": "A page of this site",
+}
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Relative:
+    """A name above or below the name of the page. ``state`` is its status, or None if it is not recorded."""
+
+    identifier: str
+    state: str | None
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class NamePage:
+    """The content of the page of a name.
+
+    - ``binding``: its record. ``address``: its public URL.
+    - ``response``: what a visitor gets, in one phrase.
+    - ``elements``: the metadata with short names. ``meanings``: the meanings of value codes, by the same names.
+    - ``statement``: the persistence statement that the name inherits from its NAAN or shoulder, or None.
+    - ``link``: the last recorded trace of the target, or None.
+    - ``changes``: the last changes, the newest first. ``more_changes``: the number of older ones.
+    - ``above``, ``below``: the containers of the name, and names below it. ``more_below``: whether there are more.
+    - ``may_change``: whether the account of the caller can change the name.
+    """
+
+    binding: Binding
+    address: str
+    response: str
+    elements: dict[str, str]
+    meanings: dict[str, str]
+    statement: Inherited | None
+    link: Link | None
+    changes: Sequence[Change]
+    more_changes: int
+    above: Sequence[Relative]
+    below: Sequence[Relative]
+    more_below: bool
+    may_change: bool
+
+
+def management() -> Management:
+    """Return the operations on the names of this site."""
+    accounts = identify.accounts()
+    return Management(accounts.bindings, accounts)
+
+
+def requested_name(values: MultiDict[str, str] | None = None) -> str:
+    """Return the name in the parameter ``name`` of the request, or of the given values."""
+    return (request.args if values is None else values).get("name", "").strip()
+
+
+@blueprint.get("/name", endpoint="name")
+def page() -> str:
+    """Show the name in the parameter ``name``."""
+    operations = management()
+    binding = operations.show(caller(), requested_name())
+    finding = site().inspect(binding.identifier).findings[0]
+    content = page_of(operations, caller(), binding, finding.report.hierarchy)
+    home = own_prefix(site())
+    return render_template(
+        "desk/name.html",
+        page=content,
+        card=card.card(finding, site().prefix),
+        descriptions=DESCRIPTIONS,
+        trace=url("trace.trace", q=binding.identifier, resolver=home) if home else None,
+    )
+
+
+def page_of(operations: Management, asking: Caller, binding: Binding, hierarchy: Sequence[str]) -> NamePage:
+    """Return the content of the page of a recorded name for an account. ``hierarchy`` has its containers and itself."""
+    elements = metadata.shortened(binding.metadata)
+    codes = {element: metadata.code_meaning(text) for element, text in elements.items()}
+    changes = changes_of(operations.history(asking, binding.identifier))
+    below, more_below = _below(operations, asking, binding.identifier)
+    return NamePage(
+        binding=binding,
+        address=f"{site().prefix or ''}/{binding.identifier}",
+        response=response_of(binding),
+        elements=elements,
+        meanings={element: meaning for element, meaning in codes.items() if meaning is not None},
+        statement=operations.bindings.inherited_statement(binding),
+        link=_link(operations, binding),
+        changes=changes[:MAX_SHOWN],
+        more_changes=max(0, len(changes) - MAX_SHOWN),
+        above=_above(operations, binding.identifier, hierarchy),
+        below=below,
+        more_below=more_below,
+        may_change=asking.may_change(binding.identifier),
+    )
+
+
+def response_of(binding: Binding) -> str:
+    """Return what a visitor of the name gets, in one phrase."""
+    if binding.is_reserved:
+        return "404: the name is not public"
+    if binding.is_withdrawn:
+        return "410: the name is withdrawn"
+    return RESPONSES[binding.kind].format(redirect=binding.redirect)
+
+
+def _link(operations: Management, binding: Binding) -> Link | None:
+    if not binding.is_live or binding.target is None:
+        return None
+    return Links(operations.bindings).of_name(index_key(binding.identifier))
+
+
+def _above(operations: Management, identifier: str, hierarchy: Sequence[str]) -> list[Relative]:
+    """Return the containers of a name, the nearest first."""
+    containers = [each for each in hierarchy if each != identifier]
+    found = operations.bindings.fetch(containers)
+    states = {each: found[each].status if each in found else None for each in containers}
+    return [Relative(identifier=each, state=state) for each, state in states.items()][::-1]
+
+
+def _below(operations: Management, asking: Caller, identifier: str) -> tuple[list[Relative], bool]:
+    """Return names below a name, and whether there are more of them."""
+    found: list[Relative] = []
+    for sign in "/.":
+        listed = operations.list_names(asking, Selection(prefix=f"{identifier}{sign}"), limit=MAX_BELOW + 1)
+        found += [Relative(identifier=each.identifier, state=each.status) for each in listed.names]
+    return found[:MAX_BELOW], len(found) > MAX_BELOW

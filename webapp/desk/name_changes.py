@@ -1,0 +1,230 @@
+"""The changes of one name by forms: metadata, target, publication, withdrawal, restoration and deletion.
+
+Each form has the revision of the name that the page showed. If another account changed the name meanwhile, nothing is
+written, and a page shows both versions.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from http import HTTPStatus
+
+from flask import Response, render_template, request
+from werkzeug.wrappers import Response as AnyResponse
+
+from ...middleware.bindings import metadata
+from ...middleware.bindings.model import KINDS, Binding
+from ...middleware.errors import BindingConflict, BindingError
+from ..accounts.model import Caller
+from ..management import Fields, Forbidden, Management, Missing, Saved, Stale
+from . import messages, name_forms
+from .blueprint import blueprint, caller, see_other
+from .forms import Problem
+from .name import RESPONSES, management, requested_name
+from .name_history import differences
+
+_DONE = {
+    "updated": "The name is updated.",
+    "unchanged": "Nothing was changed, because the values are the recorded ones.",
+    "relocated": "The name has a new target.",
+    "claimed": "The resource of the name is recorded.",
+    "bound": "The name is public.",
+    "reserved": "The name is reserved.",
+    "withdrawn": "The name is withdrawn. Its public page is a tombstone.",
+    "restored": "The name is live again.",
+    "deleted": "The reserved name is deleted. It is never minted again.",
+}
+
+Make = Callable[[Management, Caller, str, int], Saved]
+"""A change of a name: the operations, the caller, the name, and the revision that the name must have."""
+
+
+@blueprint.get("/name/metadata", endpoint="describe")
+def describe() -> str:
+    """Show the form of the metadata, for the profile in the parameter ``profile``."""
+    return _metadata_form(_recorded(requested_name()), {})
+
+
+@blueprint.post("/name/metadata")
+def save_metadata() -> AnyResponse:
+    """Save the metadata of a form."""
+    fields, problems = name_forms.read_metadata(request.form)
+    if problems:
+        binding = _recorded(requested_name(request.form))
+        return Response(_metadata_form(binding, problems), HTTPStatus.UNPROCESSABLE_ENTITY)
+    return _changed(lambda operations, by, name, revision: operations.change(by, name, fields, revision=revision))
+
+
+@blueprint.get("/name/target", endpoint="place")
+def place() -> str:
+    """Show the form of the target and its settings."""
+    return _place_form(_recorded(requested_name()), {})
+
+
+@blueprint.post("/name/target")
+def save_place() -> AnyResponse:
+    """Save the target of a form. The user confirms that a new target leads to the same resource."""
+    binding = _recorded(requested_name(request.form))
+    fields, problems = name_forms.read_place(request.form, binding)
+    if not problems:
+        try:
+            return _changed(
+                lambda operations, by, name, revision: operations.change(
+                    by, name, fields, revision=revision, relocate="same" in request.form
+                )
+            )
+        except (Forbidden, Missing, Stale):
+            raise
+        except BindingConflict as error:
+            problem = Problem(
+                f"{error.message[:1].upper()}{error.message[1:]}.",
+                "a confirmation that the target leads to the same resource; select the box below",
+            )
+            problems["same" if error.code == "bound-otherwise" else "resource"] = problem
+        except BindingError as error:
+            problems[_field_of(error.code)] = Problem.of(error)
+    return Response(_place_form(binding, problems), HTTPStatus.UNPROCESSABLE_ENTITY)
+
+
+@blueprint.get("/name/withdraw", endpoint="withdraw")
+def withdraw() -> str:
+    """Show the form of a withdrawal."""
+    return _withdrawal_form(_recorded(requested_name()), {})
+
+
+@blueprint.post("/name/withdraw")
+def save_withdrawal() -> AnyResponse:
+    """Withdraw the name of a form, or correct the reason and the successor of a withdrawn name."""
+    reason, successor = (request.form.get(field, "").strip() or None for field in ("reason", "successor"))
+    try:
+        return _changed(
+            lambda operations, by, name, revision: operations.withdraw(
+                by, name, reason=reason, successor=successor, revision=revision
+            )
+        )
+    except (Forbidden, Missing, BindingConflict):
+        raise
+    except BindingError as error:
+        problems = {"successor" if error.code.startswith("successor") else "reason": Problem.of(error)}
+        form = _withdrawal_form(_recorded(requested_name(request.form)), problems)
+        return Response(form, HTTPStatus.UNPROCESSABLE_ENTITY)
+
+
+@blueprint.post("/name/restore", endpoint="restore")
+def restore() -> AnyResponse:
+    """Make a withdrawn name live again."""
+    return _changed(lambda operations, by, name, revision: operations.restore(by, name, revision=revision))
+
+
+@blueprint.post("/name/publish", endpoint="publish")
+def publish() -> AnyResponse:
+    """Make a reserved name public."""
+    live = Fields(state="live")
+    return _changed(lambda operations, by, name, revision: operations.change(by, name, live, revision=revision))
+
+
+@blueprint.post("/name/delete", endpoint="delete")
+def delete() -> AnyResponse:
+    """Delete a reserved name."""
+    return _changed(
+        lambda operations, by, name, revision: operations.delete(by, name, revision=revision), to="desk.overview"
+    )
+
+
+def _changed(make: Make, *, to: str = "desk.name") -> AnyResponse:
+    """Make a change, and redirect to the page of the name. Show both versions if the name was changed meanwhile."""
+    name = requested_name(request.form)
+    try:
+        saved = make(management(), caller(), name, _revision())
+    except Stale as error:
+        return _conflict(error)
+    key = saved.binding.identifier
+    messages.put(_DONE.get(saved.outcome, f"{saved.outcome.capitalize()}."))
+    return see_other(to) if to != "desk.name" else see_other(to, name=key)
+
+
+def _conflict(error: Stale) -> AnyResponse:
+    if error.existing is None:
+        raise Missing("not-bound", identifier=error.identifier) from error
+    earlier = _at_revision(error.existing.identifier, error.expected_revision)
+    page = render_template(
+        "desk/conflict.html",
+        binding=error.existing,
+        theirs=list(differences(earlier, error.existing)) if earlier else [],
+        form=[
+            (field, text) for field, text in request.form.items(multi=True) if field not in ("revision", "csrf_token")
+        ],
+        action=request.path,
+    )
+    return Response(page, HTTPStatus.CONFLICT)
+
+
+def _at_revision(name: str, revision: int) -> Binding | None:
+    events = management().history(caller(), name)
+    return next((event.after for event in events if event.revision == revision), None)
+
+
+def _revision() -> int:
+    text = request.form.get("revision", "")
+    return int(text) if text.isascii() and text.isdecimal() and len(text) < 10 else 0
+
+
+def _recorded(name: str) -> Binding:
+    return management().show(caller(), name)
+
+
+def _metadata_form(binding: Binding, problems: dict[str, Problem]) -> str:
+    profile = request.values.get("profile", "")
+    if profile not in name_forms.TITLES:
+        profile = name_forms.profile_of(binding)
+    return render_template(
+        "desk/metadata.html",
+        binding=binding,
+        fields=name_forms.element_fields(profile, binding.metadata, request.form),
+        profile=profile,
+        profiles=name_forms.TITLES,
+        codes=metadata.VALUE_CODES,
+        errors=problems,
+        form=request.form,
+    )
+
+
+def _place_form(binding: Binding, problems: dict[str, Problem]) -> str:
+    given = request.form
+    return render_template(
+        "desk/target.html",
+        binding=binding,
+        kinds=[(kind, RESPONSES[kind].format(redirect="302 or 307")) for kind in KINDS],
+        values={
+            "target": given.get("target", binding.target or ""),
+            "kind": given.get("kind", binding.kind),
+            "redirect": given.get("redirect", str(binding.redirect)),
+            "resource": given.get("resource", binding.resource or ""),
+            "alternates": given.get("alternates", name_forms.alternates_text(binding)),
+            "passthrough": "passthrough" in given if given else binding.passthrough,
+            "subtree": "subtree" in given if given else binding.scope == "subtree",
+            "same": "same" in given,
+        },
+        errors=problems,
+    )
+
+
+def _withdrawal_form(binding: Binding, problems: dict[str, Problem]) -> str:
+    values = {
+        "reason": request.form.get("reason", binding.reason or ""),
+        "successor": request.form.get("successor", binding.successor or ""),
+    }
+    return render_template("desk/withdraw.html", binding=binding, values=values, errors=problems)
+
+
+def _field_of(code: str) -> str:
+    """Return the field of the form of a target that an error is about."""
+    for beginning, field in (
+        ("resource", "resource"),
+        ("alternate", "alternates"),
+        ("scope", "kind"),
+        ("kind", "kind"),
+    ):
+        if code.startswith(beginning):
+            return field
+    return "target"

@@ -1,0 +1,148 @@
+"""The forms of a name: the metadata by profile, and the target with its settings."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import Final
+
+from werkzeug.datastructures import MultiDict
+
+from ...middleware.bindings import metadata
+from ...middleware.bindings.model import Binding
+from ...middleware.errors import BindingError
+from ..management import Fields
+from .forms import Problem
+
+PROFILES: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType(
+    {
+        "erc": tuple(metadata.full_name(each) for each in metadata.ELEMENTS),
+        "dc": ("dc.creator", "dc.title", "dc.publisher", "dc.date", "dc.type", "dc.identifier", "dc.rights"),
+        "datacite": (
+            *("datacite.creator", "datacite.title", "datacite.publisher", "datacite.publicationyear"),
+            *("datacite.resourcetype", "datacite"),
+        ),
+        "schema": ("schema",),
+    }
+)
+"""The metadata elements of each profile that the form has fields for."""
+
+TITLES: Final[Mapping[str, str]] = MappingProxyType(
+    {"erc": "Kernel (ERC)", "dc": "Dublin Core", "datacite": "DataCite", "schema": "schema.org", "other": "Other"}
+)
+
+LABELS: Final[Mapping[str, str]] = MappingProxyType(
+    {
+        "erc.who": "Who: creator or provider",
+        "erc.what": "What: title",
+        "erc.when": "When: date",
+        "erc.where": "Where: location",
+        "erc.how": "How: form of the resource",
+        "erc.persistence": "Persistence: how long the name lasts",
+        "erc.availability": "Availability: how long the resource is available",
+        "erc.variance": "Variance: how the resource can change",
+        "erc.allocated": "Allocated: when the name was assigned",
+        "erc.policy": "Policy: URL of the rules for names",
+        "datacite": "DataCite record (XML)",
+        "schema": "schema.org record (JSON-LD)",
+    }
+)
+
+_LONG = frozenset({"datacite", "schema"})
+_PREFIX = "m."
+_NEW_NAME, _NEW_TEXT = "new-element", "new-text"
+_ALTERNATE = re.compile(r"\s*([^=]{1,200}?)\s*=\s*(\S+)\s*")
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class ElementField:
+    """A field of the form: the element, its label and value, and whether it needs several lines."""
+
+    element: str
+    label: str
+    value: str
+    is_long: bool
+
+    @property
+    def name(self) -> str:
+        """The name of the form field."""
+        return f"{_PREFIX}{self.element}"
+
+
+def profile_of(binding: Binding) -> str:
+    """Return the profile whose elements the name has, or "erc"."""
+    for profile, elements in PROFILES.items():
+        if any(element in binding.metadata for element in elements):
+            return profile
+    return "erc"
+
+
+def element_fields(profile: str, recorded: Mapping[str, str], given: Mapping[str, str]) -> list[ElementField]:
+    """Return the fields for a profile. ``given`` has the values of a refused form by the names of its fields.
+
+    The profile "other" has the recorded elements that no profile has.
+    """
+    known = {element for elements in PROFILES.values() for element in elements}
+    elements: Iterable[str] = PROFILES.get(profile) or [each for each in recorded if each not in known]
+    return [
+        ElementField(
+            element=each,
+            label=LABELS.get(each, each),
+            value=given.get(f"{_PREFIX}{each}", recorded.get(each, "")),
+            is_long=each in _LONG or "\n" in recorded.get(each, ""),
+        )
+        for each in elements
+    ]
+
+
+def read_metadata(form: MultiDict[str, str]) -> tuple[Fields, dict[str, Problem]]:
+    """Return the metadata of a form, and the problems of its fields. An empty value deletes an element."""
+    given = {name[len(_PREFIX) :]: text for name, text in form.items() if name.startswith(_PREFIX)}
+    if form.get(_NEW_NAME, "").strip():
+        given[form[_NEW_NAME].strip()] = form.get(_NEW_TEXT, "")
+    problems: dict[str, Problem] = {}
+    texts: dict[str, str] = {}
+    for element, text in given.items():
+        # A browser sends line ends as CRLF. A field of one line has no line ends.
+        texts[element] = text.replace("\r\n", "\n").strip()
+        try:
+            metadata.check({element: texts[element]}, deletions=True)
+        except BindingError as error:
+            problems[f"{_PREFIX}{element}" if f"{_PREFIX}{element}" in form else _NEW_NAME] = Problem.of(error)
+    return Fields(metadata=texts), problems
+
+
+def alternates_text(binding: Binding) -> str:
+    """Return the alternates of a name as the text of a form: one in each line, such as ``text/html;en = URL``."""
+    return "\n".join(f"{selector} = {target}" for selector, target in binding.alternates.items())
+
+
+def read_place(form: MultiDict[str, str], binding: Binding) -> tuple[Fields, dict[str, Problem]]:
+    """Return the target and its settings from a form, and the problems of its fields."""
+    problems: dict[str, Problem] = {}
+    alternates = dict.fromkeys(binding.alternates, "")
+    for line in filter(str.strip, form.get("alternates", "").splitlines()):
+        if (found := _ALTERNATE.fullmatch(line)) is None:
+            problems["alternates"] = Problem(
+                "A line is not an alternate.", "a media type, a language or both, an equals sign, and a URL"
+            )
+            break
+        alternates[found[1]] = found[2]
+    kind = form.get("kind", binding.kind)
+    target = form.get("target", "").strip()
+    if not target and kind != "described":
+        problems["target"] = Problem("The target is missing.", "a URL, or the response with the description")
+    return (
+        Fields(
+            target=None if kind == "described" else target,
+            kind=kind,
+            redirect=307 if form.get("redirect") == "307" else 302,
+            resource=form.get("resource", "").strip() or None,
+            passthrough="passthrough" in form,
+            scope="subtree" if "subtree" in form else "name",
+            alternates=alternates,
+        ),
+        problems,
+    )

@@ -1,0 +1,103 @@
+"""The history of a name as a timeline: each change with its differences."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from ...middleware.bindings import metadata
+from ...middleware.bindings.model import NOTHING, Action, Binding, Event
+
+MAX_SHOWN = 100
+"""Maximum number of changes on the page of a name."""
+
+_FIELDS = {
+    "target": "Target",
+    "kind": "Response",
+    "redirect": "Redirect status",
+    "resource": "Resource",
+    "passthrough": "Passthrough",
+    "scope": "Scope",
+    "reason": "Reason",
+    "successor": "Successor",
+}
+_DEFAULTS: Mapping[str, str] = {"kind": "located", "redirect": "302", "passthrough": "no", "scope": "name"}
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Difference:
+    """A value that a change set. ``before`` or ``after`` is empty for a value that was added or removed."""
+
+    field: str
+    before: str
+    after: str
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Change:
+    """One change of a name: its number, the action, who made it and when, and its differences.
+
+    - ``source``: the file and line of an imported table, or None.
+    - ``operation``: the number of the operation on many names that it belongs to, or None.
+    - ``is_last``: whether it is the last change of the name, which can be undone.
+    """
+
+    revision: int
+    action: Action
+    actor: str | None
+    when: datetime
+    source: str | None
+    operation: int | None
+    differences: Sequence[Difference]
+    is_last: bool
+
+
+def changes_of(events: Sequence[Event]) -> list[Change]:
+    """Return the changes of a name from its history, the newest first."""
+    return [
+        Change(
+            revision=event.revision,
+            action=event.action,
+            actor=event.actor,
+            when=event.when,
+            source=event.source,
+            operation=event.operation,
+            differences=tuple(differences(event.before, event.after)),
+            is_last=event is events[-1],
+        )
+        for event in reversed(events)
+    ]
+
+
+def differences(before: Binding | None, after: Binding) -> Iterator[Difference]:
+    """Yield the values that differ between two bindings of a name. Default values of a new name are omitted."""
+    for field, label in _FIELDS.items():
+        old = _DEFAULTS.get(field, "") if before is None else _text(before, field)
+        if (new := _text(after, field)) != old:
+            yield Difference(field=label, before="" if before is None else old, after=new)
+    yield from _of_mapping("Alternate ", before.alternates if before else NOTHING, after.alternates)
+    yield from _of_mapping(
+        "", metadata.shortened(before.metadata) if before else NOTHING, metadata.shortened(after.metadata)
+    )
+
+
+def _of_mapping(label: str, before: Mapping[str, str], after: Mapping[str, str]) -> Iterator[Difference]:
+    for name in {**before, **after}:
+        if before.get(name) != after.get(name):
+            yield Difference(field=f"{label}{name}", before=before.get(name, ""), after=after.get(name, ""))
+
+
+def _text(binding: Binding, field: str) -> str:
+    values: dict[str, str | int | None] = {
+        "target": binding.target,
+        "kind": binding.kind,
+        "redirect": binding.redirect,
+        "resource": binding.resource,
+        "passthrough": "yes" if binding.passthrough else "no",
+        "scope": binding.scope,
+        "reason": binding.reason,
+        "successor": binding.successor,
+    }
+    value = values[field]
+    return "" if value is None else str(value)
