@@ -1,1 +1,1 @@
-"""Stores of bindings: SQLite, PostgreSQL and files."""
+"""Stores of bindings: the databases SQLite and PostgreSQL, and table files."""

@@ -48,7 +48,10 @@ Progress = Callable[[str, int], object]
 
 
 class Copied(NamedTuple):
-    """A table: its name, its number of rows, and the checksum of its rows, which is the same in both stores."""
+    """The result of copying one database table.
+
+    ``checksum`` is that of its rows, which is the same in both stores.
+    """
 
     table: str
     rows: int
@@ -88,13 +91,19 @@ def _read(table: Table, snapshot: Snapshot, report: Progress) -> Copied:
 
 
 def require_empty(store: Bindings) -> None:
-    """Raise :class:`BindingError` with the code ``store-not-empty`` if a database has any record."""
+    """Check that a database has no names, rules, accounts or other records.
+
+    Raises :class:`BindingError` with the code ``store-not-empty``.
+    """
     with store.store.transaction() as transaction:
         require_empty_at(transaction, store.where)
 
 
 def require_empty_at(transaction: Transaction, where: str) -> None:
-    """Raise :class:`BindingError` as :func:`require_empty` does, in a transaction on the database at ``where``."""
+    """Check in a transaction that a database has no records. ``where`` is its place, for the message.
+
+    Raises :class:`BindingError` with the code ``store-not-empty``.
+    """
     for table in TABLES:
         own = f" WHERE name NOT IN {_OF_NEW_DATABASE}" if table is schema.meta else ""
         if transaction.connection.exec_driver_sql(f"SELECT 1 FROM {table}{own} LIMIT 1").first():
@@ -117,7 +126,10 @@ def _write(snapshot: Snapshot, transaction: Transaction, old: str, new: str, rep
 
 
 def insert_rows(transaction: Transaction, table: Table, rows: Iterable[Row], report: Progress | None = None) -> Copied:
-    """Insert rows with all columns of a table, and return their number and checksum."""
+    """Insert rows, which have all columns of ``table``, and return their number and checksum.
+
+    ``report`` is called with the name of the table and the number of rows so far.
+    """
     transaction.drop_replacement_triggers()
     lines = _Lines(table, report or (lambda table, rows: None))
     load = _load if transaction.dialect_name == "sqlite" else _copy

@@ -1,4 +1,6 @@
-"""Check whether a store can be read and written, and whether its schema has the right version. Nothing is changed.
+"""Check whether a store can be read and written, and whether its tables have the right version. Nothing is changed.
+
+:mod:`reopening` tries again to open a store that cannot be reached.
 
 Each PostgreSQL server of a URL is checked. Readers can use each standby that answers. Exactly one server must be the
 primary.
@@ -21,12 +23,14 @@ _VERSION = "SELECT value FROM ararat WHERE name = 'schema'"
 
 
 class Condition(NamedTuple):
-    """The condition of one store, or of one server of a store.
+    """The result of checking one store, or one server of a PostgreSQL URL.
 
-    ``where`` is its place without user and password. ``readable`` and ``writable`` are the permissions of this process.
-    ``standby`` is true for a copy of another server, and ``table`` for a file of text; both are only read. ``fault``
-    and ``code`` are the fault in printable ASCII and its code, or None. ``names`` is the number of names, or None if
-    they cannot be read.
+    - ``where``: its place without user and password.
+    - ``readable``, ``writable``: whether this process can read and write it.
+    - ``standby``: True for a copy of another server, which is only read; ``table``: True for a table file, which is
+      only read.
+    - ``fault``, ``code``: what is wrong, in printable ASCII, and its code; or None.
+    - ``names``: the number of names, or None if they cannot be read.
     """
 
     where: str
@@ -40,7 +44,7 @@ class Condition(NamedTuple):
 
 
 def conditions(url_or_path: str | Path) -> Iterator[Condition]:
-    """Check a store, and return its condition, or one condition for each server of a URL.
+    """Check a store, and yield its condition. For a PostgreSQL URL with several servers, yield one for each server.
 
     ``url_or_path`` is as in :func:`~ararat.middleware.open_bindings`.
 

@@ -21,7 +21,10 @@ if TYPE_CHECKING:
 
 
 class Fault(NamedTuple):
-    """A contradiction in the tables: a code of :data:`verification.CODES`, the name or prefix or "", and a message."""
+    """A contradiction between rows of a database.
+
+    ``code`` is one of :data:`verification.CODES`. ``name`` is the name or prefix that the rows are about, or "".
+    """
 
     code: str
     name: str
@@ -29,7 +32,10 @@ class Fault(NamedTuple):
 
 
 def faults(connection: Connection, database: Database) -> Iterator[Fault]:
-    """Return the faults of a database, in the view of ``connection``."""
+    """Yield the contradictions between the rows of a database that ``connection`` reads.
+
+    A binding that differs from its last event is an example.
+    """
 
     def rows(query: str) -> Iterator[Row]:
         return database.stream(connection, query)

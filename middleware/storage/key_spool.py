@@ -1,4 +1,4 @@
-"""Keys of names in a temporary file, so that a change of any number of names needs little memory."""
+"""Keep the keys of names in a temporary file, so that a change of any number of names needs little memory."""
 
 from __future__ import annotations
 
@@ -11,7 +11,9 @@ from ..errors import BindingsUnavailable
 
 
 class KeySpool:
-    """A set of keys on disk, in order. Raises :class:`BindingsUnavailable` if the disk cannot store it.
+    """A sorted set of keys in a temporary file.
+
+    Raises :class:`BindingsUnavailable` if the disk cannot store it.
 
     >>> spool = KeySpool()
     >>> spool.add(["ark:12345/y", "ark:12345/x", "ark:12345/y"])
@@ -28,27 +30,30 @@ class KeySpool:
             self._database.execute("CREATE TABLE names (key TEXT PRIMARY KEY) WITHOUT ROWID")
 
     def add(self, keys: Iterable[str]) -> None:
-        """Add keys. A key that is in the set already is ignored."""
+        """Add keys to the set. A key that is in the set already is ignored."""
         with disk_errors("the change"):
             self._database.execute("BEGIN")
             self._database.executemany("INSERT OR IGNORE INTO names VALUES (?)", ((key,) for key in keys))
             self._database.execute("COMMIT")
 
     def blocks(self, size: int) -> Iterator[Sequence[str]]:
-        """Return all keys in order, at most ``size`` at a time."""
+        """Yield all keys in alphabetical order, in lists of at most ``size``."""
         with disk_errors("the change"):
             rows = self._database.execute("SELECT key FROM names ORDER BY key")
             while block := [key for (key,) in islice(rows, size)]:
                 yield block
 
     def close(self) -> None:
-        """Delete the file."""
+        """Delete the temporary file."""
         self._database.close()
 
 
 @contextmanager
 def disk_errors(what: str) -> Iterator[None]:
-    """Raise :class:`BindingsUnavailable` for an error of a temporary database of ``what``, such as a full disk."""
+    """Convert errors of a temporary SQLite file in a ``with`` block to :class:`BindingsUnavailable`.
+
+    ``what`` names the action in the message, such as "the import".
+    """
     try:
         yield
     except sqlite3.Error as error:

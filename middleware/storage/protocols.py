@@ -1,4 +1,4 @@
-"""Protocols of the storage layer: a store, its snapshot, a database and its connections."""
+"""The interfaces of the storage layer: a store, its snapshot, a database and its connections."""
 
 from __future__ import annotations
 
@@ -26,9 +26,12 @@ Row = tuple[Any, ...]
 
 
 class LastEvent(NamedTuple):
-    """The last event of a name, also of a deleted name. The times are RFC 3339.
+    """The last event of a name, also of a deleted name.
 
-    ``state`` is all that two equal events have in common. ``changed`` is empty for a line of a file without a time.
+    - ``key``: the key in the tables; ``identifier``: the normal form of the name.
+    - ``revision``: the number of the event, from 1.
+    - ``changed``: its time in RFC 3339; "" for a line of a file without a time.
+    - ``state``: the columns that two equal events have in common.
     """
 
     key: str
@@ -40,138 +43,156 @@ class LastEvent(NamedTuple):
 
 
 class Snapshot(Protocol):
-    """A consistent view of all bindings at one moment."""
+    """All bindings of a store at one moment. Later changes do not affect it."""
 
     def bindings(self, unreadable: Callable[[UnreadableBinding], object] | None = None) -> Iterator[Binding]:
-        """Return all bindings in the order of their keys, also those of reserved names.
+        """Yield all bindings in the order of their keys, also those of reserved names.
 
-        Pass each row that cannot be read to ``unreadable``. Without ``unreadable``, raise UnreadableBinding.
+        ``unreadable`` is called with each row that cannot be read. Without it, such a row raises
+        :class:`UnreadableBinding`.
         """
         ...
 
     def bound(self, identifiers: Iterable[str]) -> set[str]:
-        """Return the identifiers that are bound, without reserved names."""
+        """Return the keys in ``identifiers`` that are bound. Reserved names are omitted."""
         ...
 
     def rows(self, table: Table, since: datetime | None = None) -> Iterator[Row]:
-        """Return the rows of a table; with ``since``, those from that time on.
+        """Return the rows of a database table. ``since`` limits them to rows from that time on.
 
-        A file has the rows of an import into an empty database.
+        For a table file, return the rows that its import into an empty database would create.
         """
         ...
 
     def last_events(self) -> Iterator[LastEvent]:
-        """Return the last event of each name, in the order of their keys."""
+        """Yield the last event of each name, also of a deleted name, in the order of the keys."""
         ...
 
     def event(self, key: str, revision: int) -> Row | None:
-        """Return the state of an event, as in :class:`LastEvent`, or None if there is no such event."""
+        """Return the columns :attr:`LastEvent.state` of one event of a name.
+
+        Return None if the event does not exist.
+        """
         ...
 
     def faults(self) -> Iterator[Fault]:
-        """Return the contradictions between the rows of the tables; empty for a file."""
+        """Yield the contradictions between the rows of the tables. A table file has none."""
         ...
 
     def served(self) -> tuple[int, str | None]:
-        """Return the number of live names of the kind "served", and the first key."""
+        """Return the number of live names of the kind "served", for which the site answers, and the first of their
+        keys.
+        """
         ...
 
     def settings(self) -> Iterator[RuleRow | Setting]:
-        """Return the rules in the order of their prefixes, then counters and UUIDs in the order of their names."""
+        """Yield the rules by prefix, then the counters and the owners of UUIDs by name."""
         ...
 
     def prefixes(self) -> list[PrefixRecord]:
-        """Return the records of all prefixes in order, without their rules."""
+        """Return the records of NAANs and shoulders in the order of their prefixes, with the field ``rule`` not set."""
         ...
 
     def selectors(self) -> list[str]:
-        """Return the selectors of all alternates, in order."""
+        """Return the selectors of all alternate targets in alphabetical order, such as "text/html;en"."""
         ...
 
     def elements(self) -> list[str]:
-        """Return the names of all elements of metadata without a short name, in order."""
+        """Return the names of the metadata elements in use that have no short name, in alphabetical order."""
         ...
 
 
 class Store(Protocol):
-    """A place that keeps bindings: a database or a file. ``str()`` returns its place without a password."""
+    """A place that keeps bindings: a database or a table file. ``str()`` returns its place without a password.
+
+    The methods raise :class:`BindingsUnavailable` if the store cannot be read.
+    """
 
     @property
     def refusal(self) -> str | None:
-        """Why the current version of a file is not served; None if it is served, and for a database."""
+        """Why the current version of a table file is not served. It is None if it is served, or for a database."""
         ...
 
     @property
     def unrecorded(self) -> str | None:
-        """Why the copy of the served file cannot be kept; None if it is kept, and for a database."""
+        """Why the copy of the served table file cannot be saved. It is None if it is saved, or for a database."""
         ...
 
     def fetch(self, identifiers: Iterable[str]) -> dict[str, Binding]:
-        """Return the bindings of these keys; unbound keys are left out."""
+        """Return the bindings of these keys, by key. Keys that are not bound are omitted."""
         ...
 
     def history(self, identifier: str) -> list[Event]:
-        """Return the changes of a key, oldest first."""
+        """Return the changes of the name with this key, the oldest first. The list is empty for an unknown name."""
         ...
 
     def count(self) -> NameCount:
-        """Return the number of names, which can be an estimate."""
+        """Return the number of names, live, reserved or withdrawn. A large number can be an estimate."""
         ...
 
     def list_names(self, selection: Selection, after: str | None, limit: int) -> Page:
-        """Return a page of at most ``limit`` names behind the cursor ``after``."""
+        """Return a page of at most ``limit`` names that meet the conditions ``selection``.
+
+        ``after`` is :attr:`Page.next` of the page before, or None.
+        """
         ...
 
     def count_names(self, selection: Selection, by: Group | None) -> dict[str, int]:
-        """Return the numbers of names by group; without groups, the number of all with the key ""."""
+        """Return the number of names in each group. If ``by`` is None, the number of all names has the key ""."""
         ...
 
     def operations(self, before: int | None, limit: int) -> list[Operation]:
-        """Return operations, the newest first, with numbers below ``before``; empty for a file."""
+        """Return at most ``limit`` operations, the newest first. ``before`` excludes operations from that number on.
+
+        The list is empty for a table file.
+        """
         ...
 
     def rules_version(self) -> str:
-        """Return a text that changes when a rule changes."""
+        """Return a text that differs after each change of a rule, a prefix record or the patterns of minted names."""
         ...
 
     def rules(self) -> list[Rule]:
-        """Return all rules."""
+        """Return the rules of all NAANs and shoulders, in any order."""
         ...
 
     def patterns(self) -> list[Pattern]:
-        """Return the patterns of the names that were minted with a check character."""
+        """Return the patterns of the names that were minted with a check character. They detect typing errors."""
         ...
 
     def rule_history(self, prefix: str) -> list[RuleEvent]:
-        """Return the changes of the rule for a prefix, oldest first."""
+        """Return the changes of the rule of a NAAN or shoulder, the oldest first."""
         ...
 
     def prefixes(self) -> list[PrefixRecord]:
-        """Return the records of all prefixes, without their rules."""
+        """Return the records of NAANs and shoulders, with the field ``rule`` not set."""
         ...
 
     def prefix_history(self, prefix: str) -> list[PrefixEvent]:
-        """Return the changes of the record of a prefix, oldest first."""
+        """Return the changes of the record of a NAAN or shoulder, the oldest first."""
         ...
 
     def transaction(self, *, exclusive: bool = False) -> AbstractContextManager[Transaction]:
-        """Begin a transaction. With ``exclusive``, other writers wait until it ends."""
+        """Return a context manager for a transaction. With ``exclusive``, other writers wait until it ends.
+
+        Raises :class:`ReadOnlyBindings` for a table file.
+        """
         ...
 
     def snapshot(self) -> AbstractContextManager[Snapshot]:
-        """Return a view of all bindings at this moment."""
+        """Return a context manager for a view of all bindings at this moment."""
         ...
 
     def close(self) -> None:
-        """Close the store. It cannot be used afterwards."""
+        """Close the store and its connections. Later uses raise :class:`BindingsUnavailable`."""
         ...
 
 
 class Connection(Protocol):
-    """The methods of a driver's connection that reading needs; sqlite3 and psycopg have them."""
+    """The methods of a driver's connection that reading needs. Connections of sqlite3 and psycopg have them."""
 
     def execute(self, query: Any, params: Sequence[Any] = ..., /) -> Any:
-        """Run a statement and return a cursor."""
+        """Run a statement with its parameters, and return a cursor for the rows."""
         ...
 
     def close(self) -> None:
@@ -180,22 +201,23 @@ class Connection(Protocol):
 
 
 class ReadableDatabase(Protocol):
-    """The part of a database that :class:`~ararat.middleware.storage.databases.connections.Readers` needs."""
+    """The methods of a database that :class:`~ararat.middleware.storage.databases.connections.Readers` calls."""
 
     @property
     def driver_error(self) -> type[Exception]:
-        """The base class of the driver's exceptions."""
+        """The base class of the exceptions that the driver raises."""
         ...
 
     @property
     def most_readers(self) -> int:
-        """The maximum number of reading connections per process."""
+        """The maximum number of connections for reading in one process."""
         ...
 
     def fingerprint(self, in_use: bool = False, /) -> Hashable:
-        """Return a value that changes when existing connections must be replaced. Raises BindingsUnavailable.
+        """Return a value that differs if existing connections must be replaced, because the file was replaced or
+        changed.
 
-        ``in_use`` is true if this process has idle connections.
+        ``in_use`` is true if this process has idle connections. Raises :class:`BindingsUnavailable`.
         """
         ...
 
@@ -204,79 +226,86 @@ class ReadableDatabase(Protocol):
         ...
 
     def unavailable(self, error: Exception) -> BindingsUnavailable:
-        """Return the exception to raise for an error of the driver, the server or the file system."""
+        """Convert an error of the driver, the server or the file system to the exception to raise."""
         ...
 
     def is_transient(self, error: Exception) -> bool:
-        """Return whether the connection is still usable after this error, such as a time limit."""
+        """Return whether the connection can be used again after this error, such as a time limit."""
         ...
 
 
 class Database(ReadableDatabase, Protocol):
-    """A kind of SQL database. ``str()`` returns its place without user and password."""
+    """One SQLite file or PostgreSQL database. ``str()`` returns its place without user and password."""
 
     @property
     def engine(self) -> Engine:
-        """The engine of the writing connections."""
+        """The SQLAlchemy engine for changes."""
         ...
 
     @property
     def dialect_name(self) -> str:
-        """The name of the dialect: "sqlite" or "postgresql"."""
+        """The kind of the database: "sqlite" or "postgresql"."""
         ...
 
     @property
     def estimate_sql(self) -> str:
-        """The query that estimates the number of names."""
+        """A query that returns an estimate of the number of names."""
         ...
 
     @property
     def trigger_names_sql(self) -> str:
-        """The query that lists the enabled triggers."""
+        """A query that returns the names of the enabled triggers."""
         ...
 
     @property
     def exclusive_lock_sql(self) -> str | None:
-        """The statement that makes other writers wait; None if each transaction does this."""
+        """A statement that makes other writers wait. It is None if each transaction makes them wait (SQLite)."""
         ...
 
     @property
     def schema_lock_sql(self) -> str | None:
-        """The statement that allows one creation or migration of tables at a time; None if each transaction does."""
+        """A statement that makes another creation or migration of the tables wait. It is None if each transaction does
+        (SQLite).
+        """
         ...
 
     @property
     def server_state_sql(self) -> str | None:
-        """The query whether the server is a standby and whether the user can write; None without a server."""
+        """A query that returns two values: whether the server is a standby, and whether the user can write. None for a
+        file.
+        """
         ...
 
     @property
     def is_standby_sql(self) -> str | None:
-        """The expression whether the server is a standby; None without a server."""
+        """An SQL expression that is true on a standby server. None for a file."""
         ...
 
     def servers(self) -> Sequence[Database]:
-        """Return one database for each server that the URL names."""
+        """Return a database for each server that the URL names, so that each can be checked.
+
+        A file is its own server.
+        """
         ...
 
     def exists(self) -> bool:
-        """Return False if the file does not exist. For a server, return True."""
+        """Return False if the file does not exist. Return True for a server, which only a connection could check."""
         ...
 
     def create(self) -> None:
-        """Create the file, or check the encoding of the server's database."""
+        """Create a missing SQLite file. For PostgreSQL, check the encoding of the database, which must exist."""
         ...
 
     def prepare(self) -> None:
-        """Set up an existing database for writing."""
+        """Prepare an existing database for changes, such as turning on the write-ahead log of SQLite."""
         ...
 
     def connect_for_snapshot(self) -> Connection:
-        """Open a connection that cannot write and that sees the database at one moment."""
+        """Open a connection that cannot write and that sees the database as it is at its first query."""
         ...
 
     def stream(self, connection: Any, query: str) -> Iterator[Any]:
-        """Return the rows of a query without loading all of them."""
+        """Run a query and yield its rows, without loading all of them."""
         ...
 
     def turn_to_write(self) -> AbstractContextManager[object]:
@@ -287,21 +316,23 @@ class Database(ReadableDatabase, Protocol):
         ...
 
     def array_parameter(self, keys: list[str]) -> str | list[str]:
-        """Convert keys to the one parameter of a statement for many keys."""
+        """Return many keys as the one parameter of a statement, in the form that the driver needs."""
         ...
 
     def is_read_only(self, error: Exception) -> bool:
-        """Return whether a write failed because the database or the user can only read."""
+        """Return whether a change failed because the database cannot be written, or the user has no permission."""
         ...
 
     def is_conflict(self, error: Exception) -> bool:
-        """Return whether a write failed because another writer was faster. Such a write can be repeated."""
+        """Return whether a change failed because another writer changed the same row first. The caller can repeat the
+        change.
+        """
         ...
 
     def is_constraint_violation(self, error: Exception) -> bool:
-        """Return whether a trigger or a CHECK of the tables refused a write."""
+        """Return whether a change failed because a trigger or a constraint of the tables forbids it."""
         ...
 
     def is_missing_table(self, error: Exception) -> bool:
-        """Return whether a statement failed because a table does not exist."""
+        """Return whether a statement failed because one of its tables does not exist."""
         ...

@@ -1,4 +1,4 @@
-"""Column types and constraints of the tables in :mod:`schema`, :mod:`account_tables` and :mod:`log_tables`."""
+"""The column types and constraints that the modules of tables share."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ NUMBER = BigInteger().with_variant(Integer, "sqlite")
 
 
 def row_number() -> Column[Any]:
-    """Return the column ``id``: a number that the database assigns, in the order of the rows."""
+    """Create the column ``id``, a number that the database assigns in the order of the rows."""
     return Column("id", NUMBER, primary_key=True, autoincrement=True)
 
 
 def one_of(column: str, allowed: Iterable[object]) -> CheckConstraint:
-    """Return the constraint that a column has one of these values."""
+    """Create a CHECK constraint: ``column`` has one of the values ``allowed``."""
     return CheckConstraint(f"{column} IN ({', '.join(map(repr, allowed))})", name=f"{column}_known")

@@ -76,7 +76,10 @@ def _state() -> list[Column[Any]]:
 
 
 def state_since_3() -> list[Column[Any]]:
-    """Return the columns of a binding that version 3 added, at the end of the tables, where ALTER TABLE adds them."""
+    """Create the columns of a binding that version 3 of the schema added.
+
+    They are the last columns, because ALTER TABLE adds them there.
+    """
     return [
         Column("successor", Text),
         Column("spelling", Text),  # the text under which the name was first bound, if it differs from the identifier

@@ -77,7 +77,7 @@ FROM search_names JOIN bindings USING (key)""",
 
 
 def create(connection: Connection) -> None:
-    """Create the indexes of tables that exist, and fill them."""
+    """Create the search indexes of existing tables, and add the names that are in the tables already."""
     is_sqlite = connection.dialect.name == "sqlite"
     for statement in (*(_SQLITE if is_sqlite else _POSTGRESQL), *_EVENT_INDEXES, *(_FILL if is_sqlite else ())):
         connection.exec_driver_sql(statement)

@@ -70,7 +70,7 @@ $$ BEGIN RAISE EXCEPTION '%%', TG_ARGV[0] USING ERRCODE = 'integrity_constraint_
 
 
 class Trigger(NamedTuple):
-    """A trigger: its name, its table, and the statement that creates it."""
+    """The name and table of a trigger, and the SQL statement that creates it."""
 
     name: str
     table: Table
@@ -78,7 +78,7 @@ class Trigger(NamedTuple):
 
 
 def triggers(dialect: str) -> list[Trigger]:
-    """Return the triggers that protect the tables, for "sqlite" or "postgresql"."""
+    """Return the triggers that protect the tables. ``dialect`` is "sqlite" or "postgresql"."""
     wanted: list[Trigger] = []
     for what, table, act, when, why in _NEVER:
         name = f"{table}_never_{what}"
@@ -95,7 +95,7 @@ def triggers(dialect: str) -> list[Trigger]:
 
 
 def replacement_triggers() -> list[Trigger]:
-    """Return the triggers against ``INSERT OR REPLACE`` in SQLite. Each needs a lookup per inserted row."""
+    """Return the triggers of SQLite that refuse ``INSERT OR REPLACE``. Each needs a lookup for every inserted row."""
     refuse = f"BEGIN SELECT RAISE(ABORT, '{ROW_EXISTS}'); END"
     wanted: list[Trigger] = []
     for table, same in _REPLACED.items():
@@ -110,7 +110,9 @@ def _refusal(why: str) -> str:
 
 
 def create(connection: Connection, wanted: Iterable[Trigger]) -> None:
-    """Create triggers, and in PostgreSQL the function that they run. A disabled trigger is replaced."""
+    """Create triggers, and in PostgreSQL the function that they run. Existing triggers with the same names are
+    replaced.
+    """
     is_sqlite = connection.dialect.name == "sqlite"
     if not is_sqlite:
         connection.exec_driver_sql(_FUNCTION)
