@@ -19,7 +19,7 @@ from .names import Name
 from .prefixes import PrefixRecords
 
 if TYPE_CHECKING:
-    from ..storage.store import Transaction
+    from ..storage.writing.transaction import Transaction
     from .model import Binding
     from .policy import ChangeCheck
 

@@ -42,7 +42,7 @@ from .prefixes import Inherited, PrefixEvent, PrefixRecord, PrefixRecords
 if TYPE_CHECKING:
     from ...identifiers.iri_policy import Profile
     from ..storage.protocols import Store
-    from ..storage.store import Transaction
+    from ..storage.writing.transaction import Transaction
 
 _TRIES = 5
 

@@ -12,7 +12,7 @@ from .collection import Bindings, check_actor
 from .prefixes import PrefixRecords
 
 if TYPE_CHECKING:
-    from ..storage.store import Transaction
+    from ..storage.writing.transaction import Transaction
 
 
 class MintedChange(NamedTuple):

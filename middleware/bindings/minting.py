@@ -33,7 +33,7 @@ from .prefixes import PrefixRecords
 
 if TYPE_CHECKING:
     from ...identifiers.iri_policy import Profile
-    from ..storage.store import Transaction
+    from ..storage.writing.transaction import Transaction
 
 MAX_COUNT = 10_000
 

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
     from ..bindings.collection import Bindings
     from .protocols import Row, Snapshot
-    from .store import Transaction
+    from .writing.transaction import Transaction
 
 TABLES = (
     *(schema.meta, schema.operations, schema.bindings, schema.events, schema.rules, schema.rule_events),

@@ -14,12 +14,11 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from ..bindings.open_bindings import database_at, open_file, table_file
 from ..errors import BindingError, BindingsUnavailable, ReadOnlyBindings
+from .versions import VERSION_SQL, wrong_version
 
 if TYPE_CHECKING:
     from ..bindings.model import NameCount
     from .protocols import Database
-
-_VERSION = "SELECT value FROM ararat WHERE name = 'schema'"
 
 
 class Condition(NamedTuple):
@@ -100,7 +99,7 @@ def _of(database: Database) -> Condition:
         return Condition(where, False, False, fault=str(error), code="unavailable")
     standby, can_write = False, True
     try:
-        row = connection.execute(_VERSION, ()).fetchone()
+        row = connection.execute(VERSION_SQL, ()).fetchone()
         if database.server_state_sql:
             standby, can_write = connection.execute(database.server_state_sql, ()).fetchone()
     except database.driver_error as error:
@@ -110,8 +109,6 @@ def _of(database: Database) -> Condition:
         return Condition(where, False, False, fault=str(database.unavailable(error)), code="unavailable")
     finally:
         connection.close()
-    from .store import wrong_version
-
     if fault := wrong_version(database, row and row[0]):
         return Condition(where, False, False, standby, fault=fault, code="schema-version")
     if standby:
@@ -123,18 +120,23 @@ def _of(database: Database) -> Condition:
 
 
 def _try_to_write(database: Database, where: str) -> Condition:
-    from sqlalchemy.exc import DBAPIError
-
-    from .store import driver_cause
-
     try:
-        # This begins the transaction of a writer and rolls it back.
-        with database.engine.connect() as connection:
-            connection.exec_driver_sql(_VERSION).fetchone()
+        database.require_writable()
+        _begin_and_roll_back(database)
     except (BindingsUnavailable, ReadOnlyBindings) as error:
         fault = error.message if isinstance(error, ReadOnlyBindings) else str(error)
         return Condition(where, True, False, fault=fault, code="not-writable")
-    except DBAPIError as error:
-        fault = str(database.unavailable(driver_cause(error)))
-        return Condition(where, True, False, fault=fault, code="not-writable")
     return Condition(where, True, True)
+
+
+def _begin_and_roll_back(database: Database) -> None:
+    """Begin the transaction of a writer, and roll it back."""
+    from sqlalchemy.exc import DBAPIError
+
+    from .writing.transaction import driver_cause
+
+    try:
+        with database.engine.connect() as connection:
+            connection.exec_driver_sql(VERSION_SQL).fetchone()
+    except DBAPIError as error:
+        raise database.unavailable(driver_cause(error)) from error

@@ -13,8 +13,9 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from ..bindings.patterns import Pattern
 from ..errors import UnreadableBinding
-from .sql import binding_of
-from .tables import schema, triggers
+from .rows import STATE, binding_of
+from .tables import triggers
+from .tables.keys import MAX_KEY_BYTES, index_key
 
 if TYPE_CHECKING:
     from .protocols import Connection, Database, Row
@@ -60,11 +61,11 @@ def _missing_triggers(connection: Connection, database: Database) -> Iterator[Fa
 
 def _differences(rows: _Rows, differs: str) -> Iterator[Fault]:
     """Compare each binding with its last event."""
-    now = ", ".join(f"b.{name}" for name in schema.STATE)
-    last = ", ".join(f"e.{name}" for name in schema.STATE)
+    now = ", ".join(f"b.{name}" for name in STATE)
+    last = ", ".join(f"e.{name}" for name in STATE)
     newest = "SELECT max(revision) FROM events AS other WHERE other.key = b.key"
-    different = " OR ".join(f"b.{name} {differs} e.{name}" for name in schema.STATE)
-    width = len(schema.STATE)
+    different = " OR ".join(f"b.{name} {differs} e.{name}" for name in STATE)
+    width = len(STATE)
     for row in rows(
         f"SELECT {now}, {last} FROM bindings AS b LEFT JOIN events AS e ON e.key = b.key AND e.revision = ({newest}) "
         f"WHERE {different} ORDER BY b.key"
@@ -74,7 +75,7 @@ def _differences(rows: _Rows, differs: str) -> Iterator[Fault]:
         if right[0] is None:
             yield Fault("history-missing", name, "the name is bound, but has no history")
             continue
-        columns = [column for column, a, b in zip(schema.STATE, left, right, strict=True) if a != b]
+        columns = [column for column, a, b in zip(STATE, left, right, strict=True) if a != b]
         message = f"the binding differs from the last event of its history in: {', '.join(columns)}"
         yield Fault("history-differs", name, message)
 
@@ -124,10 +125,10 @@ _SEQUENCE_MESSAGES = {
 
 def _keys(rows: _Rows) -> Iterator[Fault]:
     """Check the names whose keys are shorter texts."""
-    shorter = f"long_identifier IS NOT NULL OR length(key) > {schema.MAX_KEY_BYTES} OR key LIKE '%#%'"
+    shorter = f"long_identifier IS NOT NULL OR length(key) > {MAX_KEY_BYTES} OR key LIKE '%#%'"
     for table in ("bindings", "events"):
         for key, long in rows(f"SELECT DISTINCT key, long_identifier FROM {table} WHERE {shorter}"):
-            if schema.index_key(long or key) != key or long == key or "#" in (long or key):
+            if index_key(long or key) != key or long == key or "#" in (long or key):
                 message = f"a row of the table {table} has a key that does not belong to its identifier"
                 yield Fault("key-wrong", key, message)
 
@@ -193,7 +194,7 @@ def _counters(rows: _Rows) -> Iterator[Fault]:
 
 
 def _unreadable(rows: _Rows) -> Iterator[Fault]:
-    for row in rows(f"SELECT {', '.join(schema.STATE)} FROM bindings"):
+    for row in rows(f"SELECT {', '.join(STATE)} FROM bindings"):
         try:
             binding_of(row)
         except UnreadableBinding as error:
@@ -201,4 +202,4 @@ def _unreadable(rows: _Rows) -> Iterator[Fault]:
 
 
 def _name(key: str, long: str | None) -> str:
-    return long if long and schema.index_key(long) == key else key
+    return long if long and index_key(long) == key else key

@@ -1,22 +1,27 @@
-"""The SQL of lists and counts. A page is a range of an index in the order of that index (:mod:`search_indexes`)."""
+"""The SQL of lists and counts of names, and of the list of operations.
+
+A page of names is a range of an index in the order of that index (:mod:`search_indexes`)."""
 
 from __future__ import annotations
 
+import json
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
+from datetime import datetime
 from typing import Any, NamedTuple
 
+from ..bindings.bulk.operations import Operation
 from ..bindings.listing import HOST_ENDS, LAST, Group, Page, Selection, cursor, position, shoulder_of
 from ..bindings.model import rfc3339
 from ..errors import UnreadableBinding
 from .protocols import Row
-from .sql import binding_of
-from .tables import schema
+from .rows import STATE, binding_of
 from .tables.search_indexes import TARGET, WORDS
 
 _KEYS_AT_ONCE = 10_000
+_OPERATION = "id, action, actor, started, finished, parameters, names, undoes"
 
-Read = Callable[[str, Sequence[Any]], list[Row]]
+Read = Callable[[str, Sequence[Any]], Sequence[Any]]
 """A function that returns the rows of a query."""
 
 
@@ -34,7 +39,7 @@ class Lists:
 
     def __init__(self, dialect_name: str) -> None:
         self._is_sqlite = dialect_name == "sqlite"
-        self._columns = ", ".join(f"bindings.{name}" for name in schema.STATE)
+        self._columns = ", ".join(f"bindings.{name}" for name in STATE)
         self._target = TARGET if self._is_sqlite else f'{TARGET} COLLATE "C"'
 
     def page(self, read: Read, selection: Selection, after: str | None, limit: int) -> Page:
@@ -46,7 +51,7 @@ class Lists:
             if len(found) > limit:
                 break
         page = Page([], None, [])
-        width = len(schema.STATE)
+        width = len(STATE)
         for row in found[:limit]:
             try:
                 page.names.append(binding_of(row[:width]))
@@ -66,9 +71,21 @@ class Lists:
         counts: Counter[str] = Counter()
         for query in self._queries(selection, None, is_ordered=False):
             text = f"SELECT {group}, count(*) FROM {query.tables}{_where(query.conditions)} GROUP BY 1"  # noqa: S608
-            for name, number in read(self._marked(text), query.parameters):
+            for name, number in read(self.marked(text), query.parameters):
                 counts[name] += number
         return dict(sorted(counts.items()))
+
+    def operations(self, read: Read, before: int | None, limit: int) -> list[Operation]:
+        """Return operations, the newest first, with numbers below ``before``."""
+        where = "" if before is None else "WHERE id < ? "
+        parameters = [limit] if before is None else [before, limit]
+        rows = read(self.marked(f"SELECT {_OPERATION} FROM operations {where}ORDER BY id DESC LIMIT ?"), parameters)  # noqa: S608
+        undone: dict[int, int] = {}
+        for number, undoes in read("SELECT id, undoes FROM operations WHERE undoes IS NOT NULL ORDER BY id DESC", ()):
+            # An operation that was undone itself undoes nothing.
+            if number not in undone:
+                undone[undoes] = number
+        return [_operation(row, undone.get(row[0])) for row in rows]
 
     def _count_shoulders(self, read: Read, selection: Selection) -> dict[str, int]:
         counts: Counter[str] = Counter()
@@ -76,7 +93,7 @@ class Lists:
             conditions = [*query.conditions, "bindings.key > ?"]
             text = f"SELECT bindings.key FROM {query.tables}{_where(conditions)} ORDER BY bindings.key LIMIT {_KEYS_AT_ONCE}"  # noqa: S608, E501
             last = ""
-            while rows := read(self._marked(text), [*query.parameters, last]):
+            while rows := read(self.marked(text), [*query.parameters, last]):
                 counts.update(shoulder_of(key) for (key,) in rows)
                 last = rows[-1][0]
         return dict(sorted(counts.items()))
@@ -84,7 +101,7 @@ class Lists:
     def _select(self, query: _Query, limit: int) -> tuple[str, list[object]]:
         order = ", ".join(query.order)
         text = f"SELECT {self._columns}, {order} FROM {query.tables}{_where(query.conditions)} ORDER BY {order} LIMIT ?"  # noqa: S608
-        return self._marked(text), [*query.parameters, limit]
+        return self.marked(text), [*query.parameters, limit]
 
     def _queries(self, selection: Selection, after: str | None, *, is_ordered: bool = True) -> Iterator[_Query]:
         """Return the queries whose rows, one after the other, are the list."""
@@ -150,7 +167,7 @@ class Lists:
                 values += [reached[0], reached[0], reached[1]]
             yield _Query("bindings", wanted, values, (target, "bindings.key"))
 
-    def _marked(self, text: str) -> str:
+    def marked(self, text: str) -> str:
         """Return a statement with the parameter marks of the driver."""
         return text if self._is_sqlite else text.replace("?", "%s")
 
@@ -182,6 +199,21 @@ def _conditions(selection: Selection) -> tuple[list[str], list[object]]:
             conditions.append(f"bindings.{column} {sign} ?")
             parameters.append(rfc3339(time))
     return conditions, parameters
+
+
+def _operation(row: Row, undone_by: int | None) -> Operation:
+    number, action, actor, started, finished, parameters, names, undoes = row
+    return Operation(
+        number,
+        action,
+        actor,
+        datetime.fromisoformat(started),
+        datetime.fromisoformat(finished) if finished else None,
+        json.loads(parameters or "{}"),
+        names or 0,
+        undoes,
+        undone_by,
+    )
 
 
 def _where(conditions: list[str]) -> str:

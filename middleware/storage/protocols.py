@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from ..resolution.rules import Rule, RuleEvent
     from ..tabular.other_rows import RuleRow, Setting
     from .integrity import Fault
-    from .store import Transaction
+    from .writing.transaction import Transaction
 
 Row = tuple[Any, ...]
 
@@ -298,6 +298,10 @@ class Database(ReadableDatabase, Protocol):
 
     def prepare(self) -> None:
         """Prepare an existing database for changes, such as turning on the write-ahead log of SQLite."""
+        ...
+
+    def require_writable(self) -> None:
+        """Raise :class:`ReadOnlyBindings` if this process has no permission to write the file. A server checks it."""
         ...
 
     def connect_for_snapshot(self) -> Connection:

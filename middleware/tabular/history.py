@@ -26,6 +26,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple
 from ..bindings import validation
 from ..bindings.model import rfc3339
 from ..errors import BindingError, TableError, UnreadableBinding
+from ..storage.tables.keys import index_key
 from .text_stream import Lines, name_of, opened
 
 if TYPE_CHECKING:
@@ -201,14 +202,12 @@ def _require_end(last: _Record, records: int, lines: Lines) -> None:
 
 
 def _row(record: _Record, table: Table, lines: Lines) -> Row:
-    from ..storage.tables import schema
-
     values = record.values
     if record.kind == "event":
         identifier = values.pop("identifier", None)
         if not isinstance(identifier, str):
             raise _fault(lines, "the event has no identifier")
-        key = schema.index_key(identifier)
+        key = index_key(identifier)
         values |= {"key": key} if key == identifier else {"key": key, "long_identifier": identifier}
     row: list[Any] = []
     for column in table.columns:

@@ -36,7 +36,7 @@ from .other_rows import OtherRow, PrefixRow, RuleRow, Setting
 from .text_stream import ReadAs, name_of
 
 if TYPE_CHECKING:
-    from ..storage.store import Transaction
+    from ..storage.writing.transaction import Transaction
 
 MOST_LISTED = 100
 """The maximum number of listed lines for each outcome. All lines are counted."""

@@ -32,8 +32,7 @@ from typing import Any
 import psycopg
 
 from ararat.middleware import open_bindings
-from ararat.middleware.storage.sql import row_of
-from ararat.middleware.storage.tables import schema
+from ararat.middleware.storage.rows import STATE, row_of
 from ararat.middleware.tabular import columns as rows
 from ararat.middleware.tabular.exporting import export_table
 from ararat.middleware.tabular.importing import import_table
@@ -42,7 +41,7 @@ Row = tuple[Any, ...]
 NOW = datetime(2026, 10, 4, 12, tzinfo=UTC)
 AT_ONCE = 1000
 TURN = 10_000
-COLUMNS = ", ".join(schema.STATE)
+COLUMNS = ", ".join(STATE)
 INSERT = f"INSERT INTO bindings ({COLUMNS}) VALUES (%s)"  # noqa: S608 - the schema's own names
 ALL = f"SELECT {COLUMNS} FROM bindings ORDER BY key"  # noqa: S608
 
@@ -98,7 +97,7 @@ def connected(url: str) -> Any:
 def executemany(url: str, size: int, file: Path, watch: Watch) -> None:
     connection = connected(url)
     mark = "?" if isinstance(connection, sqlite3.Connection) else "%s"
-    statement = INSERT % ", ".join(mark for _ in schema.STATE)
+    statement = INSERT % ", ".join(mark for _ in STATE)
     connection.execute("BEGIN")
     for number, some in stored(size):
         with watch:

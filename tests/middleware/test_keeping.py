@@ -23,7 +23,7 @@ NAME, NEW = "ark:12345/doc", "ark:12345/new"
 # One process loads everything, and each round is a fork of it: 25 rounds take seconds.
 KILLING = """
 import io, os, random, signal, sqlite3, sys, time
-import ararat.middleware.storage.store
+import ararat.middleware.storage.writing.transaction
 from ararat.middleware import import_table, open_bindings
 
 file, rounds, LINES = sys.argv[1], int(sys.argv[2]), 1500

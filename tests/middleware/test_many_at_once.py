@@ -18,14 +18,14 @@ from ararat.middleware.bindings import assignment
 from ararat.middleware.bindings.collection import Bindings
 from ararat.middleware.bindings.open_bindings import open_bindings
 from ararat.middleware.storage.migration.migrations import migrate
-from ararat.middleware.storage.tables import schema
+from ararat.middleware.storage.versions import VERSION
 
 NAMES = 1000
 
 BINDING = """
 import json, random, sys
 from ararat.middleware import BindingConflict, open_bindings
-import ararat.middleware.storage.store
+import ararat.middleware.storage.writing.transaction
 bindings, who, names = open_bindings(sys.argv[1], create=True), sys.argv[2], list(range(int(sys.argv[3])))
 random.Random(1).shuffle(names)        # both in the same order: they are after the same name all the time
 print("ready", flush=True)
@@ -145,9 +145,7 @@ def migrate_tables(database: str) -> object:
     return migrate(database).after
 
 
-@pytest.mark.parametrize(
-    ("begin", "expected"), [(import_names, 1500), (mint_names, 3), (migrate_tables, schema.VERSION)]
-)
+@pytest.mark.parametrize(("begin", "expected"), [(import_names, 1500), (mint_names, 3), (migrate_tables, VERSION)])
 def test_a_long_transaction_waits_for_a_running_change(
     database: str, open_store: Callable[..., Bindings], begin: Callable[[str], object], expected: object
 ) -> None:

@@ -15,7 +15,7 @@ from .permissions import granted_only, require_curator
 if TYPE_CHECKING:
     from ...middleware import Bindings
     from ...middleware.bindings.names import Name
-    from ...middleware.storage.store import Transaction
+    from ...middleware.storage.writing.transaction import Transaction
     from ..accounts.model import Caller
     from ..accounts.store import Accounts
 

@@ -22,8 +22,8 @@ from ..model import Binding
 from .operations import OperationAction
 
 if TYPE_CHECKING:
-    from ...storage.operations import KeyRange
-    from ...storage.store import Transaction
+    from ...storage.writing.operations import KeyRange
+    from ...storage.writing.transaction import Transaction
 
 MOST_LISTED = 100
 """The maximum number of names in each list of a result. All names are counted."""

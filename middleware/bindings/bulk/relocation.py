@@ -16,7 +16,7 @@ from ..names import Name
 from .plan import BulkResult, Decision, NotedName, Plan, carry_out, recorded
 
 if TYPE_CHECKING:
-    from ...storage.store import Transaction
+    from ...storage.writing.transaction import Transaction
 
 _MAX_PREFIX = 400
 _END_OF_HOST = "/?#"
@@ -60,7 +60,7 @@ def relocate_prefix(
     (1, 1, 'https://new.example/1?a=b')
     >>> b.close(); folder.cleanup()
     """
-    from ...storage.operations import KeyRange
+    from ...storage.writing.operations import KeyRange
 
     rewriting = Rewriting.of(source, destination)
     if prefix is not None and below is not None:

@@ -22,8 +22,8 @@ from ..names import Name
 from .plan import BulkResult, Decision, NotedName, Plan, carry_out
 
 if TYPE_CHECKING:
-    from ...storage.operations import Recorded
-    from ...storage.store import Transaction
+    from ...storage.writing.operations import Recorded
+    from ...storage.writing.transaction import Transaction
 
 _CHANGED = "the name was changed since then"
 _KEPT = "the resource was recorded, and a recorded resource never changes"
@@ -89,7 +89,7 @@ def undo_change(
     key = names.key(name)
 
     def find(transaction: Transaction) -> Iterator[str]:
-        from ...storage.tables.schema import index_key
+        from ...storage.tables.keys import index_key
 
         for each in dict.fromkeys((key, names.older_key(name))):
             if transaction.operations.recorded([index_key(each)], None):
@@ -105,7 +105,7 @@ def _decide(
     number: int | None, revision: int | None, *, skip_changed: bool
 ) -> Callable[[Transaction, Sequence[str]], Iterator[Decision]]:
     def each(transaction: Transaction, keys: Sequence[str]) -> Iterator[Decision]:
-        from ...storage.tables.schema import index_key
+        from ...storage.tables.keys import index_key
 
         found = transaction.operations.recorded(keys, number)
         current = {index_key(binding.identifier): binding for binding in transaction.get(keys).values()}

@@ -17,8 +17,8 @@ from .plan import BulkResult, Decision, NotedName, Plan, carry_out, recorded
 from .relocation import container
 
 if TYPE_CHECKING:
-    from ...storage.operations import KeyRange
-    from ...storage.store import Transaction
+    from ...storage.writing.operations import KeyRange
+    from ...storage.writing.transaction import Transaction
 
 _Decide = Callable[[Binding, datetime], Change | NotedName]
 _Find = Callable[["Transaction"], Iterable[str]]
@@ -123,7 +123,7 @@ def _restored(binding: Binding, now: datetime) -> Change | NotedName:
 
 
 def _plan_below(action: OperationAction, key: str, parameters: Mapping[str, Any], decide: _Decide) -> Plan:
-    from ...storage.operations import KeyRange
+    from ...storage.writing.operations import KeyRange
 
     keys = KeyRange(key, is_below=True)
     find: _Find = lambda transaction: transaction.operations.keys_in(keys)  # noqa: E731

@@ -11,14 +11,12 @@ from collections.abc import Hashable, Iterator, Sequence
 from contextlib import AbstractContextManager, closing, nullcontext
 from typing import TYPE_CHECKING, Any, LiteralString
 
-from sqlalchemy import Engine, create_engine, event
-from sqlalchemy.pool import NullPool
-
 from ...errors import BindingError, BindingsUnavailable
 from ..tables.triggers import PROTECTED
 
 if TYPE_CHECKING:
     import psycopg
+    from sqlalchemy import Engine
 
 # libpq, section 34.1.1: parameters that are lists with an entry for each server, and that choose among servers.
 _PER_SERVER = ("host", "hostaddr", "port")
@@ -113,15 +111,7 @@ class PostgreSQL:
         self._write_parameters = dict(self._parameters)
         if hosts > 1:
             self._write_parameters["target_session_attrs"] = "read-write"
-        # The driver runs the statements, and its parameters have positions and no names.
-        self.engine: Engine = create_engine(
-            "postgresql+psycopg://",
-            creator=self._connect,
-            poolclass=NullPool,
-            paramstyle="format",
-            hide_parameters=True,
-        )
-        event.listen(self.engine, "begin", _begin)
+        self._engine: Engine | None = None
         self._is_behind_pooler = False
 
     def __str__(self) -> str:
@@ -129,6 +119,15 @@ class PostgreSQL:
         ports = str(self._parameters.get("port", "")).split(",")
         where = [f"{host}:{port}" if port else host for host, port in zip(hosts, ports * len(hosts), strict=False)]
         return f"postgresql://{','.join(where)}/{self._parameters.get('dbname', '')}"
+
+    @property
+    def engine(self) -> Engine:
+        """The engine of the writing connections. The first use loads SQLAlchemy."""
+        if self._engine is None:
+            from ..writing.engines import postgresql_engine
+
+            self._engine = postgresql_engine(self._connect, _BEGIN_WRITING)
+        return self._engine
 
     def servers(self) -> list[PostgreSQL]:
         """Return a database for each server that the URL names, in the same order, so that each can be checked."""
@@ -201,6 +200,9 @@ class PostgreSQL:
 
     def prepare(self) -> None:
         """Do nothing, because the administrator prepares the server."""
+
+    def require_writable(self) -> None:
+        """Do nothing: the server checks the permissions of each statement."""
 
     def unavailable(self, error: Exception) -> BindingsUnavailable:
         """Convert an error of the driver or the server to the exception to raise. Its message contains no password and
@@ -288,7 +290,3 @@ class _PooledConnection:
     def close(self) -> None:
         """Close the connection."""
         self._connection.close()
-
-
-def _begin(connection: Any) -> None:
-    connection.exec_driver_sql(_BEGIN_WRITING)

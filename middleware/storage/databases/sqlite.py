@@ -17,23 +17,22 @@ from __future__ import annotations
 import json
 import logging
 import os
-import secrets
 import sqlite3
 import stat
 import time
 from collections.abc import Hashable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
-
-from sqlalchemy import Engine, create_engine, event
-from sqlalchemy.pool import NullPool
 
 from ...errors import BindingsUnavailable, ReadOnlyBindings
 from ...fork_safety import ForkSafeLock
 from ..tables.triggers import ROW_EXISTS
 from . import wal
+
+if TYPE_CHECKING:
+    from sqlalchemy import Engine
 
 BUSY_SECONDS = 5.0
 """The maximum time that a writer waits for another writer, and that a reader waits for a lock."""
@@ -79,15 +78,19 @@ class SQLite:
         self._lost_logs = 0
         self._reads_only = False
         self._turn = ForkSafeLock()
-        # Connections are closed after each write, so that a forked process inherits none.
-        self.engine: Engine = create_engine(
-            "sqlite://", creator=self._connect_to_write, poolclass=NullPool, hide_parameters=True
-        )
-        event.listen(self.engine, "begin", _begin)
-        event.listen(self.engine, "commit", _identify)
+        self._engine: Engine | None = None
 
     def __str__(self) -> str:
         return f"sqlite:///{self.path}"
+
+    @property
+    def engine(self) -> Engine:
+        """The engine of the writing connections. The first use loads SQLAlchemy."""
+        if self._engine is None:
+            from ..writing.engines import sqlite_engine
+
+            self._engine = sqlite_engine(self._connect_to_write)
+        return self._engine
 
     def servers(self) -> list[SQLite]:
         """Return a list of this database only, because SQLite has no other servers."""
@@ -263,6 +266,10 @@ class SQLite:
         if mode != "wal":
             raise BindingsUnavailable(f"{self}: this file system does not support a write-ahead log; use a local disk")
 
+    def require_writable(self) -> None:
+        """Raise ReadOnlyBindings if this process has no permission to write the file or its log."""
+        self._require_permissions(creating=False)
+
     def unavailable(self, error: Exception) -> BindingsUnavailable:
         """Return the exception to raise for an error of SQLite or of the file system."""
         if _code(error) & 0xFF == sqlite3.SQLITE_BUSY:
@@ -369,16 +376,3 @@ class SQLite:
 def _code(error: Exception) -> int:
     """Return the extended result code of SQLite, or 0 for another error."""
     return getattr(error, "sqlite_errorcode", 0)
-
-
-def _identify(connection: Any) -> None:
-    """Write the first page of the database with its identity to the log, so that the log can be identified."""
-    if not connection.connection.dbapi_connection.total_changes:
-        return
-    identity = connection.exec_driver_sql("PRAGMA application_id").scalar_one() or secrets.randbelow(2**31 - 1) + 1
-    connection.exec_driver_sql(f"PRAGMA application_id = {identity}")
-
-
-def _begin(connection: Any) -> None:
-    # The default locks after the first read, and then fails if another writer was faster.
-    connection.exec_driver_sql("BEGIN IMMEDIATE")

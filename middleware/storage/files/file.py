@@ -59,7 +59,7 @@ from ...tabular.other_rows import OtherRow, PrefixRow, RuleRow, Setting
 from ..integrity import Fault
 from ..opening import CLOSED
 from ..protocols import LastEvent, Row
-from ..tables import schema
+from ..tables.keys import index_key
 from . import file_rows
 from .served_copy import Fingerprint, ServedCopy, Version, fingerprint, read
 
@@ -406,7 +406,7 @@ class FileSnapshot:
 
     def bindings(self, unreadable: Callable[[UnreadableBinding], object] | None = None) -> Iterator[Binding]:
         """Return all bindings, sorted by key as in a database."""
-        return map(self._bindings.__getitem__, sorted(self._bindings, key=schema.index_key))
+        return map(self._bindings.__getitem__, sorted(self._bindings, key=index_key))
 
     def bound(self, identifiers: Iterable[str]) -> set[str]:
         """Return the identifiers that are bound."""

@@ -10,8 +10,10 @@ from typing import TYPE_CHECKING
 
 from ...bindings.model import rfc3339
 from ...tabular.other_rows import PrefixRow, RuleRow, Setting
-from ..sql import last_event_of, row_of
+from ..rows import STATE, last_event_of, row_of
 from ..tables import schema
+from ..tables.keys import index_key
+from ..versions import first_settings
 
 if TYPE_CHECKING:
     from sqlalchemy import Table
@@ -29,7 +31,7 @@ def rows(file: FileTable, name: str, table: Table) -> Iterator[Row]:
 
 def last_events(file: FileTable) -> Iterator[LastEvent]:
     """Return the state of each name, in the order of their keys."""
-    for binding in sorted(file.bindings.values(), key=lambda each: schema.index_key(each.identifier)):
+    for binding in sorted(file.bindings.values(), key=lambda each: index_key(each.identifier)):
         event = last_event_of(row_of(binding))
         # A line without a time has the time of the file.
         yield event._replace(changed="") if binding.changed == file.changed else event
@@ -37,16 +39,14 @@ def last_events(file: FileTable) -> Iterator[LastEvent]:
 
 def _records(file: FileTable, name: str, table: Table) -> Iterator[Mapping[str, object]]:
     if table is schema.meta:
-        yield from ({"name": key, "value": value} for key, value in schema.first_settings().items())
+        yield from ({"name": key, "value": value} for key, value in first_settings().items())
         yield from ({"name": row.name, "value": row.value} for row in file.others if isinstance(row, Setting))
     elif table in (schema.bindings, schema.events):
         lines = zip(file.bindings.values(), file.lines, strict=True)
-        for number, (binding, line) in enumerate(
-            sorted(lines, key=lambda each: schema.index_key(each[0].identifier)), 1
-        ):
+        for number, (binding, line) in enumerate(sorted(lines, key=lambda each: index_key(each[0].identifier)), 1):
             action = "bound" if binding.is_live else binding.status
             event = {"id": number, "action": action, "source": f"{name}, line {line}"}
-            yield {**dict(zip(schema.STATE, row_of(binding), strict=True)), **event}
+            yield {**dict(zip(STATE, row_of(binding), strict=True)), **event}
     elif table in (schema.rules, schema.rule_events):
         rules = sorted(row for row in file.others if isinstance(row, RuleRow))
         for number, rule in enumerate(rules, 1):

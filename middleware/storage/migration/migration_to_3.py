@@ -17,6 +17,7 @@ from typing import Any
 from sqlalchemy import CheckConstraint, Connection, Table, inspect
 from sqlalchemy.schema import CreateTable
 
+from ..rows import STATE
 from ..tables import schema, search_indexes
 
 Progress = Callable[[str, int, int], object]
@@ -27,7 +28,7 @@ _OLD_ELEMENTS = "who|what|when|where|persistence|availability|variance|allocated
 # The name of an element in a JSON object whose values are texts. A quotation mark in a text has a backslash before it.
 _ELEMENT = rf'([{{,]\s*)"({_OLD_ELEMENTS})"(\s*:)'
 
-_OLD_STATE = [name for name in schema.STATE if name not in ("successor", "spelling", "created")]
+_OLD_STATE = [name for name in STATE if name not in ("successor", "spelling", "created")]
 _FIRST_EVENT = "(SELECT changed FROM {events} AS first WHERE first.key = {row}.key AND first.revision = 1)"
 
 # A minted name has neither a target nor a resource. Its row and its event have the same columns.

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from ...bindings import validation
 from ...bindings.open_bindings import database_at, table_file
 from ...errors import BindingError
+from ..versions import VERSION
 
 if TYPE_CHECKING:
     from sqlalchemy import Connection
@@ -41,7 +42,7 @@ Progress = Callable[[str, int, int], object]
 
 
 def migrate(url_or_path: str | Path, progress: Progress | None = None) -> Migrated:
-    """Migrate a database to the version of the schema that this Ararat needs, and add missing tables and triggers.
+    """Migrate a database to the version of the schema that this Ararat needs, and add missing triggers.
 
     ``url_or_path`` is as in :func:`open_bindings`. Other writers wait until the end, and in PostgreSQL readers too.
     Stop the servers of the older version before, and start this version afterwards. ``progress`` is called after each
@@ -55,8 +56,8 @@ def migrate(url_or_path: str | Path, progress: Progress | None = None) -> Migrat
     from sqlalchemy import inspect, select, update
     from sqlalchemy.exc import DBAPIError
 
-    from ..store import driver_cause
     from ..tables import schema
+    from ..writing.transaction import driver_cause
     from . import urn_keys
 
     if (table := table_file(url_or_path)) is not None:
@@ -76,9 +77,9 @@ def migrate(url_or_path: str | Path, progress: Progress | None = None) -> Migrat
             before = _parse_version(
                 connection.execute(select(schema.meta.c.value).where(is_version)).scalar(), str(database)
             )
-            for number in range(before, schema.VERSION):
+            for number in range(before, VERSION):
                 _STEPS[number](connection, progress or (lambda table, rows, total: None))
-            connection.execute(update(schema.meta).where(is_version).values(value=str(schema.VERSION)))
+            connection.execute(update(schema.meta).where(is_version).values(value=str(VERSION)))
             for missing in schema.TABLES_SINCE_3:
                 missing.create(connection, checkfirst=True)
             added = _add_missing_triggers(connection, database)
@@ -86,7 +87,7 @@ def migrate(url_or_path: str | Path, progress: Progress | None = None) -> Migrat
             rewritten = urn_keys.rewrite(connection)
     except DBAPIError as error:
         raise database.unavailable(driver_cause(error)) from error
-    return Migrated(before, schema.VERSION, added, rewritten)
+    return Migrated(before, VERSION, added, rewritten)
 
 
 def _add_missing_triggers(connection: Connection, database: Database) -> int:
@@ -100,13 +101,12 @@ def _add_missing_triggers(connection: Connection, database: Database) -> int:
 
 
 def _parse_version(version: str | None, database: str) -> int:
-    from ..tables import schema
 
     if version is not None and version.isdecimal():
-        if int(version) in (*_STEPS, schema.VERSION):
+        if int(version) in (*_STEPS, VERSION):
             return int(version)
-        if int(version) > schema.VERSION:
-            message = f"{database} has version {version} of the schema and this Ararat needs {schema.VERSION}"
+        if int(version) > VERSION:
+            message = f"{database} has version {version} of the schema and this Ararat needs {VERSION}"
             raise BindingError("schema-version", f"{message}; update Ararat")
     raise BindingError("schema-version", f"{database} has an unknown version of the schema; restore a backup")
 

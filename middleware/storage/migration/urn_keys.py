@@ -17,6 +17,7 @@ from ....identifiers.urn import namespaces
 from ...bindings import names
 from ...errors import BindingError
 from ..tables import schema
+from ..versions import KEYS
 
 _MAX_LISTED = 20
 # No name has this key. It is used while two names swap their keys.
@@ -125,11 +126,11 @@ def _listed(groups: list[list[Row]]) -> str:
 
 def _is_marked(connection: Connection) -> bool:
     meta = schema.meta.c
-    return connection.execute(select(meta.value).where(meta.name == "keys")).scalar() == str(schema.KEYS)
+    return connection.execute(select(meta.value).where(meta.name == "keys")).scalar() == str(KEYS)
 
 
 def _mark(connection: Connection) -> None:
-    connection.execute(insert(schema.meta).values(name="keys", value=str(schema.KEYS)))
+    connection.execute(insert(schema.meta).values(name="keys", value=str(KEYS)))
 
 
 def _namespaces() -> set[str]:

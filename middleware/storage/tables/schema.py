@@ -15,7 +15,6 @@ tables, and :mod:`search_indexes` has the indexes for lists and search.
 
 from __future__ import annotations
 
-from hashlib import sha256
 from typing import Any
 
 from sqlalchemy import CheckConstraint, Column, Integer, SmallInteger, Table, Text, UniqueConstraint
@@ -23,37 +22,6 @@ from sqlalchemy import CheckConstraint, Column, Integer, SmallInteger, Table, Te
 from ...bindings.model import ACTIONS, KINDS, REDIRECTS, SCOPES, STATUSES
 from . import account_tables, link_tables, log_tables
 from .column_types import BYTES, NUMBER, metadata, one_of, row_number
-
-VERSION = 3
-"""The version of the schema. A server opens only a database of this version (:mod:`migrations`)."""
-
-KEYS = 2
-"""The version of the keys. A database with older keys is served, and :mod:`migrations` rewrites them."""
-
-MAX_KEY_BYTES = 1024
-"""The maximum length of a key. PostgreSQL allows about 2,700 bytes per index entry, and a name can have 3,060."""
-
-
-def first_settings() -> dict[str, str]:
-    """Return the rows of the table ``ararat`` of a new database."""
-    return {"schema": str(VERSION), "keys": str(KEYS), "rules": "0"}
-
-
-KEPT_CHARACTERS = 900
-"""The number of characters of a long name that its key in the tables has."""
-
-
-def index_key(identifier: str) -> str:
-    """Return the key of a name in the tables: the name, or a shorter text if an index cannot contain the name.
-
-    The shorter text is the beginning of the name, then "#", which no name contains, then a hash of the name.
-
-    >>> index_key("ark:12345/x"), len(index_key("ark:12345/" + 250 * "%F0%9F%98%80"))
-    ('ark:12345/x', 965)
-    """
-    if len(identifier) <= MAX_KEY_BYTES:
-        return identifier
-    return f"{identifier[:KEPT_CHARACTERS]}#{sha256(identifier.encode()).hexdigest()}"
 
 
 def _state() -> list[Column[Any]]:
@@ -187,9 +155,3 @@ meta = Table("ararat", metadata, Column("name", Text, primary_key=True), Column(
 
 TABLES_SINCE_3 = (operations, prefixes, prefix_events, *account_tables.TABLES, *link_tables.TABLES, *log_tables.TABLES)
 """The tables that version 3 added."""
-
-STATE = (
-    *("key", "long_identifier", "kind", "target", "status", "redirect", "resource", "passthrough", "scope"),
-    *("alternates", "metadata", "reason", "successor", "spelling", "created", "changed", "revision"),
-)
-"""The columns of a binding in the order of the rows that are read and written; the key is first."""

@@ -10,7 +10,10 @@
 
 from __future__ import annotations
 
-from sqlalchemy import Connection
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from sqlalchemy import Connection
 
 TARGET_CHARACTERS = 400
 """The number of characters of a target in the index. PostgreSQL allows about 2,700 bytes per index entry."""

@@ -9,52 +9,52 @@ A reserved name is not public: it can be deleted, and everything about it can ch
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
-from sqlalchemy import Connection, Table
-
-from .schema import bindings, events, operations, prefix_events, rule_events
+if TYPE_CHECKING:
+    from sqlalchemy import Connection
 
 _PUBLIC = "OLD.status <> 'reserved'"
 _OTHER_RESOURCE = "OLD.resource <> NEW.resource OR (OLD.resource IS NOT NULL AND NEW.resource IS NULL)"
 _OTHER_ORIGIN = "OLD.created <> NEW.created OR coalesce(OLD.spelling, '') <> coalesce(NEW.spelling, '')"
+_HISTORY = ("events", "rule_events", "prefix_events")
 # A trigger with a changed statement needs a new name, because ``ararat migrate`` compares names.
 _NEVER = (
-    ("deleted", bindings, "DELETE", f"WHEN ({_PUBLIC})", "a public name is never deleted"),
-    ("renamed", bindings, "UPDATE", "WHEN (OLD.key <> NEW.key)", "a name is never renamed"),
-    ("reassigned", bindings, "UPDATE", f"WHEN ({_PUBLIC} AND ({_OTHER_RESOURCE}))", "a name is never re-assigned"),
+    ("deleted", "bindings", "DELETE", f"WHEN ({_PUBLIC})", "a public name is never deleted"),
+    ("renamed", "bindings", "UPDATE", "WHEN (OLD.key <> NEW.key)", "a name is never renamed"),
+    ("reassigned", "bindings", "UPDATE", f"WHEN ({_PUBLIC} AND ({_OTHER_RESOURCE}))", "a name is never re-assigned"),
     (
         "reserved",
-        bindings,
+        "bindings",
         "UPDATE",
         f"WHEN ({_PUBLIC} AND NEW.status = 'reserved')",
         "a public name is never reserved again",
     ),
     (
         "redated",
-        bindings,
+        "bindings",
         "UPDATE",
         f"WHEN ({_PUBLIC} AND ({_OTHER_ORIGIN}))",
         "the date of creation and the spelling of a public name never change",
     ),
     (
         "skipped",
-        bindings,
+        "bindings",
         "UPDATE",
         "WHEN (NEW.revision <> OLD.revision + 1)",
         "a change raises the revision by 1 (use ararat)",
     ),
-    ("deleted", operations, "DELETE", "", "history is never deleted"),
-    *(("deleted", table, "DELETE", "", "history is never deleted") for table in (events, rule_events, prefix_events)),
-    *(("changed", table, "UPDATE", "", "history is never changed") for table in (events, rule_events, prefix_events)),
+    ("deleted", "operations", "DELETE", "", "history is never deleted"),
+    *(("deleted", table, "DELETE", "", "history is never deleted") for table in _HISTORY),
+    *(("changed", table, "UPDATE", "", "history is never changed") for table in _HISTORY),
 )
 # SQLite's REPLACE deletes conflicting rows without DELETE triggers. PostgreSQL's ON CONFLICT is an UPDATE.
 _REPLACED = {
-    bindings: "key = NEW.key",
-    events: "id = NEW.id OR (key = NEW.key AND revision = NEW.revision)",
-    operations: "id = NEW.id",
-    rule_events: "id = NEW.id",
-    prefix_events: "id = NEW.id OR (prefix = NEW.prefix AND revision = NEW.revision)",
+    "bindings": "key = NEW.key",
+    "events": "id = NEW.id OR (key = NEW.key AND revision = NEW.revision)",
+    "operations": "id = NEW.id",
+    "rule_events": "id = NEW.id",
+    "prefix_events": "id = NEW.id OR (prefix = NEW.prefix AND revision = NEW.revision)",
 }
 
 PROTECTED = tuple(_REPLACED)
@@ -73,7 +73,7 @@ class Trigger(NamedTuple):
     """The name and table of a trigger, and the SQL statement that creates it."""
 
     name: str
-    table: Table
+    table: str
     statement: str
 
 

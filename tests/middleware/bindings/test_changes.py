@@ -19,8 +19,8 @@ from ararat.middleware.bindings.changes import MAX_CHANGES, NameChange, change_r
 from ararat.middleware.bindings.creation import MintedChange, create
 from ararat.middleware.bindings.model import Binding
 from ararat.middleware.errors import BindingError, BindingsUnavailable, Stale
-from ararat.middleware.storage.store import Transaction
 from ararat.middleware.storage.tables import account_tables
+from ararat.middleware.storage.writing.transaction import Transaction
 
 NAME, OTHER = "ark:12345/x1", "ark:12345/x2"
 

@@ -18,7 +18,7 @@ from ararat.middleware.bindings.minting import mint
 from ararat.middleware.bindings.prefixes import PrefixRecords, record
 from ararat.middleware.errors import Collision
 from ararat.middleware.storage.copying import copy_store
-from ararat.middleware.storage.store import Transaction
+from ararat.middleware.storage.writing.transaction import Transaction
 from ararat.middleware.tabular.exporting import export_table
 from ararat.middleware.tabular.importing import import_table
 

@@ -18,7 +18,7 @@ from ararat.middleware import BindingError, BindingsUnavailable, ResolverMiddlew
 from ararat.middleware.bindings.prefixes import check_prefix
 from ararat.middleware.errors import Collision
 from ararat.middleware.resolution.rules import SECONDS_HELD, Rule, Rulebook, check_template
-from ararat.middleware.storage.store import Transaction
+from ararat.middleware.storage.writing.transaction import Transaction
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
 

@@ -200,7 +200,7 @@ def test_a_folder_without_write_access_is_reported_with_its_fix(served: Bindings
 AS_NOBODY = """
 import os, sys
 import ararat.middleware.storage.databases.sqlite
-import ararat.middleware.storage.store
+import ararat.middleware.storage.writing.transaction
 from ararat.middleware.bindings.open_bindings import open_bindings
 from ararat.middleware.errors import BindingsUnavailable
 os.setgroups([])
@@ -245,7 +245,7 @@ def test_missing_permissions_are_reported_with_their_fix(
 READING_ONLY = """
 import os, sys, time
 import ararat.middleware.storage.databases.sqlite
-import ararat.middleware.storage.store
+import ararat.middleware.storage.writing.transaction
 from ararat.middleware import ReadOnlyBindings
 from ararat.middleware.bindings.open_bindings import open_bindings
 from ararat.middleware.storage.health import conditions

@@ -21,6 +21,7 @@ from ararat.middleware.bindings.open_bindings import open_bindings
 from ararat.middleware.errors import BindingError, BindingsUnavailable
 from ararat.middleware.storage.migration.migrations import migrate
 from ararat.middleware.storage.tables import schema, triggers
+from ararat.middleware.storage.versions import VERSION
 
 NAME = "ark:12345/doc"
 ROW = "'ark:12345/doc', 'located', '/x', 'live', 302, 'R1', 0, 'name', '2026-10-04T12:00:00.000000Z', 1"
@@ -72,7 +73,7 @@ def test_an_old_database_is_not_served(old: str) -> None:
 
 
 def test_migration_keeps_bindings(old: str, open_store: Callable[..., Bindings]) -> None:
-    assert migrate(old)[:2] == (1, schema.VERSION)
+    assert migrate(old)[:2] == (1, VERSION)
     bindings = open_store(old)
     found = bindings.lookup(NAME)
     assert found is not None
@@ -99,7 +100,7 @@ def test_a_migrated_database_has_the_tables_of_a_new_one(
 def test_a_current_database_is_not_changed(database: str) -> None:
     open_bindings(database, create=True).close()
     before = shape(database)
-    assert migrate(database) == (schema.VERSION, schema.VERSION, 0, 0)
+    assert migrate(database) == (VERSION, VERSION, 0, 0)
     assert shape(database) == before
 
 
@@ -118,7 +119,7 @@ def test_missing_triggers_are_added(database: str, open_store: Callable[..., Bin
     bindings = open_store(database)
     assert bindings.relocate(NAME, "/y") == "relocated"
     disabled = database.startswith("postgresql")
-    assert migrate(database) == (schema.VERSION, schema.VERSION, len(added) + disabled, 0)
+    assert migrate(database) == (VERSION, VERSION, len(added) + disabled, 0)
     assert shape(database) == before
     assert bindings.relocate(NAME, "/z") == "relocated"
 
@@ -183,13 +184,13 @@ def test_a_failed_migration_changes_nothing(old: str, monkeypatch: pytest.Monkey
         migrate(old)
     assert shape(old) == before
     monkeypatch.undo()
-    assert migrate(old)[:2] == (1, schema.VERSION)
+    assert migrate(old)[:2] == (1, VERSION)
 
 
 MIGRATING = """
 import sys
 from ararat.middleware.storage.migration.migrations import migrate
-import ararat.middleware.storage.store
+import ararat.middleware.storage.writing.transaction
 print("ready", flush=True)
 sys.stdin.readline()
 print(*migrate(sys.argv[1])[:2])
@@ -207,7 +208,7 @@ def test_the_second_of_two_concurrent_migrations_waits(old: str) -> None:
         process.stdin.write("\n")
         process.stdin.flush()
     said = sorted(process.communicate(timeout=50)[0].strip() for process in processes)
-    assert said == [f"1 {schema.VERSION}", f"{schema.VERSION} {schema.VERSION}"]
+    assert said == [f"1 {VERSION}", f"{VERSION} {VERSION}"]
 
 
 def row(key: str, metadata: str | None = None, *, changed: str, revision: int = 1, target: str = "'/x'") -> str:
@@ -249,7 +250,7 @@ def version_2(database: str, data: Path) -> str:
 
 def test_version_2_is_migrated(version_2: str, open_store: Callable[..., Bindings]) -> None:
     progress: list[tuple[str, int, int]] = []
-    assert migrate(version_2, lambda *done: progress.append(done))[:2] == (2, schema.VERSION)
+    assert migrate(version_2, lambda *done: progress.append(done))[:2] == (2, VERSION)
     assert [each[0] for each in progress] == ["bindings", "events"]
     bindings = open_store(version_2)
     found = bindings.lookup(NAME)
@@ -265,7 +266,7 @@ def test_version_2_is_migrated(version_2: str, open_store: Callable[..., Binding
     assert [event.action for event in bindings.history("ark:12345/x51")] == ["bound"]
     assert {finding.code for finding in verify(bindings)} == {"row-unreadable"}
     assert bindings.delete("ark:12345/x50") == "deleted"
-    assert migrate(version_2) == (schema.VERSION, schema.VERSION, 0, 0)
+    assert migrate(version_2) == (VERSION, VERSION, 0, 0)
 
 
 def test_version_2_gets_the_tables_of_a_new_database(

@@ -1,34 +1,32 @@
-"""The SQL of operations: their rows, and the names that an operation concerns."""
+"""The operations of a transaction: their rows, and the names that an operation concerns."""
 
 # ruff: noqa: S608 - the statements contain names of the schema only
 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from sqlalchemy import insert, update
 
-from ..bindings.bulk.operations import Operation, OperationAction
-from ..bindings.listing import LAST
-from ..bindings.model import Binding, rfc3339
-from ..errors import BindingError, UnreadableBinding
-from .sql import binding_of
-from .tables import schema
-from .tables.search_indexes import TARGET
+from ...bindings.bulk.operations import Operation, OperationAction
+from ...bindings.listing import LAST
+from ...bindings.model import Binding, rfc3339
+from ...errors import BindingError, UnreadableBinding
+from ..listing import Lists
+from ..rows import STATE, binding_of
+from ..tables import schema
+from ..tables.keys import KEPT_CHARACTERS, index_key
+from ..tables.search_indexes import TARGET
 
 if TYPE_CHECKING:
     from sqlalchemy import Connection
 
-    from .protocols import Database, Row
-
-Read = Callable[[str, Sequence[Any]], Sequence[Any]]
-"""A function that returns the rows of a query."""
+    from ..protocols import Database
 
 _ROWS_AT_ONCE = 1000
-_COLUMNS = "id, action, actor, started, finished, parameters, names, undoes"
 
 
 class Recorded(NamedTuple):
@@ -42,19 +40,6 @@ class Recorded(NamedTuple):
     revision: int
 
 
-def operations(read: Read, dialect_name: str, before: int | None, limit: int) -> list[Operation]:
-    """Return operations, the newest first, with numbers below ``before``."""
-    where = "" if before is None else "WHERE id < ? "
-    parameters = [limit] if before is None else [before, limit]
-    rows = read(_marked(f"SELECT {_COLUMNS} FROM operations {where}ORDER BY id DESC LIMIT ?", dialect_name), parameters)
-    undone: dict[int, int] = {}
-    for number, undoes in read("SELECT id, undoes FROM operations WHERE undoes IS NOT NULL ORDER BY id DESC", ()):
-        # An operation that was undone itself undoes nothing.
-        if number not in undone:
-            undone[undoes] = number
-    return [_operation(row, undone.get(row[0])) for row in rows]
-
-
 class Operations:
     """The operations of a transaction. ``begun`` is the number of the operation that began in it, or None."""
 
@@ -62,6 +47,7 @@ class Operations:
         self._connection = connection
         self._database = database
         self._dialect_name = database.dialect_name
+        self._lists = Lists(database.dialect_name)
         self.begun: int | None = None
 
     def begin(
@@ -92,7 +78,7 @@ class Operations:
 
     def get(self, number: int) -> Operation:
         """Return an operation. Raises :class:`BindingError` with the code ``operation-unknown``."""
-        found = operations(self._rows, self._dialect_name, number + 1, 1) if 0 < number < 2**62 else []
+        found = self._lists.operations(self._rows, number + 1, 1) if 0 < number < 2**62 else []
         if not found or found[0].number != number:
             raise BindingError("operation-unknown", f"the operation {number} does not exist")
         return found[0]
@@ -135,7 +121,7 @@ class Operations:
 
     def recorded(self, keys: Sequence[str], number: int | None) -> dict[str, Recorded]:
         """Return the events of an operation for some keys. Without ``number``, return the last event of each key."""
-        state = [f"{table}.{name}" for table in ("events", "earlier") for name in (*schema.STATE, "action")]
+        state = [f"{table}.{name}" for table in ("events", "earlier") for name in (*STATE, "action")]
         which = "events.operation = ?"
         if number is None:
             newest = "SELECT max(revision) FROM events AS other WHERE other.key = events.key"
@@ -147,7 +133,7 @@ class Operations:
             "ORDER BY events.key, events.revision"
         )
         parameters: list[Any] = [self._database.array_parameter(list(keys))]
-        width = len(schema.STATE)
+        width = len(STATE)
         found: dict[str, Recorded] = {}
         for row in self._rows(text, [*parameters, *([] if number is None else [number])]):
             after = binding_of(tuple(row[:width]))
@@ -163,13 +149,11 @@ class Operations:
         return found
 
     def _rows(self, text: str, parameters: Sequence[Any]) -> Sequence[Any]:
-        return self._connection.exec_driver_sql(_marked(text, self._dialect_name), tuple(parameters)).fetchall()
+        return self._connection.exec_driver_sql(self._lists.marked(text), tuple(parameters)).fetchall()
 
     def _stream(self, text: str, parameters: Sequence[Any]) -> Iterator[str]:
         options = {"stream_results": True, "yield_per": _ROWS_AT_ONCE}
-        rows = self._connection.exec_driver_sql(
-            _marked(text, self._dialect_name), tuple(parameters), execution_options=options
-        )
+        rows = self._connection.exec_driver_sql(self._lists.marked(text), tuple(parameters), execution_options=options)
         yield from rows.scalars()
 
 
@@ -185,31 +169,11 @@ class KeyRange(NamedTuple):
         if not self.is_below:
             return " AND key >= ? AND key < ?", [start, f"{start}{LAST}"]
         # In byte order "." and "/" are adjacent, and "0" follows; "$" follows "#".
-        short = start[: schema.KEPT_CHARACTERS]
-        bounds = [schema.index_key(start), f"{start}.", f"{start}0", f"{short}#", f"{short}$" if short != start else ""]
+        short = start[:KEPT_CHARACTERS]
+        bounds = [index_key(start), f"{start}.", f"{start}0", f"{short}#", f"{short}$" if short != start else ""]
         return " AND (key = ? OR (key >= ? AND key < ?) OR (key >= ? AND key < ?))", bounds
 
     def includes(self, identifier: str) -> bool:
         """Return whether a name is in the range. The condition can also find other names, if names are very long."""
         start = self.beginning
         return identifier.startswith((f"{start}.", f"{start}/") if self.is_below else start) or identifier == start
-
-
-def _operation(row: Row, undone_by: int | None) -> Operation:
-    number, action, actor, started, finished, parameters, names, undoes = row
-    return Operation(
-        number,
-        action,
-        actor,
-        datetime.fromisoformat(started),
-        datetime.fromisoformat(finished) if finished else None,
-        json.loads(parameters or "{}"),
-        names or 0,
-        undoes,
-        undone_by,
-    )
-
-
-def _marked(text: str, dialect_name: str) -> str:
-    """Return a statement with the parameter marks of the driver."""
-    return text if dialect_name == "sqlite" else text.replace("?", "%s")

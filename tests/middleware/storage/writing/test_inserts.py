@@ -13,8 +13,8 @@ from ararat.middleware.bindings.assignment import Change
 from ararat.middleware.bindings.collection import Bindings
 from ararat.middleware.bindings.model import NOTHING, Binding
 from ararat.middleware.errors import Collision
-from ararat.middleware.storage.sql import MAX_ROWS, Insert
 from ararat.middleware.storage.tables import schema
+from ararat.middleware.storage.writing.inserts import MAX_ROWS, Insert
 
 NOW = datetime(2026, 10, 4, 12, tzinfo=UTC)
 

@@ -1,0 +1,110 @@
+"""A view of all bindings of a database at one moment, for exports, checks and copies."""
+
+# ruff: noqa: S608 - the statements contain names of the schema only
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from datetime import datetime
+from typing import TYPE_CHECKING
+
+from ..bindings import metadata
+from ..bindings.model import Binding, rfc3339
+from ..bindings.prefixes import PrefixRecord
+from ..errors import UnreadableBinding
+from ..tabular.other_rows import RuleRow, Setting, setting
+from .protocols import Connection, Database, LastEvent, Row
+from .rows import binding_of, last_event_of, prefix_record_of, rule_of, selectors_of
+from .statements import Statements
+from .tables.keys import index_key
+
+if TYPE_CHECKING:
+    from sqlalchemy import Table
+
+    from .integrity import Fault
+
+
+class DatabaseSnapshot:
+    """A consistent view of all bindings of a database at one moment."""
+
+    def __init__(self, connection: Connection, statements: Statements, database: Database) -> None:
+        self._connection = connection
+        self._statements = statements
+        self._database = database
+
+    def bindings(self, unreadable: Callable[[UnreadableBinding], object] | None = None) -> Iterator[Binding]:
+        """Return all bindings in the order of their keys.
+
+        Pass each row that cannot be read to ``unreadable``. Without ``unreadable``, raise UnreadableBinding.
+        """
+        for row in self._database.stream(self._connection, self._statements.all):
+            try:
+                binding = binding_of(row)
+            except UnreadableBinding as error:
+                if unreadable is None:
+                    raise
+                unreadable(error)
+            else:
+                yield binding
+
+    def rows(self, table: Table, since: datetime | None = None) -> Iterator[Row]:
+        """Return the rows of a table in the order of its key; with ``since``, those from that time on."""
+        quote = self._database.engine.dialect.identifier_preparer.quote
+        columns = ", ".join(quote(column.name) for column in table.columns)
+        key = ", ".join(quote(column.name) for column in table.primary_key)
+        time = "changed" if "changed" in table.columns else "started"
+        where = f" WHERE {time} >= '{rfc3339(since)}'" if since else ""
+        return self._database.stream(self._connection, f"SELECT {columns} FROM {table}{where} ORDER BY {key}")
+
+    def last_events(self) -> Iterator[LastEvent]:
+        """Return the last event of each name, in the order of their keys."""
+        for row in self._database.stream(self._connection, self._statements.last_events):
+            yield last_event_of(tuple(row))
+
+    def event(self, key: str, revision: int) -> Row | None:
+        """Return the state of an event, as in :class:`LastEvent`, or None if there is no such event."""
+        row = self._connection.execute(self._statements.one_event, (key, revision)).fetchone()
+        return row and tuple(row)
+
+    def faults(self) -> Iterator[Fault]:
+        """Return the contradictions between the rows of the tables (:mod:`integrity`)."""
+        from .integrity import faults
+
+        return faults(self._connection, self._database)
+
+    def bound(self, identifiers: Iterable[str]) -> set[str]:
+        """Return the identifiers that are bound."""
+        keys = {index_key(name): name for name in identifiers}
+        if not keys:
+            return set()
+        parameters = (self._database.array_parameter(list(keys)),)
+        return {keys[key] for (key,) in self._connection.execute(self._statements.bound, parameters).fetchall()}
+
+    def served(self) -> tuple[int, str | None]:
+        """Return the number of live names of the kind "served", and the first key."""
+        ((number, key),) = self._database.stream(self._connection, self._statements.served)
+        return number, key
+
+    def settings(self) -> Iterator[RuleRow | Setting]:
+        """Return the rules in the order of their prefixes, then counters and UUIDs in the order of their names."""
+        rules = map(rule_of, self._database.stream(self._connection, self._statements.rules))
+        for rule in sorted(rules, key=lambda rule: rule.prefix):
+            yield RuleRow(rule.prefix, rule.template, rule.redirect)
+        for name, value in self._database.stream(self._connection, self._statements.settings):
+            if (row := setting(name, value)) is not None:
+                yield row
+
+    def prefixes(self) -> list[PrefixRecord]:
+        """Return the records of all prefixes in order, without their rules."""
+        rows = self._database.stream(self._connection, self._statements.prefixes)
+        return sorted(map(prefix_record_of, rows), key=lambda record: record.prefix)
+
+    def selectors(self) -> list[str]:
+        """Return the selectors of all alternates, in order."""
+        rows = self._database.stream(self._connection, self._statements.alternates)
+        return sorted({selector for (alternates,) in rows for selector in selectors_of(alternates)})
+
+    def elements(self) -> list[str]:
+        """Return the names of all elements of metadata without a short name, in order."""
+        names = (name for (name,) in self._database.stream(self._connection, self._statements.elements))
+        return sorted(name for name in names if not metadata.has_short_name(name))

@@ -1,0 +1,66 @@
+"""The SQL statements of a store as text for the driver, for SQLite and PostgreSQL.
+
+They need no SQLAlchemy, which takes longer to load than a command that reads one name.
+"""
+
+# ruff: noqa: S608 - the statements contain names of the schema only
+
+from __future__ import annotations
+
+from .rows import PREFIX, RULE, STATE
+
+EVENT = (*STATE, "action", "actor", "source", "operation")
+"""The columns of an event that are read and written."""
+
+
+class Statements:
+    """The statements for a dialect, "sqlite" or "postgresql". Each takes its parameters in the order of its columns."""
+
+    def __init__(self, dialect_name: str) -> None:
+        is_sqlite = dialect_name == "sqlite"
+        mark = "?" if is_sqlite else "%s"
+        # One parameter for all keys, so that one statement can be prepared for any number of them.
+        is_wanted = "key IN (SELECT value FROM json_each(?))" if is_sqlite else "key = any(%s)"
+        state = ", ".join(STATE)
+        binding = f"SELECT {state} FROM bindings"
+        self.one = f"{binding} WHERE key = {mark}"
+        self.many = f"{binding} WHERE {is_wanted}"
+        # SQLite locks out other writers when a transaction begins.
+        self.select_for_update = self.many if is_sqlite else f"{self.many} FOR UPDATE"
+        self.bound = f"SELECT key FROM bindings WHERE {is_wanted} AND status <> 'reserved'"
+        self.all = f"{binding} ORDER BY key"
+        self.delete = f"DELETE FROM bindings WHERE key = {mark}"
+        assigned = ", ".join(f"{column} = {mark}" for column in STATE[1:])
+        self.update = f"UPDATE bindings SET {assigned} WHERE key = {mark}"
+        self.served = "SELECT count(*), min(key) FROM bindings WHERE kind = 'served' AND status = 'live'"
+        self.alternates = "SELECT alternates FROM bindings WHERE alternates IS NOT NULL"
+        if is_sqlite:
+            text = "CASE WHEN json_valid(metadata) THEN metadata END"
+            self.elements = f"SELECT DISTINCT element.key FROM bindings, json_each({text}) AS element"
+        else:
+            # A quotation mark in a text has a backslash before it, so only names match.
+            name = r"""(regexp_matches(metadata, '[{,]\s*"([^"\\]+)"\s*:', 'g'))[1]"""
+            self.elements = f"SELECT DISTINCT {name} FROM bindings WHERE metadata IS NOT NULL"
+        names = "json_each(?) AS name" if is_sqlite else "unnest(%s::text[]) AS name(value)"
+        # In byte order "." and "/" are adjacent, and "0" follows.
+        self.above = (
+            f"SELECT name.value FROM {names} WHERE EXISTS (SELECT 1 FROM bindings "
+            "WHERE bindings.key >= name.value || '.' AND bindings.key < name.value || '0')"
+        )
+
+        # The index events_deleted makes this fast: it contains deleted names only.
+        self.deleted = f"SELECT key, max(revision) FROM events WHERE {is_wanted} AND action = 'deleted' GROUP BY key"
+        self.history = f"SELECT {', '.join(EVENT)} FROM events WHERE key = {mark} ORDER BY revision"
+        compared = f"SELECT {state}, action, actor FROM events"
+        newest = "SELECT max(other.revision) FROM events AS other WHERE other.key = events.key"
+        self.last_events = f"{compared} WHERE revision = ({newest}) ORDER BY key"
+        self.one_event = f"{compared} WHERE key = {mark} AND revision = {mark}"
+
+        rule, record = ", ".join(RULE), ", ".join(PREFIX)
+        self.rules = f"SELECT {rule} FROM rules"
+        self.rule_history = f"SELECT action, {rule} FROM rule_events WHERE prefix = {mark} ORDER BY id"
+        self.prefixes = f"SELECT {record} FROM prefixes"
+        self.prefix_history = f"SELECT action, {record} FROM prefix_events WHERE prefix = {mark} ORDER BY revision"
+        collation = "" if is_sqlite else ' COLLATE "C"'
+        exported = "substr(name, 1, 5) IN ('next ', 'uuid ')"
+        self.settings = f"SELECT name, value FROM ararat WHERE {exported} ORDER BY name{collation}"

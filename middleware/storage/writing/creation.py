@@ -1,0 +1,39 @@
+"""Create the file and the tables of a database."""
+
+from __future__ import annotations
+
+from sqlalchemy import insert, inspect
+from sqlalchemy.exc import DBAPIError
+
+from ...errors import BindingError
+from ..protocols import Database
+from ..tables import schema, search_indexes, triggers
+from ..versions import first_settings
+from .transaction import driver_cause
+
+
+def create_tables(database: Database) -> None:
+    """Create the file and the tables of a database without tables.
+
+    Raises :class:`BindingError` with the code ``foreign-database``, and :class:`BindingsUnavailable`.
+    """
+    try:
+        database.create()
+        with database.engine.begin() as connection:
+            if database.schema_lock_sql:
+                connection.exec_driver_sql(database.schema_lock_sql)
+            tables = set(inspect(connection).get_table_names())
+            if schema.meta.name in tables:
+                return  # another process created them in the meantime
+            if tables:
+                raise BindingError(
+                    "foreign-database",
+                    f"{database} has the table {min(tables)} of another program; use an empty database",
+                )
+            schema.metadata.create_all(connection)
+            search_indexes.create(connection)
+            triggers.create(connection, triggers.triggers(database.dialect_name))
+            settings = first_settings()
+            connection.execute(insert(schema.meta), [{"name": name, "value": settings[name]} for name in settings])
+    except DBAPIError as error:
+        raise database.unavailable(driver_cause(error)) from error

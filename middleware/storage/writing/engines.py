@@ -1,0 +1,41 @@
+"""The engines of the writing connections. Connections are closed after each write, so that a fork inherits none."""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Callable
+from typing import Any
+
+from sqlalchemy import Engine, create_engine, event
+from sqlalchemy.pool import NullPool
+
+
+def sqlite_engine(connect: Callable[[], Any]) -> Engine:
+    """Return the engine of an SQLite file."""
+    engine = create_engine("sqlite://", creator=connect, poolclass=NullPool, hide_parameters=True)
+    event.listen(engine, "begin", _begin_immediate)
+    event.listen(engine, "commit", _identify)
+    return engine
+
+
+def postgresql_engine(connect: Callable[[], Any], begin: str) -> Engine:
+    """Return the engine of a PostgreSQL database, whose transactions run the statement ``begin`` first."""
+    # The driver runs the statements, and its parameters have positions and no names.
+    engine = create_engine(
+        "postgresql+psycopg://", creator=connect, poolclass=NullPool, paramstyle="format", hide_parameters=True
+    )
+    event.listen(engine, "begin", lambda connection: connection.exec_driver_sql(begin))
+    return engine
+
+
+def _identify(connection: Any) -> None:
+    """Write the first page of the database with its identity to the log, so that the log can be identified."""
+    if not connection.connection.dbapi_connection.total_changes:
+        return
+    identity = connection.exec_driver_sql("PRAGMA application_id").scalar_one() or secrets.randbelow(2**31 - 1) + 1
+    connection.exec_driver_sql(f"PRAGMA application_id = {identity}")
+
+
+def _begin_immediate(connection: Any) -> None:
+    # The default locks after the first read, and then fails if another writer was faster.
+    connection.exec_driver_sql("BEGIN IMMEDIATE")

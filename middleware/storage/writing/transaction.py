@@ -1,0 +1,305 @@
+"""A transaction of a writer. It is durable when it ends without an exception."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+from datetime import datetime
+from typing import Any, NamedTuple
+
+from sqlalchemy import Connection as CoreConnection
+from sqlalchemy import Dialect, delete, func, insert, select, update
+from sqlalchemy.exc import DBAPIError
+
+from ...bindings import prefixes
+from ...bindings.assignment import Change
+from ...bindings.model import Binding, rfc3339
+from ...bindings.prefixes import PrefixRecord
+from ...errors import BindingError, BindingsUnavailable, Collision, ReadOnlyBindings
+from ...resolution.rules import Rule
+from ..migration import urn_keys
+from ..protocols import Database, Row
+from ..rows import STATE, binding_of, prefix_record_of, row_of, rule_of
+from ..statements import EVENT, Statements
+from ..tables import schema, triggers
+from ..tables.keys import index_key
+from ..versions import VERSION_SQL, require_version
+from .inserts import Insert
+from .operations import Operations
+
+_MANY = 500
+"""The number of new rows from which a transaction drops the triggers against INSERT OR REPLACE while it runs."""
+
+_NEXT_RULES_VERSION = "UPDATE ararat SET value = CAST(CAST(value AS BIGINT) + 1 AS TEXT) WHERE name = 'rules'"
+
+
+class Inserts(NamedTuple):
+    """The INSERT statements of a store."""
+
+    bindings: Insert
+    events: Insert
+
+
+def inserts(dialect: Dialect) -> Inserts:
+    """Return the INSERT statements for a dialect."""
+    bindings, events = schema.bindings.c, schema.events.c
+    return Inserts(
+        Insert(dialect, [bindings[name] for name in STATE]), Insert(dialect, [events[name] for name in EVENT])
+    )
+
+
+@contextmanager
+def begin(
+    database: Database, statements: Statements, inserts: Inserts, *, exclusive: bool = False
+) -> Iterator[Transaction]:
+    """Begin a transaction (:meth:`ararat.middleware.storage.store.DatabaseStore.transaction`)."""
+    try:
+        with database.turn_to_write(), database.engine.connect() as connection:
+            require_version(database, connection.exec_driver_sql(VERSION_SQL).scalar_one_or_none())
+            if exclusive and database.exclusive_lock_sql:
+                connection.exec_driver_sql(database.exclusive_lock_sql)
+            transaction = Transaction(connection, statements, inserts, database)
+            yield transaction
+            transaction.restore_triggers()
+            connection.commit()
+    except DBAPIError as error:
+        raise _failure(database, error) from error
+
+
+class Transaction:
+    """One transaction of a writer. :func:`begin` begins it.
+
+    - ``written``: the changes of names that were written. Those of operations and imports are left out: they can be too
+      many for the memory.
+    - ``is_rolled_back``: whether all changes were undone.
+    """
+
+    def __init__(
+        self, connection: CoreConnection, statements: Statements, inserts: Inserts, database: Database
+    ) -> None:
+        self.connection = connection
+        self._statements = statements
+        self._inserts = inserts
+        self._database = database
+        self._has_dropped_triggers = False
+        self.operations = Operations(connection, database)
+        self.written: list[Change] = []
+        self.is_rolled_back = False
+
+    @property
+    def dialect_name(self) -> str:
+        """The kind of database: "sqlite" or "postgresql"."""
+        return self._database.dialect_name
+
+    def get(self, identifiers: Sequence[str]) -> dict[str, Binding]:
+        """Return the bindings of these keys, and lock their rows until the end."""
+        if not identifiers:
+            return {}
+        keys = [index_key(name) for name in identifiers]
+        parameters = (self._database.array_parameter(keys),)
+        rows = self.connection.exec_driver_sql(self._statements.select_for_update, parameters)
+        return {binding.identifier: binding for binding in map(binding_of, rows)}
+
+    def deleted(self, identifiers: Sequence[str]) -> dict[str, int]:
+        """Return those of the names that were deleted, with the revision of their last deletion."""
+        keys = {index_key(name): name for name in identifiers}
+        if not keys:
+            return {}
+        parameters = (self._database.array_parameter(list(keys)),)
+        rows = self.connection.exec_driver_sql(self._statements.deleted, parameters)
+        return {keys[key]: revision for key, revision in rows}
+
+    def bound(self, identifiers: Sequence[str]) -> list[str]:
+        """Return the identifiers that are bound, in their order, without reserved names and without locking rows."""
+        keys = {index_key(name): name for name in identifiers}
+        if not keys:
+            return []
+        parameters = (self._database.array_parameter(list(keys)),)
+        bound = {key for (key,) in self.connection.exec_driver_sql(self._statements.bound, parameters)}
+        return [name for key, name in keys.items() if key in bound]
+
+    def put(
+        self,
+        changes: Sequence[Change],
+        actor: str | None,
+        sources: Sequence[str | None] = (None,),
+        operation: int | None = None,
+    ) -> list[Change]:
+        """Write the bindings after these changes, and one event for each. Every change must have an action.
+
+        Return the changes as they are recorded: the history of a deleted name continues with its next revision.
+
+        ``sources`` contains the file and line of each change, or None. ``operation`` is the row of
+        :data:`schema.operations` that the changes belong to, or None. The action "deleted" deletes the row of the name.
+        """
+        deleted_before = self.deleted([change.after.identifier for change in changes if change.is_new])
+        new: list[Row] = []
+        changed: list[Row] = []
+        events: list[Row] = []
+        deleted: list[Row] = []
+        written: list[Change] = []
+        for change, source in zip(changes, sources, strict=True):
+            after = change.after
+            if revision := deleted_before.get(after.identifier):
+                after = replace(after, revision=revision + 1)
+            written.append(change._replace(after=after))
+            row = row_of(after)
+            if change.action == "deleted":
+                deleted.append(row[:1])
+            elif change.is_new:
+                new.append(row)
+            else:
+                changed.append(row[1:] + row[:1])
+            events.append((*row, change.action, actor, source, operation))
+        if any(urn_keys.may_be_older(row[0]) for row in new) and self.has_older_keys():
+            raise BindingError("keys-older", identifier=f"{self._database}")
+        if len(new) >= _MANY:
+            self.drop_replacement_triggers()
+        self._insert(self._inserts.bindings, new)
+        if changed:
+            self.connection.exec_driver_sql(self._statements.update, changed)
+        if deleted:
+            self.connection.exec_driver_sql(self._statements.delete, deleted)
+        self._insert(self._inserts.events, events)
+        if operation is None and not any(sources):
+            self.written += written
+        return written
+
+    def has_older_keys(self) -> bool:
+        """Return whether URNs have keys of an older Ararat. Then no URN can be added: an equivalent can be bound."""
+        return urn_keys.are_older(self.connection)
+
+    def get_rule(self, prefix: str) -> Rule | None:
+        """Return the rule for exactly this prefix. Other writers of rules wait until the end."""
+        self.connection.exec_driver_sql(_NEXT_RULES_VERSION)
+        row = self.connection.execute(select(schema.rules).where(schema.rules.c.prefix == prefix)).fetchone()
+        return None if row is None else rule_of(tuple(row))
+
+    def put_rule(self, rule: Rule) -> None:
+        """Write a rule and an event. It replaces the rule for the same prefix."""
+        row = rule.as_dict()
+        self.connection.execute(delete(schema.rules).where(schema.rules.c.prefix == rule.prefix))
+        self.connection.execute(insert(schema.rules), [row])
+        self.connection.execute(insert(schema.rule_events), [{**row, "action": "set"}])
+
+    def remove_rule(self, prefix: str, now: datetime, actor: str | None) -> None:
+        """Delete a rule, and write an event. The history stays."""
+        self.connection.execute(delete(schema.rules).where(schema.rules.c.prefix == prefix))
+        event = {"action": "removed", "prefix": prefix, "changed": rfc3339(now), "actor": actor}
+        self.connection.execute(insert(schema.rule_events), [event])
+
+    def prefixes(self) -> list[PrefixRecord]:
+        """Return the records of all prefixes, without their rules."""
+        return [prefix_record_of(row) for row in self.connection.exec_driver_sql(self._statements.prefixes)]
+
+    def get_prefix(self, prefix: str) -> PrefixRecord | None:
+        """Return the record of exactly this prefix. Other writers of records wait until the end."""
+        # The resolver reads the records together with the rules.
+        self.connection.exec_driver_sql(_NEXT_RULES_VERSION)
+        table = schema.prefixes
+        row = self.connection.execute(select(table).where(table.c.prefix == prefix)).fetchone()
+        return None if row is None else prefix_record_of(tuple(row))
+
+    def put_prefix(self, record: PrefixRecord) -> None:
+        """Write a record and an event. It replaces the record of the same prefix."""
+        row = self._with_next_revision(record)
+        self.connection.execute(delete(schema.prefixes).where(schema.prefixes.c.prefix == record.prefix))
+        self.connection.execute(insert(schema.prefixes), [row])
+        self.connection.execute(insert(schema.prefix_events), [{**row, "action": "set"}])
+
+    def remove_prefix(self, prefix: str, now: datetime, actor: str | None) -> None:
+        """Delete a record, and write an event. The history stays."""
+        self.connection.execute(delete(schema.prefixes).where(schema.prefixes.c.prefix == prefix))
+        row = self._with_next_revision(prefixes.record(prefix, changed=now, actor=actor))
+        self.connection.execute(insert(schema.prefix_events), [{**row, "action": "removed"}])
+
+    def _with_next_revision(self, record: PrefixRecord) -> dict[str, Any]:
+        """Return the row of a record. Its revision follows the last event, also of a removed record."""
+        events = schema.prefix_events
+        last = select(func.max(events.c.revision)).where(events.c.prefix == record.prefix)
+        row = record.as_dict()
+        del row["rule"]
+        return row | {"revision": (self.connection.execute(last).scalar() or 0) + 1}
+
+    def above(self, names: Sequence[str]) -> set[str]:
+        """Return the names for which a longer name is bound: the name, then a slash or a dot, then more."""
+        parameters = (self._database.array_parameter(list(names)),)
+        return set(self.connection.exec_driver_sql(self._statements.above, parameters).scalars())
+
+    def rule_prefixes(self) -> list[str]:
+        """Return the prefixes of all rules, so that no name below them is minted."""
+        return list(self.connection.execute(select(schema.rules.c.prefix)).scalars())
+
+    def setting(self, name: str) -> str | None:
+        """Return a value of the table ``ararat``, or None."""
+        return self.connection.execute(select(schema.meta.c.value).where(schema.meta.c.name == name)).scalar()
+
+    def set_setting(self, name: str, value: str) -> None:
+        """Write a value to the table ``ararat``."""
+        updated = self.connection.execute(
+            update(schema.meta).where(schema.meta.c.name == name).values(value=value)
+        ).rowcount
+        if not updated:
+            self.connection.execute(insert(schema.meta).values(name=name, value=value))
+            if name.startswith("next "):
+                # The resolver reads the patterns of minted names together with the rules.
+                self.connection.exec_driver_sql(_NEXT_RULES_VERSION)
+
+    def restore_bindings(self) -> None:
+        """Write the binding of each name from its last event."""
+        columns = ", ".join(STATE)
+        last = "SELECT max(revision) FROM events AS other WHERE other.key = events.key"
+        self.connection.exec_driver_sql(
+            f"INSERT INTO bindings ({columns}) SELECT {columns} FROM events "  # noqa: S608
+            f"WHERE revision = ({last}) AND action <> 'deleted' ORDER BY key"
+        )
+
+    def rollback(self) -> None:
+        """Undo all changes of this transaction."""
+        self._has_dropped_triggers = False
+        self.is_rolled_back = True
+        self.connection.rollback()
+
+    def restore_triggers(self) -> None:
+        """Create the triggers that this transaction dropped."""
+        if self._has_dropped_triggers:
+            for trigger in triggers.replacement_triggers():
+                self.connection.exec_driver_sql(trigger.statement)
+
+    def drop_replacement_triggers(self) -> None:
+        """Drop the triggers on INSERT until the end of the transaction, because they are slow for many rows.
+
+        Other connections never see the database without them, and no INSERT of this module replaces a row.
+        """
+        if self._has_dropped_triggers or self._database.dialect_name != "sqlite":
+            return
+        self._has_dropped_triggers = True
+        for trigger in triggers.replacement_triggers():
+            self.connection.exec_driver_sql(f"DROP TRIGGER IF EXISTS {trigger.name}")
+
+    def _insert(self, insert: Insert, rows: list[Row]) -> None:
+        for statement, parameters in insert.of(rows):
+            self.connection.exec_driver_sql(statement, parameters)
+
+
+def _failure(database: Database, error: DBAPIError) -> Exception:
+    cause = driver_cause(error)
+    if database.is_read_only(cause):
+        return ReadOnlyBindings(
+            f"{database} is read-only: the server is a standby, or the user has no permission to write; "
+            "name the primary server, or grant INSERT and UPDATE on the tables"
+        )
+    if database.is_conflict(cause):
+        return Collision(str(cause))
+    unavailable = database.unavailable(cause)
+    if database.is_constraint_violation(cause):
+        return BindingsUnavailable(
+            f"{unavailable}; a trigger or constraint of the tables refuses this change; run: ararat verify"
+        )
+    return unavailable
+
+
+def driver_cause(error: DBAPIError) -> Exception:
+    """Return the driver's exception in an exception of SQLAlchemy."""
+    return error.orig if isinstance(error.orig, Exception) else error

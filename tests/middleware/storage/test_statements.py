@@ -1,0 +1,40 @@
+"""Test that the statements, which are written as text, fit the tables that SQLAlchemy creates."""
+
+from __future__ import annotations
+
+import pytest
+from sqlalchemy import Table
+
+from ararat.middleware.bindings.collection import Bindings
+from ararat.middleware.storage.rows import PREFIX, RULE, STATE
+from ararat.middleware.storage.statements import EVENT, Statements
+from ararat.middleware.storage.tables import schema
+
+
+@pytest.mark.parametrize(
+    ("table", "columns"),
+    [
+        (schema.bindings, STATE),
+        (schema.events, ("id", *EVENT)),
+        (schema.rules, RULE),
+        (schema.rule_events, ("id", "action", *RULE)),
+        (schema.prefixes, PREFIX),
+        (schema.prefix_events, ("id", "action", *PREFIX)),
+        (schema.meta, ("name", "value")),
+    ],
+)
+def test_the_statements_name_all_columns_of_the_tables(table: Table, columns: tuple[str, ...]) -> None:
+    assert sorted(columns) == sorted(column.name for column in table.columns)
+
+
+@pytest.mark.parametrize("name", vars(Statements("sqlite")))
+def test_the_database_accepts_each_statement(name: str, bindings: Bindings) -> None:
+    with bindings.store.transaction() as transaction:
+        statement = vars(Statements(transaction.dialect_name))[name]
+        parameters = (None,) * (statement.count("?") if transaction.dialect_name == "sqlite" else statement.count("%s"))
+        transaction.connection.exec_driver_sql(statement, parameters)
+        transaction.rollback()
+
+
+def test_both_dialects_have_the_same_statements() -> None:
+    assert vars(Statements("sqlite")).keys() == vars(Statements("postgresql")).keys()
