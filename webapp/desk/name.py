@@ -12,7 +12,7 @@ from ...middleware.bindings import metadata
 from ...middleware.bindings.listing import Selection
 from ...middleware.bindings.model import Binding, Kind
 from ...middleware.bindings.prefixes import Inherited
-from ...middleware.storage.tables.schema import index_key
+from ...middleware.storage.tables.keys import index_key
 from ..accounts import identify
 from ..accounts.model import Caller
 from ..config import site, url

@@ -13,9 +13,6 @@ from ararat.middleware.storage.tables.account_tables import audit
 from ararat.webapp.accounts.model import Caller, Token
 from ararat.webapp.accounts.store import Accounts
 from ararat.webapp.management import Management
-from tests.middleware.conftest import cluster, database, made_cluster, open_store
-
-__all__ = ["cluster", "database", "made_cluster", "open_store"]
 
 GRANTED, ELSEWHERE = "ark:12345/x5", "ark:12345/y7"
 
