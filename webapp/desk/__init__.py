@@ -5,7 +5,7 @@ change. All pages work without JavaScript. A form sends its data with POST; the 
 message.
 """
 
-from . import errors, name, name_changes, overview
+from . import errors, name, name_changes, new, overview
 from .blueprint import blueprint
 
-__all__ = ["blueprint", "errors", "name", "name_changes", "overview"]
+__all__ = ["blueprint", "errors", "name", "name_changes", "new", "overview"]

@@ -1,0 +1,134 @@
+"""The page for new names."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import pytest
+
+from .conftest import Browser, Desk
+
+
+def checked(browser: Browser, text: str) -> str:
+    page = browser.get("/desk/new/check", query_string={"text": text})
+    assert page.status_code == 200
+    return " ".join(re.sub(r"<[^>]*>", "", page.text).split())
+
+
+def test_names_are_minted_below_a_granted_prefix(desk: Desk, jane: Browser) -> None:
+    form = {"shoulder": "ark:12345/x5", "count": "10", "state": "reserved", "template": ""}
+    page = jane.post("/desk/new/mint", form)
+    names = re.findall(r'name="minted" value="([^"]+)"', page.text)
+    assert page.status_code == 200
+    assert "10 new names" in page.text
+    assert (len(set(names)), {name[:12] for name in names}) == (10, {"ark:12345/x5"})
+    assert {binding.status for binding in desk.bindings.fetch(names).values()} == {"reserved"}
+    table = jane.post("/desk/new/csv", {"minted": names[:2]})
+    assert table.text.splitlines() == ["identifier,target,status", *(f"{name},,reserved" for name in names[:2])]
+
+
+def test_minted_names_can_have_a_target_with_the_name(desk: Desk, jane: Browser) -> None:
+    form = {"shoulder": "12345/x5", "count": "2", "state": "live", "template": "https://e.example/${identifier}"}
+    names = re.findall(r'name="minted" value="([^"]+)"', jane.post("/desk/new/mint", form).text)
+    for name, binding in desk.bindings.fetch(names).items():
+        assert binding.target == f"https://e.example/{name}"
+
+
+@pytest.mark.parametrize(
+    ("change", "field"),
+    [
+        ({"count": "0"}, "count"),
+        ({"count": "1001"}, "count"),
+        ({"count": "\u0661"}, "count"),
+        ({"count": "1e9"}, "count"),
+        ({"template": "javascript:alert(1)", "state": "live"}, "template"),
+        ({"shoulder": "nonsense"}, "shoulder"),
+    ],
+)
+def test_a_wrong_field_is_explained(desk: Desk, jane: Browser, change: dict[str, str], field: str) -> None:
+    form = {"shoulder": "ark:12345/x5", "count": "1", "state": "reserved", "template": "", **change}
+    refused = jane.post("/desk/new/mint", form)
+    assert refused.status_code == 422
+    assert f'id="{field}-error"' in refused.text
+    assert desk.bindings.count().number == 0
+
+
+@pytest.mark.parametrize("account", ["jane", "rita"])
+def test_names_outside_the_permission_are_forbidden(desk: Desk, account: str) -> None:
+    form = {"shoulder": "ark:12345/y1", "count": "1"}
+    assert desk.signed_in(account).post("/desk/new/mint", form).status_code == 403
+    assert desk.signed_in(account).post("/desk/new/name", {"text": "ark:12345/y1a"}).status_code == 403
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("", ""),
+        ("ark:/12345/x5-np1", "Normal form: ark:12345/x5np1"),
+        ("https://n2t.net/ark:/12345/x5np1", "The name is free."),
+        ("see ark:12345/x5a and ark:12345/x5b", "2 identifiers"),
+        ("https://example.org/page", "the target of a new name"),
+        ("nonsense", "Expected an identifier that starts with ark: or urn:."),
+        ("ark:12345/y1", "Your account cannot change names with this beginning. It has ark:12345/x5."),
+        ("ark:99999/x", "99999"),
+        ("ark:12345/x5\u2013b", "EN DASH"),
+    ],
+)
+def test_a_typed_text_is_checked(jane: Browser, text: str, words: str) -> None:
+    assert words in checked(jane, text)
+
+
+def test_the_check_explains_why_two_accession_numbers_are_one_name(desk: Desk, jane: Browser) -> None:
+    desk.bindings.bind("ark:12345/x5-1940-41", "/1")
+    said = checked(jane, "ark:12345/x51940-41")
+    assert "It was recorded as ark:12345/x5-1940-41. Both spellings have the same normal form" in said
+    assert "hyphen" in said.lower()
+
+
+def test_the_check_warns_of_similar_names(desk: Desk, jane: Browser) -> None:
+    desk.bindings.bind("ark:12345/x5ABC", "/1")
+    assert "People can confuse the two names" in checked(jane, "ark:12345/x5abc")
+
+
+def record(browser: Browser, **form: Any) -> Any:
+    return browser.post("/desk/new/name", form)
+
+
+def test_a_pasted_name_is_recorded(desk: Desk, jane: Browser) -> None:
+    saved = record(
+        jane,
+        text="https://n2t.net/ark:/12345/x5-np1",
+        target="https://example.org/1",
+        status="live",
+        **{"erc.what": "A map"},
+    )
+    assert saved.location == "/desk/name?name=ark:12345/x5np1"
+    found = desk.bindings.lookup("ark:12345/x5np1")
+    assert found is not None
+    assert (found.target, found.metadata["erc.what"], found.status) == ("https://example.org/1", "A map", "live")
+
+
+def test_a_pasted_address_becomes_the_target_of_a_minted_name(desk: Desk, jane: Browser) -> None:
+    saved = record(jane, text="https://example.org/page", below="ark:12345/x5", status="live")
+    assert saved.status_code == 303
+    assert [each.target for each in desk.bindings.list_names().names] == ["https://example.org/page"]
+
+
+def test_a_recorded_name_is_refused_with_the_reason(desk: Desk, jane: Browser) -> None:
+    desk.bindings.bind("ark:12345/x5a", "/1")
+    refused = record(jane, text="ark:12345/x5-a", target="/2")
+    assert refused.status_code == 422
+    assert 'id="text-error"' in refused.text
+    assert len(desk.bindings.history("ark:12345/x5a")) == 1
+
+
+@pytest.mark.parametrize("text", ["", "nonsense", "ark:99999/x", "x" * 5000, "ark:12345/\x00"])
+def test_a_text_without_a_name_is_refused(jane: Browser, text: str) -> None:
+    assert record(jane, text=text).status_code == 422
+
+
+def test_the_page_works_without_shoulders(desk: Desk) -> None:
+    page = desk.signed_in("rita").get("/desk/new")
+    assert page.status_code == 200
+    assert "No prefix is granted" in page.text

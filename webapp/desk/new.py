@@ -1,0 +1,152 @@
+"""The page for new names: mint some, or record one that the user chooses."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Callable
+from http import HTTPStatus
+
+from flask import Response, render_template, request
+from werkzeug.wrappers import Response as AnyResponse
+
+from ...middleware.bindings.changes import MAX_CHANGES
+from ...middleware.bindings.model import Status
+from ...middleware.errors import BindingConflict, BindingError
+from ..accounts.model import Caller
+from ..management import Fields, Forbidden, Management, NewName, Saved
+from . import messages
+from .blueprint import blueprint, caller, see_other
+from .forms import Problem
+from .name import management
+from .new_name import Check, check
+
+_ELEMENTS = ("erc.who", "erc.what", "erc.when")
+
+
+@blueprint.get("/new", endpoint="new")
+def page() -> str:
+    """Show both forms. The parameter ``text`` fills the form of one name, and ``shoulder`` that of minting."""
+    return _page()
+
+
+@blueprint.get("/new/check", endpoint="check_new")
+def check_text() -> str:
+    """Show the check of a typed name as a fragment."""
+    return render_template("desk/_check.html", check=_check(request.args.get("text", "")))
+
+
+@blueprint.post("/new/name", endpoint="record_new")
+def record() -> AnyResponse:
+    """Record the name of the form. An address without an identifier becomes the target of a minted name."""
+    found = _check(request.form.get("text", ""))
+    fields = _fields(found.target)
+    problems: dict[str, Problem] = {}
+    try:
+        if found.key is None and found.target is None:
+            problems["text"] = Problem("The text has no identifier.", "an ARK, a URN, or the address of a resource")
+        else:
+            new = NewName(fields, name=found.key) if found.key else NewName(fields, shoulder=_chosen("below"))
+            saved = management().create(caller(), [new])[0]
+            messages.put(
+                "The name is recorded already with these values." if saved.outcome == "unchanged" else _done(saved)
+            )
+            return see_other("desk.name", name=saved.binding.identifier)
+    except Forbidden:
+        raise
+    except BindingConflict as error:
+        problems["text"] = Problem.of(error)
+    except BindingError as error:
+        problems[_field_of(error.code)] = Problem.of(error)
+    return Response(_page(problems, found), HTTPStatus.UNPROCESSABLE_ENTITY)
+
+
+@blueprint.post("/new/mint", endpoint="mint")
+def mint() -> AnyResponse:
+    """Mint the names of the form, and show them. With ``as=csv`` they are a file."""
+    problems: dict[str, Problem] = {}
+    count = request.form.get("count", "1").strip()
+    if not (count.isascii() and count.isdecimal() and len(count) < 6 and 1 <= int(count) <= MAX_CHANGES):
+        problems["count"] = Problem("This is not a number of names.", f"a number from 1 to {MAX_CHANGES:,}")
+    else:
+        try:
+            state: Status = "live" if request.form.get("state") == "live" else "reserved"
+            new = NewName(_template(request.form.get("template", "").strip(), state), shoulder=_chosen("shoulder"))
+            minted = management().create(caller(), [new] * int(count))
+            return Response(render_template("desk/minted.html", names=[each.binding for each in minted]))
+        except Forbidden:
+            raise
+        except BindingError as error:
+            problems["template" if error.code.startswith("target") else "shoulder"] = Problem.of(error)
+    return Response(_page(problems), HTTPStatus.UNPROCESSABLE_ENTITY)
+
+
+@blueprint.post("/new/csv", endpoint="minted_csv")
+def minted_csv() -> Response:
+    """Return minted names with their targets as CSV."""
+    operations, table = management(), io.StringIO()
+    writer = csv.writer(table)
+    writer.writerow(("identifier", "target", "status"))
+    for name in request.form.getlist("minted")[:MAX_CHANGES]:
+        found = operations.show(caller(), name)
+        writer.writerow((found.identifier, found.target or "", found.status))
+    headers = {"Content-Disposition": 'attachment; filename="names.csv"'}
+    return Response(table.getvalue(), content_type="text/csv; charset=utf-8; header=present", headers=headers)
+
+
+def shoulders(operations: Management, asking: Caller) -> list[tuple[str, str]]:
+    """Return the shoulders that an account can mint below, each with a label."""
+    records = {record.prefix: record.what for record in operations.bindings.prefixes()}
+    granted = [prefix for prefix in asking.account.prefixes if prefix.startswith("ark:")]
+    known = sorted({*granted, *(prefix for prefix in records if asking.may_change(prefix))})
+    return [(each, f"{each} ({records[each]})" if records.get(each) else each) for each in known]
+
+
+def _page(problems: dict[str, Problem] | None = None, found: Check | None = None) -> str:
+    values = request.values
+    return render_template(
+        "desk/new.html",
+        shoulders=shoulders(management(), caller()),
+        check=found or _check(values.get("text", "")),
+        values=values,
+        elements=_ELEMENTS,
+        errors=problems or {},
+        most=MAX_CHANGES,
+    )
+
+
+def _check(text: str) -> Check:
+    return check(management(), caller(), text)
+
+
+def _fields(target: str | None) -> Fields:
+    form = request.form
+    metadata = {each: form[each].strip() for each in _ELEMENTS if form.get(each, "").strip()}
+    return Fields(
+        target=form.get("target", "").strip() or target,
+        state="reserved" if form.get("status") == "reserved" else "live",
+        resource=form.get("resource", "").strip() or None,
+        metadata=metadata,
+    )
+
+
+def _template(template: str, state: Status) -> Fields | Callable[[str], Fields]:
+    """Return the fields of minted names. ``${identifier}`` in the target becomes the name."""
+    if not template:
+        return Fields(state=state)
+    return lambda name: Fields(target=template.replace("${identifier}", name), state=state)
+
+
+def _chosen(field: str) -> str:
+    return request.form.get(field, "").strip()
+
+
+def _done(saved: Saved) -> str:
+    return "The name is reserved." if saved.binding.is_reserved else "The name is public."
+
+
+def _field_of(code: str) -> str:
+    """Return the field of the form that an error is about."""
+    fields = {"target": "target", "resource": "resource", "metadata": "erc.what", "shoulder": "below"}
+    fields |= {"rule-prefix": "below", "prefix": "below"}
+    return next((field for beginning, field in fields.items() if code.startswith(beginning)), "text")

@@ -1,0 +1,140 @@
+"""The check of a new name while a user types it: its normal form, and what speaks against it.
+
+A pasted text can be an identifier in any spelling, an address that contains one, or the address of a resource.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from ...identifiers import Report
+from ...identifiers.text import display
+from ...middleware.bindings import listing, names
+from ...middleware.bindings.model import Binding
+from ...middleware.errors import BindingError
+from ..accounts.model import Caller
+from ..config import site
+from ..management import Management
+from .forms import sentence
+
+Weight = Literal["good", "warn", "bad"]
+
+_MAX_TEXT = 4000
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Remark:
+    """A remark on a new name, and how serious it is: "bad" forbids the name."""
+
+    weight: Weight
+    text: str
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Check:
+    """The check of a pasted text.
+
+    - ``key``: the normal form of the identifier in it, or None without one. ``target``: the text, if it is an address
+      without an identifier.
+    - ``steps``: the steps from the pasted spelling to the normal form, as sentences.
+    - ``equivalents``: other spellings of the name.
+    - ``recorded``: the record that has the name already, or None.
+    - ``remarks``: the result and its reasons.
+    """
+
+    key: str | None = None
+    target: str | None = None
+    steps: Sequence[str] = ()
+    equivalents: Sequence[str] = ()
+    recorded: Binding | None = None
+    remarks: Sequence[Remark] = ()
+
+    @property
+    def is_free(self) -> bool:
+        """Whether the name can be recorded."""
+        return self.key is not None and not any(remark.weight == "bad" for remark in self.remarks)
+
+
+def check(operations: Management, asking: Caller, text: str) -> Check:
+    """Check a pasted text for an account.
+
+    The check repeats the rules of the operations only to explain them. The operation itself decides.
+    """
+    pasted = text.strip()[:_MAX_TEXT]
+    if not pasted:
+        return Check()
+    found = site().inspect(pasted)
+    valid = [each for each in found.findings if each.report.valid and each.key]
+    if not valid:
+        if pasted.startswith(("http://", "https://")):
+            note = "This is an address without an ARK or URN. It can be the target of a new name."
+            return Check(target=pasted, remarks=[Remark(weight="good", text=note)])
+        return Check(remarks=[_unreadable(found.findings[0].report if found.findings else None)])
+    report = valid[0].report
+    try:
+        key = names.assignable(names.read(report.normal_form or pasted))
+    except BindingError as error:
+        return Check(remarks=[Remark(weight="bad", text=f"{sentence(error.message)} Expected {error.expected}.")])
+    recorded = operations.bindings.lookup(key)
+    return Check(
+        key=key,
+        steps=[sentence(step.title) for step in report.steps],
+        equivalents=[each for each in report.equivalents[:5] if each != key],
+        recorded=recorded,
+        remarks=[*_obstacles(asking, key, recorded, report), *_warnings(operations, key, pasted, len(valid))],
+    )
+
+
+def _unreadable(report: Report | None) -> Remark:
+    if report is None or not report.problems:
+        return Remark(weight="bad", text="The text has no ARK or URN. Write one, such as ark:12345/x54xz321.")
+    problem = report.problems[0]
+    return Remark(weight="bad", text=f"{sentence(problem.message)} Expected {problem.expected}.")
+
+
+def _obstacles(asking: Caller, key: str, recorded: Binding | None, report: Report) -> list[Remark]:
+    found: list[Remark] = []
+    if recorded is not None:
+        when = f"{recorded.created:%Y-%m-%d}"
+        why = ""
+        if recorded.spelling != report.input.strip():
+            spelled = display.escape(recorded.spelling[:100])
+            why = f" It was recorded as {spelled}. Both spellings have the same normal form, so they are one name."
+        found.append(Remark(weight="bad", text=f"The name is {recorded.status} since {when}.{why}"))
+    if not asking.may_change(key):
+        granted = ", ".join(asking.account.prefixes) or "no prefix"
+        found.append(
+            Remark(weight="bad", text=f"Your account cannot change names with this beginning. It has {granted}.")
+        )
+    return found or [Remark(weight="good", text="The name is free.")]
+
+
+def _warnings(operations: Management, key: str, pasted: str, found: int) -> list[Remark]:
+    remarks: list[Remark] = []
+    if found > 1:
+        remarks.append(Remark(weight="warn", text=f"The text has {found} identifiers. Only the first one is used."))
+    remarks += [Remark(weight="warn", text=sentence(doubt.message)) for doubt in names.doubts(pasted_name(pasted, key))]
+    similar = [*names.confusable(key), *_other_cases(key)]
+    for other in operations.bindings.fetch(similar):
+        remarks.append(
+            Remark(
+                weight="warn", text=f"The name {display.escape(other)} is recorded. People can confuse the two names."
+            )
+        )
+    return remarks
+
+
+def pasted_name(pasted: str, key: str) -> str:
+    """Return the pasted text if it is the name itself, otherwise the key of the name in it."""
+    return pasted if pasted[:4].lower() in ("ark:", "urn:") else key
+
+
+def _other_cases(key: str) -> list[str]:
+    """Return the keys of the same ARK in lower case and in capitals, which are other names; also below its shoulder."""
+    if not key.startswith("ark:"):
+        return []
+    naan, shoulder = f"{key.partition('/')[0]}/", listing.shoulder_of(key)
+    cased = [f"{start}{change(key[len(start) :])}" for start in (naan, shoulder) for change in (str.lower, str.upper)]
+    return [each for each in dict.fromkeys(cased) if each != key]
