@@ -1,0 +1,159 @@
+"""Sign in and out in a browser: by password and by OpenID Connect, with and without JavaScript."""
+
+from __future__ import annotations
+
+import socket
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+from playwright.sync_api import BrowserContext, Page, expect
+
+from ararat.middleware import open_bindings
+from ararat.webapp.accounts.store import Accounts
+from tests.webapp.accounts import openid_provider
+
+PASSWORD = "correct horse battery"
+COOKIE = "ararat"
+
+
+@pytest.fixture
+def database(tmp_path: Path) -> Path:
+    database = tmp_path / "bindings.sqlite"
+    with open_bindings(database, create=True) as bindings:
+        Accounts(bindings).add("jane", "curator", ["12345/x5"], PASSWORD)
+    return database
+
+
+@pytest.fixture
+def site(serve_ararat, database, page_watch) -> str:
+    """The URL of a server with the account jane."""
+    server = serve_ararat("--no-trace-elsewhere", "--database", str(database))
+    page_watch.origins.add(server.origin)
+    return server.origin
+
+
+@pytest.fixture(params=[True, False], ids=["with JavaScript", "without JavaScript"])
+def profile(request, browser, page_watch) -> Iterator[BrowserContext]:
+    """A browser with its own cookies."""
+    with browser.new_context(java_script_enabled=request.param) as context:
+        page_watch.watch(context)
+        yield context
+
+
+def sign_in(page: Page, site: str, password: str = PASSWORD) -> None:
+    page.goto(f"{site}/sign-in?next=/sign-in")
+    page.get_by_label("Account").fill("jane")
+    page.get_by_label("Password").fill(password)
+    page.get_by_role("button", name="Sign in").click()
+
+
+def cookie_of(context: BrowserContext) -> str | None:
+    return next((each.get("value") for each in context.cookies() if each.get("name") == COOKIE), None)
+
+
+def test_a_curator_signs_in_and_out(profile, site, page_watch):
+    page_watch.expect("422")
+    page = profile.new_page()
+    sign_in(page, site, "wrong horse battery")
+    expect(page.get_by_role("alert")).to_have_text("The name or the password is wrong.")
+    sign_in(page, site)
+    expect(page.get_by_role("heading", level=1)).to_have_text("Signed in")
+    expect(page.locator("#answer")).to_contain_text("jane, curator")
+    session = cookie_of(profile)
+    page.get_by_role("button", name="Sign out").click()
+    expect(page.get_by_role("heading", level=1)).to_have_text("Sign in")
+    assert cookie_of(profile) is None
+    # The browser does not keep the page, and the session is useless.
+    page.go_back()
+    expect(page.locator("#answer")).not_to_contain_text("jane")
+    profile.add_cookies([{"name": COOKIE, "value": session, "url": site}])
+    page.goto(f"{site}/sign-in")
+    expect(page.get_by_role("heading", level=1)).to_have_text("Sign in")
+
+
+@pytest.mark.parametrize("profile", [True], indirect=True)
+def test_scripts_cannot_read_the_session(profile, site):
+    page = profile.new_page()
+    sign_in(page, site)
+    assert cookie_of(profile)
+    assert page.evaluate("document.cookie") == ""
+    assert page.evaluate("[localStorage.length, sessionStorage.length]") == [0, 0]
+
+
+@pytest.mark.parametrize("profile", [True], indirect=True)
+def test_a_page_of_another_site_cannot_send_the_forms(profile, site, start_server, tmp_path, page_watch):
+    page_watch.expect("403")
+    page = profile.new_page()
+    sign_in(page, site)
+    # A browser sends cookies with SameSite=Lax to this site from "localhost" with links only.
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    (tmp_path / "index.html").write_text(
+        f"<!doctype html><link rel=icon href=data:,><form method=post action={site}/sign-out><button>go</button></form>"
+    )
+    server = start_server([sys.executable, "-m", "http.server", "--bind", "127.0.0.1", str(port)], None, tmp_path)
+    page_watch.origins.add(f"http://localhost:{port}")
+    server.wait_for("Serving HTTP")
+    page.goto(f"http://localhost:{port}/")
+    page.get_by_role("button", name="go").click()
+    expect(page.locator("body")).to_contain_text("403")
+    page.goto(f"{site}/sign-in")
+    expect(page.locator("#answer")).to_contain_text("jane")
+
+
+@pytest.mark.parametrize("profile", [True], indirect=True)
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_the_pages_are_accessible(profile, site, scheme, page_watch):
+    page_watch.expect("422")
+    page = profile.new_page()
+    page.emulate_media(color_scheme=scheme)
+    page.goto(f"{site}/sign-in")
+    assert Axe().run(page).violations_count == 0
+    sign_in(page, site, "wrong horse battery")
+    assert Axe().run(page).violations_count == 0
+    sign_in(page, site)
+    assert Axe().run(page).violations_count == 0
+    page.goto(f"{site}/sign-out")
+    assert Axe().run(page).violations_count == 0
+
+
+def test_a_curator_signs_in_at_an_openid_provider(profile, serve_ararat, start_server, database, tmp_path, page_watch):
+    ports = []
+    for _ in range(2):
+        with socket.socket() as free:
+            free.bind(("127.0.0.1", 0))
+            ports.append(free.getsockname()[1])
+    here, there = ports
+    folder = tmp_path / "provider"
+    folder.mkdir()
+    script, redirect_uri = str(openid_provider.__file__), f"http://127.0.0.1:{here}/sign-in/openid/return"
+    provider = start_server([sys.executable, script, str(folder), str(there), redirect_uri], None, folder)
+    (tmp_path / "secret").write_text(openid_provider.SECRET)
+    issuer = f"http://127.0.0.1:{there}/o"
+    options = ["--openid-issuer", issuer, "--openid-client", openid_provider.CLIENT, "--openid-title", "University"]
+    options += ["--openid-secret-file", str(tmp_path / "secret"), "--no-trace-elsewhere", "--port", str(here)]
+    server = serve_ararat("--database", str(database), *options)
+    provider.wait_for("ready", seconds=60)
+    page_watch.origins |= {server.origin, f"http://127.0.0.1:{there}"}
+    page_watch.expect("403")
+    page_watch.expect("favicon.ico")
+    page = profile.new_page()
+    page.goto(f"{server.origin}/sign-in?next=/sign-in")
+    page.get_by_role("link", name="Sign in with University").click()
+    page.get_by_label("Username").fill(openid_provider.USER)
+    page.get_by_label("Password").fill(openid_provider.PASSWORD)
+    page.get_by_role("button", name="Sign in").click()
+    expect(page.get_by_role("heading", level=1)).to_have_text("No account")
+    found_issuer, subject = page.locator("dd").all_text_contents()
+    command = [Path(sys.executable).with_name("ararat"), "account", "link", "jane", "--database", str(database)]
+    subprocess.run([*command, "--issuer", found_issuer, "--subject", subject], check=True, timeout=60)
+    # The provider knows the browser already.
+    page.goto(f"{server.origin}/sign-in?next=/sign-in")
+    page.get_by_role("link", name="Sign in with University").click()
+    expect(page.locator("#answer")).to_contain_text("jane, curator")
+    expect(page).to_have_url(f"{server.origin}/sign-in")
