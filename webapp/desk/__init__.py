@@ -5,7 +5,22 @@ change. All pages work without JavaScript. A form sends its data with POST; the 
 message.
 """
 
-from . import errors, name, name_changes, new, overview
+from . import (
+    errors,
+    name,
+    name_changes,
+    names,
+    new,
+    overview,
+)
 from .blueprint import blueprint
 
-__all__ = ["blueprint", "errors", "name", "name_changes", "new", "overview"]
+__all__ = [
+    "blueprint",
+    "errors",
+    "name",
+    "name_changes",
+    "names",
+    "new",
+    "overview",
+]

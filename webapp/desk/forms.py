@@ -24,9 +24,10 @@ class Problem(NamedTuple):
 
 
 def sentence(text: str) -> str:
-    """Return a text with a capital letter and a full stop.
+    """Return a text with a full stop, and with a capital letter unless it can begin with a text of the user.
 
-    >>> sentence("the name is not bound")
-    'The name is not bound.'
+    >>> sentence("the name is not bound"), sentence("ark:12345/x is bound")
+    ('The name is not bound.', 'ark:12345/x is bound.')
     """
-    return f"{text[:1].upper()}{text[1:].removesuffix('.')}."
+    begins_with_article = text.startswith(("a ", "an ", "only ", "the ", "there ", "this "))
+    return f"{text[:1].upper() if begins_with_article else text[:1]}{text[1:].removesuffix('.')}."

@@ -1,0 +1,146 @@
+"""The list of names of the desk."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+
+import pytest
+
+from ararat.middleware import open_bindings
+from ararat.middleware.tabular.importing import import_table
+
+TITLES = ("Map of Yerevan", "Old map", "Letter <b>\u202e", "\u05de\u05e4\u05d4")
+
+
+@pytest.fixture(autouse=True)
+def names(desk):
+    for number, title in enumerate(TITLES):
+        target = f"https://old.example/{number}"
+        desk.bindings.bind(
+            f"ark:12345/x5{number}", target, metadata={"what": title}, actor="jane", resource=f"R{number}"
+        )
+    desk.bindings.reserve("ark:12345/x5draft", actor="ada")
+    desk.bindings.withdraw("ark:12345/x50", reason="Gone", actor="ada")
+
+
+def shown(response, read_page):
+    assert response.status_code == 200
+    page = read_page(response.text)
+    return [row.one("th").text.strip() for row in page.all("tr") if row.all("th", scope="row")]
+
+
+@pytest.mark.parametrize(
+    ("query", "expected"),
+    [
+        ("", ["x50", "x51", "x52", "x53", "x5draft"]),
+        ("?q=map", ["x50", "x51"]),
+        ("?q=ye", ["x50"]),
+        ("?q=x51", ["x51"]),
+        ("?q=ark:/12345/X51", []),
+        ("?q=ark:/12345/x5-1", ["x51"]),
+        ("?q=old.ex", ["x50", "x51", "x52", "x53"]),
+        ("?q=old", ["x51"]),
+        ("?q=old&in=targets", ["x50", "x51", "x52", "x53"]),
+        ("?q=map&state=live", ["x51"]),
+        ("?state=withdrawn", ["x50"]),
+        ("?state=reserved", ["x5draft"]),
+        ("?prefix=12345/x5d", ["x5draft"]),
+        ("?prefix=67890", []),
+        ("?owner=ada", ["x5draft"]),
+        ("?created_since=2020-01-01&q=map", ["x50", "x51"]),
+        ("?created_before=2020-01-01", []),
+        ("?changed_before=2999-01-01", ["x51", "x52", "x53", "x5draft", "x50"]),
+        ("?q=\u05de\u05e4\u05d4", ["x53"]),
+        ("?q=%00&in=texts", []),
+        ("?q=%ED%A0%80", []),
+        ("?in=nonsense&state=", ["x50", "x51", "x52", "x53", "x5draft"]),
+    ],
+)
+@pytest.mark.parametrize("name", ["ada", "rita"])
+def test_names_are_found(desk, read_page, name, query, expected):
+    found = shown(desk.signed_in(name).get(f"/desk/names{query}"), read_page)
+    assert found == [f"ark:12345/{each}" for each in expected]
+
+
+def test_tabs_count_each_place_and_keep_the_filters(jane, read_page):
+    page = read_page(jane.get("/desk/names?q=old&state=live").text)
+    tabs = page.one("nav", "tabs").all("a")
+    assert [" ".join(each.text.split()) for each in tabs] == ["Names 0", "Titles 1", "Targets 3"]
+    assert page.one("a", aria_current="true").text.startswith("Titles")
+    assert "state=live" in tabs[2].attributes["href"]
+    assert "in=targets" in tabs[2].attributes["href"]
+
+
+def test_hostile_title_is_escaped(jane):
+    text = jane.get("/desk/names?q=letter").text
+    assert "<b>" not in text
+    assert "\u202e" not in text
+    assert "U+202E" in text
+
+
+@pytest.mark.parametrize(
+    ("query", "field"),
+    [("prefix=nonsense!", "prefix"), ("state=gone", "state"), ("created_since=yesterday", "created_since")],
+)
+def test_wrong_filter_has_its_error_at_the_field(jane, read_page, query, field):
+    page = read_page(jane.get(f"/desk/names?{query}").text)
+    control = next(each for each in page.walk() if each.attributes.get("id") == field)
+    assert control.attributes["aria-invalid"] == "true"
+    error = next(each for each in page.walk() if each.attributes.get("id") == f"{field}-error")
+    assert "Expected" in error.text
+    assert jane.get(f"/desk/names.csv?{query}").status_code == 400
+
+
+def test_pages_continue_until_the_end(desk, jane, read_page):
+    for number in range(60):
+        desk.bindings.bind(f"ark:12345/y{number:02}", "/y")
+    first = read_page(jane.get("/desk/names?prefix=12345/y").text)
+    link = first.one("a", rel="next").attributes["href"]
+    assert "prefix=12345/y" in link
+    second = jane.get(link)
+    assert len(shown(second, read_page)) == 10
+    assert read_page(second.text).one("nav", "pages").one("a").attributes["href"] == "/desk/names?prefix=12345/y"
+
+
+@pytest.mark.parametrize("after", ["x", "0.x", "5.", "0." + "A" * 5000])
+def test_position_of_another_list_is_refused(jane, after):
+    assert jane.get(f"/desk/names?after={after}").status_code == 400
+
+
+def test_fragment_has_the_list_and_announces_the_number(jane):
+    fragment = jane.fragment("/desk/names?q=map").text
+    assert "<html" not in fragment
+    assert "2 names found" in fragment
+
+
+def test_csv_export_can_be_imported(desk, jane, tmp_path):
+    response = jane.get("/desk/names.csv?q=old.ex&state=live")
+    assert response.headers["Content-Disposition"] == 'attachment; filename="names.csv"'
+    rows = [*csv.DictReader(io.StringIO(response.text))]
+    assert [row["identifier"] for row in rows] == [f"ark:12345/x5{number}" for number in (1, 2, 3)]
+    with open_bindings(tmp_path / "copy.sqlite", create=True) as copy:
+        import_table(copy, io.BytesIO(response.data))
+        found = copy.lookup("ark:12345/x52")
+        assert found
+        assert found.metadata == {"erc.what": TITLES[2]}
+
+
+def test_json_lines_export_has_all_selected_names(jane):
+    lines = [json.loads(line) for line in jane.get("/desk/names.jsonl?q=map").text.splitlines()]
+    assert [(line["identifier"], line["state"]) for line in lines] == [
+        ("ark:12345/x50", "withdrawn"),
+        ("ark:12345/x51", "live"),
+    ]
+    assert len(jane.get("/desk/names.jsonl").text.splitlines()) == 5
+
+
+def test_export_needs_a_session(desk):
+    assert desk.app.test_client().get("/desk/names.csv").status_code == 303
+
+
+def test_empty_list_explains_the_next_step(jane, read_page):
+    page = read_page(jane.get("/desk/names?q=zzzz").text)
+    assert "No name found" in page.one("div", "empty").text
+    assert page.one("div", "empty").one("a").attributes["href"] == "/desk/names"

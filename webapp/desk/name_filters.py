@@ -1,0 +1,91 @@
+"""The filters of the list of names, which are in its URL."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import timedelta
+from typing import Literal, get_args
+
+from ...middleware.bindings import listing
+from ...middleware.bindings.listing import Selection
+from ...middleware.errors import BindingError
+from .forms import Problem
+from .search import SCOPES, Scope, Search
+
+Time = Literal["created_since", "created_before", "changed_since", "changed_before"]
+TIMES: tuple[Time, ...] = get_args(Time)
+
+_NAAN = re.compile(r"ark:/?[^/]+", re.IGNORECASE)
+
+MAX_TEXT = 400
+FIELDS = ("q", "in", "state", "prefix", "owner", *TIMES)
+"""The parameters of the URL: the text of the search, where to search, and the filters."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class NameFilters:
+    """The parameters of a list of names as the user wrote them, the search that they mean, and their errors.
+
+    ``scope`` is where the user wants to search, or None. A parameter with an error does not restrict the list.
+    """
+
+    given: Mapping[str, str]
+    search: Search
+    scope: Scope | None
+    errors: Mapping[str, Problem] = field(default_factory=dict)
+
+    @property
+    def has_more(self) -> bool:
+        """Whether the list has a filter that the page shows only on request."""
+        return any(self.given.get(name) for name in ("owner", *TIMES))
+
+    def address(self, **changed: str | None) -> dict[str, str]:
+        """Return the parameters of a URL with some of them changed; None removes one."""
+        wanted: dict[str, str | None] = {**self.given, **changed}
+        return {name: text for name, text in wanted.items() if text}
+
+
+def read_filters(arguments: Mapping[str, str]) -> NameFilters:
+    """Read the parameters of a URL.
+
+    >>> read_filters({"q": " map ", "state": "live"}).search.filter.status
+    'live'
+    >>> read_filters({"prefix": "nonsense"}).errors["prefix"].message
+    'nonsense is not the beginning of an ARK or URN.'
+    """
+    # Surrogates cannot be in a URL.
+    texts = {name: arguments.get(name, "").encode("utf-8", "replace").decode().strip() for name in FIELDS}
+    given = {name: text[:MAX_TEXT] for name, text in texts.items() if text}
+    errors: dict[str, Problem] = {}
+    values: dict[str, object] = {}
+    for name, text in given.items():
+        if name in ("q", "in"):
+            continue
+        try:
+            values |= _value(name, text)
+        except BindingError as error:
+            errors[name] = Problem.of(error)
+        except (ValueError, OverflowError):
+            errors[name] = Problem(f"{text} is not a date.", "a date such as 2026-11-23")
+    scopes: dict[str, Scope] = {each: each for each in SCOPES}
+    search = Search(text=given.get("q", ""), filter=Selection(**values))  # type: ignore[arg-type]
+    return NameFilters(given=given, search=search, scope=scopes.get(given.get("in", "")), errors=errors)
+
+
+def _value(name: str, text: str) -> dict[str, object]:
+    match name:
+        case "state":
+            return {"status": listing.select(state=text).status}
+        case "prefix":
+            # Users often omit the label "ark:", and the slash after a NAAN.
+            naan = f"ark:{text}" if text[:1].isdigit() else text
+            return {"prefix": listing.beginning(f"{naan}/" if _NAAN.fullmatch(naan) else naan)}
+        case "owner":
+            return {"owner": text}
+        case _:
+            time = listing.moment(text)
+            # The end of a period is the end of that day.
+            is_day = name.endswith("before") and len(text) == len("2026-11-23")
+            return {name: time + timedelta(days=1) if is_day else time}

@@ -1,0 +1,167 @@
+"""The list of names: search, filters, pages and export."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Sequence
+from functools import partial
+from http import HTTPStatus
+from typing import TYPE_CHECKING, NamedTuple
+
+from flask import Response, render_template, request
+from htmx_flask import request as htmx_request
+
+from ...middleware.bindings import listing
+from ...middleware.bindings.listing import MAX_PAGE, Selection
+from ...middleware.bindings.model import STATUSES
+from ...middleware.errors import BindingError
+from ...middleware.tabular.exporting import Delimited
+from ..config import url
+from ..errors import Refused
+from . import search
+from .blueprint import blueprint, caller, management
+from .name_filters import NameFilters, read_filters
+from .search import SCOPES, Read, Scope
+
+if TYPE_CHECKING:
+    from ...middleware.bindings.listing import Page
+    from ...middleware.bindings.model import Binding
+
+SHOWN = 50
+"""The number of names on a page."""
+
+_LABELS: dict[Scope, str] = {"names": "Names", "texts": "Titles", "targets": "Targets"}
+_TITLES = ("erc.what", "dc.title", "erc.who", "dc.creator")
+_MAX_NAANS = 20
+
+
+class Tab(NamedTuple):
+    """A scope with its label, the number of names that were found, as text, and the address of its list."""
+
+    scope: Scope
+    label: str
+    number: str
+    address: str
+    is_current: bool
+
+
+@blueprint.get("/names")
+def names() -> Response:
+    """Show a page of the names that meet the filters: a page, or a fragment for htmx."""
+    filters = read_filters(request.args)
+    scope, tabs = _scope(filters)
+    after = request.args.get("after") or None
+    try:
+        found = search.page(_read, _chain(filters, scope), after, SHOWN)
+    except BindingError as error:
+        raise Refused(
+            HTTPStatus.BAD_REQUEST, error.code, "The link to this page of the list is not valid. Open the first page."
+        ) from None
+    shown = {
+        "filters": filters,
+        "found": found,
+        "tabs": tabs,
+        "scope": scope,
+        "states": [("", "Any state"), *((each, each.capitalize()) for each in STATUSES)],
+        "prefixes": _known_prefixes(),
+        "title_of": title_of,
+        "first": url("desk.names", **filters.address()) if after else None,
+        "next": url("desk.names", **filters.address(after=found.next)) if found.next else None,
+        "exports": [
+            (label, url("desk.export_names", form=form, **filters.address(**{"in": scope})))
+            for form, label in (("csv", "CSV"), ("jsonl", "JSON Lines"))
+        ],
+        "is_first": after is None,
+    }
+    htmx = htmx_request.htmx
+    is_fragment = bool(htmx) and not htmx.history_restore_request
+    template = "desk/_names.html" if is_fragment else "desk/names.html"
+    return Response(render_template(template, fragment=is_fragment, **shown))
+
+
+@blueprint.get("/names.<any(csv, jsonl):form>")
+def export_names(form: str) -> Response:
+    """Return all names that meet the filters as a file that ``ararat import`` reads."""
+    filters = read_filters(request.args)
+    if filters.errors:
+        raise Refused(HTTPStatus.BAD_REQUEST, "list-filter", "A filter is not valid. Correct it before the export.")
+    scope, _ = _scope(filters)
+    chain = _chain(filters, scope)
+    read = partial(management().list_names, caller())
+    every = _all(read, chain)
+    if form == "csv":
+        with management().bindings.store.snapshot() as snapshot:
+            table = Delimited(",", snapshot.selectors(), snapshot.elements())
+        lines = _lines(table, every)
+        kind = "text/csv; charset=utf-8; header=present"
+    else:
+        lines = (f"{json.dumps(listing.as_dict(each))}\n" for each in every)
+        kind = "application/x-ndjson"
+    response = Response(lines, content_type=kind)
+    response.headers["Content-Disposition"] = f'attachment; filename="names.{form}"'
+    return response
+
+
+def title_of(name: Binding) -> str:
+    """Return the title of a name, or its creator, or an empty text."""
+    return next((text for element in _TITLES if (text := name.metadata.get(element))), "")
+
+
+def _lines(table: Delimited, every: Iterator[Binding]) -> Iterator[str]:
+    yield table.header()
+    yield from map(table, every)
+
+
+def _all(read: Read, chain: Sequence[Selection]) -> Iterator[Binding]:
+    """Yield the names of all pages."""
+    after: str | None = None
+    while True:
+        found = search.page(read, chain, after, MAX_PAGE)
+        yield from found.names
+        if (after := found.next) is None:
+            return
+
+
+def _read(selection: Selection, after: str | None, limit: int) -> Page:
+    return management().list_names(caller(), selection, after, limit)
+
+
+def _chain(filters: NameFilters, scope: Scope | None) -> Sequence[Selection]:
+    return filters.search.chain(scope, _naans() if scope == "names" else ())
+
+
+def _scope(filters: NameFilters) -> tuple[Scope | None, list[Tab]]:
+    """Return where to search, and the tabs. Without a wish of the user, it is the first scope with a name."""
+    if not filters.search.text:
+        return None, []
+    counts = {each: len(search.page(_read, _chain(filters, each), None, SHOWN + 1).names) for each in SCOPES}
+    with_names: list[Scope] = [each for each in SCOPES if counts[each]]
+    scope = filters.scope or (with_names[0] if with_names else "texts")
+    tabs = [
+        Tab(
+            each,
+            _LABELS[each],
+            f"more than {SHOWN}" if counts[each] > SHOWN else str(counts[each]),
+            url("desk.names", **filters.address(**{"in": each})),
+            each == scope,
+        )
+        for each in SCOPES
+    ]
+    return scope, tabs
+
+
+def _known_prefixes() -> list[str]:
+    """Return the prefixes with a record or a grant, for the field of the prefix."""
+    return sorted({*(record.prefix for record in management().bindings.prefixes()), *caller().account.prefixes})
+
+
+def _naans() -> Iterator[str]:
+    """Yield the NAANs of all names in order, each with one read of the first name behind the NAAN before."""
+    after: str | None = None
+    for _ in range(_MAX_NAANS):
+        some = _read(Selection(prefix="ark:"), after, 1).names
+        if not some:
+            return
+        naan = some[0].identifier.removeprefix("ark:").partition("/")[0]
+        yield naan
+        after = listing.cursor(f"ark:{naan}/{listing.LAST}")

@@ -1,0 +1,138 @@
+"""The search for names: which lists of names a text of a user means.
+
+A text can be the beginning of a name, words of a title or of other metadata, or the beginning of a target. Each
+:class:`Scope` is one of these. Its list is a chain of selections, so that a page of it reads only ranges of indexes.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Literal, NamedTuple, get_args
+
+from ...middleware.bindings import listing
+from ...middleware.bindings.listing import Selection
+from ...middleware.errors import BindingError
+
+if TYPE_CHECKING:
+    from ...middleware.bindings.listing import Page
+    from ...middleware.bindings.model import Binding
+
+Scope = Literal["names", "texts", "targets"]
+SCOPES: tuple[Scope, ...] = get_args(Scope)
+
+MIN_WORD = 2
+"""The minimum length of a word to search for. A single letter begins too many words."""
+
+_SUFFIX = re.compile(r"[A-Za-z0-9][!-~]*")
+# A path, or a URL or host with a part of its path. Stored targets contain no spaces.
+_TARGET = re.compile(r"(?:/|https?:/|[a-z0-9][a-z0-9.:-]*(?:/|$))(?!.* )", re.IGNORECASE)
+
+
+Read = Callable[[Selection, "str | None", int], "Page"]
+"""A function that returns a page of a selection: behind a cursor, with a maximum number of names."""
+
+
+class Found(NamedTuple):
+    """A page of a chain of selections. ``next`` continues it; None at the end."""
+
+    names: list[Binding]
+    next: str | None
+    unreadable: list[str]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Search:
+    """A search: the text, and the filter that each list has."""
+
+    text: str = ""
+    filter: Selection = field(default_factory=Selection)
+
+    def chain(self, scope: Scope | None, naans: Iterable[str] = ()) -> Sequence[Selection]:
+        """Return the selections whose names, one after the other, are the list of a scope.
+
+        ``naans`` are the NAANs to look for a text in that has none. No scope means all names of the filter. The chain
+        is empty if the text cannot mean this scope.
+
+        >>> [each.prefix for each in Search(text="ark:/12345/X5-a").chain("names")]
+        ['ark:12345/X5a']
+        >>> [each.prefix for each in Search(text="x5a").chain("names", ["12345", "67890"])]
+        ['ark:12345/x5a', 'ark:67890/x5a']
+        >>> [each.targets for each in Search(text="old.ex").chain("targets")]
+        [('http://old.ex', 'https://old.ex')]
+        >>> [each.words for each in Search(text="map of Yer").chain("texts")]
+        [('map', 'of', 'Yer')]
+        """
+        try:
+            match scope:
+                case None:
+                    return [self.filter]
+                case "names":
+                    return self._by_name(naans)
+                case "texts":
+                    return self._by_words()
+                case "targets":
+                    return self._by_target()
+        except BindingError:
+            return []
+
+    def _by_name(self, naans: Iterable[str]) -> Sequence[Selection]:
+        begun: list[str] = []
+        if _read(self.text):
+            begun.append(_read(self.text))
+        elif _SUFFIX.fullmatch(self.text):
+            begun += filter(None, (_read(f"ark:{self.text}"), *(_read(f"ark:{naan}/{self.text}") for naan in naans)))
+        within = self.filter.prefix or ""
+        # A prefix of the filter and the beginning of a name are both met by the longer of the two.
+        both = [max(each, within, key=len) for each in begun if each.startswith(within) or within.startswith(each)]
+        return [replace(self.filter, prefix=each) for each in dict.fromkeys(both)]
+
+    def _by_words(self) -> Sequence[Selection]:
+        words = listing.select(text=self.text).words
+        if max(map(len, words)) < MIN_WORD:
+            return []
+        return [replace(self.filter, words=words)]
+
+    def _by_target(self) -> Sequence[Selection]:
+        if not _TARGET.match(self.text):
+            return []
+        # Users type the beginning of a host, so a longer host matches too.
+        return [replace(self.filter, targets=listing.select(target=self.text).targets)]
+
+
+def _read(text: str) -> str:
+    """Return the beginning of keys that a text means, or "" if it is not the beginning of an ARK or URN."""
+    try:
+        return listing.beginning(text)
+    except BindingError:
+        return ""
+
+
+def page(read: Read, chain: Sequence[Selection], after: str | None, limit: int) -> Found:
+    """Return a page of at most ``limit`` names of a chain.
+
+    ``after`` is :attr:`Found.next` of the page before. Raises
+    :class:`BindingError` with the code ``list-after``.
+    """
+    number, inner = _position(after, len(chain))
+    found = Found([], None, [])
+    for place in range(number, len(chain)):
+        if len(found.names) == limit:
+            return found._replace(next=f"{place}.")
+        some = read(chain[place], inner, limit - len(found.names))
+        inner = None
+        found.names.extend(some.names)
+        found.unreadable.extend(some.unreadable)
+        if some.next is not None:
+            return found._replace(next=f"{place}.{some.next}")
+    return found
+
+
+def _position(after: str | None, length: int) -> tuple[int, str | None]:
+    if after is None:
+        return 0, None
+    number, dot, inner = after.partition(".")
+    if not dot or not number.isdecimal() or len(number) > 3 or int(number) >= length:
+        raise BindingError("list-after")
+    return int(number), inner or None
