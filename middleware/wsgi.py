@@ -39,7 +39,7 @@ from .resolution.refusals import refuse
 from .resolution.resolver import resolve
 from .resolution.result import Resolution
 from .settings import Settings, SettingsArguments
-from .storage.opening import AvailabilityLog
+from .storage.reopening import AvailabilityLog
 
 if TYPE_CHECKING:
     from _typeshed.wsgi import StartResponse, WSGIApplication, WSGIEnvironment

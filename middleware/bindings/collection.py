@@ -29,7 +29,7 @@ from ..errors import BindingError, BindingsUnavailable, Collision
 from ..resolution import rules
 from ..resolution.check_characters import is_mistyped
 from ..resolution.rules import Rule, Rulebook, Ruled, RuleEvent
-from ..storage.opening import Opening
+from ..storage.reopening import Opening
 from . import assignment, changes, listing, names, prefixes, validation
 from .assignment import Change, Outcome
 from .changes import Decide, Made, NameChange

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ..errors import BindingError
-from ..storage.opening import Opening
+from ..storage.reopening import Opening
 from ..tabular.formats import SUFFIXES
 from . import validation
 from .collection import Bindings, utc_now

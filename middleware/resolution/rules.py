@@ -24,7 +24,7 @@ from ..bindings.patterns import Pattern
 from ..bindings.prefixes import NO_RECORDS, PrefixRecord, PrefixRecords, checked_patterns, with_rules
 from ..errors import BindingError, BindingsUnavailable
 from ..fork_safety import ForkSafeLock
-from ..storage.opening import next_attempt
+from ..storage.reopening import next_attempt
 
 _log = logging.getLogger(__name__)
 

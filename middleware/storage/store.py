@@ -20,8 +20,8 @@ from ..errors import BindingError, BindingsUnavailable
 from ..resolution.rules import Rule, RuleEvent
 from .databases.connections import Readers
 from .listing import Lists
-from .opening import CLOSED
 from .protocols import Connection, Database, Row
+from .reopening import CLOSED
 from .rows import binding_of, prefix_record_of, rule_of
 from .snapshot import DatabaseSnapshot
 from .statements import Statements

@@ -27,8 +27,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from ...errors import BindingsUnavailable
-from ..opening import CLOSED
 from ..protocols import Connection, ReadableDatabase, Row
+from ..reopening import CLOSED
 
 KEPT = 8
 IDLE_SECONDS = 60.0

@@ -57,8 +57,8 @@ from ...tabular import columns, formats, other_rows
 from ...tabular import text_stream as lines
 from ...tabular.other_rows import OtherRow, PrefixRow, RuleRow, Setting
 from ..integrity import Fault
-from ..opening import CLOSED
 from ..protocols import LastEvent, Row
+from ..reopening import CLOSED
 from ..tables.keys import index_key
 from . import file_rows
 from .served_copy import Fingerprint, ServedCopy, Version, fingerprint, read

@@ -16,7 +16,7 @@ from werkzeug.test import Client
 
 from ararat.middleware import BindingError, BindingsUnavailable, ResolverMiddleware, open_bindings
 from ararat.middleware.fork_safety import ForkSafeLock
-from ararat.middleware.storage.opening import QUIET_SECONDS, RETRY_FACTOR, RETRY_SECONDS, AvailabilityLog, Opening
+from ararat.middleware.storage.reopening import QUIET_SECONDS, RETRY_FACTOR, RETRY_SECONDS, AvailabilityLog, Opening
 
 NAME = "ark:12345/doc"
 

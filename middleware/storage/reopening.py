@@ -1,4 +1,4 @@
-"""Open a store when it is first needed, and again after a failure, so that a site starts without its store.
+"""Open a store when it is first needed, and try again after a failure, so that a site starts without its store.
 
 After a failure, all requests get the same answer until the next attempt. No request waits for a database that is down.
 One thread opens the store, and the other threads use the last failure in the meantime.
