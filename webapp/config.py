@@ -90,7 +90,7 @@ class Site:
     - ``results``: the rows of bulk traces (:mod:`.trace_results`).
     - ``accounts``: the accounts of users; None without a database.
     - ``remote_user``: the key of the WSGI environ with the user that the web server reports, or None.
-    ``openid`` is the OpenID provider whose users can sign in, or None.
+    - ``openid``: the OpenID provider whose users can sign in, or None.
     """
 
     bindings: Bindings | None

@@ -1,6 +1,7 @@
-"""The SQL of lists and counts of names, and of the list of operations.
+"""Build the SQL of lists and counts of names, and of the list of operations.
 
-A page of names is a range of an index in the order of that index (:mod:`search_indexes`)."""
+A page of names is a range of an index in the order of that index (:mod:`search_indexes`).
+"""
 
 from __future__ import annotations
 
@@ -35,7 +36,7 @@ class _Query(NamedTuple):
 
 
 class Lists:
-    """The lists and counts of a database of this dialect, "sqlite" or "postgresql"."""
+    """Lists and counts of names in a database of the kind ``dialect_name``, "sqlite" or "postgresql"."""
 
     def __init__(self, dialect_name: str) -> None:
         self._is_sqlite = dialect_name == "sqlite"
@@ -43,7 +44,10 @@ class Lists:
         self._target = TARGET if self._is_sqlite else f'{TARGET} COLLATE "C"'
 
     def page(self, read: Read, selection: Selection, after: str | None, limit: int) -> Page:
-        """Return at most ``limit`` names behind the cursor ``after``."""
+        """Return a page of at most ``limit`` names that meet the conditions ``selection``.
+
+        ``read`` runs a query. ``after`` is :attr:`Page.next` of the page before, or None.
+        """
         found: list[Row] = []
         for query in self._queries(selection, after):
             text, parameters = self._select(query, limit + 1 - len(found))
@@ -60,11 +64,11 @@ class Lists:
         return page._replace(next=cursor(*found[limit - 1][width:]) if len(found) > limit else None)
 
     def explained(self, selection: Selection, after: str | None, limit: int) -> Iterator[tuple[str, list[object]]]:
-        """Return the statements of a page with their parameters. Tests read their query plans."""
+        """Yield the statements of :meth:`page` with their parameters. Tests check that the database uses an index."""
         return (self._select(query, limit + 1) for query in self._queries(selection, after))
 
     def count(self, read: Read, selection: Selection, by: Group | None) -> dict[str, int]:
-        """Return the numbers of names by group; without groups, the number of all with the key ""."""
+        """Return the number of names in each group. If ``by`` is None, the number of all names has the key ""."""
         if by == "shoulder":
             return self._count_shoulders(read, selection)
         group = {"state": "bindings.status", "month": "substr(bindings.created, 1, 7)", None: "''"}[by]
@@ -76,7 +80,7 @@ class Lists:
         return dict(sorted(counts.items()))
 
     def operations(self, read: Read, before: int | None, limit: int) -> list[Operation]:
-        """Return operations, the newest first, with numbers below ``before``."""
+        """Return at most ``limit`` operations, the newest first. ``before`` excludes operations from that number on."""
         where = "" if before is None else "WHERE id < ? "
         parameters = [limit] if before is None else [before, limit]
         rows = read(self.marked(f"SELECT {_OPERATION} FROM operations {where}ORDER BY id DESC LIMIT ?"), parameters)  # noqa: S608
@@ -168,7 +172,7 @@ class Lists:
             yield _Query("bindings", wanted, values, (target, "bindings.key"))
 
     def marked(self, text: str) -> str:
-        """Return a statement with the parameter marks of the driver."""
+        """Return a statement with "?" replaced by the parameter mark of the driver."""
         return text if self._is_sqlite else text.replace("?", "%s")
 
 

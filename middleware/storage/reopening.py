@@ -38,12 +38,23 @@ S = TypeVar("S", bound=_Closeable)
 
 
 def next_attempt(began: float, ended: float) -> float:
-    """Return the time of the next attempt after a failed attempt."""
+    """Return the time of the next attempt to open a store, from the begin and end of a failed attempt, in seconds.
+
+    The pause is at least one second, and at least five times the duration of the failed attempt.
+
+    >>> next_attempt(10.0, 10.1), next_attempt(10.0, 12.0)
+    (11.1, 22.0)
+    """
     return ended + max(RETRY_SECONDS, RETRY_FACTOR * (ended - began))
 
 
 class Opening(Generic[S]):
-    """A store that opens when it is needed. ``where`` is its place without a password."""
+    """A store that is opened when it is first needed, and again after a failure.
+
+    - ``where``: its place without a password.
+    - ``open_``: opens the store and returns it, or raises an exception.
+    - ``failure``: the reason why the last attempt failed, in printable ASCII; None if the store is open.
+    """
 
     def __init__(self, where: str, open_: Callable[[], S], clock: Callable[[], float] = time.monotonic) -> None:
         self.where = where
@@ -57,21 +68,27 @@ class Opening(Generic[S]):
 
     @property
     def store(self) -> S:
-        """The open store. Raises :class:`BindingsUnavailable` if it cannot be opened."""
+        """The open store. If it is not open, it is opened now, unless the last attempt failed just before.
+
+        Raises :class:`BindingsUnavailable` if it cannot be opened.
+        """
         return self._store if self._store is not None else self._opened()
 
     @property
     def opened(self) -> S | None:
-        """The store if it is open already, or None."""
+        """The store if it is open. It is None otherwise, without an attempt to open it."""
         return self._store
 
     def open(self) -> S:
-        """Open the store now and return it. Raises :class:`BindingError` and :class:`BindingsUnavailable`."""
+        """Open the store now if it is not open, and return it.
+
+        Raises the exception of ``open_``: :class:`BindingError` or :class:`BindingsUnavailable`.
+        """
         with self._lock:
             return self._attempt() if self._store is None else self._store
 
     def try_to_open(self) -> None:
-        """Open the store now, and log a failure instead of raising it."""
+        """Open the store now. If this fails, log the reason, so that a site starts without its store."""
         try:
             self.open()
         except Exception as error:  # noqa: BLE001 - no error of the store may stop the site
@@ -79,7 +96,7 @@ class Opening(Generic[S]):
             _log.error("the bindings cannot be opened, and will be tried again: %s", self.failure, exc_info=unexpected)
 
     def close(self) -> None:
-        """Close the store permanently."""
+        """Close the store and never open it again. Later uses raise :class:`BindingsUnavailable`."""
         self._closed = True
         if self._store is not None:
             self._store.close()
@@ -120,7 +137,7 @@ class Opening(Generic[S]):
 
 
 class AvailabilityLog:
-    """A log of failed reads. It logs each cause once, and the end of a failure.
+    """A log of whether the bindings can be read. It logs each cause of a failure once, and the end of the failure.
 
     ``failure`` is a cause that was logged before. If reads fail and succeed in alternation, the same cause is logged
     again after :data:`QUIET_SECONDS`. ``failing`` is true until a read succeeds.
@@ -133,14 +150,14 @@ class AvailabilityLog:
         self._quiet_until = float("-inf")
 
     def failed(self, cause: str) -> None:
-        """Record a failed read. Log its cause, unless the same cause was logged just before."""
+        """Report a failed read. Its cause is logged, unless the same cause was logged just before."""
         if cause == self._cause and (self.failing or self._clock() < self._quiet_until):
             return
         _log.warning("the bindings cannot be read: %s", display.escape(cause))
         self.failing, self._cause = True, cause
 
     def succeeded(self) -> None:
-        """Record a successful read. Log it if the previous read failed."""
+        """Report a successful read. It is logged if the previous read failed."""
         if self.failing:
             _log.warning("the bindings can be read again")
             self.failing = False

@@ -34,9 +34,9 @@ _TO_JSON = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
 
 
 def binding_of(row: Row) -> Binding:
-    """Convert a row with the columns :data:`STATE`.
+    """Convert a row with the columns :data:`STATE` to a binding.
 
-    Raises UnreadableBinding for a row that another program wrote.
+    Raises :class:`UnreadableBinding` for values that Ararat does not write, because another program wrote the row.
     """
     (
         key,
@@ -84,7 +84,7 @@ def binding_of(row: Row) -> Binding:
 
 
 def last_event_of(state: Row) -> LastEvent:
-    """Convert a row of :attr:`~ararat.middleware.storage.statements.Statements.last_events`."""
+    """Convert a row of the query ``last_events`` (:class:`.statements.Statements`) to the last event of a name."""
     event = dict(zip(STATE, state, strict=False))
     identifier = event["long_identifier"] or event["key"]
     return LastEvent(event["key"], identifier, event["revision"], event["changed"], event["resource"], state)
@@ -115,18 +115,18 @@ def row_of(binding: Binding) -> Row:
 
 
 def selectors_of(alternates: str) -> list[str]:
-    """Return the selectors in the column ``alternates`` of a row."""
+    """Return the selectors of the alternate targets in the column ``alternates``, which is JSON."""
     return list(json.loads(alternates))
 
 
 def rule_of(row: Row) -> Rule:
-    """Convert a row of the table ``rules`` to a Rule."""
+    """Convert a row of the table ``rules`` to a rule."""
     prefix, template, redirect, changed, actor = row
     return Rule(prefix, template, redirect, datetime.fromisoformat(changed), actor)
 
 
 def prefix_record_of(row: Row) -> PrefixRecord:
-    """Convert a row of the table ``prefixes``."""
+    """Convert a row of the table ``prefixes`` to the record of a NAAN or shoulder, with the field ``rule`` not set."""
     prefix, who, what, contact, statement, pattern, characters, changed, actor, revision = row
     when = datetime.fromisoformat(changed)
     return PrefixRecord(prefix, who, what, contact, statement, pattern, characters, when, actor, revision)

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 
 class DatabaseSnapshot:
-    """A consistent view of all bindings of a database at one moment."""
+    """All bindings of a database at one moment, read on one connection (:class:`.protocols.Snapshot`)."""
 
     def __init__(self, connection: Connection, statements: Statements, database: Database) -> None:
         self._connection = connection
@@ -33,9 +33,10 @@ class DatabaseSnapshot:
         self._database = database
 
     def bindings(self, unreadable: Callable[[UnreadableBinding], object] | None = None) -> Iterator[Binding]:
-        """Return all bindings in the order of their keys.
+        """Yield all bindings in the order of their keys, also those of reserved names.
 
-        Pass each row that cannot be read to ``unreadable``. Without ``unreadable``, raise UnreadableBinding.
+        ``unreadable`` is called with each row that cannot be read. Without it, such a row raises
+        :class:`UnreadableBinding`.
         """
         for row in self._database.stream(self._connection, self._statements.all):
             try:
@@ -48,7 +49,10 @@ class DatabaseSnapshot:
                 yield binding
 
     def rows(self, table: Table, since: datetime | None = None) -> Iterator[Row]:
-        """Return the rows of a table in the order of its key; with ``since``, those from that time on."""
+        """Yield the rows of a database table in the order of its key.
+
+        ``since`` limits them to rows from that time on.
+        """
         quote = self._database.engine.dialect.identifier_preparer.quote
         columns = ", ".join(quote(column.name) for column in table.columns)
         key = ", ".join(quote(column.name) for column in table.primary_key)
@@ -57,23 +61,26 @@ class DatabaseSnapshot:
         return self._database.stream(self._connection, f"SELECT {columns} FROM {table}{where} ORDER BY {key}")
 
     def last_events(self) -> Iterator[LastEvent]:
-        """Return the last event of each name, in the order of their keys."""
+        """Yield the last event of each name, also of a deleted name, in the order of the keys."""
         for row in self._database.stream(self._connection, self._statements.last_events):
             yield last_event_of(tuple(row))
 
     def event(self, key: str, revision: int) -> Row | None:
-        """Return the state of an event, as in :class:`LastEvent`, or None if there is no such event."""
+        """Return the columns :attr:`LastEvent.state` of one event of a name.
+
+        Return None if the event does not exist.
+        """
         row = self._connection.execute(self._statements.one_event, (key, revision)).fetchone()
         return row and tuple(row)
 
     def faults(self) -> Iterator[Fault]:
-        """Return the contradictions between the rows of the tables (:mod:`integrity`)."""
+        """Yield the contradictions between the rows of the tables (:mod:`integrity`)."""
         from .integrity import faults
 
         return faults(self._connection, self._database)
 
     def bound(self, identifiers: Iterable[str]) -> set[str]:
-        """Return the identifiers that are bound."""
+        """Return the keys in ``identifiers`` that are bound. Reserved names are omitted."""
         keys = {index_key(name): name for name in identifiers}
         if not keys:
             return set()
@@ -81,12 +88,14 @@ class DatabaseSnapshot:
         return {keys[key] for (key,) in self._connection.execute(self._statements.bound, parameters).fetchall()}
 
     def served(self) -> tuple[int, str | None]:
-        """Return the number of live names of the kind "served", and the first key."""
+        """Return the number of live names of the kind "served", for which the site answers, and the first of their
+        keys.
+        """
         ((number, key),) = self._database.stream(self._connection, self._statements.served)
         return number, key
 
     def settings(self) -> Iterator[RuleRow | Setting]:
-        """Return the rules in the order of their prefixes, then counters and UUIDs in the order of their names."""
+        """Yield the rules by prefix, then the counters and the owners of UUIDs by name."""
         rules = map(rule_of, self._database.stream(self._connection, self._statements.rules))
         for rule in sorted(rules, key=lambda rule: rule.prefix):
             yield RuleRow(rule.prefix, rule.template, rule.redirect)
@@ -95,16 +104,16 @@ class DatabaseSnapshot:
                 yield row
 
     def prefixes(self) -> list[PrefixRecord]:
-        """Return the records of all prefixes in order, without their rules."""
+        """Return the records of NAANs and shoulders in the order of their prefixes, with the field ``rule`` not set."""
         rows = self._database.stream(self._connection, self._statements.prefixes)
         return sorted(map(prefix_record_of, rows), key=lambda record: record.prefix)
 
     def selectors(self) -> list[str]:
-        """Return the selectors of all alternates, in order."""
+        """Return the selectors of all alternate targets in alphabetical order, such as "text/html;en"."""
         rows = self._database.stream(self._connection, self._statements.alternates)
         return sorted({selector for (alternates,) in rows for selector in selectors_of(alternates)})
 
     def elements(self) -> list[str]:
-        """Return the names of all elements of metadata without a short name, in order."""
+        """Return the names of the metadata elements in use that have no short name, in alphabetical order."""
         names = (name for (name,) in self._database.stream(self._connection, self._statements.elements))
         return sorted(name for name in names if not metadata.has_short_name(name))

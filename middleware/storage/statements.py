@@ -14,7 +14,10 @@ EVENT = (*STATE, "action", "actor", "source", "operation")
 
 
 class Statements:
-    """The statements for a dialect, "sqlite" or "postgresql". Each takes its parameters in the order of its columns."""
+    """The SQL statements of a store for one kind of database, "sqlite" or "postgresql".
+
+    The attributes are texts. A statement takes its parameters in the order in which they are in its text.
+    """
 
     def __init__(self, dialect_name: str) -> None:
         is_sqlite = dialect_name == "sqlite"

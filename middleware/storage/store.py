@@ -1,4 +1,4 @@
-"""Store of bindings in an SQL database: fast reads and durable changes. :mod:`assignment` decides about changes.
+"""A store of bindings in an SQL database: fast lookups and durable changes. :mod:`assignment` decides about changes.
 
 :meth:`DatabaseStore.fetch` is the hot path: one prepared statement of :mod:`.statements` on a connection that is kept.
 The driver runs it, so that reading needs no SQLAlchemy. Changes use :meth:`DatabaseStore.transaction`.
@@ -42,7 +42,10 @@ _RULES_VERSION_SQL = "SELECT value FROM ararat WHERE name = 'rules'"
 
 
 class DatabaseStore:
-    """The tables of one database. :func:`open_store` opens it; ``str()`` returns its place without a password."""
+    """The store of one SQL database (:class:`.protocols.Store`). :func:`open_store` opens it.
+
+    ``str()`` returns its place without a password. All threads can use one object.
+    """
 
     refusal: str | None = None
     unrecorded: str | None = None
@@ -60,7 +63,7 @@ class DatabaseStore:
         return str(self._database)
 
     def fetch(self, identifiers: Iterable[str]) -> dict[str, Binding]:
-        """Return the bindings of these keys with one statement; unbound keys are left out."""
+        """Return the bindings of these keys, by key, with one statement. Keys that are not bound are omitted."""
         # The tables contain only keys of printable ASCII, and no other text reaches the database.
         keys = [index_key(name) for name in identifiers if name.isascii() and name.isprintable()]
         if not keys:
@@ -72,7 +75,7 @@ class DatabaseStore:
         return {binding.identifier: binding for binding in map(binding_of, rows)}
 
     def history(self, identifier: str) -> list[Event]:
-        """Return the changes of a key, oldest first."""
+        """Return the changes of the name with this key, the oldest first. The list is empty for an unknown name."""
         before: Binding | None = None
         events: list[Event] = []
         for *state, action, actor, source, operation in self._readers.rows(
@@ -84,23 +87,26 @@ class DatabaseStore:
         return events
 
     def count(self) -> NameCount:
-        """Return the number of names: counted up to :data:`MAX_COUNTED`, estimated above."""
+        """Return the number of names. It is exact up to :data:`MAX_COUNTED`, and an estimate of the database above."""
         return count_names(lambda query: self._readers.rows(query, ()), self._database)
 
     def list_names(self, selection: Selection, after: str | None, limit: int) -> Page:
-        """Return a page of at most ``limit`` names behind the cursor ``after``."""
+        """Return a page of at most ``limit`` names that meet the conditions ``selection``.
+
+        ``after`` is :attr:`Page.next` of the page before, or None.
+        """
         return self.lists.page(self._readers.rows, selection, after, limit)
 
     def count_names(self, selection: Selection, by: Group | None) -> dict[str, int]:
-        """Return the numbers of names by group; without groups, the number of all with the key ""."""
+        """Return the number of names in each group. If ``by`` is None, the number of all names has the key ""."""
         return self.lists.count(self._readers.rows, selection, by)
 
     def current_rows(self, query: SelectBase, **values: str | int) -> list[Row]:
-        """Return the rows of a query at this moment, also if the reading connections are those of a standby.
+        """Return the current rows of a query, also if the connections for reading are those of a standby server.
 
-        A standby can be some seconds old. Its rows are read again from the primary server. ``values`` are the values
-        of the parameters. The first column must not be null. Pass the same object for the same query: it is compiled
-        once. Raises :class:`BindingsUnavailable` if the primary server cannot be reached.
+        A standby can be some seconds old. Its rows are read again from the primary server. ``values`` are the values of
+        the parameters. The first column must not be null. Pass the same object for the same query: it is compiled once.
+        Raises :class:`BindingsUnavailable` if the primary server cannot be reached.
         """
         if query not in self._compiled:
             self._compiled[query] = query.compile(dialect=self._database.engine.dialect)
@@ -122,24 +128,27 @@ class DatabaseStore:
         return [tuple(row[1:]) for row in rows if row[1] is not None]
 
     def operations(self, before: int | None, limit: int) -> list[Operation]:
-        """Return operations, the newest first, with numbers below ``before``."""
+        """Return at most ``limit`` operations, the newest first. ``before`` excludes operations from that number on."""
         return self.lists.operations(self._readers.rows, before, limit)
 
     def rules_version(self) -> str:
-        """Return a counter that each change of a rule increases."""
+        """Return a counter that increases with each change of a rule or a prefix record.
+
+        New patterns of minted names increase it, too.
+        """
         return self._readers.rows(_RULES_VERSION_SQL, ())[0][0]
 
     def rules(self) -> list[Rule]:
-        """Return all rules of shoulders and NAANs."""
+        """Return the rules of all NAANs and shoulders, in any order."""
         return [rule_of(row) for row in self._readers.rows(self._statements.rules, ())]
 
     def patterns(self) -> list[Pattern]:
-        """Return the patterns of the names that were minted with a check character."""
+        """Return the patterns of the names that were minted with a check character. They detect typing errors."""
         found = (Pattern.of_counter(name) for name, _ in self._readers.rows(self._statements.settings, ()))
         return [pattern for pattern in found if pattern and pattern.check]
 
     def rule_history(self, prefix: str) -> list[RuleEvent]:
-        """Return the changes of the rule for a prefix, oldest first."""
+        """Return the changes of the rule of a NAAN or shoulder, the oldest first."""
         return [
             RuleEvent(action, name, template, redirect, datetime.fromisoformat(changed), actor)
             for action, name, template, redirect, changed, actor in self._readers.rows(
@@ -148,11 +157,11 @@ class DatabaseStore:
         ]
 
     def prefixes(self) -> list[PrefixRecord]:
-        """Return the records of all prefixes, without their rules."""
+        """Return the records of NAANs and shoulders, with the field ``rule`` not set."""
         return [prefix_record_of(row) for row in self._readers.rows(self._statements.prefixes, ())]
 
     def prefix_history(self, prefix: str) -> list[PrefixEvent]:
-        """Return the changes of the record of a prefix, oldest first."""
+        """Return the changes of the record of a NAAN or shoulder, the oldest first."""
         rows = self._readers.rows(self._statements.prefix_history, (prefix,))
         return [PrefixEvent(action, prefix_record_of(tuple(row))) for action, *row in rows]
 
@@ -160,8 +169,8 @@ class DatabaseStore:
     def transaction(self, *, exclusive: bool = False) -> Iterator[Transaction]:
         """Begin a transaction. It is durable when the block ends, and rolled back when the block raises an exception.
 
-        With ``exclusive``, other writers wait until it ends. Raises :class:`Collision` if another writer was faster,
-        :class:`ReadOnlyBindings` and :class:`BindingsUnavailable`.
+        With ``exclusive``, other writers wait until it ends. Raises :class:`Collision` if another writer changed the
+        same row first, :class:`ReadOnlyBindings` and :class:`BindingsUnavailable`.
         """
         if self._closed:
             raise BindingsUnavailable(CLOSED)
@@ -176,7 +185,10 @@ class DatabaseStore:
 
     @contextmanager
     def snapshot(self) -> Iterator[DatabaseSnapshot]:
-        """Return a view of all bindings at this moment."""
+        """Begin a view of all bindings at this moment, which ends with the block.
+
+        Other processes can write meanwhile.
+        """
         if self._closed:
             raise BindingsUnavailable(CLOSED)
         connection = self._database.connect_for_snapshot()
@@ -189,7 +201,7 @@ class DatabaseStore:
             connection.close()
 
     def close(self) -> None:
-        """Close all connections. The store cannot be used afterwards."""
+        """Close the connections. Later uses raise :class:`BindingsUnavailable`."""
         self._closed = True
         self._readers.close()
 
@@ -199,7 +211,10 @@ class DatabaseStore:
 
 
 def count_names(rows: Callable[[str], Sequence[Row]], database: Database) -> NameCount:
-    """Return the number of names. ``rows`` runs a query and returns its rows."""
+    """Return the number of names in a database. ``rows`` runs a query and returns its rows.
+
+    The number is exact up to :data:`MAX_COUNTED`, and an estimate of the database above.
+    """
     ((few,),) = rows(_COUNT)
     if few <= MAX_COUNTED:
         return NameCount(few, True)
@@ -208,11 +223,11 @@ def count_names(rows: Callable[[str], Sequence[Row]], database: Database) -> Nam
 
 
 def open_store(database: Database, *, create: bool = False) -> DatabaseStore:
-    """Open the store of a database. With ``create``, make the file and the tables if they are missing.
+    """Open the store of a database. With ``create``, create a missing SQLite file and missing tables.
 
     Raises :class:`BindingError` with the code ``foreign-database`` for a database with tables of another program and
-    none of Ararat, and ``schema-version`` for a database of another version of Ararat. Raises BindingsUnavailable if
-    the database cannot be reached.
+    none of Ararat, and ``schema-version`` for a database of another version of Ararat. Raises
+    :class:`BindingsUnavailable` if the database cannot be reached.
     """
     if create:
         create_database(database)
@@ -223,9 +238,9 @@ def open_store(database: Database, *, create: bool = False) -> DatabaseStore:
 
 
 def create_database(database: Database) -> bool:
-    """Create the file and the tables if they are missing, and return whether they were.
+    """Create a missing SQLite file and missing tables. Return False if the tables exist already.
 
-    Raises like :func:`open_store`.
+    A PostgreSQL database must exist. Raises like :func:`open_store`.
     """
     if _has_schema(database):
         return False

@@ -20,18 +20,20 @@ VERSION_SQL = "SELECT value FROM ararat WHERE name = 'schema'"
 
 
 def first_settings() -> dict[str, str]:
-    """Return the rows of the table ``ararat`` of a new database."""
+    """Return the rows, by name, with which the table ``ararat`` of a new database begins."""
     return {"schema": str(VERSION), "keys": str(KEYS), "rules": "0"}
 
 
 def no_database(database: Database) -> str:
-    """Return the message for a database that does not exist or has no tables."""
+    """Return the error message for a database that does not exist or has no tables of Ararat."""
     remedy = f"to create them, run: ararat init --database {database}"
     return f"{database} does not exist or has no tables of Ararat; {remedy}"
 
 
 def wrong_version(database: Database, version: str | None) -> str | None:
-    """Return the message for a schema of another version, or None for the current version."""
+    """Return the error message for tables of another version, which ``version`` names. Return None for the current
+    version.
+    """
     if version == str(VERSION):
         return None
     newer = version is not None and version.isdecimal() and int(version) > VERSION
@@ -40,7 +42,10 @@ def wrong_version(database: Database, version: str | None) -> str | None:
 
 
 def require_version(database: Database, version: str | None) -> None:
-    """Raise :class:`BindingsUnavailable` unless the schema of an open database still has the current version."""
+    """Raise :class:`BindingsUnavailable` if the tables of an open database no longer have the current version.
+
+    ``version`` is the version in the database, or None. A migration or a replaced file can change it.
+    """
     # The version was right when the store was opened. Since then, the database was replaced or migrated.
     if fault := wrong_version(database, version):
         raise BindingsUnavailable(fault)

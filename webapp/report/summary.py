@@ -90,7 +90,7 @@ def counted(count: int, thing: str) -> str:
 
 
 def in_words(count: int) -> str:
-    """Format a number for a sentence: in words up to nine, with commas above.
+    """Format a number for a sentence: from zero to nine as a word, above with commas.
 
     >>> in_words(3), in_words(10), in_words(1200)
     ('three', '10', '1,200')

@@ -1,4 +1,4 @@
-"""Bindings in an SQLite file: opening the file, and detecting that it was replaced or changed.
+"""Bindings in an SQLite file: open the file, and detect that another program replaced or changed it.
 
 Writes are durable: write-ahead log, ``synchronous=FULL``, one ``BEGIN IMMEDIATE`` transaction for each change. The log
 is in the folder of the file. Readers write there too, if they have permission. A process that can only read opens the
@@ -55,7 +55,10 @@ _logger = logging.getLogger(__name__)
 
 
 class SQLite:
-    """An SQLite file. ``str()`` returns its URL."""
+    """A database in an SQLite file, which is not opened before it is needed (:class:`.protocols.Database`).
+
+    ``str()`` returns its URL.
+    """
 
     driver_error = sqlite3.Error
     most_readers = 32
@@ -107,10 +110,10 @@ class SQLite:
         return True
 
     def fingerprint(self, in_use: bool = False) -> Hashable:
-        """Return the file's identity and state, at most :data:`FRESH_SECONDS` old.
+        """Return a value that changes if the file is replaced or changed. It is at most :data:`FRESH_SECONDS` old.
 
-        ``in_use`` is true if this process has idle connections to the file. Raises BindingsUnavailable if the file does
-        not exist, or if its log belongs to another file.
+        ``in_use`` is true if this process has idle connections to the file. Raises :class:`BindingsUnavailable` if the
+        file does not exist, or if its write-ahead log belongs to another file.
         """
         now = time.monotonic()
         until, fingerprint = self._seen
@@ -177,7 +180,7 @@ class SQLite:
         return BindingsUnavailable(f"{self}: {message}")
 
     def connect_to_read(self) -> sqlite3.Connection:
-        """Open a connection that cannot write."""
+        """Open a connection that cannot write. Raises :class:`BindingsUnavailable` if the file cannot be opened."""
         self._reads_only = self.exists() and not self._can_write()
         if self._reads_only:
             return self._connect_reading_only()
@@ -230,18 +233,21 @@ class SQLite:
         return os.access(self.path, os.W_OK) and os.access(self.path.parent, os.W_OK | os.X_OK)
 
     def connect_for_snapshot(self) -> sqlite3.Connection:
-        """Open a connection that cannot write and that sees the database at the moment of its first query."""
+        """Open a connection that cannot write and that sees the database as it is at its first query."""
         connection = self.connect_to_read()
         connection.execute("BEGIN")
         return connection
 
     @staticmethod
     def stream(connection: Any, query: str) -> Iterator[Any]:
-        """Return the rows of a query without loading all of them."""
+        """Run a query and yield its rows one at a time."""
         return iter(connection.execute(query))
 
     def create(self) -> None:
-        """Create the file if it does not exist. A file with content is not changed."""
+        """Create the file if it does not exist. The content of an existing file is not changed.
+
+        Raises :class:`BindingsUnavailable` if the file cannot be created.
+        """
         try:
             self._connect("rwc").close()
             if self.path.stat().st_size == 0:
@@ -250,7 +256,10 @@ class SQLite:
             raise self.unavailable(error) from error
 
     def prepare(self) -> None:
-        """Turn on the write-ahead log permanently. Backups can be without it."""
+        """Turn on the write-ahead log of the file permanently, because a restored backup can be without it.
+
+        Do nothing if this process cannot write the file.
+        """
         if not self._can_write():
             return
         try:
@@ -271,7 +280,7 @@ class SQLite:
         self._require_permissions(creating=False)
 
     def unavailable(self, error: Exception) -> BindingsUnavailable:
-        """Return the exception to raise for an error of SQLite or of the file system."""
+        """Convert an error of SQLite or of the file system to the exception to raise."""
         if _code(error) & 0xFF == sqlite3.SQLITE_BUSY:
             return self._locked()
         return BindingsUnavailable(f"{self}: {error}")
@@ -281,11 +290,13 @@ class SQLite:
         return BindingsUnavailable(f"{self}: {message}")
 
     def is_read_only(self, error: Exception) -> bool:
-        """Return whether a write failed because the database cannot be written."""
+        """Return whether a change failed because this process cannot write the file."""
         return _code(error) & 0xFF == sqlite3.SQLITE_READONLY
 
     def is_conflict(self, error: Exception) -> bool:
-        """Return whether a write failed because another writer was faster. Such a write can be repeated."""
+        """Return whether a change failed because another writer added the same row first. The caller can repeat the
+        change.
+        """
         # The trigger runs before the check of the unique index, and reports the same fault.
         return ROW_EXISTS in str(error) or _code(error) in (
             sqlite3.SQLITE_CONSTRAINT_PRIMARYKEY,
@@ -293,11 +304,11 @@ class SQLite:
         )
 
     def is_constraint_violation(self, error: Exception) -> bool:
-        """Return whether a trigger or a CHECK of the tables refused a write."""
+        """Return whether a change failed because a trigger or a constraint of the tables forbids it."""
         return isinstance(error, sqlite3.IntegrityError)
 
     def is_transient(self, error: Exception) -> bool:
-        """Return whether the connection is still usable after this error."""
+        """Return whether the connection can be used again after this error, such as a lock of another writer."""
         return _code(error) & 0xFF in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED, sqlite3.SQLITE_INTERRUPT)
 
     def is_missing_table(self, error: Exception) -> bool:
@@ -319,7 +330,7 @@ class SQLite:
 
     @staticmethod
     def array_parameter(keys: list[str]) -> str:
-        """Convert keys to the one parameter of a statement for many keys."""
+        """Return many keys as the one parameter of a statement: a JSON array."""
         return json.dumps(keys)
 
     def _connect_to_write(self) -> sqlite3.Connection:

@@ -87,10 +87,13 @@ _Seen = tuple[Fingerprint | None, Fingerprint | None]  # of the file and of its 
 
 
 class FileTable(NamedTuple):
-    """The content of a version of the file: the bindings by their keys, in the order of their lines.
+    """The content of one version of a table file.
 
-    ``lines`` has the line numbers of the bindings. ``stated`` has 1 for each line that contains a status. ``others``
-    are rules and counters. ``changed`` is the modification time of the file.
+    - ``bindings``: the bindings by key, in the order of their lines; ``lines``: the numbers of these lines.
+    - ``stated``: 1 for each line that contains a status, else 0.
+    - ``digest``: the SHA-256 of the content.
+    - ``others``: rules, prefix records, counters and owners of UUIDs.
+    - ``changed``: the modification time of the file in UTC.
     """
 
     bindings: dict[str, Binding]
@@ -101,11 +104,11 @@ class FileTable(NamedTuple):
     changed: datetime
 
     def line(self, key: str) -> int:
-        """Return the line number of a key."""
+        """Return the number of the line that binds the name with this key."""
         return self.lines[self._index(key)]
 
     def states_status(self, key: str) -> bool:
-        """Return whether the line of a key contains a status."""
+        """Return whether the line of the name with this key has a value in the column "status"."""
         return bool(self.stated[self._index(key)])
 
     def _index(self, key: str) -> int:
@@ -113,7 +116,7 @@ class FileTable(NamedTuple):
 
 
 class FileStore:
-    """The bindings of one file. ``str()`` returns its path.
+    """A store that reads the bindings in one table file. ``str()`` returns its path.
 
     With ``served``, the file is read again when it changes, and checked against the version that was served before. A
     copy of that version is kept in the folder ``state``; the default is the folder of the file. A file that cannot be
@@ -153,7 +156,8 @@ class FileStore:
 
     @property
     def unrecorded(self) -> str | None:
-        """Why the copy of the served version cannot be kept, in printable ASCII; None if it is kept or not needed.
+        """Why the copy of the served version cannot be saved, in printable ASCII. It is None if it is saved or not
+        needed.
 
         Without a copy, a restarted worker cannot check a new version against the one that was served before.
         """
@@ -161,16 +165,19 @@ class FileStore:
 
     @property
     def is_read(self) -> bool:
-        """Whether a version of the file is loaded, so that lookups can be answered."""
+        """True if a version of the file is in memory, so that lookups can be answered."""
         return self._table is not None
 
     def fetch(self, identifiers: Iterable[str]) -> dict[str, Binding]:
-        """Return the bindings of these keys from one version of the file; unbound keys are left out."""
+        """Return the bindings of these keys, by key, from one version of the file.
+
+        Keys that are not bound are omitted.
+        """
         bindings = self._current().bindings
         return {name: bindings[name] for name in identifiers if name in bindings}
 
     def history(self, identifier: str) -> list[Event]:
-        """Return one event with the line of the key and the time of the file. The full history is in Git."""
+        """Return one event for the name with this key, with its line as the source. The full history is in Git."""
         table = self._current()
         binding = table.bindings.get(identifier)
         if binding is None:
@@ -179,11 +186,14 @@ class FileStore:
         return [Event("bound" if binding.is_live else "withdrawn", None, source, None, binding)]
 
     def count(self) -> NameCount:
-        """Return the number of names."""
+        """Return the exact number of names in the file."""
         return NameCount(len(self._current().bindings), True)
 
     def list_names(self, selection: Selection, after: str | None, limit: int) -> Page:
-        """Return a page of at most ``limit`` names behind the cursor ``after``, in the order of their keys."""
+        """Return a page of at most ``limit`` names that meet the conditions, in the order of their keys.
+
+        ``after`` is :attr:`Page.next` of the page before, or None.
+        """
         start = "" if after is None else str(position(after, (str,))[0])
         table = self._current().bindings
         keys = sorted(key for key, found in table.items() if key > start and selection.includes(found))
@@ -191,53 +201,53 @@ class FileStore:
         return Page([table[key] for key in keys[:limit]], cursor(keys[limit - 1]) if more else None, [])
 
     def count_names(self, selection: Selection, by: Group | None) -> dict[str, int]:
-        """Return the numbers of names by group; without groups, the number of all with the key ""."""
+        """Return the number of names in each group. If ``by`` is None, the number of all names has the key ""."""
         names = filter(selection.includes, self._current().bindings.values())
         return dict(sorted(Counter(group_of(name, by) for name in names).items()))
 
     def operations(self, before: int | None, limit: int) -> list[Operation]:
-        """Return an empty list: a file has no operations."""
+        """Return an empty list, because a file records no operations."""
         return []
 
     def rules_version(self) -> str:
-        """Return a hash of the content of the file, which changes with each rule."""
+        """Return the SHA-256 of the file, which changes with each rule and prefix record in it."""
         return self._current().digest.hex()
 
     def rules(self) -> list[Rule]:
-        """Return the rules in the file. Their time is the modification time of the file."""
+        """Return the rules in the file. Their time is the modification time of the file, and their actor is None."""
         table = self._current()
         return [Rule(*row, table.changed, None) for row in table.others if isinstance(row, RuleRow)]
 
     def patterns(self) -> list[Pattern]:
-        """Return the patterns of the names that were minted with a check character, by the counters of the file."""
+        """Return the patterns of the names that were minted with a check character, from the counters in the file."""
         found = (Pattern.of_counter(row.name) for row in self._current().others if isinstance(row, Setting))
         return [pattern for pattern in found if pattern and pattern.check]
 
     def rule_history(self, prefix: str) -> list[RuleEvent]:
-        """Return an empty list: the history of a file is in Git."""
+        """Return an empty list, because the history of a file is in Git."""
         return []
 
     def prefixes(self) -> list[PrefixRecord]:
-        """Return the prefix records in the file. Their time is the modification time of the file."""
+        """Return the records of NAANs and shoulders in the file. Their time is the modification time of the file."""
         return _records(self._current())
 
     def prefix_history(self, prefix: str) -> list[PrefixEvent]:
-        """Return an empty list: the history of a file is in Git."""
+        """Return an empty list, because the history of a file is in Git."""
         return []
 
     @contextmanager
     def transaction(self, *, exclusive: bool = False) -> Iterator[NoReturn]:
-        """Raise :class:`ReadOnlyBindings`: only an editor changes the file."""
+        """Raise :class:`ReadOnlyBindings`, because only the operator changes the file."""
         raise ReadOnlyBindings(f"{self} is a read-only file: edit it, or import it into a database with ararat import")
         yield
 
     @contextmanager
     def snapshot(self) -> Iterator[FileSnapshot]:
-        """Return a view of the table at this moment."""
+        """Return the version of the file that is used now. Later versions do not change the snapshot."""
         yield FileSnapshot(self._current(), validation.shown(self.path.name, 200))
 
     def close(self) -> None:
-        """Release the table. The store cannot be used afterwards."""
+        """Free the memory of the table. Later lookups raise :class:`BindingsUnavailable`."""
         self._closed = True
         self._table = None
 
@@ -381,7 +391,10 @@ class FileStore:
 
 
 def require_succession(path: Path, state: Path | None = None) -> None:
-    """Raise :class:`TableError` if a file cannot follow the version that is served, and OSError."""
+    """Check whether a table file can replace the version that a resolver serves.
+
+    ``state`` is the folder of the copy of that version. Raises :class:`TableError` if it cannot, and OSError.
+    """
     copy = ServedCopy(path.absolute(), state)
     version, previous = read(path.absolute()), copy.read()
     if previous is not None and previous.digest != version.digest:
@@ -389,7 +402,7 @@ def require_succession(path: Path, state: Path | None = None) -> None:
 
 
 class FileSnapshot:
-    """All bindings of one version of a file."""
+    """All bindings of one version of a table file (:class:`.protocols.Snapshot`)."""
 
     def __init__(self, table: FileTable, name: str) -> None:
         self._table = table
@@ -399,57 +412,64 @@ class FileSnapshot:
         self._records = _records(table)
 
     def rows(self, table: Table, since: datetime | None = None) -> Iterator[Row]:
-        """Return the rows that the file would have in a table of a database."""
+        """Return the rows of a database table that an import of the file into an empty database would create.
+
+        With ``since``, return all of them if the file was changed at that time or later, else none.
+        """
         if since is not None and self._table.changed < since:
             return iter(())
         return file_rows.rows(self._table, self._name, table)
 
     def bindings(self, unreadable: Callable[[UnreadableBinding], object] | None = None) -> Iterator[Binding]:
-        """Return all bindings, sorted by key as in a database."""
+        """Return all bindings in the order of a database. ``unreadable`` is not called, because a file is read as a
+        whole.
+        """
         return map(self._bindings.__getitem__, sorted(self._bindings, key=index_key))
 
     def bound(self, identifiers: Iterable[str]) -> set[str]:
-        """Return the identifiers that are bound."""
+        """Return the keys in ``identifiers`` that are in the file."""
         return {name for name in identifiers if name in self._bindings}
 
     def last_events(self) -> Iterator[LastEvent]:
-        """Return the state of each name, in the order of their keys."""
+        """Yield one event for each name, in the order of the keys in a database."""
         return file_rows.last_events(self._table)
 
     def event(self, key: str, revision: int) -> Row | None:
-        """Return None: a file has no earlier events."""
+        """Return None, because a file has no earlier events."""
         return None
 
     def faults(self) -> Iterator[Fault]:
-        """Return nothing, because a file has no history to compare."""
+        """Return an empty iterator, because a file has no history that could contradict its bindings."""
         return iter(())
 
     def served(self) -> tuple[int, str | None]:
-        """Return the number of live names of the kind "served", and the first key."""
+        """Return the number of live names of the kind "served", for which the site answers, and the first of their
+        keys.
+        """
         served = [key for key, binding in self._bindings.items() if binding.kind == "served" and binding.is_live]
         return len(served), min(served, default=None)
 
     def settings(self) -> Iterator[RuleRow | Setting]:
-        """Return the rules in the order of their prefixes, then counters and UUIDs in the order of their names."""
+        """Yield the rules by prefix, then the counters and the owners of UUIDs by name."""
         yield from sorted(row for row in self._others if isinstance(row, RuleRow))
         yield from sorted(row for row in self._others if isinstance(row, Setting))
 
     def prefixes(self) -> list[PrefixRecord]:
-        """Return the prefix records in order."""
+        """Return the records of NAANs and shoulders in the order of their prefixes."""
         return self._records
 
     def selectors(self) -> list[str]:
-        """Return the selectors of all alternates, in order."""
+        """Return the selectors of all alternate targets in alphabetical order, such as "text/html;en"."""
         return sorted({selector for binding in self._bindings.values() for selector in binding.alternates})
 
     def elements(self) -> list[str]:
-        """Return the names of all elements of metadata without a short name, in order."""
+        """Return the names of the metadata elements in use that have no short name, in alphabetical order."""
         names = {name for binding in self._bindings.values() for name in binding.metadata}
         return sorted(name for name in names if not metadata.has_short_name(name))
 
 
 def read_table(version: Version, check_change: ChangeCheck = no_policy) -> FileTable:
-    """Read the table of a version of a file. ``check_change`` checks each binding.
+    """Parse a version of a table file. ``check_change`` checks each binding.
 
     Two equal lines for one name are allowed. Raises :class:`TableError` for a file that is not a table, for a line that
     cannot be bound, for two different lines of one name, and for a last line without a line end.
@@ -506,7 +526,10 @@ def _differs(table: FileTable, key: str, file: str, line: int) -> TableError:
 
 
 def require_kept(old: FileTable, new: FileTable, file: str) -> None:
-    """Raise :class:`TableError` if a new table deletes, re-assigns or silently restores a name of the old table."""
+    """Check that the table ``new`` can replace the table ``old``; ``file`` is the name in messages.
+
+    Raises :class:`TableError` if it deletes a name, assigns it to another resource, or restores it without a status.
+    """
     if old.digest == new.digest:
         return
     for key, before in old.bindings.items():

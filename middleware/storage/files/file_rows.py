@@ -1,6 +1,7 @@
-"""The rows that a file of text would have in a database: names, rules, prefix records and counters, with their events.
+"""Create the rows that an import of a table file into an empty database would create.
 
-The time of the events is the time of the file, and their source is its line. :mod:`copying` writes them.
+The rows are names, rules, prefix records and counters, with their events. The time of the events is the time of the
+file, and their source is its line. :mod:`copying` writes them.
 """
 
 from __future__ import annotations
@@ -23,14 +24,17 @@ if TYPE_CHECKING:
 
 
 def rows(file: FileTable, name: str, table: Table) -> Iterator[Row]:
-    """Return the rows of a table of :mod:`schema`, in the order of its columns. ``name`` is the name of the file."""
+    """Yield the rows for one database table (:mod:`schema`), in the order of its columns.
+
+    ``name`` is the name of the file, for the source of the events.
+    """
     columns = [column.name for column in table.columns]
     for values in _records(file, name, table):
         yield tuple(values.get(column) for column in columns)
 
 
 def last_events(file: FileTable) -> Iterator[LastEvent]:
-    """Return the state of each name, in the order of their keys."""
+    """Yield one event for each name, in the order of the keys in a database."""
     for binding in sorted(file.bindings.values(), key=lambda each: index_key(each.identifier)):
         event = last_event_of(row_of(binding))
         # A line without a time has the time of the file.

@@ -1,4 +1,4 @@
-"""Migrate a database of an older Ararat. The operator does this with ``ararat migrate``; a server never does.
+"""Migrate a database of an older Ararat to the current tables, for the command ``ararat migrate``. A server never does.
 
 Each step leads from one version of :mod:`schema` to the next. All steps run in one transaction, so the database has the
 old version or the new one, also after a failure. Two migrations at the same time run one after the other, and the
@@ -26,9 +26,11 @@ if TYPE_CHECKING:
 
 
 class Migrated(NamedTuple):
-    """The version of the schema before and after a migration, and the number of added triggers.
+    """The result of a migration.
 
-    ``keys`` is the number of names whose key was rewritten (:mod:`urn_keys`).
+    - ``before``, ``after``: the version of the schema before and after it.
+    - ``triggers``: the number of added triggers.
+    - ``keys``: the number of names whose key was rewritten (:mod:`urn_keys`).
     """
 
     before: int

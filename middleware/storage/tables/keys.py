@@ -1,4 +1,4 @@
-"""The keys of names in the tables. An index cannot contain a very long name, so its key is a shorter text."""
+"""Shorten the keys of very long names in the tables, because an index cannot contain them."""
 
 from __future__ import annotations
 
@@ -12,9 +12,10 @@ KEPT_CHARACTERS = 900
 
 
 def index_key(identifier: str) -> str:
-    """Return the key of a name in the tables: the name, or a shorter text if an index cannot contain the name.
+    """Return the value of the column ``key`` for a name in normal form.
 
-    The shorter text is the beginning of the name, then "#", which no name contains, then a hash of the name.
+    It is the name itself, or for a very long name the beginning, then "#", which no name contains, then a hash of the
+    name.
 
     >>> index_key("ark:12345/x"), len(index_key("ark:12345/" + 250 * "%F0%9F%98%80"))
     ('ark:12345/x', 965)

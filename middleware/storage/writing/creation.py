@@ -1,4 +1,4 @@
-"""Create the file and the tables of a database."""
+"""Create a missing SQLite file and the tables of a database."""
 
 from __future__ import annotations
 
@@ -13,9 +13,10 @@ from .transaction import driver_cause
 
 
 def create_tables(database: Database) -> None:
-    """Create the file and the tables of a database without tables.
+    """Create the tables in a database without tables. A missing SQLite file is created.
 
-    Raises :class:`BindingError` with the code ``foreign-database``, and :class:`BindingsUnavailable`.
+    Do nothing if another process created them at the same time. Raises :class:`BindingError` with the code
+    ``foreign-database`` for tables of another program, and :class:`BindingsUnavailable`.
     """
     try:
         database.create()

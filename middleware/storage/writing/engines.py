@@ -1,4 +1,4 @@
-"""The engines of the writing connections. Connections are closed after each write, so that a fork inherits none."""
+"""The SQLAlchemy engines for changes. A connection is closed after each change, so that a fork inherits none."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from sqlalchemy.pool import NullPool
 
 
 def sqlite_engine(connect: Callable[[], Any]) -> Engine:
-    """Return the engine of an SQLite file."""
+    """Return an SQLAlchemy engine for an SQLite file. ``connect`` opens a connection of the driver."""
     engine = create_engine("sqlite://", creator=connect, poolclass=NullPool, hide_parameters=True)
     event.listen(engine, "begin", _begin_immediate)
     event.listen(engine, "commit", _identify)
@@ -19,7 +19,10 @@ def sqlite_engine(connect: Callable[[], Any]) -> Engine:
 
 
 def postgresql_engine(connect: Callable[[], Any], begin: str) -> Engine:
-    """Return the engine of a PostgreSQL database, whose transactions run the statement ``begin`` first."""
+    """Return an SQLAlchemy engine for a PostgreSQL database. ``connect`` opens a connection of the driver.
+
+    Each transaction runs the statement ``begin`` first.
+    """
     # The driver runs the statements, and its parameters have positions and no names.
     engine = create_engine(
         "postgresql+psycopg://", creator=connect, poolclass=NullPool, paramstyle="format", hide_parameters=True

@@ -1,4 +1,4 @@
-"""INSERT statements for many rows."""
+"""Build INSERT statements for many rows."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ MAX_ROWS = 500
 
 
 class Insert:
-    """INSERT statements for blocks of rows. The first of the columns must be different in each row.
+    """A builder of INSERT statements for blocks of rows with these columns. The first column must be unique.
 
     Most columns of an imported table have one value in all rows. Passing each value once per block is faster.
     """
@@ -31,7 +31,7 @@ class Insert:
         self._text = lru_cache(maxsize=64)(self._compose)
 
     def of(self, rows: Sequence[Row]) -> Iterator[tuple[str, Row]]:
-        """Return the statements that insert the rows in order, each with its parameters for the driver.
+        """Yield the statements that insert ``rows`` in order, each with its parameters for the driver.
 
         >>> from sqlalchemy.dialects.sqlite.pysqlite import dialect
         >>> from ararat.middleware.storage.tables import schema

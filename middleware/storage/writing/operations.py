@@ -1,4 +1,7 @@
-"""The operations of a transaction: their rows, and the names that an operation concerns."""
+"""Read and write the recorded operations in a transaction, and find the names that an operation concerns.
+
+:meth:`.transaction.Transaction.put` writes the history of names.
+"""
 
 # ruff: noqa: S608 - the statements contain names of the schema only
 
@@ -30,9 +33,11 @@ _ROWS_AT_ONCE = 1000
 
 
 class Recorded(NamedTuple):
-    """The events of one name: its binding before the first of them, and after the last.
+    """The effect of an operation on one name.
 
-    ``before`` is None for a new name, and ``after`` for a deleted one.
+    - ``before``: the binding before its first event; None for a new name.
+    - ``after``: the binding after its last event; None for a deleted name.
+    - ``revision``: the number of the last event.
     """
 
     before: Binding | None
@@ -41,7 +46,10 @@ class Recorded(NamedTuple):
 
 
 class Operations:
-    """The operations of a transaction. ``begun`` is the number of the operation that began in it, or None."""
+    """The operations of a database, read and written in one transaction.
+
+    ``begun`` is the number of the operation that began in the transaction, or None.
+    """
 
     def __init__(self, connection: Connection, database: Database) -> None:
         self._connection = connection
@@ -58,7 +66,10 @@ class Operations:
         parameters: Mapping[str, Any],
         undoes: int | None = None,
     ) -> int:
-        """Record an operation, and return its number."""
+        """Record that an operation begins, and return its number.
+
+        The parameters are the fields of :class:`.Operation`.
+        """
         row = {
             "action": action,
             "actor": actor,
@@ -72,21 +83,24 @@ class Operations:
         return self.begun
 
     def finish(self, number: int, names: int, finished: datetime) -> None:
-        """Record the number of changed names, and the time."""
+        """Record that an operation has ended at the time ``finished``, and that it has changed this number of names."""
         values = {"names": names, "finished": rfc3339(finished)}
         self._connection.execute(update(schema.operations).where(schema.operations.c.id == number).values(values))
 
     def get(self, number: int) -> Operation:
-        """Return an operation. Raises :class:`BindingError` with the code ``operation-unknown``."""
+        """Return the operation with a number.
+
+        Raises :class:`BindingError` with the code ``operation-unknown``.
+        """
         found = self._lists.operations(self._rows, number + 1, 1) if 0 < number < 2**62 else []
         if not found or found[0].number != number:
             raise BindingError("operation-unknown", f"the operation {number} does not exist")
         return found[0]
 
     def keys_with_targets(self, sources: Sequence[str], keys: KeyRange | None) -> Iterator[str]:
-        """Return the keys of the names with a target, or an alternate, that begins with one of these texts.
+        """Yield the keys of the names that have a target or an alternate target with one of these beginnings.
 
-        A key can be repeated.
+        ``keys`` limits the names to a range; None means all. A key can be repeated.
         """
         target = TARGET if self._dialect_name == "sqlite" else f'{TARGET} COLLATE "C"'
         find = "instr" if self._dialect_name == "sqlite" else "strpos"
@@ -102,16 +116,16 @@ class Operations:
             )
 
     def keys_in(self, keys: KeyRange) -> Iterator[str]:
-        """Return the keys of a range."""
+        """Yield the keys of all names in a range."""
         within, bounds = keys.condition()
         return self._stream(f"SELECT key FROM bindings WHERE {within.removeprefix(' AND ')}", bounds)
 
     def keys_of(self, number: int) -> Iterator[str]:
-        """Return the keys of the names that an operation changed. A key can be repeated."""
+        """Yield the keys of the names that the operation with this number changed. A key can be repeated."""
         return self._stream("SELECT key FROM events WHERE operation = ?", [number])
 
     def keys_withdrawn_by(self, number: int) -> Iterator[str]:
-        """Return the keys of the names whose last withdrawal is of this operation, and that are still withdrawn."""
+        """Yield the keys of the names that the operation with this number withdrew, unless they were restored."""
         return self._stream(
             "SELECT key FROM events WHERE operation = ? AND action = 'withdrawn' AND NOT EXISTS "
             "(SELECT 1 FROM events AS later WHERE later.key = events.key AND later.revision > events.revision "
@@ -120,7 +134,10 @@ class Operations:
         )
 
     def recorded(self, keys: Sequence[str], number: int | None) -> dict[str, Recorded]:
-        """Return the events of an operation for some keys. Without ``number``, return the last event of each key."""
+        """Return the effect of the operation with this number on each of these names, by key.
+
+        If ``number`` is None, return the effect of the last event of each name.
+        """
         state = [f"{table}.{name}" for table in ("events", "earlier") for name in (*STATE, "action")]
         which = "events.operation = ?"
         if number is None:
@@ -158,13 +175,19 @@ class Operations:
 
 
 class KeyRange(NamedTuple):
-    """A range of names: those that begin with a text, or a name and all names below it."""
+    """A range of names: those whose key begins with the text ``beginning``.
+
+    If ``is_below`` is true: the name with this key, and all names below it.
+
+    >>> KeyRange("ark:12345/x").includes("ark:12345/x5"), KeyRange("ark:12345/x", True).includes("ark:12345/x5")
+    (True, False)
+    """
 
     beginning: str
     is_below: bool = False
 
     def condition(self) -> tuple[str, list[str]]:
-        """Return the condition on the column ``key`` with " AND " before it, and its parameters."""
+        """Return an SQL condition for the column ``key``, which begins with " AND ", and its parameters."""
         start = self.beginning
         if not self.is_below:
             return " AND key >= ? AND key < ?", [start, f"{start}{LAST}"]
@@ -174,6 +197,9 @@ class KeyRange(NamedTuple):
         return " AND (key = ? OR (key >= ? AND key < ?) OR (key >= ? AND key < ?))", bounds
 
     def includes(self, identifier: str) -> bool:
-        """Return whether a name is in the range. The condition can also find other names, if names are very long."""
+        """Return whether a name in normal form is in the range.
+
+        Check it after a query: the SQL condition can also find other very long names.
+        """
         start = self.beginning
         return identifier.startswith((f"{start}.", f"{start}/") if self.is_below else start) or identifier == start

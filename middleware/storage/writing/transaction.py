@@ -35,14 +35,14 @@ _NEXT_RULES_VERSION = "UPDATE ararat SET value = CAST(CAST(value AS BIGINT) + 1 
 
 
 class Inserts(NamedTuple):
-    """The INSERT statements of a store."""
+    """The builders of INSERT statements for the tables ``bindings`` and ``events``."""
 
     bindings: Insert
     events: Insert
 
 
 def inserts(dialect: Dialect) -> Inserts:
-    """Return the INSERT statements for a dialect."""
+    """Create the builders of INSERT statements for one kind of database, an SQLAlchemy dialect."""
     bindings, events = schema.bindings.c, schema.events.c
     return Inserts(
         Insert(dialect, [bindings[name] for name in STATE]), Insert(dialect, [events[name] for name in EVENT])
@@ -53,7 +53,7 @@ def inserts(dialect: Dialect) -> Inserts:
 def begin(
     database: Database, statements: Statements, inserts: Inserts, *, exclusive: bool = False
 ) -> Iterator[Transaction]:
-    """Begin a transaction (:meth:`ararat.middleware.storage.store.DatabaseStore.transaction`)."""
+    """Begin a transaction in a ``with`` block, as :meth:`.store.DatabaseStore.transaction` describes."""
     try:
         with database.turn_to_write(), database.engine.connect() as connection:
             require_version(database, connection.exec_driver_sql(VERSION_SQL).scalar_one_or_none())
@@ -68,7 +68,7 @@ def begin(
 
 
 class Transaction:
-    """One transaction of a writer. :func:`begin` begins it.
+    """One transaction of a writer on a database. :func:`begin` creates it.
 
     - ``written``: the changes of names that were written. Those of operations and imports are left out: they can be too
       many for the memory.
@@ -93,7 +93,7 @@ class Transaction:
         return self._database.dialect_name
 
     def get(self, identifiers: Sequence[str]) -> dict[str, Binding]:
-        """Return the bindings of these keys, and lock their rows until the end."""
+        """Return the bindings of these keys, by key, and lock their rows until the transaction ends."""
         if not identifiers:
             return {}
         keys = [index_key(name) for name in identifiers]
@@ -102,7 +102,7 @@ class Transaction:
         return {binding.identifier: binding for binding in map(binding_of, rows)}
 
     def deleted(self, identifiers: Sequence[str]) -> dict[str, int]:
-        """Return those of the names that were deleted, with the revision of their last deletion."""
+        """Return the names that were deleted, each with the revision of its last deletion. Other names are omitted."""
         keys = {index_key(name): name for name in identifiers}
         if not keys:
             return {}
@@ -111,7 +111,10 @@ class Transaction:
         return {keys[key]: revision for key, revision in rows}
 
     def bound(self, identifiers: Sequence[str]) -> list[str]:
-        """Return the identifiers that are bound, in their order, without reserved names and without locking rows."""
+        """Return the keys in ``identifiers`` that are bound, in the same order, without locking rows.
+
+        Reserved names are omitted.
+        """
         keys = {index_key(name): name for name in identifiers}
         if not keys:
             return []
@@ -126,12 +129,13 @@ class Transaction:
         sources: Sequence[str | None] = (None,),
         operation: int | None = None,
     ) -> list[Change]:
-        """Write the bindings after these changes, and one event for each. Every change must have an action.
+        """Write the bindings after these changes, and one event of the history for each. Each change must have an
+        action.
 
         Return the changes as they are recorded: the history of a deleted name continues with its next revision.
 
-        ``sources`` contains the file and line of each change, or None. ``operation`` is the row of
-        :data:`schema.operations` that the changes belong to, or None. The action "deleted" deletes the row of the name.
+        ``sources`` contains the file and line of each change, or None. ``operation`` is the number of the operation
+        that the changes belong to, or None. The action "deleted" deletes the binding of the name.
         """
         deleted_before = self.deleted([change.after.identifier for change in changes if change.is_new])
         new: list[Row] = []
@@ -167,34 +171,40 @@ class Transaction:
         return written
 
     def has_older_keys(self) -> bool:
-        """Return whether URNs have keys of an older Ararat. Then no URN can be added: an equivalent can be bound."""
+        """Return whether URNs have keys of an older Ararat.
+
+        Then no URN can be added: an equivalent one can be bound.
+        """
         return urn_keys.are_older(self.connection)
 
     def get_rule(self, prefix: str) -> Rule | None:
-        """Return the rule for exactly this prefix. Other writers of rules wait until the end."""
+        """Return the rule of exactly this prefix, or None. Other writers of rules wait until the transaction ends."""
         self.connection.exec_driver_sql(_NEXT_RULES_VERSION)
         row = self.connection.execute(select(schema.rules).where(schema.rules.c.prefix == prefix)).fetchone()
         return None if row is None else rule_of(tuple(row))
 
     def put_rule(self, rule: Rule) -> None:
-        """Write a rule and an event. It replaces the rule for the same prefix."""
+        """Write a rule and add the event "set" to its history. The rule replaces the one of the same prefix."""
         row = rule.as_dict()
         self.connection.execute(delete(schema.rules).where(schema.rules.c.prefix == rule.prefix))
         self.connection.execute(insert(schema.rules), [row])
         self.connection.execute(insert(schema.rule_events), [{**row, "action": "set"}])
 
     def remove_rule(self, prefix: str, now: datetime, actor: str | None) -> None:
-        """Delete a rule, and write an event. The history stays."""
+        """Delete the rule of a prefix and add the event "removed" to its history. Earlier events stay."""
         self.connection.execute(delete(schema.rules).where(schema.rules.c.prefix == prefix))
         event = {"action": "removed", "prefix": prefix, "changed": rfc3339(now), "actor": actor}
         self.connection.execute(insert(schema.rule_events), [event])
 
     def prefixes(self) -> list[PrefixRecord]:
-        """Return the records of all prefixes, without their rules."""
+        """Return the records of NAANs and shoulders, with the field ``rule`` not set."""
         return [prefix_record_of(row) for row in self.connection.exec_driver_sql(self._statements.prefixes)]
 
     def get_prefix(self, prefix: str) -> PrefixRecord | None:
-        """Return the record of exactly this prefix. Other writers of records wait until the end."""
+        """Return the record of exactly this NAAN or shoulder, or None.
+
+        Other writers of records wait until the transaction ends.
+        """
         # The resolver reads the records together with the rules.
         self.connection.exec_driver_sql(_NEXT_RULES_VERSION)
         table = schema.prefixes
@@ -202,14 +212,17 @@ class Transaction:
         return None if row is None else prefix_record_of(tuple(row))
 
     def put_prefix(self, record: PrefixRecord) -> None:
-        """Write a record and an event. It replaces the record of the same prefix."""
+        """Write the record of a NAAN or shoulder, and add the event "set" to its history.
+
+        It replaces the record of the same prefix.
+        """
         row = self._with_next_revision(record)
         self.connection.execute(delete(schema.prefixes).where(schema.prefixes.c.prefix == record.prefix))
         self.connection.execute(insert(schema.prefixes), [row])
         self.connection.execute(insert(schema.prefix_events), [{**row, "action": "set"}])
 
     def remove_prefix(self, prefix: str, now: datetime, actor: str | None) -> None:
-        """Delete a record, and write an event. The history stays."""
+        """Delete the record of a NAAN or shoulder, and add the event "removed" to its history. Earlier events stay."""
         self.connection.execute(delete(schema.prefixes).where(schema.prefixes.c.prefix == prefix))
         row = self._with_next_revision(prefixes.record(prefix, changed=now, actor=actor))
         self.connection.execute(insert(schema.prefix_events), [{**row, "action": "removed"}])
@@ -223,20 +236,20 @@ class Transaction:
         return row | {"revision": (self.connection.execute(last).scalar() or 0) + 1}
 
     def above(self, names: Sequence[str]) -> set[str]:
-        """Return the names for which a longer name is bound: the name, then a slash or a dot, then more."""
+        """Return the names below which another name is bound, as ark:12345/x is above ark:12345/x/p1."""
         parameters = (self._database.array_parameter(list(names)),)
         return set(self.connection.exec_driver_sql(self._statements.above, parameters).scalars())
 
     def rule_prefixes(self) -> list[str]:
-        """Return the prefixes of all rules, so that no name below them is minted."""
+        """Return the NAANs and shoulders of all rules, because names below them must not be minted."""
         return list(self.connection.execute(select(schema.rules.c.prefix)).scalars())
 
     def setting(self, name: str) -> str | None:
-        """Return a value of the table ``ararat``, or None."""
+        """Return the value of the setting ``name`` in the table ``ararat``, or None if it is not set."""
         return self.connection.execute(select(schema.meta.c.value).where(schema.meta.c.name == name)).scalar()
 
     def set_setting(self, name: str, value: str) -> None:
-        """Write a value to the table ``ararat``."""
+        """Set or replace the value of the setting ``name`` in the table ``ararat``."""
         updated = self.connection.execute(
             update(schema.meta).where(schema.meta.c.name == name).values(value=value)
         ).rowcount
@@ -247,7 +260,7 @@ class Transaction:
                 self.connection.exec_driver_sql(_NEXT_RULES_VERSION)
 
     def restore_bindings(self) -> None:
-        """Write the binding of each name from its last event."""
+        """Fill the empty table of bindings from the last event of each name."""
         columns = ", ".join(STATE)
         last = "SELECT max(revision) FROM events AS other WHERE other.key = events.key"
         self.connection.exec_driver_sql(
@@ -256,19 +269,19 @@ class Transaction:
         )
 
     def rollback(self) -> None:
-        """Undo all changes of this transaction."""
+        """Undo all changes of this transaction, which then has no effect."""
         self._has_dropped_triggers = False
         self.is_rolled_back = True
         self.connection.rollback()
 
     def restore_triggers(self) -> None:
-        """Create the triggers that this transaction dropped."""
+        """Create the triggers again that :meth:`drop_replacement_triggers` dropped."""
         if self._has_dropped_triggers:
             for trigger in triggers.replacement_triggers():
                 self.connection.exec_driver_sql(trigger.statement)
 
     def drop_replacement_triggers(self) -> None:
-        """Drop the triggers on INSERT until the end of the transaction, because they are slow for many rows.
+        """Drop the triggers of SQLite on INSERT until the end of the transaction, because they are slow for many rows.
 
         Other connections never see the database without them, and no INSERT of this module replaces a row.
         """
@@ -301,5 +314,5 @@ def _failure(database: Database, error: DBAPIError) -> Exception:
 
 
 def driver_cause(error: DBAPIError) -> Exception:
-    """Return the driver's exception in an exception of SQLAlchemy."""
+    """Return the exception of the driver that an exception of SQLAlchemy wraps."""
     return error.orig if isinstance(error.orig, Exception) else error
