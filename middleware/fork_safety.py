@@ -13,7 +13,9 @@ from typing import Self
 
 
 class ForkSafeLock:
-    """A lock like :class:`threading.Lock` that is free in every forked process."""
+    """A lock like :class:`threading.Lock` that is free in every forked process, even if another thread held it at the
+    fork.
+    """
 
     def __init__(self) -> None:
         self._lock = threading.Lock()

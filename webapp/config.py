@@ -114,7 +114,10 @@ class Site:
 
     @property
     def origin(self) -> str:
-        """The scheme and authority of the configured URL of the inspector, or "". The Host field is never used."""
+        """The scheme and authority of the configured URL of the inspector, or "" without one.
+
+        The field Host of a request is never used, because a client can forge it.
+        """
         return origin(self.prefix if self.inspector is None else self.inspector)
 
     def inspect(self, text: str) -> Inspection:
@@ -126,7 +129,7 @@ class Site:
 
 
 def origin(address: str | None) -> str:
-    """Return the scheme and authority of a URL, or "" without one."""
+    """Return the scheme and authority of a URL, such as ``https://example.org``. Return "" for None."""
     return "://".join(urlsplit(address)[:2]) if address else ""
 
 

@@ -76,7 +76,10 @@ class Snapshot(Protocol):
         ...
 
     def faults(self) -> Iterator[Fault]:
-        """Yield the contradictions between the rows of the tables. A table file has none."""
+        """Yield the contradictions between the rows of the tables, such as a binding that differs from its last event.
+
+        A table file has none.
+        """
         ...
 
     def served(self) -> tuple[int, str | None]:
@@ -244,7 +247,7 @@ class Database(ReadableDatabase, Protocol):
 
     @property
     def dialect_name(self) -> str:
-        """The kind of the database: "sqlite" or "postgresql"."""
+        """The kind of the database, for statements that differ: "sqlite" or "postgresql"."""
         ...
 
     @property

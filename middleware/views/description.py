@@ -154,7 +154,10 @@ class Description:
         return {name: text for name, text in self.elements.items() if name in datacite_and_schema_checks.CHECKS}
 
     def as_dict(self) -> dict[str, Any]:
-        """Return the description as a JSON object. Members without a value are omitted."""
+        """Return the description as a JSON object.
+
+        Its metadata has short names; members without a value are omitted.
+        """
         known = {
             "identifier": self.binding.identifier,
             "address": self.address,

@@ -104,7 +104,10 @@ class Explanation:
         return templates.render("error_page.html", view=self)
 
     def as_json(self) -> bytes:
-        """Return the page as a problem document (RFC 9457) with further members, such as "code" and "start"."""
+        """Return the page as a problem document (RFC 9457).
+
+        Further members are the code and place of the problem, the links, and the tombstone of a withdrawn name.
+        """
         # RFC 9457, section 4.2.1: with "about:blank" the title is the status phrase. The code names the problem.
         document: dict[str, Any] = {
             "type": "about:blank",

@@ -67,7 +67,10 @@ class PrefixDescription:
         return form and form.words
 
     def as_dict(self) -> dict[str, Any]:
-        """Return the description as a JSON object. Members without a value are omitted."""
+        """Return the description as a JSON object.
+
+        The member "persistence" is always present. Other members without a value are omitted.
+        """
         record = self.record
         known = {
             "prefix": record.prefix,

@@ -36,12 +36,12 @@ _STATES: dict[Verdict, State] = {
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Link:
-    """The last trace of the target of a name.
+    """The last trace of the target of one name.
 
-    - ``identifier``: the name. ``key``: its key in the tables, which is shorter for a very long name.
+    - ``identifier``: the name; ``key``: its key in the tables, which is shorter for a very long name.
     - ``target``: the traced target.
-    - ``state``: one of :data:`STATES`. ``since``: the time of the first trace with this state and target, in UTC.
-    - ``status``: the last status, or None. ``url``: the URL at which the trace ended, or None.
+    - ``state``: one of :data:`STATES`; ``since``: the time of the first trace with this state and target, in UTC.
+    - ``status``: the last HTTP status, or None; ``url``: the URL at which the trace ended, or None.
     - ``code``, ``sentence``: those of :class:`~ararat.webapp.tracing.events.End`.
     - ``traced``: the time of the trace, in UTC.
     """

@@ -33,7 +33,8 @@ class OwnNames:
         self._here = local_fetch({self.prefix: ResolverMiddleware(_site, bindings, prefix=self.prefix)}, None, None)
 
     def knows(self, text: str) -> bool:
-        """Return whether the database has another answer for this identifier than "not bound".
+        """Return whether the database has another answer for this identifier than "not bound", such as a target or a
+        tombstone.
 
         Raises :class:`~ararat.middleware.BindingsUnavailable` if the database cannot be read.
         """
@@ -46,9 +47,8 @@ class OwnNames:
         return found.problem is None or found.problem.code != "not-bound"
 
     def asking(self, elsewhere: Fetch) -> Fetch:
-        """Return a function for requests of a trace. It answers names at ``prefix`` from the database.
-
-        All other requests go to ``elsewhere``.
+        """Return a :data:`~.hop.Fetch` that answers names at ``prefix`` from the database, and sends other requests to
+        ``elsewhere``.
         """
 
         def fetch(method: str, url: str, deadline: float) -> HopResponse:

@@ -104,7 +104,7 @@ def pasted() -> str:
 
 @blueprint.get("/favicon.ico")
 def favicon() -> Response:
-    """Return the icon at the path that browsers request by default."""
+    """Return the icon at ``/favicon.ico``, the path that browsers request by default."""
     icon = current_app.send_static_file("favicon.ico")
     # This URL does not change with the content.
     icon.headers["Cache-Control"] = "public, max-age=86400"

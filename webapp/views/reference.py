@@ -157,7 +157,7 @@ def api() -> Response:
 
 @blueprint.get("/api/openapi.json")
 def description() -> Response:
-    """Return the OpenAPI 3.1 document of the API."""
+    """Return the OpenAPI 3.1 document of the API, which clients and tools can read (``/api/openapi.json``)."""
     return as_json(openapi.description())
 
 

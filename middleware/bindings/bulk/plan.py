@@ -79,7 +79,7 @@ class BulkResult:
 
     @property
     def changed(self) -> int:
-        """The number of names that the operation changes: the sum of ``counts``."""
+        """The number of names that the operation changes, with any outcome: the sum of ``counts``."""
         return self.counts.total()
 
     def as_dict(self) -> dict[str, Any]:

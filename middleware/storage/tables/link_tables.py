@@ -1,4 +1,4 @@
-"""The table of the last trace of each target. No name depends on it."""
+"""The database table of link health: the last trace of the target of each name. No name depends on it."""
 
 from __future__ import annotations
 

@@ -89,7 +89,7 @@ class Transaction:
 
     @property
     def dialect_name(self) -> str:
-        """The kind of database: "sqlite" or "postgresql"."""
+        """The kind of the database, for statements that differ: "sqlite" or "postgresql"."""
         return self._database.dialect_name
 
     def get(self, identifiers: Sequence[str]) -> dict[str, Binding]:
