@@ -326,6 +326,11 @@ ERROR_CODES: dict[str, ErrorCode] = _catalogue(
         "the shoulder has no prefix record, and no account has a grant for it",
         "a shoulder with a prefix record, or a granted prefix",
     ),
+    (
+        "row-only-names",
+        "this import can contain names only",
+        "a row of a name; an administrator can import rules, prefix records and counters",
+    ),
     # Reserved names
     ("reserved", "the name is reserved and not public", "the command bind, which makes it public"),
     (

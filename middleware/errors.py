@@ -154,19 +154,14 @@ class ReadOnlyBindings(BindingError):
 
 
 class Stale(BindingError):
-    """Raised for a change that expects another revision of its name, because the name was changed in the meantime.
+    """Raised for a change that expects another revision of a name or prefix record, because another client changed it.
 
-    ``existing`` is the recorded binding, or None if the name is not recorded.
+    ``existing`` is the recorded binding; None for a name without one, and for a prefix record.
     """
 
-    def __init__(self, identifier: str, expected: int, existing: Binding | None) -> None:
-        recorded = f"the revision {existing.revision}" if existing else "no binding"
-        message = (
-            f"the name has {recorded}, and the change expects {f'the revision {expected}' if expected else 'none'}"
-        )
+    def __init__(self, identifier: str, message: str, existing: Binding | None = None) -> None:
         super().__init__("revision-stale", message, identifier=identifier)
         self.existing = existing
-        self.expected_revision = expected
 
 
 class Collision(Exception):

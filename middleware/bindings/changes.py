@@ -113,8 +113,7 @@ def make(
     # Two transactions with the same names write them in the same order, so that neither waits for the other.
     for each in sorted(wanted, key=attrgetter("key")):
         before = found.get(each.older_key or each.key) or found.get(each.key)
-        if each.revision is not None and each.revision != (before.revision if before else 0):
-            raise Stale(each.key, each.revision, before)
+        _require_revision(each, before)
         steps: list[Change] = []
         current = before
         for step in each.decide(before, now):
@@ -133,6 +132,14 @@ def make(
             if key in made:
                 made[key] = made[key]._replace(after=written.after)
     return [made[each.key] for each in wanted]
+
+
+def _require_revision(wanted: NameChange, existing: Binding | None) -> None:
+    if wanted.revision is None or wanted.revision == (existing.revision if existing else 0):
+        return
+    recorded = f"the revision {existing.revision}" if existing else "no binding"
+    expected = f"the revision {wanted.revision}" if wanted.revision else "none"
+    raise Stale(wanted.key, f"the name has {recorded}, and the change expects {expected}", existing)
 
 
 def _outcome(steps: Sequence[Change]) -> Outcome:

@@ -26,11 +26,10 @@ from typing import TYPE_CHECKING, Literal, Self, TypeVar
 
 from ...identifiers import Ark, Urn
 from ..errors import BindingError, BindingsUnavailable, Collision
-from ..resolution import rules
 from ..resolution.check_characters import is_mistyped
 from ..resolution.rules import Rule, Rulebook, Ruled, RuleEvent
 from ..storage.reopening import Opening
-from . import assignment, changes, listing, names, prefixes, validation
+from . import assignment, changes, listing, names, prefix_changes, prefixes, validation
 from .assignment import Change, Outcome
 from .changes import Decide, Made, NameChange
 from .listing import Group, Page, Selection
@@ -385,17 +384,13 @@ class Bindings:
         >>> b.close(); folder.cleanup()
         """
         check_actor(actor)
-        key, stored = prefixes.check_prefix(prefix), rules.check_template(template)
-        status = assignment.redirect_status(redirect)
+        key = prefixes.check_prefix(prefix)
 
         def write(transaction: Transaction) -> Literal["set", "changed", "unchanged"]:
-            existing = transaction.get_rule(key)
-            if existing and (existing.template, existing.redirect) == (stored, status):
+            outcome = prefix_changes.set_rule(transaction, key, template, redirect, self.now(), actor)
+            if outcome == "unchanged":
                 transaction.rollback()
-                return "unchanged"
-            now = assignment.later(self.now(), existing.changed) if existing else self.now()
-            transaction.put_rule(Rule(key, stored, status, now, actor))
-            return "changed" if existing else "set"
+            return outcome
 
         return self.write(write)
 
@@ -406,15 +401,7 @@ class Bindings:
         """
         check_actor(actor)
         key = prefixes.check_prefix(prefix)
-
-        def write(transaction: Transaction) -> Literal["removed"]:
-            existing = transaction.get_rule(key)
-            if existing is None:
-                raise BindingError("rule-unknown", f"no rule is set for {key}; run: ararat rule list")
-            transaction.remove_rule(key, assignment.later(self.now(), existing.changed), actor)
-            return "removed"
-
-        return self.write(write)
+        return self.write(lambda transaction: prefix_changes.remove_rule(transaction, key, self.now(), actor))
 
     def rules(self) -> list[Rule]:
         """Return the rules of all NAANs and shoulders, in the order of these prefixes."""
@@ -463,14 +450,10 @@ class Bindings:
         texts = prefixes.check(key, given)
 
         def write(transaction: Transaction) -> Literal["set", "changed", "unchanged"]:
-            existing = transaction.get_prefix(key)
-            now = assignment.later(self.now(), existing.changed) if existing else self.now()
-            after = prefixes.changed(existing, key, texts, now, actor)
-            if after is existing:
+            outcome = prefix_changes.set_record(transaction, key, texts, self.now(), actor)
+            if outcome == "unchanged":
                 transaction.rollback()
-                return "unchanged"
-            transaction.put_prefix(after)
-            return "changed" if existing else "set"
+            return outcome
 
         return self.write(write)
 
@@ -481,15 +464,7 @@ class Bindings:
         """
         check_actor(actor)
         key = prefixes.check_prefix(prefix)
-
-        def write(transaction: Transaction) -> Literal["removed"]:
-            existing = transaction.get_prefix(key)
-            if existing is None:
-                raise BindingError("prefix-unknown", f"{key} has no record; run: ararat prefix list")
-            transaction.remove_prefix(key, assignment.later(self.now(), existing.changed), actor)
-            return "removed"
-
-        return self.write(write)
+        return self.write(lambda transaction: prefix_changes.remove_record(transaction, key, self.now(), actor))
 
     def prefix(self, prefix: str) -> PrefixRecord | None:
         """Return the record of exactly this NAAN or shoulder, or None."""

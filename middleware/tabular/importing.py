@@ -126,6 +126,7 @@ def import_table(
     columns: Mapping[str, str] = NOTHING,
     ignore_unknown: bool = False,
     relocate: bool = False,
+    only_names: bool = False,
     dry_run: bool = False,
     batch: int | None = None,
     actor: str | None = None,
@@ -142,6 +143,7 @@ def import_table(
     - ``columns``: a mapping from headings of the table to columns. ``ignore_unknown`` ignores all other headings.
     - ``relocate``: the caller decides that each new place of a bound name leads to the same resource. Such lines are
       "relocated" without the recorded resource.
+    - ``only_names``: refuse lines with rules, prefix records and counters.
     - ``dry_run``: check all lines, write nothing.
     - ``batch``: commit after each batch of that many lines, and stop after the first batch with an error. Earlier
       batches remain. A second import of the same table continues. A dry run ignores it.
@@ -176,6 +178,7 @@ def import_table(
             rows_read,
             read_as,
             relocate=relocate,
+            only_names=only_names,
             dry_run=dry_run,
             batch=batch,
             actor=actor,
@@ -191,6 +194,7 @@ def import_rows(
     read_as: ReadAs,
     *,
     relocate: bool = False,
+    only_names: bool = False,
     dry_run: bool = False,
     batch: int | None = None,
     actor: str | None = None,
@@ -207,7 +211,7 @@ def import_rows(
         raise ValueError(f"batch is {batch}; it must be 1 line or more")
     summary = Summary(read_as=read_as)
     with closing(SeenNames()) as seen:
-        run = _Run(file, bindings.now(), actor, seen, bindings.check_change, report, summary, relocate)
+        run = _Run(file, bindings.now(), actor, seen, bindings.check_change, report, summary, relocate, only_names)
         # Read the first row before the transaction, so that an unreadable file does not lock the database.
         read = chain(list(islice(rows_read, 1)), rows_read)
         try:
@@ -275,6 +279,7 @@ class _Run:
     report: Report | None
     summary: Summary
     relocate: bool
+    only_names: bool
     last: Row | None = None
     records: PrefixRecords = NO_RECORDS
     changed: int = 0
@@ -399,6 +404,8 @@ class _Run:
 
     def _apply_other(self, row: Row, stated: OtherRow, transaction: Transaction) -> None:
         try:
+            if self.only_names:
+                raise BindingError("row-only-names")
             match stated:
                 case RuleRow():
                     changed = self._apply_rule(stated, transaction)

@@ -6,6 +6,18 @@ The JSON API, the EZID API and the desk translate requests to :class:`Management
 from ...middleware.errors import Stale
 from .errors import Forbidden, Missing
 from .fields import Fields, NewName, Saved, etag
+from .prefixes import NO_RECORD, prefix_etag
 from .service import Management
 
-__all__ = ["Fields", "Forbidden", "Management", "Missing", "NewName", "Saved", "Stale", "etag"]
+__all__ = [
+    "NO_RECORD",
+    "Fields",
+    "Forbidden",
+    "Management",
+    "Missing",
+    "NewName",
+    "Saved",
+    "Stale",
+    "etag",
+    "prefix_etag",
+]

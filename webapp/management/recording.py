@@ -52,16 +52,18 @@ class Recorder:
             known = require(caller)
             yield self._recorded(known, operation, name, outcome), known
         except BindingError as error:
-            self.refused(caller, operation, error.identifier or text_of(name), error.code)
+            self.refused(caller, operation, error.identifier or name, error.code)
             raise
 
-    def refused(self, caller: Caller | None, operation: str, name: str | None, code: str) -> None:
+    def refused(self, caller: Caller | None, operation: str, name: Name | None, code: str) -> None:
         """Write a row for a change that was refused. Log it if the database cannot be written."""
         if caller is None:
             return
         try:
             self.accounts.write(
-                lambda connection: audit.record(connection, caller, operation, name, code, when=self.bindings.now())
+                lambda connection: audit.record(
+                    connection, caller, operation, text_of(name), code, when=self.bindings.now()
+                )
             )
         except (BindingsUnavailable, BindingError) as error:
             _log.warning("The audit does not have the refused %s of %s (%s): %s", operation, caller.actor, code, error)

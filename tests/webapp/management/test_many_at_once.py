@@ -1,0 +1,149 @@
+"""Eight clients at the same time, in threads and in processes."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from threading import Barrier
+
+import pytest
+
+from ararat.webapp.accounts.model import Caller
+from ararat.webapp.management import Fields, Management, Saved, Stale
+
+from .conftest import GRANTED, audit_of
+
+CLIENTS = 8
+TARGET = "https://example.org/1"
+
+# Each process mints below a shoulder with few names, and then changes one name again and again with its revision.
+PROCESS = """
+import json, sys
+from ararat.middleware import open_bindings
+from ararat.middleware.errors import BindingsUnavailable
+from ararat.webapp.accounts.model import Caller
+from ararat.webapp.accounts.store import Accounts
+from ararat.webapp.management import Fields, Management, Stale
+bindings = open_bindings(sys.argv[1])
+management = Management(bindings, Accounts(bindings))
+caller = Caller(account=management.accounts.get("jane"))
+print("ready", flush=True)
+sys.stdin.readline()
+def repeated(act):
+    # On a busy machine, a writer can wait longer than the time limit of the database. Nothing is written then.
+    while True:
+        try:
+            return act().binding
+        except BindingsUnavailable as error:
+            assert "another writer has locked" in str(error), error
+minted = [repeated(lambda: management.mint(caller, "ark:12345/x5", Fields(target="/x"))).identifier for _ in range(10)]
+won = []
+for turn in range(15):
+    before = management.show(caller, "ark:12345/x5shared")
+    fields = Fields(metadata={"who": f"{sys.argv[2]} {turn}"})
+    try:
+        change = lambda: management.change(caller, before.identifier, fields, revision=before.revision)
+        won.append(repeated(change).revision)
+    except Stale:
+        pass
+print(json.dumps([minted, won]))
+"""
+
+
+def together(act: Callable[[int], object]) -> Sequence[object]:
+    barrier = Barrier(CLIENTS)
+
+    def run(number: int) -> object:
+        barrier.wait()
+        return act(number)
+
+    with ThreadPoolExecutor(CLIENTS) as pool:
+        return list(pool.map(run, range(CLIENTS)))
+
+
+@pytest.mark.timeout(120)
+def test_processes_never_mint_one_name_twice_and_lose_no_change(
+    management: Management, database: str, curator: Caller
+) -> None:
+    management.bindings.set_prefix(GRANTED, pattern="10^3")
+    shared = management.save(curator, f"{GRANTED}shared", Fields(target=TARGET)).binding
+    processes = [
+        subprocess.Popen(
+            [sys.executable, "-W", "error", "-c", PROCESS, database, f"{number}"],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+        )
+        for number in range(CLIENTS)
+    ]
+    for process in processes:
+        assert process.stdout is not None
+        assert process.stdout.readline() == "ready\n"
+    for process in processes:
+        assert process.stdin is not None
+        process.stdin.write("\n")
+        process.stdin.flush()
+    results = [json.loads(process.communicate(timeout=100)[0]) for process in processes]
+    minted = [name for names, _ in results for name in names]
+    assert len(set(minted)) == len(minted) == 10 * CLIENTS
+    # Each revision was made by exactly one process, and each has an event and a row of the audit.
+    revisions = sorted(revision for _, won in results for revision in won)
+    assert revisions == list(range(2, len(revisions) + 2))
+    assert [event.revision for event in management.bindings.history(shared.identifier)] == [1, *revisions]
+    rows = audit_of(management)
+    assert len([row for row in rows if row[2] == "updated"]) == len(revisions)
+    assert {name for operation, name, _ in rows if operation == "create"} == set(minted)
+
+
+@pytest.mark.timeout(120)
+def test_threads_never_mint_one_name_twice(management: Management, curator: Caller) -> None:
+    management.bindings.set_prefix(GRANTED, pattern="10^3+check")
+
+    def mint(number: int) -> list[str]:
+        return [management.mint(curator, GRANTED, Fields(target="/x")).binding.identifier for _ in range(10)]
+
+    minted = [name for names in together(mint) if isinstance(names, list) for name in names]
+    assert len(set(minted)) == len(minted) == management.bindings.count().number == 10 * CLIENTS
+
+
+@pytest.mark.parametrize(
+    "write",
+    [
+        pytest.param(
+            lambda m, c, n, r: m.save(c, f"{GRANTED}a", Fields(target=f"/{n}"), revision=r, relocate=True), id="save"
+        ),
+        pytest.param(lambda m, c, n, r: m.change(c, f"{GRANTED}a", Fields(redirect=307), revision=r), id="change"),
+        pytest.param(lambda m, c, n, r: m.withdraw(c, f"{GRANTED}a", reason=f"{n}", revision=r), id="withdraw"),
+    ],
+)
+def test_one_of_several_requests_with_the_same_revision_succeeds(
+    management: Management, curator: Caller, write: Callable[[Management, Caller, int, int], Saved]
+) -> None:
+    management.save(curator, f"{GRANTED}a", Fields())
+
+    def act(number: int) -> str:
+        try:
+            return write(management, curator, number, 1).outcome
+        except Stale as error:
+            return error.code
+
+    outcomes = list(together(act))
+    assert outcomes.count("revision-stale") == CLIENTS - 1
+    assert len(management.bindings.history(f"{GRANTED}a")) == 2
+    assert [row[2] for row in audit_of(management)].count("revision-stale") == CLIENTS - 1
+
+
+def test_one_of_several_creations_of_one_name_succeeds(management: Management, curator: Caller) -> None:
+    def act(number: int) -> str:
+        try:
+            return management.save(curator, f"{GRANTED}a", Fields(target=f"/{number}"), revision=0).outcome
+        except Stale as error:
+            return error.code
+
+    outcomes = list(together(act))
+    assert sorted(str(each) for each in outcomes) == ["bound", *["revision-stale"] * (CLIENTS - 1)]
+    found = management.show(None, f"{GRANTED}a")
+    assert (found.target, found.revision) == (f"/{outcomes.index('bound')}", 1)

@@ -1,0 +1,225 @@
+"""The permissions of each operation, as a table of operations and callers."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from ararat.middleware.bindings.listing import select
+from ararat.middleware.errors import BindingError
+from ararat.webapp.accounts.model import Caller
+from ararat.webapp.management import Fields, Forbidden, Management, Missing, NewName
+
+from .conftest import ELSEWHERE, GRANTED, audit_of, callers, token_for
+
+NAME, RESERVED, WITHDRAWN, NEW = (f"{GRANTED}{each}" for each in ("live", "reserved", "withdrawn", "new"))
+HERE, THERE = "https://old.example/1", "https://new.example/1"
+
+Operation = Callable[[Management, "Caller | None"], Any]
+
+OF_ALL: dict[str, Operation] = {
+    "show": lambda m, c: m.show(c, NAME),
+}
+OF_READERS: dict[str, Operation] = {
+    "show a reserved name": lambda m, c: m.show(c, RESERVED),
+    "list": lambda m, c: m.list_names(c, select(prefix=GRANTED)),
+    "count": lambda m, c: m.count_names(c, by="state"),
+    "history": lambda m, c: m.history(c, NAME),
+    "prefixes": lambda m, c: m.prefixes(c),
+    "prefix": lambda m, c: m.prefix(c, GRANTED),
+    "history of a prefix": lambda m, c: m.prefix_history(c, GRANTED),
+    "operations": lambda m, c: m.operations(c),
+}
+OF_CURATORS: dict[str, Operation] = {
+    "save": lambda m, c: m.save(c, NEW, Fields(target=HERE)),
+    "replace": lambda m, c: m.save(c, NAME, Fields(target=THERE), relocate=True),
+    "reserve": lambda m, c: m.save(c, NEW, Fields(state="reserved")),
+    "publish": lambda m, c: m.change(c, RESERVED, Fields(state="live", target=HERE)),
+    "change": lambda m, c: m.change(c, NAME, Fields(metadata={"who": "A"})),
+    "change or create": lambda m, c: m.change(c, NEW, Fields(metadata={"who": "A"}), create=True),
+    "create": lambda m, c: m.create(c, [NewName(Fields(target=HERE), NEW)]),
+    "mint": lambda m, c: m.mint(c, GRANTED, Fields(target=HERE)),
+    "delete": lambda m, c: m.delete(c, RESERVED),
+    "withdraw": lambda m, c: m.withdraw(c, NAME),
+    "restore": lambda m, c: m.restore(c, WITHDRAWN),
+    "relocate": lambda m, c: m.relocate(c, NAME, THERE),
+    "relocate a prefix": lambda m, c: m.relocate_prefix(c, "old.example", "new.example"),
+    "withdraw all below": lambda m, c: m.withdraw_below(c, NAME),
+    "restore all below": lambda m, c: m.restore_below(c, WITHDRAWN),
+    "import": lambda m, c: m.import_names(c, io.BytesIO(f"identifier,target\n{NEW},{HERE}\n".encode())),
+}
+OF_ADMINISTRATORS: dict[str, Operation] = {
+    "set a prefix": lambda m, c: m.set_prefix(c, GRANTED, {"what": "Maps"}),
+    "set a rule": lambda m, c: m.set_prefix(c, GRANTED, {}, rule="https://rule.example/${value}"),
+    "remove a prefix": lambda m, c: m.remove_prefix(c, GRANTED),
+    "undo": lambda m, c: m.undo(c, 1),
+    "undo a change": lambda m, c: m.undo_change(c, NAME),
+}
+
+CURATORS = {"curator", "curator with a token for the names", "curator with a token for too many names"}
+ADMINISTRATORS = {"administrator"}
+WITH_TOKENS = {"administrator with a token for the names"}
+ELSEWHERE_ONLY = {
+    "curator of other names",
+    "curator with a token for other names",
+    "administrator with a token for other names",
+}
+
+
+def filled(management: Management) -> None:
+    """Record names in each state, an operation that can be undone, and a prefix record."""
+    bindings = management.bindings
+    bindings.set_prefix(GRANTED, who="Library")
+    bindings.bind(NAME, "https://older.example/1")
+    bindings.reserve(RESERVED)
+    bindings.bind(WITHDRAWN, HERE)
+    bindings.withdraw(WITHDRAWN)
+    administrator = Caller(account=management.accounts.add("first", "administrator"))
+    assert management.relocate_prefix(administrator, "older.example", "old.example").operation == 1
+
+
+def refusal(management: Management, operation: Operation, caller: Caller | None) -> str | None:
+    """Return the code of the error of an operation or of its refused names, or None if it was permitted."""
+    try:
+        result = operation(management, caller)
+    except (Forbidden, Missing) as error:
+        return error.code
+    refused = getattr(result, "refused", [])
+    return refused[0].code if refused else None
+
+
+def snapshot(management: Management) -> object:
+    """Return everything that an operation can change, without the audit."""
+    bindings = management.bindings
+    with bindings.store.snapshot() as view:
+        names = list(view.bindings())
+    return names, bindings.prefixes(), bindings.rules(), management.bindings.store.operations(None, 100)
+
+
+@pytest.mark.parametrize("operation", [*OF_ALL, *OF_READERS, *OF_CURATORS, *OF_ADMINISTRATORS])
+def test_each_operation_is_permitted_to_its_callers_only(sqlite_management: Management, operation: str) -> None:
+    management = sqlite_management
+    filled(management)
+    everybody = callers(management)
+    assert set(everybody) == {"anonymous", "reader", *CURATORS, *ADMINISTRATORS, *WITH_TOKENS, *ELSEWHERE_ONLY}
+    before = snapshot(management)
+    if operation in OF_ALL:
+        refused: dict[str, str] = {}
+    elif operation in OF_READERS:
+        refused = {"anonymous": "not-bound" if operation == "show a reserved name" else "account-required"}
+    else:
+        refused = {"anonymous": "account-required", "reader": "role-missing"}
+        others = ELSEWHERE_ONLY if operation in OF_CURATORS else {*ELSEWHERE_ONLY, *CURATORS, *WITH_TOKENS}
+        refused |= dict.fromkeys(others, "not-granted" if operation in OF_CURATORS else "role-missing")
+    known = OF_ALL | OF_READERS | OF_CURATORS | OF_ADMINISTRATORS
+    for name, code in refused.items():
+        rows = len(audit_of(management))
+        assert refusal(management, known[operation], everybody[name]) == code, name
+        assert snapshot(management) == before, name
+        # Refused changes are in the audit, but requests without an account and refused reads are not.
+        is_noted = name != "anonymous" and operation not in OF_READERS
+        assert len(audit_of(management)) == rows + is_noted, name
+
+
+@pytest.mark.parametrize("operation", [*OF_ALL, *OF_READERS, *OF_CURATORS, *OF_ADMINISTRATORS])
+@pytest.mark.parametrize(
+    "name", ["anonymous", "reader", *sorted(CURATORS), *sorted(ADMINISTRATORS), *sorted(WITH_TOKENS)]
+)
+def test_each_permitted_operation_is_made(sqlite_management: Management, operation: str, name: str) -> None:
+    permitted = {
+        *OF_ALL,
+        *(OF_READERS if name != "anonymous" else ()),
+        *(OF_CURATORS if name not in ("anonymous", "reader") else ()),
+        *(OF_ADMINISTRATORS if name in ADMINISTRATORS else ()),
+    }
+    if operation not in permitted:
+        pytest.skip("the table of refusals has this case")
+    management = sqlite_management
+    filled(management)
+    caller = callers(management)[name]
+    before, rows = snapshot(management), len(audit_of(management))
+    known = OF_ALL | OF_READERS | OF_CURATORS | OF_ADMINISTRATORS
+    assert refusal(management, known[operation], caller) is None
+    is_change = operation in OF_CURATORS or operation in OF_ADMINISTRATORS
+    assert (snapshot(management) != before) is is_change
+    assert (len(audit_of(management)) > rows) is is_change
+
+
+def test_a_refused_name_stops_an_operation_on_many_names(management: Management, curator: Caller) -> None:
+    for name in (f"{GRANTED}a", f"{ELSEWHERE}a"):
+        management.bindings.bind(name, HERE)
+    result = management.relocate_prefix(curator, "old.example", "new.example")
+    assert (result.written, result.refusals, [each.code for each in result.refused]) == (False, 1, ["not-granted"])
+    table = f"identifier,target\n{GRANTED}b,{HERE}\n{ELSEWHERE}b,{HERE}\n".encode()
+    summary = management.import_names(curator, io.BytesIO(table))
+    assert (summary.written, summary.refusals, [each.code for each in summary.refused]) == (False, 1, ["not-granted"])
+    assert management.bindings.lookup(f"{GRANTED}b") is None
+    # A dry run is not a change, so the audit does not have it.
+    assert management.import_names(curator, io.BytesIO(table), dry_run=True).refusals == 1
+    assert audit_of(management) == [("relocate-prefix", None, "1 refused"), ("import", None, "1 refused")]
+    result = management.relocate_prefix(curator, "old.example", "new.example", prefix=GRANTED)
+    assert (result.written, result.counts["relocated"]) == (True, 1)
+    assert audit_of(management)[-1] == ("relocate-prefix", None, f"operation {result.operation}")
+
+
+@pytest.mark.parametrize(
+    "row",
+    [
+        pytest.param("ark:12345/x5,rule,https://rule.example/${value},", id="a rule"),
+        pytest.param("ark:12345/x5,prefix,,Library", id="a prefix record"),
+        pytest.param("ark:12345/x5,counter,next 17 of 10^4,", id="a counter"),
+    ],
+)
+def test_only_an_administrator_imports_rules_records_and_counters(
+    management: Management, curator: Caller, row: str
+) -> None:
+    table = f"identifier,kind,target,who\n{row}\n".encode()
+    administrator = Caller(account=management.accounts.add("root", "administrator"))
+    for caller in (curator, token_for(administrator, GRANTED)):
+        summary = management.import_names(caller, io.BytesIO(table))
+        assert (summary.written, [each.code for each in summary.refused]) == (False, ["row-only-names"])
+    assert (management.bindings.prefixes(), management.bindings.rules()) == ([], [])
+    summary = management.import_names(administrator, io.BytesIO(table))
+    assert summary.written
+    assert summary.rules + summary.prefixes + summary.settings == 1
+
+
+def test_a_revoked_grant_is_effective_for_the_next_caller(management: Management, curator: Caller) -> None:
+    token, secret = management.accounts.create_token("jane", "repository")
+    caller = management.accounts.of_token(secret)
+    assert caller is not None
+    management.save(caller, NAME, Fields(target=HERE))
+    management.accounts.revoke("jane", GRANTED)
+    with pytest.raises(Forbidden):
+        management.withdraw(management.accounts.of_token(secret), NAME)
+    management.accounts.revoke_token(token.number)
+    with pytest.raises(Forbidden, match="needs an account"):
+        management.withdraw(management.accounts.of_token(secret), NAME)
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        pytest.param("https://n2t.net/ark:/12345/y7a", id="in a URL"),
+        pytest.param("ark:/123-45/y-7a", id="with hyphens"),
+        pytest.param("ark:12345/%78%35a/../y7a", id="with dot segments"),
+        pytest.param("ARK:12345/y7a", id="in capitals"),
+        pytest.param("ark:12345/x", id="a part of the prefix"),
+        pytest.param("ark:12345/X5a", id="in another case"),
+        pytest.param("urn:nbn:de:x5", id="a URN"),
+    ],
+)
+def test_no_spelling_reaches_a_name_without_a_grant(management: Management, curator: Caller, name: str) -> None:
+    for make in (
+        lambda: management.save(curator, name, Fields(target=HERE)),
+        lambda: management.create(curator, [NewName(Fields(target=HERE), name)]),
+    ):
+        with pytest.raises(BindingError) as caught:
+            make()
+        assert caught.value.code in ("not-granted", "dot-segment")
+    summary = management.import_names(curator, io.BytesIO(f"identifier,target\n{name},{HERE}\n".encode()))
+    assert [each.code for each in summary.refused] in (["not-granted"], ["dot-segment"])
+    assert management.bindings.count().number == 0

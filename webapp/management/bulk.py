@@ -1,0 +1,194 @@
+"""The operations on many names: relocation, withdrawal, imports, and undo."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, BinaryIO, TypeVar
+
+from ...middleware.bindings.bulk import relocation, undo, withdrawal
+from ...middleware.bindings.bulk.operations import Operation, list_operations
+from ...middleware.bindings.bulk.plan import BulkResult
+from ...middleware.bindings.model import NOTHING
+from ...middleware.tabular.importing import Report, Summary, import_table
+from .permissions import require_account, require_administrator, require_curator, require_granted
+from .recording import Recorder
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from ...middleware import Bindings
+    from ...middleware.bindings.names import Name
+    from ..accounts.model import Caller
+
+Progress = Callable[[int], object]
+R = TypeVar("R", BulkResult, Summary)
+
+
+class BulkOperations(Recorder):
+    """The operations on many names, all or none.
+
+    A name that the caller cannot change is refused with the code ``not-granted``, and nothing is written then. The
+    other parameters and results are those of the functions of :mod:`ararat.middleware.bindings.bulk`.
+    """
+
+    def relocate_prefix(
+        self,
+        caller: Caller | None,
+        source: str,
+        destination: str,
+        *,
+        prefix: str | None = None,
+        below: Name | None = None,
+        dry_run: bool = False,
+        progress: Progress | None = None,
+    ) -> BulkResult:
+        """Replace the beginning of targets; see :func:`~.relocation.relocate_prefix`."""
+        with self._bulk(caller, "relocate-prefix", dry_run=dry_run) as (bindings, known, done):
+            return done(
+                relocation.relocate_prefix(
+                    bindings,
+                    source,
+                    destination,
+                    prefix=prefix,
+                    below=below,
+                    dry_run=dry_run,
+                    actor=known.actor,
+                    progress=progress,
+                )
+            )
+
+    def withdraw_below(
+        self,
+        caller: Caller | None,
+        name: Name,
+        *,
+        reason: str | None = None,
+        successor: str | None = None,
+        dry_run: bool = False,
+        progress: Progress | None = None,
+    ) -> BulkResult:
+        """Withdraw an ARK and all ARKs below it; see :func:`~.withdrawal.withdraw_below`."""
+        with self._bulk(caller, "withdraw-below", name, dry_run=dry_run) as (bindings, known, done):
+            require_granted(known, relocation.container(name))
+            return done(
+                withdrawal.withdraw_below(
+                    bindings,
+                    name,
+                    reason=reason,
+                    successor=successor,
+                    dry_run=dry_run,
+                    actor=known.actor,
+                    progress=progress,
+                )
+            )
+
+    def restore_below(
+        self, caller: Caller | None, name: Name, *, dry_run: bool = False, progress: Progress | None = None
+    ) -> BulkResult:
+        """Restore an ARK and all ARKs below it; see :func:`~.withdrawal.restore_below`."""
+        with self._bulk(caller, "restore-below", name, dry_run=dry_run) as (bindings, known, done):
+            require_granted(known, relocation.container(name))
+            return done(withdrawal.restore_below(bindings, name, dry_run=dry_run, actor=known.actor, progress=progress))
+
+    def import_names(
+        self,
+        caller: Caller | None,
+        file: str | Path | BinaryIO,
+        *,
+        format: str | None = None,
+        encoding: str | None = None,
+        delimiter: str | None = None,
+        columns: Mapping[str, str] = NOTHING,
+        ignore_unknown: bool = False,
+        relocate: bool = False,
+        dry_run: bool = False,
+        batch: int | None = None,
+        progress: Progress | None = None,
+        report: Report | None = None,
+    ) -> Summary:
+        """Import a table; see :func:`~ararat.middleware.tabular.importing.import_table`.
+
+        Only an administrator can import rules, prefix records and counters.
+        """
+        with self._bulk(caller, "import", dry_run=dry_run) as (bindings, known, done):
+            return done(
+                import_table(
+                    bindings,
+                    file,
+                    format=format,
+                    encoding=encoding,
+                    delimiter=delimiter,
+                    columns=columns,
+                    ignore_unknown=ignore_unknown,
+                    relocate=relocate,
+                    only_names=not known.is_administrator,
+                    dry_run=dry_run,
+                    batch=batch,
+                    actor=known.actor,
+                    progress=progress,
+                    report=report,
+                )
+            )
+
+    def undo(
+        self,
+        caller: Caller | None,
+        operation: int,
+        *,
+        skip_changed: bool = False,
+        dry_run: bool = False,
+        progress: Progress | None = None,
+    ) -> BulkResult:
+        """Undo an operation, such as an import; see :func:`~.undo.undo_operation`. Only for administrators."""
+        with self._bulk(caller, "undo", require=require_administrator, dry_run=dry_run) as (bindings, known, done):
+            return done(
+                undo.undo_operation(
+                    bindings,
+                    operation,
+                    skip_changed=skip_changed,
+                    dry_run=dry_run,
+                    actor=known.actor,
+                    progress=progress,
+                )
+            )
+
+    def undo_change(
+        self, caller: Caller | None, name: Name, *, revision: int | None = None, dry_run: bool = False
+    ) -> BulkResult:
+        """Undo the last change of a name; see :func:`~.undo.undo_change`. Only for administrators."""
+        with self._bulk(caller, "undo", name, require=require_administrator, dry_run=dry_run) as (
+            bindings,
+            known,
+            done,
+        ):
+            return done(undo.undo_change(bindings, name, revision=revision, dry_run=dry_run, actor=known.actor))
+
+    def operations(self, caller: Caller | None, *, before: int | None = None, limit: int = 100) -> list[Operation]:
+        """Return operations, the newest first; see :func:`~.operations.list_operations`."""
+        require_account(caller)
+        return list_operations(self.bindings, before=before, limit=limit)
+
+    @contextmanager
+    def _bulk(
+        self,
+        caller: Caller | None,
+        operation: str,
+        name: Name | None = None,
+        *,
+        dry_run: bool,
+        require: Callable[[Caller | None], Caller] = require_curator,
+    ) -> Iterator[tuple[Bindings, Caller, Callable[[R], R]]]:
+        """Begin an operation on many names.
+
+        The last value must be called with the result: it writes a refused operation to the audit.
+        """
+
+        def done(result: R) -> R:
+            if result.refusals and not dry_run:
+                self.refused(caller, operation, name, f"{result.refusals} refused")
+            return result
+
+        with self.recording(caller, operation, name, require=require) as (bindings, known):
+            yield bindings, known, done

@@ -1,0 +1,127 @@
+"""The records of NAANs and shoulders, and their rules. Only administrators change them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import UTC, datetime, timedelta
+from typing import TYPE_CHECKING
+
+from ...middleware.bindings import prefix_changes, prefixes
+from ...middleware.bindings.prefixes import Field, PrefixEvent, PrefixRecord
+from ...middleware.errors import Stale
+from .errors import Missing
+from .permissions import require_account, require_administrator
+from .recording import Recorder
+
+if TYPE_CHECKING:
+    from ...middleware.resolution.rules import Rule
+    from ...middleware.storage.store import Transaction
+    from ..accounts.model import Caller
+
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+_MICROSECOND = timedelta(microseconds=1)
+
+NO_RECORD = ""
+"""The entity tag of a prefix without a record."""
+
+
+def prefix_etag(record: PrefixRecord) -> str:
+    """Return the strong entity tag of a record with its rule, with its quotation marks."""
+    return _etag(record, record.rule)
+
+
+class PrefixOperations(Recorder):
+    """The operations on prefix records and rules."""
+
+    def prefixes(self, caller: Caller | None) -> list[PrefixRecord]:
+        """Return all records in the order of their prefixes, each with its rule."""
+        require_account(caller)
+        return self.bindings.prefixes()
+
+    def prefix(self, caller: Caller | None, prefix: str) -> PrefixRecord:
+        """Return the record of exactly this prefix with its rule. Raises :class:`Missing`: ``prefix-unknown``."""
+        require_account(caller)
+        if (found := self.bindings.prefix(prefix)) is None:
+            raise _missing(prefixes.check_prefix(prefix))
+        return found
+
+    def prefix_history(self, caller: Caller | None, prefix: str) -> list[PrefixEvent]:
+        """Return the changes of a record, oldest first; also of a removed record."""
+        require_account(caller)
+        if not (events := self.bindings.prefix_history(prefix)):
+            raise _missing(prefixes.check_prefix(prefix))
+        return events
+
+    def set_prefix(
+        self,
+        caller: Caller | None,
+        prefix: str,
+        texts: Mapping[Field, str | None],
+        *,
+        rule: str | None = None,
+        redirect: int = 302,
+        etag: str | None = None,
+    ) -> PrefixRecord:
+        """Record texts about a prefix, and its rule, in one transaction. Return the record with its rule.
+
+        - ``texts``: a text that is missing or None stays, and an empty text deletes one.
+        - ``rule``: the template of the rule. None does not change the rule, and an empty text removes it.
+        - ``redirect``: the status of the rule: 302 or 307.
+        - ``etag``: the entity tag that the record must have, :data:`NO_RECORD` for a new record, None for any.
+        """
+        with self.recording(caller, "prefix.set", prefix, require=require_administrator, outcome="set") as (
+            bindings,
+            known,
+        ):
+            key = prefixes.check_prefix(prefix)
+            checked = prefixes.check(key, texts)
+
+            def write(transaction: Transaction) -> None:
+                existing = _require_etag(transaction, key, etag)
+                now = bindings.now()
+                outcomes = {prefix_changes.set_record(transaction, key, checked, now, known.actor)}
+                if rule:
+                    outcomes.add(prefix_changes.set_rule(transaction, key, rule, redirect, now, known.actor))
+                elif rule == "" and existing is not None:
+                    outcomes.add(prefix_changes.remove_rule(transaction, key, now, known.actor))
+                if outcomes == {"unchanged"}:
+                    transaction.rollback()
+
+            bindings.write(write)
+            return self.prefix(known, key)
+
+    def remove_prefix(self, caller: Caller | None, prefix: str, *, etag: str | None = None) -> None:
+        """Delete the record of a prefix and its rule; their history stays."""
+        with self.recording(caller, "prefix.remove", prefix, require=require_administrator, outcome="removed") as (
+            bindings,
+            known,
+        ):
+            key = prefixes.check_prefix(prefix)
+
+            def write(transaction: Transaction) -> None:
+                rule = _require_etag(transaction, key, etag)
+                if transaction.get_prefix(key) is None:
+                    raise _missing(key)
+                prefix_changes.remove_record(transaction, key, bindings.now(), known.actor)
+                if rule is not None:
+                    prefix_changes.remove_rule(transaction, key, bindings.now(), known.actor)
+
+            bindings.write(write)
+
+
+def _require_etag(transaction: Transaction, key: str, etag: str | None) -> Rule | None:
+    """Return the rule of a prefix. Raises :class:`Stale` if its record has another entity tag."""
+    record, rule = transaction.get_prefix(key), transaction.get_rule(key)
+    recorded = NO_RECORD if record is None else _etag(record, rule)
+    if etag is not None and etag != recorded:
+        raise Stale(key, f"the record of {key} was changed after it was read" if record else f"{key} has no record")
+    return rule
+
+
+def _etag(record: PrefixRecord, rule: Rule | None) -> str:
+    times = (record.changed, rule.changed) if rule else (record.changed,)
+    return f'"{"-".join([str(record.revision), *(f"{(time - _EPOCH) // _MICROSECOND:x}" for time in times)])}"'
+
+
+def _missing(key: str) -> Missing:
+    return Missing("prefix-unknown", f"{key} has no record", identifier=key)
