@@ -7,6 +7,7 @@ message.
 
 from . import (
     errors,
+    links,
     name,
     name_changes,
     names,
@@ -18,6 +19,7 @@ from .blueprint import blueprint
 __all__ = [
     "blueprint",
     "errors",
+    "links",
     "name",
     "name_changes",
     "names",

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
 from collections.abc import Callable
 from http import HTTPStatus
 
@@ -15,6 +13,7 @@ from ...middleware.bindings.model import Status
 from ...middleware.errors import BindingConflict, BindingError
 from ..accounts.model import Caller
 from ..management import Fields, Forbidden, Management, NewName, Saved
+from ..report import spreadsheet
 from . import messages
 from .blueprint import blueprint, caller, see_other
 from .forms import Problem
@@ -84,14 +83,13 @@ def mint() -> AnyResponse:
 @blueprint.post("/new/csv", endpoint="minted_csv")
 def minted_csv() -> Response:
     """Return minted names with their targets as CSV."""
-    operations, table = management(), io.StringIO()
-    writer = csv.writer(table)
-    writer.writerow(("identifier", "target", "status"))
-    for name in request.form.getlist("minted")[:MAX_CHANGES]:
-        found = operations.show(caller(), name)
-        writer.writerow((found.identifier, found.target or "", found.status))
+    operations = management()
+    found = [operations.show(caller(), name) for name in request.form.getlist("minted")[:MAX_CHANGES]]
+    rows = [("identifier", "target", "status"), *((each.identifier, each.target, each.status) for each in found)]
     headers = {"Content-Disposition": 'attachment; filename="names.csv"'}
-    return Response(table.getvalue(), content_type="text/csv; charset=utf-8; header=present", headers=headers)
+    return Response(
+        "".join(map(spreadsheet.line, rows)), content_type="text/csv; charset=utf-8; header=present", headers=headers
+    )
 
 
 def shoulders(operations: Management, asking: Caller) -> list[tuple[str, str]]:

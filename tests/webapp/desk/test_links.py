@@ -1,0 +1,100 @@
+"""The page of link health."""
+
+from __future__ import annotations
+
+import csv
+from datetime import timedelta
+
+import pytest
+
+from ararat.webapp.links.model import Link, State
+from ararat.webapp.links.store import Links
+
+from .conftest import Browser, Desk
+
+
+def traced(desk: Desk, name: str, state: State, url: str | None = None) -> None:
+    binding = desk.bindings.lookup(name)
+    assert binding is not None
+    assert binding.target is not None
+    now = desk.bindings.now()
+    link = Link(
+        identifier=name,
+        key=name,
+        target=binding.target,
+        state=state,
+        status=200,
+        url=url,
+        code="found",
+        sentence="The sentence of the trace.",
+        since=now - timedelta(days=3),
+        traced=now,
+    )
+    Links(desk.bindings).record([link])
+
+
+@pytest.fixture
+def bound(desk: Desk) -> Desk:
+    for name in ("ark:12345/x5a", "ark:12345/x5b", "ark:12345/y1"):
+        desk.bindings.bind(name, f"https://old.example/{name[-1]}")
+    traced(desk, "ark:12345/x5a", "dead")
+    traced(desk, "ark:12345/x5b", "moved", "https://new.example/b")
+    traced(desk, "ark:12345/y1", "moved", "https://new.example/y")
+    return desk
+
+
+def test_without_traces_the_page_states_how_to_start(jane: Browser) -> None:
+    assert "ararat rounds" in jane.get("/desk/links").text
+
+
+def test_targets_are_listed_by_state(bound: Desk, jane: Browser) -> None:
+    dead, moved = jane.get("/desk/links").text, jane.get("/desk/links?state=moved").text
+    assert "ark:12345/x5a" in dead
+    assert "ark:12345/x5b" not in dead
+    assert "https://new.example/b" in moved
+    assert moved.count("Use the new URL") == 1
+    assert "Use the new URL" not in bound.signed_in("rita").get("/desk/links?state=moved").text
+    assert jane.get("/desk/links?state=\u202e").status_code == 200
+
+
+def test_a_moved_target_is_corrected_with_one_button(bound: Desk, jane: Browser) -> None:
+    form = {"name": "ark:12345/x5b", "key": "ark:12345/x5b"}
+    assert jane.post("/desk/links/relocate", form).location == "/desk/links?state=moved"
+    found = bound.bindings.lookup("ark:12345/x5b")
+    assert found is not None
+    assert found.target == "https://new.example/b"
+    assert "leads to https://new.example/b" in jane.get("/desk/links").text
+    # The second time there is nothing to correct.
+    assert jane.post("/desk/links/relocate", form).status_code == 303
+    assert len(bound.bindings.history("ark:12345/x5b")) == 2
+
+
+@pytest.mark.parametrize(
+    ("account", "name", "status"),
+    [("rita", "ark:12345/x5b", 403), ("jane", "ark:12345/y1", 403), ("jane", "ark:12345/x5none", 404)],
+)
+def test_a_target_outside_the_permission_stays(bound: Desk, account: str, name: str, status: int) -> None:
+    browser = bound.signed_in(account)
+    assert browser.post("/desk/links/relocate", {"name": name, "key": name}).status_code == status
+
+
+def test_a_trace_of_another_name_changes_nothing(bound: Desk, jane: Browser) -> None:
+    jane.post("/desk/links/relocate", {"name": "ark:12345/x5a", "key": "ark:12345/x5b"})
+    assert len(bound.bindings.history("ark:12345/x5a")) == 1
+
+
+def test_the_list_can_be_downloaded(bound: Desk, jane: Browser) -> None:
+    rows = list(csv.DictReader(jane.get("/desk/links.csv?state=moved").text.splitlines()))
+    assert [row["identifier"] for row in rows] == ["ark:12345/x5b", "ark:12345/y1"]
+    assert rows[0]["url"] == "https://new.example/b"
+
+
+def test_long_lists_have_pages(desk: Desk, jane: Browser) -> None:
+    for number in range(60):
+        desk.bindings.bind(f"ark:12345/x5{number:02d}", "/x")
+        traced(desk, f"ark:12345/x5{number:02d}", "dead")
+    first = jane.get("/desk/links").text
+    assert "after=ark:12345/x549" in first
+    second = jane.get("/desk/links?state=dead&after=ark:12345/x549").text
+    assert "ark:12345/x559" in second
+    assert "First page" in second

@@ -1,0 +1,89 @@
+"""The page of link health: the targets that are dead, moved or refused, and since when."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from flask import Response, render_template, request
+from werkzeug.wrappers import Response as AnyResponse
+
+from ...middleware.errors import BindingConflict
+from ..config import url
+from ..links.model import DESCRIPTIONS, STATES, Link, State
+from ..links.store import Links
+from ..management import Stale
+from ..report import spreadsheet
+from . import messages
+from .blueprint import blueprint, caller, see_other
+from .name import management, requested_name
+
+_PAGE = 50
+_BLOCK = 500
+_COLUMNS = ("identifier", "target", "state", "status", "url", "since", "traced", "sentence")
+
+
+@blueprint.get("/links", endpoint="links")
+def page() -> str:
+    """Show the targets with the state in the parameter ``state``, in the order of their names."""
+    links, state, after = _links(), _state(), request.args.get("after", "")
+    found = links.of_state(state, after, _PAGE + 1)
+    following = found[_PAGE - 1].key if len(found) > _PAGE else None
+    return render_template(
+        "desk/links.html",
+        counts=links.count(),
+        state=state,
+        description=DESCRIPTIONS[state],
+        links=found[:_PAGE],
+        changeable={link.key for link in found if caller().may_change(link.identifier)},
+        first=url("desk.links", state=state) if after else None,
+        next=following and url("desk.links", state=state, after=following),
+    )
+
+
+@blueprint.get("/links.csv", endpoint="links_csv")
+def table() -> Response:
+    """Return all targets with a state as CSV."""
+    links, state = _links(), _state()
+    headers = {"Content-Disposition": f'attachment; filename="targets-{state}.csv"'}
+    return Response(_lines(links, state), content_type="text/csv; charset=utf-8; header=present", headers=headers)
+
+
+@blueprint.post("/links/relocate", endpoint="relocate_moved")
+def relocate() -> AnyResponse:
+    """Relocate a name to the URL that its target redirects to."""
+    name, operations = requested_name(request.form), management()
+    binding = operations.show(caller(), name)
+    link = _links().of_name(request.form.get("key", ""))
+    if link is None or link.identifier != binding.identifier or link.state != "moved" or link.url is None:
+        messages.put("The target was changed or traced again in the meantime. Nothing was changed.", "warn")
+    else:
+        try:
+            operations.relocate(caller(), name, link.url, revision=binding.revision)
+            messages.put(f"{binding.identifier} leads to {link.url}.")
+        except (Stale, BindingConflict):
+            messages.put("The name was changed in the meantime. Nothing was changed.", "warn")
+    return see_other("desk.links", state="moved")
+
+
+def _links() -> Links:
+    return Links(management().bindings)
+
+
+def _state() -> State:
+    for state in STATES:
+        if state == request.args.get("state"):
+            return state
+    return "dead"
+
+
+def _lines(links: Links, state: State) -> Iterator[str]:
+    yield spreadsheet.line(_COLUMNS)
+    after = ""
+    while found := links.of_state(state, after, _BLOCK):
+        yield "".join(spreadsheet.line(_row(link)) for link in found)
+        after = found[-1].key
+
+
+def _row(link: Link) -> list[str]:
+    values = link.as_dict()
+    return ["" if values[column] is None else str(values[column]) for column in _COLUMNS]
