@@ -21,9 +21,9 @@ from werkzeug.datastructures import Authorization
 from ..config import site
 from ..errors import Refused
 from . import cookies, csrf, passwords
-from .attempts import TooManyAttempts
 from .errors import AccountError
 from .model import Account, Caller
+from .records.attempts import TooManyAttempts
 from .sign_in import WrongPassword, sign_in
 
 if TYPE_CHECKING:

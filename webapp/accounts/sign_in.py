@@ -7,9 +7,9 @@ the same time: the same queries run, and one hash is computed.
 from __future__ import annotations
 
 from . import audit, passwords
-from .attempts import Attempts
 from .errors import AccountError
 from .model import Account, Caller, read_name
+from .records.attempts import Attempts
 from .store import Accounts
 
 _NOT_A_NAME = "-"
@@ -23,7 +23,7 @@ class WrongPassword(Exception):
 def sign_in(accounts: Accounts, name: str, password: str, address: str | None) -> Account:
     """Return the account with this name and password. ``address`` is that of the client.
 
-    Raises WrongPassword, :class:`~.attempts.TooManyAttempts`, :class:`~.passwords.Busy` and BindingsUnavailable.
+    Raises WrongPassword, TooManyAttempts, :class:`~.passwords.Busy` and BindingsUnavailable.
     """
     try:
         name = read_name(name)

@@ -9,13 +9,14 @@ from sqlalchemy import Connection, delete, insert, select, update
 from ...middleware.bindings import validation
 from ...middleware.bindings.model import rfc3339
 from ...middleware.storage.tables import account_tables as tables
-from . import audit, passwords, rows
-from .database import end_sessions, find
+from . import audit, passwords
 from .errors import AccountError
-from .identities import Identities
 from .model import Account, Caller, read_name, read_prefix, read_role
-from .sessions import Sessions
-from .tokens import Tokens
+from .records import rows
+from .records.database import end_sessions, find
+from .records.identities import Identities
+from .records.sessions import Sessions
+from .records.tokens import Tokens
 
 
 class Accounts(Tokens, Sessions, Identities):

@@ -9,8 +9,8 @@ from werkzeug.wrappers import Response as AnyResponse
 
 from ..accounts import cookies, csrf, identify
 from ..accounts.model import Account, Caller
+from ..accounts.records.sessions import SESSION_HOURS
 from ..accounts.redirection import safe_path
-from ..accounts.sessions import SESSION_HOURS
 from ..config import site, url
 from ..errors import Refused
 

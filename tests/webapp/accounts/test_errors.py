@@ -16,7 +16,7 @@ def test_the_page_lists_each_code_with_its_fix():
 
 
 def test_the_page_lists_each_answer_that_refuses_a_request():
-    sources = [*(ROOT / "webapp" / "accounts").glob("*.py"), ROOT / "webapp" / "errors.py"]
+    sources = [*(ROOT / "webapp" / "accounts").rglob("*.py"), ROOT / "webapp" / "errors.py"]
     sources += [ROOT / "webapp" / "views" / name for name in ("sign_in.py", "openid.py")]
     text = "\n".join(path.read_text("utf-8") for path in sources)
     answers = {("401", code) for code in re.findall(r'unauthorized\(\s*"([a-z-]+)"', text)}

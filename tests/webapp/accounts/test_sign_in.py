@@ -12,8 +12,9 @@ from sqlalchemy import select
 
 from ararat.middleware.storage.tables.account_tables import accounts as accounts_table
 from ararat.middleware.storage.tables.account_tables import sign_ins
-from ararat.webapp.accounts import attempts, passwords
-from ararat.webapp.accounts.attempts import TooManyAttempts
+from ararat.webapp.accounts import passwords
+from ararat.webapp.accounts.records import attempts
+from ararat.webapp.accounts.records.attempts import TooManyAttempts
 from ararat.webapp.accounts.sign_in import WrongPassword, sign_in
 
 from .conftest import PASSWORD

@@ -29,7 +29,7 @@ def test_another_process_sees_the_first_account_after_a_second(accounts, monkeyp
     other = Accounts(accounts.bindings)
     assert not other.exist()
     accounts.add("jane", "curator")
-    monkeypatch.setattr("ararat.webapp.accounts.database.time.monotonic", lambda: float("inf"))
+    monkeypatch.setattr("ararat.webapp.accounts.records.database.time.monotonic", lambda: float("inf"))
     assert other.exist()
 
 
@@ -180,7 +180,7 @@ def test_the_use_of_a_token_is_recorded_once_a_minute(accounts, clock, monkeypat
     token, secret = accounts.create_token("jane", "repository")
     assert token.last_used is None
     seconds = [1000.0]
-    monkeypatch.setattr("ararat.webapp.accounts.tokens.time.monotonic", lambda: seconds[0])
+    monkeypatch.setattr("ararat.webapp.accounts.records.tokens.time.monotonic", lambda: seconds[0])
     accounts.of_token(secret)
     first = clock.now
     clock.move(seconds=30)

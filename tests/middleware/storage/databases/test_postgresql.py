@@ -12,7 +12,7 @@ from typing import cast
 
 import psycopg
 import pytest
-from sqlalchemy import text
+from sqlalchemy import select, text
 
 from ararat.middleware.bindings.collection import Bindings
 from ararat.middleware.bindings.open_bindings import open_bindings
@@ -20,6 +20,7 @@ from ararat.middleware.errors import BindingError, BindingsUnavailable, ReadOnly
 from ararat.middleware.storage.databases import deadlines
 from ararat.middleware.storage.databases.postgresql import PostgreSQL
 from ararat.middleware.storage.store import DatabaseStore
+from ararat.middleware.storage.tables import account_tables
 from ararat.middleware.tabular.exporting import export_table
 
 NAME = "ark:12345/doc"
@@ -184,6 +185,7 @@ CREATE ROLE {role} LOGIN;
 GRANT CONNECT ON DATABASE {database} TO {role};
 GRANT USAGE ON SCHEMA public TO {role};
 GRANT SELECT ON ALL TABLES IN SCHEMA public TO {role};
+REVOKE SELECT ON accounts, grants, identities, tokens, sessions, sign_ins, audit, idempotency, jobs FROM {role};
 """
 
 
@@ -204,6 +206,9 @@ def test_a_role_with_select_can_read_only(url: str, bindings: Bindings, open_sto
         reader.relocate(NAME, "/y")
     with pytest.raises(ReadOnlyBindings):
         reader.bind("ark:12345/other", "/x")
+    for table in account_tables.TABLES:
+        with pytest.raises(BindingsUnavailable, match="permission denied"):
+            cast(DatabaseStore, reader.store).current_rows(select(table))
 
 
 def test_a_snapshot_has_a_longer_time_limit_than_a_lookup(bindings: Bindings) -> None:

@@ -7,11 +7,12 @@ from datetime import timedelta
 
 from sqlalchemy import Connection, delete, insert, update
 
-from ...middleware.bindings.model import rfc3339
-from ...middleware.storage.tables import account_tables as tables
-from . import audit, rows
+from ....middleware.bindings.model import rfc3339
+from ....middleware.storage.tables import account_tables as tables
+from .. import audit
+from ..model import Account, Caller
+from . import rows
 from .database import AccountDatabase, secret_hash
-from .model import Account, Caller
 
 SESSION_HOURS = 12
 """The time after which a session ends."""

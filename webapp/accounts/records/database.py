@@ -14,17 +14,18 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from sqlalchemy import Connection, SelectBase, select, update
 
-from ...middleware.bindings import validation
-from ...middleware.bindings.model import rfc3339
-from ...middleware.errors import BindingsUnavailable, Collision, ReadOnlyBindings
-from ...middleware.storage.store import DatabaseStore
-from ...middleware.storage.tables import account_tables as tables
-from . import audit, rows
-from .errors import AccountError
-from .model import Account, Caller, read_name
+from ....middleware.bindings import validation
+from ....middleware.bindings.model import rfc3339
+from ....middleware.errors import BindingsUnavailable, Collision, ReadOnlyBindings
+from ....middleware.storage.store import DatabaseStore
+from ....middleware.storage.tables import account_tables as tables
+from .. import audit
+from ..errors import AccountError
+from ..model import Account, Caller, read_name
+from . import rows
 
 if TYPE_CHECKING:
-    from ...middleware import Bindings
+    from ....middleware import Bindings
 
 FRESH_SECONDS = 1.0
 """The time for which :meth:`AccountDatabase.exist` keeps its result."""

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from sqlalchemy import ColumnElement, Connection, delete, insert, select
 
-from ...middleware.storage.tables import account_tables as tables
+from ....middleware.storage.tables import account_tables as tables
+from ..errors import AccountError
+from ..model import Account, Caller
 from . import rows
 from .database import AccountDatabase, end_sessions, read_line
-from .errors import AccountError
-from .model import Account, Caller
 
 MAX_IDENTITY = 1000
 """The maximum length of an issuer and of a subject in characters."""

@@ -9,8 +9,8 @@ from typing import Any, NamedTuple
 
 from sqlalchemy import bindparam, select
 
-from ...middleware.storage.tables import account_tables as tables
-from .model import Account, Token, read_role
+from ....middleware.storage.tables import account_tables as tables
+from ..model import Account, Token, read_role
 
 _ACCOUNT = (
     *(tables.accounts.c.id, tables.accounts.c.name, tables.accounts.c.role, tables.accounts.c.created),

@@ -15,12 +15,12 @@ from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import ColumnElement, Connection, bindparam, delete, insert, or_, select, text, update
 
-from ...middleware.bindings.model import rfc3339
-from ...middleware.storage.tables.account_tables import sign_ins
-from ..tracing.limits.concurrency import client_key
+from ....middleware.bindings.model import rfc3339
+from ....middleware.storage.tables.account_tables import sign_ins
+from ...tracing.limits.concurrency import client_key
 
 if TYPE_CHECKING:
-    from .store import Accounts
+    from ..store import Accounts
 
 WINDOW = timedelta(minutes=15)
 """The time after which failed attempts are forgotten."""

@@ -11,16 +11,17 @@ from typing import TYPE_CHECKING
 
 from sqlalchemy import Connection, insert, select, update
 
-from ...middleware.bindings.model import rfc3339
-from ...middleware.errors import BindingError, BindingsUnavailable
-from ...middleware.storage.tables import account_tables as tables
-from . import audit, passwords, rows
+from ....middleware.bindings.model import rfc3339
+from ....middleware.errors import BindingError, BindingsUnavailable
+from ....middleware.storage.tables import account_tables as tables
+from .. import audit, passwords
+from ..errors import AccountError
+from ..model import Account, Caller, Token, read_prefix
+from . import rows
 from .database import AccountDatabase, read_line, secret_hash, unknown
-from .errors import AccountError
-from .model import Account, Caller, Token, read_prefix
 
 if TYPE_CHECKING:
-    from ...middleware import Bindings
+    from ....middleware import Bindings
 
 MAX_LABEL = 100
 
