@@ -8,6 +8,7 @@ message.
 from . import (
     errors,
     links,
+    moves,
     name,
     name_changes,
     names,
@@ -20,6 +21,7 @@ __all__ = [
     "blueprint",
     "errors",
     "links",
+    "moves",
     "name",
     "name_changes",
     "names",

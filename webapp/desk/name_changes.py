@@ -131,6 +131,19 @@ def delete() -> AnyResponse:
     )
 
 
+@blueprint.post("/name/undo", endpoint="undo_last")
+def undo_last() -> AnyResponse:
+    """Undo the last change of a name. An undo adds a change to the history."""
+    name = requested_name(request.form)
+    result = management().undo_change(caller(), name, revision=_revision())
+    if result.written:
+        messages.put("The last change is undone.")
+    else:
+        reason = result.refused[0].message if result.refused else "there is nothing to undo"
+        messages.put(f"Nothing was undone: {reason}.", "warn")
+    return see_other("desk.name", name=name)
+
+
 def _changed(make: Make, *, to: str = "desk.name") -> AnyResponse:
     """Make a change, and redirect to the page of the name. Show both versions if the name was changed meanwhile."""
     name = requested_name(request.form)
@@ -146,7 +159,7 @@ def _changed(make: Make, *, to: str = "desk.name") -> AnyResponse:
 def _conflict(error: Stale) -> AnyResponse:
     if error.existing is None:
         raise Missing("not-bound", identifier=error.identifier) from error
-    earlier = _at_revision(error.existing.identifier, error.expected_revision)
+    earlier = _at_revision(error.existing.identifier, _revision())
     page = render_template(
         "desk/conflict.html",
         binding=error.existing,

@@ -202,6 +202,20 @@ def test_a_form_needs_its_token(bound: Desk, jane: Browser, action: str) -> None
     assert len(bound.bindings.history(NAME)) == 1
 
 
+def test_an_administrator_undoes_the_last_change(bound: Desk, jane: Browser) -> None:
+    bound.bindings.relocate(NAME, "https://example.org/2")
+    ada = bound.signed_in("ada")
+    assert "Undo this change" in ada.get(f"/desk/name?name={NAME}").text
+    assert "Undo this change" not in jane.get(f"/desk/name?name={NAME}").text
+    assert send(jane, "undo", revision="2").status_code == 403
+    assert send(ada, "undo", revision="1").status_code == 303
+    assert "Nothing was undone" in ada.get(f"/desk/name?name={NAME}").text
+    assert send(ada, "undo", revision="2").status_code == 303
+    found = bound.bindings.lookup(NAME)
+    assert found is not None
+    assert (found.target, found.revision) == ("https://example.org/1", 3)
+
+
 @pytest.mark.parametrize("revision", ["", "x", "-1", "9" * 30, "\u0661"])
 def test_a_revision_that_is_not_a_number_changes_nothing(bound: Desk, jane: Browser, revision: str) -> None:
     assert send(jane, "metadata", revision=revision, **{"m.erc.what": "x"}).status_code == 409

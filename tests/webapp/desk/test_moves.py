@@ -1,0 +1,115 @@
+"""The page for moves of targets."""
+
+from __future__ import annotations
+
+import http.server
+import threading
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
+
+from .conftest import Browser, Desk
+
+MOVE = {"source": "old.example", "destination": "https://new.example", "below": ""}
+
+
+@pytest.fixture
+def bound(desk: Desk) -> Desk:
+    for number in range(3):
+        desk.bindings.bind(f"ark:12345/x5{number}", f"https://old.example/{number}")
+    desk.bindings.bind("ark:12345/x5other", "https://other.example/")
+    return desk
+
+
+@pytest.fixture(autouse=True)
+def _no_requests(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("ararat.webapp.desk.moves._sampled", lambda result: [])
+
+
+def targets(desk: Desk) -> list[str | None]:
+    return [each.target for each in desk.bindings.list_names().names]
+
+
+def test_a_preview_changes_nothing_and_a_button_moves(bound: Desk, jane: Browser) -> None:
+    before = targets(bound)
+    preview = jane.post("/desk/moves", MOVE)
+    assert "3 targets will change" in preview.text
+    assert "https://new.example/2" in preview.text
+    assert targets(bound) == before
+    moved = jane.post("/desk/moves", {**MOVE, "apply": "1"})
+    assert moved.status_code == 303
+    assert targets(bound) == [f"https://new.example/{number}" for number in range(3)] + ["https://other.example/"]
+    assert "3 targets moved. Operation 1." in jane.get(moved.location).text
+
+
+def test_names_can_be_limited(bound: Desk, jane: Browser) -> None:
+    jane.post("/desk/moves", {**MOVE, "below": "ark:12345/x51", "apply": "1"})
+    assert targets(bound)[:3] == ["https://old.example/0", "https://new.example/1", "https://old.example/2"]
+
+
+def test_one_name_outside_the_permission_prevents_the_move(bound: Desk, jane: Browser) -> None:
+    bound.bindings.bind("ark:12345/y1", "https://old.example/y")
+    refused = jane.post("/desk/moves", {**MOVE, "apply": "1"})
+    assert refused.status_code == 422
+    assert "1 name cannot be moved" in refused.text
+    assert "https://new.example/0" not in targets(bound)
+
+
+def test_a_reader_cannot_move(bound: Desk) -> None:
+    assert bound.signed_in("rita").post("/desk/moves", {**MOVE, "apply": "1"}).status_code == 403
+
+
+@pytest.mark.parametrize(
+    ("change", "field"),
+    [
+        ({"source": ""}, "source"),
+        ({"destination": ""}, "destination"),
+        ({"destination": "javascript:alert(1)"}, "destination"),
+        ({"below": "nonsense"}, "below"),
+    ],
+)
+def test_a_wrong_field_is_explained(bound: Desk, jane: Browser, change: dict[str, str], field: str) -> None:
+    refused = jane.post("/desk/moves", {**MOVE, **change})
+    assert refused.status_code == 422
+    assert f'id="{field}-error"' in refused.text
+
+
+def test_no_match_is_explained(bound: Desk, jane: Browser) -> None:
+    assert "No target begins with this text" in jane.post("/desk/moves", {**MOVE, "source": "none.example"}).text
+
+
+class Site(http.server.BaseHTTPRequestHandler):
+    def do_GET(self) -> None:
+        self.send_response(200 if self.path == "/0" else 404)
+        self.send_header("Content-Length", "0")
+        self.end_headers()
+
+    def log_message(self, format: str, *args: object) -> None:
+        pass
+
+
+@pytest.fixture
+def site() -> Iterator[str]:
+    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Site)
+    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True)
+    thread.start()
+    yield f"http://127.0.0.1:{server.server_port}"
+    server.shutdown()
+    server.server_close()
+    thread.join()
+
+
+@pytest.mark.parametrize(
+    ("networks", "found"), [(["127.0.0.0/8"], ["status 200", "status 404"]), ([], ["not an allowed one"])]
+)
+def test_the_preview_requests_a_sample(
+    make_desk: Callable[..., Desk], site: str, networks: list[str], found: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.undo()
+    desk = make_desk(networks=networks)
+    for number in range(2):
+        desk.bindings.bind(f"ark:12345/x5{number}", f"https://old.example/{number}")
+    form: dict[str, Any] = {**MOVE, "destination": site}
+    page = desk.signed_in("jane").post("/desk/moves", form).text
+    assert all(text in page for text in found)

@@ -1,0 +1,124 @@
+"""The page for moves: replace the beginning of many targets, with a preview and requests to a sample of them."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from http import HTTPStatus
+from typing import NamedTuple
+
+from flask import Response, render_template, request
+from werkzeug.wrappers import Response as AnyResponse
+
+from ...middleware.bindings.bulk.plan import BulkResult
+from ...middleware.errors import BindingError
+from ..config import site
+from ..management import Forbidden
+from ..trace_jobs import acquire_slot, fetcher
+from ..tracing.hop import FAILURES, Fetch, HopFailed
+from ..tracing.progress import Progress
+from . import messages
+from .blueprint import blueprint, caller, see_other
+from .forms import Problem
+from .name import management
+
+SAMPLE = 3
+"""The number of new targets that the preview requests."""
+
+_SECONDS = 5.0
+
+
+class Move(NamedTuple):
+    """The form of a move: the beginning of the old and of the new targets, and the beginning of the names."""
+
+    source: str
+    destination: str
+    below: str
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Sampled:
+    """The response of one new target: the target, a short text, and whether the target works."""
+
+    target: str
+    text: str
+    works: bool
+
+
+@blueprint.get("/moves", endpoint="moves")
+def page() -> str:
+    """Show the form. The parameters ``source`` and ``destination`` fill it."""
+    return _page(_move(), {}, None)
+
+
+@blueprint.post("/moves")
+def send() -> AnyResponse:
+    """Preview the move of the form, or make it if the form has the field ``apply``."""
+    move = _move()
+    problems = {
+        field: Problem("This field is empty.", "a host such as old.example, or the beginning of a URL")
+        for field, text in (("source", move.source), ("destination", move.destination))
+        if not text
+    }
+    result: BulkResult | None = None
+    if not problems:
+        try:
+            result = management().relocate_prefix(
+                caller(), move.source, move.destination, prefix=move.below or None, dry_run="apply" not in request.form
+            )
+        except Forbidden:
+            raise
+        except BindingError as error:
+            field = (
+                "below" if error.code == "list-prefix" else "source" if move.source in error.message else "destination"
+            )
+            problems[field] = Problem.of(error)
+    if result is not None and result.written:
+        messages.put(
+            f"{result.changed:,} target{'' if result.changed == 1 else 's'} moved. Operation {result.operation}.",
+        )
+        return see_other("desk.moves")
+    status = HTTPStatus.UNPROCESSABLE_ENTITY if problems or (result and result.refusals) else HTTPStatus.OK
+    return Response(_page(move, problems, result), status)
+
+
+def _page(move: Move, problems: dict[str, Problem], result: BulkResult | None) -> str:
+    return render_template(
+        "desk/moves.html",
+        move=move,
+        errors=problems,
+        result=result,
+        sample=_sampled(result) if result and not result.refusals else [],
+    )
+
+
+def _move() -> Move:
+    values = request.values
+    return Move(*(values.get(field, "").strip() for field in Move._fields))
+
+
+def _sampled(result: BulkResult) -> Sequence[Sampled]:
+    """Request some new targets at once. Return nothing if this site sends no requests to other hosts."""
+    known = site()
+    new = [effect.after.target for effect in result.effects]
+    targets = [each for each in dict.fromkeys(new) if each is not None and each.startswith("http")][:SAMPLE]
+    if not targets or not known.trace_elsewhere:
+        return []
+    slot = acquire_slot(known)
+    try:
+        fetch = fetcher(known, request.remote_addr, threading.Event(), Progress(), fresh=False)
+        with ThreadPoolExecutor(SAMPLE) as pool:
+            return list(pool.map(lambda target: _response(fetch, target), targets))
+    finally:
+        slot.release()
+
+
+def _response(fetch: Fetch, target: str) -> Sampled:
+    try:
+        answer = fetch("GET", target, time.monotonic() + _SECONDS)
+    except HopFailed as failed:
+        return Sampled(target=target, text=FAILURES.get(failed.code, failed.code), works=False)
+    return Sampled(target=target, text=f"status {answer.status}", works=answer.status < HTTPStatus.BAD_REQUEST)
