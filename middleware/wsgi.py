@@ -46,7 +46,7 @@ if TYPE_CHECKING:
 
     from .bindings.model import Binding
     from .bindings.prefixes import PrefixRecords
-    from .resolution.rules import Ruled
+    from .resolution.rules import RuleMatch
 
 _log = logging.getLogger(__name__)
 
@@ -65,7 +65,7 @@ class BindingSource(Protocol):
         """
         ...
 
-    def binding_by_rule(self, identifier: Ark | Urn, /) -> Ruled | None:
+    def binding_by_rule(self, identifier: Ark | Urn, /) -> RuleMatch | None:
         """Return the binding that a rule creates for an identifier that is not bound itself. Return None if no rule
         applies.
 

@@ -11,10 +11,10 @@ import sys
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from ...identifiers import registries
-from ...identifiers.registries import tables as registry_tables
-from ...identifiers.registries.tables import AnyTable, Record, Registry, Table
+if TYPE_CHECKING:
+    from ...identifiers.registries.tables import AnyTable, Record, Registry, Table
 
 VARIABLE = "ARARAT_REGISTRIES"
 """The environment variable for another folder."""
@@ -39,9 +39,17 @@ def consulted() -> Iterator[None]:
 
     At the end, print an error for each table that could not be read. The tables are in :func:`registry_folder`.
     """
+    folder: Path | None = None
     # Without a home folder there are no installed tables.
     with suppress(RuntimeError):
-        registries.use(registry_folder())
+        folder = registry_folder()
+    if folder is None or not folder.exists():
+        # Most commands need no registry, so the modules of the registries are not loaded.
+        yield
+        return
+    from ...identifiers import registries
+
+    registries.use(folder)
     try:
         yield
     finally:
@@ -55,6 +63,9 @@ def table_in(folder: Path, registry: Registry[Record]) -> Table[Record]:
 
     Raises OSError and :class:`~ararat.identifiers.registries.tables.RegistryError` if the table cannot be read.
     """
+    from ...identifiers import registries
+    from ...identifiers.registries import tables as registry_tables
+
     path = folder / registry.file
     try:
         text = path.read_text("utf-8")

@@ -11,7 +11,7 @@ import re
 
 from ..problems import IdentifierError, Problem, problem
 from ..text import characters, display
-from .grammar import BASE29_LETTERS, EXTENDED_ARK, IFRAGMENT, IQUERY, LABEL, NAAN_START, PATH_START
+from .grammar import BASE29_LETTERS, IFRAGMENT, IQUERY, LABEL, NAAN_START, PATH_START, extended_ark
 
 _CONTROL = re.compile("[\x00-\x1f\x7f-\x9f]")
 
@@ -24,7 +24,7 @@ def matched_ark(text: str) -> re.Match[str]:
     >>> matched_ark("ark:12345/x")["naan"]
     '12345'
     """
-    matched = EXTENDED_ARK.fullmatch(text)
+    matched = extended_ark().fullmatch(text)
     if matched is None:
         raise IdentifierError(text, first_problem(text))
     return matched

@@ -21,7 +21,6 @@ import unicodedata
 from bisect import bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass
-from importlib import resources
 
 # RFC 3987, section 4.1: "IRIs MUST NOT contain bidirectional formatting characters (LRM, RLM, LRE, RLE, LRO, RLO, and
 # PDF)."
@@ -108,6 +107,8 @@ class _Table:
 
 @functools.cache
 def _table() -> _Table:
+    from importlib import resources  # it loads tempfile and more, and most texts are printable ASCII
+
     data = json.loads(
         resources.files(__spec__.parent.rpartition(".")[0]).joinpath("data", "characters.json").read_text("ascii")
     )

@@ -76,10 +76,8 @@ def visible(text: str, *, ascii_only: bool = False) -> str:
     >>> visible("M\u00fcller\u202e") == "M\u00fcller\\u{202e}"
     True
     """
-    if ascii_only:
+    if ascii_only or text.isascii():
         return _UNPRINTABLE.sub(_escaped, text)
-    if text.isascii():
-        return characters.HIDDEN.sub(_each_escaped, text)
     shown: list[str] = []
     marks = _MAX_MARKS
     for char in text:

@@ -27,7 +27,8 @@ from typing import TYPE_CHECKING, Literal, Self, TypeVar
 from ...identifiers import Ark, Urn
 from ..errors import BindingError, BindingsUnavailable, Collision
 from ..resolution.check_characters import is_mistyped
-from ..resolution.rules import Rule, Rulebook, Ruled, RuleEvent
+from ..resolution.rule_cache import RuleCache
+from ..resolution.rules import Rule, RuleEvent, RuleMatch
 from ..storage.reopening import Opening
 from . import assignment, changes, listing, names, prefix_changes, prefixes, validation
 from .assignment import Change, Outcome
@@ -76,7 +77,7 @@ class Bindings:
         self._opening = opening
         self._clock = clock
         self._record: Callable[[Transaction], object] | None = None
-        self._rulebook = Rulebook(lambda: opening.store)
+        self._rule_cache = RuleCache(lambda: opening.store)
 
     def __repr__(self) -> str:
         return f"<Bindings {self.where}>"
@@ -484,7 +485,7 @@ class Bindings:
 
         They are about one second old at most. :meth:`prefixes` reads the store.
         """
-        return self._rulebook.records()
+        return self._rule_cache.records()
 
     def inherited_statement(self, binding: Binding) -> Inherited | None:
         """Return the statement of persistence that a name inherits from the record of its NAAN or shoulder.
@@ -493,17 +494,17 @@ class Bindings:
         """
         return self.prefix_records().inherited_statement(binding)
 
-    def binding_by_rule(self, identifier: Ark | Urn) -> Ruled | None:
+    def binding_by_rule(self, identifier: Ark | Urn) -> RuleMatch | None:
         """Return the binding that a rule creates for an ARK, and the prefix of the rule. Return None if no rule
         applies.
 
         The rule with the longest matching prefix applies. The binding of the name itself is not looked up.
         """
-        return self._rulebook.binding_for(identifier)
+        return self._rule_cache.binding_for(identifier)
 
     def is_mistyped(self, identifier: Ark | Urn) -> bool:
         """Return whether the check character of an ARK is wrong, compared with the names that were minted here."""
-        return isinstance(identifier, Ark) and is_mistyped(identifier.basic, self._rulebook.patterns())
+        return isinstance(identifier, Ark) and is_mistyped(identifier.basic, self._rule_cache.patterns())
 
     def close(self) -> None:
         """Close the store. Later uses raise :class:`BindingsUnavailable`."""

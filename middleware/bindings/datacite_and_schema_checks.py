@@ -6,7 +6,6 @@ import json
 from collections.abc import Callable, Mapping
 from types import MappingProxyType
 from typing import NoReturn
-from xml.parsers import expat
 
 from ..errors import BindingError
 from . import validation
@@ -46,6 +45,8 @@ def check_datacite(text: str) -> None:
         raise _fault("datacite", "has a document type declaration")
 
     # The text is given in UTF-8. The encoding that its XML declaration names is ignored.
+    from xml.parsers import expat  # only an XML document needs it
+
     parser = expat.ParserCreate("utf-8", namespace_separator=" ")
     parser.SetParamEntityParsing(expat.XML_PARAM_ENTITY_PARSING_NEVER)
     parser.StartElementHandler = begin

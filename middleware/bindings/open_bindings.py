@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 
 from ..errors import BindingError
 from ..storage.reopening import Opening
-from ..tabular.formats import SUFFIXES
 from . import validation
 from .collection import Bindings, utc_now
 from .policy import PolicyCheck, no_policy
@@ -124,7 +123,12 @@ def table_file(url_or_path: str | Path) -> Path | None:
     """
     if isinstance(url_or_path, str) and "://" in url_or_path:
         return None
-    return Path(url_or_path) if Path(url_or_path).suffix.lower() in SUFFIXES else None
+    suffix = Path(url_or_path).suffix.lower()
+    if suffix in DATABASE_SUFFIXES:
+        return None
+    from ..tabular.formats import SUFFIXES
+
+    return Path(url_or_path) if suffix in SUFFIXES else None
 
 
 def database_at(url_or_path: str | Path) -> Database:
@@ -132,7 +136,6 @@ def database_at(url_or_path: str | Path) -> Database:
 
     Raises :class:`BindingError` like :func:`open_bindings`.
     """
-    from ..storage.databases.postgresql import PostgreSQL
     from ..storage.databases.sqlite import SQLite
 
     given = str(url_or_path)
@@ -143,6 +146,8 @@ def database_at(url_or_path: str | Path) -> Database:
         return SQLite(_database_file(given))
     # SQLAlchemy uses "postgresql+psycopg", and some hosting providers use "postgres".
     if scheme in ("postgresql", "postgres", "postgresql+psycopg"):
+        from ..storage.databases.postgresql import PostgreSQL
+
         return PostgreSQL(f"postgresql://{rest}")
     if scheme != "sqlite":
         raise BindingError("database-url", f"databases of the kind {validation.shown(scheme)} are not supported")

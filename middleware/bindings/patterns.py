@@ -1,6 +1,6 @@
 """Patterns of minted names: a NAAN, a shoulder, a number of characters, and optionally a check character.
 
-The templates of rules are checked in :mod:`ararat.middleware.resolution.rules`.
+The templates of rules are checked in :mod:`ararat.middleware.resolution.rule_templates`.
 """
 
 from __future__ import annotations

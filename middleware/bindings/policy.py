@@ -21,7 +21,7 @@ from dataclasses import replace
 from datetime import datetime
 from typing import TYPE_CHECKING, Protocol
 
-from ...identifiers import Ark, registries
+from ...identifiers import Ark
 from ...identifiers.ark.grammar import naan_of
 from ..errors import BindingConflict, BindingError
 from . import metadata, names, validation
@@ -213,4 +213,6 @@ def is_registered(naan: str) -> bool:
     >>> is_registered("12148"), is_registered("54321")
     (True, False)
     """
+    from ...identifiers import registries
+
     return registries.authority(naan) is not None

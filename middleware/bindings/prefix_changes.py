@@ -7,13 +7,12 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Literal
 
 from ..errors import BindingError
-from ..resolution import rules
 from ..resolution.rules import Rule
 from . import assignment, prefixes
 from .prefixes import Field
 
 if TYPE_CHECKING:
-    from ..storage.store import Transaction
+    from ..storage.writing.transaction import Transaction
 
 Set = Literal["set", "changed", "unchanged"]
 
@@ -45,7 +44,9 @@ def remove_record(transaction: Transaction, key: str, now: datetime, actor: str 
 
 def set_rule(transaction: Transaction, key: str, template: str, redirect: int, now: datetime, actor: str | None) -> Set:
     """Set the rule for a prefix in its stored form, as :meth:`Bindings.set_rule`."""
-    stored, status = rules.check_template(template), assignment.redirect_status(redirect)
+    from ..resolution.rule_templates import check_template  # it loads the registries
+
+    stored, status = check_template(template), assignment.redirect_status(redirect)
     existing = transaction.get_rule(key)
     if existing and (existing.template, existing.redirect) == (stored, status):
         return "unchanged"

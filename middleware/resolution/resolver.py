@@ -43,10 +43,10 @@ from .lookup import Fetch, Found, find_above, find_exact
 from .passthrough import append_path, inherit, suffix_below
 from .request import ResolutionRequest, parse_request
 from .result import Identifier, Outcome, Resolution
-from .rules import Ruled
+from .rules import RuleMatch
 from .subtree import find_below, find_below_text
 
-Rules = Callable[[Identifier], Ruled | None]
+Rules = Callable[[Identifier], RuleMatch | None]
 """Returns the binding that a rule makes for an identifier that is not bound, or None."""
 
 

@@ -23,7 +23,6 @@ from .listing import Lists
 from .protocols import Connection, Database, Row
 from .reopening import CLOSED
 from .rows import binding_of, prefix_record_of, rule_of
-from .snapshot import DatabaseSnapshot
 from .statements import Statements
 from .tables.keys import index_key
 from .versions import VERSION_SQL, no_database, require_version, wrong_version
@@ -32,6 +31,7 @@ if TYPE_CHECKING:
     from sqlalchemy import SelectBase
     from sqlalchemy.sql.compiler import SQLCompiler
 
+    from .snapshot import DatabaseSnapshot
     from .writing.transaction import Inserts, Transaction
 
 MAX_COUNTED = 10_000
@@ -191,6 +191,8 @@ class DatabaseStore:
         """
         if self._closed:
             raise BindingsUnavailable(CLOSED)
+        from .snapshot import DatabaseSnapshot
+
         connection = self._database.connect_for_snapshot()
         try:
             self._verify(connection)

@@ -23,7 +23,7 @@ from ...identifiers.urn.namespaces.technical import UUID_PATTERN
 from ..bindings import assignment, prefixes, validation
 from ..bindings.patterns import COUNTER
 from ..errors import BindingError
-from ..resolution import rules
+from ..resolution.rule_templates import check_template
 from . import columns
 
 _NEXT = re.compile(r"next ([0-9]{1,400}) of (.+)")
@@ -133,7 +133,7 @@ def read(cells: Mapping[str, str]) -> OtherRow | None:
 
 def _rule(prefix: str, cells: Mapping[str, str]) -> RuleRow:
     redirect = assignment.redirect_status(columns.redirect(cells.get("redirect", "") or "302"))
-    return RuleRow(prefixes.check_prefix(prefix), rules.check_template(cells.get("target", "")), redirect)
+    return RuleRow(prefixes.check_prefix(prefix), check_template(cells.get("target", "")), redirect)
 
 
 def _prefix(prefix: str, cells: Mapping[str, str]) -> PrefixRow:

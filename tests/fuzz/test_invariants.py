@@ -31,7 +31,8 @@ from ararat.middleware.bindings.prefixes import PrefixRecord
 from ararat.middleware.errors import BindingError, TableError
 from ararat.middleware.resolution.check_characters import is_mistyped
 from ararat.middleware.resolution.resolver import no_rules, resolve
-from ararat.middleware.resolution.rules import Rule, Rulebook, Ruled
+from ararat.middleware.resolution.rule_cache import RuleCache
+from ararat.middleware.resolution.rules import Rule, RuleMatch
 from ararat.middleware.settings import Settings
 from ararat.middleware.tabular import other_rows
 from ararat.middleware.tabular.columns import proposal
@@ -212,13 +213,13 @@ class Everything(BindingSource):
     """Bindings and rules of all kinds. The key decides which one a name has, if any."""
 
     def __init__(self) -> None:
-        self._rulebook = Rulebook(lambda: self)
+        self._rule_cache = RuleCache(lambda: self)
 
-    def binding_by_rule(self, identifier: Ark | Urn) -> Ruled | None:
-        return self._rulebook.binding_for(identifier)
+    def binding_by_rule(self, identifier: Ark | Urn) -> RuleMatch | None:
+        return self._rule_cache.binding_for(identifier)
 
     def is_mistyped(self, identifier: Ark | Urn) -> bool:
-        return is_mistyped(identifier.normal_form, self._rulebook.patterns())
+        return is_mistyped(identifier.normal_form, self._rule_cache.patterns())
 
     def fetch(self, keys: Iterable[str]) -> dict[str, Binding]:
         places = {key: crc32(key.encode()) % (len(SORTS) + 3) for key in keys}

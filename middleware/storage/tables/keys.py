@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from hashlib import sha256
-
 MAX_KEY_BYTES = 1024
 """The maximum length of a key. PostgreSQL allows about 2,700 bytes per index entry, and a name can have 3,060."""
 
@@ -22,4 +20,6 @@ def index_key(identifier: str) -> str:
     """
     if len(identifier) <= MAX_KEY_BYTES:
         return identifier
+    from hashlib import sha256  # it loads OpenSSL, and few names are so long
+
     return f"{identifier[:KEPT_CHARACTERS]}#{sha256(identifier.encode()).hexdigest()}"

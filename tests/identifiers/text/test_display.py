@@ -172,3 +172,8 @@ def test_visible_text_contains_no_hidden_characters(text):
 )
 def test_columns_agree_with_terminals(text, columns):
     assert display.columns(text) == columns
+
+
+def test_exactly_the_hidden_ascii_characters_are_escaped():
+    for char in map(chr, range(128)):
+        assert (display.visible(char) != char) == characters.is_hidden(char), char

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from ararat.middleware import Resolution
 from ararat.middleware.error_codes import REFUSALS
 from ararat.middleware.resolution.resolver import no_rules, resolve
-from ararat.middleware.resolution.rules import Ruled
+from ararat.middleware.resolution.rules import RuleMatch
 from ararat.middleware.settings import Settings
 
 STATUSES = {200, 302, 303, 307, 400, 404, 410, 414}
@@ -318,7 +318,7 @@ def test_forward_query_works_with_passthrough(below):
 # Steps 3, 5 and 7 in order
 def test_a_rule_answers_only_for_unbound_names(answer, binding):
     def rules(identifier):
-        return Ruled(binding(identifier.basic, f"https://rule.example/{identifier.name}"), "ark:12345/")
+        return RuleMatch(binding(identifier.basic, f"https://rule.example/{identifier.name}"), "ark:12345/")
 
     assert answer("ark:12345/nope", rules).target == "https://rule.example/nope"
     described = answer("ark:12345/nope?info", rules)

@@ -17,7 +17,9 @@ from ararat.identifiers.urn import parser as urn
 from ararat.middleware import BindingError, BindingsUnavailable, ResolverMiddleware
 from ararat.middleware.bindings.prefixes import check_prefix
 from ararat.middleware.errors import Collision
-from ararat.middleware.resolution.rules import SECONDS_HELD, Rule, Rulebook, check_template
+from ararat.middleware.resolution.rule_cache import SECONDS_HELD, RuleCache
+from ararat.middleware.resolution.rule_templates import check_template
+from ararat.middleware.resolution.rules import Rule
 from ararat.middleware.storage.writing.transaction import Transaction
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
@@ -133,17 +135,17 @@ class Kept:
 
 def test_the_longest_prefix_applies():
     source = Kept(*(Rule(prefix, f"https://{len(prefix) - 10}x.org/${{value}}", 302, NOW, None) for prefix in PREFIXES))
-    book = Rulebook(lambda: source)
+    cache = RuleCache(lambda: source)
 
     def target(name):
-        ruled = book.binding_for(ark.parse(name))
+        ruled = cache.binding_for(ark.parse(name))
         return ruled and ruled.binding.target
 
     assert target("ark:/12345/x-57") == "https://3x.org/x57"
     assert target("ark:12345/x5/a") == "https://2x.org/x5/a"
     assert target("ark:12345/y") == "https://0x.org/y"
     assert target("ark:67531/x5") is None
-    assert book.binding_for(urn.parse("urn:foo:a")) is None
+    assert cache.binding_for(urn.parse("urn:foo:a")) is None
 
 
 PREFIXES = ("ark:12345/", "ark:12345/x57", "ark:12345/x5")
@@ -152,16 +154,16 @@ PREFIXES = ("ark:12345/", "ark:12345/x57", "ark:12345/x5")
 def test_rules_are_read_at_most_once_per_second():
     time = [0.0]
     source = Kept()
-    book = Rulebook(lambda: source, lambda: time[0])
+    cache = RuleCache(lambda: source, lambda: time[0])
     name = ark.parse("ark:12345/x")
-    assert book.binding_for(name) is None
+    assert cache.binding_for(name) is None
     source.version, source.kept = "2", [Rule("ark:12345/", "https://a.org/${value}", 302, NOW, None)]
-    assert book.binding_for(name) is None
+    assert cache.binding_for(name) is None
     assert source.asked == ["version", "rules"]
     time[0] += SECONDS_HELD
-    assert book.binding_for(name) is not None
+    assert cache.binding_for(name) is not None
     time[0] += SECONDS_HELD
-    assert book.binding_for(name) is not None
+    assert cache.binding_for(name) is not None
     assert source.asked == ["version", "rules"] * 2 + ["version"]
 
 
@@ -194,17 +196,17 @@ class Stuck:
 def test_one_thread_reads_the_rules_while_others_use_the_old_ones():
     time = [0.0]
     source = Stuck()
-    book = Rulebook(lambda: source, lambda: time[0])
+    cache = RuleCache(lambda: source, lambda: time[0])
     source.go_on.set()
-    assert book.binding_for(NAME) is not None
+    assert cache.binding_for(NAME) is not None
     time[0] += SECONDS_HELD
     source.begun.clear()
     source.go_on.clear()
     with ThreadPoolExecutor(1) as pool:
-        slow = pool.submit(book.binding_for, NAME)
+        slow = pool.submit(cache.binding_for, NAME)
         assert source.begun.wait(20)
         for _ in range(20):
-            assert book.binding_for(NAME) is not None
+            assert cache.binding_for(NAME) is not None
         assert source.asked == 2
         source.go_on.set()
         assert slow.result(20) is not None
@@ -214,11 +216,11 @@ def test_a_failure_to_read_the_rules_applies_to_all_threads(caplog):
     time = [0.0]
     source = Stuck()
     source.error = BindingsUnavailable("locked")
-    book = Rulebook(lambda: source, lambda: time[0])
+    cache = RuleCache(lambda: source, lambda: time[0])
 
     def ask(_):
         with pytest.raises(BindingsUnavailable, match="locked"):
-            book.binding_for(NAME)
+            cache.binding_for(NAME)
 
     with ThreadPoolExecutor(20) as pool:
         waiting = pool.map(ask, range(20))
@@ -228,12 +230,12 @@ def test_a_failure_to_read_the_rules_applies_to_all_threads(caplog):
     assert source.asked == 1
     time[0] += SECONDS_HELD
     source.error = None
-    assert book.binding_for(NAME) is not None
+    assert cache.binding_for(NAME) is not None
     # The known rules are used until new ones can be read.
     source.error = BindingsUnavailable("locked again")
     for _ in range(2):
         time[0] += SECONDS_HELD
-        assert book.binding_for(NAME) is not None
+        assert cache.binding_for(NAME) is not None
     assert source.asked == 4
     assert caplog.text.count("locked again") == 1
 
@@ -241,15 +243,15 @@ def test_a_failure_to_read_the_rules_applies_to_all_threads(caplog):
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork")
 def test_a_process_forked_during_a_read_has_rules():
     source = Stuck()
-    book = Rulebook(lambda: source)
+    cache = RuleCache(lambda: source)
     with ThreadPoolExecutor(1) as pool:
-        slow = pool.submit(book.binding_for, NAME)
+        slow = pool.submit(cache.binding_for, NAME)
         assert source.begun.wait(20)
         child = os.fork()
         if child == 0:
             source.go_on.set()
             signal.alarm(10)
-            os._exit(0 if book.binding_for(NAME) is not None else 1)
+            os._exit(0 if cache.binding_for(NAME) is not None else 1)
         assert os.waitpid(child, 0)[1] == 0
         source.go_on.set()
         assert slow.result(20) is not None
