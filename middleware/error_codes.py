@@ -150,6 +150,11 @@ ERROR_CODES: dict[str, ErrorCode] = _catalogue(
         "the template of the rule does not produce addresses",
         "an address or a path with one of ${content}, ${pid}, ${value} and ${suffix} after the host",
     ),
+    (
+        "list-action",
+        "this action is not in the history of names",
+        "bound, updated, relocated, withdrawn, restored, reserved or deleted",
+    ),
     ("list-after", "the position in the list is not valid", "the value that the page before returned, or no value"),
     ("list-limit", "the number of names on a page is not valid", "a number from 1 to 1,000"),
     (

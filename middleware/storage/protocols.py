@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from sqlalchemy import Engine, Table
 
     from ..bindings.bulk.operations import Operation
+    from ..bindings.event_listing import EventPage, EventSelection
     from ..bindings.listing import Group, Page, Selection
     from ..bindings.model import Binding, Event, NameCount
     from ..bindings.patterns import Pattern
@@ -149,6 +150,10 @@ class Store(Protocol):
 
         The list is empty for a table file.
         """
+        ...
+
+    def events(self, selection: EventSelection, below: int | None, limit: int) -> EventPage:
+        """Return events, the newest first, with numbers below ``below``; empty for a file."""
         ...
 
     def rules_version(self) -> str:

@@ -12,12 +12,14 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 from ..bindings.bulk.operations import Operation
+from ..bindings.event_listing import EventPage, EventSelection
 from ..bindings.listing import Group, Page, Selection
 from ..bindings.model import Binding, Event, NameCount
 from ..bindings.patterns import Pattern
 from ..bindings.prefixes import PrefixEvent, PrefixRecord
 from ..errors import BindingError, BindingsUnavailable
 from ..resolution.rules import Rule, RuleEvent
+from . import events
 from .databases.connections import Readers
 from .listing import Lists
 from .protocols import Connection, Database, Row
@@ -130,6 +132,10 @@ class DatabaseStore:
     def operations(self, before: int | None, limit: int) -> list[Operation]:
         """Return at most ``limit`` operations, the newest first. ``before`` excludes operations from that number on."""
         return self.lists.operations(self._readers.rows, before, limit)
+
+    def events(self, selection: EventSelection, below: int | None, limit: int) -> EventPage:
+        """Return events, the newest first, with numbers below ``below``."""
+        return events.page(self._readers.rows, self._database.dialect_name, selection, below, limit)
 
     def rules_version(self) -> str:
         """Return a counter that increases with each change of a rule or a prefix record.

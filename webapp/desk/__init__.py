@@ -6,6 +6,8 @@ message.
 """
 
 from . import (
+    audit,
+    changes,
     errors,
     links,
     moves,
@@ -14,11 +16,14 @@ from . import (
     names,
     new,
     overview,
+    undo,
 )
 from .blueprint import blueprint
 
 __all__ = [
+    "audit",
     "blueprint",
+    "changes",
     "errors",
     "links",
     "moves",
@@ -27,4 +32,5 @@ __all__ = [
     "names",
     "new",
     "overview",
+    "undo",
 ]

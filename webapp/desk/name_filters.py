@@ -5,12 +5,12 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from datetime import timedelta
 from typing import Literal, get_args
 
 from ...middleware.bindings import listing
 from ...middleware.bindings.listing import Selection
 from ...middleware.errors import BindingError
+from . import dates
 from .forms import Problem
 from .search import SCOPES, Scope, Search
 
@@ -68,7 +68,7 @@ def read_filters(arguments: Mapping[str, str]) -> NameFilters:
         except BindingError as error:
             errors[name] = Problem.of(error)
         except (ValueError, OverflowError):
-            errors[name] = Problem(f"{text} is not a date.", "a date such as 2026-11-23")
+            errors[name] = dates.not_a_date(text)
     scopes: dict[str, Scope] = {each: each for each in SCOPES}
     search = Search(text=given.get("q", ""), filter=Selection(**values))  # type: ignore[arg-type]
     return NameFilters(given=given, search=search, scope=scopes.get(given.get("in", "")), errors=errors)
@@ -85,7 +85,4 @@ def _value(name: str, text: str) -> dict[str, object]:
         case "owner":
             return {"owner": text}
         case _:
-            time = listing.moment(text)
-            # The end of a period is the end of that day.
-            is_day = name.endswith("before") and len(text) == len("2026-11-23")
-            return {name: time + timedelta(days=1) if is_day else time}
+            return {name: dates.read_before(text) if name.endswith("before") else dates.read_since(text)}

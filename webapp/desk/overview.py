@@ -1,13 +1,33 @@
-"""The first page of the desk."""
+"""The first page of the desk: the numbers of names, and the last changes."""
 
 from __future__ import annotations
 
-from flask import render_template
+from flask import current_app, render_template, request
+from flask.blueprints import BlueprintSetupState
+from htmx_flask import request as htmx_request
 
-from .blueprint import blueprint
+from ...middleware.bindings.event_listing import EventSelection
+from .blueprint import blueprint, caller, management
+from .changes import changes_of
+from .counts import FEW, CountCache
+
+_KEY = "ararat_desk_counts"
+_RECENT = 8
+
+
+@blueprint.record
+def _add_cache(state: BlueprintSetupState) -> None:
+    state.app.extensions[_KEY] = CountCache()
 
 
 @blueprint.get("")
 def overview() -> str:
-    """Show the overview."""
-    return render_template("desk/overview.html")
+    """Show the overview. With many names, the page comes before the counts; with ``count``, it waits for them."""
+    cache: CountCache = current_app.extensions[_KEY]
+    number = management().bindings.count()
+    is_wanted = "count" in request.args or number.number <= FEW
+    counts = cache.count(management(), caller()) if is_wanted else cache.kept()
+    if htmx_request.htmx and "count" in request.args:
+        return render_template("desk/_counts.html", counts=counts, number=number)
+    recent = changes_of(EventSelection(), limit=_RECENT)
+    return render_template("desk/overview.html", counts=counts, number=number, recent=recent)

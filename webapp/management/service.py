@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from .bulk import BulkOperations
+from .history import HistoryOperations
 from .names import NameOperations
 from .prefixes import PrefixOperations
 
 
-class Management(NameOperations, BulkOperations, PrefixOperations):
+class Management(NameOperations, BulkOperations, PrefixOperations, HistoryOperations):
     """The operations on the names of a site, with the permissions of the caller.
 
     The first argument of each method is the caller, None for a client without an account. Only :meth:`show` accepts

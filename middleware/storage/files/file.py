@@ -39,6 +39,7 @@ from typing import TYPE_CHECKING, NamedTuple, NoReturn
 
 from ...bindings import assignment, metadata, validation
 from ...bindings.bulk.operations import Operation
+from ...bindings.event_listing import EventPage, EventSelection
 from ...bindings.listing import Group, Page, Selection, cursor, group_of, position
 from ...bindings.model import Binding, Event, NameCount
 from ...bindings.patterns import Pattern
@@ -208,6 +209,10 @@ class FileStore:
     def operations(self, before: int | None, limit: int) -> list[Operation]:
         """Return an empty list, because a file records no operations."""
         return []
+
+    def events(self, selection: EventSelection, below: int | None, limit: int) -> EventPage:
+        """Return an empty page: a file has no events."""
+        return EventPage([], None, [])
 
     def rules_version(self) -> str:
         """Return the SHA-256 of the file, which changes with each rule and prefix record in it."""

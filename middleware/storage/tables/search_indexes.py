@@ -37,7 +37,10 @@ _INDEXES = (
     "CREATE INDEX bindings_not_live ON bindings (status, key) WHERE status <> 'live'",
 )
 _EVENT_INDEXES = (
-    "CREATE INDEX events_operation ON events (operation) WHERE operation IS NOT NULL",
+    # The second column makes a page of the events of an operation a range.
+    "CREATE INDEX events_operation ON events (operation, id) WHERE operation IS NOT NULL",
+    # The changes of one name, without those of imports, which can be millions.
+    "CREATE INDEX events_single ON events (id) WHERE operation IS NULL",
     # The names that were deleted. Few rows, so that a lookup of a new name costs almost nothing.
     "CREATE INDEX events_deleted ON events (key) WHERE action = 'deleted'",
 )

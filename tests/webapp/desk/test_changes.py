@@ -1,0 +1,177 @@
+"""The list of changes, operations with their undo, and the audit."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+
+import pytest
+
+from ararat.middleware.bindings.bulk.relocation import relocate_prefix
+
+HOSTILE = "<b>\u202eMap"
+
+
+@pytest.fixture
+def names(desk):
+    """Three names with their changes: two of one name, one bulk relocation, one other change."""
+    for number in range(3):
+        target = f"https://old.example/{number}"
+        desk.bindings.bind(
+            f"ark:12345/x5{number}", target, resource=f"R{number}", metadata={"what": HOSTILE}, actor="jane"
+        )
+    assert relocate_prefix(desk.bindings, "old.example", "new.example", actor="ada").operation == 1
+    desk.bindings.bind("ark:67890/y1", "/y", actor="rita")
+    desk.bindings.bind("ark:67890/y1", "/y", metadata={"what": "New"}, actor="ada")
+    return desk.bindings
+
+
+def listed(response, read_page):
+    """Return who changed what, from the top of the list."""
+    assert response.status_code == 200
+    rows = read_page(response.text).one("table", "changes").one("tbody").all("tr")
+    return [(row.all("td")[1].text.strip(), row.all("td")[2].text.strip()) for row in rows]
+
+
+def test_changes_of_names_and_operations_are_one_list(jane, names, read_page):
+    assert listed(jane.get("/desk/changes"), read_page) == [
+        ("ada", "ark:67890/y1"),
+        ("rita", "ark:67890/y1"),
+        ("ada", "Operation 1: relocate"),
+        *(("jane", f"ark:12345/x5{number}") for number in (2, 1, 0)),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("query", "expected"),
+    [
+        ("actor=rita", [("rita", "ark:67890/y1")]),
+        ("actor=ada", [("ada", "ark:67890/y1"), ("ada", "Operation 1: relocate")]),
+        ("action=updated", [("ada", "ark:67890/y1")]),
+        ("action=operations", [("ada", "Operation 1: relocate")]),
+        ("prefix=ark:/12345/x-51", [("jane", "ark:12345/x51")]),
+        ("prefix=ark:12345/x52", [("jane", "ark:12345/x52")]),
+        ("actor=jane&since=2020-01-01&before=2999-01-01&prefix=ark:12345/x50", [("jane", "ark:12345/x50")]),
+    ],
+)
+def test_filters_restrict_the_list(rita, names, read_page, query, expected):
+    assert listed(rita.get(f"/desk/changes?{query}"), read_page) == expected
+
+
+@pytest.mark.parametrize("query", ["actor=nobody", "since=2999-01-01", "before=2020-01-01", "actor=%ED%A0%80%00"])
+def test_list_without_changes_offers_all_changes(jane, names, read_page, query):
+    assert "No change found" in read_page(jane.get(f"/desk/changes?{query}").text).one("div", "empty").text
+
+
+@pytest.mark.parametrize(
+    ("query", "field"), [("prefix=nonsense", "prefix"), ("action=eaten", "action"), ("since=soon", "since")]
+)
+def test_wrong_filter_has_its_error_at_the_field(jane, names, query, field):
+    assert f'id="{field}-error"' in jane.get(f"/desk/changes?{query}").text
+
+
+def test_old_and_new_values_are_shown_escaped(jane, names, read_page):
+    text = jane.get("/desk/changes?action=updated").text
+    assert "<ins" in text
+    assert "New" in text
+    every = jane.get("/desk/changes").text
+    assert "<b>" not in every.replace("<b>Relocated", "")
+    assert "\u202e" not in every
+
+
+def test_pages_continue_until_the_end(desk, jane, names, read_page):
+    for number in range(60):
+        desk.bindings.bind(f"ark:12345/z{number:02}", "/z", actor="ada")
+        if number == 30:
+            relocate_prefix(desk.bindings, "new.example", "third.example", actor="ada")
+    seen, address = [], "/desk/changes"
+    while address:
+        response = jane.get(address)
+        seen += listed(response, read_page)
+        following = read_page(response.text).all("a", rel="next")
+        address = following[0].attributes["href"] if following else None
+    assert len(seen) == len(set(seen)) == 67
+    assert seen.index(("ada", "Operation 2: relocate")) == 29
+
+
+@pytest.mark.parametrize("after", ["x", "1", "1.2.3", "-1.2", "1.x", "9" * 30 + ".1", "\u0661.1"])
+def test_position_of_another_list_is_refused(jane, names, after):
+    assert jane.get(f"/desk/changes?after={after}").status_code == 400
+
+
+def test_operation_shows_its_names(jane, names, read_page):
+    page = read_page(jane.get("/desk/changes/1").text)
+    assert len(page.one("table", "changes").one("tbody").all("tr")) == 3
+    assert "old.example" in page.one("div", "desk").text
+    assert "An administrator can undo this operation." in page.one("div", "desk").text
+    assert jane.get("/desk/changes/2").status_code == 404
+    assert jane.get(f"/desk/changes/{10**30}").status_code == 404
+    assert jane.get("/desk/changes/1?after=x").status_code == 400
+
+
+def test_administrator_undoes_an_operation(ada, names, read_page):
+    preview = read_page(ada.get("/desk/changes/1/undo").text)
+    assert "https://old.example/0" in preview.one("table", "changes").text
+    assert names.lookup("ark:12345/x50").target == "https://new.example/0"
+    response = ada.post("/desk/changes/1/undo")
+    assert (response.status_code, response.location) == (303, "/desk/changes/2")
+    assert names.lookup("ark:12345/x50").target == "https://old.example/0"
+    shown = read_page(ada.get("/desk/changes/2").text)
+    assert "undone for 3 names" in shown.one("p", "message").text
+    undone = read_page(ada.get("/desk/changes/1").text)
+    assert "Preview the undo" not in undone.one("div", "desk").text
+    assert "Operation 2" in undone.one("div", "desk").text
+    assert ada.get("/desk/changes/1/undo").status_code == 422
+
+
+def test_undo_refuses_names_that_were_changed_since_then(ada, names, read_page):
+    names.relocate("ark:12345/x51", "https://fourth.example/1", actor="jane")
+    for response in (ada.get("/desk/changes/1/undo"), ada.post("/desk/changes/1/undo")):
+        page = read_page(response.text)
+        assert "Nothing is changed: 1 name was changed after the operation" in " ".join(
+            page.one("div", "desk").text.split()
+        )
+        assert "--skip" not in page.one("div", "desk").text
+    assert names.lookup("ark:12345/x50").target == "https://new.example/0"
+    assert ada.post("/desk/changes/1/undo", {"skip": "1"}).location == "/desk/changes/2"
+    assert names.lookup("ark:12345/x50").target == "https://old.example/0"
+    assert names.lookup("ark:12345/x51").target == "https://fourth.example/1"
+
+
+@pytest.mark.parametrize("name", ["jane", "rita"])
+def test_undo_and_audit_need_an_administrator(desk, names, name):
+    browser = desk.signed_in(name)
+    assert browser.get("/desk/changes/1/undo").status_code == 403
+    assert browser.post("/desk/changes/1/undo").status_code == 403
+    assert browser.get("/desk/audit").status_code == 403
+    assert "/desk/audit" not in browser.get("/desk/changes").text
+    assert names.lookup("ark:12345/x50").target == "https://new.example/0"
+
+
+def test_undo_needs_the_token_of_the_form(ada, names):
+    assert ada.client.post("/desk/changes/1/undo").status_code == 403
+    assert names.lookup("ark:12345/x50").target == "https://new.example/0"
+
+
+def test_audit_lists_requests_and_refusals(desk, ada, jane, names, read_page):
+    jane.post("/desk/changes/1/undo")
+    page = read_page(ada.get("/desk/audit?account=jane").text)
+    rows = [
+        [cell.text.strip() for cell in row.all("td")] for row in page.one("table", "changes").one("tbody").all("tr")
+    ]
+    assert ("jane", "undo", "role-missing") in [(row[1], row[2], row[4]) for row in rows]
+    assert {row[1] for row in rows} == {"jane"}
+    today = f"{datetime.now(UTC):%Y-%m-%d}"
+    assert "jane" in ada.get(f"/desk/audit?operation=undo&since={today}&before={today}").text
+    assert "No request found" in ada.get("/desk/audit?account=zoe").text
+    assert 'id="since-error"' in ada.get("/desk/audit?since=x").text
+    assert ada.get("/desk/audit?after=x").status_code == 400
+
+
+def test_audit_has_pages(desk, ada, read_page):
+    for _ in range(120):
+        desk.signed_in("rita")
+    first = read_page(ada.get("/desk/audit?account=rita").text)
+    link = first.one("a", rel="next").attributes["href"]
+    second = read_page(ada.get(link).text)
+    lengths = [len(page.one("table", "changes").one("tbody").all("tr")) for page in (first, second)]
+    assert lengths == [100, 20]

@@ -1,0 +1,86 @@
+"""Lists of the audit: the requests of accounts, the newest first."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+from typing import TYPE_CHECKING, NamedTuple
+
+from sqlalchemy import select
+
+from ...middleware.bindings.model import rfc3339
+from ...middleware.storage.tables import account_tables as tables
+
+if TYPE_CHECKING:
+    from .store import Accounts
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class AuditSelection:
+    """The conditions of a list of the audit. None means no condition.
+
+    - ``account``: the name of the account that sent the request.
+    - ``operation``: the operation, such as "sign-in" or "change".
+    - ``since``, ``before``: times in UTC. The time of ``since`` is included, that of ``before`` is not.
+    """
+
+    account: str | None = None
+    operation: str | None = None
+    since: datetime | None = None
+    before: datetime | None = None
+
+
+class AuditRow(NamedTuple):
+    """A request: its number and time, the account and the label of its token, and what it did.
+
+    ``account`` is None for an unknown client. ``outcome`` is that of the change, or the code of the error.
+    """
+
+    number: int
+    time: datetime
+    account: str | None
+    token: str | None
+    operation: str
+    name: str | None
+    outcome: str
+    address: str | None
+
+
+class AuditPage(NamedTuple):
+    """A page of the audit. ``next`` is the argument ``below`` for the next page, or None at the end."""
+
+    rows: list[AuditRow]
+    next: int | None
+
+
+def list_audit(
+    accounts: Accounts, selection: AuditSelection, *, below: int | None = None, limit: int = 100
+) -> AuditPage:
+    """Return at most ``limit`` requests with numbers below ``below``, the newest first."""
+    audit = tables.audit
+    query = (
+        select(
+            *(audit.c.id, audit.c.time, tables.accounts.c.name.label("account"), tables.tokens.c.label),
+            *(audit.c.operation, audit.c.name, audit.c.outcome, audit.c.address),
+        )
+        .select_from(
+            audit.outerjoin(tables.accounts, tables.accounts.c.id == audit.c.account).outerjoin(
+                tables.tokens, tables.tokens.c.id == audit.c.token
+            )
+        )
+        .order_by(audit.c.id.desc())
+        .limit(limit + 1)
+    )
+    if below is not None:
+        query = query.where(audit.c.id < below)
+    if selection.account is not None:
+        query = query.where(tables.accounts.c.name == selection.account)
+    if selection.operation is not None:
+        query = query.where(audit.c.operation == selection.operation)
+    if selection.since is not None:
+        query = query.where(audit.c.time >= rfc3339(selection.since))
+    if selection.before is not None:
+        query = query.where(audit.c.time < rfc3339(selection.before))
+    found = accounts.read(query)
+    rows = [AuditRow(row[0], datetime.fromisoformat(row[1]), *row[2:]) for row in found[:limit]]
+    return AuditPage(rows, rows[-1].number if len(found) > limit else None)

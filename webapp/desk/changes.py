@@ -1,0 +1,180 @@
+"""The changes of all names and the operations on many names, with who made them and when."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from http import HTTPStatus
+from typing import TYPE_CHECKING
+
+from flask import render_template, request
+
+from ...middleware.bindings.event_listing import EventSelection, select_events
+from ...middleware.bindings.model import ACTIONS
+from ...middleware.errors import BindingError
+from ..config import url
+from ..errors import Refused
+from . import dates
+from .blueprint import blueprint, caller, management
+from .forms import Problem
+from .name_history import Difference, differences
+
+if TYPE_CHECKING:
+    from ...middleware.bindings.bulk.operations import Operation
+    from ...middleware.bindings.event_listing import NumberedEvent
+
+SHOWN = 50
+"""The number of changes on a page."""
+
+_FIELDS = ("actor", "action", "prefix", "since", "before")
+_OPERATIONS = "operations"
+_MAX_TEXT = 400
+_MAX_NUMBER = 2**62
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Entry:
+    """A change of one name (``event``), or an operation on many names (``operation``)."""
+
+    when: datetime
+    actor: str | None
+    event: NumberedEvent | None = None
+    operation: Operation | None = None
+
+    @property
+    def differences(self) -> Sequence[Difference]:
+        """The values that a change of one name set."""
+        event = self.event and self.event.event
+        return tuple(differences(event.before, event.after)) if event else ()
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Changes:
+    """A page of changes, the newest first. ``next`` is the parameter ``after`` of the next page, or None."""
+
+    entries: Sequence[Entry]
+    next: str | None
+    unreadable: Sequence[str]
+
+
+@blueprint.get("/changes")
+def changes() -> str:
+    """Show a page of the changes that meet the filters."""
+    given = {name: text[:_MAX_TEXT] for name in _FIELDS if (text := request.args.get(name, "").strip())}
+    errors: dict[str, Problem] = {}
+    selection = _selection(given, errors)
+    after = request.args.get("after") or None
+    shown = changes_of(selection, after, with_names=given.get("action") != _OPERATIONS)
+    return render_template(
+        "desk/changes.html",
+        given=given,
+        errors=errors,
+        shown=shown,
+        actions=[
+            ("", "Any change"),
+            (_OPERATIONS, "Operations on many names"),
+            *((each, each.capitalize()) for each in ACTIONS),
+        ],
+        first=url("desk.changes", **given) if after else None,
+        next=url("desk.changes", **given, after=shown.next) if shown.next else None,
+        is_first=after is None,
+    )
+
+
+@blueprint.get("/changes/<int:number>")
+def operation(number: int) -> str:
+    """Show an operation and a page of its changes."""
+    found = management().operation(caller(), number)
+    below = _numbers(request.args.get("after"), 1)
+    some = management().events(
+        caller(), EventSelection(operation=number), below=below[0] if below else None, limit=SHOWN
+    )
+    entries = [Entry(when=each.event.when, actor=each.event.actor, event=each) for each in some.events]
+    return render_template(
+        "desk/operation.html",
+        operation=found,
+        shown=Changes(entries=entries, next=None, unreadable=some.unreadable),
+        first=url("desk.operation", number=number) if below else None,
+        next=url("desk.operation", number=number, after=some.next) if some.next else None,
+    )
+
+
+def changes_of(
+    selection: EventSelection, after: str | None = None, *, with_names: bool = True, limit: int = SHOWN
+) -> Changes:
+    """Return a page of the changes of one name and the operations, merged by time.
+
+    Operations have no name and no action of a name, so a selection by these contains none.
+    """
+    position = _numbers(after, 2)
+    below_event, below_operation = position or (None, None)
+    operations: list[Entry] = []
+    if selection.prefix is None and selection.action is None:
+        operations = _operations(selection, below_operation, limit + 1)
+    events: list[Entry] = []
+    unreadable: list[str] = []
+    has_more = False
+    if with_names:
+        page = management().events(caller(), selection, below=below_event, limit=limit)
+        events = [Entry(when=each.event.when, actor=each.event.actor, event=each) for each in page.events]
+        unreadable, has_more = page.unreadable, page.next is not None
+    # An import can set the time of an event, so the times of one list need not decrease. Compare the first ones only.
+    merged: list[Entry] = []
+    while len(merged) < limit and (events or operations):
+        is_event_next = bool(events) and not (operations and operations[0].when > events[0].when)
+        merged.append((events if is_event_next else operations).pop(0))
+    if not (events or operations or has_more):
+        return Changes(entries=merged, next=None, unreadable=unreadable)
+    last_event = next((each.event.number for each in reversed(merged) if each.event), below_event)
+    last_operation = next((each.operation.number for each in reversed(merged) if each.operation), below_operation)
+    following = ".".join(str(_MAX_NUMBER if each is None else each) for each in (last_event, last_operation))
+    return Changes(entries=merged, next=following, unreadable=unreadable)
+
+
+def _operations(selection: EventSelection, below: int | None, limit: int) -> list[Entry]:
+    """Return operations that meet the selection, at most a page of them."""
+    found: list[Entry] = []
+    while len(found) < limit:
+        some = management().operations(caller(), before=below, limit=limit)
+        for each in some:
+            is_selected = (
+                (selection.actor is None or each.actor == selection.actor)
+                and (selection.since is None or each.started >= selection.since)
+                and (selection.before is None or each.started < selection.before)
+            )
+            if is_selected:
+                found.append(Entry(when=each.started, actor=each.actor, operation=each))
+        if len(some) < limit:
+            break
+        below = some[-1].number
+    return found[:limit]
+
+
+def _selection(given: Mapping[str, str], errors: dict[str, Problem]) -> EventSelection:
+    """Return the selection for the filters. A filter with an error is ignored."""
+    period = dates.read_period(given, errors)
+    action = prefix = None
+    if given.get("action") != _OPERATIONS:
+        try:
+            action = select_events(action=given.get("action")).action
+        except BindingError as error:
+            errors["action"] = Problem.of(error)
+    try:
+        prefix = select_events(prefix=given.get("prefix")).prefix
+    except BindingError as error:
+        errors["prefix"] = Problem.of(error)
+    return EventSelection(
+        actor=given.get("actor"), action=action, prefix=prefix, since=period.since, before=period.before
+    )
+
+
+def _numbers(after: str | None, count: int) -> tuple[int, ...] | None:
+    """Read the numbers of the last changes of the page before."""
+    if not after:
+        return None
+    parts = after.split(".")
+    if len(parts) != count or not all(part.isascii() and part.isdecimal() and len(part) < 20 for part in parts):
+        sentence = "The link to this page of the list is not valid. Open the first page."
+        raise Refused(HTTPStatus.BAD_REQUEST, "list-after", sentence)
+    return tuple(min(int(part), _MAX_NUMBER) for part in parts)

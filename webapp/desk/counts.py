@@ -1,0 +1,119 @@
+"""The numbers of names by state, shoulder and month for the overview, and their plots.
+
+A count reads all names, which takes seconds for a million. So it is kept for a time, and a page with many names is
+shown before they are counted.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from ..accounts.model import Caller
+    from ..management import Management
+
+FEW = 20_000
+"""The number of names up to which they are counted for each page."""
+
+KEPT_SECONDS = 60.0
+"""The minimum time for which counts are kept. A count that takes long is kept for :data:`FACTOR` times its duration."""
+
+FACTOR = 100.0
+MAX_SHOULDERS = 15
+MIN_MONTHS, MAX_MONTHS = 12, 24
+
+
+class Bar(NamedTuple):
+    """A row of a plot: its label, the number of names, and its length from 0 to 100."""
+
+    label: str
+    number: int
+    length: float
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Counts:
+    """The numbers of names, and the time of the count.
+
+    ``shoulders`` has the largest ones; ``other_shoulders`` is the number of the others. ``months`` are those of
+    creation, the last ones, without gaps.
+    """
+
+    total: int
+    states: Sequence[Bar]
+    shoulders: Sequence[Bar]
+    other_shoulders: int
+    months: Sequence[Bar]
+    counted: datetime
+
+
+class CountCache:
+    """The counts of one site in this process."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._kept: tuple[Counts, float] | None = None
+
+    def kept(self) -> Counts | None:
+        """Return the counts that are kept, or None."""
+        return self._kept[0] if self._kept and time.monotonic() < self._kept[1] else None
+
+    def count(self, management: Management, caller: Caller) -> Counts:
+        """Return the counts that are kept, or count. Other requests wait for the same count."""
+        with self._lock:
+            if found := self.kept():
+                return found
+            start = time.monotonic()
+            found = count(management, caller)
+            now = time.monotonic()
+            few = found.total <= FEW
+            self._kept = found, now + (0.0 if few else max(KEPT_SECONDS, FACTOR * (now - start)))
+            return found
+
+
+def count(management: Management, caller: Caller) -> Counts:
+    """Count all names."""
+    states = management.count_names(caller, by="state")
+    shoulders = management.count_names(caller, by="shoulder")
+    largest = sorted(shoulders, key=lambda each: (-shoulders[each], each))
+    months = management.count_names(caller, by="month")
+    return Counts(
+        total=sum(states.values()),
+        states=bars(states, list(states)),
+        shoulders=bars(shoulders, largest[:MAX_SHOULDERS]),
+        other_shoulders=max(0, len(shoulders) - MAX_SHOULDERS),
+        months=bars(months, last_months(months)),
+        counted=management.bindings.now(),
+    )
+
+
+def bars(numbers: Mapping[str, int], labels: Sequence[str]) -> list[Bar]:
+    """Return the bars of a plot. The longest has the length 100.
+
+    >>> bars({"live": 30, "reserved": 10}, ["live", "reserved", "withdrawn"])[1:]
+    [Bar(label='reserved', number=10, length=33.3), Bar(label='withdrawn', number=0, length=0.0)]
+    """
+    most = max((numbers.get(each, 0) for each in labels), default=0) or 1
+    return [Bar(each, numbers.get(each, 0), round(100 * numbers.get(each, 0) / most, 1)) for each in labels]
+
+
+def last_months(numbers: Mapping[str, int]) -> list[str]:
+    """Return the last months in order, from 12 to 24, up to the last one with names.
+
+    >>> last_months({"2026-02": 1, "2025-12": 4})[-3:], len(last_months({"2026-02": 1}))
+    (['2025-12', '2026-01', '2026-02'], 12)
+    """
+    if not numbers:
+        return []
+    first, last = min(numbers), max(numbers)
+    year, month = map(int, last.split("-"))
+    found: list[str] = []
+    while len(found) < MAX_MONTHS and ((label := f"{year:04}-{month:02}") >= first or len(found) < MIN_MONTHS):
+        found.insert(0, label)
+        year, month = (year, month - 1) if month > 1 else (year - 1, 12)
+    return found

@@ -1,0 +1,51 @@
+"""Days in forms: a period begins with a day and ends with the end of another day, in UTC."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import datetime, timedelta
+from typing import NamedTuple
+
+from ...middleware.bindings import listing
+from .forms import Problem
+
+_DAY = len("2026-11-23")
+
+
+def read_since(text: str) -> datetime:
+    """Return the beginning of a period. Raises ValueError or OverflowError."""
+    return listing.moment(text)
+
+
+def read_before(text: str) -> datetime:
+    """Return the end of a period. A day is included. Raises ValueError or OverflowError.
+
+    >>> f"{read_before('2026-11-23'):%Y-%m-%d %H:%M}"
+    '2026-11-24 00:00'
+    """
+    time = listing.moment(text)
+    return time + timedelta(days=1) if len(text) == _DAY else time
+
+
+class Period(NamedTuple):
+    """A period from ``since`` to ``before``, in UTC. None means without this limit."""
+
+    since: datetime | None
+    before: datetime | None
+
+
+def read_period(given: Mapping[str, str], errors: dict[str, Problem]) -> Period:
+    """Return the period of the fields ``since`` and ``before``, and add the errors of dates that are not valid."""
+    found: list[datetime | None] = []
+    for name, read in (("since", read_since), ("before", read_before)):
+        try:
+            found.append(read(given[name]) if name in given else None)
+        except (ValueError, OverflowError):
+            errors[name] = not_a_date(given[name])
+            found.append(None)
+    return Period(*found)
+
+
+def not_a_date(text: str) -> Problem:
+    """Return the error for a text that is not a date."""
+    return Problem(f"{text} is not a date.", "a date such as 2026-11-23")
