@@ -1,4 +1,4 @@
-"""The rules and prefix records in the memory of a process, and the check for changes, at most once a second."""
+"""Keep the rules and the records of NAANs and shoulders in memory, and check for changes at most once a second."""
 
 from __future__ import annotations
 
@@ -37,7 +37,10 @@ class Source(Protocol):
 
 
 class RuleCache:
-    """The rules and prefix records of one source in the memory of this process. Can be used by all threads."""
+    """The rules, patterns and prefix records of a store in the memory of this process. All threads can use one object.
+
+    ``source`` returns the store. It is read again at most once a second, and only if something changed.
+    """
 
     def __init__(self, source: Callable[[], Source], clock: Callable[[], float] = time.monotonic) -> None:
         self._source = source
@@ -51,9 +54,10 @@ class RuleCache:
         self._failure: str | None = None
 
     def binding_for(self, identifier: Ark | Urn) -> RuleMatch | None:
-        """Return the binding that the rule with the longest prefix makes for an ARK, or None.
+        """Return the binding that the rule with the longest matching prefix creates for an ARK. Return None if no rule
+        applies.
 
-        Raises :class:`BindingsUnavailable` if the rules were never read.
+        Raises :class:`BindingsUnavailable` if the store could not be read since the start.
         """
         if isinstance(identifier, Urn):
             return None
@@ -65,15 +69,18 @@ class RuleCache:
         return None
 
     def patterns(self) -> Sequence[Pattern]:
-        """Return the patterns of names with a check character: of minted names and of prefix records.
+        """Return the patterns of the names that have a check character: of minted names and of prefix records.
 
-        Raises :class:`BindingsUnavailable` if they were never read.
+        Raises :class:`BindingsUnavailable` if the store could not be read since the start.
         """
         self._current()
         return self._patterns
 
     def records(self) -> PrefixRecords:
-        """Return the prefix records with their rules. Raises :class:`BindingsUnavailable` if they were never read."""
+        """Return the records of NAANs and shoulders, with their rules.
+
+        Raises :class:`BindingsUnavailable` if the store could not be read since the start.
+        """
         self._current()
         return self._records
 

@@ -1,4 +1,4 @@
-"""The templates of rules: how they are checked, and how they become targets."""
+"""Check the templates of rules, and create targets from them."""
 
 from __future__ import annotations
 
@@ -46,9 +46,9 @@ def check_template(template: str) -> str:
 
 
 def expand(stored: str, name: str, shoulder: str = "") -> str | None:
-    """Return the target that the stored form of a template makes, or None if it makes none.
+    """Create the target of an ARK from the stored form of a template. Return None if it would not be a valid address.
 
-    ``name`` is the normal form of the ARK without its label.
+    ``name`` is the normal form of the ARK without its label, and ``shoulder`` the shoulder of the rule.
 
     >>> expand("https://example.org/${suffix}", "12345/x5/a", "x5")
     'https://example.org//a'

@@ -72,7 +72,7 @@ class Rule:
 
 
 class RuleMatch(NamedTuple):
-    """The binding that a rule makes for a name, and the ``prefix`` of the rule."""
+    """The binding that a rule creates for an unbound name, and the ``prefix`` of the rule: a NAAN or a shoulder."""
 
     binding: Binding
     prefix: str
