@@ -23,7 +23,7 @@ from ...text import display, iri
 # URN draft, section 2.2:  NSS = 1*pchar          RFC 8141, section 2:  NSS = pchar *(pchar / "/")
 NSS = re.compile("(?!/)" + iri.run(f"{iri.PCHAR}/"))
 
-MOST_FAULTS = 10
+MAX_FAULTS = 10
 """The maximum number of reported faults of one name."""
 
 
@@ -127,7 +127,7 @@ class Namespace:
 
     def check(self, nss: str, start: int = 0) -> tuple[Problem, ...]:
         """Check a namespace-specific string. Return a warning "nss-invalid" for each fault, at most
-        :data:`MOST_FAULTS`.
+        :data:`MAX_FAULTS`.
 
         ``start`` is the index of ``nss`` in the whole URN. The places of the warnings are places in the URN.
 
@@ -145,7 +145,7 @@ class Namespace:
                 fault.expected,
                 self.reference,
             )
-            for fault in islice(self.checks(nss) if self.checks else (), MOST_FAULTS)
+            for fault in islice(self.checks(nss) if self.checks else (), MAX_FAULTS)
         )
 
     def canonical(self, nss: str) -> str:

@@ -18,7 +18,7 @@ from typing import BinaryIO, NoReturn
 from ...errors import TableError
 from ..text_stream import name_of
 
-MOST_TIMES = 200
+MAX_TIMES = 200
 """The maximum ratio of the size of a content to the size of its archive. Dumps of EZID are 5 to 20 times as large."""
 
 ALWAYS_ALLOWED = 64 * 1024 * 1024
@@ -81,7 +81,7 @@ class _Unpacked(io.RawIOBase):
             _refuse(self._name, f"the archive is damaged: {error}; copy the file again")
         self._read += len(read)
         if self._read > self._limit:
-            message = f"the content is larger than {self._limit:,} bytes, which is {MOST_TIMES} times the archive"
+            message = f"the content is larger than {self._limit:,} bytes, which is {MAX_TIMES} times the archive"
             _refuse(self._name, f"{message}; unpack the file, check it, and import it without compression")
         buffer[: len(read)] = read
         return len(read)
@@ -103,7 +103,7 @@ def _size(raw: BinaryIO) -> int:
 
 
 def _limit(size: int) -> int:
-    return ALWAYS_ALLOWED + MOST_TIMES * size
+    return ALWAYS_ALLOWED + MAX_TIMES * size
 
 
 def _member(raw: BinaryIO, name: str) -> BinaryIO:

@@ -26,7 +26,7 @@ from ..record import Counter
 _TEMPLATE = re.compile(r"(?:.*/)?([^./]*)\.([rsz])([de]+)(k?)")
 _EGG_TEMPLATE = re.compile(r"(?:[^/]*/)?([^{/]*)\{([de]+)(k?)\}")
 _COUNTER = re.compile(r"c([0-9]{1,6})/value")
-MOST_MINTED = 200_000_000
+MAX_MINTED = 200_000_000
 """The maximum number of names of a minter. They are computed one by one."""
 
 _NAAN = re.compile(r"[0-9a-z]{2,20}")
@@ -50,8 +50,8 @@ class Minter:
         """
         if not self._minted_count():
             return None
-        if self._minted_count() > MOST_MINTED:
-            return f"oacounter is larger than {MOST_MINTED:,}"
+        if self._minted_count() > MAX_MINTED:
+            return f"oacounter is larger than {MAX_MINTED:,}"
         if self._template() is None:
             return f"the template {self.values.get('template', '')[:60]!a} is not a template of noid"
         if not self._firstpart():

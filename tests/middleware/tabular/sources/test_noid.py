@@ -12,7 +12,7 @@ from ararat.middleware.bindings.minting import mint
 from ararat.middleware.errors import TableError
 from ararat.middleware.tabular.sources import dump
 from ararat.middleware.tabular.sources.noid import elements as binder_elements
-from ararat.middleware.tabular.sources.noid.minter import MOST_MINTED, Minter
+from ararat.middleware.tabular.sources.noid.minter import MAX_MINTED, Minter
 from ararat.middleware.tabular.sources.record import Counter, Minted, Record, Skipped
 
 HEAD = "VERSION=3\nformat=print\ntype=btree\nHEADER=END\n"
@@ -169,7 +169,7 @@ def test_the_counters_determine_the_minted_names(
             id="counters are not numbers",
         ),
         pytest.param(
-            {"template": "x.zd", "naan": "12345", "oacounter": str(MOST_MINTED + 1)}, "is larger than", id="too many"
+            {"template": "x.zd", "naan": "12345", "oacounter": str(MAX_MINTED + 1)}, "is larger than", id="too many"
         ),
     ],
 )
@@ -184,7 +184,7 @@ def test_a_minter_whose_names_cannot_be_determined_has_a_fault(values: dict[str,
 
 
 def test_a_huge_minter_yields_its_names_one_by_one() -> None:
-    found = minter(template="x.zd", naan="12345", oacounter=str(MOST_MINTED))
+    found = minter(template="x.zd", naan="12345", oacounter=str(MAX_MINTED))
     assert list(islice(found.names(), 2)) == ["ark:/12345/x0", "ark:/12345/x1"]
 
 
