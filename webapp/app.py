@@ -194,6 +194,7 @@ def _accounts(bindings: Bindings | None) -> Accounts | None:
 
 
 def _register_accounts(app: Flask, site: Site) -> None:
+    from . import api as management_api
     from .accounts import identify
     from .desk import blueprint as desk
     from .views import sign_in
@@ -201,6 +202,7 @@ def _register_accounts(app: Flask, site: Site) -> None:
     identify.init_app(app)
     app.register_blueprint(sign_in.blueprint)
     app.register_blueprint(desk)
+    management_api.init_app(app, site)
     if site.openid is not None:
         from .views import openid
 

@@ -107,7 +107,7 @@ def answer(error: HTTPException) -> Response:
         sentence = _SENTENCES.get(status, "The request was rejected.")
         kind = _CODES.get(status) or _phrase(status).lower().replace(" ", "-")
     if isinstance(error, RequestEntityTooLarge):
-        _drain()
+        drain()
     response = _problem(status, kind, sentence) if wants_json() else _page(status, sentence)
     for name, value in error.get_headers():
         if name == "Allow":
@@ -166,7 +166,8 @@ def _phrase(status: int) -> str:
     return _PHRASES.get(status) or HTTPStatus(status).phrase
 
 
-def _drain() -> None:
+def drain() -> None:
+    """Read and ignore the rest of the request, at most 16 MiB."""
     # If a server answers before it has read the request, it resets the connection and the browser shows that error.
     stream, left = request.environ["wsgi.input"], min(_DRAINED, request.content_length or 0)
     while left > 0 and (read := stream.read(min(left, 65536))):

@@ -40,6 +40,9 @@ _ALWAYS = {
 }
 
 
+MANAGED = "/api/v1"
+"""The path of the API for accounts (:mod:`.api`)."""
+
 _ONE_FORM = ("static", "inspect.picture", "inspect.robots", "inspect.favicon", "inspect.healthz")
 """Endpoints with the same response for every client. Their error responses differ."""
 
@@ -49,6 +52,11 @@ _FOR_PROGRAMS = ("application/json", "application/problem+json")
 def init_app(app: Flask) -> None:
     """Add the security header fields, such as Content-Security-Policy, to every response of ``app``."""
     app.after_request(_harden)
+
+
+def is_managed(path: str) -> bool:
+    """Return whether a path belongs to the API for accounts, whose responses only the caller can read."""
+    return path == MANAGED or path.startswith(f"{MANAGED}/")
 
 
 def require_hosts(app: Flask, trusted: Collection[str]) -> None:
@@ -71,7 +79,9 @@ def _is_trusted(host: str, trusted: Collection[str]) -> bool:
 
 def _harden(response: Response) -> Response:
     for_programs = request.path.startswith("/api/") or response.mimetype in _FOR_PROGRAMS
-    if for_programs and not cross_site.is_work():
+    if is_managed(request.path):
+        response.vary.update(["Authorization", "Cookie"])
+    elif for_programs and not cross_site.is_work():
         # With "*", browsers send no cookies and no other credentials, so a page of another site reads public data only.
         response.headers["Access-Control-Allow-Origin"] = "*"
         response.headers["Cross-Origin-Resource-Policy"] = "cross-origin"

@@ -131,7 +131,9 @@ def make(
             key = written.after.identifier
             if key in made:
                 made[key] = made[key]._replace(after=written.after)
-    return [made[each.key] for each in wanted]
+    result = [made[each.key] for each in wanted]
+    transaction.result = result
+    return result
 
 
 def _require_revision(wanted: NameChange, existing: Binding | None) -> None:

@@ -76,7 +76,7 @@ class Bindings:
         self.is_file = is_file
         self._opening = opening
         self._clock = clock
-        self._record: Callable[[Transaction], object] | None = None
+        self._records: tuple[Callable[[Transaction], object], ...] = ()
         self._rule_cache = RuleCache(lambda: opening.store)
 
     def __repr__(self) -> str:
@@ -511,6 +511,11 @@ class Bindings:
         self._opening.close()
 
     @property
+    def is_closed(self) -> bool:
+        """Whether :meth:`close` was called."""
+        return self._opening.is_closed
+
+    @property
     def failure(self) -> str | None:
         """Why the store could not be opened, in printable ASCII. It is None if it is open, or was never opened."""
         return self._opening.failure
@@ -565,10 +570,11 @@ class Bindings:
         """Return these bindings with a callback that writes further rows in the transaction of each change.
 
         ``record`` is called once at the end of each transaction that is not rolled back. If it raises an exception,
-        nothing is written. :attr:`Transaction.written` has the changes of names. The two objects share the store.
+        nothing is written. :attr:`Transaction.written` has the changes of names. The two objects share the store. A
+        callback that these bindings have is called first.
         """
         recorded = copy.copy(self)
-        recorded._record = record
+        recorded._records = (*self._records, record)
         return recorded
 
     @contextmanager
@@ -580,8 +586,9 @@ class Bindings:
         """
         with self.store.transaction(exclusive=exclusive) as transaction:
             yield transaction
-            if self._record is not None and not transaction.is_rolled_back:
-                self._record(transaction)
+            if not transaction.is_rolled_back:
+                for record in self._records:
+                    record(transaction)
 
     def write(self, write: Callable[[Transaction], T], *, exclusive: bool = False) -> T:
         """Return the result of ``write`` in a transaction. Repeat it if another writer was faster.

@@ -95,6 +95,11 @@ class Opening(Generic[S]):
             unexpected = error if not isinstance(error, BindingError | BindingsUnavailable) else None
             _log.error("the bindings cannot be opened, and will be tried again: %s", self.failure, exc_info=unexpected)
 
+    @property
+    def is_closed(self) -> bool:
+        """Whether the store was closed permanently."""
+        return self._closed
+
     def close(self) -> None:
         """Close the store and never open it again. Later uses raise :class:`BindingsUnavailable`."""
         self._closed = True

@@ -301,6 +301,7 @@ class _Run:
                 transaction.rollback()
                 self.summary.operation, self.changed = before
             else:
+                transaction.result = self.summary
                 self.summary.kept = self.summary.lines
                 if self.summary.operation is not None:
                     transaction.operations.finish(self.summary.operation, self.changed, bindings.now())

@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
 from .bulk import BulkOperations
 from .history import HistoryOperations
 from .names import NameOperations
 from .prefixes import PrefixOperations
+
+if TYPE_CHECKING:
+    from ...middleware.storage.writing.transaction import Transaction
 
 
 class Management(NameOperations, BulkOperations, PrefixOperations, HistoryOperations):
@@ -43,3 +49,7 @@ class Management(NameOperations, BulkOperations, PrefixOperations, HistoryOperat
     not-granted
     >>> bindings.close(); folder.cleanup()
     """
+
+    def recorded_by(self, record: Callable[[Transaction], object]) -> Management:
+        """Return this management with a callback at the end of each change, as :meth:`Bindings.recorded_by`."""
+        return Management(self.bindings.recorded_by(record), self.accounts)

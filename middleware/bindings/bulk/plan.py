@@ -169,11 +169,11 @@ def carry_out(
                 transaction.rollback()
             else:
                 transaction.operations.finish(number, result.changed, bindings.now())
-                result.operation = number
+                result.operation, result.written = number, True
+                transaction.result = result
     except Collision as collision:
         message = f"{bindings.store}: another process changed the same names; nothing was written, try again"
         raise BindingsUnavailable(message) from collision
-    result.written = result.operation is not None
     return result
 
 

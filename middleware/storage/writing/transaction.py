@@ -73,6 +73,8 @@ class Transaction:
     - ``written``: the changes of names that were written. Those of operations and imports are left out: they can be too
       many for the memory.
     - ``is_rolled_back``: whether all changes were undone.
+    - ``result``: the result of the change, for the callback of :meth:`Bindings.recorded_by`: a list of
+      :class:`~ararat.middleware.bindings.changes.Made`, a BulkResult, or the Summary of an import.
     """
 
     def __init__(
@@ -86,6 +88,7 @@ class Transaction:
         self.operations = Operations(connection, database)
         self.written: list[Change] = []
         self.is_rolled_back = False
+        self.result: object = None
 
     @property
     def dialect_name(self) -> str:

@@ -314,3 +314,21 @@ def test_bindings_with_a_callback_share_the_store(bindings: Bindings) -> None:
     bindings.bind(NAME, "/1")
     with pytest.raises(BindingConflict):
         recorded.bind(NAME, "/2")
+
+
+def test_each_callback_is_called_in_order_with_the_result_of_the_change(bindings: Bindings) -> None:
+    seen: list[tuple[int, object]] = []
+    recorded = bindings.recorded_by(lambda each: seen.append((1, each.result)))
+    recorded = recorded.recorded_by(lambda each: seen.append((2, each.result)))
+    recorded.bind(NAME, "https://old.example/1")
+    (made,) = seen[0][1]  # type: ignore[misc]
+    assert (made.outcome, made.after) == ("bound", bindings.lookup(NAME))
+    result = relocate_prefix(recorded, "old.example", "new.example")
+    table = io.BytesIO(b"identifier,target\nark:12345/other,/2\n")
+    summary = import_table(recorded, table, format="csv")
+    assert [number for number, _ in seen] == [1, 2, 1, 2, 1, 2]
+    assert seen[3][1] is result
+    assert result.written
+    assert seen[5][1] is summary
+    import_table(recorded, io.BytesIO(table.getvalue()), format="csv", dry_run=True)
+    assert len(seen) == 6, "a dry run is rolled back"

@@ -1,0 +1,154 @@
+"""Shared fixtures: a site with an account of each role, and clients of its API."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import pytest
+from flask import Flask
+from werkzeug.test import TestResponse
+
+from ararat.middleware.bindings.collection import Bindings
+from ararat.webapp import create_app
+from ararat.webapp.accounts.store import Accounts
+from ararat.webapp.config import Site
+from ararat.webapp.jobs.imports import Imports
+
+BASE = "/api/v1"
+PATCH = "application/merge-patch+json"
+ROLES = {"reader": (), "curator": ("ark:12345/x5",), "administrator": ()}
+
+
+class Clock:
+    """A clock that advances by a millisecond for each reading; a test can move it."""
+
+    def __init__(self) -> None:
+        self.now = datetime(2026, 11, 23, 12, tzinfo=UTC)
+
+    def __call__(self) -> datetime:
+        self.now += timedelta(milliseconds=1)
+        return self.now
+
+    def move(self, **time: float) -> None:
+        self.now += timedelta(**time)
+
+
+@dataclass
+class Client:
+    """A client of the API with a token."""
+
+    app: Flask
+    secret: str | None
+
+    def __call__(self, method: str, path: str, body: Any = None, **fields: str) -> TestResponse:
+        """Send a request. ``path`` is below /api/v1, ``body`` is sent as JSON, ``fields`` are header fields."""
+        headers = {name.replace("_", "-"): value for name, value in fields.items()}
+        if self.secret:
+            headers.setdefault("Authorization", f"Bearer {self.secret}")
+        if body is not None and not isinstance(body, bytes):
+            headers.setdefault("Content-Type", PATCH if method == "PATCH" else "application/json")
+            body = json.dumps(body)
+        return self.app.test_client().open(f"{BASE}{path}", method=method, data=body, headers=headers)
+
+    def ok(self, method: str, path: str, body: Any = None, status: int = 200, **fields: str) -> Any:
+        """Send a request that must succeed, and return its JSON."""
+        answer = self(method, path, body, **fields)
+        assert answer.status_code == status, answer.text
+        return answer.json
+
+
+@pytest.fixture
+def clock() -> Clock:
+    return Clock()
+
+
+@pytest.fixture
+def bindings(tmp_path: Any, clock: Clock, open_store: Callable[..., Bindings]) -> Bindings:
+    """No bindings, in a file of SQLite. A test can override this fixture for other databases."""
+    return open_store(f"sqlite:///{tmp_path}/bindings.sqlite", clock=clock)
+
+
+@pytest.fixture
+def app(bindings: Bindings) -> Flask:
+    """The inspector with these bindings and an account of each role, named after it."""
+    app = create_app(bindings, trace_elsewhere=False)
+    for role, prefixes in ROLES.items():
+        accounts_of(app).add(role, role, prefixes)
+    return app
+
+
+def site_of(app: Flask) -> Site:
+    return app.extensions["ararat"]
+
+
+def imports_of(app: Flask) -> Imports:
+    return app.extensions["ararat_imports"]
+
+
+def accounts_of(app: Flask) -> Accounts:
+    accounts = site_of(app).accounts
+    assert accounts is not None
+    return accounts
+
+
+@pytest.fixture
+def client_of(app: Flask) -> Callable[..., Client]:
+    """client_of(account, prefixes=None) returns a client with a new token of an account."""
+
+    def make(account: str, prefixes: list[str] | None = None) -> Client:
+        return Client(app, accounts_of(app).create_token(account, "test", prefixes=prefixes)[1])
+
+    return make
+
+
+@pytest.fixture
+def curator(client_of: Callable[..., Client]) -> Client:
+    """A client of the curator, who can change the names below ark:12345/x5."""
+    return client_of("curator")
+
+
+@pytest.fixture
+def administrator(client_of: Callable[..., Client]) -> Client:
+    return client_of("administrator")
+
+
+@pytest.fixture
+def reader(client_of: Callable[..., Client]) -> Client:
+    return client_of("reader")
+
+
+@pytest.fixture
+def anonymous(app: Flask) -> Client:
+    return Client(app, None)
+
+
+@pytest.fixture
+def rows(bindings: Bindings) -> Callable[[], list[Any]]:
+    """rows() returns all rows of names, events, operations, records, keys and jobs, to show that nothing changed."""
+    from ararat.middleware.storage.store import DatabaseStore
+    from ararat.middleware.storage.tables import account_tables as tables
+    from ararat.middleware.storage.tables import schema
+
+    read = (schema.bindings, schema.events, schema.operations, schema.prefixes, tables.idempotency, tables.jobs)
+
+    def all_rows() -> list[Any]:
+        assert isinstance(bindings.store, DatabaseStore)
+        with bindings.store.transaction() as transaction:
+            return [sorted(map(str, transaction.connection.execute(table.select()))) for table in read]
+
+    return all_rows
+
+
+def assert_problem(answer: TestResponse, status: int, code: str) -> dict[str, Any]:
+    """Check that a response is a problem document in ASCII with this status and code, and return it."""
+    assert answer.status_code == status, answer.text
+    assert answer.content_type == "application/problem+json"
+    assert answer.data.isascii()
+    problem = json.loads(answer.data)
+    assert (problem["status"], problem["code"]) == (status, code)
+    assert problem["detail"].endswith(".")
+    return problem

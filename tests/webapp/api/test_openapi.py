@@ -1,0 +1,104 @@
+"""The description of the API agrees with the code and with all responses, also to requests that are not valid."""
+
+from __future__ import annotations
+
+import re
+import tempfile
+from http import HTTPStatus
+from pathlib import Path
+
+import argon2
+import pytest
+from hypothesis import HealthCheck, Phase, given, settings
+
+from ararat.middleware.bindings.open_bindings import open_bindings
+from ararat.middleware.storage.tables.account_tables import sign_ins
+from ararat.webapp import create_app
+from ararat.webapp.accounts import passwords
+from ararat.webapp.api import openapi
+from tests.webapp.api.conftest import BASE, accounts_of
+
+# The document itself describes the others.
+LABELS = [
+    f"{method.upper()} {path}"
+    for path, methods in openapi.PATHS.items()
+    for method in methods
+    if path != f"{BASE}/openapi.json"
+]
+
+
+@pytest.fixture(scope="module")
+def site():
+    """Return a site with an administrator, and its header fields. Schemathesis calls it many times."""
+    with (
+        tempfile.TemporaryDirectory() as folder,
+        open_bindings(Path(folder) / "b.sqlite", create=True) as bindings,
+        pytest.MonkeyPatch.context() as patch,
+    ):
+        patch.setattr(passwords, "_HASHER", argon2.PasswordHasher.from_parameters(argon2.profiles.CHEAPEST))
+        app = create_app(bindings, trace_elsewhere=False)
+        accounts_of(app).add("root", "administrator")
+        _, secret = accounts_of(app).create_token("root", "test")
+        bindings.bind("ark:12345/x6np1", "https://example.org/maps/17")
+        bindings.set_prefix("ark:12345/x5", what="Maps")
+        yield app, {"Authorization": f"Bearer {secret}"}
+
+
+@pytest.fixture(scope="module")
+def operations(site):
+    """Return the schema of Schemathesis. It is loaded here, because it takes seconds."""
+    import schemathesis
+    from schemathesis.core.result import Ok
+
+    app, fields = site
+    description = schemathesis.openapi.from_wsgi(f"{BASE}/openapi.json", app, headers=fields)
+    return {found.ok().label: found.ok() for found in description.get_all_operations() if isinstance(found, Ok)}
+
+
+def test_every_url_and_method_is_described(site):
+    app, _ = site
+    known = {
+        re.sub(r"<(?:\w+:)?(\w+)>", "{}", rule.rule) for rule in app.url_map.iter_rules() if rule.rule.startswith(BASE)
+    }
+    described = {re.sub(r"{\w+}", "{}", path) for path in openapi.PATHS}
+    operations = {f"{BASE}/names/{{}}/{name}" for name in ("history", "withdraw", "restore", "relocate")}
+    assert described == known | operations
+
+
+def test_every_described_error_is_an_error():
+    for path, methods in openapi.PATHS.items():
+        for operation in methods.values():
+            for status, response in operation["responses"].items():
+                described = "application/problem+json" in response.get("content", {})
+                assert described == (HTTPStatus(int(status)) >= 400), path
+
+
+def test_every_operation_has_a_request(operations):
+    assert set(operations) == set(LABELS)
+
+
+@pytest.mark.parametrize("mode", ["positive", "negative"])
+@pytest.mark.parametrize("label", LABELS)
+def test_answers_match_the_description(operations, site, label, mode):
+    """Schemathesis sends requests that match the description, and requests with one mistake, to each operation."""
+    from schemathesis.generation import GenerationMode
+    from schemathesis.specs.openapi.checks import positive_data_acceptance
+
+    operation = operations[label]
+    # A schema cannot express that a text is an identifier, a target or an entity tag.
+    beyond = [positive_data_acceptance]
+
+    @settings(
+        max_examples=15,
+        deadline=None,
+        database=None,
+        phases=[Phase.explicit, Phase.generate],
+        suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much, HealthCheck.data_too_large],
+    )
+    @given(case=operation.as_strategy(generation_mode=GenerationMode(mode)))
+    def agrees(case):
+        # Schemathesis also sends wrong passwords, and then expects 401, not 429.
+        accounts_of(site[0]).write(lambda connection: connection.execute(sign_ins.delete()))
+        case.call_and_validate(headers=site[1], excluded_checks=beyond)
+
+    agrees()

@@ -1,0 +1,219 @@
+"""Imports over HTTP: jobs with progress, dry runs, permissions and undo."""
+
+from __future__ import annotations
+
+import json
+import time
+
+import pytest
+
+from ararat.webapp.api.views import imports as views
+from tests.webapp.api.conftest import accounts_of, assert_problem, imports_of
+
+CSV = "text/csv"
+TABLE = b"identifier,target,who\nark:12345/x51,https://example.org/1,Noah\nark:12345/x52,https://example.org/2,\n"
+
+
+@pytest.fixture(params=[pytest.param("sqlite", id="sqlite"), pytest.param("postgresql", id="postgresql")])
+def bindings(request, tmp_path, clock, open_store):
+    """No bindings, once for each kind of database."""
+    if request.param == "sqlite":
+        return open_store(f"sqlite:///{tmp_path}/bindings.sqlite", clock=clock)
+    return open_store(request.getfixturevalue("cluster").new_database(), clock=clock)
+
+
+def finished(client, answer):
+    """Wait until an import has ended, and return it."""
+    assert answer.status_code == 202, answer.text
+    path = answer.headers["Location"].removeprefix("/api/v1")
+    deadline = time.monotonic() + 20
+    while (found := client.ok("GET", path))["state"] not in ("done", "failed"):
+        assert time.monotonic() < deadline, found
+        time.sleep(0.01)
+    return found
+
+
+def send(client, table=TABLE, query="", content_type=CSV, **fields):
+    return client("POST", f"/imports{query}", table, Content_Type=content_type, **fields)
+
+
+def test_a_table_is_imported_as_a_job(curator, bindings):
+    answer = send(curator)
+    assert (answer.json["state"], answer.json["total"], answer.json["result"]) == ("waiting", 2, None)
+    found = finished(curator, answer)
+    assert found["state"] == "done"
+    assert (found["lines"], found["total"], found["problem"]) == (2, 2, None)
+    result = found["result"]
+    assert (result["written"], result["counts"], result["refusals"]) == (True, {"added": 2}, 0)
+    (event,) = bindings.history("ark:12345/x51")
+    assert (event.actor, event.source, event.operation) == ("curator", "import-1.csv, line 2", result["operation"])
+
+
+@pytest.mark.parametrize(
+    ("content_type", "table"),
+    [
+        pytest.param("text/csv; charset=utf-8", TABLE, id="CSV with a charset"),
+        pytest.param("text/tab-separated-values", TABLE.replace(b",", b"\t"), id="TSV"),
+        pytest.param(
+            "application/jsonl",
+            b"".join(
+                json.dumps({"identifier": f"ark:12345/x5{number}", "target": f"https://example.org/{number}"}).encode()
+                + b"\n"
+                for number in (1, 2)
+            ),
+            id="JSON Lines",
+        ),
+    ],
+)
+def test_every_format_is_imported(curator, bindings, content_type, table):
+    assert finished(curator, send(curator, table, content_type=content_type))["result"]["counts"] == {"added": 2}
+    assert bindings.lookup("ark:12345/x52").target == "https://example.org/2"
+
+
+@pytest.mark.parametrize("content_type", ["application/json", "text/plain", "application/x-www-form-urlencoded", ""])
+def test_other_media_types_are_refused(curator, rows, content_type):
+    before = rows()
+    assert_problem(send(curator, content_type=content_type), 415, "media-type")
+    assert rows() == before
+
+
+def test_a_dry_run_reports_the_effect_and_changes_nothing(curator, bindings):
+    found = finished(curator, send(curator, query="?dry_run=1"))
+    assert (found["state"], found["dry_run"], found["lines"]) == ("done", True, 2)
+    assert (found["result"]["written"], found["result"]["counts"]) == (False, {"added": 2})
+    assert bindings.count().number == 0
+
+
+def test_one_refused_line_refuses_the_import(curator, bindings):
+    table = TABLE + b"ark:12345/y1,https://example.org/3,\nark:12345/x53,javascript:x,\n"
+    found = finished(curator, send(curator, table))
+    assert (found["state"], found["result"]["written"], found["result"]["operation"]) == ("failed", False, None)
+    assert [(line["line"], line["code"]) for line in found["result"]["refused"]] == [
+        (4, "not-granted"),
+        (5, "target-scheme"),
+    ]
+    assert bindings.count().number == 0
+    assert finished(curator, send(curator, table, "?dry_run=1"))["state"] == "done"
+
+
+@pytest.mark.parametrize(
+    ("table", "code"),
+    [
+        pytest.param(b"", None, id="empty"),
+        pytest.param(b"colour\nred\n", None, id="unknown column"),
+        pytest.param(b"\x00\xff\xfe", None, id="binary"),
+        pytest.param(b'identifier\n"ark:12345/x5', None, id="open quotation mark"),
+    ],
+)
+def test_a_table_that_cannot_be_read_fails_with_its_problem(curator, bindings, table, code):
+    found = finished(curator, send(curator, table))
+    assert (found["state"], found["result"]) == ("failed", None)
+    assert set(found["problem"]) == {"code", "detail"}
+    assert found["problem"]["detail"].isascii()
+    assert bindings.count().number == 0
+
+
+def test_a_moved_name_needs_relocate(curator, bindings):
+    bindings.bind("ark:12345/x51", "https://old.example/1")
+    assert finished(curator, send(curator))["result"]["refused"][0]["code"] == "bound-otherwise"
+    assert finished(curator, send(curator, query="?relocate=1"))["result"]["counts"] == {"added": 1, "relocated": 1}
+
+
+def test_only_an_administrator_imports_rules_and_prefix_records(curator, administrator, bindings):
+    table = b"identifier,kind,target\nark:12345/x5,rule,https://example.org/${value}\n"
+    assert finished(curator, send(curator, table))["result"]["refusals"] == 1
+    assert bindings.rules() == []
+    assert finished(administrator, send(administrator, table))["result"]["counts"] == {"rules": 1}
+
+
+def test_a_reader_cannot_import(reader, rows):
+    before = rows()
+    assert_problem(send(reader), 403, "role-missing")
+    assert rows() == before
+
+
+def test_an_import_is_shown_only_to_its_account_and_to_administrators(app, curator, administrator, client_of):
+    finished(curator, send(curator))
+    accounts_of(app).add("other", "curator", ["ark:12345/x5"])
+    assert_problem(client_of("other")("GET", "/imports/1"), 404, "not-found")
+    assert administrator.ok("GET", "/imports/1")["state"] == "done"
+    for number in ("2", "0", str(2**31), "9" * 100):
+        assert_problem(administrator("GET", f"/imports/{number}"), 404, "not-found")
+
+
+def test_the_permissions_are_those_of_the_moment_of_the_import(app, curator, bindings, monkeypatch):
+    imports = imports_of(app)
+    monkeypatch.setattr(imports.worker, "wake", lambda: None)
+    for _ in range(2):
+        send(curator)
+    accounts_of(app).revoke_token(accounts_of(app).tokens("curator")[0].number)
+    monkeypatch.undo()
+    imports.worker.wake()
+    deadline = time.monotonic() + 20
+    while imports.jobs.unfinished():
+        assert time.monotonic() < deadline
+        time.sleep(0.01)
+    job = imports.jobs.get(2)
+    assert job is not None
+    assert job.result is not None
+    assert (job.state, job.result["problem"]["code"]) == ("failed", "role-missing")
+    assert bindings.count().number == 0
+
+
+def test_a_token_for_some_prefixes_limits_the_import(client_of, bindings):
+    limited = client_of("curator", ["ark:12345/x51"])
+    found = finished(limited, send(limited))
+    assert [line["identifier"] for line in found["result"]["refused"]] == ["ark:12345/x52"]
+
+
+def test_a_repeated_request_starts_one_import(curator, rows):
+    first = send(curator, Idempotency_Key="k")
+    finished(curator, first)
+    second = send(curator, Idempotency_Key="k")
+    assert (second.data, second.headers["Location"]) == (first.data, first.headers["Location"])
+    assert len(rows()[5]) == 1
+    assert_problem(send(curator, TABLE + b"\n", Idempotency_Key="k"), 422, "idempotency-key-used")
+
+
+def test_the_number_of_imports_that_wait_is_limited(app, curator, monkeypatch, rows):
+    monkeypatch.setattr(imports_of(app).worker, "wake", lambda: None)
+    for _ in range(views.MAX_UNFINISHED):
+        assert send(curator).status_code == 202
+    before = rows()
+    refused = send(curator)
+    assert_problem(refused, 429, "too-many-imports")
+    assert refused.headers["Retry-After"] == "30"
+    assert rows() == before
+
+
+def test_a_table_that_is_too_long_is_refused(curator, rows):
+    before = rows()
+    assert_problem(send(curator, b"x" * (views.MAX_BYTES + 1)), 413, "body-too-long")
+    assert rows() == before
+
+
+def test_an_import_is_undone_by_an_administrator(curator, administrator, bindings):
+    finished(curator, send(curator))
+    assert_problem(curator("POST", "/imports/1/undo"), 403, "role-missing")
+    tried = administrator.ok("POST", "/imports/1/undo?dry_run=1")
+    assert (tried["written"], tried["counts"]) == (False, {"withdrawn": 2})
+    first = administrator("POST", "/imports/1/undo", Idempotency_Key="u")
+    assert (first.status_code, first.json["written"], first.json["counts"]) == (200, True, {"withdrawn": 2})
+    assert administrator("POST", "/imports/1/undo", Idempotency_Key="u").data == first.data
+    assert_problem(administrator("POST", "/imports/1/undo"), 409, "operation-undone")
+    assert bindings.lookup("ark:12345/x51").is_withdrawn
+
+
+def test_an_undo_of_changed_names_is_refused_and_changes_nothing(curator, administrator, rows):
+    finished(curator, send(curator))
+    curator.ok("PATCH", "/names/ark:12345/x51", {"redirect": 307})
+    before = rows()
+    problem = assert_problem(administrator("POST", "/imports/1/undo"), 409, "operation-refused")
+    assert [each["code"] for each in problem["result"]["refused"]] == ["undo-changed"]
+    assert rows() == before
+
+
+def test_an_import_that_changed_nothing_cannot_be_undone(administrator):
+    finished(administrator, send(administrator, query="?dry_run=1"))
+    assert_problem(administrator("POST", "/imports/1/undo"), 409, "nothing-to-undo")
+    assert_problem(administrator("POST", "/imports/1/undo", {}), 400, "body-unwanted")

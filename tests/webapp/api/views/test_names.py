@@ -1,0 +1,371 @@
+"""Names: list, create, show, replace, change, delete, withdraw, restore and relocate them."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from tests.webapp.api.conftest import BASE, assert_problem
+
+NAME = "/names/ark:12345/x51"
+URL = "https://example.org/1"
+OTHER = "https://example.org/2"
+
+
+@pytest.fixture
+def name(curator):
+    """A bound name as JSON."""
+    return curator.ok("PUT", NAME, {"target": URL, "resource": "map 1", "metadata": {"who": "Noah"}}, status=201)
+
+
+def etag(client, path=NAME):
+    return client("GET", path).headers["ETag"]
+
+
+# Create ---------------------------------------------------------------------------------------------------------------
+
+
+def test_names_are_minted_and_bound_in_one_request(curator, bindings):
+    wanted = [
+        {"shoulder": "ark:12345/x5", "target": URL},
+        {"name": "ark:/12345/x5-q", "state": "reserved", "metadata": {"who": "Noah"}},
+        {"shoulder": "ark:/12345/x-5", "state": "reserved"},
+    ]
+    saved = curator.ok("POST", "/names", {"names": wanted}, status=201)["names"]
+    assert [each["outcome"] for each in saved] == ["bound", "reserved", "reserved"]
+    minted, given, other = (each["name"] for each in saved)
+    assert re.fullmatch("ark:12345/x5[0-9bcdfghjkmnpqrstvwxz]{8}", minted["identifier"])
+    assert (given["identifier"], given["spelling"]) == ("ark:12345/x5q", "ark:/12345/x5-q")
+    assert given["metadata"] == {"erc.who": "Noah"}
+    assert minted["identifier"] != other["identifier"]
+    assert bindings.lookup(minted["identifier"]).target == URL
+    assert bindings.history("ark:12345/x5q")[0].actor == "curator"
+
+
+def test_the_response_to_one_name_has_its_url(curator):
+    answer = curator("POST", "/names", {"names": [{"shoulder": "ark:12345/x5", "target": URL}]})
+    assert curator.ok("GET", answer.headers["Location"].removeprefix(BASE)) == answer.json["names"][0]["name"]
+
+
+def test_a_name_with_the_same_values_is_unchanged(curator, name):
+    fields = {"name": "ark:12345/x51", "target": URL, "resource": "map 1", "metadata": {"erc.who": "Noah"}}
+    (saved,) = curator.ok("POST", "/names", {"names": [fields]}, status=201)["names"]
+    assert (saved["outcome"], saved["name"]) == ("unchanged", name)
+
+
+def test_a_conflict_has_both_rows_and_nothing_is_written(curator, name, rows):
+    before = rows()
+    wanted = [{"shoulder": "ark:12345/x5"}, {"name": "ark:12345/x5z"}, {"name": "ark:12345/x51", "target": OTHER}]
+    problem = assert_problem(curator("POST", "/names", {"names": wanted}), 409, "name-taken")
+    assert problem["identifier"] == "ark:12345/x51"
+    assert problem["existing"] == name
+    assert problem["proposed"]["target"] == OTHER
+    assert rows() == before
+
+
+@pytest.mark.parametrize(
+    ("wanted", "status", "code"),
+    [
+        pytest.param({"name": "nothing"}, 422, None, id="not an identifier"),
+        pytest.param({"name": "ark:99999/x"}, 422, "naan-reserved-invalid", id="reserved NAAN"),
+        pytest.param({"name": "ark:12345/x5?info"}, 422, "inflected-ark", id="inflection"),
+        pytest.param({"name": "ark:12345/x51", "target": "javascript:alert(1)"}, 422, None, id="target"),
+        pytest.param({"name": "ark:12345/x51", "metadata": {"title": "x"}}, 422, "metadata-key", id="element"),
+        pytest.param({"name": "ark:12345/x51", "kind": "located"}, 422, None, id="no target"),
+        pytest.param({"name": "ark:12345/x51", "target": URL, "resource": "a\0b"}, 422, "resource-text", id="NUL"),
+        pytest.param({"name": "ark:12345/y1"}, 403, "not-granted", id="not granted"),
+        pytest.param({"shoulder": "ark:12345/x57"}, 404, "shoulder-unknown", id="shoulder"),
+        pytest.param({"shoulder": "12345"}, 403, "not-granted", id="NAAN"),
+        pytest.param({"shoulder": "\u202e"}, 422, "rule-prefix", id="not a shoulder"),
+    ],
+)
+def test_one_refused_name_refuses_all(curator, rows, wanted, status, code):
+    before = rows()
+    answer = curator("POST", "/names", {"names": [{"name": "ark:12345/x50"}, wanted]})
+    assert_problem(answer, status, code or answer.json["code"])
+    assert rows() == before
+
+
+def test_a_name_twice_is_refused(curator, rows):
+    before = rows()
+    names = [{"name": "ark:12345/x51"}, {"name": "ark:/12345/x-51"}]
+    assert_problem(curator("POST", "/names", {"names": names}), 422, "name-twice")
+    assert rows() == before
+
+
+def test_a_thousand_names_are_minted_at_once_and_not_one_more(curator, bindings):
+    wanted = [{"shoulder": "ark:12345/x5", "target": f"{URL}/{number}"} for number in range(1000)]
+    saved = curator.ok("POST", "/names", {"names": wanted}, status=201)["names"]
+    assert len({each["name"]["identifier"] for each in saved}) == 1000
+    assert [each["name"]["target"] for each in saved] == [each["target"] for each in wanted]
+    assert_problem(curator("POST", "/names", {"names": [*wanted, wanted[0]]}), 422, "body-member")
+    assert bindings.count().number == 1000
+
+
+# Show -----------------------------------------------------------------------------------------------------------------
+
+
+def test_a_name_is_shown_by_each_spelling(curator, name):
+    for spelling in ("ark:12345/x51", "ark:/12345/x-51", "ARK:/12345/x51", "ark%3A12345%2Fx51"):
+        assert curator.ok("GET", f"/names/{spelling}") == name
+    assert_problem(curator("GET", "/names/ark:12345/x52"), 404, "not-bound")
+
+
+def test_the_entity_tag_changes_with_each_change(curator, name):
+    first = etag(curator)
+    assert curator("GET", NAME, If_None_Match=first).status_code == 304
+    assert curator("GET", NAME, If_None_Match=f'"a", W/{first}').status_code == 304
+    changed = curator("PATCH", NAME, {"metadata": {"what": "Ark"}})
+    assert changed.headers["ETag"] == etag(curator) != first
+    assert curator("GET", NAME, If_None_Match=first).status_code == 200
+
+
+def test_the_history_has_each_change(curator, name):
+    curator.ok("PATCH", NAME, {"metadata": {"who": None}})
+    curator.ok("POST", f"{NAME}/withdraw", {"reason": "twice"})
+    events = curator.ok("GET", f"{NAME}/history")["events"]
+    assert [(each["action"], each["actor"], each["revision"]) for each in events] == [
+        ("bound", "curator", 1), ("updated", "curator", 2), ("withdrawn", "curator", 3),
+    ]  # fmt: skip
+    assert (events[0]["before"], events[0]["after"]) == (None, name)
+    assert_problem(curator("GET", "/names/ark:12345/x52/history"), 404, "not-bound")
+
+
+@pytest.mark.parametrize(
+    ("path", "methods"),
+    [
+        pytest.param(NAME, "DELETE, GET, HEAD, PATCH, PUT", id="name"),
+        pytest.param(f"{NAME}/history", "GET, HEAD", id="history"),
+        pytest.param(f"{NAME}/withdraw", "POST", id="withdraw"),
+    ],
+)
+def test_another_method_is_refused_with_the_permitted_ones(curator, name, path, methods):
+    for method in {"GET", "PUT", "PATCH", "DELETE", "POST"} - set(methods.split(", ")):
+        refused = curator(method, path, {"target": URL})
+        assert_problem(refused, 405, "method-not-allowed")
+        assert sorted(refused.headers["Allow"].split(", ")) == methods.split(", ")
+    assert curator("HEAD", NAME).data == b""
+
+
+# Replace, change and delete -------------------------------------------------------------------------------------------
+
+
+def test_put_replaces_all_values(curator, name):
+    fields = {"target": OTHER, "resource": "map 1", "metadata": {"dc.title": "Ark"}, "redirect": 307}
+    replaced = curator.ok("PUT", NAME, fields)
+    assert replaced["metadata"] == {"dc.title": "Ark"}
+    assert (replaced["target"], replaced["redirect"], replaced["resource"]) == (OTHER, 307, "map 1")
+    assert curator.ok("PUT", NAME, {"target": OTHER, "resource": "map 1"})["redirect"] == 302
+
+
+def test_put_of_another_thing_is_a_conflict(curator, name, rows):
+    before = rows()
+    for fields in ({"target": OTHER}, {"target": URL, "resource": "map 2"}):
+        problem = assert_problem(curator("PUT", NAME, fields), 409, curator("PUT", NAME, fields).json["code"])
+        assert problem["existing"] == name
+    assert rows() == before
+
+
+def test_a_reserved_name_is_made_live_and_cannot_be_deleted_then(curator):
+    assert curator.ok("PUT", NAME, {"state": "reserved"}, status=201)["state"] == "reserved"
+    assert curator.ok("PATCH", NAME, {"state": "live", "target": URL})["state"] == "live"
+    assert_problem(curator("DELETE", NAME), 409, "delete-public")
+    assert_problem(curator("PUT", NAME, {"state": "reserved"}), 409, "reserve-public")
+
+
+def test_a_reserved_name_is_deleted(curator):
+    curator.ok("PUT", NAME, {"state": "reserved"}, status=201)
+    answer = curator("DELETE", NAME)
+    assert (answer.status_code, answer.data) == (204, b"")
+    assert_problem(curator("GET", NAME), 404, "not-bound")
+    assert [each["action"] for each in curator.ok("GET", f"{NAME}/history")["events"]] == ["reserved", "deleted"]
+
+
+@pytest.mark.parametrize(
+    ("patch", "changed"),
+    [
+        pytest.param({"metadata": {"erc.who": None}}, {"metadata": {}}, id="null deletes an element"),
+        pytest.param({"metadata": {"who": ""}}, {"metadata": {}}, id="so does an empty text"),
+        pytest.param(
+            {"metadata": {"what": "Ark"}}, {"metadata": {"erc.who": "Noah", "erc.what": "Ark"}}, id="an element"
+        ),
+        pytest.param({"target": OTHER, "resource": "map 1"}, {"target": OTHER}, id="target, with the resource"),
+        pytest.param(
+            {"target": None, "resource": "map 1"}, {"target": None, "kind": "described"}, id="null removes the target"
+        ),
+        pytest.param({"redirect": 307}, {"redirect": 307}, id="redirect"),
+        pytest.param({"passthrough": True, "resource": "map 1"}, {"passthrough": True}, id="passthrough"),
+        pytest.param(
+            {"alternates": {"text/html;en": OTHER}, "resource": "map 1"},
+            {"alternates": {"text/html;en": OTHER}}, id="alternate",
+        ),
+    ],
+)  # fmt: skip
+def test_patch_changes_only_the_members_that_it_has(curator, name, patch, changed):
+    after = curator.ok("PATCH", NAME, patch)
+    ignored = {"changed", "revision"}
+    assert {key: value for key, value in after.items() if key not in ignored} == {
+        key: value for key, value in (name | changed).items() if key not in ignored
+    }
+
+
+def test_patch_of_an_unknown_name_is_404(curator, rows):
+    before = rows()
+    assert_problem(curator("PATCH", NAME, {"redirect": 307}), 404, "not-bound")
+    assert rows() == before
+
+
+# Conditions -----------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "body"),
+    [
+        pytest.param("PUT", NAME, {"target": URL, "resource": "map 1"}, id="put"),
+        pytest.param("PATCH", NAME, {"redirect": 307}, id="patch"),
+        pytest.param("POST", f"{NAME}/relocate", {"target": OTHER}, id="relocate"),
+        pytest.param("POST", f"{NAME}/withdraw", None, id="withdraw"),
+        pytest.param("POST", f"{NAME}/restore", None, id="restore"),
+        pytest.param("DELETE", NAME, None, id="delete"),
+    ],
+)
+def test_a_change_of_another_version_is_refused(curator, name, rows, method, path, body):
+    old = etag(curator)
+    current = curator.ok("PATCH", NAME, {"metadata": {"what": "Ark"}})
+    before = rows()
+    for fields in (
+        {"If_Match": old},
+        {"If_Match": f"W/{etag(curator)}"},
+        {"If_Match": "nonsense"},
+        {"If_Match": ""},
+        {"If_None_Match": "*"},
+        {"If_None_Match": etag(curator)},
+    ):
+        problem = assert_problem(curator(method, path, body, **fields), 412, "revision-stale")
+        assert problem["existing"] == current
+    assert rows() == before
+    done = curator(method, path, body, If_Match=f'"a", {etag(curator)}')
+    assert done.status_code == (409 if method == "DELETE" else 200)
+
+
+def test_a_name_that_must_not_exist_is_created_once(curator):
+    assert curator("PUT", NAME, {"target": URL}, If_None_Match="*").status_code == 201
+    assert_problem(curator("PUT", NAME, {"target": URL}, If_None_Match="*"), 412, "revision-stale")
+    other = "/names/ark:12345/x52"
+    problem = assert_problem(curator("PUT", other, {"target": URL}, If_Match="*"), 412, "revision-stale")
+    assert problem["existing"] is None
+    assert curator("GET", other).status_code == 404
+
+
+def test_a_change_between_the_check_and_the_transaction_is_noticed(curator, name, bindings, monkeypatch):
+    from ararat.webapp.management import Management
+
+    save = Management.save
+
+    def later(self, *arguments, **options):
+        bindings.bind("ark:12345/x51", URL, resource="map 1", metadata={"what": "Ark"})
+        return save(self, *arguments, **options)
+
+    monkeypatch.setattr(Management, "save", later)
+    fields = {"target": OTHER, "resource": "map 1"}
+    assert_problem(curator("PUT", NAME, fields, If_Match=etag(curator)), 412, "revision-stale")
+    assert bindings.lookup("ark:12345/x51").target == URL
+
+
+# Withdraw, restore, relocate ------------------------------------------------------------------------------------------
+
+
+def test_a_name_is_withdrawn_and_restored(curator, name):
+    withdrawn = curator.ok("POST", f"{NAME}/withdraw", {"reason": "twice", "successor": "ark:12345/x52"})
+    assert (withdrawn["state"], withdrawn["reason"], withdrawn["successor"]) == ("withdrawn", "twice", "ark:12345/x52")
+    assert curator.ok("POST", f"{NAME}/withdraw")["revision"] == withdrawn["revision"]
+    assert_problem(curator("POST", f"{NAME}/restore", {"resource": "map 2"}), 409, "other-resource")
+    assert curator.ok("POST", f"{NAME}/restore", {"resource": "map 1"})["state"] == "live"
+
+
+def test_a_name_is_relocated_without_its_resource(curator, name):
+    assert curator.ok("POST", f"{NAME}/relocate", {"target": OTHER})["target"] == OTHER
+    assert_problem(curator("POST", f"{NAME}/relocate", {}), 422, "body-member")
+    assert_problem(curator("POST", f"{NAME}/relocate", {"target": "ftp://a.example/"}), 422, "target-scheme")
+
+
+# List -----------------------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def many(administrator):
+    names = [{"name": f"ark:12345/x5{number}", "target": f"https://a.example/{number}"} for number in range(5)]
+    names += [{"name": "ark:12345/y1", "target": "https://b.example/", "metadata": {"what": "Old map of M\u00fcnchen"}}]
+    names += [{"name": "urn:example:a", "state": "reserved"}]
+    administrator.ok("POST", "/names", {"names": names}, status=201)
+
+
+def identifiers(client, query):
+    return [name["identifier"] for name in client.ok("GET", f"/names?{query}")["names"]]
+
+
+@pytest.mark.parametrize(
+    ("query", "found"),
+    [
+        ("prefix=ark:12345/x5", 5),
+        ("prefix=ark:/12345/x-51", 1),
+        ("state=reserved", 1),
+        ("state=withdrawn", 0),
+        ("target=A.example", 5),
+        ("target=https://b.example/", 1),
+        ("q=old%20m%C3%BCn", 1),
+        ("changed_since=2026-11-22", 7),
+        ("changed_since=2126-11-22T00:00:00%2B01:00", 0),
+        ("prefix=ark:12345/&state=live&target=b.example", 1),
+    ],
+)
+def test_names_are_selected(reader, many, query, found):
+    assert len(identifiers(reader, query)) == found
+
+
+def test_pages_are_linked_and_complete(reader, many):
+    path, seen = "/names?prefix=ark:12345/x5&limit=2", []
+    while path:
+        answer = reader("GET", path)
+        seen += [name["identifier"] for name in answer.json["names"]]
+        link = re.fullmatch(r'<(/api/v1)(.*)>; rel="next"', answer.headers.get("Link", ""))
+        assert bool(link) == (answer.json["next"] is not None)
+        path = link and link[2]
+    assert seen == [f"ark:12345/x5{number}" for number in range(5)]
+
+
+@pytest.mark.parametrize(
+    ("query", "code"),
+    [
+        ("limit=0", "parameter"),
+        ("limit=1001", "parameter"),
+        ("limit=%2B1", "parameter"),
+        ("limit=1_0", "parameter"),
+        ("limit=%D9%A3", "parameter"),
+        ("limit=1e1", "parameter"),
+        ("limit=", "parameter"),
+        (f"limit={'9' * 5000}", "parameter"),
+        ("limit=1&limit=1", "parameter-twice"),
+        ("colour=red", "parameter-unknown"),
+        ("q%E2%80%AE=1", "parameter-unknown"),
+        ("changed_since=yesterday", "parameter"),
+        ("changed_since=0001-01-01T00:00:00%2B14:00", "parameter"),
+        ("changed_since=", "parameter"),
+        ("state=dead", "list-state"),
+        ("state=", "list-state"),
+        ("prefix=maps", "list-prefix"),
+        ("prefix=", "list-prefix"),
+        ("q=", "list-text"),
+        ("q=%00", "list-text"),
+        ("q=%FF", "not-utf-8"),
+        ("%FF=1", "not-utf-8"),
+        ("after=zz", "list-after"),
+        ("after=", "list-after"),
+        ("after=WyJhIl0&target=a.example", "list-after"),
+        ("target=%00", "list-target"),
+        ("target=", "parameter"),
+    ],
+)
+def test_parameters_that_cannot_be_read_are_refused(reader, many, query, code):
+    assert_problem(reader("GET", f"/names?{query}"), 400, code)

@@ -1,0 +1,73 @@
+"""Records of NAANs and shoulders over HTTP."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.webapp.api.conftest import assert_problem
+
+PATH = "/prefixes/ark:12345/x5"
+RECORD = {"what": "Maps", "pattern": "29^8+check"}
+
+
+def test_a_record_is_set_shown_and_listed(administrator, reader):
+    created = administrator.ok("PUT", PATH, RECORD, status=201)
+    assert (created["prefix"], created["what"], created["who"], created["actor"]) == (
+        "ark:12345/x5", "Maps", None, "administrator",
+    )  # fmt: skip
+    assert reader.ok("GET", PATH) == created == reader.ok("GET", "/prefixes/ark%3A12345%2Fx5")
+    assert reader.ok("GET", "/prefixes") == {"prefixes": [created]}
+    assert_problem(reader("GET", "/prefixes/ark:12345/"), 404, "prefix-unknown")
+
+
+def test_put_deletes_the_texts_that_it_does_not_have_and_keeps_the_rule(administrator):
+    rule = {"template": "https://example.org/${value}", "redirect": 307}
+    administrator.ok("PUT", PATH, {**RECORD, "rule": rule}, status=201)
+    changed = administrator.ok("PUT", PATH, {"who": "Library"})
+    assert (changed["who"], changed["what"], changed["pattern"], changed["rule"]) == ("Library", None, None, rule)
+    assert administrator.ok("PUT", PATH, {"who": "Library", "rule": None})["rule"] is None
+
+
+def test_names_are_minted_by_the_pattern_of_the_record(administrator, curator):
+    administrator.ok("PUT", PATH, {"pattern": "10^12"}, status=201)
+    (saved,) = curator.ok("POST", "/names", {"names": [{"shoulder": "ark:12345/x5"}]}, status=201)["names"]
+    name = saved["name"]["identifier"].removeprefix("ark:12345/x5")
+    assert (len(name), name.isdecimal()) == (12, True)
+
+
+def test_a_record_of_another_version_is_not_replaced(administrator, rows):
+    tag = administrator("PUT", PATH, RECORD).headers["ETag"]
+    assert administrator("GET", PATH, If_None_Match=tag).status_code == 304
+    current = administrator("PUT", PATH, {"who": "Library"}, If_Match=tag).headers["ETag"]
+    before = rows()
+    for fields in ({"If_Match": tag}, {"If_None_Match": "*"}, {"If_None_Match": current}):
+        assert_problem(administrator("PUT", PATH, RECORD, **fields), 412, "revision-stale")
+    assert_problem(administrator("PUT", "/prefixes/ark:12345/", RECORD, If_Match="*"), 412, "revision-stale")
+    assert rows() == before
+    assert administrator("PUT", "/prefixes/ark:12345/", {"who": "A"}, If_None_Match="*").status_code == 201
+
+
+@pytest.mark.parametrize(
+    ("body", "code"),
+    [
+        pytest.param({}, "body-member", id="nothing"),
+        pytest.param({"colour": "red"}, "body-member", id="unknown member"),
+        pytest.param({"pattern": "x"}, "prefix-pattern", id="pattern"),
+        pytest.param({"what": "a\0b"}, "prefix-text", id="NUL"),
+        pytest.param({"what": "a", "rule": {"template": "https://example.org/"}}, None, id="rule without a variable"),
+        pytest.param({"what": "a", "rule": {"template": "javascript:${value}"}}, None, id="rule with another scheme"),
+        pytest.param({"what": "a", "rule": {}}, "body-member", id="rule without a template"),
+    ],
+)
+def test_a_record_that_is_not_valid_changes_nothing(administrator, rows, body, code):
+    before = rows()
+    refused = administrator("PUT", PATH, body)
+    assert_problem(refused, 422, code or refused.json["code"])
+    assert rows() == before
+
+
+def test_only_an_administrator_sets_a_record(curator, reader, client_of, rows):
+    before = rows()
+    for client in (curator, reader, client_of("administrator", ["ark:12345/x5"])):
+        assert_problem(client("PUT", PATH, RECORD), 403, "role-missing")
+    assert rows() == before

@@ -1,0 +1,97 @@
+"""Jobs in the database: each is carried out once, also if its worker ends."""
+
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+
+from ararat.webapp.jobs.queue import MAX_CLAIMS, ClaimLost
+
+
+def test_a_job_waits_runs_and_ends(jobs, add, clock):
+    number = add(b"\x00\xff data", file="a.csv")
+    job = jobs.get(number)
+    assert (job.state, job.parameters) == ("waiting", {"file": "a.csv"})
+    assert (job.progress, job.total, job.result) == (0, 3, None)
+    claim = jobs.claim()
+    assert (claim.job.number, jobs.get(number).state) == (number, "running")
+    assert jobs.data(number) == b"\x00\xff data"
+    jobs.report(claim, 2)
+    assert (jobs.get(number).progress, jobs.get(number).is_finished) == (2, False)
+    jobs.end(claim, "done", {"operation": 7}, 4)
+    job = jobs.get(number)
+    assert (job.state, job.result, job.progress, job.total) == ("done", {"operation": 7}, 4, 4)
+    assert job.is_finished
+    assert job.changed > job.created
+
+
+def test_jobs_are_claimed_in_order_and_once(jobs, add):
+    numbers = [add() for _ in range(3)]
+    assert [jobs.claim().job.number for _ in numbers] == numbers
+    assert jobs.claim() is None
+    assert jobs.get(max(numbers) + 1) is None
+
+
+def test_concurrent_workers_never_claim_the_same_job(jobs, add):
+    numbers = [add() for _ in range(6)]
+    with ThreadPoolExecutor(4) as threads:
+        claims = list(threads.map(lambda _: jobs.claim(), range(12)))
+    assert sorted(claim.job.number for claim in claims if claim) == numbers
+
+
+def test_a_job_is_claimed_again_only_after_its_lease(jobs, add, clock, expire):
+    number = add()
+    first = jobs.claim()
+    clock.move(seconds=20)
+    jobs.report(first, 1)
+    clock.move(seconds=20)
+    assert jobs.claim() is None
+    expire()
+    second = jobs.claim()
+    assert (second.job.number, jobs.get(number).progress) == (number, 0)
+
+
+@pytest.mark.parametrize("act", ["report", "end"])
+def test_a_worker_that_lost_its_claim_can_neither_report_nor_end_the_job(jobs, add, expire, act):
+    number = add()
+    lost = jobs.claim()
+    expire()
+    current = jobs.claim()
+    with pytest.raises(ClaimLost):
+        jobs.report(lost, 1) if act == "report" else jobs.end(lost, "done", {})
+    jobs.end(current, "done", {"by": "current"})
+    assert jobs.get(number).result == {"by": "current"}
+    with pytest.raises(ClaimLost):
+        jobs.end(current, "failed", {})
+
+
+def test_the_work_of_a_lost_claim_is_rolled_back(jobs, add, accounts, expire):
+    add()
+    lost = jobs.claim()
+    expire()
+    jobs.claim()
+
+    def work(connection):
+        jobs.add(connection, 1, "test", {"written": "by the lost worker"}, b"", 0)
+        jobs.finish(connection, lost, "done", {})
+
+    with pytest.raises(ClaimLost):
+        accounts.write(work)
+    assert len(jobs.unfinished()) == 1
+
+
+def test_a_job_that_ends_its_worker_each_time_fails(jobs, add, expire):
+    number = add()
+    for _ in range(MAX_CLAIMS):
+        assert jobs.claim() is not None
+        expire()
+    assert jobs.claim() is None
+    assert (jobs.get(number).state, jobs.get(number).result["problem"]["code"]) == ("failed", "attempts")
+
+
+def test_unfinished_jobs_are_counted_by_account(jobs, add, accounts):
+    add()
+    add()
+    jobs.end(jobs.claim(), "done", {})
+    assert [accounts.write(lambda each, n=number: jobs.count_unfinished(each, n)) for number in (1, 2)] == [1, 0]

@@ -1,0 +1,124 @@
+"""The thread that carries out jobs."""
+
+from __future__ import annotations
+
+import os
+import threading
+import time
+
+import pytest
+
+from ararat.middleware.errors import BindingError, BindingsUnavailable
+from ararat.webapp.jobs.queue import Jobs
+from ararat.webapp.jobs.worker import Worker
+
+
+@pytest.fixture
+def run(accounts, add):
+    """run(work) carries out one job with this function and returns it."""
+
+    def run(work):
+        # Short reports, so that a lost worker is noticed soon.
+        jobs = Jobs(accounts, 0.6)
+        worker = Worker(jobs, {"test": lambda claim, progress: work(jobs, claim, progress)})
+        number = add()
+        worker.wake()
+        return jobs, worker, number
+
+    return run
+
+
+def wait_for(condition, seconds=20.0):
+    deadline = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < deadline, "the condition is not met"
+        time.sleep(0.01)
+
+
+def finished(jobs, number):
+    wait_for(lambda: jobs.get(number).is_finished)
+    return jobs.get(number)
+
+
+def test_a_job_is_carried_out_and_the_thread_ends(run):
+    jobs, worker, number = run(lambda jobs, claim, progress: jobs.end(claim, "done", {"a": 1}))
+    assert finished(jobs, number).result == {"a": 1}
+    wait_for(lambda: worker._thread is None)
+
+
+def test_jobs_that_are_added_later_are_carried_out(run, add):
+    jobs, worker, number = run(lambda jobs, claim, progress: jobs.end(claim, "done", {}))
+    finished(jobs, number)
+    for _ in range(5):
+        later = add()
+        worker.wake()
+        assert finished(jobs, later).state == "done"
+
+
+def test_the_progress_is_shown_while_the_job_runs(run):
+    ready, end = threading.Event(), threading.Event()
+
+    def work(jobs, claim, progress):
+        progress(2)
+        ready.set()
+        end.wait(20)
+        jobs.end(claim, "done", {})
+
+    jobs, worker, number = run(work)
+    assert ready.wait(20)
+    assert worker.progress_of(number) == 2
+    wait_for(lambda: jobs.get(number).progress == 2)
+    end.set()
+    finished(jobs, number)
+    wait_for(lambda: worker.progress_of(number) == 0)
+
+
+@pytest.mark.parametrize(
+    ("error", "code"),
+    [
+        pytest.param(BindingError("table-column", "the column a is unknown"), "table-column", id="error of a table"),
+        pytest.param(ZeroDivisionError("s3cret"), "internal-error", id="defect"),
+    ],
+)
+def test_a_job_that_raises_an_exception_fails_and_others_go_on(run, add, error, code, caplog):
+    def work(jobs, claim, progress):
+        if claim.job.number == 1:
+            raise error
+        jobs.end(claim, "done", {})
+
+    jobs, worker, number = run(work)
+    job = finished(jobs, number)
+    assert (job.state, job.result["problem"]["code"]) == ("failed", code)
+    assert "s3cret" not in str(job.result)
+    later = add()
+    worker.wake()
+    assert finished(jobs, later).state == "done"
+
+
+def test_a_job_is_carried_out_again_after_the_database_was_away(run, clock):
+    tries = []
+
+    def work(jobs, claim, progress):
+        tries.append(claim)
+        if len(tries) == 1:
+            clock.move(minutes=1)
+            raise BindingsUnavailable("away")
+        jobs.end(claim, "done", {})
+
+    jobs, _, number = run(work)
+    assert finished(jobs, number).state == "done"
+    assert len(tries) == 2
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="the system has no fork")
+@pytest.mark.filterwarnings("ignore:This process .* is multi-threaded:DeprecationWarning")
+def test_a_forked_process_has_a_thread_of_its_own(run, add):
+    jobs, worker, number = run(lambda jobs, claim, progress: jobs.end(claim, "done", {"pid": os.getpid()}))
+    finished(jobs, number)
+    later = add()
+    if (child := os.fork()) == 0:
+        worker.wake()
+        finished(jobs, later)
+        os._exit(0)
+    os.waitpid(child, 0)
+    assert jobs.get(later).result == {"pid": child}

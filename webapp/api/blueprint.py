@@ -1,0 +1,48 @@
+"""The blueprint of the API: the caller of the current request, the management of names, and the imports."""
+
+from __future__ import annotations
+
+from flask import Blueprint, Flask, current_app, request
+
+from .. import security
+from ..accounts import identify
+from ..accounts.model import Caller
+from ..config import Site
+from ..jobs.imports import Imports
+from ..management import Management
+from . import problems
+
+blueprint = Blueprint("management", __name__, url_prefix=security.MANAGED)
+problems.init_blueprint(blueprint)
+
+
+_KEY = "ararat_imports"
+
+
+def init_app(app: Flask, site: Site) -> None:
+    """Add the API to an inspector with accounts."""
+    if site.bindings is not None and site.accounts is not None:
+        app.extensions[_KEY] = Imports(Management(site.bindings, site.accounts))
+        app.register_blueprint(blueprint)
+
+
+@blueprint.before_app_request
+def admit() -> None:
+    """Require an account for each URL of the API, also for one that does not exist, so that it reveals nothing."""
+    if security.is_managed(request.path):
+        identify.require_caller()
+
+
+def caller() -> Caller:
+    """Return the caller of the current request."""
+    return identify.require_caller()
+
+
+def imports() -> Imports:
+    """Return the imports of the current application."""
+    return current_app.extensions[_KEY]
+
+
+def management() -> Management:
+    """Return the management of names of the current application."""
+    return imports().management

@@ -1,0 +1,198 @@
+"""Read the bodies of requests: JSON with exactly one meaning, checked against the schemas of the API.
+
+RFC 8259 leaves open what a repeated member, NaN, a lone surrogate or a very large number means. Parsers differ there,
+so a body with one of them is refused (RFC 7493, "I-JSON").
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Collection
+from typing import Any, NoReturn
+
+import jsonschema_rs
+from flask import request
+from werkzeug.exceptions import RequestEntityTooLarge
+
+from ...identifiers.text import display
+from .. import errors
+from ..errors import Refused
+from . import schemas
+
+JSON = "application/json"
+MERGE_PATCH = "application/merge-patch+json"
+
+MAX_BYTES = 4 * 2**20
+"""The maximum size of a body with JSON, in bytes."""
+
+_MAX_INTEGER = 2**53 - 1
+_EXPECTED = {"null": "null", "string": "a text", "boolean": "true or false", "integer": "a whole number"}
+_EXPECTED |= {"object": "an object", "array": "a list", "number": "a number"}
+
+
+def read_json(schema: str, *media_types: str, optional: bool = False) -> Any:
+    """Return the value of the body, which matches an entry of :data:`~.schemas.SCHEMAS`.
+
+    ``media_types`` are accepted; the default is JSON. If the body is ``optional``, an empty body means ``{}``.
+
+    Raises :class:`Refused` with 415 for another media type, 413 for a long body, 400 for a body that is not JSON, and
+    422 for JSON that does not match the schema.
+    """
+    content = read_bytes(MAX_BYTES)
+    if optional and not content:
+        return {}
+    require_media_type(media_types or (JSON,))
+    value = parse(content)
+    check(schema, value)
+    return value
+
+
+def read_bytes(limit: int) -> bytes:
+    """Return the body. Raises :class:`Refused` with 413 if it has more than ``limit`` bytes, and 415 if compressed."""
+    if request.headers.get("Content-Encoding", "identity").lower() != "identity":
+        raise Refused(415, "content-encoding", "The body is compressed. Send it without Content-Encoding.")
+    request.max_content_length = limit
+    try:
+        return request.get_data()
+    except RequestEntityTooLarge:
+        errors.drain()
+        raise Refused(413, "body-too-long", f"The body is longer than {limit:,} bytes. Send fewer names.") from None
+
+
+def require_empty() -> None:
+    """Raise :class:`Refused` with 400 if the request has a body."""
+    if read_bytes(MAX_BYTES):
+        raise Refused(400, "body-unwanted", "This request has no body. Send it without one.")
+
+
+def require_media_type(accepted: Collection[str]) -> str:
+    """Return the media type of the body. Raises :class:`Refused` with 415 if it is not one of ``accepted``."""
+    if (given := request.mimetype) in accepted:
+        return given
+    shown = f"is {display.escape(given[:100])}" if given else "is missing"
+    raise Refused(415, "media-type", f"The Content-Type {shown}. Send {' or '.join(accepted)}.")
+
+
+def parse(content: bytes) -> Any:
+    r"""Return the value of a JSON text in UTF-8. Raises :class:`Refused` with 400.
+
+    >>> parse(b'{"target": null}')
+    {'target': None}
+    >>> parse(b'{"a": 1, "a": 2}')
+    Traceback (most recent call last):
+    ararat.webapp.errors.Refused: 400 Bad Request: The member a occurs twice in an object. Send it once.
+    >>> parse(b'"\\ud800"')
+    Traceback (most recent call last):
+    ararat.webapp.errors.Refused: 400 Bad Request: A text has half of a surrogate pair. Send the whole character.
+    """
+    try:
+        text = content.decode("utf-8")
+    except UnicodeDecodeError as error:
+        raise Refused(400, "not-utf-8", f"The body is not valid UTF-8 at byte {error.start}.") from None
+    try:
+        value = _DECODER.decode(text)
+        if "\\u" in text:
+            _require_whole_characters(value)
+    except json.JSONDecodeError as error:
+        where = f"line {error.lineno}, column {error.colno}"
+        raise Refused(400, "not-json", f"The body is not JSON at {where}: {display.escape(error.msg)}.") from None
+    except RecursionError:
+        raise _too_deep() from None
+    return value
+
+
+def check(schema: str, value: Any) -> None:
+    """Check a value against an entry of :data:`~.schemas.SCHEMAS`. Raises :class:`Refused` with 422."""
+    try:
+        first = next(iter(schemas.validator(schema).iter_errors(value)), None)
+    except ValueError:
+        # The library has a limit for nested values.
+        raise _too_deep() from None
+    if first is not None:
+        raise Refused(422, "body-member", f"{_place(first)} {_reason(first)}.")
+
+
+def _too_deep() -> Refused:
+    return Refused(400, "not-json", "The values of the body are nested too deep. No request needs more than 4 levels.")
+
+
+def _place(error: jsonschema_rs.ValidationError) -> str:
+    """Return the JSON pointer of a value (RFC 6901) in printable ASCII."""
+    parts = (str(part).replace("~", "~0").replace("/", "~1") for part in error.instance_path)
+    pointer = "".join(f"/{part}" for part in parts)
+    return f"The member {display.escape(pointer[:200])}" if pointer else "The body"
+
+
+def _reason(error: jsonschema_rs.ValidationError) -> str:
+    """Return what is wrong with a value and what is expected. The text does not contain the value."""
+    details = error.kind.as_dict()
+    match error.kind.name:
+        case "type":
+            return f"must be {' or '.join(_EXPECTED[name] for name in sorted(details['types'], reverse=True))}"
+        case "enum":
+            return f"must be {' or '.join(json.dumps(option) for option in details['options'])}"
+        case "additionalProperties":
+            unknown = ", ".join(display.escape(name[:50]) for name in details["unexpected"][:5])
+            return f"has members that this request does not know: {unknown}. Remove them"
+        case "required":
+            return f"must have the member {details['property']}"
+        case "maxLength":
+            return f"must have at most {details['limit']:,} characters"
+        case "minLength":
+            return f"must have at least {details['limit']} character"
+        case "maxItems":
+            return f"must have at most {details['limit']:,} items"
+        case "minItems" | "minProperties":
+            return f"must have at least {details['limit']} item"
+        case "oneOfNotValid" | "oneOfMultipleValid" | "oneOf" | "not":
+            return "must have either the member name or the member shoulder"
+        case other:
+            return f"does not match the rule {other} of the schema {error.schema_path[0]!s}"
+
+
+def _members(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        seen: set[str] = set()
+        twice = next(name for name, _ in pairs if name in seen or seen.add(name))
+        sentence = f"The member {display.escape(twice[:100])} occurs twice in an object. Send it once."
+        raise Refused(400, "member-twice", sentence)
+    return found
+
+
+def _number(text: str) -> NoReturn:
+    raise Refused(400, "number", f"{display.escape(text[:20])} is not a number of JSON, or is too large.")
+
+
+def _integer(text: str) -> int:
+    if len(text) > 20 or abs(int(text)) > _MAX_INTEGER:
+        _number(text)
+    return int(text)
+
+
+def _float(text: str) -> int | float:
+    value = float(text)
+    if not math.isfinite(value) or abs(value) > _MAX_INTEGER:
+        _number(text)
+    # JSON does not distinguish 302.0 from 302.
+    return int(value) if value.is_integer() else value
+
+
+_DECODER = json.JSONDecoder(object_pairs_hook=_members, parse_constant=_number, parse_int=_integer, parse_float=_float)
+
+
+def _require_whole_characters(value: Any) -> None:
+    waiting = [value]
+    while waiting:
+        each = waiting.pop()
+        if isinstance(each, dict):
+            waiting += [*each, *each.values()]
+        elif isinstance(each, list):
+            waiting += each
+        elif isinstance(each, str):
+            try:
+                each.encode()
+            except UnicodeEncodeError:
+                sentence = "A text has half of a surrogate pair. Send the whole character."
+                raise Refused(400, "surrogate", sentence) from None

@@ -1,0 +1,166 @@
+"""Carry out a POST with ``Idempotency-Key`` once, and repeat its response for the same request.
+
+The response is written in the transaction of the change: after a crash, either both exist or neither. A request with
+the same key that arrives meanwhile waits for that transaction and gets its response. A failed request leaves nothing
+behind, so its key can be used again. Keys belong to an account and are kept for a day.
+
+Source: draft-ietf-httpapi-idempotency-key-header.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import timedelta
+from hashlib import sha256
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from flask import Response, request
+from sqlalchemy import Connection, bindparam, delete, select
+from sqlalchemy.dialects import postgresql, sqlite
+
+from ...middleware.bindings.model import rfc3339
+from ...middleware.storage.tables.account_tables import idempotency as table
+from ..errors import Refused
+
+if TYPE_CHECKING:
+    from ...middleware.storage.writing.transaction import Transaction
+    from ..accounts.model import Caller
+    from ..accounts.store import Accounts
+    from ..management import Management
+
+T = TypeVar("T")
+
+KEPT = timedelta(hours=24)
+"""The time for which a key is known."""
+
+_KEY = re.compile(r"[!-~]{1,255}")
+_FOUND = select(table.c.request, table.c.status, table.c.response).where(
+    table.c.account == bindparam("account"), table.c.key == bindparam("key"), table.c.created >= bindparam("since")
+)
+_INSERT = {"postgresql": postgresql.insert, "sqlite": sqlite.insert}
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """The parts of a response that a repeated request gets again."""
+
+    value: Any
+    status: int = 200
+    location: str | None = None
+    etag: str | None = None
+
+    def response(self, *, is_repeated: bool = False) -> Response:
+        """Return the response."""
+        response = Response(json.dumps(self.value) + "\n", self.status, content_type="application/json")
+        if self.location:
+            response.headers["Location"] = self.location
+        if self.etag:
+            response.headers["ETag"] = self.etag
+        if is_repeated:
+            response.headers["Idempotency-Replayed"] = "true"
+        return response
+
+
+class KeyUsed(Exception):
+    """Another request with the same key was carried out in the meantime. This one must not be written."""
+
+
+@dataclass(frozen=True, slots=True)
+class OneRequest:
+    """A request with a key. ``request`` is the hash of its method, URL and body."""
+
+    accounts: Accounts
+    account: int
+    key: str
+    request: str
+
+    def earlier_reply(self) -> Reply | None:
+        """Return the reply to an earlier request with the key, or None.
+
+        Raises :class:`Refused` with 422 if that was another request.
+        """
+        found = self.accounts.read(_FOUND, account=self.account, key=self.key, since=self._since())
+        if not found:
+            return None
+        known, status, stored = found[0]
+        if known != self.request:
+            sentence = "This Idempotency-Key was used for another request. Use a new key for each request."
+            raise Refused(422, "idempotency-key-used", sentence)
+        return Reply(status=status, **json.loads(stored))
+
+    def store(self, connection: Connection, reply: Reply) -> None:
+        """Write the reply in the transaction of the change. Raises :class:`KeyUsed` if the key was used meanwhile."""
+        now = self.accounts.bindings.now()
+        old = table.c.account == self.account, table.c.created < self._since()
+        connection.execute(delete(table).where(*old))
+        row = {
+            "account": self.account,
+            "key": self.key,
+            "request": self.request,
+            "status": reply.status,
+            "response": json.dumps({"value": reply.value, "location": reply.location, "etag": reply.etag}),
+            "created": rfc3339(now),
+        }
+        # PostgreSQL waits here for another transaction with the same key. SQLite has one writer at a time.
+        added = _INSERT[connection.dialect.name](table).values(row).on_conflict_do_nothing()
+        if connection.execute(added.returning(table.c.key)).first() is None:
+            raise KeyUsed
+
+    def store_result(self, transaction: Transaction, represent: Callable[[Any], Reply]) -> None:
+        """Write the reply for the result of a transaction at its end. Raises :class:`KeyUsed`."""
+        self.store(transaction.connection, represent(transaction.result))
+
+    def _since(self) -> str:
+        return rfc3339(self.accounts.bindings.now() - KEPT)
+
+
+def of_request(accounts: Accounts, caller: Caller) -> OneRequest | None:
+    """Return the current request with its key, or None without one. Raises :class:`Refused` for a malformed key."""
+    given = request.headers.getlist("Idempotency-Key")
+    if not given:
+        return None
+    if len(given) > 1 or not _KEY.fullmatch(given[0]):
+        sentence = "The Idempotency-Key must be one text of 1 to 255 printable ASCII characters without spaces."
+        raise Refused(400, "idempotency-key", sentence)
+    parts = (request.method.encode(), request.full_path.encode(), request.mimetype.encode(), request.get_data())
+    digest = sha256(b"".join(len(part).to_bytes(8) + part for part in parts)).hexdigest()
+    return OneRequest(accounts, caller.account.number, given[0], digest)
+
+
+def answer(accounts: Accounts, caller: Caller, act: Callable[[OneRequest | None], Reply]) -> Response:
+    """Return the reply of ``act``, or that of an earlier request with the same key.
+
+    ``act`` stores its reply with :meth:`OneRequest.store` in the transaction of the change. Its argument is None
+    without a key.
+    """
+    one = of_request(accounts, caller)
+    if one is None:
+        return act(None).response()
+    if (earlier := one.earlier_reply()) is None:
+        try:
+            return act(one).response()
+        except KeyUsed:
+            earlier = one.earlier_reply()
+    if earlier is None:
+        raise Refused(409, "idempotency-key-busy", "Another request with this Idempotency-Key is running. Try again.")
+    return earlier.response(is_repeated=True)
+
+
+def manage(
+    management: Management, caller: Caller, act: Callable[[Management], T], represent: Callable[[Any], Reply]
+) -> Response:
+    """Return the reply to a change of names, as :func:`answer` does.
+
+    ``represent`` returns the reply for the result of ``act``, and for that of its transaction
+    (:attr:`Transaction.result`).
+    """
+
+    def once(one: OneRequest | None) -> Reply:
+        if one is None:
+            return represent(act(management))
+        return represent(act(management.recorded_by(lambda transaction: one.store_result(transaction, represent))))
+
+    return answer(management.accounts, caller, once)

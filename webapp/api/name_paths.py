@@ -1,0 +1,117 @@
+"""Read the name in the path of a request: ``/api/v1/names/NAME`` or ``/api/v1/names/NAME/OPERATION``.
+
+A client can write the name as it is (``ark:12345/x6np1``). Then the percent-encoding of the path is that of the name:
+``ark:12345/a%2Fb`` and ``ark:12345/a/b`` are two names. The last segment is an operation if it is one of
+:data:`OPERATIONS`.
+
+A client can also percent-encode the whole name (``ark%3A12345%2Fx6np1``), as generated clients do. A name never begins
+with ``ark%3A``, so the two forms cannot be confused. In this form the name has one segment, and can end with any text.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+from urllib.parse import unquote
+
+from werkzeug.exceptions import NotFound
+
+from ...identifiers.text import display
+from ...middleware.bindings import names, prefixes
+from ...middleware.errors import BindingError
+from ...middleware.http import request_target
+from ...middleware.http.request_target import Target
+from ..errors import Refused
+
+OPERATIONS = ("history", "withdraw", "restore", "relocate")
+
+MAX_PATH = 8000
+"""The maximum length of a path. Most servers accept a request line of about 8,190 bytes."""
+
+# A name that has the same octets before and after percent-decoding, and after encoding each octet that has a meaning.
+_UNAMBIGUOUS = re.compile(r"(?:(?i:ark):/?[A-Za-z0-9-]+/|(?i:urn):[A-Za-z0-9-]+:)[A-Za-z0-9_~-]*")
+
+
+class Addressed(NamedTuple):
+    """The name in a path as the client wrote it, and the operation, or None for the name itself."""
+
+    name: str
+    operation: str | None
+
+
+def read_name(environ: Mapping[str, Any], base: str) -> Addressed:
+    """Return the name in the path below ``base``.
+
+    Raises :class:`Refused` with 400 if the name cannot be read or bound, NotFound for another path.
+
+    >>> def read(path):
+    ...     return read_name({"PATH_INFO": unquote(path), "REQUEST_URI": path, "QUERY_STRING": ""}, "/names/")
+    >>> read("/names/ark:12345/a%2Fb/history")
+    Addressed(name='ark:12345/a%2Fb', operation='history')
+    >>> read("/names/ark%3A12345%2Fa%2Fhistory")
+    Addressed(name='ark:12345/a/history', operation=None)
+    """
+    target = _target(environ, base)
+    found = _split(target.path[len(base) :])
+    _require_exact(target, found.name)
+    try:
+        names.assignable(found.name)
+    except BindingError as error:
+        raise Refused(400, error.code, f"The name in the path is refused: {error.message}.") from None
+    return found
+
+
+def read_prefix(environ: Mapping[str, Any], base: str) -> str:
+    """Return the NAAN or shoulder in the path below ``base`` in its stored form. Raises like :func:`read_name`."""
+    target = _target(environ, base)
+    found = _decoded(target.path[len(base) :])
+    _require_exact(target, found)
+    try:
+        return prefixes.check_prefix(found)
+    except BindingError as error:
+        raise Refused(400, error.code, f"The prefix in the path is refused: {error.message}.") from None
+
+
+def _target(environ: Mapping[str, Any], base: str) -> Target:
+    target = request_target.recover(environ)
+    if not target.path.startswith(base) or len(target.path) == len(base):
+        raise NotFound
+    if len(target.path) > MAX_PATH:
+        raise Refused(400, "name-too-long", "The name in the path is too long. A name has at most 255 characters.")
+    if target.query is not None:
+        raise Refused(400, "query", "This URL has no query. Write a question mark in a name as %3F.")
+    if target.dotted:
+        sentence = "The path has a segment of dots, which clients and proxies remove. No name has one."
+        raise Refused(400, "dot-segment", sentence)
+    return target
+
+
+def _require_exact(target: Target, name: str) -> None:
+    """Refuse a name that the server can have decoded to another one."""
+    if not target.exact and not _UNAMBIGUOUS.fullmatch(name):
+        sentence = (
+            "This server does not report the path as the client sent it, so %2F and / cannot be distinguished. "
+            "Use a server of the list in docs/servers.md, or send the name in the body of POST /api/v1/names."
+        )
+        raise Refused(400, "path-inexact", sentence)
+
+
+def _split(below: str) -> Addressed:
+    first, _, last = below.partition("/")
+    if ":" in first:
+        name, _, last = below.rpartition("/")
+        return Addressed(name, last) if last in OPERATIONS else Addressed(below, None)
+    if last and last not in OPERATIONS:
+        raise NotFound
+    return Addressed(_decoded(first), last or None)
+
+
+def _decoded(text: str) -> str:
+    if ":" in text.partition("/")[0]:
+        return text
+    try:
+        return unquote(text, errors="strict")
+    except UnicodeDecodeError:
+        sentence = f"{display.escape(text[:100])} is not percent-encoded UTF-8."
+        raise Refused(400, "not-utf-8", sentence) from None

@@ -1,0 +1,282 @@
+"""The description of the API at ``/api/v1``, as an OpenAPI 3.1 document. Tests check that the responses match it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ... import __version__
+from ...middleware.bindings.listing import MAX_PAGE
+from ...middleware.bindings.model import STATUSES
+from ..config import url
+from ..schemas import TEXT, Schema, one_of, ref
+from ..security import MANAGED as BASE
+from .bodies import JSON, MAX_BYTES, MERGE_PATCH
+from .schemas import MAX_NAME, MAX_NAMES, SCHEMAS
+
+ABOUT = (
+    "Every request needs an account: a token in `Authorization: Bearer`, or HTTP Basic with a token or an account and "
+    "its password. Without accounts in the database every URL is 404. A failed request changes nothing. New members "
+    "can be added to responses at any time, so a client must ignore unknown members. "
+    f"A body has at most {MAX_BYTES:,} bytes, and a request creates at most {MAX_NAMES:,} names. "
+    "Write a name in a path as it is, or percent-encode the whole name."
+)
+
+_ERRORS = {
+    400: "The request cannot be read.",
+    401: "The request has no valid credentials.",
+    403: "The account must not do this, or a page of another site sent the request.",
+    404: "There is no such name, import or prefix, or no account exists.",
+    409: "The name is taken. The document has the recorded row and the refused one.",
+    412: "The record has another entity tag than the request expects. The document has the recorded row.",
+    413: "The body is too long.",
+    415: "The body has another media type.",
+    422: "The values of the request cannot be recorded.",
+    429: "There are too many requests. Retry-After contains the seconds to wait.",
+    503: "The database cannot be reached. Retry-After contains the seconds to wait.",
+}
+_ALWAYS = (400, 401, 403, 404, 429, 503)
+_OF_BODY = (413, 415, 422)
+
+_ENTITY_TAG = {"type": "string", "pattern": '^"[!#-~]*"$'}
+_ETAG = {"ETag": {"required": True, "schema": _ENTITY_TAG, "description": "changes with each change of the record"}}
+_SECONDS = {"Retry-After": {"required": True, "schema": {"type": "string", "pattern": "^[0-9]+$"}}}
+_CHALLENGE = {"WWW-Authenticate": {"required": True, "schema": TEXT}}
+
+
+def _parameter(place: str, name: str, about: str, schema: Schema = TEXT, **more: Any) -> Schema:
+    return {"name": name, "in": place, "description": about, "schema": schema, **more}
+
+
+def _query(name: str, about: str, schema: Schema) -> Schema:
+    return _parameter("query", name, about, schema)
+
+
+_SOME = {"type": "string", "minLength": 1, "maxLength": MAX_NAME}
+_NAME = _parameter("path", "name", "an ARK or a URN in any spelling", _SOME, required=True, example="ark:12345/x6np1")
+_PREFIX = _parameter("path", "prefix", "a NAAN or a shoulder", _SOME, required=True, example="ark:12345/x5")
+_NUMBER = _parameter(
+    "path",
+    "number",
+    "the number of the import",
+    {"type": "integer", "minimum": 1, "maximum": 2**31 - 1},
+    required=True,
+)
+_IF_MATCH = _parameter("header", "If-Match", "change the record only if it still has this entity tag")
+_IF_NONE = _parameter("header", "If-None-Match", "`*`: change the record only if it does not exist yet")
+_KEY = _parameter(
+    "header",
+    "Idempotency-Key",
+    "a random text, so that the request can be repeated safely for 24 hours",
+    {"type": "string", "minLength": 1, "maxLength": 255, "pattern": "^[!-~]+$"},
+)
+_DRY_RUN = _query("dry_run", "1: check the request and change nothing", one_of("0", "1"))
+
+
+def _operation(
+    name: str,
+    summary: str,
+    answer: str | None,
+    *parameters: Schema,
+    status: int = 200,
+    errors: tuple[int, ...] = (),
+    body: Schema | None = None,
+    headers: Schema | None = None,
+) -> Schema:
+    content: Schema = {} if answer is None else {"content": {JSON: {"schema": ref(answer)}}}
+    done: Schema = {"description": "The result.", **content, **({"headers": headers} if headers else {})}
+    responses: dict[str, Schema] = {str(status): done}
+    problem = {"application/problem+json": {"schema": ref("Problem")}}
+    for code in sorted({*_ALWAYS, *errors, *(_OF_BODY if body else ())}):
+        responses[str(code)] = {"description": _ERRORS[code], "content": problem}
+        if code in (429, 503):
+            responses[str(code)]["headers"] = _SECONDS
+        if code == 401:
+            responses[str(code)]["headers"] = _CHALLENGE
+    described: Schema = {"operationId": name, "summary": summary, "responses": responses}
+    if parameters:
+        described["parameters"] = list(parameters)
+    if body:
+        described["requestBody"] = body
+    return described
+
+
+def _body(schema: str, example: Any, *, required: bool = True, media_type: str = JSON) -> Schema:
+    return {"required": required, "content": {media_type: {"schema": ref(schema), "example": example}}}
+
+
+def _change(name: str, summary: str, *parameters: Schema, body: Schema | None = None) -> Schema:
+    """Return an operation that changes one name and returns it."""
+    return _operation(name, summary, "Name", *parameters, _IF_MATCH, errors=(409, 412, 422), body=body, headers=_ETAG)
+
+
+_TABLE = {
+    "required": True,
+    "description": "The table, with the columns of docs/files.md.",
+    "content": {
+        "text/csv": {"example": "identifier,target\nark:12345/x51,https://example.org/1\n"},
+        "text/tab-separated-values": {"example": "identifier\ttarget\nark:12345/x51\thttps://example.org/1\n"},
+        "application/jsonl": {"example": '{"identifier": "ark:12345/x51", "target": "https://example.org/1"}\n'},
+        "application/x-ndjson": {"example": '{"identifier": "ark:12345/x51", "target": "https://example.org/1"}\n'},
+    },
+}
+_URL = "https://example.org/maps/17"
+
+_PUT = _change("putName", "Bind, reserve or replace a name", _NAME, _IF_NONE, body=_body("Fields", {"target": _URL}))
+_PUT["responses"]["201"] = {**_PUT["responses"]["200"], "description": "The name is new."}
+_PUT_PREFIX = _operation(
+    "putPrefix",
+    "Set the record of a NAAN or shoulder",
+    "Prefix",
+    _PREFIX,
+    _IF_MATCH,
+    _IF_NONE,
+    errors=(412,),
+    body=_body("PrefixFields", {"what": "Maps", "pattern": "29^8+check"}),
+    headers=_ETAG,
+)
+_PUT_PREFIX["responses"]["201"] = {**_PUT_PREFIX["responses"]["200"], "description": "The record is new."}
+_POST = _operation(
+    "postNames",
+    f"Mint or bind up to {MAX_NAMES:,} names: all or none",
+    "Saved",
+    _KEY,
+    status=201,
+    errors=(409,),
+    body=_body("NewNames", {"names": [{"shoulder": "ark:12345/x5", "target": _URL}]}),
+)
+
+PATHS: dict[str, dict[str, Schema]] = {
+    f"{BASE}/names": {
+        "get": _operation(
+            "listNames",
+            "List names, also reserved and withdrawn ones",
+            "Names",
+            _query("prefix", "the beginning of the names, such as ark:12345/x5", _SOME),
+            _query("state", "the state of the names", one_of(*STATUSES)),
+            _query("target", "a host, or the beginning of a URL or path", _SOME),
+            _query("q", "words of the metadata; the last can be the beginning of a word", _SOME),
+            _query("changed_since", "a date or a time in RFC 3339", _SOME),
+            _query("after", "the member next of the page before", _SOME),
+            _query(
+                "limit",
+                "the maximum number of names",
+                {"type": "integer", "minimum": 1, "maximum": MAX_PAGE, "default": 100},
+            ),
+            headers={"Link": {"schema": TEXT, "description": 'the URL of the next page with rel="next"'}},
+        ),
+        "post": _POST,
+    },
+    f"{BASE}/names/{{name}}": {
+        "get": _operation(
+            "getName",
+            "Show a name",
+            "Name",
+            _NAME,
+            _parameter("header", "If-None-Match", "the entity tag of a known version: 304 if it is current"),
+            headers=_ETAG,
+        ),
+        "put": _PUT,
+        "patch": _change(
+            "patchName",
+            "Change some values of a name",
+            _NAME,
+            body=_body("Patch", {"metadata": {"erc.who": "Noah", "erc.when": None}}, media_type=MERGE_PATCH),
+        ),
+        "delete": _operation(
+            "deleteName", "Delete a reserved name", None, _NAME, _IF_MATCH, status=204, errors=(409, 412)
+        ),
+    },
+    f"{BASE}/names/{{name}}/history": {
+        "get": _operation("getHistory", "List the changes of a name, oldest first", "History", _NAME)
+    },
+    f"{BASE}/names/{{name}}/withdraw": {
+        "post": _change(
+            "withdrawName",
+            "Withdraw a name; a tombstone remains",
+            _NAME,
+            _KEY,
+            body=_body("Withdrawal", {"reason": "published twice"}, required=False),
+        )
+    },
+    f"{BASE}/names/{{name}}/restore": {
+        "post": _change(
+            "restoreName", "Restore a withdrawn name", _NAME, _KEY, body=_body("Restoration", {}, required=False)
+        )
+    },
+    f"{BASE}/names/{{name}}/relocate": {
+        "post": _change(
+            "relocateName",
+            "Move a name to another target: the caller knows that it is the same thing",
+            _NAME,
+            _KEY,
+            body=_body("Relocation", {"target": _URL}),
+        )
+    },
+    f"{BASE}/imports": {
+        "post": _operation(
+            "postImport",
+            "Import a table of names: all or none, as a job",
+            "Import",
+            _query("dry_run", "1: check the table and change nothing", one_of("0", "1")),
+            _query("relocate", "1: the new targets of bound names lead to the same things", one_of("0", "1")),
+            _KEY,
+            status=202,
+            body=_TABLE,
+            headers={"Location": {"required": True, "schema": TEXT, "description": "the URL of the import"}},
+        )
+    },
+    f"{BASE}/imports/{{number}}": {
+        "get": _operation("getImport", "Show the progress or the result of an import", "Import", _NUMBER)
+    },
+    f"{BASE}/imports/{{number}}/undo": {
+        "post": _operation("undoImport", "Undo an import", "Operation", _NUMBER, _KEY, _DRY_RUN, errors=(409,))
+    },
+    f"{BASE}/relocations": {
+        "post": _operation(
+            "postRelocation",
+            "Replace the beginning of the targets of many names: all or none",
+            "Operation",
+            _DRY_RUN,
+            _KEY,
+            errors=(409,),
+            body=_body("Relocations", {"from": "https://old.example/", "to": "https://new.example/"}),
+        )
+    },
+    f"{BASE}/prefixes": {"get": _operation("listPrefixes", "List the records of NAANs and shoulders", "Prefixes")},
+    f"{BASE}/prefixes/{{prefix}}": {
+        "get": _operation("getPrefix", "Show the record of a NAAN or shoulder", "Prefix", _PREFIX, headers=_ETAG),
+        "put": _PUT_PREFIX,
+    },
+    f"{BASE}/openapi.json": {
+        "get": {
+            **_operation("description", "Show this description", None),
+        }
+    },
+}
+_DESCRIPTION = PATHS[f"{BASE}/openapi.json"]["get"]["responses"]
+_DESCRIPTION["200"]["content"] = {JSON: {"schema": {"type": "object"}}}
+for _path in (f"{BASE}/names/{{name}}", f"{BASE}/prefixes/{{prefix}}"):
+    PATHS[_path]["get"]["responses"]["304"] = {"description": "The client has the current version."}
+
+
+def description() -> dict[str, Any]:
+    """Return the OpenAPI document with the URL of the current application."""
+    return {
+        "openapi": "3.1.0",
+        "info": {
+            "title": "Ararat: management of names",
+            "version": __version__,
+            "summary": "Mint, bind, describe, relocate and withdraw names",
+            "description": ABOUT,
+        },
+        "servers": [{"url": url("inspect.page").removesuffix("/") or "/"}],
+        "security": [{"token": []}, {"basic": []}],
+        "paths": PATHS,
+        "components": {
+            "schemas": SCHEMAS,
+            "securitySchemes": {
+                "token": {"type": "http", "scheme": "bearer", "description": "a token of an account"},
+                "basic": {"type": "http", "scheme": "basic", "description": "a token as password, or a password"},
+            },
+        },
+    }

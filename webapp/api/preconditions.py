@@ -1,0 +1,52 @@
+"""Conditional requests (RFC 9110, section 13): If-Match and If-None-Match against the entity tag of a record."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from flask import Response, request
+from werkzeug.http import parse_etags
+
+
+@dataclass(frozen=True, slots=True)
+class Preconditions:
+    """The entity tags that a request permits and forbids; None without the field."""
+
+    match: str | None
+    none_match: str | None
+
+    @classmethod
+    def of_request(cls) -> Preconditions:
+        """Return the preconditions of the current request."""
+        return cls(request.headers.get("If-Match"), request.headers.get("If-None-Match"))
+
+    def __bool__(self) -> bool:
+        return self.match is not None or self.none_match is not None
+
+    def hold(self, current: str | None) -> bool:
+        """Return whether a change is permitted while the record has this entity tag; None without a record.
+
+        If-Match needs a strong tag (RFC 9110, section 13.1.1).
+
+        >>> Preconditions('"2"', None).hold('"2"'), Preconditions('W/"2"', None).hold('"2"')
+        (True, False)
+        >>> Preconditions(None, "*").hold(None), Preconditions(None, "*").hold('"2"')
+        (True, False)
+        """
+        tag = None if current is None else current.strip('"')
+        if self.match is not None and (tag is None or not parse_etags(self.match).contains(tag)):
+            return False
+        return self.none_match is None or tag is None or not parse_etags(self.none_match).contains_weak(tag)
+
+
+def is_held() -> bool:
+    """Return whether the request is a GET of a client that could already have the response."""
+    return request.method in ("GET", "HEAD") and "If-None-Match" in request.headers
+
+
+def with_tag(response: Response, tag: str) -> Response:
+    """Return the response with an entity tag, or 304 if the client of a GET has it already."""
+    response.headers["ETag"] = tag
+    if is_held() and parse_etags(request.headers["If-None-Match"]).contains_weak(tag.strip('"')):
+        return Response(status=304, headers={"ETag": tag})
+    return response

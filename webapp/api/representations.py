@@ -1,0 +1,47 @@
+"""The JSON of names, events, operations and jobs. A name has the same members as in ``ararat list --json``."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ...middleware.bindings.bulk.plan import BulkResult
+from ...middleware.bindings.listing import as_dict as of_name
+from ...middleware.bindings.model import Binding, Event, rfc3339
+from ..jobs.model import Job
+
+__all__ = ["of_event", "of_import", "of_name", "of_operation"]
+
+
+def of_event(event: Event) -> dict[str, Any]:
+    """Return an event for JSON, with the names before and after it."""
+    return event.as_dict() | {"before": _maybe(event.before), "after": of_name(event.after)}
+
+
+def of_operation(result: BulkResult) -> dict[str, Any]:
+    """Return the result of an operation for JSON."""
+    effects = [
+        {"outcome": effect.outcome, "before": _maybe(effect.before), "after": of_name(effect.after)}
+        for effect in result.effects
+    ]
+    return result.as_dict() | {"effects": effects}
+
+
+def of_import(job: Job) -> dict[str, Any]:
+    """Return an import for JSON."""
+    problem = job.result and job.result.get("problem")
+    return {
+        "number": job.number,
+        "state": job.state,
+        "dry_run": job.parameters["dry_run"],
+        "format": job.parameters["format"],
+        "lines": job.progress,
+        "total": job.total,
+        "created": rfc3339(job.created),
+        "changed": rfc3339(job.changed),
+        "result": None if problem else job.result,
+        "problem": problem,
+    }
+
+
+def _maybe(binding: Binding | None) -> dict[str, Any] | None:
+    return None if binding is None else of_name(binding)

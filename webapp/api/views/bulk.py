@@ -1,0 +1,45 @@
+"""Changes of many names in one operation: relocations, and undo."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from flask import Response
+
+from ....middleware.bindings.bulk.plan import BulkResult
+from ...management import Management
+from .. import bodies, idempotency, parameters, representations
+from ..blueprint import blueprint, caller, management
+from ..idempotency import Reply
+from ..problems import OperationRefused
+
+
+@blueprint.post("/relocations")
+def relocate() -> Response:
+    """Replace the beginning of targets."""
+    dry_run = read_dry_run()
+    body = bodies.read_json("Relocations")
+    return operate(
+        lambda known: known.relocate_prefix(caller(), body["from"], body["to"], dry_run=dry_run), dry_run=dry_run
+    )
+
+
+def read_dry_run() -> bool:
+    """Return the parameter ``dry_run``, the only one of the request."""
+    return parameters.flag("dry_run", parameters.read("dry_run").get("dry_run"))
+
+
+def operate(act: Callable[[Management], BulkResult], *, dry_run: bool) -> Response:
+    """Return the response to an operation. A dry run succeeds, and lists the names that are refused.
+
+    Raises :class:`OperationRefused` if a name is refused; then nothing was written.
+    """
+
+    def permitted(known: Management) -> BulkResult:
+        result = act(known)
+        if result.refusals and not dry_run:
+            raise OperationRefused(result)
+        return result
+
+    represent: Callable[[BulkResult], Reply] = lambda result: Reply(representations.of_operation(result))  # noqa: E731
+    return idempotency.manage(management(), caller(), permitted, represent)

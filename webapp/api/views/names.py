@@ -1,0 +1,171 @@
+"""Names: list, create, show, replace, change, delete, withdraw, restore and relocate them, and their history."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+from urllib.parse import urlencode
+
+from flask import Response, request
+from werkzeug.exceptions import MethodNotAllowed
+
+from ....middleware.bindings import listing
+from ....middleware.bindings.changes import Made
+from ....middleware.errors import BindingError, Stale
+from ...config import url
+from ...errors import Refused
+from ...management import Fields, Management, Missing, NewName, Saved, etag
+from ...responses import as_json
+from ...security import MANAGED
+from .. import bodies, idempotency, name_paths, parameters, preconditions, representations
+from ..blueprint import blueprint, caller, management
+from ..idempotency import Reply
+from ..preconditions import Preconditions
+
+_LISTED = ("prefix", "state", "target", "q", "changed_since", "after", "limit")
+
+
+@blueprint.get("/names")
+def list_names() -> Response:
+    """List names."""
+    given = parameters.read(*_LISTED)
+    limit = parameters.number("limit", given.get("limit"), 1, listing.MAX_PAGE, 100)
+    since = parameters.time("changed_since", given.get("changed_since"))
+    if given.get("target") == "":
+        raise Refused(400, "parameter", "The parameter target is empty. Remove it, or send a host, URL or path.")
+    try:
+        selection = listing.select(
+            prefix=given.get("prefix"),
+            state=given.get("state"),
+            target=given.get("target"),
+            text=given.get("q"),
+            changed_since=since,
+        )
+        page = management().list_names(caller(), selection, given.get("after"), limit)
+    except BindingError as error:
+        raise parameters.refused(error) from error
+    names = [representations.of_name(name) for name in page.names]
+    response = as_json({"names": names, "next": page.next, "unreadable": page.unreadable})
+    if page.next is not None:
+        following = urlencode({**given, "after": page.next})
+        response.headers["Link"] = f'<{url("management.list_names")}?{following}>; rel="next"'
+    return response
+
+
+@blueprint.post("/names")
+def create_names() -> Response:
+    """Mint or bind names."""
+    parameters.read()
+    wanted = [_new_name(each) for each in bodies.read_json("NewNames")["names"]]
+    return idempotency.manage(management(), caller(), lambda known: known.create(caller(), wanted), _created)
+
+
+@blueprint.route("/names/<path:_>", methods=["GET", "PUT", "PATCH", "DELETE", "POST"], provide_automatic_options=False)
+def one_name(_: str) -> Response:
+    """Answer a request for the name in the path, or for an operation on it."""
+    name, operation = name_paths.read_name(request.environ, f"{MANAGED}/names/")
+    known = _ACTIONS[operation]
+    method = "GET" if request.method == "HEAD" else request.method
+    if method not in known:
+        raise MethodNotAllowed(valid_methods=[*known, *(["HEAD"] if "GET" in known else [])])
+    return known[method](name)
+
+
+def _show(name: str) -> Response:
+    binding = management().show(caller(), name)
+    return preconditions.with_tag(as_json(representations.of_name(binding)), etag(binding))
+
+
+def _replace(name: str) -> Response:
+    fields = Fields(**bodies.read_json("Fields"))
+    saved = management().save(caller(), name, fields, revision=_expected(name))
+    return _saved([saved], 201 if saved.is_new else 200).response()
+
+
+def _change(name: str) -> Response:
+    patch = bodies.read_json("Patch", bodies.MERGE_PATCH)
+    if "target" in patch and patch["target"] is None:
+        # A name without a target is described (see Kind).
+        patch["kind"] = patch.get("kind", "described")
+    for elements in ("metadata", "alternates"):
+        if elements in patch:
+            # An empty text deletes an element.
+            patch[elements] = {element: text or "" for element, text in patch[elements].items()}
+    return _saved([management().change(caller(), name, Fields(**patch), revision=_expected(name))]).response()
+
+
+def _delete(name: str) -> Response:
+    management().delete(caller(), name, revision=_expected(name))
+    return Response(status=204)
+
+
+def _history(name: str) -> Response:
+    events = management().history(caller(), name)
+    return as_json({"events": [representations.of_event(event) for event in events]})
+
+
+def _withdraw(name: str) -> Response:
+    body = bodies.read_json("Withdrawal", optional=True)
+    return _once(lambda known, revision: known.withdraw(caller(), name, revision=revision, **body), name)
+
+
+def _restore(name: str) -> Response:
+    body = bodies.read_json("Restoration", optional=True)
+    return _once(lambda known, revision: known.restore(caller(), name, revision=revision, **body), name)
+
+
+def _relocate(name: str) -> Response:
+    body = bodies.read_json("Relocation")
+    return _once(lambda known, revision: known.relocate(caller(), name, revision=revision, **body), name)
+
+
+_ACTIONS: dict[str | None, dict[str, Callable[[str], Response]]] = {
+    None: {"GET": _show, "PUT": _replace, "PATCH": _change, "DELETE": _delete},
+    "history": {"GET": _history},
+    "withdraw": {"POST": _withdraw},
+    "restore": {"POST": _restore},
+    "relocate": {"POST": _relocate},
+}
+
+
+def _once(act: Callable[[Management, int | None], Saved], name: str) -> Response:
+    return idempotency.manage(management(), caller(), lambda known: [act(known, _expected(name))], _saved)
+
+
+def _expected(name: str) -> int | None:
+    """Return the revision that the preconditions of the request permit, 0 for no name, or None without them.
+
+    Raises :class:`Stale` if they do not hold. The change checks the revision again in its transaction.
+    """
+    wanted = Preconditions.of_request()
+    if not wanted:
+        return None
+    try:
+        current = management().show(caller(), name)
+    except Missing:
+        current = None
+    if not wanted.hold(current and etag(current)):
+        raise Stale(name, "the name has another entity tag than the request expects", current)
+    return current.revision if current else 0
+
+
+def _new_name(given: dict[str, Any]) -> NewName:
+    name, shoulder = given.pop("name", None), given.pop("shoulder", None)
+    return NewName(Fields(**given), name=name, shoulder=shoulder)
+
+
+def _outcomes(result: Sequence[Made | Saved]) -> list[tuple[str, Any]]:
+    """Return the outcomes and names of a result of the management, or of its transaction."""
+    return [(each.outcome, each.after if isinstance(each, Made) else each.binding) for each in result]
+
+
+def _created(result: Sequence[Made | Saved]) -> Reply:
+    names = _outcomes(result)
+    value = [{"outcome": outcome, "name": representations.of_name(name)} for outcome, name in names]
+    location = url("management.one_name", _=names[0][1].identifier) if len(names) == 1 else None
+    return Reply({"names": value}, 201, location=location)
+
+
+def _saved(result: Sequence[Made | Saved], status: int = 200) -> Reply:
+    ((_, name),) = _outcomes(result)
+    return Reply(representations.of_name(name), status, etag=etag(name))

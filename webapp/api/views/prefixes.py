@@ -1,0 +1,63 @@
+"""Records of NAANs and shoulders: list, show and set them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from flask import Response, request
+
+from ....middleware.bindings.prefixes import FIELDS, Field
+from ....middleware.errors import Stale
+from ...management import NO_RECORD, Missing, prefix_etag
+from ...responses import as_json
+from ...security import MANAGED
+from .. import bodies, name_paths, parameters, preconditions
+from ..blueprint import blueprint, caller, management
+from ..preconditions import Preconditions
+
+
+@blueprint.get("/prefixes")
+def list_prefixes() -> Response:
+    """List the records."""
+    parameters.read()
+    return as_json({"prefixes": [record.as_dict() for record in management().prefixes(caller())]})
+
+
+@blueprint.get("/prefixes/<path:_>")
+def show_prefix(_: str) -> Response:
+    """Show the record of the prefix in the path."""
+    record = management().prefix(caller(), _prefix())
+    return preconditions.with_tag(as_json(record.as_dict()), prefix_etag(record))
+
+
+@blueprint.put("/prefixes/<path:_>")
+def set_prefix(_: str) -> Response:
+    """Set the record of the prefix in the path. A text that the request does not have is deleted."""
+    prefix = _prefix()
+    body: dict[str, Any] = bodies.read_json("PrefixFields")
+    # Without the member, the rule stays; an empty template removes it.
+    rule: dict[str, Any] = body.get("rule", {"template": None}) or {"template": ""}
+    recorded = _tag(prefix)
+    etag = None
+    if wanted := Preconditions.of_request():
+        if not wanted.hold(recorded):
+            raise Stale(prefix, "the record has another entity tag than the request expects")
+        etag = recorded or NO_RECORD
+    texts: dict[Field, str | None] = {field: body.get(field, "") for field in FIELDS}
+    record = management().set_prefix(
+        caller(), prefix, texts, rule=rule["template"], redirect=rule.get("redirect", 302), etag=etag
+    )
+    status = 200 if recorded else 201
+    return preconditions.with_tag(as_json(record.as_dict(), status), prefix_etag(record))
+
+
+def _prefix() -> str:
+    return name_paths.read_prefix(request.environ, f"{MANAGED}/prefixes/")
+
+
+def _tag(prefix: str) -> str | None:
+    """Return the entity tag of a record, or None without a record."""
+    try:
+        return prefix_etag(management().prefix(caller(), prefix))
+    except Missing:
+        return None

@@ -1,0 +1,171 @@
+"""The jobs in the database: add, claim, report progress, finish.
+
+A worker claims a job by its row. It then reports at least every few seconds that it still runs. If a worker ends
+without finishing its job, such as by ``kill -9``, another one claims the job after :data:`LEASE_SECONDS` and starts it
+again. Only the worker with the latest claim can finish the job, so :meth:`Jobs.finish` in the transaction of the work
+makes sure that the work takes effect exactly once.
+
+The column ``result`` has the data of the work until the job ends.
+"""
+
+from __future__ import annotations
+
+import base64
+import json
+import secrets
+import zlib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
+from typing import TYPE_CHECKING, Any
+
+from sqlalchemy import Connection, bindparam, func, insert, literal_column, select, text, update
+
+from ...middleware.bindings.model import rfc3339
+from ...middleware.storage.tables.account_tables import jobs as table
+from .model import Job, State
+
+if TYPE_CHECKING:
+    from ..accounts.store import Accounts
+
+LEASE_SECONDS = 30.0
+"""The time after the last report of a worker after which another worker can claim its job."""
+
+MAX_CLAIMS = 5
+"""The number of times that a job is started. A job that ends its worker each time fails after that."""
+
+_FINISHED = ("done", "failed", "cancelled")
+# The queries have no parameters except those that a call passes.
+_IS_OPEN = text("state IN ('waiting', 'running')")
+_COLUMNS = (
+    *(table.c.id, table.c.account, table.c.kind, table.c.state, table.c.parameters, table.c.progress, table.c.total),
+    *(literal_column(f"CASE WHEN {_IS_OPEN} THEN NULL ELSE result END"), table.c.created, table.c.changed),
+)
+_ONE = select(*_COLUMNS).where(table.c.id == bindparam("number"))
+_UNFINISHED = select(*_COLUMNS).where(_IS_OPEN).order_by(table.c.id)
+_DATA = select(table.c.result).where(table.c.id == bindparam("number"))
+_OF_ACCOUNT = select(func.count()).where(table.c.account == bindparam("account"), _IS_OPEN)
+
+
+class ClaimLost(RuntimeError):
+    """Another worker has claimed the job, so this one must not finish it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Claim:
+    """A job that a worker carries out. ``parameters`` is the stored text, which identifies the claim."""
+
+    job: Job
+    parameters: str
+
+
+class Jobs:
+    """The jobs in the database of ``accounts``. All threads and forked processes can use one object."""
+
+    def __init__(self, accounts: Accounts, lease: float = LEASE_SECONDS) -> None:
+        self.accounts = accounts
+        self.lease = lease
+
+    def add(
+        self, connection: Connection, account: int, kind: str, parameters: Mapping[str, Any], data: bytes, total: int
+    ) -> Job:
+        """Add a job in the transaction of ``connection``, and return it."""
+        now = rfc3339(self.accounts.bindings.now())
+        row = {
+            "account": account,
+            "kind": kind,
+            "state": "waiting",
+            "parameters": json.dumps(dict(parameters)),
+            "progress": 0,
+            "total": total,
+            "result": base64.b64encode(zlib.compress(data)).decode(),
+            "created": now,
+            "changed": now,
+        }
+        return _job(connection.execute(insert(table).returning(*_COLUMNS), row).one())
+
+    def get(self, number: int) -> Job | None:
+        """Return a job, or None."""
+        found = self.accounts.read(_ONE, number=number)
+        return _job(found[0]) if found else None
+
+    def unfinished(self) -> list[Job]:
+        """Return the jobs that wait or run, the oldest first."""
+        return [_job(row) for row in self.accounts.read(_UNFINISHED)]
+
+    def count_unfinished(self, connection: Connection, account: int) -> int:
+        """Return the number of jobs of an account that wait or run, in a transaction."""
+        return connection.execute(_OF_ACCOUNT, {"account": account}).scalar_one()
+
+    def data(self, number: int) -> bytes:
+        """Return the data of an unfinished job."""
+        ((stored,),) = self.accounts.read(_DATA, number=number)
+        return zlib.decompress(base64.b64decode(stored))
+
+    def claim(self) -> Claim | None:
+        """Claim the oldest job that waits, or whose worker has ended. Return None if there is none."""
+        now = self.accounts.bindings.now()
+        for job in self.unfinished():
+            if job.state == "running" and now - job.changed < timedelta(seconds=self.lease):
+                continue
+            claims = job.parameters.get("claims", 0) + 1
+            marked = json.dumps({**job.parameters, "claim": secrets.token_hex(8), "claims": claims})
+            claimed = Claim(job, json.dumps(dict(job.parameters)))
+            values = {"state": "running", "parameters": marked, "changed": rfc3339(now), "progress": 0}
+            if not self.accounts.write(lambda connection, held=claimed, new=values: _update(connection, held, **new)):
+                continue
+            claimed = Claim(_job_with(job, marked), marked)
+            if claims <= MAX_CLAIMS:
+                return claimed
+            problem = {"code": "attempts", "detail": f"The job ended its worker {MAX_CLAIMS} times."}
+            self.end(claimed, "failed", {"problem": problem})
+        return None
+
+    def report(self, claim: Claim, progress: int) -> None:
+        """Record that the worker still runs, and its progress. Raises :class:`ClaimLost`."""
+        values = {"progress": progress, "changed": rfc3339(self.accounts.bindings.now())}
+        if not self.accounts.write(lambda connection: _update(connection, claim, **values)):
+            raise ClaimLost(str(claim.job.number))
+
+    def finish(
+        self, connection: Connection, claim: Claim, state: State, result: Mapping[str, Any], lines: int | None = None
+    ) -> None:
+        """End a job in the transaction of its work. Raises :class:`ClaimLost`: then the work must not be written."""
+        counts = {} if lines is None else {"progress": lines, "total": lines}
+        changed = rfc3339(self.accounts.bindings.now())
+        if not _update(connection, claim, state=state, result=json.dumps(dict(result)), changed=changed, **counts):
+            raise ClaimLost(str(claim.job.number))
+
+    def end(self, claim: Claim, state: State, result: Mapping[str, Any], lines: int | None = None) -> None:
+        """End a job whose work wrote nothing. Raises :class:`ClaimLost`."""
+        self.accounts.write(lambda connection: self.finish(connection, claim, state, result, lines))
+
+
+def _update(connection: Connection, claim: Claim, **values: str | int) -> bool:
+    """Change the row of a job that has the claim, and return whether it still has it."""
+    of_claim = (
+        table.c.id == claim.job.number,
+        table.c.state.not_in(_FINISHED),
+        table.c.parameters == claim.parameters,
+    )
+    return bool(connection.execute(update(table).where(*of_claim).values(values)).rowcount)
+
+
+def _job_with(job: Job, parameters: str) -> Job:
+    return replace(job, state="running", parameters=json.loads(parameters), progress=0)
+
+
+def _job(row: Sequence[Any]) -> Job:
+    number, account, kind, state, parameters, progress, total, result, created, changed = row
+    return Job(
+        number=number,
+        account=account,
+        kind=kind,
+        state=state,
+        parameters=json.loads(parameters),
+        progress=progress,
+        total=total,
+        result=None if result is None else json.loads(result),
+        created=datetime.fromisoformat(created),
+        changed=datetime.fromisoformat(changed),
+    )

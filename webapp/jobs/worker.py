@@ -1,0 +1,101 @@
+"""The thread of a server process that carries out jobs, one at a time.
+
+The thread starts when a job is added or asked for, and ends when no job waits or runs. Another thread reports while a
+job runs that its worker is alive.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+import threading
+from collections.abc import Callable, Mapping
+
+from ...middleware.errors import BindingsUnavailable, Refused
+from .queue import Claim, ClaimLost, Jobs
+
+Work = Callable[[Claim, Callable[[int], None]], None]
+"""A function that carries out a job and finishes it. The second argument is called with the progress."""
+
+_log = logging.getLogger(__name__)
+
+
+class Worker:
+    """The worker of one server process. ``kinds`` are the functions for the kinds of jobs."""
+
+    def __init__(self, jobs: Jobs, kinds: Mapping[str, Work]) -> None:
+        self._jobs = jobs
+        self._kinds = kinds
+        self._lock = threading.Lock()
+        self._woken = threading.Event()
+        self._thread: threading.Thread | None = None
+        self._pid = os.getpid()
+        self._progress: dict[int, int] = {}
+
+    def wake(self) -> None:
+        """Start the thread if it does not run, and let it look for jobs now."""
+        if self._pid != os.getpid():
+            # A forked process has no thread of its parent, and the lock can be held by one.
+            self._lock, self._pid, self._thread = threading.Lock(), os.getpid(), None
+        self._woken.set()
+        with self._lock:
+            if self._thread is None or not self._thread.is_alive():
+                self._thread = threading.Thread(target=self._run, name="ararat-jobs", daemon=True)
+                self._thread.start()
+
+    def progress_of(self, number: int) -> int:
+        """Return the progress of a job in this process, which a database of one file cannot show while it is locked."""
+        return self._progress.get(number, 0)
+
+    def _run(self) -> None:
+        while True:
+            self._woken.clear()
+            try:
+                while (claim := self._jobs.claim()) is not None:
+                    self._carry_out(claim)
+                with self._lock:
+                    if not self._woken.is_set() and not self._jobs.unfinished():
+                        self._thread = None
+                        return
+            except BindingsUnavailable as error:
+                if self._jobs.accounts.bindings.is_closed:
+                    return
+                _log.warning("the jobs cannot be read: %s", error)
+            self._woken.wait(self._jobs.lease / 6)
+
+    def _carry_out(self, claim: Claim) -> None:
+        job = claim.job
+        alive = threading.Event()
+        reporting = threading.Thread(target=self._report, args=(claim, alive), name="ararat-job-alive", daemon=True)
+        reporting.start()
+        try:
+            self._kinds[job.kind](claim, lambda progress: self._progress.__setitem__(job.number, progress))
+        except ClaimLost:
+            _log.warning("job %d was taken over by another worker", job.number)
+        except BindingsUnavailable as error:
+            # The claim expires, and then the job starts again.
+            _log.warning("job %d was interrupted: %s", job.number, error)
+        except Refused as error:
+            self._fail(claim, error.code, f"{error.message}; expected {error.expected}")
+        except Exception:  # noqa: BLE001 - a defect must not end the worker
+            _log.exception("job %d failed", job.number)
+            self._fail(claim, "internal-error", "Something went wrong on the side of the server. The error was logged.")
+        finally:
+            alive.set()
+            reporting.join()
+            self._progress.pop(job.number, None)
+
+    def _fail(self, claim: Claim, code: str, detail: str) -> None:
+        try:
+            self._jobs.end(claim, "failed", {"problem": {"code": code, "detail": detail}})
+        except (BindingsUnavailable, ClaimLost) as error:
+            _log.warning("job %d failed, which cannot be recorded: %s", claim.job.number, error)
+
+    def _report(self, claim: Claim, ended: threading.Event) -> None:
+        while not ended.wait(self._jobs.lease / 6):
+            try:
+                self._jobs.report(claim, self.progress_of(claim.job.number))
+            except BindingsUnavailable:
+                continue  # SQLite is locked by the job itself
+            except ClaimLost:
+                return
