@@ -6,6 +6,7 @@ message.
 """
 
 from . import (
+    administration,
     audit,
     changes,
     errors,
@@ -21,6 +22,7 @@ from . import (
 from .blueprint import blueprint
 
 __all__ = [
+    "administration",
     "audit",
     "blueprint",
     "changes",

@@ -1,0 +1,103 @@
+"""The page of the tokens of the caller."""
+
+from __future__ import annotations
+
+import re
+from datetime import UTC, datetime
+
+import pytest
+
+from ..conftest import Browser, Desk
+
+FORM = {"label": "repository", "expires": "2099-12-31", "prefixes": "12345/x5ab"}
+
+
+def create(browser: Browser, **form: str) -> str:
+    """Create a token and return its secret."""
+    page = browser.post("/desk/tokens", {**FORM, **form})
+    assert page.status_code == 200
+    secret = re.search(r"<code>(ararat_[\w-]+)</code>", page.text)
+    assert secret
+    return secret[1]
+
+
+def test_a_token_is_shown_once_and_works(desk: Desk, jane: Browser) -> None:
+    secret = create(jane)
+    found = desk.accounts.of_token(secret)
+    assert found is not None
+    assert found.token is not None
+    assert (found.actor, found.token.label, found.token.prefixes) == ("jane", "repository", ("ark:12345/x5ab",))
+    # The token is valid until the end of the day.
+    assert found.token.expires == datetime(2100, 1, 1, tzinfo=UTC)
+    page = jane.get("/desk/tokens").text
+    assert "repository" in page
+    assert secret not in page
+
+
+def test_a_token_without_last_day_and_prefixes_is_unrestricted(desk: Desk, jane: Browser) -> None:
+    found = desk.accounts.of_token(create(jane, expires="", prefixes=""))
+    assert found is not None
+    assert found.token is not None
+    assert (found.token.expires, found.token.prefixes) == (None, None)
+
+
+@pytest.mark.parametrize(
+    ("field", "value", "said"),
+    [
+        ("label", "", "label is empty"),
+        ("label", "a\u202eb", "control character"),
+        ("expires", "tomorrow", "not a day"),
+        ("expires", "2020-01-01", "expired already"),
+        ("expires", "9999-12-31", "not a day"),
+        ("prefixes", "nonsense", "nonsense"),
+        ("prefixes", "ark:12345/y1", "no grant for ark:12345/y1"),
+        ("prefixes", "ark:12345/", "no grant for ark:12345/"),
+        ("prefixes", "12345/x5\n" * 101, "101 prefixes"),
+    ],
+)
+def test_a_wrong_field_is_explained(desk: Desk, jane: Browser, field: str, value: str, said: str) -> None:
+    refused = jane.post("/desk/tokens", {**FORM, field: value})
+    assert refused.status_code == 422
+    assert f'id="{field}-error"' in refused.text
+    assert said in re.sub(r"<[^>]*>", "", refused.text)
+    assert desk.accounts.tokens("jane") == []
+
+
+def test_a_token_is_revoked(desk: Desk, jane: Browser) -> None:
+    secret = create(jane)
+    number = str(desk.accounts.tokens("jane")[0].number)
+    assert jane.post("/desk/tokens/revoke", {"number": number}).location == "/desk/tokens"
+    assert desk.accounts.of_token(secret) is None
+    page = jane.get("/desk/tokens").text
+    assert "The token repository is revoked." in re.sub(r"<[^>]*>", "", page)
+    assert "Revoked and expired tokens (1)" in page
+
+
+@pytest.mark.parametrize("number", ["", "0", "-1", "9" * 5000, "\u0661", "1.0"])
+def test_a_token_of_another_account_is_not_found(desk: Desk, jane: Browser, number: str) -> None:
+    token, _ = desk.accounts.create_token("ada", "hers")
+    for each in (str(token.number), number):
+        assert jane.post("/desk/tokens/revoke", {"number": each}).status_code == 404
+    assert desk.accounts.tokens("ada")[0].revoked is None
+
+
+def test_a_token_cannot_create_or_revoke_tokens(desk: Desk) -> None:
+    token, secret = desk.accounts.create_token("jane", "some", None, ["ark:12345/x5ab"])
+    client, headers = desk.app.test_client(), {"Authorization": f"Bearer {secret}"}
+    assert client.post("/desk/tokens", data={**FORM, "prefixes": ""}, headers=headers).status_code == 403
+    revoked = client.post("/desk/tokens/revoke", data={"number": str(token.number)}, headers=headers)
+    assert revoked.status_code == 403
+    assert [each.revoked for each in desk.accounts.tokens("jane")] == [None]
+    assert "Sign in with your account" in client.get("/desk/tokens", headers=headers).text
+
+
+def test_a_reader_restricts_no_prefixes(desk: Desk, rita: Browser) -> None:
+    assert 'name="prefixes"' not in rita.get("/desk/tokens").text
+    found = desk.accounts.of_token(create(rita, prefixes=""))
+    assert found is not None
+    assert found.role == "reader"
+
+
+def test_hostile_labels_are_isolated(desk: Desk, jane: Browser) -> None:
+    create(jane, label="<b>&quot;\u0627\u0644")
+    assert "<b>&" not in jane.get("/desk/tokens").text

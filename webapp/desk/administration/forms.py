@@ -1,0 +1,55 @@
+"""The fields of the forms for tokens and accounts."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import Final
+
+from ....middleware.bindings import validation
+from ....middleware.errors import BindingError
+from ...accounts.errors import AccountError
+from ...accounts.model import read_prefix
+from ..forms import Problem, sentence
+
+MAX_PREFIXES = 100
+"""The maximum number of prefixes in one form."""
+
+# On the desk, these fixes replace the ones for the command line.
+_FIXES: Final[Mapping[str, str]] = MappingProxyType(
+    {
+        "account-last": "Make another account an administrator first",
+        "grant-unknown": "Load the page again",
+        "token-unknown": "Load the page again",
+    }
+)
+
+
+def account_problem(error: AccountError) -> Problem:
+    """Return the problem for an error of accounts: what is wrong, and how to fix it.
+
+    >>> account_problem(AccountError("account-last", "jane is the last administrator"))
+    Problem(message='jane is the last administrator. Make another account an administrator first.', expected=None)
+    """
+    fix = _FIXES.get(error.code, f"{error.fix[:1].upper()}{error.fix[1:]}")
+    return Problem(f"{sentence(error.message)} {fix}.")
+
+
+def read_prefixes(text: str) -> tuple[list[str], Problem | None]:
+    """Return the prefixes in the lines of a text in their stored form, and the problem of the first wrong line.
+
+    >>> read_prefixes("12345/x5\\n\\nark:/12345/x-5")
+    (['ark:12345/x5'], None)
+    """
+    lines = [line.strip() for line in text.splitlines() if line.strip()]
+    if len(lines) > MAX_PREFIXES:
+        return [], Problem(f"There are {len(lines):,} prefixes.", f"at most {MAX_PREFIXES} prefixes")
+    found: list[str] = []
+    for line in lines:
+        try:
+            found.append(read_prefix(line))
+        except BindingError as error:
+            problem = Problem.of(error)
+            shown = validation.shown(line, 100)
+            return [], problem if shown in problem.message else Problem(f"{shown}: {error.message}.", error.expected)
+    return sorted({*found}), None

@@ -1,0 +1,114 @@
+"""The page of the tokens of the caller: create a token, which is shown once, and revoke tokens."""
+
+from __future__ import annotations
+
+from datetime import UTC, date, datetime, time, timedelta
+from http import HTTPStatus
+
+from flask import Response, abort, render_template, request
+from werkzeug.wrappers import Response as AnyResponse
+
+from ...accounts import identify
+from ...accounts.errors import AccountError
+from ...accounts.model import Caller, Token
+from ...accounts.records.tokens import MAX_LABEL
+from ...errors import Refused
+from .. import messages
+from ..blueprint import blueprint, caller, see_other
+from ..forms import Problem
+from .forms import account_problem, read_prefixes
+
+DAYS = 365
+"""The suggested time until a token expires."""
+
+
+@blueprint.get("/tokens", endpoint="tokens")
+def page() -> str:
+    """Show the tokens of the caller, and the form for a new one."""
+    return _page()
+
+
+@blueprint.post("/tokens", endpoint="create_token")
+def create() -> AnyResponse:
+    """Create the token of the form, and show its secret. The secret cannot be shown again."""
+    asking, form = _person(), request.form
+    prefixes, wrong_prefix = read_prefixes(form.get("prefixes", ""))
+    expires, wrong_day = _read_day(form.get("expires", ""))
+    if wrong_prefix is None and (foreign := [each for each in prefixes if not asking.may_change(each)]):
+        wrong_prefix = Problem(f"Your account has no grant for {foreign[0]}.", "a prefix below one of your own")
+    problems = {field: each for field, each in (("expires", wrong_day), ("prefixes", wrong_prefix)) if each}
+    if not problems:
+        try:
+            token, secret = identify.accounts().create_token(
+                asking.account.name, form.get("label", ""), expires, prefixes or None, by=asking
+            )
+            return Response(render_template("desk/token.html", token=token, secret=secret))
+        except AccountError as error:
+            problems["label" if error.code == "token-label" else "expires"] = account_problem(error)
+    return Response(_page(problems), HTTPStatus.UNPROCESSABLE_ENTITY)
+
+
+@blueprint.post("/tokens/revoke", endpoint="revoke_token")
+def revoke() -> AnyResponse:
+    """Revoke a token of the caller."""
+    asking = _person()
+    messages.put(revoke_of(asking, asking.account.name))
+    return see_other("desk.tokens")
+
+
+def revoke_of(asking: Caller, name: str) -> str:
+    """Revoke the token of an account with the number in the form. Return a sentence about it.
+
+    Answers 404 if the account has no token with this number.
+    """
+    number, known = request.form.get("number", ""), identify.accounts()
+    token = next((each for each in known.tokens(name) if str(each.number) == number), None)
+    if token is None:
+        abort(HTTPStatus.NOT_FOUND)
+    known.revoke_token(token.number, by=asking)
+    return f"The token {token.label} is revoked. Programs can no longer use it."
+
+
+def sorted_tokens(name: str) -> tuple[list[Token], list[Token]]:
+    """Return the valid tokens of an account, and its revoked and expired ones; each list has the newest first."""
+    known = identify.accounts()
+    now, every = known.bindings.now(), known.tokens(name)[::-1]
+    valid = [each for each in every if each.revoked is None and (each.expires is None or each.expires > now)]
+    return valid, [each for each in every if each not in valid]
+
+
+def _page(problems: dict[str, Problem] | None = None) -> str:
+    asking = caller()
+    valid, invalid = sorted_tokens(asking.account.name)
+    suggested = (identify.accounts().bindings.now() + timedelta(days=DAYS)).date()
+    return render_template(
+        "desk/tokens.html",
+        valid=valid,
+        invalid=invalid,
+        may_create=asking.token is None,
+        form=request.form or {"expires": suggested.isoformat()},
+        most=MAX_LABEL,
+        errors=problems or {},
+    )
+
+
+def _person() -> Caller:
+    """Return the caller. Raises :class:`Refused` for a program with a token.
+
+    Otherwise a token for some prefixes could create one for all, and a stolen token could create others.
+    """
+    asking = caller()
+    if asking.token is not None:
+        sentence = "A token cannot create or revoke tokens. Sign in with the account instead."
+        raise Refused(HTTPStatus.FORBIDDEN, "token-used", sentence)
+    return asking
+
+
+def _read_day(text: str) -> tuple[datetime | None, Problem | None]:
+    """Return the end of a day in UTC, and None for an empty text; and the problem of another text."""
+    if not text.strip():
+        return None, None
+    try:
+        return datetime.combine(date.fromisoformat(text.strip()), time(), UTC) + timedelta(days=1), None
+    except (ValueError, OverflowError):
+        return None, Problem("This is not a day.", "a day in the future, such as 2027-11-23, or an empty field")
