@@ -72,6 +72,7 @@ def create_app(
     resolvers: Sequence[str | Resolver] = (),
     remote_user: str | None = None,
     openid: OpenID | None = None,
+    ezid: str | None = None,
 ) -> Flask:
     """Create an inspector, a WSGI application that can be mounted under any path.
 
@@ -99,6 +100,7 @@ def create_app(
       or the name of a header field that a proxy sets. None: no user is trusted.
     - ``openid``: the OpenID provider whose users can sign in (:class:`~ararat.webapp.accounts.openid.OpenID`). It needs
       ``inspector`` or ``prefix``.
+    - ``ezid``: the path of the EZID API, such as "/ezid". None: there is no such API. It needs a prefix and a database.
 
     Accounts are those in the database of ``bindings``. Their pages answer 404 until an account exists.
 
@@ -108,7 +110,7 @@ def create_app(
     proxies. Do this only behind a proxy.
 
     Raises :class:`MissingAssets` if the files of htmx are missing, and ValueError for an invalid prefix, policy or
-    resolver, an invalid ``remote_user``, and for ``openid`` without a URL of this inspector.
+    resolver, an invalid ``remote_user`` or ``ezid``, and for ``openid`` without a URL of this inspector.
 
     >>> create_app().test_client().get("/?q=ark:12345/x").status
     '200 OK'
@@ -175,6 +177,8 @@ def create_app(
         app.register_blueprint(view.blueprint)
     if app.extensions[KEY].accounts is not None:
         _register_accounts(app, app.extensions[KEY])
+    if ezid is not None:
+        _answer_ezid(app, ezid)
     return app
 
 
@@ -207,6 +211,18 @@ def _register_accounts(app: Flask, site: Site) -> None:
         from .views import openid
 
         app.register_blueprint(openid.blueprint)
+
+
+def _answer_ezid(app: Flask, path: str) -> None:
+    """Answer the EZID API below a path. Raises ValueError."""
+    known: Site = app.extensions[KEY]
+    if known.bindings is None or known.accounts is None or known.prefix is None:
+        raise ValueError("the EZID API needs a prefix, and bindings in a database")
+    from .ezid import dispatch
+    from .management import Management
+
+    management = Management(known.bindings, known.accounts)
+    dispatch.init_app(app, path, prefix=known.prefix, management=management)
 
 
 def _variable(remote_user: str) -> str:

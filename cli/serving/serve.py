@@ -189,6 +189,10 @@ def _options(command: Any) -> Any:
 @sign_in_options
 @policy_option("Also check IRIs against this IRI policy.", multiple=True)
 @click.option(
+    "--ezid", metavar="PATH", envvar="ARARAT_EZID", show_envvar=True,
+    help="Answer the EZID API below this path, such as /ezid. It needs an account (ararat account add).",
+)  # fmt: skip
+@click.option(
     "--access-log", metavar="FILE", envvar="ARARAT_ACCESS_LOG", show_envvar=True,
     help="Log each requested identifier to FILE as a line of JSON, without data of the client. - is standard output.",
 )  # fmt: skip
@@ -210,6 +214,7 @@ def serve_command(
     resolvers: tuple[str, ...],
     rounds: float | None,
     profiles: tuple[Profile, ...],
+    ezid: str | None,
     access_log: str | None,
     remote_user: str | None,
     openid_issuer: str | None,
@@ -267,6 +272,7 @@ def serve_command(
                 resolvers=resolvers,
                 remote_user=sign_in.require_proxy(trusted_proxies),
                 openid=sign_in.openid(),
+                ezid=ezid,
                 **given,
             )
         except (ValueError, NotImplementedError) as error:
@@ -275,7 +281,7 @@ def serve_command(
             raise Refused(str(error), exit_code=UNAVAILABLE) from None
 
         def ready() -> None:
-            _announce(address, prefix, inspector, host, store, bindings, trace_elsewhere)
+            _announce(address, prefix, inspector, host, store, bindings, trace_elsewhere, ezid)
             if not store.is_demo:
                 # In a database of millions the count takes seconds. It must not delay the first answer.
                 Thread(target=_warn_of_served, args=(bindings,), name="ararat-served", daemon=True).start()
@@ -390,6 +396,7 @@ def _announce(
     store: _Store,
     bindings: Bindings,
     trace_elsewhere: bool,
+    ezid: str | None,
 ) -> None:
     sheet = Sheet.of(sys.stdout)
     write([f"{sheet.paint(f'Ararat {__version__} at')} {sheet.paint(address, 'strong')}"])
@@ -401,6 +408,8 @@ def _announce(
         write(sheet.field("Inspector", linked))
     elif host in ("0.0.0.0", "::"):  # noqa: S104 - a comparison
         write(sheet.field("Prefix", f"{address}, not reachable from other machines; set --prefix"))
+    if ezid:
+        write(sheet.field("EZID API", identifier(f"{(prefix or address).rstrip('/')}{ezid.rstrip('/')}")))
     note = " (temporary; use --database to keep bindings)" if store.is_demo else ""
     if bindings.is_file:
         note = " (read again when it changes, never written)"

@@ -92,6 +92,7 @@ def compose(
     resolvers: Sequence[str] = (),
     remote_user: str | None = None,
     openid: OpenID | None = None,
+    ezid: str | None = None,
     **settings: Any,
 ) -> WSGIApplication:
     """Return the WSGI application of ``ararat serve``: the resolver in front of the inspector, and of the demo site.
@@ -107,11 +108,12 @@ def compose(
     - ``trusted_hosts``: the host names of the inspector; None for any.
     - ``policies``: the IRI policies by which the inspector checks IRIs.
     - ``remote_user``: the header field of the user that a proxy has signed in. ``openid``: an OpenID provider.
+    - ``ezid``: the path below which the EZID API answers, or None.
     - ``settings``: those of :class:`~ararat.middleware.ResolverMiddleware`.
 
     Requests of a trace to ``address`` are answered in process. At ``prefix`` only names are, unless the inspector is at
     the root of the prefix: another application can answer the other paths. Raises ValueError for an invalid setting,
-    network or resolver.
+    network, resolver or path.
     """
     local: dict[str, WSGIApplication] = {}
     at_root = inspector is not None and inspector.rstrip("/") in ("", prefix.rstrip("/"))
@@ -129,6 +131,7 @@ def compose(
         resolvers=resolvers,
         remote_user=remote_user,
         openid=openid,
+        ezid=ezid,
     )
     site = DispatcherMiddleware(app, {MOUNT: create_demo()} if demo else {})
     also = (address, *settings.pop("also", ()))

@@ -360,6 +360,21 @@ class Bindings:
         """
         return self.store.count_names(selection or Selection(), by)
 
+    def owners(self, keys: Iterable[str]) -> dict[str, str]:
+        """Return the owners of names by their keys: the actors of their first changes. Names without one are left out.
+
+        >>> import tempfile
+        >>> from ararat.middleware import open_bindings
+        >>> folder = tempfile.TemporaryDirectory()
+        >>> b = open_bindings(f"{folder.name}/bindings.sqlite", create=True)
+        >>> b.bind("ark:12345/x1", "/1", actor="jane"), b.bind("ark:12345/x1", "/1", redirect=307, actor="joe")
+        ('bound', 'updated')
+        >>> b.owners(["ark:12345/x1", "ark:12345/x2"])
+        {'ark:12345/x1': 'jane'}
+        >>> b.close(); folder.cleanup()
+        """
+        return self.store.first_actors(keys)
+
     def history(self, identifier: Name) -> list[Event]:
         """Return the changes of a name, the oldest first. The list is empty for a name that was never recorded."""
         name = names.read(identifier)

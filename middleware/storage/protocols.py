@@ -126,6 +126,10 @@ class Store(Protocol):
         """Return the bindings of these keys, by key. Keys that are not bound are omitted."""
         ...
 
+    def first_actors(self, identifiers: Iterable[str]) -> dict[str, str]:
+        """Return the actors of the first changes of these keys; keys without an actor are left out."""
+        ...
+
     def history(self, identifier: str) -> list[Event]:
         """Return the changes of the name with this key, the oldest first. The list is empty for an unknown name."""
         ...

@@ -53,6 +53,8 @@ class Statements:
 
         # The index events_deleted makes this fast: it contains deleted names only.
         self.deleted = f"SELECT key, max(revision) FROM events WHERE {is_wanted} AND action = 'deleted' GROUP BY key"
+        first = "revision = 1 AND actor IS NOT NULL"
+        self.first_actors = f"SELECT key, actor FROM events WHERE {is_wanted} AND {first}"
         self.history = f"SELECT {', '.join(EVENT)} FROM events WHERE key = {mark} ORDER BY revision"
         compared = f"SELECT {state}, action, actor FROM events"
         newest = "SELECT max(other.revision) FROM events AS other WHERE other.key = events.key"

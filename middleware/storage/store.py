@@ -76,6 +76,11 @@ class DatabaseStore:
             rows = self._readers.rows(self._statements.many, (self._database.array_parameter(keys),))
         return {binding.identifier: binding for binding in map(binding_of, rows)}
 
+    def first_actors(self, identifiers: Iterable[str]) -> dict[str, str]:
+        """Return the actors of the first changes of these keys; keys without an actor are left out."""
+        keys = [index_key(name) for name in identifiers if name.isascii() and name.isprintable()]
+        return dict(self._readers.rows(self._statements.first_actors, (self._database.array_parameter(keys),)))
+
     def history(self, identifier: str) -> list[Event]:
         """Return the changes of the name with this key, the oldest first. The list is empty for an unknown name."""
         before: Binding | None = None

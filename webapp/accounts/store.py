@@ -16,10 +16,9 @@ from .records import rows
 from .records.database import end_sessions, find
 from .records.identities import Identities
 from .records.sessions import Sessions
-from .records.tokens import Tokens
 
 
-class Accounts(Tokens, Sessions, Identities):
+class Accounts(Sessions, Identities):
     """The accounts in the database of ``bindings``. All threads and forked processes can use one object.
 
     Methods raise :class:`AccountError` for wrong arguments, :class:`BindingsUnavailable` if the database cannot be

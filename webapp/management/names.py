@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from datetime import datetime
 from typing import TYPE_CHECKING
 
+from ...identifiers.ark import length
 from ...middleware.bindings import assignment, creation, names, prefixes
 from ...middleware.bindings.assignment import Change
 from ...middleware.bindings.changes import NameChange
@@ -25,6 +26,9 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from ..accounts.model import Caller
+
+# A name that can be bound has at most 255 code points. One code point has at most 12 characters in a key.
+_LONGEST_KEY = 12 * length.ALWAYS_ACCEPTED
 
 
 class NameOperations(Recorder):
@@ -50,6 +54,23 @@ class NameOperations(Recorder):
         if found is None or (caller is None and found.is_reserved):
             raise _missing(name)
         return found
+
+    def show_longest(self, caller: Caller | None, name: Name) -> Binding:
+        """Return the binding of a name, or of the longest recorded name that it begins with, as :meth:`show`.
+
+        A prefix can end in the middle of a component, as the shoulders of ARKs do.
+        """
+        key = names.key(names.read(name))
+        found = self.bindings.fetch(key[:end] for end in range(1, min(len(key), _LONGEST_KEY) + 1))
+        shown = [binding for binding in found.values() if caller is not None or not binding.is_reserved]
+        if not shown:
+            raise _missing(name)
+        return max(shown, key=lambda binding: len(binding.identifier))
+
+    def owners(self, caller: Caller | None, keys: Iterable[str]) -> dict[str, str]:
+        """Return the owners of names by their keys, as :meth:`Bindings.owners`."""
+        require_account(caller)
+        return self.bindings.owners(keys)
 
     def history(self, caller: Caller | None, name: Name) -> list[Event]:
         """Return the changes of a name, oldest first; also of a deleted name."""

@@ -177,6 +177,10 @@ class FileStore:
         bindings = self._current().bindings
         return {name: bindings[name] for name in identifiers if name in bindings}
 
+    def first_actors(self, identifiers: Iterable[str]) -> dict[str, str]:
+        """Return an empty dict: a file has no actors."""
+        return {}
+
     def history(self, identifier: str) -> list[Event]:
         """Return one event for the name with this key, with its line as the source. The full history is in Git."""
         table = self._current()

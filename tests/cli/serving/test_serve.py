@@ -455,6 +455,26 @@ def test_rounds_need_a_database(ararat: Callable[..., Result], tmp_path: Path) -
     assert "--rounds needs a database" in refused.stderr
 
 
+def test_the_ezid_api_needs_a_database_and_a_path(ararat: Callable[..., Result], tmp_path: Path) -> None:
+    (tmp_path / "names.csv").write_text("identifier,target\nark:12345/x,/1\n")
+    on_file = ararat("serve", "--ezid", "/ezid", "--bindings", "names.csv")
+    assert (on_file.exit_code, on_file.stdout) == (64, "")
+    assert "the EZID API needs a prefix, and bindings in a database" in " ".join(on_file.stderr.split())
+    for path in ("ezid", "/", "/docs"):
+        wrong = ararat("serve", "--ezid", path, "--database", "sqlite:///new.sqlite", "--create")
+        assert wrong.exit_code == 64, path
+        assert "EZID API" in wrong.stderr
+
+
+def test_serve_prints_the_url_of_the_ezid_api(tmp_path: Path, serve_ararat: Callable[..., Any]) -> None:
+    database = f"sqlite:///{tmp_path / 'bindings.sqlite'}"
+    server = serve_ararat("--ezid", "/ezid/", "--database", database, "--create", "--prefix", "https://ids.example.org")
+    assert re.search(r"^ *EZID API +https://ids\.example\.org/ezid$", server.log(), re.MULTILINE), server.log()
+    status = server.get("/ezid/status", host="ids.example.org")
+    assert (status.status, status.text) == (200, "success: EZID is up\n")
+    assert server.get("/ezid/status", host="other.example.org").status == 400
+
+
 def test_a_running_server_traces_targets(tmp_path: Path, start_server: Callable[..., Any]) -> None:
     database = f"sqlite:///{tmp_path / 'bindings.sqlite'}"
     with open_bindings(database, create=True) as bindings:

@@ -154,6 +154,26 @@ def test_a_clock_that_is_set_back_does_not_revive_a_token_or_session(accounts, c
     assert accounts.of_session(session) is None
 
 
+def test_a_session_of_a_token_has_its_prefixes_and_ends_with_it(accounts, clock):
+    jane = accounts.add("jane", "curator", ["12345/x5"])
+    token, _ = accounts.create_token("jane", "one", clock.now + timedelta(hours=1), ["12345/x5a"])
+    session = accounts.start_session(jane, token=token)
+    found = accounts.of_session(session)
+    assert (found.actor, found.token.number, found.may_change("ark:12345/x5b")) == ("jane", token.number, False)
+    # The number is part of the secret.
+    secret, _, number = session.partition(".")
+    assert [accounts.of_session(other) for other in (secret, f"{secret}.", f"{session}0", number)] == [None] * 4
+    assert accounts.of_token_number(token.number) == found
+    assert accounts.of_token_number(token.number + 1) is None
+    clock.move(hours=1)
+    assert accounts.of_session(session) is None
+    assert accounts.of_token_number(token.number) is None
+    other, _ = accounts.create_token("jane", "two")
+    session = accounts.start_session(jane, token=other)
+    accounts.revoke_token(other.number)
+    assert accounts.of_session(session) is None
+
+
 def test_a_disabled_account_has_no_valid_token_or_session(accounts):
     jane = accounts.add("jane", "curator", password=PASSWORD)
     _, secret = accounts.create_token("jane", "repository")

@@ -207,6 +207,33 @@ def test_reserved_names_are_hidden_without_an_account(management: Management, cu
     assert str(hidden.value).replace(NAME, "") == str(unknown.value).replace(f"{NAME}q", "")
 
 
+def test_the_longest_recorded_beginning_of_a_name_is_shown(management: Management, curator: Caller) -> None:
+    management.save(curator, "ark:12345/x5", Fields(target="/short"))
+    management.save(curator, "ark:12345/x5/a-b", Fields(target="/long"))
+    management.save(curator, "ark:12345/x5/abc", Fields(state="reserved"))
+
+    def shown(caller: Caller | None, name: str) -> str:
+        return management.show_longest(caller, name).identifier
+
+    assert shown(None, "ark:/12345/x5/ab") == shown(None, "ark:12345/x5/abc/d") == "ark:12345/x5/ab"
+    assert shown(curator, "ark:12345/x5/abc/d") == "ark:12345/x5/abc"
+    assert shown(None, f"ark:12345/x5.{'x' * 5000}") == "ark:12345/x5"
+    for name in ("ark:12345/x", "urn:isbn:0451450523"):
+        with pytest.raises(Missing):
+            management.show_longest(None, name)
+
+
+def test_the_owner_of_a_name_is_the_actor_of_its_first_change(management: Management, curator: Caller) -> None:
+    administrator = Caller(account=management.accounts.add("root", "administrator"))
+    management.save(curator, "ark:12345/x5a", Fields(target="/1"))
+    management.change(administrator, "ark:12345/x5a", Fields(redirect=307))
+    management.bindings.bind("ark:12345/x5b", "/2")
+    keys = ["ark:12345/x5a", "ark:12345/x5b", "ark:12345/x5c", "\u00e9"]
+    assert management.owners(curator, keys) == {"ark:12345/x5a": "jane"}
+    with pytest.raises(Forbidden):
+        management.owners(None, keys)
+
+
 # Minting and creating -------------------------------------------------------------------------------------------------
 
 

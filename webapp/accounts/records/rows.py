@@ -49,6 +49,7 @@ def _of(table: Any, *columns: Any) -> Any:
 
 
 OF_TOKEN = _of(tables.tokens, *_TOKEN_COLUMNS).where(tables.tokens.c.hash == bindparam("hash"))
+OF_TOKEN_NUMBER = _of(tables.tokens, *_TOKEN_COLUMNS).where(tables.tokens.c.id == bindparam("number"))
 OF_SESSION = _of(tables.sessions, *_labelled(_SESSION, "session")).where(tables.sessions.c.id == bindparam("hash"))
 OF_IDENTITY = _of(tables.identities).where(
     tables.identities.c.issuer == bindparam("issuer"), tables.identities.c.subject == bindparam("subject")

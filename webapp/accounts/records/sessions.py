@@ -10,20 +10,25 @@ from sqlalchemy import Connection, delete, insert, update
 from ....middleware.bindings.model import rfc3339
 from ....middleware.storage.tables import account_tables as tables
 from .. import audit
-from ..model import Account, Caller
+from ..model import Account, Caller, Token
 from . import rows
-from .database import AccountDatabase, secret_hash
+from .database import secret_hash
+from .tokens import Tokens
 
 SESSION_HOURS = 12
 """The time after which a session ends."""
 
 
-class Sessions(AccountDatabase):
-    """The sessions of accounts."""
+class Sessions(Tokens):
+    """The sessions of accounts.
 
-    def start_session(self, account: Account, *, address: str | None = None) -> str:
+    The id of a session that a token started ends with the number of the token. The session has the prefixes of the
+    token and ends with it. The hash of the id includes the number, so no client can change or remove it.
+    """
+
+    def start_session(self, account: Account, *, token: Token | None = None, address: str | None = None) -> str:
         """Start a session of :data:`SESSION_HOURS` and return its id. ``address`` is that of the client."""
-        session = secrets.token_urlsafe(32)
+        session = secrets.token_urlsafe(32) + (f".{token.number}" if token else "")
 
         def write(connection: Connection) -> None:
             now = self.bindings.now()
@@ -31,7 +36,7 @@ class Sessions(AccountDatabase):
             row = {"id": secret_hash(session), "account": account.number, "created": rfc3339(now)}
             row |= {"expires": rfc3339(now + timedelta(hours=SESSION_HOURS))}
             connection.execute(insert(tables.sessions), row)
-            caller = Caller(account=account, address=address)
+            caller = Caller(account=account, token=token, address=address)
             audit.record(connection, caller, "sign-in", None, "session", when=now)
 
         self.write(write)
@@ -45,7 +50,8 @@ class Sessions(AccountDatabase):
         created, expires, has_ended = rows.session_of(found[0])
         if has_ended or found[0].account.disabled or not self._is_valid(created, expires):
             return None
-        return Caller(account=found[0].account)
+        number = session.partition(".")[2]
+        return self.of_token_number(int(number)) if number else Caller(account=found[0].account)
 
     def end_session(self, session: str) -> None:
         """End a session. Nothing changes if it is unknown or has ended."""

@@ -103,13 +103,22 @@ class Tokens(AccountDatabase):
 
     def of_token(self, secret: str) -> Caller | None:
         """Return the caller with this token; None if it is unknown, expired or revoked, or its account is disabled."""
-        found = rows.found(self.read(rows.OF_TOKEN, hash=secret_hash(secret)))
+        found = self._caller(rows.found(self.read(rows.OF_TOKEN, hash=secret_hash(secret))))
+        if found is not None and found.token is not None:
+            self._record_use(found.token)
+        return found
+
+    def of_token_number(self, number: int) -> Caller | None:
+        """Return the caller of a token by its number, as :meth:`of_token`, for what the token started before."""
+        return self._caller(rows.found(self.read(rows.OF_TOKEN_NUMBER, number=number)))
+
+    def _caller(self, found: list[rows.Found]) -> Caller | None:
+        """Return the caller of a found token if it is valid now."""
         if not found:
             return None
         account, token = found[0].account, rows.token_of(found[0].rest)
         if token.revoked or account.disabled or not self._is_valid(token.created, token.expires):
             return None
-        self._record_use(token)
         return Caller(account=account, token=token)
 
     def _record_use(self, token: Token) -> None:

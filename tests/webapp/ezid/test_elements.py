@@ -1,0 +1,99 @@
+"""The elements of a binding, and the statements of a request."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+
+import pytest
+
+from ararat.middleware.bindings import assignment
+from ararat.middleware.bindings.model import Binding
+from ararat.webapp.ezid import elements
+from ararat.webapp.ezid.answers import Failed
+
+PREFIX = "https://names.example"
+KEY = "ark:12345/x5"
+
+
+def binding(**fields: object) -> Binding:
+    made = assignment.propose("ark:/12345/x-5", **fields)  # type: ignore[arg-type]
+    return made.first(datetime(2026, 11, 23, 12, 0, 0, 999_999, tzinfo=UTC))
+
+
+def test_times_are_whole_seconds() -> None:
+    found = elements.described(binding(kind="described"), PREFIX)
+    assert (found["_created"], found["_updated"]) == ("1795435200", "1795435200")
+
+
+@pytest.mark.parametrize(
+    ("fields", "target"),
+    [
+        ({"kind": "described"}, f"{PREFIX}/ark:/12345/x5?info"),
+        ({"target": "https://example.org/"}, "https://example.org/"),
+        ({"target": "/maps/1"}, f"{PREFIX}/maps/1"),
+        ({"target": "/maps/1", "kind": "served"}, f"{PREFIX}/maps/1"),
+        ({"target": "https://example.org/", "status": "withdrawn"}, "https://example.org/"),
+    ],
+)
+def test_the_target_is_a_url(fields: dict[str, object], target: str) -> None:
+    assert elements.described(binding(**fields), PREFIX)["_target"] == target
+
+
+def test_a_document_without_a_name_of_ezid_is_left_out() -> None:
+    found = elements.described(binding(kind="described", metadata={"schema": "{}", "who": "Noah"}), PREFIX)
+    assert "schema" not in found
+    assert found["erc.who"] == "Noah"
+
+
+@pytest.mark.parametrize(
+    ("owner", "expected"),
+    [
+        (None, {}),
+        ("jane", {"_owner": "jane"}),
+        ("jane (library)", {"_owner": "jane", "_ownergroup": "library"}),
+        ("jane (", {"_owner": "jane ("}),
+    ],
+)
+def test_the_owner_of_a_dump_has_a_group(owner: str | None, expected: dict[str, str]) -> None:
+    found = elements.described(binding(kind="described"), PREFIX, owner)
+    assert {name: value for name, value in found.items() if name.startswith("_owner")} == expected
+
+
+@pytest.mark.parametrize(
+    ("target", "expected"),
+    [
+        (f"{PREFIX}/ark:/12345/x5?info", None),
+        (f"{PREFIX}/ark:12345/x-5", None),
+        (f"{PREFIX}/ark:/12345/x5/a", f"{PREFIX}/ark:/12345/x5/a"),
+        (f"{PREFIX}/maps", f"{PREFIX}/maps"),
+        (f"{PREFIX}.evil.example/ark:/12345/x5", f"{PREFIX}.evil.example/ark:/12345/x5"),
+        ("", None),
+    ],
+)
+def test_the_own_page_is_no_target(target: str, expected: str | None) -> None:
+    fields = elements.stated({"_target": target}).fields(KEY, PREFIX)
+    assert (fields.target, fields.kind) == (expected, None if expected else "described")
+
+
+def test_a_request_without_a_target_states_none() -> None:
+    fields = elements.stated({}).fields(KEY, PREFIX)
+    assert (fields.target, fields.kind, fields.state, fields.metadata) == (None, None, None, {})
+
+
+def test_only_a_minted_name_replaces_the_placeholder() -> None:
+    statement = elements.stated({"_target": "https://e.org/${identifier}"})
+    assert statement.fields(KEY, PREFIX).target == "https://e.org/${identifier}"
+    assert statement.fields(KEY, PREFIX, is_minted=True).target == "https://e.org/ark:/12345/x5"
+    own = elements.stated({"_target": PREFIX + "/${identifier}"})
+    assert own.fields(KEY, PREFIX, is_minted=True).kind == "described"
+
+
+@pytest.mark.parametrize("status", ["", "Public", "gone", "reserved | why", "public |x", "| x"])
+def test_an_unknown_status_is_refused(status: str) -> None:
+    with pytest.raises(Failed, match="is not a status; expected public, reserved or unavailable"):
+        elements.stated({"_status": status})
+
+
+def test_a_reason_can_have_any_text_on_one_line() -> None:
+    statement = elements.stated({"_status": "unavailable|court\norder | 17"})
+    assert (statement.state, statement.reason) == ("withdrawn", "court order | 17")

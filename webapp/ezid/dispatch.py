@@ -1,0 +1,202 @@
+"""Answer each request below the path of the EZID API.
+
+The answers do not come from routes: every path and every method gets a first line that clients of EZID can read, also
+errors.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, NamedTuple
+from urllib.parse import parse_qsl
+
+from flask import Flask, Response, request
+from werkzeug.exceptions import HTTPException, RequestEntityTooLarge
+
+from ...identifiers.text import display
+from ...middleware.bindings import validation
+from ...middleware.errors import BindingError, BindingsUnavailable, ReadOnlyBindings, UnreadableBinding
+from ..errors import drain
+from ..management import Forbidden, Missing
+from ..tracing.limits.concurrency import Busy, ConcurrencyLimit
+from . import anvl_body, downloads, operations, sessions
+from .answers import Answer, Failed, bad_request, response
+from .asked import Asked
+from .configuration import KEY, Ezid, check_path, ezid
+from .download_request import FORM_TYPE
+
+if TYPE_CHECKING:
+    from ..management import Management
+
+REQUESTS = 32
+REQUESTS_EACH = 16
+"""The maximum number of concurrent requests in this process, and of one client."""
+
+_log = logging.getLogger(__name__)
+
+
+class Operation(NamedTuple):
+    """The effect of a method at a path: the function, the permitted query parameters, and the type of the body."""
+
+    answer: Callable[[Asked], Answer | Response]
+    parameters: tuple[str, ...] = ()
+    content_type: str = "text/plain"
+    needs_accounts: bool = True
+
+
+def status(asked: Asked) -> Answer:
+    """Report that the API works. Raises BindingsUnavailable if the names cannot be read."""
+    ezid().management.bindings.fetch(["ark:"])
+    return Answer(text="EZID is up")
+
+
+_PAGES: Mapping[str, Mapping[str, Operation]] = {
+    "status": {"GET": Operation(status, needs_accounts=False)},
+    "login": {"GET": Operation(sessions.login)},
+    "logout": {"GET": Operation(sessions.logout)},
+    "download_request": {"POST": Operation(downloads.request_download, content_type=FORM_TYPE)},
+}
+_FOLDERS: Mapping[str, Mapping[str, Operation]] = {
+    "id/": {
+        "GET": Operation(operations.view, ("prefix_match",)),
+        "PUT": Operation(operations.create, ("update_if_exists",)),
+        "POST": Operation(operations.update),
+        "DELETE": Operation(operations.delete),
+    },
+    "shoulder/": {"POST": Operation(operations.mint)},
+    "download/": {"GET": Operation(downloads.download)},
+}
+
+
+def init_app(app: Flask, path: str, *, prefix: str, management: Management) -> None:
+    """Answer the requests of ``app`` below ``path``. Raises ValueError for a wrong path."""
+    app.extensions[KEY] = Ezid(
+        path=check_path(path, {rule.rule.split("/")[1] for rule in app.url_map.iter_rules()}),
+        prefix=prefix,
+        management=management,
+        slots=ConcurrencyLimit(REQUESTS, REQUESTS_EACH),
+    )
+    app.before_request(_answer)
+
+
+def _answer() -> Response | None:
+    """Return the answer to a request below the path of the API, or None for another path."""
+    path = request.environ.get("PATH_INFO", "").encode("latin-1", "replace")
+    base = ezid().path.encode()
+    if path != base and not path.startswith(base + b"/"):
+        return None
+    try:
+        slot = ezid().slots.acquire(request.remote_addr)
+    except Busy:
+        detail = f"at most {REQUESTS_EACH} requests of a client can run at the same time; send fewer at once"
+        made = response(Failed("concurrency limit exceeded", detail, fields={"Retry-After": "1"}))
+    else:
+        made = _made(path[len(base) + 1 :])
+        if made.is_streamed:
+            made.call_on_close(slot.release)
+        else:
+            slot.release()
+    made.headers["Cache-Control"] = "no-store"
+    made.vary.update(["Accept", "Authorization", "Cookie"])
+    return made
+
+
+def _made(path: bytes) -> Response:
+    """Return the answer for a path below that of the API. Every error becomes an answer."""
+    try:
+        found = _carried_out(path)
+        return response(found) if isinstance(found, Answer) else found
+    except Failed as failed:
+        return response(failed)
+    except Forbidden as error:
+        return response(Failed("forbidden", error.message))
+    except UnreadableBinding as error:
+        return response(Failed("internal server error", error.message))
+    except BindingsUnavailable as error:
+        _log.warning("the EZID API cannot answer: %s", display.escape(str(error)))
+        detail = "the database is busy or cannot be reached; try again in some seconds"
+        return response(Failed("concurrency limit exceeded", detail, fields={"Retry-After": "5"}))
+    except ReadOnlyBindings as error:
+        return response(Failed("internal server error", error.message))
+    except Missing as error:
+        return response(bad_request("no such identifier" if error.code == "not-bound" else _explained(error)))
+    except BindingError as error:
+        return response(bad_request(_explained(error)))
+    except RequestEntityTooLarge:
+        drain()
+        return response(bad_request(f"the body is too long; at most {anvl_body.MAX_BYTES:,} bytes are allowed"))
+    except HTTPException:
+        return response(bad_request("the request is not valid HTTP"))
+    except Exception:  # noqa: BLE001 - a client of EZID reads the first line of every answer
+        _log.exception("the EZID API failed")
+        return response(Failed("internal server error", "the error was logged"))
+
+
+def _explained(error: BindingError) -> str:
+    return f"{error.message}; expected {error.expected} ({error.code})"
+
+
+def _carried_out(path: bytes) -> Answer | Response:
+    try:
+        text = path.decode()
+    except UnicodeDecodeError:
+        raise bad_request("the path is not UTF-8") from None
+    methods, subject = _operations(text)
+    # HEAD is a GET without a body, which the server leaves out.
+    operation = methods.get("GET" if request.method == "HEAD" else request.method)
+    if operation is None:
+        allowed = [*methods, "HEAD"] if "GET" in methods else methods
+        raise Failed("method not allowed", fields={"Allow": ", ".join(sorted(allowed))})
+    body = b""
+    if request.method not in ("GET", "HEAD"):
+        # Read before anything is refused: a server that does not read the body can reset the connection.
+        body = _body()
+        _require_type(operation.content_type)
+    if operation.needs_accounts and not ezid().management.accounts.exist():
+        detail = "this API is disabled until an account exists; the command ararat account add adds one"
+        raise Failed("bad request", detail, status=404)
+    return operation.answer(Asked(subject=subject, parameters=_parameters(operation.parameters), body=body))
+
+
+def _operations(path: str) -> tuple[Mapping[str, Operation], str]:
+    """Return the operations of a path by method, and the identifier or shoulder in it."""
+    if path in _PAGES:
+        return _PAGES[path], ""
+    folder, slash, subject = path.partition("/")
+    if subject and folder + slash in _FOLDERS:
+        return _FOLDERS[folder + slash], subject
+    raise bad_request("unrecognized path; expected id, shoulder, login, logout, status or download_request")
+
+
+def _parameters(permitted: tuple[str, ...]) -> dict[str, str]:
+    try:
+        given = parse_qsl(request.query_string.decode("latin-1"), keep_blank_values=True, max_num_fields=100)
+    except ValueError:
+        raise bad_request("the URL has too many query parameters") from None
+    for name, value in given:
+        if name not in permitted:
+            raise bad_request(f"unrecognized URL query parameter '{validation.shown(name)}'")
+        if value not in ("yes", "no"):
+            raise bad_request(f"the URL query parameter {name} must be yes or no")
+    if len(given) > len(dict(given)):
+        raise bad_request("a URL query parameter is given twice")
+    return dict(given)
+
+
+def _body() -> bytes:
+    try:
+        return request.get_data(cache=False)
+    except HTTPException:
+        raise
+    except Exception:  # noqa: BLE001 - each server has its own errors for a wrong transfer encoding
+        raise bad_request("the body cannot be read; check its length and transfer encoding") from None
+
+
+def _require_type(expected: str) -> None:
+    """Raise :class:`~.answers.Failed` for a body of another type or character encoding. The type can be missing."""
+    if not request.content_type:
+        return
+    charset = request.mimetype_params.get("charset", "utf-8").lower()
+    if request.mimetype != expected or charset != "utf-8":
+        raise bad_request(f"the content type must be {expected}; charset=UTF-8")

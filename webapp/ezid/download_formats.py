@@ -1,0 +1,156 @@
+"""The formats of batch downloads: ANVL, CSV and XML, compressed with gzip or zip.
+
+:mod:`ararat.middleware.tabular.sources` imports all three again.
+
+Source: EZID API, version 2, "Download formats".
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import re
+import zipfile
+import zlib
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Final, Literal, NamedTuple
+from xml.sax.saxutils import escape, quoteattr
+
+from ...identifiers.text import anvl
+from ...middleware.bindings import datacite_and_schema_checks
+from ...middleware.errors import BindingError
+from . import citations
+
+Format = Literal["anvl", "csv", "xml"]
+Compression = Literal["gzip", "zip"]
+SUFFIXES: Final[Mapping[Format, str]] = {"anvl": "txt", "csv": "csv", "xml": "xml"}
+
+_LINE_ENDS = re.compile("\r\n?|\n")
+_XML_DECLARATION = re.compile(r"\s*<\?xml\s[^>]*\?>\s*")
+# XML 1.0, section 2.2: two noncharacters are not characters of XML. Metadata has no control characters.
+_NOT_XML = re.compile("[\ufffe\uffff]")
+_PIECE = 1 << 16
+
+
+class Described(NamedTuple):
+    """An identifier in the classic form, and its elements."""
+
+    identifier: str
+    elements: Mapping[str, str]
+
+
+def written(records: Iterable[Described], form: Format, columns: Sequence[str]) -> Iterator[str]:
+    """Yield the text of a download in pieces. ``columns`` are those of a CSV file."""
+    match form:
+        case "anvl":
+            yield from _anvl(records)
+        case "csv":
+            yield from _csv(records, columns)
+        case "xml":
+            yield from _xml(records)
+
+
+def _anvl(records: Iterable[Described]) -> Iterator[str]:
+    for identifier, elements in records:
+        lines = "".join(anvl.element(name, value) for name, value in elements.items())
+        yield f":: {identifier}\n{lines}\n"
+
+
+def _csv(records: Iterable[Described], columns: Sequence[str]) -> Iterator[str]:
+    yield _csv_line(columns)
+    is_mapped = any(column.startswith("_mapped") for column in columns)
+    for identifier, elements in records:
+        known = {"_id": identifier, **elements}
+        if is_mapped:
+            known |= citations.mapped(elements)
+        yield _csv_line([_LINE_ENDS.sub(" ", known.get(column, "")) for column in columns])
+
+
+def _csv_line(cells: Sequence[str]) -> str:
+    line = io.StringIO(newline="")
+    csv.writer(line).writerow(cells)
+    return line.getvalue()
+
+
+def _xml(records: Iterable[Described]) -> Iterator[str]:
+    yield '<?xml version="1.0" encoding="UTF-8"?>\n<records>\n'
+    for identifier, elements in records:
+        content = "".join(
+            f"<element name={_attribute(name)}>{_value(name, value)}</element>" for name, value in elements.items()
+        )
+        yield f"<record identifier={_attribute(identifier)}>{content}</record>\n"
+    yield "</records>\n"
+
+
+def _value(name: str, value: str) -> str:
+    if name == "datacite":
+        try:
+            datacite_and_schema_checks.check_datacite(value)
+        except BindingError:
+            pass
+        else:
+            return _XML_DECLARATION.sub("", value, count=1)
+    # A parser of XML replaces a carriage return that is not a reference.
+    return escape(_NOT_XML.sub("\ufffd", value), {"\r": "&#13;"})
+
+
+def _attribute(text: str) -> str:
+    return quoteattr(_NOT_XML.sub("\ufffd", text))
+
+
+def compressed(pieces: Iterable[str], compression: Compression, name: str) -> Iterator[bytes]:
+    """Yield a compressed text in pieces. ``name`` is that of the file in a zip archive."""
+    compress = {"gzip": _gzip, "zip": _zip}[compression]
+    return compress(_encoded(pieces), name)
+
+
+def _encoded(pieces: Iterable[str]) -> Iterator[bytes]:
+    """Yield the text in UTF-8, in pieces of about 64 KiB."""
+    waiting: list[bytes] = []
+    size = 0
+    for piece in pieces:
+        waiting.append(piece.encode())
+        size += len(waiting[-1])
+        if size >= _PIECE:
+            yield b"".join(waiting)
+            waiting, size = [], 0
+    yield b"".join(waiting)
+
+
+def _gzip(pieces: Iterable[bytes], name: str) -> Iterator[bytes]:
+    # 16 is added to the size of the window for the header and the checksum of gzip (RFC 1952).
+    compressor = zlib.compressobj(wbits=16 + zlib.MAX_WBITS)
+    for piece in pieces:
+        if made := compressor.compress(piece):
+            yield made
+    yield compressor.flush()
+
+
+def _zip(pieces: Iterable[bytes], name: str) -> Iterator[bytes]:
+    made = _Made()
+    with zipfile.ZipFile(made, "w", zipfile.ZIP_DEFLATED) as archive:
+        with archive.open(name, "w", force_zip64=True) as file:
+            for piece in pieces:
+                file.write(piece)
+                yield made.taken()
+        yield made.taken()
+    yield made.taken()
+
+
+class _Made(io.RawIOBase):
+    """A file that cannot seek, whose content is taken while it is written."""
+
+    def __init__(self) -> None:
+        self._content = bytearray()
+
+    def writable(self) -> bool:
+        return True
+
+    def write(self, data: bytes) -> int:  # type: ignore[override]
+        self._content += data
+        return len(data)
+
+    def taken(self) -> bytes:
+        content = bytes(self._content)
+        self._content.clear()
+        return content

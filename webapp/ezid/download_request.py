@@ -1,0 +1,175 @@
+"""The form of a request for a batch download, and the names that it selects.
+
+Source: EZID API, version 2, "Batch download".
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
+from datetime import datetime
+from typing import TYPE_CHECKING, Any, cast, get_args
+from urllib.parse import parse_qsl
+
+from ...middleware.bindings import validation
+from ...middleware.bindings.listing import Selection
+from ...middleware.bindings.model import Status
+from ...middleware.tabular.sources.record import read_time
+from .answers import bad_request
+from .download_formats import Compression, Format
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from ...middleware.bindings.model import Binding
+    from ..accounts.model import Caller
+
+FORM_TYPE = "application/x-www-form-urlencoded"
+
+_STATES: Mapping[str, Status] = {"public": "live", "reserved": "reserved", "unavailable": "withdrawn"}
+_TYPES = {"ark": "ark:", "urn": "urn:"}
+_TIMES = {
+    "createdAfter": "created_since",
+    "createdBefore": "created_before",
+    "updatedAfter": "changed_since",
+    "updatedBefore": "changed_before",
+}
+_REPEATABLE = ("column", "status", "type")
+_FIELDS = frozenset({"format", "compression", "permanence", *_REPEATABLE, *_TIMES})
+_MAX_COLUMNS = 200
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Download:
+    """A request for a batch download. An empty tuple selects all states or schemes.
+
+    ``times`` has the conditions of :class:`Selection`. ``is_test`` selects names for tests, which do not exist here.
+    """
+
+    format: Format
+    compression: Compression
+    columns: tuple[str, ...]
+    states: tuple[Status, ...]
+    schemes: tuple[str, ...]
+    times: Mapping[str, datetime]
+    is_test: bool
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return the request for JSON."""
+        return {
+            "format": self.format,
+            "compression": self.compression,
+            "columns": list(self.columns),
+            "states": list(self.states),
+            "schemes": list(self.schemes),
+            "times": {name: time.isoformat() for name, time in self.times.items()},
+            "is_test": self.is_test,
+        }
+
+    @classmethod
+    def of_dict(cls, stored: Mapping[str, Any]) -> Download:
+        """Return the request of :meth:`as_dict`."""
+        return cls(
+            format=stored["format"],
+            compression=stored["compression"],
+            columns=tuple(stored["columns"]),
+            states=tuple(stored["states"]),
+            schemes=tuple(stored["schemes"]),
+            times={name: datetime.fromisoformat(time) for name, time in stored["times"].items()},
+            is_test=stored["is_test"],
+        )
+
+    def selections(self, prefixes: Iterable[str] | None) -> Iterator[Selection]:
+        """Yield selections without common names, which together have all names. None means all prefixes."""
+        if self.is_test:
+            return
+        common = replace(Selection(status=self.states[0] if len(self.states) == 1 else None), **self.times)
+        for prefix in _within(prefixes, self.schemes):
+            yield replace(common, prefix=prefix)
+
+    def includes(self, binding: Binding) -> bool:
+        """Return whether a name of one of the selections has a requested state."""
+        return not self.states or binding.status in self.states
+
+
+def read(body: bytes) -> Download:
+    """Return the request in a form. Raises :class:`~.answers.Failed`.
+
+    >>> read(b"format=csv&column=_id&column=erc.who&status=public").columns
+    ('_id', 'erc.who')
+    """
+    try:
+        pairs = parse_qsl(body.decode("ascii"), keep_blank_values=True, errors="strict", max_num_fields=_MAX_COLUMNS)
+    except ValueError:
+        raise bad_request(f"the body is not a form with at most {_MAX_COLUMNS} fields in UTF-8") from None
+    given: dict[str, list[str]] = {}
+    for name, value in pairs:
+        if name not in _FIELDS:
+            raise bad_request(f"unrecognized form field '{validation.shown(name)}'")
+        if name in given and name not in _REPEATABLE:
+            raise bad_request(f"the form field {name} is given twice")
+        given.setdefault(name, []).append(value)
+    form = cast("Format", _one(given, "format", get_args(Format)))
+    columns = tuple(given.get("column", ()))
+    if (form == "csv") != bool(columns) or not all(columns):
+        raise bad_request("the form field column is required for the format csv, and not permitted for others")
+    return Download(
+        format=form,
+        compression=cast("Compression", _one(given, "compression", get_args(Compression), "gzip")),
+        columns=columns,
+        states=tuple(_STATES[each] for each in _several(given, "status", _STATES)),
+        schemes=tuple(_TYPES[each] for each in _several(given, "type", _TYPES)),
+        times={condition: _time(given, name) for name, condition in _TIMES.items() if name in given},
+        is_test=_one(given, "permanence", ("test", "real"), "real") == "test",
+    )
+
+
+def prefixes_of(caller: Caller) -> list[str] | None:
+    """Return the prefixes of the names that a download of this caller has, or None for all names.
+
+    They are those that the caller can change. A reader, which changes none, gets all.
+    """
+    account, token = caller.account, caller.token
+    own = None if account.role in ("administrator", "reader") else account.prefixes
+    limit = token.prefixes if token else None
+    if own is None:
+        return None if limit is None else list(limit)
+    if limit is None:
+        return list(own)
+    both = ((one, other) for one in own for other in limit if one.startswith(other) or other.startswith(one))
+    return [max(pair, key=len) for pair in both]
+
+
+def _within(prefixes: Iterable[str] | None, schemes: tuple[str, ...]) -> list[str | None]:
+    """Return the prefixes with one of these schemes, without those that are below another one."""
+    if prefixes is None:
+        return list(schemes) or [None]
+    found = sorted(prefix for prefix in {*prefixes} if not schemes or prefix.startswith(schemes))
+    distinct: list[str | None] = []
+    for prefix in found:
+        if not distinct or not prefix.startswith(str(distinct[-1])):
+            distinct.append(prefix)
+    return distinct
+
+
+def _one(given: Mapping[str, list[str]], name: str, values: tuple[str, ...], default: str | None = None) -> str:
+    if name not in given and default is not None:
+        return default
+    value = given.get(name, [""])[0]
+    if value not in values:
+        raise bad_request(f"the form field {name} must have one of these values: {', '.join(values)}")
+    return value
+
+
+def _several(given: Mapping[str, list[str]], name: str, values: Mapping[str, object]) -> list[str]:
+    found = list(dict.fromkeys(given.get(name, ())))
+    if not all(value in values for value in found):
+        raise bad_request(f"the form field {name} must have one of these values: {', '.join(values)}")
+    return found
+
+
+def _time(given: Mapping[str, list[str]], name: str) -> datetime:
+    time = read_time(given[name][0])
+    if time is None:
+        raise bad_request(f"the form field {name} is not a time; expected Unix seconds or YYYY-MM-DDTHH:MM:SSZ")
+    return time

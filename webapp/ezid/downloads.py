@@ -1,0 +1,150 @@
+"""Batch downloads: a request returns a URL, and the URL returns a compressed file with identifiers.
+
+The file is made while it is sent, so a download is ready when it is requested and takes no space. The request is a
+finished job in the database. Its URL has a random secret, and only the hash of the secret is stored. A download is for
+the names that its account or token can change at the time when the file is made. It expires after a week.
+"""
+
+from __future__ import annotations
+
+import hmac
+import json
+import re
+import secrets
+from collections.abc import Iterator
+from datetime import datetime, timedelta
+from hashlib import sha256
+from typing import TYPE_CHECKING, Any
+
+from flask import Response, request, stream_with_context
+from sqlalchemy import Connection, bindparam, delete, insert, select
+
+from ...middleware.bindings.model import rfc3339
+from ...middleware.storage.tables.account_tables import jobs
+from ..accounts.model import Caller
+from . import download_formats, download_request, elements
+from .answers import Answer, Failed
+from .asked import Asked
+from .configuration import ezid
+from .download_formats import SUFFIXES, Described
+from .download_request import Download
+from .sessions import require_caller
+
+if TYPE_CHECKING:
+    from ...middleware.bindings.listing import Selection
+    from ...middleware.bindings.model import Binding
+    from ..accounts.store import Accounts
+
+KIND = "ezid-download"
+LIFETIME = timedelta(days=7)
+
+_PAGE = 1000
+_NAME = re.compile(r"([0-9]{1,18})-([A-Za-z0-9_-]{43})\.(?:(?:txt|csv|xml)\.gz|zip)")
+_STORED = select(jobs.c.account, jobs.c.kind, jobs.c.parameters, jobs.c.created).where(jobs.c.id == bindparam("number"))
+_ENDINGS = {"gzip": "application/gzip", "zip": "application/zip"}
+
+
+def request_download(asked: Asked) -> Answer:
+    """Record a request for a download, and return its URL."""
+    known = require_caller()
+    wanted = download_request.read(asked.body)
+    secret = secrets.token_urlsafe(32)
+    parameters = {
+        "hash": _hash(secret),
+        "account": known.account.name,
+        "token": known.token and known.token.number,
+        **wanted.as_dict(),
+    }
+    number = _add(ezid().management.accounts, known.account.number, json.dumps(parameters))
+    return Answer(text=f"{ezid().base()}/download/{number}-{secret}.{_ending(wanted)}")
+
+
+def _ending(wanted: Download) -> str:
+    return "zip" if wanted.compression == "zip" else f"{SUFFIXES[wanted.format]}.gz"
+
+
+def download(asked: Asked) -> Response:
+    """Return the file of a download. It is not found if the URL is unknown or expired, or the account is disabled."""
+    found = _NAME.fullmatch(asked.subject)
+    stored = _stored(int(found[1]), found[2]) if found else None
+    known = _caller(ezid().management.accounts, stored) if stored else None
+    if stored is None or known is None:
+        raise Failed("bad request", "this download does not exist or has expired; request it again", status=404)
+    wanted = Download.of_dict(stored)
+    if not asked.subject.endswith(f".{_ending(wanted)}"):
+        raise Failed("bad request", "this download has another format", status=404)
+    text = download_formats.written(_records(known, wanted), wanted.format, wanted.columns)
+    file = download_formats.compressed(text, wanted.compression, f"ezid.{SUFFIXES[wanted.format]}")
+    response = Response(stream_with_context(file), content_type=_ENDINGS[wanted.compression])
+    response.headers["Content-Disposition"] = f'attachment; filename="ezid.{_ending(wanted)}"'
+    return response
+
+
+def _hash(secret: str) -> str:
+    return sha256(secret.encode()).hexdigest()
+
+
+def _add(accounts: Accounts, account: int, parameters: str) -> int:
+    """Write a request, delete the expired ones, and return its number."""
+    now = accounts.bindings.now()
+    row = {
+        "account": account,
+        "kind": KIND,
+        "state": "done",
+        "parameters": parameters,
+        "progress": 0,
+        "created": rfc3339(now),
+        "changed": rfc3339(now),
+    }
+
+    def write(connection: Connection) -> int:
+        expired = jobs.c.kind == KIND, jobs.c.created < rfc3339(now - LIFETIME)
+        connection.execute(delete(jobs).where(*expired))
+        return connection.execute(insert(jobs).returning(jobs.c.id), row).scalar_one()
+
+    return accounts.write(write)
+
+
+def _stored(number: int, secret: str) -> dict[str, Any] | None:
+    """Return the parameters of a request that has not expired, if the secret is right."""
+    accounts = ezid().management.accounts
+    rows = accounts.read(_STORED, number=number)
+    if not rows or rows[0][1] != KIND:
+        return None
+    _, _, text, created = rows[0]
+    parameters = json.loads(text)
+    is_right = hmac.compare_digest(parameters["hash"], _hash(secret))
+    is_fresh = accounts.bindings.now() - datetime.fromisoformat(created) < LIFETIME
+    return parameters if is_right and is_fresh else None
+
+
+def _caller(accounts: Accounts, stored: dict[str, Any]) -> Caller | None:
+    """Return the caller that requested a download, or None if its account or token is not valid any longer."""
+    account = accounts.get(stored["account"])
+    if account is None or account.disabled:
+        return None
+    if stored["token"] is None:
+        return Caller(account=account, address=request.remote_addr)
+    return accounts.of_token_number(stored["token"])
+
+
+def _records(known: Caller, wanted: Download) -> Iterator[Described]:
+    management, prefix = ezid().management, ezid().prefix
+    for selection in wanted.selections(download_request.prefixes_of(known)):
+        for page in _pages(known, selection):
+            names = [binding for binding in page if wanted.includes(binding)]
+            owners = management.owners(known, [binding.identifier for binding in names])
+            for binding in names:
+                owner = elements.owner_of(binding, owners.get(binding.identifier))
+                found = elements.described(binding, prefix, owner)
+                yield Described(elements.classic(binding.identifier), found)
+
+
+def _pages(known: Caller, selection: Selection) -> Iterator[list[Binding]]:
+    after: str | None = None
+    while True:
+        page = ezid().management.list_names(known, selection, after=after, limit=_PAGE)
+        yield page.names
+        if page.next is None:
+            return
+        after = page.next

@@ -1,0 +1,193 @@
+"""The elements of an identifier: its binding as EZID describes it, and the changes that a request states.
+
+Source: EZID API, version 2, "Internal metadata", "Identifier status" and "Metadata profiles".
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Final
+
+from ...middleware.bindings import metadata, names, targets, validation
+from ...middleware.bindings.model import Binding, Status
+from ...middleware.errors import BindingError
+from ...middleware.tabular.sources.ezid.element_names import (
+    DEFAULT_PROFILE,
+    EXPORT,
+    OWNER,
+    PROFILE,
+    PROFILES,
+    element_name,
+    metadata_name,
+)
+from ...middleware.tabular.sources.ezid.elements import erc_elements
+from ..management import Fields
+from .answers import bad_request
+
+PLACEHOLDER: Final = "${identifier}"
+"""The text in the target of a new identifier that is replaced by the identifier."""
+
+_STATES: Mapping[str, Status] = {"public": "live", "reserved": "reserved", "unavailable": "withdrawn"}
+_STATUSES = {state: status for status, state in _STATES.items()}
+_LINE_ENDS = re.compile("[\t\r\n]+")
+_READ_ONLY = frozenset({"_created", "_updated", "_ownergroup"})
+
+
+def classic(key: str) -> str:
+    """Return the key of a name in the classic form of ARKs, with a slash after the label.
+
+    >>> classic("ark:12345/x5"), classic("urn:isbn:9780451450524")
+    ('ark:/12345/x5', 'urn:isbn:9780451450524')
+    """
+    return f"ark:/{key[4:]}" if key.startswith("ark:") else key
+
+
+def described(binding: Binding, prefix: str, owner: str | None = None) -> dict[str, str]:
+    """Return the elements of an identifier in the order of their names.
+
+    ``prefix`` is the resolver prefix of this site. ``owner`` is the owner of the identifier, or None to omit it.
+    """
+    status = _STATUSES[binding.status]
+    elements = {
+        "_created": str(int(binding.created.timestamp())),
+        "_updated": str(int(binding.changed.timestamp())),
+        "_status": f"{status} | {binding.reason}" if binding.reason else status,
+        "_target": own_description(binding.identifier, prefix)
+        if binding.target is None
+        else targets.location(binding.target, prefix),
+        "_profile": DEFAULT_PROFILE,
+        "_export": "yes",
+    }
+    for element, value in binding.metadata.items():
+        if element != OWNER and (name := element_name(element)):
+            elements[name] = value
+    if owner is not None:
+        elements |= _owner_and_group(owner)
+    return dict(sorted(elements.items()))
+
+
+def own_description(key: str, prefix: str) -> str:
+    """Return the URL of the description of a name, which is the target of an identifier without a target."""
+    return f"{prefix}/{classic(key)}?info"
+
+
+def owner_of(binding: Binding, actor: str | None) -> str | None:
+    """Return the owner of an identifier: the one that an administrator set, or the actor of its first change."""
+    return binding.metadata.get(OWNER, actor)
+
+
+def _owner_and_group(owner: str) -> dict[str, str]:
+    # An import writes the owner and the group of a dump as "owner (group)".
+    name, space, group = owner.partition(" (")
+    if space and group.endswith(")"):
+        return {"_owner": name, "_ownergroup": group[:-1]}
+    return {"_owner": owner}
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Statement:
+    """The changes that a request states. None means not stated; an empty target means the own description."""
+
+    target: str | None = None
+    state: Status | None = None
+    reason: str | None = None
+    owner: str | None = None
+    metadata: Mapping[str, str]
+
+    def fields(self, key: str, prefix: str, *, is_minted: bool = False) -> Fields:
+        """Return the fields to set for the name with this key. The name replaces the placeholder if it is minted."""
+        target = self.target
+        if target and is_minted:
+            target = target.replace(PLACEHOLDER, classic(key))
+        if target and _is_own_page(target, key, prefix):
+            target = ""
+        return Fields(
+            target=target or None,
+            kind="described" if target == "" else None,
+            state=self.state,
+            reason=self.reason,
+            metadata=self.metadata,
+        )
+
+
+def stated(elements: Mapping[str, str]) -> Statement:
+    """Return the statement of the elements in a request. Raises :class:`~.answers.Failed`.
+
+    >>> stated({"_status": "unavailable | moved", "erc.who": "Noah"})
+    Statement(target=None, state='withdrawn', reason='moved', owner=None, metadata={'erc.who': 'Noah'})
+    """
+    state, reason = _status(elements.get("_status"))
+    return Statement(
+        target=elements.get("_target"),
+        state=state,
+        reason=reason,
+        owner=elements.get("_owner"),
+        metadata=_metadata(elements),
+    )
+
+
+def _status(text: str | None) -> tuple[Status | None, str | None]:
+    if text is None:
+        return None, None
+    name, _, reason = (part.strip() for part in text.partition("|"))
+    if name not in _STATES or (reason and name != "unavailable"):
+        shown = validation.shown(text)
+        raise bad_request(f"{shown or 'an empty text'} is not a status; expected public, reserved or unavailable")
+    return _STATES[name], _one_line(reason) or None
+
+
+def _metadata(elements: Mapping[str, str]) -> dict[str, str]:
+    found: dict[str, str] = {}
+    for name, value in elements.items():
+        match name:
+            case "_target" | "_status" | "_owner" | "erc":
+                pass
+            case "_profile":
+                found[PROFILE] = _choice(name, value, PROFILES)
+            case "_export":
+                found[EXPORT] = _choice(name, value, ("yes", "no"))
+            case _ if name in _READ_ONLY:
+                raise bad_request(f"the element {name} cannot be set")
+            case _:
+                element = metadata_name(name)
+                if element is None:
+                    shown = validation.shown(name)
+                    raise bad_request(f"the element name {shown} is too long or has a control character")
+                found[element] = _one_line(value) if metadata.has_short_name(element) else value
+    if "erc" in elements:
+        found = {**_erc(elements["erc"]), **found}
+    return found
+
+
+def _choice(name: str, value: str, values: tuple[str, ...]) -> str:
+    """Return the value to store for an element with some permitted values: "" for the first one, the default."""
+    if value and value not in values:
+        expected = f"{', '.join(values[:-1])} or {values[-1]}"
+        raise bad_request(f"the element {name} has the value {validation.shown(value)}; expected {expected}")
+    return "" if value == values[0] else value
+
+
+def _erc(value: str) -> dict[str, str]:
+    """Return the elements of an element ``erc``, which replaces all elements of the kernel."""
+    kernel, is_whole = erc_elements(value)
+    if value and not is_whole:
+        raise bad_request("the element erc is not an ERC record in ANVL; write one label, colon and value on each line")
+    deleted = {f"erc.{element}": "" for element in metadata.KERNEL}
+    return {**deleted, **{element: _one_line(text) for element, text in kernel.items()}}
+
+
+def _one_line(text: str) -> str:
+    """Return the text of an element that has no line ends, as the import of a dump does."""
+    return _LINE_ENDS.sub(" ", text)
+
+
+def _is_own_page(target: str, key: str, prefix: str) -> bool:
+    """Return whether a target is a page of the identifier itself at this site."""
+    if not target.startswith(f"{prefix}/"):
+        return False
+    try:
+        return names.key(names.read(target[len(prefix) + 1 :].removesuffix("?info"))) == key
+    except BindingError:
+        return False

@@ -1,0 +1,132 @@
+"""The operations on identifiers: view, create, update, delete and mint."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from ...middleware.bindings import names, validation
+from ...middleware.errors import BindingConflict
+from ...middleware.tabular.sources.ezid.element_names import OWNER
+from ..accounts.errors import AccountError
+from ..management import Missing, Stale
+from . import anvl_body, elements
+from .answers import Answer, Failed, bad_request
+from .asked import Asked
+from .configuration import ezid
+from .sessions import caller, require_caller
+
+if TYPE_CHECKING:
+    from ...middleware.bindings.model import Binding
+    from ..accounts.model import Caller
+    from .elements import Statement
+
+
+def view(asked: Asked) -> Answer:
+    """Return the elements of an identifier, or of the longest registered prefix of it."""
+    known = caller()
+    identifier = asked.subject
+    if asked.is_set("prefix_match"):
+        found = ezid().management.show_longest(known, identifier)
+    else:
+        found = ezid().management.show(known, identifier)
+    name = elements.classic(found.identifier)
+    wanted = elements.classic(names.key(names.read(identifier)))
+    text = name if name == wanted else f"{name} in_lieu_of {wanted}"
+    return Answer(text=text, elements=elements.described(found, ezid().prefix, _owner(known, found)))
+
+
+def create(asked: Asked) -> Answer:
+    """Create an identifier, or update it if it exists and the request permits that."""
+    known = require_caller()
+    statement = elements.stated(anvl_body.read(asked.body))
+    key = names.assignable(asked.subject)
+    if asked.is_set("update_if_exists") and _is_recorded(known, key):
+        return _updated(known, asked.subject, statement)
+    fields = _as_new(known, statement).fields(key, ezid().prefix)
+    try:
+        saved = ezid().management.change(known, asked.subject, fields, revision=0, create=True)
+    except Stale:
+        if asked.is_set("update_if_exists"):
+            # Another request has created the identifier since then.
+            return _updated(known, asked.subject, statement)
+        raise bad_request("identifier already exists, cannot create") from None
+    return Answer(text=elements.classic(saved.binding.identifier), status=201)
+
+
+def update(asked: Asked) -> Answer:
+    """Replace or add the elements of the request; the others stay."""
+    known = require_caller()
+    return _updated(known, asked.subject, elements.stated(anvl_body.read(asked.body)))
+
+
+def delete(asked: Asked) -> Answer:
+    """Delete a reserved identifier."""
+    known = require_caller()
+    try:
+        saved = ezid().management.delete(known, asked.subject)
+    except BindingConflict as error:
+        if error.code != "delete-public":
+            raise
+        raise bad_request("identifier status does not support deletion") from None
+    return Answer(text=elements.classic(saved.binding.identifier))
+
+
+def mint(asked: Asked) -> Answer:
+    """Mint an identifier below a shoulder. The identifier replaces ``${identifier}`` in the target."""
+    known = require_caller()
+    statement = _as_new(known, elements.stated(anvl_body.read(asked.body)))
+    prefix = ezid().prefix
+    try:
+        saved = ezid().management.mint(known, asked.subject, lambda key: statement.fields(key, prefix, is_minted=True))
+    except Missing as error:
+        if error.code != "shoulder-unknown":
+            raise
+        raise bad_request("no such shoulder") from None
+    return Answer(text=elements.classic(saved.binding.identifier), status=201)
+
+
+def _updated(known: Caller, identifier: str, statement: Statement) -> Answer:
+    management, key = ezid().management, names.key(names.read(identifier))
+    if statement.owner is not None:
+        statement = _with_owner(known, statement, _owner(known, management.show(known, identifier)))
+    saved = management.change(known, identifier, statement.fields(key, ezid().prefix), relocate=True)
+    return Answer(text=elements.classic(saved.binding.identifier))
+
+
+def _as_new(known: Caller, statement: Statement) -> Statement:
+    """Return the statement for a new identifier. Raises :class:`~.answers.Failed` if it cannot be new."""
+    if statement.state == "withdrawn":
+        raise bad_request("a new identifier cannot be unavailable; create it as public, then update its status")
+    return statement if statement.owner is None else _with_owner(known, statement, known.actor)
+
+
+def _with_owner(known: Caller, statement: Statement, current: str | None) -> Statement:
+    """Return a statement with its owner as metadata. Only an administrator can change the owner."""
+    if statement.owner == current or not statement.owner:
+        return statement
+    if not known.is_administrator:
+        raise Failed("forbidden", "only an administrator can change the owner of an identifier")
+    try:
+        account = ezid().management.accounts.get(statement.owner)
+    except AccountError:
+        account = None
+    if account is None:
+        raise bad_request(f"there is no account {validation.shown(statement.owner)}")
+    return replace(statement, metadata={**statement.metadata, OWNER: account.name})
+
+
+def _is_recorded(known: Caller, key: str) -> bool:
+    try:
+        ezid().management.show(known, key)
+    except Missing:
+        return False
+    return True
+
+
+def _owner(known: Caller | None, binding: Binding) -> str | None:
+    """Return the owner for a caller with an account. Other clients do not see the names of accounts."""
+    if known is None:
+        return None
+    owners = ezid().management.owners(known, [binding.identifier])
+    return elements.owner_of(binding, owners.get(binding.identifier))

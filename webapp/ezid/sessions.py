@@ -1,0 +1,100 @@
+"""The caller of a request, and sign-in with a session cookie.
+
+A client sends the name of an account and its password, or a token as the password, with each request or once to
+``/login``. The cookie is sent back by programs. A browser does not send it with requests of other sites.
+
+Source: EZID API, version 2, "Authentication".
+"""
+
+from __future__ import annotations
+
+import re
+from urllib.parse import urlsplit
+
+from flask import request
+from werkzeug.http import dump_cookie
+
+from .. import cross_site
+from ..accounts import cookies, identify
+from ..accounts.model import Caller
+from ..errors import Refused
+from .answers import Answer, Failed, unauthorized
+from .asked import Asked
+from .configuration import ezid
+
+COOKIE = "sessionid"
+
+# Other applications also have a cookie with this name. Their values have another form.
+_VALUE = re.compile(r"[A-Za-z0-9_-]{43}(?:\.[0-9]{1,18})?")
+
+
+def caller() -> Caller | None:
+    """Return the caller, or None without credentials. Raises :class:`~.answers.Failed` for wrong credentials."""
+    if "Authorization" in request.headers:
+        return _of_authorization()
+    session = _session()
+    if session is None:
+        return None
+    found = ezid().management.accounts.of_session(session)
+    if found is None:
+        raise unauthorized("the session has ended; send the name and the password again")
+    return Caller(account=found.account, token=found.token, address=request.remote_addr)
+
+
+def require_caller() -> Caller:
+    """Return the caller of a change. Raises :class:`~.answers.Failed`."""
+    if cross_site.from_another_site():
+        # A browser sends cookies and known passwords by itself.
+        raise Failed("forbidden", "a page of another site sent the request")
+    found = caller()
+    if found is None:
+        raise unauthorized()
+    return found
+
+
+def login(asked: Asked) -> Answer:
+    """Start a session, and return its cookie."""
+    if cross_site.from_another_site():
+        raise Failed("forbidden", "a page of another site sent the request")
+    if "Authorization" not in request.headers:
+        raise unauthorized()
+    found = _of_authorization()
+    accounts = ezid().management.accounts
+    session = accounts.start_session(found.account, token=found.token, address=request.remote_addr)
+    return Answer(text="session cookie returned", fields={"Set-Cookie": _cookie(session)})
+
+
+def logout(asked: Asked) -> Answer:
+    """End the session of the cookie, if there is one."""
+    if cross_site.from_another_site():
+        raise Failed("forbidden", "a page of another site sent the request")
+    if session := _session():
+        ezid().management.accounts.end_session(session)
+    return Answer(text="authentication credentials flushed", fields={"Set-Cookie": _cookie("", max_age=0)})
+
+
+def _of_authorization() -> Caller:
+    accounts, address = ezid().management.accounts, request.remote_addr
+    given = request.authorization
+    try:
+        if given is not None and given.type == "basic":
+            return identify.of_name_and_secret(accounts, given.username or "", given.password or "", address)
+        if given is not None and given.type == "bearer" and given.token:
+            return identify.of_token(accounts, given.token, address)
+    except Refused as error:
+        if error.code == 503:
+            raise Failed("concurrency limit exceeded", error.sentence, fields={"Retry-After": "5"}) from None
+        raise unauthorized(error.sentence) from None
+    raise unauthorized("the field Authorization is not valid; use Basic")
+
+
+def _session() -> str | None:
+    value = request.cookies.get(COOKIE, "")
+    return value if _VALUE.fullmatch(value) else None
+
+
+def _cookie(value: str, max_age: int | None = None) -> str:
+    path = urlsplit(ezid().base()).path
+    return dump_cookie(
+        COOKIE, value, max_age=max_age, path=path, secure=cookies.is_https(), httponly=True, samesite="Strict"
+    )
