@@ -94,10 +94,17 @@ class Lists:
     def _count_shoulders(self, read: Read, selection: Selection) -> dict[str, int]:
         counts: Counter[str] = Counter()
         for query in self._queries(selection, None, is_ordered=False):
-            conditions = [*query.conditions, "bindings.key > ?"]
-            text = f"SELECT bindings.key FROM {query.tables}{_where(conditions)} ORDER BY bindings.key LIMIT {_KEYS_AT_ONCE}"  # noqa: S608, E501
             last = ""
-            while rows := read(self.marked(text), [*query.parameters, last]):
+            while True:
+                conditions, parameters = [*query.conditions], [*query.parameters]
+                _begin_at(conditions, parameters, "bindings.key > ?", last)
+                text = (
+                    f"SELECT bindings.key FROM {query.tables}{_where(conditions)} "  # noqa: S608
+                    f"ORDER BY bindings.key LIMIT {_KEYS_AT_ONCE}"
+                )
+                rows = read(self.marked(text), parameters)
+                if not rows:
+                    break
                 counts.update(shoulder_of(key) for (key,) in rows)
                 last = rows[-1][0]
         return dict(sorted(counts.items()))
@@ -117,15 +124,16 @@ class Lists:
             yield from self._by_target(selection, after, conditions, parameters)
         elif order == "name" or not is_ordered:
             if after is not None:
-                conditions.append("bindings.key > ?")
-                parameters += position(after, (str,))
+                [key] = position(after, (str,))
+                _begin_at(conditions, parameters, "bindings.key > ?", str(key))
             yield _Query("bindings", conditions, parameters, ("bindings.key",))
         else:
             column = f"bindings.{order}"
             if after is not None:
                 time, key = position(after, (str, str))
-                conditions += [f"{column} >= ?", f"({column} > ? OR bindings.key > ?)"]
-                parameters += [time, time, key]
+                _begin_at(conditions, parameters, f"{column} >= ?", str(time))
+                conditions.append(f"({column} > ? OR bindings.key > ?)")
+                parameters += [time, key]
             yield _Query("bindings", conditions, parameters, (column, "bindings.key"))
 
     def _by_words(
@@ -148,8 +156,8 @@ class Lists:
         quoted = " & ".join("'{}'".format(word.replace("\\", "\\\\").replace("'", "''")) for word in words)
         parameters = [f"{quoted}:*", *parameters]
         if after is not None:
-            conditions.append("bindings.key > ?")
-            parameters += position(after, (str,))
+            [key] = position(after, (str,))
+            _begin_at(conditions, parameters, "bindings.key > ?", str(key))
         return _Query("bindings", conditions, parameters, ("bindings.key",))
 
     def _by_target(
@@ -167,8 +175,9 @@ class Lists:
                 wanted.append("substr(bindings.target, ?, 1) IN ('', ?, ?, ?, ?)")
                 values += [len(start) + 1, *HOST_ENDS]
             if reached is not None:
-                wanted += [f"{target} >= ?", f"({target} > ? OR bindings.key > ?)"]
-                values += [reached[0], reached[0], reached[1]]
+                _begin_at(wanted, values, f"{target} >= ?", str(reached[0]))
+                wanted.append(f"({target} > ? OR bindings.key > ?)")
+                values += [reached[0], reached[1]]
             yield _Query("bindings", wanted, values, (target, "bindings.key"))
 
     def marked(self, text: str) -> str:
@@ -203,6 +212,22 @@ def _conditions(selection: Selection) -> tuple[list[str], list[object]]:
             conditions.append(f"bindings.{column} {sign} ?")
             parameters.append(rfc3339(time))
     return conditions, parameters
+
+
+def _begin_at(conditions: list[str], parameters: list[object], bound: str, value: str) -> None:
+    """Add a lower bound of a column, such as ``bindings.key > ?``. It replaces a smaller one.
+
+    SQLite reads an index from one lower bound only. With two, each page would read the list from its beginning.
+    """
+    existing = f"{bound.rpartition(' >')[0]} >= ?"
+    if existing not in conditions:
+        conditions.append(bound)
+        parameters.append(value)
+        return
+    place = conditions.index(existing)
+    number = sum(condition.count("?") for condition in conditions[:place])
+    if value >= str(parameters[number]):
+        conditions[place], parameters[number] = bound, value
 
 
 def _operation(row: Row, undone_by: int | None) -> Operation:

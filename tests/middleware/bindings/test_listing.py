@@ -246,3 +246,31 @@ def test_a_page_is_read_from_an_index_without_sorting(
         assert "TEMP B-TREE" not in plan
         assert "Sort" not in plan
         assert "Seq Scan" not in plan
+
+
+@pytest.mark.parametrize(
+    ("conditions", "values", "column"),
+    [
+        ({"prefix": "ark:12345/"}, ("ark:12345/00010",), "bindings.key"),
+        ({"target": "https://old.example/"}, ("https://old.example/5", "ark:12345/00010"), "target"),
+        ({"changed_since": START}, ("2027-01-01T00:00:00.000000Z", "ark:12345/00010"), "bindings.changed"),
+        ({"created_since": START}, ("2027-01-01T00:00:00.000000Z", "ark:12345/00010"), "bindings.created"),
+    ],
+)
+def test_next_page_does_not_read_the_pages_before_it(
+    bindings: Bindings, conditions: dict[str, Any], values: tuple[str, ...], column: str
+) -> None:
+    store = bindings.store
+    assert isinstance(store, DatabaseStore)
+    [(statement, parameters)] = store.lists.explained(select(**conditions), listing.cursor(*values), 10)
+    bounds = [each for each in statement.partition(" WHERE ")[2].split(" AND ") if column in each and ">" in each]
+    assert len([each for each in bounds if not each.startswith("(")]) == 1
+    assert parameters[0] == values[0]
+
+
+def test_cursor_before_the_prefix_begins_at_the_prefix(bindings: Bindings) -> None:
+    for name in ("ark:12345/a1", "ark:12345/b1", "ark:12345/b2"):
+        bindings.bind(name, "/x")
+    page = bindings.list_names(select(prefix="ark:12345/b"), after=listing.cursor("ark:12345/a0"))
+    assert [each.identifier for each in page.names] == ["ark:12345/b1", "ark:12345/b2"]
+    assert bindings.count_names(select(prefix="ark:12345/b"), by="shoulder") == {"ark:12345/b1": 1, "ark:12345/b2": 1}
