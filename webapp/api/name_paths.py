@@ -23,11 +23,9 @@ from ...middleware.errors import BindingError
 from ...middleware.http import request_target
 from ...middleware.http.request_target import Target
 from ..errors import Refused
+from .schemas import MAX_NAME
 
 OPERATIONS = ("history", "withdraw", "restore", "relocate")
-
-MAX_PATH = 8000
-"""The maximum length of a path. Most servers accept a request line of about 8,190 bytes."""
 
 # A name that has the same octets before and after percent-decoding, and after encoding each octet that has a meaning.
 _UNAMBIGUOUS = re.compile(r"(?:(?i:ark):/?[A-Za-z0-9-]+/|(?i:urn):[A-Za-z0-9-]+:)[A-Za-z0-9_~-]*")
@@ -41,9 +39,9 @@ class Addressed(NamedTuple):
 
 
 def read_name(environ: Mapping[str, Any], base: str) -> Addressed:
-    """Return the name in the path below ``base``.
+    """Return the name in the path below ``base``, and the operation. :func:`require_assignable` checks the name.
 
-    Raises :class:`Refused` with 400 if the name cannot be read or bound, NotFound for another path.
+    Raises :class:`Refused` with 400 if the path cannot be read, NotFound for another path.
 
     >>> def read(path):
     ...     return read_name({"PATH_INFO": unquote(path), "REQUEST_URI": path, "QUERY_STRING": ""}, "/names/")
@@ -55,11 +53,15 @@ def read_name(environ: Mapping[str, Any], base: str) -> Addressed:
     target = _target(environ, base)
     found = _split(target.path[len(base) :])
     _require_exact(target, found.name)
+    return found
+
+
+def require_assignable(name: str) -> None:
+    """Raise :class:`Refused` with 400 for a text that is not a name, or that cannot be bound."""
     try:
-        names.assignable(found.name)
+        names.assignable(name)
     except BindingError as error:
         raise Refused(400, error.code, f"The name in the path is refused: {error.message}.") from None
-    return found
 
 
 def read_prefix(environ: Mapping[str, Any], base: str) -> str:
@@ -77,8 +79,6 @@ def _target(environ: Mapping[str, Any], base: str) -> Target:
     target = request_target.recover(environ)
     if not target.path.startswith(base) or len(target.path) == len(base):
         raise NotFound
-    if len(target.path) > MAX_PATH:
-        raise Refused(400, "name-too-long", "The name in the path is too long. A name has at most 255 characters.")
     if target.query is not None:
         raise Refused(400, "query", "This URL has no query. Write a question mark in a name as %3F.")
     if target.dotted:
@@ -88,7 +88,9 @@ def _target(environ: Mapping[str, Any], base: str) -> Target:
 
 
 def _require_exact(target: Target, name: str) -> None:
-    """Refuse a name that the server can have decoded to another one."""
+    """Refuse a name that is too long, and one that the server can have decoded to another one."""
+    if len(name) > MAX_NAME:
+        raise Refused(400, "name-too-long", "The name in the path is too long. A name has at most 255 characters.")
     if not target.exact and not _UNAMBIGUOUS.fullmatch(name):
         sentence = (
             "This server does not report the path as the client sent it, so %2F and / cannot be distinguished. "

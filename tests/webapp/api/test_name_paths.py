@@ -23,7 +23,9 @@ def environ(below: str, *, exact: bool = True, mount: str = "") -> dict[str, str
 
 
 def read(below: str, **options: bool | str) -> Addressed:
-    return name_paths.read_name(environ(below, **options), BASE)  # type: ignore[arg-type]
+    found = name_paths.read_name(environ(below, **options), BASE)  # type: ignore[arg-type]
+    name_paths.require_assignable(found.name)
+    return found
 
 
 def code(below: str, **options: bool | str) -> str:

@@ -22,6 +22,8 @@ from ..blueprint import blueprint, caller, management
 from ..idempotency import Reply
 from ..preconditions import Preconditions
 
+# Also methods that no name has, so that the response has the field Allow of the requested resource.
+_METHODS = ("GET", "PUT", "PATCH", "DELETE", "POST", "OPTIONS")
 _LISTED = ("prefix", "state", "target", "q", "changed_since", "after", "limit")
 
 
@@ -60,7 +62,7 @@ def create_names() -> Response:
     return idempotency.manage(management(), caller(), lambda known: known.create(caller(), wanted), _created)
 
 
-@blueprint.route("/names/<path:_>", methods=["GET", "PUT", "PATCH", "DELETE", "POST"], provide_automatic_options=False)
+@blueprint.route("/names/<path:_>", methods=_METHODS, provide_automatic_options=False)
 def one_name(_: str) -> Response:
     """Answer a request for the name in the path, or for an operation on it."""
     name, operation = name_paths.read_name(request.environ, f"{MANAGED}/names/")
@@ -68,6 +70,7 @@ def one_name(_: str) -> Response:
     method = "GET" if request.method == "HEAD" else request.method
     if method not in known:
         raise MethodNotAllowed(valid_methods=[*known, *(["HEAD"] if "GET" in known else [])])
+    name_paths.require_assignable(name)
     return known[method](name)
 
 

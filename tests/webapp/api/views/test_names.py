@@ -141,10 +141,12 @@ def test_the_history_has_each_change(curator, name):
     ],
 )
 def test_another_method_is_refused_with_the_permitted_ones(curator, name, path, methods):
-    for method in {"GET", "PUT", "PATCH", "DELETE", "POST"} - set(methods.split(", ")):
-        refused = curator(method, path, {"target": URL})
-        assert_problem(refused, 405, "method-not-allowed")
-        assert sorted(refused.headers["Allow"].split(", ")) == methods.split(", ")
+    for method in {"GET", "PUT", "PATCH", "DELETE", "POST", "OPTIONS", "TRACE"} - set(methods.split(", ")):
+        for address in (path, path.replace("ark:12345/x51", "0")):
+            refused = curator(method, address, {"target": URL})
+            assert_problem(refused, 405, "method-not-allowed")
+            if method != "TRACE":
+                assert sorted(refused.headers["Allow"].split(", ")) == methods.split(", ")
     assert curator("HEAD", NAME).data == b""
 
 
