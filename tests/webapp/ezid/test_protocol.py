@@ -166,6 +166,13 @@ def test_a_download_request_is_a_form(api: Api) -> None:
     assert line.startswith(f"success: {PREFIX}/ezid/download/")
 
 
+def test_a_download_is_not_an_import_of_the_json_api(api: Api) -> None:
+    _, line = api.line("POST", "/download_request", b"format=anvl")
+    number = line.rpartition("/")[2].partition("-")[0]
+    response = api.client.get(f"/api/v1/imports/{number}", headers=api.fields)
+    assert (response.status_code, response.mimetype) == (404, "application/problem+json")
+
+
 def test_the_url_of_a_download_does_not_depend_on_the_host(api: Api) -> None:
     _, line = api.line(
         "POST", "/download_request", b"format=anvl", Host="evil.example", X_Forwarded_Host="evil.example"
