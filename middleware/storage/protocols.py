@@ -324,6 +324,10 @@ class Database(ReadableDatabase, Protocol):
         """Run a query and yield its rows, without loading all of them."""
         ...
 
+    def close_writers(self) -> None:
+        """Close the idle writing connections."""
+        ...
+
     def turn_to_write(self) -> AbstractContextManager[object]:
         """Wait until no other thread of this process writes, if the database has only one writer at a time.
 

@@ -217,6 +217,7 @@ class DatabaseStore:
         """Close the connections. Later uses raise :class:`BindingsUnavailable`."""
         self._closed = True
         self._readers.close()
+        self._database.close_writers()
 
     def _verify(self, connection: Connection) -> None:
         row = connection.execute(VERSION_SQL, ()).fetchone()

@@ -247,6 +247,11 @@ class PostgreSQL:
         """Return whether a statement failed because a table does not exist."""
         return isinstance(error, self._psycopg.errors.UndefinedTable)
 
+    def close_writers(self) -> None:
+        """Close the idle writing connections."""
+        if self._engine is not None:
+            self._engine.dispose()
+
     def turn_to_write(self) -> AbstractContextManager[object]:
         """Do nothing: several connections can write."""
         return nullcontext()

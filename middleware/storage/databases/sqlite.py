@@ -315,6 +315,9 @@ class SQLite:
         """Return whether a statement failed because a table does not exist."""
         return isinstance(error, sqlite3.OperationalError) and str(error).startswith("no such table")
 
+    def close_writers(self) -> None:
+        """Do nothing: each writing connection is closed after its change."""
+
     @contextmanager
     def turn_to_write(self) -> Iterator[None]:
         """Wait until no other thread of this process writes.

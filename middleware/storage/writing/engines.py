@@ -1,15 +1,29 @@
-"""The SQLAlchemy engines for changes. A connection is closed after each change, so that a fork inherits none."""
+"""The SQLAlchemy engines for changes.
+
+A connection to SQLite is closed after each change. To connect to PostgreSQL takes longer than a change, so its
+connections are kept. A forked process never uses or closes a connection of its parent: idle connections are closed
+before a fork, and a kept connection of another process is forgotten.
+"""
 
 from __future__ import annotations
 
+import os
 import secrets
 import sqlite3
 import time
+import weakref
 from collections.abc import Callable
 from typing import Any
 
 from sqlalchemy import Engine, create_engine, event
+from sqlalchemy.exc import DisconnectionError
 from sqlalchemy.pool import NullPool
+
+KEPT = 4
+"""The maximum number of idle writing connections to PostgreSQL per process."""
+
+TRUSTED_SECONDS = 1.0
+"""The idle time after which a connection to PostgreSQL is checked before it is used."""
 
 POLL_MILLISECONDS = 10
 """The maximum time between two attempts of a writer to lock an SQLite file."""
@@ -31,12 +45,75 @@ def postgresql_engine(connect: Callable[[], Any], begin: str) -> Engine:
 
     Each transaction runs the statement ``begin`` first.
     """
+    # The pool must not keep the database in memory, so that a database that is not closed is deleted with its pool.
+    connect_to = weakref.WeakMethod(connect)
+
+    def create() -> Any:
+        connect_now = connect_to()
+        if connect_now is None:
+            raise RuntimeError("the database of this engine does not exist any more")
+        return connect_now()
+
     # The driver runs the statements, and its parameters have positions and no names.
     engine = create_engine(
-        "postgresql+psycopg://", creator=connect, poolclass=NullPool, paramstyle="format", hide_parameters=True
+        "postgresql+psycopg://",
+        creator=create,
+        pool_size=KEPT,
+        max_overflow=-1,
+        pool_use_lifo=True,
+        paramstyle="format",
+        hide_parameters=True,
     )
+    event.listen(engine, "connect", _connected)
+    event.listen(engine, "checkout", _require_usable)
+    event.listen(engine, "checkin", _used)
     event.listen(engine, "begin", lambda connection: connection.exec_driver_sql(begin))
+    _engines.add(engine)
+    weakref.finalize(engine, engine.pool.dispose)
     return engine
+
+
+def _connected(connection: Any, record: Any) -> None:
+    record.info["process"] = os.getpid()
+    _used(connection, record)
+
+
+def _used(connection: Any, record: Any) -> None:
+    record.info["used"] = time.monotonic()
+
+
+def _require_usable(connection: Any, record: Any, checked_out: Any) -> None:
+    """Raise DisconnectionError for a connection that cannot be used. SQLAlchemy then opens another one."""
+    if record.info["process"] != os.getpid():
+        # Some servers fork without Python, so the hook below did not run.
+        record.dbapi_connection = checked_out.dbapi_connection = None
+        raise DisconnectionError("the connection belongs to another process")
+    if time.monotonic() - record.info["used"] < TRUSTED_SECONDS:
+        return
+    try:
+        is_standby = connection.execute("SELECT pg_is_in_recovery()").fetchone()[0]
+        connection.rollback()
+    except Exception as error:
+        raise DisconnectionError(str(error)) from error
+    if is_standby:
+        raise DisconnectionError("the server has become a standby")
+
+
+_engines: weakref.WeakSet[Engine] = weakref.WeakSet()
+
+
+def _close_idle() -> None:
+    for engine in list(_engines):
+        engine.dispose()
+
+
+def _forget() -> None:
+    for engine in list(_engines):
+        engine.dispose(close=False)
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(before=_close_idle, after_in_child=_forget)
 
 
 def _identify(connection: Any) -> None:

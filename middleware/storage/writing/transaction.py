@@ -55,7 +55,7 @@ def begin(
 ) -> Iterator[Transaction]:
     """Begin a transaction in a ``with`` block, as :meth:`.store.DatabaseStore.transaction` describes."""
     try:
-        with database.turn_to_write(), database.engine.connect() as connection:
+        with database.turn_to_write(), _connected(database) as connection:
             require_version(database, connection.exec_driver_sql(VERSION_SQL).scalar_one_or_none())
             if exclusive and database.exclusive_lock_sql:
                 connection.exec_driver_sql(database.exclusive_lock_sql)
@@ -65,6 +65,22 @@ def begin(
             connection.commit()
     except DBAPIError as error:
         raise _failure(database, error) from error
+
+
+def _connected(database: Database) -> CoreConnection:
+    """Return a connection that has begun a transaction. A kept connection can be broken; then open another one."""
+    connection = database.engine.connect()
+    try:
+        connection.begin()
+    except DBAPIError as error:
+        connection.close()
+        if not error.connection_invalidated:
+            raise
+        connection = database.engine.connect()
+    except BaseException:
+        connection.close()
+        raise
+    return connection
 
 
 class Transaction:

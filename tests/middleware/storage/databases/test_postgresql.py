@@ -12,6 +12,7 @@ from typing import cast
 
 import psycopg
 import pytest
+from psycopg import sql
 from sqlalchemy import select, text
 
 from ararat.middleware.bindings.collection import Bindings
@@ -231,14 +232,30 @@ def test_a_snapshot_cannot_write(bindings: Bindings) -> None:
         snapshot._connection.execute("DELETE FROM ararat")
 
 
+def end_other_sessions(connection: psycopg.Connection) -> None:
+    connection.execute(
+        "SELECT pg_terminate_backend(pid) FROM pg_stat_activity "
+        "WHERE pid <> pg_backend_pid() AND datname = current_database()"
+    )
+
+
 def test_a_standby_is_read_only(bindings: Bindings, url: str) -> None:
     bindings.bind(NAME, "/x")
-    name = url.rpartition("/")[2]
-    with cast(DatabaseStore, bindings.store)._database.engine.begin() as connection:
-        connection.execute(text(f"ALTER DATABASE {name} SET default_transaction_read_only = on"))
+    with psycopg.connect(url, autocommit=True) as connection:
+        name = sql.Identifier(url.rpartition("/")[2])
+        connection.execute(sql.SQL("ALTER DATABASE {} SET default_transaction_read_only = on").format(name))
+        end_other_sessions(connection)  # a server that becomes a standby restarts
     with pytest.raises(ReadOnlyBindings):
         bindings.relocate(NAME, "/y")
     assert bindings.lookup(NAME) is not None
+
+
+def test_a_change_survives_the_loss_of_kept_connections(bindings: Bindings, url: str) -> None:
+    bindings.bind(NAME, "/x")
+    with psycopg.connect(url, autocommit=True) as connection:
+        end_other_sessions(connection)
+    assert bindings.relocate(NAME, "/y") == "relocated"
+    assert bindings.relocate(NAME, "/z") == "relocated"
 
 
 def test_a_database_that_is_not_utf8_is_refused(cluster) -> None:
