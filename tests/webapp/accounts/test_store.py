@@ -255,6 +255,23 @@ def test_a_new_password_ends_the_sessions_of_this_account_only(accounts):
     assert not accounts.set_password("jane", None).has_password
 
 
+def test_all_sessions_of_an_account_are_ended(accounts, clock, audit_of):
+    jane, joan = accounts.add("jane", "curator"), accounts.add("joan", "curator")
+    accounts.start_session(jane)
+    clock.move(hours=11)
+    sessions, other = [accounts.start_session(jane), accounts.start_session(jane)], accounts.start_session(joan)
+    clock.move(hours=1)
+    assert accounts.open_sessions(jane) == 2
+    accounts.end_session(sessions[0])
+    assert accounts.open_sessions(jane) == 1
+    accounts.end_sessions("Jane", by=Caller(account=joan))
+    assert accounts.of_session(sessions[1]) is None
+    assert (accounts.open_sessions(jane), accounts.open_sessions(joan)) == (0, 1)
+    assert accounts.of_session(other)
+    row = audit_of(accounts)[-1]
+    assert (row["account"], row["operation"], row["name"]) == (joan.number, "account.end-sessions", "jane")
+
+
 def test_expired_sessions_are_deleted(accounts, clock):
     jane = accounts.add("jane", "curator")
     accounts.start_session(jane)

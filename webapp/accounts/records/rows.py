@@ -38,6 +38,9 @@ ANY_ACCOUNT = select(tables.accounts.c.id).limit(1)
 ACCOUNTS = select(*_ACCOUNT_COLUMNS).select_from(_WITH_GRANTS)
 ACCOUNT_OF_NAME = ACCOUNTS.where(tables.accounts.c.name == bindparam("name"))
 IDENTITIES = select(tables.identities).where(tables.identities.c.account == bindparam("account"))
+SESSIONS = select(tables.sessions.c.created, tables.sessions.c.expires).where(
+    tables.sessions.c.account == bindparam("account"), tables.sessions.c.ended.is_(None)
+)
 TOKENS = select(*_TOKEN_COLUMNS).where(tables.tokens.c.account == bindparam("account"))
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import secrets
-from datetime import timedelta
+from datetime import datetime, timedelta
 
 from sqlalchemy import Connection, delete, insert, update
 
@@ -12,7 +12,7 @@ from ....middleware.storage.tables import account_tables as tables
 from .. import audit
 from ..model import Account, Caller, Token
 from . import rows
-from .database import secret_hash
+from .database import end_sessions, secret_hash
 from .tokens import Tokens
 
 SESSION_HOURS = 12
@@ -58,3 +58,17 @@ class Sessions(Tokens):
         ended = rfc3339(self.bindings.now())
         is_open = tables.sessions.c.id == secret_hash(session), tables.sessions.c.ended.is_(None)
         self.write(lambda connection: connection.execute(update(tables.sessions).where(*is_open).values(ended=ended)))
+
+    def end_sessions(self, name: str, *, by: Caller | None = None) -> Account:
+        """End all sessions of an account. Its password and its tokens stay valid."""
+
+        def change(connection: Connection, account: Account) -> str:
+            end_sessions(connection, account, self.bindings.now())
+            return "ended"
+
+        return self._change(name, "account.end-sessions", by, change)
+
+    def open_sessions(self, account: Account) -> int:
+        """Return the number of sessions of an account that have not ended."""
+        times = (map(datetime.fromisoformat, row) for row in self.read(rows.SESSIONS, account=account.number))
+        return sum(self._is_valid(*each) for each in times)

@@ -1,5 +1,5 @@
 """The pages for administration: tokens, accounts, and the records of NAANs and shoulders."""
 
-from . import tokens
+from . import accounts, tokens
 
-__all__ = ["tokens"]
+__all__ = ["accounts", "tokens"]

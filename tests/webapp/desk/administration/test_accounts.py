@@ -1,0 +1,183 @@
+"""The pages of accounts."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import argon2
+import pytest
+from sqlalchemy import select
+
+from ararat.middleware.storage.tables.account_tables import audit
+from ararat.webapp.accounts import passwords
+from ararat.webapp.desk.administration.account_changes import CHANGES
+
+from ..conftest import Browser, Desk
+
+PASSWORD = "correct horse battery"
+
+
+@pytest.fixture(autouse=True)
+def _fast_hashes(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(passwords, "_HASHER", argon2.PasswordHasher.from_parameters(argon2.profiles.CHEAPEST))
+
+
+def text_of(html: str) -> str:
+    return " ".join(re.sub(r"<[^>]*>", "", html).split())
+
+
+def change(browser: Browser, name: str, action: str, **form: str) -> Any:
+    return browser.post(f"/desk/accounts/{name}/{action}", form)
+
+
+def audited(desk: Desk) -> list[tuple[Any, ...]]:
+    query = select(audit.c.account, audit.c.operation, audit.c.name, audit.c.outcome).order_by(audit.c.id)
+    return desk.accounts.write(lambda connection: [tuple(row) for row in connection.execute(query)])
+
+
+def test_accounts_are_listed(desk: Desk, ada: Browser) -> None:
+    desk.accounts.disable("rita")
+    page = text_of(ada.get("/desk/accounts").text)
+    assert "ada administrator all no password" in page
+    assert "jane curator ark:12345/x5 no password" in page
+    assert "disabled" in page
+
+
+def test_an_account_is_added(desk: Desk, ada: Browser) -> None:
+    form = {"name": " Joan ", "role": "curator", "prefixes": "12345/x7\r\nurn:nbn:de:", "password": PASSWORD}
+    assert ada.post("/desk/accounts", form).location == "/desk/accounts/joan"
+    joan = desk.accounts.get("joan")
+    assert joan is not None
+    assert (joan.role, joan.prefixes, joan.has_password) == ("curator", ("ark:12345/x7", "urn:nbn:de:"), True)
+    number = desk.accounts.list()[0].number
+    assert audited(desk)[-1] == (number, "account.add", "joan", "curator ark:12345/x7 urn:nbn:de:")
+    assert "The account joan is added." in text_of(ada.get("/desk/accounts/joan").text)
+    # Without a password, the account uses tokens.
+    assert ada.post("/desk/accounts", {"name": "robot", "role": "reader"}).status_code == 303
+
+
+@pytest.mark.parametrize(
+    ("field", "value", "said"),
+    [
+        ("name", "jane", "account jane already"),
+        ("name", "", "not a name"),
+        ("name", "\u212aate", "not a name"),
+        ("name", "../x", "not a name"),
+        ("role", "root", "no role"),
+        ("prefixes", "nonsense", "nonsense"),
+        ("password", "short", "has 5 characters"),
+        ("password", "aaaaaaaaaaaaaaa", "different characters"),
+    ],
+)
+def test_a_wrong_field_is_explained(desk: Desk, ada: Browser, field: str, value: str, said: str) -> None:
+    form = {"name": "joan", "role": "curator", "prefixes": "", "password": PASSWORD, field: value}
+    refused = ada.post("/desk/accounts", form)
+    assert refused.status_code == 422
+    assert f'id="{field}-error"' in refused.text
+    assert said in text_of(refused.text)
+    assert "ararat account" not in refused.text
+    assert PASSWORD not in refused.text
+    assert len(desk.accounts.list()) == 3
+
+
+def test_a_shoulder_is_granted_and_revoked(desk: Desk, ada: Browser) -> None:
+    assert change(ada, "jane", "grant", prefix="12345/x-7").location == "/desk/accounts/jane"
+    jane = desk.accounts.get("jane")
+    assert jane is not None
+    assert jane.prefixes == ("ark:12345/x5", "ark:12345/x7")
+    assert "ark:12345/x7" in text_of(ada.get("/desk/accounts/jane").text)
+    assert change(ada, "jane", "revoke", prefix="ark:12345/x5").status_code == 303
+    changed = desk.accounts.get("jane")
+    assert changed is not None
+    assert changed.prefixes == ("ark:12345/x7",)
+    # The second time there is no grant.
+    assert change(ada, "jane", "revoke", prefix="ark:12345/x5").status_code == 422
+    for wrong in ("", "nonsense", "\0"):
+        refused = change(ada, "jane", "grant", prefix=wrong)
+        assert refused.status_code == 422
+        assert 'id="prefix-error"' in refused.text
+
+
+def test_the_role_changes_at_once(desk: Desk, ada: Browser, jane: Browser) -> None:
+    assert jane.get("/desk/accounts").status_code == 403
+    change(ada, "jane", "role", role="administrator")
+    assert jane.get("/desk/accounts").status_code == 200
+    refused = change(ada, "jane", "role", role="root")
+    assert refused.status_code == 422
+    assert 'id="role-error"' in refused.text
+
+
+def test_the_last_administrator_stays(desk: Desk, ada: Browser) -> None:
+    for action, form in (("role", {"role": "curator"}), ("disable", {})):
+        refused = change(ada, "ada", action, **form)
+        assert refused.status_code == 422
+        assert "ada is the last administrator. Make another account an administrator first." in text_of(refused.text)
+    found = desk.accounts.get("ada")
+    assert found is not None
+    assert (found.role, found.disabled) == ("administrator", None)
+
+
+def test_an_administrator_can_resign_if_there_is_another(desk: Desk, ada: Browser) -> None:
+    change(ada, "jane", "role", role="administrator")
+    assert change(ada, "ada", "role", role="administrator").location == "/desk/accounts/ada"
+    assert change(ada, "ada", "role", role="reader").location == "/desk"
+    assert ada.get("/desk/accounts").status_code == 403
+
+
+def test_a_disabled_account_is_signed_out_and_can_be_enabled(desk: Desk, ada: Browser, jane: Browser) -> None:
+    _, secret = desk.accounts.create_token("jane", "repository")
+    change(ada, "jane", "disable")
+    assert jane.get("/desk").status_code == 303
+    assert desk.accounts.of_token(secret) is None
+    assert "disabled" in text_of(ada.get("/desk/accounts/jane").text)
+    change(ada, "jane", "enable")
+    assert desk.accounts.of_token(secret) is not None
+
+
+def test_a_password_is_set_and_removed(desk: Desk, ada: Browser, jane: Browser) -> None:
+    refused = change(ada, "jane", "password", password="short")
+    assert refused.status_code == 422
+    assert 'id="password-error"' in refused.text
+    assert jane.get("/desk").status_code == 200
+    assert change(ada, "jane", "password", password=PASSWORD).status_code == 303
+    assert jane.get("/desk").status_code == 303
+    for expected in (True, False):
+        found = desk.accounts.get("jane")
+        assert found is not None
+        assert found.has_password is expected
+        change(ada, "jane", "remove-password")
+
+
+def test_sessions_are_ended(desk: Desk, ada: Browser, jane: Browser) -> None:
+    desk.signed_in("jane")
+    assert "Open sessions2" in text_of(ada.get("/desk/accounts/jane").text)
+    change(ada, "jane", "end-sessions")
+    assert jane.get("/desk").status_code == 303
+    assert "Open sessions0" in text_of(ada.get("/desk/accounts/jane").text)
+    assert ada.get("/desk").status_code == 200
+
+
+def test_tokens_of_an_account_are_revoked(desk: Desk, ada: Browser) -> None:
+    token, secret = desk.accounts.create_token("jane", "repository")
+    other, _ = desk.accounts.create_token("rita", "other")
+    assert change(ada, "jane", "revoke-token", number=str(other.number)).status_code == 404
+    assert change(ada, "jane", "revoke-token", number=str(token.number)).status_code == 303
+    assert desk.accounts.of_token(secret) is None
+
+
+@pytest.mark.parametrize("name", ["nobody", "\u202e", "x" * 100, "a b"])
+def test_an_unknown_account_is_not_found(ada: Browser, name: str) -> None:
+    assert ada.get(f"/desk/accounts/{name}").status_code == 404
+    for action in CHANGES:
+        assert change(ada, name, action).status_code == 404
+    assert change(ada, "jane", name).status_code == 404
+
+
+def test_a_refused_change_is_in_the_audit(desk: Desk, jane: Browser) -> None:
+    assert change(jane, "jane", "grant", prefix="12345").status_code == 403
+    assert jane.post("/desk/accounts", {"name": "joan", "role": "administrator"}).status_code == 403
+    number = next(each.number for each in desk.accounts.list() if each.name == "jane")
+    refused = [(number, f"account.{operation}", None, "role-missing") for operation in ("grant", "add")]
+    assert audited(desk)[-2:] == refused
+    assert len(desk.accounts.list()) == 3

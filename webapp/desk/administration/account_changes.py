@@ -1,0 +1,109 @@
+"""The changes of one account by forms: role, grants, password, sessions, tokens, and disabling."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from types import MappingProxyType
+from typing import Final
+
+from flask import request
+
+from ...accounts.errors import AccountError
+from ...accounts.model import Account, Caller
+from ...accounts.store import Accounts
+from ..forms import Problem
+from .forms import account_problem, read_prefixes
+from .tokens import revoke_of
+
+Change = Callable[[Accounts, Account, Caller], str]
+"""A change of an account by a caller with the values of the form. It returns a sentence about the change."""
+
+
+class WrongField(Exception):
+    """A field of the form is wrong. ``field`` is empty for a form without fields."""
+
+    def __init__(self, field: str, problem: Problem) -> None:
+        self.field = field
+        self.problem = problem
+        super().__init__(field, problem)
+
+
+def _role(accounts: Accounts, account: Account, by: Caller) -> str:
+    changed = _checked("role", lambda: accounts.set_role(account.name, request.form.get("role", ""), by=by))
+    return f"The account {changed.name} is {_article(changed.role)} now."
+
+
+def _grant(accounts: Accounts, account: Account, by: Caller) -> str:
+    prefixes, problem = read_prefixes(request.form.get("prefix", ""))
+    if problem or not prefixes:
+        raise WrongField(
+            "prefix", problem or Problem("The prefix is missing.", "a NAAN, a shoulder or the beginning of URNs")
+        )
+    for prefix in prefixes:
+        accounts.grant(account.name, prefix, by=by)
+    return f"The account {account.name} has the prefix {', '.join(prefixes)} now."
+
+
+def _revoke(accounts: Accounts, account: Account, by: Caller) -> str:
+    prefix = request.form.get("prefix", "")
+    if prefix not in account.prefixes:
+        raise WrongField("", Problem("The account has no grant for this prefix. Load the page again."))
+    _checked("", lambda: accounts.revoke(account.name, prefix, by=by))
+    return f"The account {account.name} has no grant for {prefix} now."
+
+
+def _disable(accounts: Accounts, account: Account, by: Caller) -> str:
+    _checked("", lambda: accounts.disable(account.name, by=by))
+    return f"The account {account.name} is disabled. Its sessions are ended, and its tokens are not valid."
+
+
+def _enable(accounts: Accounts, account: Account, by: Caller) -> str:
+    accounts.enable(account.name, by=by)
+    return f"The account {account.name} is enabled. Its tokens are valid again."
+
+
+def _password(accounts: Accounts, account: Account, by: Caller) -> str:
+    _checked("password", lambda: accounts.set_password(account.name, request.form.get("password", ""), by=by))
+    return f"The account {account.name} has a new password. Its sessions are ended."
+
+
+def _no_password(accounts: Accounts, account: Account, by: Caller) -> str:
+    accounts.set_password(account.name, None, by=by)
+    return f"The account {account.name} has no password now. Its sessions are ended."
+
+
+def _sessions(accounts: Accounts, account: Account, by: Caller) -> str:
+    accounts.end_sessions(account.name, by=by)
+    return f"All sessions of the account {account.name} are ended."
+
+
+def _token(accounts: Accounts, account: Account, by: Caller) -> str:
+    return revoke_of(by, account.name)
+
+
+CHANGES: Final[Mapping[str, Change]] = MappingProxyType(
+    {
+        "role": _role,
+        "grant": _grant,
+        "revoke": _revoke,
+        "disable": _disable,
+        "enable": _enable,
+        "password": _password,
+        "remove-password": _no_password,
+        "end-sessions": _sessions,
+        "revoke-token": _token,
+    }
+)
+"""The changes by the last part of their URL."""
+
+
+def _checked(field: str, change: Callable[[], Account]) -> Account:
+    """Return the account after a change. Raises :class:`WrongField` if it is refused."""
+    try:
+        return change()
+    except AccountError as error:
+        raise WrongField(field, account_problem(error)) from error
+
+
+def _article(role: str) -> str:
+    return f"an {role}" if role == "administrator" else f"a {role}"

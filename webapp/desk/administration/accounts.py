@@ -1,0 +1,136 @@
+"""The pages of accounts: the list, the form for a new account, and one account. Only for administrators."""
+
+from __future__ import annotations
+
+from http import HTTPStatus
+from typing import Final
+
+from flask import Response, abort, render_template, request
+from werkzeug.wrappers import Response as AnyResponse
+
+from ...accounts import identify, passwords
+from ...accounts.errors import AccountError
+from ...accounts.model import MAX_PREFIX, Account, Caller
+from ...errors import Refused
+from ...management import Forbidden
+from ...management.permissions import require_administrator
+from .. import messages
+from ..blueprint import blueprint, caller, management, see_other
+from ..forms import Problem
+from .account_changes import CHANGES, WrongField
+from .forms import account_problem, read_prefixes
+from .tokens import sorted_tokens
+
+ROLE_LABELS: Final = (
+    ("reader", "Reader: sees reserved names and the history"),
+    ("curator", "Curator: also changes the names below the granted prefixes"),
+    ("administrator", "Administrator: also manages all names, accounts and prefixes"),
+)
+"""The roles with their labels."""
+
+_FIELDS: Final = (("account-role", "role"), ("password", "password"))
+
+
+@blueprint.get("/accounts", endpoint="accounts")
+def page() -> str:
+    """Show all accounts, and the form for a new one."""
+    _administrator()
+    return _page()
+
+
+@blueprint.post("/accounts", endpoint="add_account")
+def add() -> AnyResponse:
+    """Add the account of the form."""
+    asking, form = _administrator("account.add"), request.form
+    prefixes, wrong = read_prefixes(form.get("prefixes", ""))
+    problems = {"prefixes": wrong} if wrong else {}
+    if not problems:
+        try:
+            added = identify.accounts().add(
+                form.get("name", "").strip(), form.get("role", ""), prefixes, form.get("password") or None, by=asking
+            )
+            messages.put(f"The account {added.name} is added.")
+            return see_other("desk.account", name=added.name)
+        except AccountError as error:
+            field = next((field for beginning, field in _FIELDS if error.code.startswith(beginning)), "name")
+            problems[field] = account_problem(error)
+        except passwords.Busy:
+            raise _busy() from None
+    return Response(_page(problems), HTTPStatus.UNPROCESSABLE_ENTITY)
+
+
+@blueprint.get("/accounts/<name>", endpoint="account")
+def account(name: str) -> str:
+    """Show an account with its grants, sessions and tokens, and the forms to change them."""
+    _administrator()
+    return _account_page(_found(name))
+
+
+@blueprint.post("/accounts/<name>/<change>", endpoint="change_account")
+def change_account(name: str, change: str) -> AnyResponse:
+    """Make a change of an account: one of :data:`~.account_changes.CHANGES`."""
+    if change not in CHANGES:
+        abort(HTTPStatus.NOT_FOUND)
+    asking = _administrator(f"account.{change}")
+    found = _found(name)
+    try:
+        done = CHANGES[change](identify.accounts(), found, asking)
+    except WrongField as error:
+        problems = {error.field: error.problem}
+        return Response(_account_page(found, problems), HTTPStatus.UNPROCESSABLE_ENTITY)
+    except passwords.Busy:
+        raise _busy() from None
+    messages.put(done)
+    is_demoted = found.number == asking.account.number and change == "role" and request.form["role"] != found.role
+    return see_other("desk.overview") if is_demoted else see_other("desk.account", name=found.name)
+
+
+def _administrator(operation: str | None = None) -> Caller:
+    """Return the caller. Raises :class:`Forbidden` unless it is an administrator; writes the operation to the audit."""
+    try:
+        return require_administrator(caller())
+    except Forbidden as error:
+        if operation:
+            management().refused(caller(), operation, None, error.code)
+        raise
+
+
+def _found(name: str) -> Account:
+    """Return the account with this name. Answers 404 if there is none."""
+    try:
+        found = identify.accounts().get(name)
+    except AccountError:
+        found = None
+    return found or abort(HTTPStatus.NOT_FOUND)
+
+
+def _page(problems: dict[str, Problem] | None = None) -> str:
+    return render_template(
+        "desk/accounts.html",
+        accounts=identify.accounts().list(),
+        roles=ROLE_LABELS,
+        form=request.form,
+        errors=problems or {},
+    )
+
+
+def _account_page(account: Account, problems: dict[str, Problem] | None = None) -> str:
+    known = identify.accounts()
+    valid, invalid = sorted_tokens(account.name)
+    return render_template(
+        "desk/account.html",
+        account=account,
+        is_own=account.number == caller().account.number,
+        sessions=known.open_sessions(account),
+        valid=valid,
+        invalid=invalid,
+        roles=ROLE_LABELS,
+        longest=MAX_PREFIX,
+        form=request.form,
+        errors=problems or {},
+    )
+
+
+def _busy() -> Refused:
+    sentence = "Too many passwords are checked at this moment. Try again in some seconds."
+    return Refused(HTTPStatus.SERVICE_UNAVAILABLE, "sign-in-busy", sentence, retry_after=5)
