@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from .bindings.model import Binding
     from .bindings.open_bindings import open_bindings
     from .custom_scheme import OwnScheme
-    from .errors import BindingConflict, BindingError, BindingsUnavailable, ReadOnlyBindings
+    from .errors import BindingConflict, BindingError, BindingsUnavailable, ReadOnlyBindings, Stale
     from .resolution.result import Resolution
     from .tabular.importing import import_table
     from .wsgi import BindingSource, ResolverMiddleware
@@ -47,6 +47,7 @@ __all__ = [
     "ReadOnlyBindings",
     "Resolution",
     "ResolverMiddleware",
+    "Stale",
     "import_table",
     "log_resolutions",
     "mint",
@@ -55,7 +56,7 @@ __all__ = [
 
 # The module of each name. It is loaded on first use: most commands need few of them.
 _MODULES = {
-    **dict.fromkeys(("BindingConflict", "BindingError", "BindingsUnavailable", "ReadOnlyBindings"), "errors"),
+    **dict.fromkeys(("BindingConflict", "BindingError", "BindingsUnavailable", "ReadOnlyBindings", "Stale"), "errors"),
     "Bindings": "bindings.collection",
     "open_bindings": "bindings.open_bindings",
     "Binding": "bindings.model",

@@ -39,38 +39,6 @@ NAMES = (
 )
 PATH = f"{Path(sys.executable).parent}:{os.environ['PATH']}"
 TABLES = ("csv", "jsonl")
-MODEL = """
-from django.db import models
-
-class Item(models.Model):
-    ark = models.TextField()
-    slug = models.TextField()
-
-    class Meta:
-        app_label = "collection"
-
-    def get_absolute_url(self):
-        return f"/objects/{self.slug}"
-"""
-SAVE_AND_DELETE = """
-import django
-from pathlib import Path
-from django.conf import settings
-database = {"ENGINE": "django.db.backends.sqlite3", "NAME": ":memory:"}
-settings.configure(BASE_DIR=Path.cwd(), INSTALLED_APPS=["collection"], DATABASES={"default": database})
-django.setup()
-from collection import signals
-from collection.models import Item
-from django.db import connection
-with connection.schema_editor() as editor:
-    editor.create_model(Item)
-item = Item(ark="ark:12345/x5", slug="a")
-item.save()
-item.slug = "b"
-item.save()
-item.delete()
-print(*(event.action for event in signals.bindings.history("ark:12345/x5")))
-"""
 
 
 def blocks(page: str, language: str) -> list[str]:
@@ -260,20 +228,6 @@ def test_mounted_inspector_of_the_example_answers_next_to_the_site(site):
     assert client.get("/inspect/?q=ark:12345/x6np1").status_code == 200
     assert "/inspect/?q=" in client.get("/ark:12345/unbound", headers={"Accept": "text/html"}).text
     assert Client(run("inspector.md", 1, names)["application"]).get("/").status_code == 200
-
-
-def test_django_signals_of_the_example_bind_and_withdraw(tmp_path):
-    package = tmp_path / "collection"
-    package.mkdir()
-    (package / "__init__.py").touch()
-    (package / "models.py").write_text(MODEL, "utf-8")
-    (package / "signals.py").write_text(blocks("binding.md", "python")[0], "utf-8")
-    with open_bindings(tmp_path / "bindings.sqlite", create=True):
-        pass
-    ran = subprocess.run(
-        [sys.executable, "-c", SAVE_AND_DELETE], cwd=tmp_path, capture_output=True, text=True, timeout=60, check=False
-    )
-    assert ran.stdout.split() == ["bound", "relocated", "withdrawn"], ran.stderr
 
 
 def assert_resolves(client: Client) -> None:
