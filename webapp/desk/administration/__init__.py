@@ -1,5 +1,5 @@
 """The pages for administration: tokens, accounts, and the records of NAANs and shoulders."""
 
-from . import accounts, tokens
+from . import accounts, prefix_changes, prefixes, tokens
 
-__all__ = ["accounts", "tokens"]
+__all__ = ["accounts", "prefix_changes", "prefixes", "tokens"]

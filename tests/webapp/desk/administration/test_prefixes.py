@@ -1,0 +1,192 @@
+"""The pages of the records of NAANs and shoulders."""
+
+from __future__ import annotations
+
+import html
+import re
+from typing import Any
+
+import pytest
+
+from ..conftest import Browser, Desk
+
+PREFIX, RULE = "ark:12345/x5", "https://rule.example/${value}"
+FORM = {
+    "prefix": "12345/x-5",
+    "what": "Maps",
+    "who": "The Map Library",
+    "contact": "maps@example.org",
+    "statement": "The names\r\nare persistent.",
+    "pattern": "10^6+check",
+    "characters": "0-9a-z",
+    "rule": RULE,
+    "redirect": "307",
+    "etag": "",
+}
+
+
+def text_of(page: str) -> str:
+    return " ".join(re.sub(r"<[^>]*>", "", page).split())
+
+
+def etag_of(page: str) -> str:
+    found = re.search(r'name="etag" value="([^"]*)"', page)
+    assert found
+    return html.unescape(found[1])
+
+
+def save(browser: Browser, **form: str) -> Any:
+    return browser.post("/desk/prefixes/edit", {**FORM, **form})
+
+
+def edited(browser: Browser, **form: str) -> Any:
+    """Save the recorded form with some other values."""
+    etag = etag_of(browser.get(f"/desk/prefixes/edit?prefix={PREFIX}").text)
+    return save(browser, etag=etag, **form)
+
+
+def test_without_records_the_page_explains_them(ada: Browser, rita: Browser) -> None:
+    assert "There are no records yet" in ada.get("/desk/prefixes").text
+    assert "Add a record" in ada.get("/desk/prefixes").text
+    assert "Add a record" not in rita.get("/desk/prefixes").text
+
+
+def test_a_record_is_added_with_its_rule(desk: Desk, ada: Browser, rita: Browser) -> None:
+    assert save(ada).location == f"/desk/prefixes/record?prefix={PREFIX}"
+    record = desk.bindings.prefix(PREFIX)
+    assert record is not None
+    assert (record.what, record.who, record.actor) == ("Maps", "The Map Library", "ada")
+    assert (record.statement, record.pattern) == ("The names are persistent.", "10^6+check")
+    assert record.rule is not None
+    assert (record.rule.template, record.rule.redirect) == (RULE, 307)
+    for page in (
+        text_of(rita.get(f"/desk/prefixes/record?prefix={PREFIX}").text),
+        text_of(rita.get("/desk/prefixes").text),
+    ):
+        for part in ("Maps", "The Map Library", "10^6+check", RULE):
+            assert part in page
+
+
+@pytest.mark.parametrize(
+    ("field", "value"),
+    [
+        ("prefix", "nonsense"),
+        ("prefix", ""),
+        ("what", "a\0b"),
+        ("who", "x" * 4001),
+        ("pattern", "nonsense"),
+        ("characters", "9-0"),
+        ("rule", "javascript:${value}"),
+        ("rule", "https://rule.example/"),
+    ],
+)
+def test_a_wrong_field_is_explained(desk: Desk, ada: Browser, field: str, value: str) -> None:
+    refused = save(ada, **{field: value})
+    assert refused.status_code == 422
+    assert f'id="{field}-error"' in refused.text
+    assert "The Map Library" in refused.text or field == "who"
+    assert desk.bindings.prefixes() == []
+
+
+def test_an_empty_field_deletes_its_text(desk: Desk, ada: Browser) -> None:
+    save(ada)
+    assert edited(ada, statement="", rule="").status_code == 303
+    record = desk.bindings.prefix(PREFIX)
+    assert record is not None
+    assert (record.statement, record.rule, record.what) == (None, None, "Maps")
+    history = text_of(ada.get(f"/desk/prefixes/record?prefix={PREFIX}").text)
+    assert "Rule removed" in history
+    assert "Statement The names are persistent. removed" in history
+
+
+def test_concurrent_edits_show_both_versions(desk: Desk, ada: Browser) -> None:
+    save(ada)
+    old = etag_of(ada.get(f"/desk/prefixes/edit?prefix={PREFIX}").text)
+    assert edited(ada, what="Atlases").status_code == 303
+    conflict = save(ada, etag=old, what="Globes", rule="")
+    assert conflict.status_code == 409
+    page = text_of(conflict.text)
+    assert "What Atlases Globes" in page
+    assert f"Rule {RULE} empty" in page
+    assert "Who The Map Library" not in page
+    form = dict(re.findall(r'name="(\w+)" value="([^"]*)"', conflict.text))
+    again = ada.post("/desk/prefixes/edit", {**{name: html.unescape(text) for name, text in form.items()}})
+    assert again.status_code == 303
+    record = desk.bindings.prefix(PREFIX)
+    assert record is not None
+    assert (record.what, record.rule) == ("Globes", None)
+
+
+def test_a_new_record_does_not_replace_another(desk: Desk, ada: Browser) -> None:
+    desk.bindings.set_prefix(PREFIX, what="Atlases")
+    assert save(ada).status_code == 409
+    record = desk.bindings.prefix(PREFIX)
+    assert record is not None
+    assert record.what == "Atlases"
+
+
+def test_a_record_that_was_removed_meanwhile_can_be_saved_again(desk: Desk, ada: Browser) -> None:
+    save(ada)
+    old = etag_of(ada.get(f"/desk/prefixes/edit?prefix={PREFIX}").text)
+    desk.bindings.remove_prefix(PREFIX)
+    conflict = save(ada, etag=old)
+    assert conflict.status_code == 409
+    assert "The record was removed in the meantime" in text_of(conflict.text)
+    assert save(ada, etag=etag_of(conflict.text)).status_code == 303
+
+
+def test_a_record_is_removed_and_its_history_stays(desk: Desk, ada: Browser) -> None:
+    save(ada)
+    page = ada.get(f"/desk/prefixes/record?prefix={PREFIX}").text
+    form = {"prefix": PREFIX, "etag": etag_of(page)}
+    assert ada.post("/desk/prefixes/remove", {**form, "etag": '"0-0"'}).status_code == 409
+    assert ada.post("/desk/prefixes/remove", form).location == "/desk/prefixes"
+    assert (desk.bindings.prefixes(), desk.bindings.rules()) == ([], [])
+    assert "Record removed" in text_of(ada.get(f"/desk/prefixes/record?prefix={PREFIX}").text)
+    assert ada.post("/desk/prefixes/remove", form).status_code in (404, 409)
+
+
+def test_inherited_texts_name_their_source(desk: Desk, rita: Browser) -> None:
+    desk.bindings.set_prefix("12345", statement="We keep names.", pattern=None)
+    desk.bindings.set_prefix(PREFIX, what="Maps")
+    page = text_of(rita.get(f"/desk/prefixes/record?prefix={PREFIX}").text)
+    assert "We keep names. (inherited from ark:12345/)" in page
+
+
+def test_a_rule_without_a_record_is_listed_and_can_be_edited(desk: Desk, ada: Browser) -> None:
+    desk.bindings.set_rule(PREFIX, RULE)
+    assert "Rules without a record" in ada.get("/desk/prefixes").text
+    assert RULE in text_of(ada.get(f"/desk/prefixes/record?prefix={PREFIX}").text)
+    form = ada.get(f"/desk/prefixes/edit?prefix={PREFIX}").text
+    assert RULE in form
+    assert save(ada, etag=etag_of(form)).status_code == 303
+
+
+@pytest.mark.parametrize("account", ["jane", "rita"])
+def test_only_administrators_change_records(desk: Desk, ada: Browser, account: str) -> None:
+    save(ada)
+    browser = desk.signed_in(account)
+    page = browser.get(f"/desk/prefixes/record?prefix={PREFIX}").text
+    assert "/desk/prefixes/edit" not in page
+    assert "/desk/prefixes/remove" not in page
+    assert browser.get("/desk/prefixes/edit").status_code == 403
+    assert save(browser).status_code == 403
+    assert save(browser, pattern="nonsense").status_code == 403
+    assert browser.post("/desk/prefixes/remove", {"prefix": PREFIX}).status_code == 403
+    assert len(desk.bindings.prefixes()) == 1
+
+
+@pytest.mark.parametrize("prefix", ["", "nonsense", "ark:12345/none", "\u202e", "ark:99999/", "x" * 5000])
+def test_a_prefix_without_a_record_is_not_found(ada: Browser, prefix: str) -> None:
+    response = ada.get("/desk/prefixes/record", query_string={"prefix": prefix})
+    assert response.status_code in (404, 422)
+    assert "\u202e" not in response.text
+
+
+def test_hostile_texts_are_isolated(ada: Browser) -> None:
+    save(ada, what="<b>\u202e", who="\u0627\u0644<script>")
+    for path in ("/desk/prefixes", f"/desk/prefixes/record?prefix={PREFIX}", f"/desk/prefixes/edit?prefix={PREFIX}"):
+        page = ada.get(path).text
+        assert "<b>\u202e" not in page
+        assert "\u202e" not in page
+        assert "<script>" not in page

@@ -1,0 +1,112 @@
+"""The forms that set and remove the record of a NAAN or shoulder with its rule. Only for administrators.
+
+A form has the entity tag of the record that the page showed. If another account changed the record meanwhile, nothing
+is written, and a page shows both versions.
+"""
+
+from __future__ import annotations
+
+from http import HTTPStatus
+
+from flask import Response, render_template, request
+from werkzeug.wrappers import Response as AnyResponse
+
+from ....middleware.bindings import prefixes
+from ....middleware.bindings.prefixes import FIELDS, Field, PrefixRecord
+from ....middleware.errors import BindingError
+from ....middleware.resolution import rule_templates
+from ...management import NO_RECORD, Stale, prefix_etag
+from ...management.permissions import require_administrator
+from .. import messages
+from ..blueprint import blueprint, caller, management, see_other
+from ..forms import Problem
+from .prefix_history import differences, values_of
+
+
+@blueprint.get("/prefixes/edit", endpoint="edit_prefix")
+def edit() -> str:
+    """Show the form for the record in the parameter ``prefix``, or for a new record."""
+    require_administrator(caller())
+    prefix = request.args.get("prefix", "").strip()
+    found = management().bindings.prefix(prefix) if prefix else None
+    rule = next((each for each in management().bindings.rules() if found is None and each.prefix == prefix), None)
+    values = values_of(found) | {"prefix": found.prefix if found else prefix}
+    if rule is not None:
+        values |= {"rule": rule.template, "redirect": str(rule.redirect)}
+    return _form(values, prefix_etag(found) if found else NO_RECORD, {})
+
+
+@blueprint.post("/prefixes/edit", endpoint="save_prefix")
+def save() -> AnyResponse:
+    """Save the record of the form. An empty text deletes one."""
+    values = {field: _text(field) for field in ("prefix", *FIELDS, "rule", "redirect")}
+    etag = request.form.get("etag", NO_RECORD)
+    problems = _problems(values)
+    if problems:
+        require_administrator(caller())
+        return Response(_form(values, etag, problems), HTTPStatus.UNPROCESSABLE_ENTITY)
+    texts: dict[Field, str | None] = {field: values[field] for field in FIELDS}
+    redirect = 307 if values["redirect"] == "307" else 302
+    try:
+        saved = management().set_prefix(
+            caller(), values["prefix"], texts, rule=values["rule"], redirect=redirect, etag=etag
+        )
+    except Stale:
+        return _conflict(values)
+    messages.put(f"The record of {saved.prefix} is saved.")
+    return see_other("desk.prefix", prefix=saved.prefix)
+
+
+@blueprint.post("/prefixes/remove", endpoint="remove_prefix")
+def remove() -> AnyResponse:
+    """Remove the record of the form with its rule. The history stays."""
+    prefix = _text("prefix")
+    management().remove_prefix(caller(), prefix, etag=request.form.get("etag", NO_RECORD))
+    messages.put("The record and its rule are removed. The names stay.")
+    return see_other("desk.prefixes")
+
+
+def _problems(values: dict[str, str]) -> dict[str, Problem]:
+    """Return the problems of the fields of a form."""
+    problems: dict[str, Problem] = {}
+    key = "ark:12345/x"
+    try:
+        key = prefixes.check_prefix(values["prefix"])
+    except BindingError as error:
+        problems["prefix"] = Problem.of(error)
+    for field in FIELDS:
+        try:
+            prefixes.check(key, {field: values[field]})
+        except BindingError as error:
+            problems[field] = Problem.of(error)
+    try:
+        if values["rule"]:
+            rule_templates.check_template(values["rule"])
+    except BindingError as error:
+        problems["rule"] = Problem.of(error)
+    return problems
+
+
+def _conflict(yours: dict[str, str]) -> Response:
+    """Show the recorded version and that of the form."""
+    key = prefixes.check_prefix(yours["prefix"])
+    found: PrefixRecord | None = management().bindings.prefix(key)
+    recorded = values_of(found)
+    page = render_template(
+        "desk/prefix_conflict.html",
+        prefix=key,
+        record=found,
+        differences=differences(recorded, yours if yours["rule"] else yours | {"redirect": ""}),
+        values=yours,
+        etag=prefix_etag(found) if found else NO_RECORD,
+    )
+    return Response(page, HTTPStatus.CONFLICT)
+
+
+def _form(values: dict[str, str], etag: str, problems: dict[str, Problem]) -> str:
+    return render_template("desk/prefix_form.html", values=values, etag=etag, is_new=etag == NO_RECORD, errors=problems)
+
+
+def _text(field: str) -> str:
+    """Return a value of the form in one line."""
+    return " ".join(request.form.get(field, "").split())
