@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from ...identifiers import Ark, Problem, Urn
 from ..bindings import names
@@ -15,7 +15,7 @@ Identifier = Ark | Urn
 Outcome = Literal["located", "related", "described", "served", "metadata", "prefix", "forwarded", "refused"]
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
+@dataclass(frozen=True, kw_only=True)
 class Resolution:
     """The answer to a request for one identifier.
 
@@ -57,6 +57,12 @@ class Resolution:
     record: PrefixRecord | None = None
     inherited: Inherited | None = None
     seconds: float | None = None
+
+    if not TYPE_CHECKING:
+
+        def __init__(self, **values: object) -> None:
+            # Each request creates one. The __init__ of a frozen dataclass sets the fields one by one, which is slower.
+            self.__dict__.update(values)
 
     @property
     def key(self) -> str | None:
