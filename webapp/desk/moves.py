@@ -17,6 +17,7 @@ from ...middleware.bindings.bulk.plan import BulkResult
 from ...middleware.errors import BindingError
 from ..config import site
 from ..management import Forbidden
+from ..management.permissions import require_curator
 from ..trace_jobs import acquire_slot, fetcher
 from ..tracing.hop import FAILURES, Fetch, HopFailed
 from ..tracing.progress import Progress
@@ -51,6 +52,7 @@ class Sampled:
 @blueprint.get("/moves", endpoint="moves")
 def page() -> str:
     """Show the form. The parameters ``source`` and ``destination`` fill it."""
+    require_curator(caller())
     return _page(_move(), {}, None)
 
 

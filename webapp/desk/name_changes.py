@@ -17,6 +17,7 @@ from ...middleware.bindings.model import KINDS, Binding
 from ...middleware.errors import BindingConflict, BindingError
 from ..accounts.model import Caller
 from ..management import Fields, Forbidden, Management, Missing, Saved, Stale
+from ..management.permissions import require_granted
 from . import messages, name_forms
 from .blueprint import blueprint, caller, see_other
 from .forms import Problem
@@ -42,7 +43,7 @@ Make = Callable[[Management, Caller, str, int], Saved]
 @blueprint.get("/name/metadata", endpoint="describe")
 def describe() -> str:
     """Show the form of the metadata, for the profile in the parameter ``profile``."""
-    return _metadata_form(_recorded(requested_name()), {})
+    return _metadata_form(_changeable(requested_name()), {})
 
 
 @blueprint.post("/name/metadata")
@@ -58,7 +59,7 @@ def save_metadata() -> AnyResponse:
 @blueprint.get("/name/target", endpoint="place")
 def place() -> str:
     """Show the form of the target and its settings."""
-    return _place_form(_recorded(requested_name()), {})
+    return _place_form(_changeable(requested_name()), {})
 
 
 @blueprint.post("/name/target")
@@ -89,7 +90,7 @@ def save_place() -> AnyResponse:
 @blueprint.get("/name/withdraw", endpoint="withdraw")
 def withdraw() -> str:
     """Show the form of a withdrawal."""
-    return _withdrawal_form(_recorded(requested_name()), {})
+    return _withdrawal_form(_changeable(requested_name()), {})
 
 
 @blueprint.post("/name/withdraw")
@@ -184,6 +185,13 @@ def _revision() -> int:
 
 def _recorded(name: str) -> Binding:
     return management().show(caller(), name)
+
+
+def _changeable(name: str) -> Binding:
+    """Return a recorded name that the caller can change. Raises :class:`Forbidden` and :class:`Missing`."""
+    binding = _recorded(name)
+    require_granted(caller(), binding.identifier)
+    return binding
 
 
 def _metadata_form(binding: Binding, problems: dict[str, Problem]) -> str:

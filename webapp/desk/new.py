@@ -13,6 +13,7 @@ from ...middleware.bindings.model import Status
 from ...middleware.errors import BindingConflict, BindingError
 from ..accounts.model import Caller
 from ..management import Fields, Forbidden, Management, NewName, Saved
+from ..management.permissions import require_curator
 from ..report import spreadsheet
 from . import messages
 from .blueprint import blueprint, caller, see_other
@@ -26,6 +27,7 @@ _ELEMENTS = ("erc.who", "erc.what", "erc.when")
 @blueprint.get("/new", endpoint="new")
 def page() -> str:
     """Show both forms. The parameter ``text`` fills the form of one name, and ``shoulder`` that of minting."""
+    require_curator(caller())
     return _page()
 
 

@@ -129,6 +129,8 @@ def test_a_text_without_a_name_is_refused(jane: Browser, text: str) -> None:
 
 
 def test_the_page_works_without_shoulders(desk: Desk) -> None:
-    page = desk.signed_in("rita").get("/desk/new")
+    desk.accounts.add("joan", "curator")
+    page = desk.signed_in("joan").get("/desk/new")
     assert page.status_code == 200
     assert "No prefix is granted" in page.text
+    assert desk.signed_in("rita").get("/desk/new").status_code == 403

@@ -1,0 +1,222 @@
+"""The permissions of each page and form of the desk. Each URL rule of the blueprint is in the table :data:`CASES`."""
+
+from __future__ import annotations
+
+from collections.abc import Set as AbstractSet
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+from typing import Any
+
+import pytest
+from werkzeug.test import TestResponse
+
+from ararat.webapp.accounts.model import Caller
+from ararat.webapp.desk.administration.account_changes import CHANGES
+from ararat.webapp.links.model import Link
+from ararat.webapp.links.store import Links
+from ararat.webapp.management import Management, prefix_etag
+
+from .conftest import Browser, Desk
+
+LIVE, RESERVED, WITHDRAWN, GRANTED = "ark:12345/x5m1", "ark:12345/x5r1", "ark:12345/x5w1", "ark:12345/x5"
+
+CALLERS = ("joan", "rita", "token", "jane", "ada")
+"""Joan is a curator of other names. "token" is a token of the administrator for the names of jane."""
+
+ALL = frozenset(CALLERS)
+CURATORS = ALL - {"rita"}
+OF_NAMES = frozenset({"token", "jane", "ada"})
+PEOPLE = ALL - {"token"}
+ADMINISTRATORS = frozenset({"ada"})
+
+
+@dataclass(frozen=True, kw_only=True)
+class Case:
+    """A request: its rule and path, its form for POST, and the callers that can make it.
+
+    In the values of the form, "{token}" is the number of a token of the caller, and "{etag}" the tag of the record.
+    """
+
+    rule: str
+    path: str
+    permitted: AbstractSet[str]
+    method: str = "GET"
+    form: dict[str, str] = field(default_factory=dict)
+
+    def __str__(self) -> str:
+        return f"{self.method} {self.path}"
+
+
+def page(rule: str, permitted: AbstractSet[str] = ALL, path: str | None = None) -> Case:
+    return Case(rule=f"/desk{rule}", path=f"/desk{rule if path is None else path}", permitted=permitted)
+
+
+def form(rule: str, permitted: AbstractSet[str], path: str | None = None, **values: str) -> Case:
+    return Case(
+        rule=f"/desk{rule}",
+        path=f"/desk{rule if path is None else path}",
+        permitted=permitted,
+        method="POST",
+        form=values,
+    )
+
+
+ACCOUNT_FORMS: dict[str, dict[str, str]] = {
+    "role": {"role": "curator"},
+    "grant": {"prefix": "12345/x7"},
+    "revoke": {"prefix": "ark:12345/y9"},
+    "password": {"password": "correct horse battery"},
+    "revoke-token": {"number": "1"},
+}
+"""The forms of changes of the account joan."""
+
+CASES = (
+    page(""),
+    page("/names"),
+    page("/names.<any(csv, jsonl):form>", path="/names.csv"),
+    page("/name", path=f"/name?name={LIVE}"),
+    page("/name/metadata", OF_NAMES, f"/name/metadata?name={LIVE}"),
+    form("/name/metadata", OF_NAMES, name=LIVE, revision="2", **{"m.erc.what": "A map"}),
+    page("/name/target", OF_NAMES, f"/name/target?name={LIVE}"),
+    form("/name/target", OF_NAMES, name=LIVE, revision="2", target="https://other.example/1", same="1"),
+    page("/name/withdraw", OF_NAMES, f"/name/withdraw?name={LIVE}"),
+    form("/name/withdraw", OF_NAMES, name=LIVE, revision="2"),
+    form("/name/restore", OF_NAMES, name=WITHDRAWN, revision="2"),
+    form("/name/publish", OF_NAMES, name=RESERVED, revision="1"),
+    form("/name/delete", OF_NAMES, name=RESERVED, revision="1"),
+    form("/name/undo", ADMINISTRATORS, name=LIVE, revision="2"),
+    page("/new", CURATORS),
+    page("/new/check", path="/new/check?text=ark:12345/x5a"),
+    form("/new/name", OF_NAMES, text="ark:12345/x5a", target="https://example.org/a"),
+    form("/new/mint", OF_NAMES, shoulder=GRANTED, count="2"),
+    form("/new/csv", ALL, minted=RESERVED),
+    page("/links"),
+    page("/links.csv"),
+    form("/links/relocate", OF_NAMES, name=LIVE, key=LIVE),
+    page("/moves", CURATORS),
+    form("/moves", OF_NAMES, source="https://new.example/", destination="https://b.example/", apply="1"),
+    page("/changes"),
+    page("/changes/<int:number>", path="/changes/1"),
+    page("/changes/<int:number>/undo", ADMINISTRATORS, "/changes/1/undo"),
+    form("/changes/<int:number>/undo", ADMINISTRATORS, "/changes/1/undo"),
+    page("/audit", ADMINISTRATORS),
+    page("/tokens"),
+    form("/tokens", PEOPLE, label="new", expires=""),
+    form("/tokens/revoke", PEOPLE, number="{token}"),
+    page("/accounts", ADMINISTRATORS),
+    form("/accounts", ADMINISTRATORS, name="new", role="administrator"),
+    page("/accounts/<name>", ADMINISTRATORS, "/accounts/joan"),
+    *(
+        form("/accounts/<name>/<change>", ADMINISTRATORS, f"/accounts/joan/{change}", **ACCOUNT_FORMS.get(change, {}))
+        for change in CHANGES
+    ),
+    page("/prefixes"),
+    page("/prefixes/record", path=f"/prefixes/record?prefix={GRANTED}"),
+    page("/prefixes/edit", ADMINISTRATORS, f"/prefixes/edit?prefix={GRANTED}"),
+    form("/prefixes/edit", ADMINISTRATORS, prefix="ark:12345/x7", what="Maps"),
+    form("/prefixes/remove", ADMINISTRATORS, prefix="ark:12345/x8", etag="{etag}"),
+)
+NOT_A_PAGE = "/desk/<path:rest>"
+"""The rule that answers 404 to each other path."""
+
+LISTED = {("POST", "/desk/moves", "joan"): 422}
+"""The requests whose refused names are listed on a page, with its status. No name is changed then."""
+
+
+@pytest.fixture
+def filled(desk: Desk) -> Desk:
+    """A desk with names in each state, an operation, a trace, records and tokens."""
+    bindings, accounts = desk.bindings, desk.accounts
+    accounts.add("joan", "curator", ["ark:12345/y9"])
+    for name in ("joan", "rita", "jane", "ada"):
+        accounts.create_token(name, "own")
+    bindings.bind(LIVE, "https://old.example/1")
+    bindings.reserve(RESERVED)
+    bindings.bind(WITHDRAWN, "/w")
+    bindings.withdraw(WITHDRAWN)
+    bindings.set_prefix(GRANTED, what="Maps")
+    bindings.set_prefix("ark:12345/x8", what="Prints")
+    ada = accounts.get("ada")
+    assert ada
+    done = Management(bindings, accounts).relocate_prefix(
+        Caller(account=ada), "https://old.example/", "https://new.example/"
+    )
+    assert done.operation == 1
+    now = bindings.now()
+    Links(bindings).record(
+        [
+            Link(
+                identifier=LIVE,
+                key=LIVE,
+                target="https://new.example/1",
+                state="moved",
+                status=200,
+                url="https://moved.example/1",
+                code="found",
+                sentence="The target moved.",
+                since=now,
+                traced=now,
+            )
+        ]
+    )
+    return desk
+
+
+def send(desk: Desk, case: Case, caller: str) -> TestResponse:
+    """Send the request of a case as a caller."""
+    values = dict(case.form)
+    if caller == "token":
+        _, secret = desk.accounts.create_token("ada", "some", None, [GRANTED])
+        client, headers = desk.app.test_client(), {"Authorization": f"Bearer {secret}"}
+        values |= {name: "1" for name, text in values.items() if text == "{token}"}
+        return client.open(case.path, method=case.method, data=values or None, headers=headers)
+    browser: Browser = desk.signed_in(caller)
+    number = str(desk.accounts.tokens(caller)[0].number)
+    values |= {name: number for name, text in values.items() if text == "{token}"}
+    return browser.get(case.path) if case.method == "GET" else browser.post(case.path, values)
+
+
+def snapshot(desk: Desk) -> tuple[Any, ...]:
+    """Return everything that a form can change, except tokens of this test."""
+    with desk.bindings.store.snapshot() as view:
+        names = list(view.bindings())
+    revoked: list[tuple[str, datetime | None]] = [
+        (account.name, token.revoked)
+        for account in desk.accounts.list()
+        for token in desk.accounts.tokens(account.name)
+        if token.label != "some"
+    ]
+    return names, desk.bindings.prefixes(), desk.bindings.rules(), desk.accounts.list(), revoked
+
+
+def test_each_rule_is_in_the_table(desk: Desk) -> None:
+    rules = {
+        (method, rule.rule)
+        for rule in desk.app.url_map.iter_rules()
+        for method in rule.methods or ()
+        if rule.endpoint.startswith("desk.") and rule.rule != NOT_A_PAGE and method in ("GET", "POST", "PUT", "DELETE")
+    }
+    assert rules == {(case.method, case.rule) for case in CASES}
+
+
+@pytest.mark.parametrize("case", CASES, ids=str)
+def test_each_request_is_permitted_to_its_callers_only(filled: Desk, case: Case) -> None:
+    if "{etag}" in case.form.values():
+        record = filled.bindings.prefix(case.form["prefix"])
+        assert record
+        case = replace(case, form={**case.form, "etag": prefix_etag(record)})
+    before = snapshot(filled)
+    client = filled.app.test_client()
+    for headers in ({}, {"Cookie": "ararat=nonsense"}):
+        response = client.open(case.path, method=case.method, data=case.form or None, headers=headers)
+        assert response.status_code == 303
+        assert response.location.startswith("/sign-in?next=/desk")
+    for caller in CALLERS:
+        if caller not in case.permitted:
+            expected = LISTED.get((case.method, case.path, caller), 403)
+            assert send(filled, case, caller).status_code == expected, caller
+    assert snapshot(filled) == before
+    # The second caller that makes a change can meet a conflict.
+    for number, caller in enumerate(each for each in CALLERS if each in case.permitted):
+        status = send(filled, case, caller).status_code
+        assert status in (200, 303) if number == 0 or case.method == "GET" else status not in (401, 403), caller
