@@ -95,7 +95,7 @@ def _page(problems: dict[str, Problem] | None = None) -> str:
 def _person() -> Caller:
     """Return the caller. Raises :class:`Refused` for a program with a token.
 
-    Otherwise a token for some prefixes could create one for all, and a stolen token could create others.
+    Otherwise a token for some prefixes could create one for all, or one that never expires.
     """
     asking = caller()
     if asking.token is not None:
