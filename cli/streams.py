@@ -22,7 +22,7 @@ from .errors import NO_INPUT, Refused
 if TYPE_CHECKING:
     from ..identifiers import Match
 
-LONGEST_LINE = 64 * 1024 * 1024
+MAX_LINE = 64 * 1024 * 1024
 """The maximum length of an input line in bytes."""
 
 _CHUNK = 1024 * 1024
@@ -154,13 +154,13 @@ def replaced(file: str) -> Iterator[BinaryIO]:
 
 def _lines(stream: BinaryIO, name: str, form: str) -> Iterator[Given]:
     number = 0
-    while line := stream.readline(LONGEST_LINE + 1):
+    while line := stream.readline(MAX_LINE + 1):
         number += 1
         place = f"line {number} of {name}"
-        if len(line) > LONGEST_LINE:
+        if len(line) > MAX_LINE:
             while line and not line.endswith(b"\n"):
                 line = stream.readline(_CHUNK)
-            yield Given(place, "", f"longer than {LONGEST_LINE:,} bytes")
+            yield Given(place, "", f"longer than {MAX_LINE:,} bytes")
             continue
         text = line.removesuffix(b"\n").removesuffix(b"\r").decode("utf-8", "surrogateescape")
         if text.strip(_SPACE):
@@ -201,7 +201,7 @@ def _chunks(stream: BinaryIO) -> Iterator[str]:
         waiting += decoder.decode(data)
         if len(waiting) > _CHUNK:
             cut = max(waiting.rfind(space) for space in _SPACE) + 1
-            cut = cut or (len(waiting) if len(waiting) > LONGEST_LINE else 0)
+            cut = cut or (len(waiting) if len(waiting) > MAX_LINE else 0)
             if cut:
                 yield waiting[:cut]
                 waiting = waiting[cut:]

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 _INDENT = 20
 _WIDTH = 10
-_MOST_SHOWN = 10
+_MAX_SHOWN = 10
 
 
 class Reports(NamedTuple):
@@ -111,7 +111,7 @@ def lines(migration: Migration, sheet: Sheet, report: str | None) -> Iterator[st
 
 def omitted_lines(migration: Migration, sheet: Sheet) -> Iterator[str]:
     """Yield lines about the first values of a dump that are not imported, each with its reason and a remedy."""
-    for line, identifier, (element, reason, remedy) in migration.omitted[:_MOST_SHOWN]:
+    for line, identifier, (element, reason, remedy) in migration.omitted[:_MAX_SHOWN]:
         place = sheet.paint(f"line {line}".ljust(9), "soft")
         yield f"{sheet.paint('omitted'.ljust(_WIDTH), 'warning')}{place} {identifier}"
         yield from sheet.prose(f"{words(element)}: {words(reason, most=200)}; {words(remedy)}", indent=_INDENT)

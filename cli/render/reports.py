@@ -15,7 +15,7 @@ from ...webapp.report.parts import LABELS
 from ..output import Sheet, Style, identifier, words
 
 _MOST = 12
-_LONGEST_MEMBER = 300
+_MAX_MEMBER = 300
 _SEVERITIES: dict[str, Style] = {"error": "error", "warning": "warning", "note": "soft"}
 _STATUSES: dict[str, Style] = {"good": "good", "warn": "warning", "bad": "error", "plain": ""}
 _CONFORMANCE: dict[str | None, Style] = {"strict": "good", "liberal": "warning", None: "error"}
@@ -142,7 +142,7 @@ def _profiles(report: Report, sheet: Sheet) -> Iterator[str]:
 
 def _steps(report: Report, sheet: Sheet) -> Iterator[str]:
     rows = [
-        (str(number), f"{step.title} ({step.reference})\n{identifier(step.after, most=_LONGEST_MEMBER)}")
+        (str(number), f"{step.title} ({step.reference})\n{identifier(step.after, most=_MAX_MEMBER)}")
         for number, step in enumerate(report.steps, 1)
     ]
     yield from sheet.table("Steps", rows)
@@ -158,7 +158,7 @@ def _hierarchy(report: Report, sheet: Sheet) -> Iterator[str]:
             yield from sheet.field("", f"... and {last - _MOST:,} between", level=_MOST)
         elif level < _MOST or level == last:
             note = "  (a variant of the one above)" if level == last and report.variant_of else ""
-            yield from sheet.field(label, identifier(member, most=_LONGEST_MEMBER) + note, level=min(level, _MOST))
+            yield from sheet.field(label, identifier(member, most=_MAX_MEMBER) + note, level=min(level, _MOST))
         label = ""
 
 

@@ -72,7 +72,7 @@ _SETTINGS: dict[str, dict[str, Any]] = {
 }
 
 
-_LONGEST_EXAMPLE = 100
+_MAX_EXAMPLE = 100
 
 
 class _Store(NamedTuple):
@@ -432,7 +432,7 @@ def _warn_of_served(bindings: Bindings) -> None:
         # The resolver logs this error with the first request.
         return
     if example is not None:
-        shown = example[:_LONGEST_EXAMPLE]
+        shown = example[:_MAX_EXAMPLE]
         subject = f"the served name {shown}" if number == 1 else f"{number:,} served names, such as {shown},"
         what = f"ararat: warning: {subject} cannot be answered here: {SERVED_ADVICE}"
         write(Sheet.of(sys.stderr).prose(what, style="warning"), to=sys.stderr)

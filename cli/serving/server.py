@@ -60,13 +60,13 @@ IDLE_SECONDS = 30
 
 CLEANUP_SECONDS = 5
 
-LONGEST_HEADER = 65536
+MAX_HEADER = 65536
 """The maximum size of request line and header fields in bytes. A request line over 8,190 bytes gets 414."""
 
-LONGEST_BODY = 16 * 2**20
+MAX_BODY = 16 * 2**20
 """The maximum size of a request body in bytes. The pages have lower limits, which their answer 413 explains."""
 
-LONGEST_UNREAD = 64 * 2**20
+MAX_UNREAD = 64 * 2**20
 """The size of the output buffer of a connection in bytes. Only a longer answer holds a thread."""
 
 GRACE_SECONDS = 8
@@ -215,9 +215,9 @@ def run(app: WSGIApplication, listener: socket.socket, ready: Callable[[], None]
         connection_limit=_connection_limit(),
         channel_timeout=IDLE_SECONDS,
         cleanup_interval=CLEANUP_SECONDS,
-        max_request_header_size=LONGEST_HEADER,
-        max_request_body_size=LONGEST_BODY,
-        outbuf_high_watermark=LONGEST_UNREAD,
+        max_request_header_size=MAX_HEADER,
+        max_request_body_size=MAX_BODY,
+        outbuf_high_watermark=MAX_UNREAD,
         asyncore_use_poll=hasattr(select, "poll"),
         # compose() decides how many proxies are trusted. Nothing else reads these fields.
         clear_untrusted_proxy_headers=False,

@@ -12,7 +12,7 @@ from ..errors import NO_INPUT, Refused
 if TYPE_CHECKING:
     from ...webapp.accounts.openid import OpenID
 
-_LONGEST_SECRET = 1000
+_MAX_SECRET = 1000
 
 
 class SignIn(NamedTuple):
@@ -77,12 +77,12 @@ _OPTIONS = (
 def _secret(file: str) -> str:
     try:
         with Path(file).open("rb") as stream:
-            text = stream.read(_LONGEST_SECRET + 1).decode("utf-8").strip()
+            text = stream.read(_MAX_SECRET + 1).decode("utf-8").strip()
     except UnicodeDecodeError:
         raise Refused(f"cannot read {file}: it is not UTF-8", exit_code=NO_INPUT) from None
     except (OSError, ValueError) as error:
         why = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
         raise Refused(f"cannot read {file}: {why}", exit_code=NO_INPUT) from None
-    if not text or not text.isprintable() or len(text) > _LONGEST_SECRET:
+    if not text or not text.isprintable() or len(text) > _MAX_SECRET:
         raise Refused(f"{file} does not contain one line with a secret", ("Expected", "at most 1,000 characters"))
     return text

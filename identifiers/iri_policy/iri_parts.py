@@ -24,7 +24,7 @@ _IRI = re.compile(
 _ANY = rf"{iri.IPCHAR}{iri.IPRIVATE}/?#\[\]"
 _ANY_IRI = re.compile(f"{embedded.SCHEME}:{iri.run(_ANY)}")
 
-LONGEST_COMPOSED = 2000
+MAX_COMPOSED = 2000
 """The maximum length in characters of a text that is converted to Unicode normal form C."""
 
 
@@ -87,7 +87,7 @@ def is_iri(text: str) -> bool:
 def normal_form(text: str) -> str | None:
     """Return the normal form of an IRI with an authority: case, character, percent-encoding and path segments.
 
-    Return None if the text is not in Unicode normal form C and is longer than :data:`LONGEST_COMPOSED`: conversion of a
+    Return None if the text is not in Unicode normal form C and is longer than :data:`MAX_COMPOSED`: conversion of a
     long text can take quadratic time.
 
     >>> normal_form("HTTPS://17Beta.top/en/../x/%7e%2f")
@@ -96,7 +96,7 @@ def normal_form(text: str) -> str | None:
     composed = text
     # RFC 3987, section 5.3.2.2
     if not display.is_composed(text):
-        if len(text) > LONGEST_COMPOSED:
+        if len(text) > MAX_COMPOSED:
             return None
         composed = unicodedata.normalize("NFC", text)
     # Sections 5.3.2.3 and 5.3.2.1

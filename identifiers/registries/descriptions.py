@@ -38,7 +38,7 @@ HAS_CHECK_CHARACTER = "CC"
 ORGANIZATIONS = {"NP": "non-profit", "FP": "for-profit"}
 """The kinds of organizations that hold NAANs, by code."""
 
-_LONGEST_SCHEME = 64
+_MAX_SCHEME = 64
 _SCHEME = re.compile(f"({embedded.SCHEME}):")
 _ADDRESS = re.compile("https?://[!-~]+")
 _NAMED = re.compile("(.*) <(https?://[!-~]+)>")
@@ -139,7 +139,7 @@ def of_scheme(text: str) -> dict[str, Any] | None:
     ('doi', 'permanent', True, None)
     """
     written = _SCHEME.match(text)
-    if written is None or len(written[1]) > _LONGEST_SCHEME:
+    if written is None or len(written[1]) > _MAX_SCHEME:
         return None
     return of_scheme_name(written[1])
 

@@ -17,7 +17,7 @@ from functools import lru_cache
 from .lookup import Registries, current
 from .tables import NAANS, Authority
 
-LONGEST_QUERY = 200
+MAX_QUERY = 200
 """The maximum number of characters of a query. The rest is ignored."""
 
 _WORDS = re.compile(r"[^\W_]+")
@@ -26,12 +26,12 @@ _WORDS = re.compile(r"[^\W_]+")
 def holders(query: str) -> list[Authority]:
     """Find the holders that match ``query``, in the order of their NAANs. A query without words finds all holders.
 
-    Only the first :data:`LONGEST_QUERY` characters count. Never raises for a str.
+    Only the first :data:`MAX_QUERY` characters count. Never raises for a str.
 
     >>> [holder.name for holder in holders("12148")], len(holders("")) > 1400, holders("no such holder")
     (['National Library of France'], True, [])
     """
-    wanted = [f" {word}" for word in _folded(query[:LONGEST_QUERY])]
+    wanted = [f" {word}" for word in _folded(query[:MAX_QUERY])]
     return [holder for holder, words in _index(current()) if all(word in words for word in wanted)]
 
 

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from ..text import characters
 from .tables import Record, RegistryError, Snapshot
 
-LONGEST_TEXT = 2000
+MAX_TEXT = 2000
 """The maximum number of characters of a text. The longest one in use has 217."""
 
 # The only hidden characters that names need, in Arabic and Indic scripts.
@@ -95,7 +95,7 @@ def text_of(value: object) -> str | None:
     """Return a text of a registry file on one line and without hidden characters.
 
     Return None for None, for an empty text, and for "(:unkn)" and similar codes of ANVL. Raises ValueError for any
-    other type and for a text longer than :data:`LONGEST_TEXT`.
+    other type and for a text longer than :data:`MAX_TEXT`.
 
     >>> text_of(" The  Museum\\n"), text_of("(:unkn)")
     ('The Museum', None)
@@ -104,8 +104,8 @@ def text_of(value: object) -> str | None:
         return None
     if not isinstance(value, str):
         raise ValueError("expected a text or null")
-    if len(value) > LONGEST_TEXT:
-        raise ValueError(f"the text has {len(value):,} characters; at most {LONGEST_TEXT:,} are allowed")
+    if len(value) > MAX_TEXT:
+        raise ValueError(f"the text has {len(value):,} characters; at most {MAX_TEXT:,} are allowed")
     text = visible(value)
     return None if not text or text.startswith("(:un") else text
 

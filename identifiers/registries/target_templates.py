@@ -48,9 +48,9 @@ FLAWS = {
 }
 """The reasons why a template has no address for an ARK."""
 
-LONGEST_ADDRESS = 4000
+MAX_ADDRESS = 4000
 # A percent-encoded byte may be decoded.
-_LONGEST_ARK = 3 * LONGEST_ADDRESS
+_MAX_ARK = 3 * MAX_ADDRESS
 
 OFFICIAL_HOSTS = frozenset({"arks.org", "www.arks.org", "n2t.net", "www.n2t.net"})
 """Hosts of the official resolver, which uses the NAAN registry itself."""
@@ -94,11 +94,11 @@ class Asked(NamedTuple):
         >>> Asked.of(ark.parse("ark:/12345/x-5/%61-b?q-r#f"))
         Asked(label='ark:/', path='12345/x5/ab', query='?q-r', problems=())
         """
-        text, too_long = ark.text, len(ark.text) > _LONGEST_ARK
+        text, too_long = ark.text, len(ark.text) > _MAX_ARK
         # "ark:", or "ark:/" in the classic form
         label = text[: 5 if text[4] == "/" else 4]
         # The beginning of an extremely long ARK is enough to find its shoulder.
-        requested = text[len(label) : _LONGEST_ARK].partition("#")[0]
+        requested = text[len(label) : _MAX_ARK].partition("#")[0]
         body, mark, query = requested.partition("?")
         if "%" in body or "-" in body or not body.isascii():
             parts = Parts("", body, "")
@@ -158,7 +158,7 @@ class Template:
             return Expansion(None, problems)
         values = _values(asked, shoulder)
         address = _VARIABLE.sub(lambda found: values[found[1]], self.text)
-        return Expansion(None, ("too-long",)) if len(address) > LONGEST_ADDRESS else Expansion(address)
+        return Expansion(None, ("too-long",)) if len(address) > MAX_ADDRESS else Expansion(address)
 
 
 @lru_cache(maxsize=1024)

@@ -14,7 +14,7 @@ from typing import Any, Literal, NamedTuple
 from ..text import characters
 from .check_codes import CHECKLIST, QUESTIONS, RULES
 from .record import FIELDS, Registration
-from .scheme_names import GENERAL, LONGEST_ADVISED, RESERVED, NameReading, read_name
+from .scheme_names import GENERAL, MAX_ADVISED, RESERVED, NameReading, read_name
 from .status import STATUSES, is_way
 
 __all__ = ["CHECKLIST", "PROFILES", "QUESTIONS", "Finding", "Profile", "lint", "missing"]
@@ -155,7 +155,7 @@ def _of_name(name: str, reading: NameReading, *, update: bool) -> Iterator[Findi
         names = ", ".join(reading.similar[:_SHOWN_NAMES])
         yield _found("scheme-name-similar", "name", "", f"the name is easily confused with: {names}")
     # A private name is as long as its domain.
-    if len(name) > LONGEST_ADVISED and not reading.private:
+    if len(name) > MAX_ADVISED and not reading.private:
         yield _found("scheme-name-long", "name", "", f"the name has {len(name):,} characters")
     if name.lower() in GENERAL:
         yield _found("scheme-name-general", "name", "")

@@ -21,7 +21,7 @@ VALID = re.compile(SCHEME)
 RESERVED = "example"
 """The scheme "that can be used for examples in documentation without fear of conflicts" (document 003, section 7)."""
 
-LONGEST_ADVISED = 20
+MAX_ADVISED = 20
 # fmt: off
 GENERAL = frozenset({
     "access", "address", "any", "app", "application", "cloud", "common", "data", "default", "document", "file",

@@ -170,8 +170,8 @@ class Bindings:
         decide: Decide = lambda existing, now: [assignment.bind(existing, proposal, now)]  # noqa: E731
         outcome = self._change(NameChange(proposal.key, decide, revision), actor)
         if outcome == "bound":
-            for doubt in names.doubts(identifier):
-                _log.warning("%s is bound: %s", proposal.key, doubt.message)
+            for warning in names.warnings_about(identifier):
+                _log.warning("%s is bound: %s", proposal.key, warning.message)
         return outcome
 
     def relocate(

@@ -121,21 +121,21 @@ def _never_bound(name: Ark | Urn, key: str) -> str | None:
     return None
 
 
-class Doubt(NamedTuple):
+class NameWarning(NamedTuple):
     """A warning about a name that can be bound: a stable code, and a sentence in printable ASCII."""
 
     code: str
     message: str
 
 
-def doubts(identifier: Name) -> list[Doubt]:
+def warnings_about(identifier: Name) -> list[NameWarning]:
     """Return the warnings about a name that can be bound: characters that are invisible, unassigned or not ASCII.
 
     Source: ARK-065; decision A-09.
 
-    >>> [doubt.code for doubt in doubts("ark:12345/a\\u200bb")], doubts("ark:12345/a-b")
+    >>> [each.code for each in warnings_about("ark:12345/a\\u200bb")], warnings_about("ark:12345/a-b")
     (['hidden-char'], [])
-    >>> print(doubts("ark:12345/a\\u2013b")[0].message)
+    >>> print(warnings_about("ark:12345/a\\u2013b")[0].message)
     the name has U+2013 EN DASH, which is not a hyphen: a hyphen is ignored, this character is part of the name
     """
     if isinstance(identifier, str) and identifier.isascii() and not _ENCODED_NON_ASCII.search(identifier):
@@ -144,7 +144,7 @@ def doubts(identifier: Name) -> list[Doubt]:
     if not name.text.isascii():
         found = [found for found in name.problems if found.code in ("hidden-char", "unassigned")]
         if found:
-            return [Doubt(problem.code, problem.message) for problem in found]
+            return [NameWarning(problem.code, problem.message) for problem in found]
     others = [char for char in dict.fromkeys(unquote(key(name))) if not char.isascii()]
     if not others:
         return []
@@ -153,7 +153,7 @@ def doubts(identifier: Name) -> list[Doubt]:
     why = ", which is not ASCII and is permanently part of the name"
     if first in _DASHES:
         why = ", which is not a hyphen: a hyphen is ignored, this character is part of the name"
-    return [Doubt("non-ascii", f"the name has {display.named(first)}{more}{why}")]
+    return [NameWarning("non-ascii", f"the name has {display.named(first)}{more}{why}")]
 
 
 def confusable(key: str) -> list[str]:

@@ -38,7 +38,7 @@ from .text_stream import ReadAs, name_of
 if TYPE_CHECKING:
     from ..storage.writing.transaction import Transaction
 
-MOST_LISTED = 100
+MAX_LISTED = 100
 """The maximum number of listed lines for each outcome. All lines are counted."""
 
 _CHUNK = 1000
@@ -423,7 +423,7 @@ class _Run:
         counter = _OTHERS[type(stated)]
         number = getattr(self.summary, counter) + 1
         setattr(self.summary, counter, number)
-        if number <= MOST_LISTED:
+        if number <= MAX_LISTED:
             self.summary.listed.append(Imported(row.line, "set", None, stated))
 
     def _apply_rule(self, stated: RuleRow, transaction: Transaction) -> bool:
@@ -454,13 +454,13 @@ class _Run:
         counter = _COUNTERS[outcome]
         number = getattr(self.summary, counter) + 1
         setattr(self.summary, counter, number)
-        if outcome != "unchanged" and number <= MOST_LISTED:
+        if outcome != "unchanged" and number <= MAX_LISTED:
             self.summary.listed.append(Imported(row.line, outcome, before, change.after))
 
     def _warn(self, transaction: Transaction, bound: Sequence[tuple[Row, str]]) -> None:
         for row, _ in bound:
-            for doubt in names.doubts(row.cells["identifier"]):
-                self._note_warning(row, doubt.code, doubt.message)
+            for warning in names.warnings_about(row.cells["identifier"]):
+                self._note_warning(row, warning.code, warning.message)
         others = {other: row for row, key in bound for other in names.confusable(key)}
         for other in transaction.bound(list(others)):
             message = f"{validation.shown(other, 100)} is bound too; some software treats the two as equal"
@@ -469,7 +469,7 @@ class _Run:
     def _note_warning(self, row: Row, code: str, message: str) -> None:
         self.summary.warnings += 1
         noted = NotedLine(row.line, self._identifier(row), code, message)
-        if self.summary.warnings <= MOST_LISTED:
+        if self.summary.warnings <= MAX_LISTED:
             self.summary.warned.append(noted)
         if self.report:
             self.report("warning", noted, row.cells)
@@ -477,7 +477,7 @@ class _Run:
     def _refuse(self, row: Row, code: str, message: str) -> None:
         self.summary.refusals += 1
         noted = NotedLine(row.line, self._identifier(row), code, message)
-        if self.summary.refusals <= MOST_LISTED:
+        if self.summary.refusals <= MAX_LISTED:
             self.summary.refused.append(noted)
         if self.report:
             self.report("refused", noted, row.cells)

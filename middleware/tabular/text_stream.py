@@ -17,7 +17,7 @@ from typing import BinaryIO
 from ..bindings import validation
 from ..errors import BindingError, TableError
 
-MOST_OCTETS = 1_000_000
+MAX_OCTETS = 1_000_000
 """The maximum length of a record in bytes, including all of its lines."""
 
 _MARK = codecs.BOM_UTF8
@@ -152,7 +152,7 @@ class Lines:
         return text
 
     def _read_octets(self) -> str:
-        octets = self._stream.readline(MOST_OCTETS + 1)
+        octets = self._stream.readline(MAX_OCTETS + 1)
         if self._last_read == 0 and octets.startswith(_SPREADSHEETS):
             message = (
                 "the file is a spreadsheet or an archive, not text; save the sheet as CSV in the spreadsheet program"
@@ -181,10 +181,10 @@ class Lines:
 
     def _require_length(self, octets: int) -> None:
         self._octets += octets
-        if self._octets > MOST_OCTETS:
+        if self._octets > MAX_OCTETS:
             unclosed = ", or a quoted field in it has no closing quote" if self.record else ""
             raise TableError(
-                "table-too-long", f"the line has more than {MOST_OCTETS:,} bytes{unclosed}", self.file, self.first
+                "table-too-long", f"the line has more than {MAX_OCTETS:,} bytes{unclosed}", self.file, self.first
             )
 
     def _text(self, octets: bytes) -> str:
@@ -232,7 +232,7 @@ def _decode(octets: bytes, stream: BinaryIO, encoding: str) -> Iterator[str]:
     length = 0
     while True:
         # readline() only limits the size of the piece here: the piece can end within a character.
-        octets = octets or stream.readline(MOST_OCTETS)
+        octets = octets or stream.readline(MAX_OCTETS)
         *lines, rest = decoder.decode(octets, final=not octets).split("\n")
         for line in lines:
             yield f"{''.join(pieces)}{line}\n"
@@ -240,7 +240,7 @@ def _decode(octets: bytes, stream: BinaryIO, encoding: str) -> Iterator[str]:
             length = 0
         pieces.append(rest)
         length += len(rest)
-        if not octets or length > MOST_OCTETS:
+        if not octets or length > MAX_OCTETS:
             yield "".join(pieces)
             return
         octets = b""

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 CHALLENGES = ('Bearer realm="Ararat"', 'Basic realm="Ararat", charset="UTF-8"')
 """The values of WWW-Authenticate for programs."""
 
-_LONGEST_TOKEN = 200
+_MAX_TOKEN = 200
 _G = "ararat_caller"
 
 
@@ -78,7 +78,7 @@ def require_caller() -> Caller:
 
 def of_token(known: Accounts, secret: str, address: str | None) -> Caller:
     """Return the caller with a token. Raises :class:`Refused` with 401."""
-    found = known.of_token(secret) if len(secret) <= _LONGEST_TOKEN else None
+    found = known.of_token(secret) if len(secret) <= _MAX_TOKEN else None
     if found is None:
         raise unauthorized("token-invalid", "The token is not valid. It can be wrong, expired or revoked.")
     return Caller(account=found.account, token=found.token, address=address)

@@ -115,7 +115,10 @@ def _warnings(operations: Management, key: str, pasted: str, found: int) -> list
     remarks: list[Remark] = []
     if found > 1:
         remarks.append(Remark(weight="warn", text=f"The text has {found} identifiers. Only the first one is used."))
-    remarks += [Remark(weight="warn", text=sentence(doubt.message)) for doubt in names.doubts(pasted_name(pasted, key))]
+    remarks += [
+        Remark(weight="warn", text=sentence(warning.message))
+        for warning in names.warnings_about(pasted_name(pasted, key))
+    ]
     similar = [*names.confusable(key), *_other_cases(key)]
     for other in operations.bindings.fetch(similar):
         remarks.append(

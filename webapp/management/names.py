@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from ..accounts.model import Caller
 
 # A name that can be bound has at most 255 code points. One code point has at most 12 characters in a key.
-_LONGEST_KEY = 12 * length.ALWAYS_ACCEPTED
+_MAX_KEY = 12 * length.ALWAYS_ACCEPTED
 
 
 class NameOperations(Recorder):
@@ -61,7 +61,7 @@ class NameOperations(Recorder):
         A prefix can end in the middle of a component, as the shoulders of ARKs do.
         """
         key = names.key(names.read(name))
-        found = self.bindings.fetch(key[:end] for end in range(1, min(len(key), _LONGEST_KEY) + 1))
+        found = self.bindings.fetch(key[:end] for end in range(1, min(len(key), _MAX_KEY) + 1))
         shown = [binding for binding in found.values() if caller is not None or not binding.is_reserved]
         if not shown:
             raise _missing(name)

@@ -31,7 +31,7 @@ _RIGHT_TO_LEFT = re.compile(
 _AROUND = 28
 _COMPARED = 240
 _MAX_CHANGES = 24
-_LONGEST_TOKEN = 100
+_MAX_TOKEN = 100
 
 CHARACTERS = re.compile(r"%[0-9A-Fa-f]{2}|.", re.DOTALL)
 """A token of :func:`compared`: a character, or a percent-encoded byte."""
@@ -170,7 +170,7 @@ def _agreement(first: str, second: str) -> int:
 
 def _token_start(text: str, place: int, by: re.Pattern[str]) -> int:
     # A variant longer than this is compared from its middle on.
-    for start in range(max(0, place - _LONGEST_TOKEN), place):
+    for start in range(max(0, place - _MAX_TOKEN), place):
         found = by.match(text, start)
         if found and found.end() - start > 1 and found.end() > place:
             return start

@@ -28,8 +28,8 @@ REGISTRY_HOSTS = frozenset({"arks.org", "www.arks.org", "n2t.net"})
 SHOWN_FIELDS = ("content-type", "content-length", "vary", "link", "cache-control", "retry-after", "server")
 """Header fields that are shown at a hop."""
 
-_LONGEST_FIELD = 200
-_LONGEST_MILLISECONDS = 10_000
+_MAX_FIELD = 200
+_MAX_MILLISECONDS = 10_000
 # A request to this machine crosses no network, so it needs no TLS.
 _LOOPBACK = ("localhost", "127.0.0.1", "[::1]")
 _NUMBERS = (
@@ -324,10 +324,8 @@ def shown(text: str) -> str:
     >>> shown("caf\xe9\r\n")
     'caf\\u{e9}\\u{d}\\u{a}'
     """
-    escaped = display.escape(text[:_LONGEST_FIELD])
-    return (
-        escaped if len(text) <= _LONGEST_FIELD and len(escaped) <= _LONGEST_FIELD else escaped[:_LONGEST_FIELD] + "..."
-    )
+    escaped = display.escape(text[:_MAX_FIELD])
+    return escaped if len(text) <= _MAX_FIELD and len(escaped) <= _MAX_FIELD else escaped[:_MAX_FIELD] + "..."
 
 
 def shown_fields(response: HopResponse) -> tuple[tuple[str, str], ...]:
@@ -349,7 +347,7 @@ def bar_length(seconds: float) -> float:
     >>> bar_length(0), bar_length(10), bar_length(60)
     (0.0, 1.0, 1.0)
     """
-    return min(1.0, math.log10(1 + seconds * 1000) / math.log10(1 + _LONGEST_MILLISECONDS))
+    return min(1.0, math.log10(1 + seconds * 1000) / math.log10(1 + _MAX_MILLISECONDS))
 
 
 def _duration(seconds: float) -> str:

@@ -28,7 +28,7 @@ blueprint = Blueprint("reference", __name__)
 SHOWN = 50
 """Number of NAAN holders on one page of a search."""
 
-_LONGEST_EXAMPLE = 120
+_MAX_EXAMPLE = 120
 _REGISTRIES: tuple[Registry[Any], ...] = (NAANS, NAMESPACES, SCHEMES)
 
 
@@ -40,7 +40,7 @@ def problems() -> Response:
         {name: getattr(known, name) for name in ("code", "severity", "title", "expected", "reference", "example")}
         for known in PROBLEMS.values()
     ]
-    return represented({"problems": shown}, "reference/problems.html", most=_LONGEST_EXAMPLE)
+    return represented({"problems": shown}, "reference/problems.html", most=_MAX_EXAMPLE)
 
 
 @blueprint.get("/registries")
@@ -86,7 +86,7 @@ def naans() -> Response:
         ],
     }
     # The query becomes part of URLs, so surrogates are replaced.
-    known = query[: search.LONGEST_QUERY].encode("utf-8", "replace").decode()
+    known = query[: search.MAX_QUERY].encode("utf-8", "replace").decode()
     everything = len(registries.current().table(NAANS).records)
     return represented(
         shown, "reference/naans.html", fragment="reference/_naans.html", query=known, everything=everything

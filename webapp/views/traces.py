@@ -46,7 +46,7 @@ MAX_IDENTIFIERS = 50
 MAX_OF_API = 200
 """Maximum number of identifiers in a list of the API."""
 
-LONGEST_SECONDS = 300.0
+MAX_SECONDS = 300.0
 """Maximum duration of one request. The user can then resume the list."""
 
 _AT_ONCE = 4
@@ -185,7 +185,7 @@ def _order(text: str, resolver: str, most: int, done: Iterable[BulkResult] = ())
 def _begin(order: Order, choices: Mapping[str, ResolverChoice]) -> TraceJob[BulkResult]:
     known, stop, stages = site(), threading.Event(), Progress()
     run = _runner(choices, known, request.remote_addr, stop)
-    rows = _within(LONGEST_SECONDS, stop, trace_all(order.left, run, at_once=_AT_ONCE, stop=stop))
+    rows = _within(MAX_SECONDS, stop, trace_all(order.left, run, at_once=_AT_ONCE, stop=stop))
     return TraceJob(rows, trace_jobs.acquire_slot(known), stop, stages)
 
 
@@ -333,7 +333,7 @@ def _page(order: Order, *, running: str = "", least: float = 0.0) -> str:
     if running:
         title = f"Traces of {_counted(len(order.texts), 'identifier')} - Ararat"
     cut = Markup(live.CUT)  # noqa: S704 - a constant
-    gap, limit = about(site().rate_limiter.min_interval), about(LONGEST_SECONDS)
+    gap, limit = about(site().rate_limiter.min_interval), about(MAX_SECONDS)
     takes = about(least) if least else ""
     return render_template(
         "inspector/traces.html",

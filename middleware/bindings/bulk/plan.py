@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from ...storage.writing.operations import KeyRange
     from ...storage.writing.transaction import Transaction
 
-MOST_LISTED = 100
+MAX_LISTED = 100
 """The maximum number of names in each list of a result. All names are counted."""
 
 _AT_ONCE = 1000
@@ -189,7 +189,7 @@ def _decided(
         except BindingError as error:
             result.names += 1
             result.refusals += 1
-            if result.refusals <= MOST_LISTED:
+            if result.refusals <= MAX_LISTED:
                 result.refused.append(NotedName(identifier, error.code, error.message))
             continue
         if decided is None:
@@ -197,14 +197,14 @@ def _decided(
         result.names += 1
         if isinstance(decided, NotedName):
             result.others += 1
-            if result.others <= MOST_LISTED:
+            if result.others <= MAX_LISTED:
                 result.left_alone.append(decided)
         elif decided.action is None:
             result.unchanged += 1
         else:
             changes.append(decided)
             result.counts[decided.outcome] += 1
-            if result.changed <= MOST_LISTED:
+            if result.changed <= MAX_LISTED:
                 result.effects.append(Effect(decided.outcome, before, decided.after))
     return changes
 

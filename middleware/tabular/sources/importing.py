@@ -14,7 +14,7 @@ from ...bindings import names, targets, validation
 from ...bindings.collection import Bindings
 from ...errors import BindingError
 from ..columns import Row
-from ..importing import MOST_LISTED, Report, Summary, import_rows
+from ..importing import MAX_LISTED, Report, Summary, import_rows
 from ..text_stream import ReadAs, name_of
 from . import conversion, dump
 from .checksum import Checksum, NameIndex
@@ -169,7 +169,7 @@ class _Reading:
     def _omit(self, line: int, identifier: str, omitted: Omitted) -> None:
         value = OmittedValue(line, validation.shown(identifier, 100), omitted)
         self._migration.omissions += 1
-        if self._migration.omissions <= MOST_LISTED:
+        if self._migration.omissions <= MAX_LISTED:
             self._migration.omitted.append(value)
         if self._report:
             self._report(value)

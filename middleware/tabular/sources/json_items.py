@@ -12,12 +12,12 @@ from collections.abc import Iterator
 from typing import Any, BinaryIO, NamedTuple, NoReturn
 
 from ...errors import TableError
-from ..text_stream import MOST_OCTETS
+from ..text_stream import MAX_OCTETS
 
 _PIECE = 1 << 16
 _SPACE = re.compile(r"[ \t\r\n]*")
-_MOST_KEY = 4000
-_LONGEST_TOKEN = 40
+_MAX_KEY = 4000
+_MAX_TOKEN = 40
 
 
 class Item(NamedTuple):
@@ -103,7 +103,7 @@ class _Text:
 
     def is_map(self) -> bool:
         """Return whether the value of the first key of the object at this place is an object."""
-        while len(self._rest) - self._place <= _MOST_KEY and self._more():
+        while len(self._rest) - self._place <= _MAX_KEY and self._more():
             pass
         return re.match(r'\{\s*(?:\}|"(?:[^"\\]|\\.)*"\s*:\s*\{)', self._rest[self._place :]) is not None
 
@@ -147,11 +147,11 @@ class _Text:
             try:
                 value, end = self._decoder.raw_decode(self._rest, self._place)
             except json.JSONDecodeError as error:
-                if len(self._rest) - self._place > MOST_OCTETS:
-                    message = f"the value is not JSON, or has more than {MOST_OCTETS:,} characters"
+                if len(self._rest) - self._place > MAX_OCTETS:
+                    message = f"the value is not JSON, or has more than {MAX_OCTETS:,} characters"
                     raise TableError("table-too-long", message, self._file, self._line) from None
                 # An error before the end of the text that was read is not a matter of what follows.
-                is_final = not error.msg.startswith("Unterminated") and error.pos + _LONGEST_TOKEN < len(self._rest)
+                is_final = not error.msg.startswith("Unterminated") and error.pos + _MAX_TOKEN < len(self._rest)
                 # Twice as much as before, so that the time stays linear in the length of the value.
                 if is_final or not self._more(needed):
                     line = self._line + self._rest.count("\n", self._place, error.pos)

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from ararat.identifiers.registries import files
 from ararat.identifiers.registries.files import read
-from ararat.identifiers.registries.source import LONGEST_TEXT, day_of, text_of, visible
+from ararat.identifiers.registries.source import MAX_TEXT, day_of, text_of, visible
 from ararat.identifiers.registries.tables import RegistryError
 
 FORMS = [
@@ -97,7 +97,7 @@ def test_hidden_characters_are_removed_from_texts(value, text):
     assert text_of(value) == text
 
 
-@pytest.mark.parametrize("value", [1, ["a"], {"a": 1}, "x" * (LONGEST_TEXT + 1)])
+@pytest.mark.parametrize("value", [1, ["a"], {"a": 1}, "x" * (MAX_TEXT + 1)])
 def test_a_value_that_is_not_a_text_is_refused(value):
     with pytest.raises(ValueError, match="text"):
         text_of(value)

@@ -147,6 +147,6 @@ def test_the_reason_for_the_equivalence_of_two_spellings_is_given(spellings: lis
     ],
 )
 def test_a_name_that_is_not_ascii_is_questionable(identifier: str, code: str | None, words: str) -> None:
-    found = names.doubts(identifier)
-    assert [doubt.code for doubt in found] == ([code] if code else [])
-    assert all(words in doubt.message for doubt in found)
+    found = names.warnings_about(identifier)
+    assert [warning.code for warning in found] == ([code] if code else [])
+    assert all(words in warning.message for warning in found)

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from ararat.middleware.errors import TableError
 from ararat.middleware.tabular.delimited import Line, read
-from ararat.middleware.tabular.text_stream import MOST_OCTETS
+from ararat.middleware.tabular.text_stream import MAX_OCTETS
 
 
 def lines(octets: bytes) -> list[Line]:
@@ -54,8 +54,8 @@ def test_csv_is_read_line_by_line(octets: bytes, expected: list[tuple[int, list[
         pytest.param(b'a,"b" c\n', "table-syntax", 1, 6, id="a field that goes on after its quote"),
         pytest.param(b'a\n"b\nc"d\n', "table-syntax", 3, 3, id="the same on a later line"),
         pytest.param(b"a,b\rc,d\r", "table-syntax", 1, 4, id="lines that end in CR alone"),
-        pytest.param(b"a\n" + b"b" * (MOST_OCTETS + 1), "table-too-long", 2, None, id="a line without end"),
-        pytest.param(b'a\n"' + b"b\n" * MOST_OCTETS, "table-too-long", 2, None, id="a quote without end"),
+        pytest.param(b"a\n" + b"b" * (MAX_OCTETS + 1), "table-too-long", 2, None, id="a line without end"),
+        pytest.param(b'a\n"' + b"b\n" * MAX_OCTETS, "table-too-long", 2, None, id="a quote without end"),
         pytest.param(
             b"a\n" + b"b" * 200_000 + b"\n", "table-too-long", 2, None, id="a field beyond the limit of the csv module"
         ),

@@ -9,7 +9,7 @@ import pytest
 
 from ararat.middleware.bindings.collection import Bindings
 from ararat.middleware.errors import TableError
-from ararat.middleware.tabular.importing import MOST_LISTED, Summary, import_table
+from ararat.middleware.tabular.importing import MAX_LISTED, Summary, import_table
 
 
 def table(*lines: str) -> BytesIO:
@@ -140,9 +140,9 @@ def test_a_conflict_shows_both_spellings(bindings: Bindings) -> None:
 def test_refusals_are_counted_and_some_are_listed(bindings: Bindings) -> None:
     summary = run(bindings, "identifier,target", *(f"ark:99999/x{number},/1" for number in range(1500)))
     assert summary.refusals == 1500
-    assert len(summary.refused) == MOST_LISTED
+    assert len(summary.refused) == MAX_LISTED
     summary = run(bindings, "identifier,target", *(f"ark:12345/x{number},/1" for number in range(1500)))
-    assert (summary.added, len(summary.listed)) == (1500, MOST_LISTED)
+    assert (summary.added, len(summary.listed)) == (1500, MAX_LISTED)
 
 
 @pytest.mark.parametrize(
@@ -223,7 +223,7 @@ def test_accession_numbers_with_the_same_name_are_refused_with_a_reason(bindings
 
 def test_every_refused_line_is_reported_with_its_cells(bindings: Bindings) -> None:
     told: list[tuple[str, int, str, str]] = []
-    names = [f"ark:99999/x{number},/{number}" for number in range(MOST_LISTED + 50)]
+    names = [f"ark:99999/x{number},/{number}" for number in range(MAX_LISTED + 50)]
     run(
         bindings,
         "identifier,target",
@@ -231,9 +231,9 @@ def test_every_refused_line_is_reported_with_its_cells(bindings: Bindings) -> No
         "ark:12345/\u00e9,/1",
         report=lambda result, line, cells: told.append((result, line.line, line.code, cells["target"])),
     )
-    assert len(told) == MOST_LISTED + 51
-    assert told[MOST_LISTED + 49] == ("refused", MOST_LISTED + 51, "naan-reserved-invalid", "/149")
-    assert ("warning", MOST_LISTED + 52, "non-ascii", "/1") in told
+    assert len(told) == MAX_LISTED + 51
+    assert told[MAX_LISTED + 49] == ("refused", MAX_LISTED + 51, "naan-reserved-invalid", "/149")
+    assert ("warning", MAX_LISTED + 52, "non-ascii", "/1") in told
 
 
 @pytest.mark.parametrize(

@@ -17,13 +17,13 @@ from xml.parsers import expat
 from xml.sax.saxutils import escape, quoteattr
 
 from ....errors import TableError
-from ...text_stream import MOST_OCTETS
+from ...text_stream import MAX_OCTETS
 from ..record import Record
 from . import elements as ezid_elements
 
 _PIECE = 1 << 16
-_MOST_LEVELS = 100
-_MOST_AHEAD = 4 * MOST_OCTETS
+_MAX_LEVELS = 100
+_MAX_AHEAD = 4 * MAX_OCTETS
 
 
 def records(stream: BinaryIO, file: str) -> Iterator[Record]:
@@ -70,9 +70,9 @@ class _Reader:
         self._fed += len(piece)
         try:
             self._parser.Parse(piece, last)
-            if self._fed - self._parser.CurrentByteIndex > _MOST_AHEAD:
+            if self._fed - self._parser.CurrentByteIndex > _MAX_AHEAD:
                 # The parser keeps an unfinished tag in memory.
-                self._refuse(f"a tag has more than {_MOST_AHEAD:,} bytes")
+                self._refuse(f"a tag has more than {_MAX_AHEAD:,} bytes")
         except expat.ExpatError as error:
             message = f"the file is not valid XML: {expat.ErrorString(error.code)}"
             raise TableError("dump-syntax", message, self._file, error.lineno, error.offset + 1) from None
@@ -90,8 +90,8 @@ class _Reader:
                 self._name, self._text = values["name"], []
             case 1 | 2 | 3:
                 self._refuse(f"<{name[:40]}> is not expected here; expected {_EXPECTED[self._level]}")
-            case level if level > _MOST_LEVELS:
-                self._refuse(f"a value has more than {_MOST_LEVELS} levels of elements")
+            case level if level > _MAX_LEVELS:
+                self._refuse(f"a value has more than {_MAX_LEVELS} levels of elements")
             case _:
                 written = "".join(f" {key}={quoteattr(value)}" for key, value in values.items())
                 self._add(f"<{name}{written}>")
@@ -114,8 +114,8 @@ class _Reader:
 
     def _add(self, text: str) -> None:
         self._length += len(text)
-        if self._length > MOST_OCTETS:
-            message = f"the record has more than {MOST_OCTETS:,} characters"
+        if self._length > MAX_OCTETS:
+            message = f"the record has more than {MAX_OCTETS:,} characters"
             raise TableError("table-too-long", message, self._file, self._line)
         self._text.append(text)
 
