@@ -44,7 +44,7 @@ def test_curator_creates_and_revokes_a_token_with_the_keyboard(served):
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_pages_have_no_findings_of_axe_and_fit_a_narrow_window(served, scheme):
+def test_pages_have_no_findings_of_axe_and_fit_a_narrow_window(served, page_watch, scheme):
     served.bindings.set_prefix("12345/x5", what="\u0645\u062e\u0637\u0648\u0637\u0629", statement="We keep names.")
     page = served.open_page("ada", color_scheme=scheme)
     page.goto("/desk/tokens")
@@ -57,3 +57,11 @@ def test_pages_have_no_findings_of_axe_and_fit_a_narrow_window(served, scheme):
         assert [each["id"] for each in Axe().run(page).response["violations"]] == [], path
         page.set_viewport_size({"width": 320, "height": 640})
         assert page.evaluate("document.documentElement.scrollWidth") == 320, path
+    # The last page has a form. Another program changes its record now.
+    page_watch.expect("409")
+    served.bindings.set_prefix("12345/x5", what="Maps and plans of the valley")
+    page.get_by_label("Contact").fill("x" * 200)
+    page.get_by_role("button", name="Save").click()
+    expect(page.get_by_role("heading", level=1)).to_have_text("The record was changed in the meantime")
+    assert page.evaluate("document.documentElement.scrollWidth") == 320
+    assert [each["id"] for each in Axe().run(page).response["violations"]] == []

@@ -109,6 +109,6 @@ def _read_day(text: str) -> tuple[datetime | None, Problem | None]:
     if not text.strip():
         return None, None
     try:
-        return datetime.combine(date.fromisoformat(text.strip()), time(), UTC) + timedelta(days=1), None
-    except (ValueError, OverflowError):
+        return datetime.combine(date.fromisoformat(text.strip()), time(23, 59, 59), UTC), None
+    except ValueError:
         return None, Problem("This is not a day.", "a day in the future, such as 2027-11-23, or an empty field")
