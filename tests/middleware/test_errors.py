@@ -20,7 +20,7 @@ from ararat.middleware.errors import (
     UnreadableBinding,
 )
 
-TESTS = Path(__file__).parent
+TESTS = Path(__file__).parents[1]
 
 
 def test_the_catalogues_have_no_common_codes() -> None:

@@ -137,7 +137,6 @@ def _begin_immediate(connection: Any, seconds: float) -> None:
             driver.execute("BEGIN IMMEDIATE")
             break
         except sqlite3.OperationalError as error:
-            if error.sqlite_errorcode & 0xFF != sqlite3.SQLITE_BUSY or time.monotonic() > deadline:
-                connection.exec_driver_sql("BEGIN IMMEDIATE")  # SQLAlchemy raises its exception for this error
-                break
+            if "locked" not in str(error) or time.monotonic() > deadline:
+                raise
     driver.execute(f"PRAGMA busy_timeout = {seconds * 1000:.0f}")

@@ -64,6 +64,9 @@ def begin(
             transaction.restore_triggers()
             connection.commit()
     except DBAPIError as error:
+        raise _failure(database, driver_cause(error)) from error
+    except database.driver_error as error:
+        # The transaction of SQLite is begun by the driver itself, without SQLAlchemy.
         raise _failure(database, error) from error
 
 
@@ -315,8 +318,8 @@ class Transaction:
             self.connection.exec_driver_sql(statement, parameters)
 
 
-def _failure(database: Database, error: DBAPIError) -> Exception:
-    cause = driver_cause(error)
+def _failure(database: Database, cause: Exception) -> Exception:
+    """Return the exception to raise for an exception of the driver."""
     if database.is_read_only(cause):
         return ReadOnlyBindings(
             f"{database} is read-only: the server is a standby, or the user has no permission to write; "
