@@ -22,6 +22,7 @@ from sqlalchemy import Connection, bindparam, delete, select
 from sqlalchemy.dialects import postgresql, sqlite
 
 from ...middleware.bindings.model import rfc3339
+from ...middleware.http import request_target
 from ...middleware.storage.tables.account_tables import idempotency as table
 from ..errors import Refused
 
@@ -125,7 +126,9 @@ def of_request(accounts: Accounts, caller: Caller) -> OneRequest | None:
     if len(given) > 1 or not _KEY.fullmatch(given[0]):
         sentence = "The Idempotency-Key must be one text of 1 to 255 printable ASCII characters without spaces."
         raise Refused(400, "idempotency-key", sentence)
-    parts = (request.method.encode(), request.full_path.encode(), request.mimetype.encode(), request.get_data())
+    # The decoded path is the same for ark:12345/a%2Fb and ark:12345/a/b, which are two names.
+    target = request_target.recover(request.environ).identifier
+    parts = (request.method.encode(), target.encode(), request.mimetype.encode(), request.get_data())
     digest = sha256(b"".join(len(part).to_bytes(8) + part for part in parts)).hexdigest()
     return OneRequest(accounts, caller.account.number, given[0], digest)
 

@@ -52,6 +52,23 @@ def test_a_key_of_another_request_is_refused(curator, rows, path, body):
     assert rows() == before
 
 
+def test_a_key_of_a_name_with_an_encoded_slash_is_not_the_one_of_a_name_with_a_slash(curator, rows):
+    for name in ("ark:12345/x5a%2Fb", "ark:12345/x5a/b"):
+        curator.ok("PUT", f"/names/{name}", {"target": "https://example.org/1"}, status=201)
+    # The test client sends the path decoded unless it is in REQUEST_URI.
+    withdraw = f"{BASE}/names/ark:12345/x5a%2Fb/withdraw"
+    headers = {"Authorization": f"Bearer {curator.secret}", "Idempotency-Key": KEY}
+    first = curator.app.test_client().post(
+        withdraw.replace("%2F", "/"), headers=headers, environ_overrides={"REQUEST_URI": withdraw}
+    )
+    assert first.json["identifier"] == "ark:12345/x5a%2Fb"
+    before = rows()
+    other = withdraw.replace("%2F", "/")
+    second = curator.app.test_client().post(other, headers=headers, environ_overrides={"REQUEST_URI": other})
+    assert_problem(second, 422, "idempotency-key-used")
+    assert rows() == before
+
+
 def test_a_failed_request_does_not_use_its_key(curator, client_of, rows):
     before = rows()
     wanted = {"names": [{"shoulder": "ark:12345/x5"}, {"name": "ark:12345/y1"}]}
