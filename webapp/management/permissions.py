@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from ...middleware.bindings import validation
+from ...middleware.tabular.sources.ezid.element_names import OWNER
 from .errors import Forbidden
 
 if TYPE_CHECKING:
@@ -48,11 +49,20 @@ def require_granted(caller: Caller | None, key: str) -> Caller:
 
 
 def granted_only(caller: Caller, check_change: ChangeCheck) -> Callable[[Binding | None, Change, SettingStore], Change]:
-    """Return a check of changes that also refuses each name that the caller cannot change."""
+    """Return a check of changes that also refuses each name that the caller cannot change, and another owner."""
 
     def check(before: Binding | None, change: Change, settings: SettingStore) -> Change:
         if change.action is not None:
             require_granted(caller, change.after.identifier)
+            _require_same_owner(caller, before, change.after)
         return check_change(before, change, settings)
 
     return check
+
+
+def _require_same_owner(caller: Caller, before: Binding | None, after: Binding) -> None:
+    """Raise :class:`Forbidden` if a caller that is not an administrator changes the owner that EZID clients see."""
+    recorded = before.metadata.get(OWNER) if before else None
+    if after.metadata.get(OWNER) != recorded and not caller.is_administrator:
+        message = f"only an administrator can change the owner (the metadata {OWNER})"
+        raise Forbidden("role-missing", message, identifier=after.identifier)

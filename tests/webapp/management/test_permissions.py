@@ -187,6 +187,32 @@ def test_only_an_administrator_imports_rules_records_and_counters(
     assert summary.rules + summary.prefixes + summary.settings == 1
 
 
+def test_only_an_administrator_changes_the_owner(management: Management, curator: Caller) -> None:
+    administrator = Caller(account=management.accounts.add("first", "administrator"))
+    name, owned = f"{GRANTED}np1", {"ezid-setting.owner": "first"}
+    management.save(curator, name, Fields(metadata={"erc.what": "Maps"}))
+    table = f"identifier,ezid-setting.owner\n{name},first\n".encode()
+    attempts: list[Callable[[], object]] = [
+        lambda: management.save(curator, name, Fields(metadata=owned)),
+        lambda: management.change(curator, name, Fields(metadata=owned)),
+        lambda: management.create(curator, [NewName(Fields(metadata=owned), name=f"{GRANTED}np2")]),
+        lambda: management.mint(curator, GRANTED, Fields(metadata=owned, state="reserved")),
+    ]
+    before = snapshot(management)
+    for attempt in attempts:
+        with pytest.raises(Forbidden) as caught:
+            attempt()
+        assert caught.value.code == "role-missing"
+    summary = management.import_names(curator, io.BytesIO(table), format="csv")
+    assert [each.code for each in summary.refused] == ["role-missing"]
+    assert snapshot(management) == before
+    management.change(administrator, name, Fields(metadata=owned))
+    again = management.change(curator, name, Fields(metadata={"erc.who": "Noah"})).binding
+    assert again.metadata["ezid-setting.owner"] == "first"
+    with pytest.raises(Forbidden):
+        management.change(curator, name, Fields(metadata={"ezid-setting.owner": ""}))
+
+
 def test_a_revoked_grant_is_effective_for_the_next_caller(management: Management, curator: Caller) -> None:
     token, secret = management.accounts.create_token("jane", "repository")
     caller = management.accounts.of_token(secret)
