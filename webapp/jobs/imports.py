@@ -1,4 +1,4 @@
-"""Imports of tables as jobs: all names or none, with the permissions that the caller has when the import runs."""
+"""Imports of tables as jobs: all names or none, with the permissions that the caller has until the import ends."""
 
 from __future__ import annotations
 
@@ -71,12 +71,20 @@ class Imports:
         return self.jobs.add(connection, caller.account.number, KIND, parameters, content, max(lines, 0))
 
     def carry_out(self, claim: Claim, progress: Callable[[int], None]) -> None:
-        """Import the table of a job and finish the job in the same transaction."""
+        """Import the table of a job and finish the job in the same transaction.
+
+        Raises :class:`Forbidden` if a permission of the caller is revoked before the end; then nothing is written.
+        """
         job = claim.job
+        caller = self._caller(*job.parameters["caller"])
         finished: list[int] = []
 
         def finish(transaction: Transaction) -> None:
             if isinstance(summary := transaction.result, Summary):
+                # An import can take minutes. Another connection reads what was revoked in the meantime.
+                now = self._caller(*job.parameters["caller"]).account
+                if now.role != caller.account.role or not {*caller.account.prefixes} <= {*now.prefixes}:
+                    raise Forbidden("role-missing", "the role or a prefix of the account was revoked during the import")
                 result = result_of(summary) | {"written": True}
                 self.jobs.finish(transaction.connection, claim, "done", result, summary.lines)
                 finished.append(job.number)
@@ -84,7 +92,7 @@ class Imports:
         file = io.BytesIO(self.jobs.data(job.number))
         file.name = f"import-{job.number}.{job.parameters['format']}"
         summary = self.management.recorded_by(finish).import_names(
-            self._caller(*job.parameters["caller"]),
+            caller,
             file,
             format=job.parameters["format"],
             dry_run=job.parameters["dry_run"],
@@ -100,12 +108,12 @@ class Imports:
         accounts = self.management.accounts
         account = accounts.get(name)
         if account is None or account.disabled:
-            raise Forbidden("role-missing", "the account was disabled before the import ran")
+            raise Forbidden("role-missing", "the account was disabled before the import ended")
         if token is None:
             return Caller(account=account, address=address)
         used = next((each for each in accounts.tokens(name) if each.number == token), None)
         if used is None or used.revoked or (used.expires and used.expires <= accounts.bindings.now()):
-            raise Forbidden("role-missing", "the token was revoked or expired before the import ran")
+            raise Forbidden("role-missing", "the token was revoked or expired before the import ended")
         return Caller(account=account, token=used, address=address)
 
 
