@@ -494,7 +494,9 @@ def later(now: datetime, before: datetime) -> datetime:
 
 
 def moved_to(existing: Binding, moved: Binding, now: datetime) -> Change:
-    """Change the place of a name to that of the binding ``moved``, on the decision of a person.
+    """Return the change that gives a name the target of the binding ``moved``.
+
+    The caller decided that both targets lead to the same resource.
 
     Raises :class:`BindingConflict` for a withdrawn name, and :class:`BindingError` for a target that is not valid.
     """

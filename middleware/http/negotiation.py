@@ -1,4 +1,4 @@
-"""Content negotiation: choose one of several targets of a name by the fields Accept and Accept-Language.
+"""Content negotiation: choose a target of a name, or the media type of a page, by Accept and Accept-Language.
 
 A selector of an alternate target is a media type, a language, or both. The target without a selector has the quality of
 ``*/*`` and ``*``. An alternate is chosen only if the client prefers it by name. If no alternate is acceptable, the
@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from typing import NamedTuple
 
-from werkzeug.datastructures import Accept
+from werkzeug.datastructures import Accept, MIMEAccept
 from werkzeug.http import parse_accept_header
 
 _UNNAMED = 0.001
@@ -116,3 +116,17 @@ def _language_match(text: str, language: str) -> int:
     if language.startswith(f"{text}-"):
         return 10 + len(text)
     return 2 if text.startswith(f"{language}-") else 0
+
+
+def preferred(accept: str | None, forms: tuple[str, ...]) -> str:
+    """Return the media type of ``forms`` that an Accept field prefers.
+
+    Return the first one if the field has no preference or accepts none of them.
+
+    >>> forms = "text/html", "application/json"
+    >>> [preferred(accept, forms) for accept in ("application/json;q=0.9, text/*;q=0.1", "*/*", "image/png")]
+    ['application/json', 'text/html', 'text/html']
+    """
+    if not accept:
+        return forms[0]
+    return parse_accept_header(accept, MIMEAccept).best_match(forms, forms[0])

@@ -11,9 +11,6 @@ from collections.abc import Iterable
 from http import HTTPStatus
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
-from werkzeug.datastructures import MIMEAccept
-from werkzeug.http import parse_accept_header
-
 from ..resolution.result import Resolution
 from ..settings import Settings
 from ..views import templates
@@ -23,6 +20,7 @@ from ..views.prefix import describe_prefix
 from . import rfc2169
 from .conditional import Conditions, validators
 from .handover import Handover, describedby, hand_over
+from .negotiation import preferred
 from .request import Request
 
 if TYPE_CHECKING:
@@ -253,16 +251,3 @@ def _always(settings: Settings) -> Headers:
         # Responses do not depend on cookies, so every page can read them.
         headers += [("Access-Control-Allow-Origin", "*"), _EXPOSED]
     return headers
-
-
-def preferred(accept: str | None, forms: tuple[str, ...]) -> str:
-    """Return the media type of ``forms`` that an Accept field prefers.
-
-    Return the first one if the field has no preference or accepts none of them.
-
-    >>> [preferred(accept, tuple(FORMS)) for accept in ("application/json;q=0.9, text/*;q=0.1", "*/*", "image/png")]
-    ['application/json', 'text/html', 'text/html']
-    """
-    if not accept:
-        return forms[0]
-    return parse_accept_header(accept, MIMEAccept).best_match(forms, forms[0])

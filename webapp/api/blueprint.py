@@ -44,5 +44,5 @@ def imports() -> Imports:
 
 
 def management() -> Management:
-    """Return the management of names of the current application."""
+    """Return the :class:`Management` of the current application, which makes all changes to names."""
     return imports().management

@@ -58,7 +58,7 @@ def page() -> str:
 
 @blueprint.post("/moves")
 def send() -> AnyResponse:
-    """Preview the move of the form, or make it if the form has the field ``apply``."""
+    """Replace the beginning of many targets, as the form asks. Without the field ``apply``, only show the changes."""
     move = _move()
     problems = {
         field: Problem("This field is empty.", "a host such as old.example, or the beginning of a URL")

@@ -39,7 +39,7 @@ def check_text() -> str:
 
 @blueprint.post("/new/name", endpoint="record_new")
 def record() -> AnyResponse:
-    """Record the name of the form. An address without an identifier becomes the target of a minted name."""
+    """Create the name that the user typed. If the text is an address without an ARK or URN, mint a name for it."""
     found = _check(request.form.get("text", ""))
     fields = _fields(found.target)
     problems: dict[str, Problem] = {}

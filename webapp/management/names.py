@@ -68,7 +68,7 @@ class NameOperations(Recorder):
         return max(shown, key=lambda binding: len(binding.identifier))
 
     def owners(self, caller: Caller | None, keys: Iterable[str]) -> dict[str, str]:
-        """Return the owners of names by their keys, as :meth:`Bindings.owners`."""
+        """Return who first recorded each name, by the key of the name. Names without a recorded actor are left out."""
         require_account(caller)
         return self.bindings.owners(keys)
 
@@ -163,14 +163,14 @@ class NameOperations(Recorder):
         successor: str | None = None,
         revision: int | None = None,
     ) -> Saved:
-        """Withdraw a name, as :meth:`Bindings.withdraw`."""
+        """Withdraw a name. ``reason`` and ``successor`` are shown on its public page."""
         decide = lambda existing, now: assignment.withdraw(existing, reason, now, successor)  # noqa: E731
         return self._make_recorded(caller, "withdraw", name, decide, revision)
 
     def restore(
         self, caller: Caller | None, name: Name, *, resource: str | None = None, revision: int | None = None
     ) -> Saved:
-        """Restore a withdrawn name. ``resource`` is None, or must be the recorded one."""
+        """Make a withdrawn name live again. ``resource`` is None, or must be the recorded one."""
         decide = lambda existing, now: assignment.restore(existing, resource or existing.resource, now)  # noqa: E731
         return self._make_recorded(caller, "restore", name, decide, revision)
 
