@@ -19,7 +19,7 @@ from ..blueprint import blueprint, caller, management, see_other
 from ..forms import Problem
 from .account_changes import CHANGES, WrongField
 from .forms import account_problem, read_prefixes
-from .tokens import sorted_tokens
+from .tokens import require_person, sorted_tokens
 
 ROLE_LABELS: Final = (
     ("reader", "Reader: sees reserved names and the history"),
@@ -86,12 +86,16 @@ def change_account(name: str, change: str) -> AnyResponse:
 
 
 def _administrator(operation: str | None = None) -> Caller:
-    """Return the caller. Raises :class:`Forbidden` unless it is an administrator; writes the operation to the audit."""
+    """Return the caller of a page, or of a change with its ``operation``, and write a refused change to the audit.
+
+    Raises :class:`Forbidden` unless the caller is an administrator, and :class:`Refused` for a change with a token.
+    """
     try:
-        return require_administrator(caller())
-    except Forbidden as error:
+        asking = require_administrator(caller())
+        return require_person() if operation else asking
+    except (Forbidden, Refused) as error:
         if operation:
-            management().refused(caller(), operation, None, error.code)
+            management().refused(caller(), operation, None, error.code if isinstance(error, Forbidden) else error.kind)
         raise
 
 

@@ -31,7 +31,7 @@ def page() -> str:
 @blueprint.post("/tokens", endpoint="create_token")
 def create() -> AnyResponse:
     """Create the token of the form, and show its secret. The secret cannot be shown again."""
-    asking, form = _person(), request.form
+    asking, form = require_person(), request.form
     prefixes, wrong_prefix = read_prefixes(form.get("prefixes", ""))
     expires, wrong_day = _read_day(form.get("expires", ""))
     if wrong_prefix is None and (foreign := [each for each in prefixes if not asking.may_change(each)]):
@@ -51,7 +51,7 @@ def create() -> AnyResponse:
 @blueprint.post("/tokens/revoke", endpoint="revoke_token")
 def revoke() -> AnyResponse:
     """Revoke a token of the caller."""
-    asking = _person()
+    asking = require_person()
     messages.put(revoke_of(asking, asking.account.name))
     return see_other("desk.tokens")
 
@@ -92,14 +92,15 @@ def _page(problems: dict[str, Problem] | None = None) -> str:
     )
 
 
-def _person() -> Caller:
+def require_person() -> Caller:
     """Return the caller. Raises :class:`Refused` for a program with a token.
 
-    Otherwise a token for some prefixes could create one for all, or one that never expires.
+    Otherwise a token for some prefixes could create one for all. A stolen token could create another one, or set a
+    password, and so outlive its revocation.
     """
     asking = caller()
     if asking.token is not None:
-        sentence = "A token cannot create or revoke tokens. Sign in with the account instead."
+        sentence = "A token cannot change tokens or accounts. Sign in with the account instead."
         raise Refused(HTTPStatus.FORBIDDEN, "token-used", sentence)
     return asking
 

@@ -181,3 +181,20 @@ def test_a_refused_change_is_in_the_audit(desk: Desk, jane: Browser) -> None:
     refused = [(number, f"account.{operation}", None, "role-missing") for operation in ("grant", "add")]
     assert audited(desk)[-2:] == refused
     assert len(desk.accounts.list()) == 3
+
+
+def test_a_token_cannot_change_accounts(desk: Desk) -> None:
+    _, secret = desk.accounts.create_token("ada", "stolen")
+    _, other = desk.accounts.create_token("ada", "other")
+    client, headers = desk.app.test_client(), {"Authorization": f"Bearer {secret}"}
+    before = desk.accounts.list()
+    form = {"name": "mallory", "role": "administrator", "password": PASSWORD, "prefix": "12345", "number": "2"}
+    actions = ["/desk/accounts", *(f"/desk/accounts/{name}/{change}" for name in ("ada", "jane") for change in CHANGES)]
+    for action in actions:
+        refused = client.post(action, data=form, headers=headers)
+        assert refused.status_code == 403, action
+        assert "Sign in with the account instead" in refused.text
+        assert audited(desk)[-1][3] == "token-used"
+    assert desk.accounts.list() == before
+    assert desk.accounts.of_token(other) is not None
+    assert client.get("/desk/accounts", headers=headers).status_code == 200
